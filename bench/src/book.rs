@@ -1,20 +1,20 @@
-//! The calls of `transcode` and `grpc-unary`: a book as JSON, and as the message that a service of gRPC answers with.
+//! Messages of `transcode` and `grpc-unary`: a book as JSON, and as the response message of a gRPC service.
 //!
 //! The service is that of `examples/transcoding`: `POST /v1/shelves/1/books` is its method `CreateBook`.
 
-/// The path of the request with JSON.
+/// Path of the JSON request.
 pub(crate) const PATH: &str = "/v1/shelves/1/books";
-/// The path of the call that it becomes.
+/// Path of the gRPC call that it becomes.
 pub(crate) const METHOD: &str = "/library.v1.Library/CreateBook";
-/// The path of calls of `grpc-unary`, whose answer is the message that was sent.
+/// Path of the gRPC calls of `grpc-unary`, whose response message equals the request message.
 pub(crate) const SAY: &str = "/bench.v1.Echo/Say";
 
-/// The body of the request.
+/// Returns the JSON request body.
 pub(crate) fn request_json() -> String {
     format!("{{{}}}", members())
 }
 
-/// The body of the response.
+/// Returns the JSON response body.
 pub(crate) fn response_json() -> String {
     format!("{{\"name\":\"{NAME}\",{}}}", members())
 }
@@ -28,14 +28,15 @@ fn members() -> String {
     )
 }
 
-/// A message of 321 bytes in a frame of gRPC: the response of the service, and both messages of [`SAY`].
+/// Returns a message of 321 bytes in a gRPC frame: the response of the service, and both messages of [`SAY`].
 pub(crate) fn frame() -> Vec<u8> {
     let message = message();
     let length = u32::try_from(message.len()).unwrap_or_default().to_be_bytes();
     [&[0][..], &length, &message].concat()
 }
 
-/// The response of the service as chunks of HTTP/1.1: the message in a frame, then how the call ended.
+/// Returns the response of the service in HTTP/1.1 chunked encoding: the message in a gRPC frame, then the gRPC
+/// status in trailers.
 pub(crate) fn answer() -> Vec<u8> {
     let frame = frame();
     let head = format!(
@@ -57,7 +58,7 @@ fn message() -> Vec<u8> {
     message
 }
 
-/// A field with a length; all here are shorter than 128 bytes.
+/// Returns a length-delimited field; all fields here are shorter than 128 bytes.
 fn text(number: u8, bytes: &[u8]) -> Vec<u8> {
     let length = u8::try_from(bytes.len()).unwrap_or_default();
     debug_assert!(length < 128, "one byte tells the length");

@@ -21,7 +21,7 @@ use crate::report::{chart, filters, left, protobuf, routes, summary, table};
 use crate::run::{AbOptions, FilterOptions, RunOptions, results_folder, run_ab, run_filters, run_whole};
 use crate::{peers, signals};
 
-/// Benchmarks of eddy beside other gateways.
+/// Benchmarks that compare eddy with other gateways.
 #[derive(Parser, Debug)]
 #[command(name = "eddy-bench", version)]
 struct Cli {
@@ -33,41 +33,42 @@ struct Cli {
 enum Action {
     /// Compares all targets in all scenarios; writes results/NAME.json, .md and .svg.
     Run(RunOptions),
-    /// Compares two builds or configurations of eddy in many pairs.
+    /// Compares two builds or configurations of eddy in many pairs of windows.
     Ab(AbOptions),
-    /// Measures what filters cost in each gateway; writes results/NAME.json, .md and .svg.
+    /// Measures the cost of filters in each gateway; writes results/NAME.json, .md and .svg.
     Filters(FilterOptions),
     /// Writes the table and the chart of a results file again.
     Report {
-        /// The file, results/NAME.json.
+        /// Results file, results/NAME.json.
         file: PathBuf,
-        /// Puts a summary into this document as well, between `<!-- bench:start -->` and `<!-- bench:end -->`, and one of
-        /// transports between `<!-- transports:start -->` and `<!-- transports:end -->`, as far as they were measured
-        /// (`filters:start` and `filters:end` for results of filters, which get a chart beside the document too, and
-        /// `routes:start` and `routes:end` for lookups of routes, `protobuf:start` and `protobuf:end` for messages, `protobuf-go:start` and `protobuf-go:end` for codecs of Go).
+        /// Also writes a summary into this document, between `<!-- bench:start -->` and `<!-- bench:end -->`. Other
+        /// markers, each used only if the results have such figures: `transports:start` and `transports:end` for
+        /// transports, `filters:start` and `filters:end` for filters (with a chart beside the document),
+        /// `routes:start` and `routes:end` for route lookups, `protobuf:start` and `protobuf:end` for protobuf
+        /// messages, `protobuf-go:start` and `protobuf-go:end` for Go codecs.
         #[arg(long)]
         into: Option<PathBuf>,
     },
     /// Serves GET /N with N bytes and POST with the number of bytes posted.
     Origin {
-        /// Where to serve; port 0 for a free one, which is printed.
+        /// Address to listen on; port 0 selects a free port, which is printed.
         #[arg(long, default_value = "127.0.0.1:9000")]
         address: SocketAddr,
     },
-    /// Makes load on an address and prints what came of it.
+    /// Generates load on an address and prints the results.
     Load(LoadOptions),
-    /// Takes all the time of a processor that it can get, until the process that asked for it ends.
+    /// Uses all CPU time that it can get until the process that started it ends.
     #[command(hide = true)]
     Spin {
         /// Id of that process.
         parent: u32,
     },
-    /// Runs a program so that it ends with the process that asked for it.
+    /// Runs a program that ends when the process that started it ends.
     #[command(hide = true)]
     Guard {
         /// Id of that process.
         parent: u32,
-        /// The program and its arguments.
+        /// Program and its arguments.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
         command: Vec<std::ffi::OsString>,
     },
@@ -75,31 +76,31 @@ enum Action {
 
 #[derive(Args, Debug)]
 struct LoadOptions {
-    /// What to put under load.
+    /// Address to load.
     #[arg(long, default_value = "127.0.0.1:9000")]
     target: SocketAddr,
-    /// As fast as it answers, or at a fixed rate whether it answers or not.
+    /// Closed loop (as fast as the target answers) or open loop (at a fixed rate whether it answers or not).
     #[arg(long, value_enum, default_value_t = Mode::Closed)]
     mode: Mode,
-    /// Requests a second of the open loop.
+    /// Requests per second of the open loop.
     #[arg(long, default_value_t = 1000.0)]
     rate: f64,
-    /// Connections.
+    /// Number of connections.
     #[arg(long, default_value_t = 64)]
     connections: usize,
-    /// How long, seconds.
+    /// Duration in seconds.
     #[arg(long, default_value_t = 2.0)]
     seconds: f64,
-    /// Bytes of the response, or of the request with --post.
+    /// Bytes of the response body, or of the request body with --post.
     #[arg(long, default_value_t = 128)]
     bytes: usize,
     /// Path before the number of bytes.
     #[arg(long, default_value = "")]
     prefix: String,
-    /// Posts instead of getting.
+    /// Sends POST instead of GET.
     #[arg(long, conflicts_with = "once")]
     post: bool,
-    /// Opens a connection for each request.
+    /// Opens a new connection for each request.
     #[arg(long)]
     once: bool,
 }
@@ -110,12 +111,12 @@ enum Mode {
     Open,
 }
 
-/// Does what the command line says.
+/// Runs the command line.
 pub fn main() -> ExitCode {
     match act(Cli::parse().command) {
         Ok(code) => code,
         Err(error) => {
-            // Without standard error there is nobody to tell.
+            // Without standard error the message cannot be shown.
             let _ = writeln!(stderr(), "error: {error:#}");
             ExitCode::FAILURE
         }
@@ -244,7 +245,7 @@ fn guard(parent: u32, command: &[std::ffi::OsString]) -> Result<ExitCode> {
     Err(failure).with_context(|| format!("cannot run {}", program.display()))
 }
 
-/// Writes the results; a run with faults is a failure, after all has been written.
+/// Writes the results. A run with faults fails, but only after everything has been written.
 fn write_results(results: &Results, folder: &Path) -> Result<ExitCode> {
     fs::create_dir_all(folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
     let text = serde_json::to_string_pretty(results)? + "\n";
@@ -263,7 +264,7 @@ fn write_report(results: &Results, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Draws what filters leave beside `document`, under its name, and says which that is.
+/// Draws the filter chart beside `document`, under its name, and returns the file name.
 fn write_left(results: &Results, document: &Path) -> Result<Option<String>> {
     let Some(svg) = left::svg(results) else { return Ok(None) };
     let path = document.with_extension("svg");

@@ -1,62 +1,64 @@
-//! Filters: what they are written in, what they do, and the one process with many listeners in which each is measured.
+//! Filter benchmarks: languages, scenarios, and the one process with many listeners in which each gateway is
+//! measured.
 //!
-//! A new tongue is an entry of [`Tongue`], a line in [`TARGETS`], and its part of the template in `peers/filters`.
+//! To add a language, add an entry to [`Tongue`], a line to [`TARGETS`], and its part of the template in
+//! `peers/filters`.
 
 use anyhow::{Context, Result};
 
 use crate::load::{ResponseOrigin, ScenarioRequest};
 use crate::peers::{BenchListener, GatewayKind, Setup};
 
-/// A gateway with filters in one tongue.
+/// A gateway with filters in one language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FilterTarget {
-    /// Its name in tables and in `TARGETS`.
+    /// Name in tables and in `TARGETS`.
     pub name: &'static str,
     /// The gateway.
     pub kind: GatewayKind,
-    /// What its filters are written in.
+    /// Language of its filters.
     pub tongue: Tongue,
 }
 
-/// What filters are written in.
+/// Language of filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tongue {
-    /// There are none.
+    /// No filters.
     None,
-    /// The gateway's own, by configuration alone.
+    /// Filters built into the gateway, by configuration alone.
     Builtin,
-    /// Go, with the gateway's own kit.
+    /// Go, with the gateway's own SDK.
     Go,
-    /// Go written for Envoy, run by eddy.
+    /// Go filters written for Envoy, run by eddy.
     GoEnvoy,
-    /// A library of machine code, here from Rust.
+    /// Native library, here written in Rust.
     Native,
-    /// Lua, as people write it.
+    /// Lua as commonly written.
     Lua,
-    /// Lua, written so that LuaJIT compiles it well.
+    /// Lua written so that LuaJIT compiles it well.
     LuaJit,
-    /// A module in Wasm by the contract proxy-wasm, from Rust.
+    /// proxy-wasm module written in Rust.
     Wasm,
-    /// Likewise, from Go.
+    /// proxy-wasm module written in Go.
     WasmGo,
 }
 
-/// One thing that filters do.
+/// A task of filters that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FilterScenario {
-    /// Its name in tables and in `SCENARIOS`.
+    /// Name in tables and in `SCENARIOS`.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// One-line description.
     pub title: &'static str,
-    /// The listener that does it.
+    /// Listener that performs the task.
     pub listener: BenchListener,
-    /// Bytes of the response.
+    /// Bytes of the response body.
     bytes: usize,
-    /// Further lines of the head of its requests, in turn.
+    /// Further header lines of its requests, used in turn.
     fields: &'static [&'static str],
-    /// Who answers.
+    /// The side that responds.
     answer: ResponseOrigin,
-    /// It is measured at the fixed rates as well.
+    /// Whether it is also measured at the fixed rates.
     pub is_paced: bool,
 }
 
@@ -91,7 +93,7 @@ pub const SCENARIOS: &[FilterScenario] = &[
     FilterScenario {
         name: "bare",
         title: "no filter, against another listener without one: the noise of the method",
-        // The last listener rather than the one that all others are compared with.
+        // The last listener, not the one that all others are compared with.
         listener: AGAIN,
         ..PLAIN
     },
@@ -146,7 +148,7 @@ pub const SCENARIOS: &[FilterScenario] = &[
 pub const BARE: BenchListener = BenchListener { name: "bare", flags: &["bare"] };
 
 impl Tongue {
-    /// What readers of a chart call it.
+    /// Returns the name shown in charts.
     pub fn title(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -161,7 +163,7 @@ impl Tongue {
         }
     }
 
-    /// Its flag in templates; what differs in files alone shares one.
+    /// Returns its flag in templates; languages that differ in files alone share one.
     pub fn flag(self) -> Option<&'static str> {
         match self {
             Self::None => None,
@@ -174,11 +176,11 @@ impl Tongue {
         }
     }
 
-    /// Whether it has what a listener with these flags needs.
+    /// Whether the language has a filter for a listener with these flags.
     fn has(self, listener: BenchListener) -> bool {
         match self {
             Self::None => listener.flags.contains(&"bare"),
-            // No gateway has a filter of its own that does nothing, or that only looks at bodies.
+            // No gateway has a built-in filter that does nothing, or that only reads bodies.
             Self::Builtin => {
                 !listener.flags.iter().any(|flag| matches!(*flag, "passthrough" | "body" | "bare"))
             }
@@ -194,13 +196,12 @@ impl Tongue {
 }
 
 impl FilterTarget {
-    /// Whether it can do the scenario.
+    /// Whether the target supports the scenario.
     pub fn has(&self, scenario: &FilterScenario) -> bool {
         self.tongue.has(scenario.listener)
     }
 
-    /// Whether its filters write to the gateway's log what they find in bodies. The examples that eddy runs in Go and Rust
-    /// count instead.
+    /// Whether its filters log what they find in bodies. The examples that eddy runs in Go and Rust count instead.
     pub fn logs_findings(&self) -> bool {
         !matches!(
             (self.kind, self.tongue),
@@ -211,9 +212,9 @@ impl FilterTarget {
         )
     }
 
-    /// Whether responses keep the length that the origin tells. eddy sends chunks behind a filter that is entered for bodies and
-    /// doesn't promise to leave their length alone: every module of proxy-wasm's kits is, and nothing written for Envoy's Go filter
-    /// can promise it.
+    /// Whether responses keep the `Content-Length` of the origin. eddy sends chunks behind a filter that is called
+    /// for bodies and does not promise to keep their length: every module of the proxy-wasm SDKs is called, and a
+    /// filter written for Envoy's Go API cannot promise it.
     pub fn keeps_length(&self, is_body_entered: bool) -> bool {
         match (self.kind, self.tongue) {
             (GatewayKind::Eddy, Tongue::Wasm | Tongue::WasmGo) => false,
@@ -222,7 +223,7 @@ impl FilterTarget {
         }
     }
 
-    /// The configuration of its one process.
+    /// Returns the configuration of its one process.
     pub fn setup(&self) -> Setup {
         let listeners = match self.tongue {
             Tongue::None => &[BARE, AGAIN],
@@ -238,10 +239,10 @@ impl FilterTarget {
         Setup { listeners, tongue: self.tongue.flag(), ..Setup::default() }
     }
 
-    /// The target of that name.
+    /// Returns the target of that name.
     ///
     /// # Errors
-    /// When there is none.
+    /// Returns an error if there is none.
     pub fn named(name: &str) -> Result<Self> {
         let known = || TARGETS.iter().map(|target| target.name).collect::<Vec<_>>().join(", ");
         let found = TARGETS.iter().find(|target| target.name == name).copied();
@@ -250,20 +251,20 @@ impl FilterTarget {
 }
 
 impl FilterScenario {
-    /// What is sent to its listener.
+    /// Returns the request for its listener.
     pub fn request(&self) -> ScenarioRequest {
         ScenarioRequest::Varied { bytes: self.bytes, fields: self.fields, answer: self.answer }
     }
 
-    /// What is sent to the bare listener beside it: the same, which the origin answers.
+    /// Returns the same request for the bare listener beside it, where the origin responds.
     pub fn bare_request(&self) -> ScenarioRequest {
         ScenarioRequest::Varied { bytes: self.bytes, fields: self.fields, answer: ResponseOrigin::Origin }
     }
 
-    /// The scenarios of these names, in the order of tables; all of them when there are no names.
+    /// Returns the scenarios of these names, in the order of tables; all of them if `names` is empty.
     ///
     /// # Errors
-    /// A name that is none.
+    /// An unknown name.
     pub fn named(names: &[String]) -> Result<Vec<Self>> {
         let names: Vec<&str> = names.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
         for name in &names {
@@ -277,15 +278,15 @@ impl FilterScenario {
     }
 }
 
-/// `fooname:validpassword`, as in the benchmark of filters that is best known.
+/// `fooname:validpassword`, as in the best known filter benchmark.
 pub const GOOD: &[&str] = &["Authorization: Basic Zm9vbmFtZTp2YWxpZHBhc3N3b3Jk\r\n"];
-/// A wrong password of the same length, and nothing.
+/// A wrong password of the same length, and no credentials.
 pub const BAD: &[&str] = &["Authorization: Basic Zm9vbmFtZTppbnZhbGlkcGFzc3dk\r\n", ""];
 
 const AGAIN: BenchListener = BenchListener { name: "again", flags: &["bare"] };
 const PASSTHROUGH: BenchListener = BenchListener { name: "passthrough", flags: &["passthrough", "response"] };
 const AUTH: BenchListener = BenchListener { name: "basic-auth", flags: &["auth"] };
-/// The listener whose filter shows in both directions.
+/// The listener whose filter has a visible effect in both directions.
 pub const HEADERS: BenchListener = BenchListener { name: "header-get-set", flags: &["headers", "response"] };
 const CHAIN: BenchListener =
     BenchListener { name: "chain-3", flags: &["passthrough", "auth", "headers", "response"] };

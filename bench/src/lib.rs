@@ -1,6 +1,6 @@
-//! Side-by-side benchmarks of eddy and other gateways: one origin, one load, targets taking turns.
+//! Side-by-side benchmarks of eddy and other gateways: one origin, one load generator, targets measured in turn.
 //!
-//! `bench/README.md` says what is measured and why the comparison is fair.
+//! `bench/README.md` describes the measurements and why the comparison is fair.
 #![forbid(unsafe_code)]
 
 mod book;
@@ -19,7 +19,7 @@ pub mod settings;
 mod signals;
 pub mod transport;
 
-/// Rests for `time`: a harness has to let things come to rest, and nobody waits for it meanwhile.
+/// Sleeps for `time`. The harness has to let processes become idle, and no other work waits on this thread.
 #[expect(clippy::disallowed_methods, reason = "the thread has nothing else to do while targets settle")]
 pub(crate) fn pause(time: std::time::Duration) {
     std::thread::sleep(time);

@@ -1,4 +1,4 @@
-//! The benchmark's program; see `eddy-bench --help`.
+//! The benchmark program; see `eddy-bench --help`.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

@@ -1,11 +1,11 @@
 //! The bytes of every body: one fixed sequence, of which each body is a prefix.
 
-/// Largest body that the origin gives and the load generator expects.
+/// Largest body that the origin sends and the load generator expects.
 pub const BODY_BYTES_MAX: usize = 4 << 20;
 
-/// The first `length` bytes of the sequence, at most [`BODY_BYTES_MAX`].
+/// Returns the first `length` bytes of the sequence, at most [`BODY_BYTES_MAX`].
 ///
-/// The sequence does not repeat, so a piece lost, doubled or moved on the way shows.
+/// The sequence does not repeat, so a piece lost, doubled or moved on the way is noticed.
 pub fn body(length: usize) -> Vec<u8> {
     let length = length.min(BODY_BYTES_MAX);
     let mut bytes = Vec::with_capacity(length + WORD_CHARACTERS);
@@ -18,7 +18,7 @@ pub fn body(length: usize) -> Vec<u8> {
     bytes
 }
 
-/// Spreads the bits of `value` (the finaliser of SplitMix64).
+/// Mixes the bits of `value` (the finaliser of SplitMix64).
 pub fn mix(value: u64) -> u64 {
     let mut word = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,4 +1,4 @@
-//! One request at a time over a connection of its own: for readiness, reloads and metrics, never for figures of load.
+//! Single requests on connections of their own, for readiness, reloads and metrics; never used for load figures.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -7,26 +7,26 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use memchr::memmem;
 
-/// A response read to its end.
+/// A complete response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProbeResponse {
     /// Status code.
     pub status: u16,
     /// Head, from the status line to the empty line.
     pub head: String,
-    /// Body as sent, chunk by chunk if it is chunked.
+    /// Body as received, including chunk framing.
     pub body: Vec<u8>,
 }
 
 /// Gets `path` from `target`.
 ///
 /// # Errors
-/// When there is no connection, no answer in time, or none that can be read.
+/// Returns an error if there is no connection, no response in time, or an invalid one.
 pub fn get(target: SocketAddr, path: &str) -> Result<ProbeResponse> {
     get_with(target, path, "")
 }
 
-/// Likewise, with further lines of the head, each with its end.
+/// Gets `path` with further header lines, each with its line end.
 ///
 /// # Errors
 /// As [`get`].
@@ -37,12 +37,12 @@ pub fn get_with(target: SocketAddr, path: &str, fields: &str) -> Result<ProbeRes
 }
 
 impl ProbeResponse {
-    /// The value of the field `name`, the first of them.
+    /// Returns the value of the first field `name`.
     pub fn field(&self, name: &str) -> Option<&str> {
         field_in(&self.head, name)
     }
 
-    /// The body without the framing of chunks, if it has any; what is wrongly framed ends early.
+    /// Returns the body without chunk framing; a body with invalid framing is cut off there.
     pub fn content(&self) -> Vec<u8> {
         if self.field("transfer-encoding").is_none() {
             return self.body.clone();
@@ -56,7 +56,7 @@ impl ProbeResponse {
     }
 }
 
-/// The first chunk, unless it is the last one, and what comes after it.
+/// Returns the first chunk, unless it is the last one, and the bytes after it.
 fn chunk_in(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = memmem::find(bytes, b"\r\n")?;
     let size = usize::from_str_radix(std::str::from_utf8(bytes.get(..at)?).ok()?, 16).ok()?;
@@ -64,7 +64,7 @@ fn chunk_in(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     (size > 0).then_some((piece, after.get(2..)?))
 }
 
-/// The value of the first field `name` in a head.
+/// Returns the value of the first field `name` in a head.
 pub fn field_in<'a>(head: &'a str, name: &str) -> Option<&'a str> {
     let fields = head.lines().skip(1).filter_map(|line| line.split_once(':'));
     fields.filter(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim()).next()
@@ -76,7 +76,7 @@ fn exchange(target: SocketAddr, path: &str, fields: &str, bytes: &mut Vec<u8>) -
     let request = format!("GET {path} HTTP/1.1\r\nHost: {target}\r\nConnection: close\r\n{fields}\r\n");
     stream.write_all(request.as_bytes())?;
     let mut piece = vec![0; PIECE_BYTES];
-    // Not until the end of the connection: some targets wait with closing until the client has closed.
+    // Does not wait for the end of the connection: some targets delay closing until the client has closed.
     while !is_whole(bytes) && bytes.len() < ANSWER_BYTES_MAX {
         match stream.read(&mut piece)? {
             0 => break,
@@ -86,7 +86,7 @@ fn exchange(target: SocketAddr, path: &str, fields: &str, bytes: &mut Vec<u8>) -
     Ok(())
 }
 
-/// Whether all of an answer that says its length, or is chunked, is there.
+/// Whether a response with a length or chunked encoding is complete.
 fn is_whole(bytes: &[u8]) -> bool {
     let Some((head, body)) = split(bytes) else { return false };
     let head = String::from_utf8_lossy(head).to_ascii_lowercase();

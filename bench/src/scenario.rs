@@ -1,4 +1,4 @@
-//! The scenarios: what is asked of every target, and how it is configured for it.
+//! The scenarios: their requests and the configuration of the targets.
 
 use anyhow::{Context, Result};
 
@@ -6,75 +6,75 @@ use crate::load::ScenarioRequest;
 use crate::peers::Setup;
 use crate::transport::{Shake, TransportScenario};
 
-/// One thing that is measured.
+/// A scenario to be measured.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// Its name in tables and in `SCENARIOS`.
+    /// Name in tables and in `SCENARIOS`.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// One-line description.
     pub title: &'static str,
-    /// How it is measured.
+    /// Kind of measurement.
     pub work: Work,
 }
 
-/// How a scenario is measured.
+/// Kind of measurement of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// Load in rounds, with all targets kept up.
+    /// Load in rounds, with all targets running.
     Traffic {
-        /// How the targets are configured.
+        /// Configuration of the targets.
         setup: Setup,
-        /// What is sent.
+        /// The request sent.
         request: ScenarioRequest,
     },
-    /// What a connection does that is more or less than requests of HTTP/1, in rounds, with all targets kept up.
+    /// Transports other than HTTP/1.1 requests, in rounds, with all targets running.
     Transport(TransportScenario),
     /// Many connections that are all busy.
     Crowd(Crowd),
-    /// Memory a connection at many idle ones.
+    /// Memory per connection with many idle ones.
     Idle(ClientHttpVersion),
-    /// Time from the start of the program to its first answer.
+    /// Time from the start of the program to its first response.
     Start,
-    /// Time from a changed configuration to its taking effect everywhere.
+    /// Time from a configuration change to its taking effect everywhere.
     Reload,
 }
 
-/// Connections that each send their next request when they have the response to the last.
+/// Connections that each send their next request after the response to the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crowd {
-    /// How many connections there are.
+    /// Number of connections.
     pub connections: usize,
-    /// How many other programs take all the time of a processor that they can get.
+    /// Number of other programs that take all the CPU time they can get.
     pub neighbours: usize,
 }
 
-/// What a client speaks.
+/// HTTP version of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientHttpVersion {
     /// HTTP/1.1.
     Http1,
-    /// HTTP/2, in cleartext.
+    /// Cleartext HTTP/2.
     Http2,
 }
 
 impl Scenario {
-    /// The crowd and its name, where that is what it is about.
+    /// Returns the name and the crowd of a crowd scenario.
     pub fn crowd(&self) -> Option<(&'static str, Crowd)> {
         if let Work::Crowd(crowd) = self.work { Some((self.name, crowd)) } else { None }
     }
 
-    /// The transport and its name, where that is what it is about.
+    /// Returns the name and the transport of a transport scenario.
     pub fn transport(&self) -> Option<(&'static str, TransportScenario)> {
         if let Work::Transport(transport) = self.work { Some((self.name, transport)) } else { None }
     }
 
-    /// Whether targets are configured to pass connections on and to speak HTTP/2.
+    /// Whether targets are configured as TCP proxies and with HTTP/2.
     pub fn has_transports(&self) -> bool {
         matches!(self.work, Work::Transport(_) | Work::Idle(ClientHttpVersion::Http2))
     }
 }
 
-/// All scenarios that are measured where none are named, in the order of tables.
+/// Returns all scenarios that are measured by default, in the order of tables.
 pub fn all() -> Vec<Scenario> {
     let plain = Setup::default();
     let get = |bytes| ScenarioRequest::Get { prefix: String::new(), bytes };
@@ -118,7 +118,8 @@ pub fn all() -> Vec<Scenario> {
     ]
 }
 
-/// Tables of three sizes: the first route, the last, and a path that none is for. They are measured where they are named.
+/// Returns route tables of three sizes, each with the first route, the last, and a path without a route. They are
+/// measured only when named.
 fn tables() -> Vec<Scenario> {
     let hit = |count: usize, index: usize, name, title| {
         let request = ScenarioRequest::Get { prefix: format!("/route-{index}"), bytes: SMALL_BYTES };
@@ -145,7 +146,8 @@ fn tables() -> Vec<Scenario> {
     ]
 }
 
-/// Many busy connections, on a quiet machine and beside other programs. They are measured where they are named.
+/// Returns scenarios of many busy connections, on an idle machine and beside other programs. They are measured only
+/// when named.
 fn crowds() -> Vec<Scenario> {
     let crowd = |name, title, connections, neighbours| Scenario {
         name,
@@ -164,10 +166,11 @@ fn crowds() -> Vec<Scenario> {
     ]
 }
 
-/// The scenarios of these names, in the order of tables; all of them but [`tables`] and [`crowds`] when there are no names.
+/// Returns the scenarios of these names, in the order of tables; all except [`tables`] and [`crowds`] if `names` is
+/// empty.
 ///
 /// # Errors
-/// A name that is none.
+/// An unknown name.
 pub fn named(names: &[String]) -> Result<Vec<Scenario>> {
     let all: Vec<Scenario> =
         if names.is_empty() { all() } else { all().into_iter().chain(tables()).chain(crowds()).collect() };
@@ -181,7 +184,7 @@ pub fn named(names: &[String]) -> Result<Vec<Scenario>> {
     Ok(all.into_iter().filter(is_wanted).collect())
 }
 
-/// Whether what the scenario of that name finds stands in the table of transports rather than in that of requests.
+/// Whether the scenario of that name is reported in the table of transports rather than in that of requests.
 pub fn is_of_transports(name: &str) -> bool {
     let is_it = |scenario: &Scenario| match &scenario.work {
         Work::Transport(_) | Work::Idle(ClientHttpVersion::Http2) => true,
@@ -191,7 +194,7 @@ pub fn is_of_transports(name: &str) -> bool {
     all().iter().any(|scenario| scenario.name == name && is_it(scenario))
 }
 
-/// The setup of `reload`, and how many routes it has.
+/// Returns the setup of `reload` with its number of routes.
 pub fn reload_setup() -> Setup {
     Setup { routes: 10_000, has_generation: true, ..Setup::default() }
 }

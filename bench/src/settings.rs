@@ -1,4 +1,4 @@
-//! What a run is told: options of the command line, each with its variable of the environment.
+//! Settings of a run: command line options, each with an environment variable.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ pub struct BenchSettings {
     /// Folder of the benchmark: templates in `peers`, results in `results`, running targets in `work`.
     #[arg(long, env = "BENCH_FOLDER", default_value = "bench")]
     pub folder: PathBuf,
-    /// Length of a window, seconds.
+    /// Length of a window in seconds.
     #[arg(long, env = "SECONDS", default_value_t = 1.5)]
     pub seconds: f64,
     /// Scenarios to run, separated by commas; all by default.
@@ -25,22 +25,22 @@ pub struct BenchSettings {
     /// Connections of the load.
     #[arg(long, env = "CONNECTIONS", default_value_t = 64)]
     pub connections: usize,
-    /// Connections held in `idle`, as far as the limit of open files allows.
+    /// Idle connections of `idle` and `idle-h2`, as far as the limit of open files allows.
     #[arg(long, env = "IDLE_CONNECTIONS", default_value_t = 10_000)]
     pub idle_connections: usize,
     /// Workers of each target.
     #[arg(long, env = "WORKERS", default_value_t = 2)]
     pub workers: usize,
-    /// Requests a second at which latency is measured; by default 40 % of what the slowest target can do.
+    /// Requests per second at which latency is measured; by default 40 % of the rate of the slowest target.
     #[arg(long, env = "RATE")]
     pub rate: Option<f64>,
-    /// What makes the load at saturation.
+    /// Load generator at saturation.
     #[arg(long, env = "GENERATOR", value_enum, default_value_t = GeneratorKind::Own)]
     pub generator: GeneratorKind,
-    /// The program of wrk.
+    /// Program of wrk.
     #[arg(long, env = "WRK", default_value = "wrk")]
     pub wrk: PathBuf,
-    /// The program of h2load.
+    /// Program of h2load.
     #[arg(long, env = "H2LOAD", default_value = "h2load")]
     pub h2load: PathBuf,
     #[command(flatten)]
@@ -49,66 +49,66 @@ pub struct BenchSettings {
     libraries: LibraryPaths,
 }
 
-/// Where the programs of the targets are.
+/// Programs of the targets.
 #[derive(Args, Clone, Debug)]
 struct Programs {
-    /// The program of eddy.
+    /// Program of eddy.
     #[arg(long, env = "EDDY", default_value = "target/release/eddy")]
     eddy: PathBuf,
-    /// The program of nginx, instead of the one found.
+    /// Program of NGINX, instead of the one found.
     #[arg(long, env = "NGINX")]
     nginx: Option<PathBuf>,
-    /// The program of HAProxy, instead of the one found.
+    /// Program of HAProxy, instead of the one found.
     #[arg(long, env = "HAPROXY")]
     haproxy: Option<PathBuf>,
-    /// The program of Envoy, instead of the one found.
+    /// Program of Envoy, instead of the one found.
     #[arg(long, env = "ENVOY")]
     envoy: Option<PathBuf>,
-    /// Folder of caches, where the install script puts programs.
+    /// Cache folder, where the install script puts programs.
     #[arg(long, env = "XDG_CACHE_HOME", hide = true)]
     cache: Option<PathBuf>,
-    /// Home folder, for the folder of caches.
+    /// Home folder, which contains the default cache folder.
     #[arg(long, env = "HOME", hide = true)]
     home: Option<PathBuf>,
-    /// Folders of programs.
+    /// Folders to search for programs.
     #[arg(long, env = "PATH", hide = true, value_delimiter = ':')]
     path: Vec<PathBuf>,
 }
 
-/// Where the libraries of filters are.
+/// Paths of the filter libraries.
 #[derive(Args, Clone, Debug)]
 struct LibraryPaths {
-    /// Filters in Go, as `make bench-filters` bundles them.
+    /// Go filters, as bundled by `make bench-filters`.
     #[arg(long, env = "EDDY_GO_LIBRARY", default_value = "target/bench-filters/go.so")]
     go_library: PathBuf,
-    /// Filters in Go written for Envoy, likewise.
+    /// Go filters written for Envoy, as bundled by `make bench-filters`.
     #[arg(long, env = "EDDY_GO_ENVOY_LIBRARY", default_value = "target/bench-filters/go-envoy.so")]
     go_envoy_library: PathBuf,
-    /// Folder of the filters in Rust.
+    /// Folder of the Rust filters.
     #[arg(long, env = "EDDY_NATIVE_LIBRARIES", default_value = "target/release")]
     native_libraries: PathBuf,
-    /// Filters in Wasm from Rust, for eddy and Envoy.
+    /// Wasm filters written in Rust, for eddy and Envoy.
     #[arg(long, env = "WASM_MODULE", default_value = "target/bench-filters/wasm.wasm")]
     wasm_module: PathBuf,
-    /// Filters in Wasm from Go, likewise.
+    /// Wasm filters written in Go, for eddy and Envoy.
     #[arg(long, env = "WASM_GO_MODULE", default_value = "target/bench-filters/wasm-go.wasm")]
     wasm_go_module: PathBuf,
-    /// Folder of nginx's modules.
+    /// Folder of NGINX modules.
     #[arg(long, env = "NGINX_MODULES", default_value = "/usr/lib/nginx/modules")]
     nginx_modules: PathBuf,
 }
 
-/// What makes the load at saturation.
+/// Load generator at saturation.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GeneratorKind {
-    /// Our own, which checks every response.
+    /// The built-in generator, which checks every response.
     Own,
     /// wrk, to cross-check.
     Wrk,
 }
 
 impl GeneratorKind {
-    /// Its name in the results.
+    /// Returns its name in the results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Own => "eddy-bench",
@@ -118,10 +118,10 @@ impl GeneratorKind {
 }
 
 impl BenchSettings {
-    /// Length of a window.
+    /// Returns the length of a window.
     ///
     /// # Errors
-    /// When it is no length, or one too short to measure anything.
+    /// Returns an error if the length is not between 0.1 and 600 seconds.
     pub fn window(&self) -> Result<Duration> {
         if !(0.1..=600.0).contains(&self.seconds) {
             bail!("a window takes 0.1 to 600 seconds, not {}", self.seconds);
@@ -129,16 +129,16 @@ impl BenchSettings {
         Ok(Duration::from_secs_f64(self.seconds))
     }
 
-    /// The scenarios chosen.
+    /// Returns the selected scenarios.
     ///
     /// # Errors
-    /// A name that is none.
+    /// An unknown name.
     pub fn chosen(&self) -> Result<Vec<Scenario>> {
         let names: Vec<String> = self.scenarios.iter().filter(|name| !name.is_empty()).cloned().collect();
         scenario::named(&names).context("in SCENARIOS")
     }
 
-    /// Where the libraries of filters may be.
+    /// Returns the paths of the filter libraries.
     pub fn libraries(&self) -> Libraries {
         let paths = self.libraries.clone();
         Libraries {
@@ -152,7 +152,7 @@ impl BenchSettings {
         }
     }
 
-    /// Where the programs of the targets may be.
+    /// Returns where to search for the programs of the targets.
     pub fn peers(&self) -> Peers {
         let programs = &self.programs;
         let mut given = BTreeMap::from([(GatewayKind::Eddy, programs.eddy.clone())]);
@@ -166,7 +166,7 @@ impl BenchSettings {
         let cache = programs.cache.clone().filter(|path| !path.as_os_str().is_empty()).or(home);
         let nginx_modules = self.libraries.nginx_modules.clone();
         let mut search = programs.path.clone();
-        // Servers live where the path of an ordinary user does not lead.
+        // Servers are installed outside the search path of ordinary users.
         search.extend(["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from));
         Peers { given, installed: cache.map(|cache| cache.join("eddy-bench/peers")), search, nginx_modules }
     }

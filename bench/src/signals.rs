@@ -1,4 +1,4 @@
-//! What happens when a run is interrupted: the targets are stopped first.
+//! Handling of an interrupted run: the targets are stopped before exit.
 
 use std::thread;
 
@@ -8,7 +8,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::peers;
 
-/// Watches for SIGINT, SIGTERM and SIGHUP from a thread of its own, for as long as the process lives.
+/// Watches for SIGINT, SIGTERM and SIGHUP on a thread of its own, for the lifetime of the process.
 pub(crate) fn watch() -> Result<()> {
     let runtime = Builder::new_current_thread().enable_io().build().context("cannot watch for signals")?;
     thread::Builder::new().name("signals".to_owned()).spawn(move || runtime.block_on(stop_on_signal()))?;
@@ -35,5 +35,5 @@ async fn stop_on_signal() {
     std::process::exit(INTERRUPTED)
 }
 
-/// What a shell reports of a program ended by SIGINT.
+/// Exit status that a shell reports for a program ended by SIGINT.
 const INTERRUPTED: i32 = 130;

@@ -1,41 +1,41 @@
-//! What connections do that is more or less than requests of HTTP/1.
+//! Transports other than HTTP/1.1 requests.
 
-/// A way of keeping a target busy whose windows have a count and a cost, and no latencies.
+/// A kind of load whose windows have a count and a cost, but no latencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransportScenario {
-    /// 1 GiB on a connection of TCP.
+    /// 1 GiB on a TCP connection.
     Bulk,
-    /// Messages of 100 bytes there and back, one under way on each connection of TCP.
+    /// Messages of 100 bytes in both directions, one in flight on each TCP connection.
     Messages,
-    /// The same as messages of WebSockets.
+    /// WebSocket messages of 100 bytes in both directions, one in flight on each connection.
     WebSocket,
-    /// GET of 128 bytes by HTTP/2; endpoints speak HTTP/1.1.
+    /// GET of 128 bytes over HTTP/2; endpoints use HTTP/1.1.
     Http2 {
-        /// Connections of clients.
+        /// Client connections.
         connections: usize,
-        /// Requests at once on each of them.
+        /// Concurrent requests per connection.
         streams: usize,
-        /// Whether they are inside of TLS.
+        /// Whether the connections use TLS.
         is_tls: bool,
     },
-    /// Calls of gRPC with a message each way, by HTTP/2 in cleartext on both sides.
+    /// gRPC calls with a message each way, over cleartext HTTP/2 on both sides.
     Call,
-    /// Connections over TLS 1.3 that end as soon as they are agreed on.
+    /// TLS 1.3 connections that are closed right after the handshake.
     Handshake(Shake),
 }
 
-/// How a connection over TLS is agreed on.
+/// Kind of TLS handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shake {
-    /// With a certificate, keys by X25519.
+    /// Full handshake with a certificate, X25519 key exchange.
     Full,
-    /// By the ticket of a session before, keys by X25519.
+    /// Resumed by the ticket of an earlier session, X25519 key exchange.
     Resumed,
-    /// With a certificate, keys by X25519 and ML-KEM-768 together.
+    /// Full handshake with a certificate, hybrid X25519 and ML-KEM-768 key exchange.
     PostQuantum,
 }
 
-/// Connections of calls.
+/// Connections for gRPC calls.
 pub const CALL_CONNECTIONS: usize = 16;
-/// Calls at once on each of them.
+/// Concurrent gRPC calls per connection.
 pub const CALL_STREAMS: usize = 10;

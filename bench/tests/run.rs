@@ -1,4 +1,4 @@
-//! The program as it is used: short runs with whatever gateways are there, interrupted ones among them.
+//! The program as users run it: short runs with the available gateways, including interrupted runs.
 #![expect(clippy::unwrap_used, reason = "the helpers are part of the tests")]
 
 use std::io::{BufRead, BufReader, Read};
@@ -12,7 +12,7 @@ use test_peers::{
     H2LOAD, HAPROXY, HAPROXY_LUA, NGINX, NGINX_STREAM, TestDependency, all_present, present_or_partial,
 };
 
-/// A folder of its own for one test, with the committed templates in it.
+/// Creates a folder for one test, with the committed templates in it.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -36,7 +36,7 @@ fn bench(folder: &Path) -> Command {
     command
 }
 
-/// Those of these gateways that are there; the test is skipped where none is. eddy itself has tests of its own.
+/// Returns the available ones of these gateways; the test is skipped without any. eddy has tests of its own.
 fn present(gateways: &[(&'static str, TestDependency)]) -> Vec<&'static str> {
     let (present, missing): (Vec<&(_, TestDependency)>, Vec<&(_, TestDependency)>) =
         gateways.iter().partition(|(_, peer)| peer.is_present());
@@ -48,7 +48,7 @@ fn present(gateways: &[(&'static str, TestDependency)]) -> Vec<&'static str> {
     present.iter().map(|(name, _)| *name).collect()
 }
 
-/// Processes that work in `folder` or name it on their command line.
+/// Returns the processes that work in `folder` or name it on their command line.
 fn left_in(folder: &Path) -> Vec<String> {
     let name = folder.to_str().unwrap();
     let ids = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
@@ -132,7 +132,7 @@ fn a_short_run_of_transports_gives_a_row_for_each() {
         ("relay-1g", ["cpu_s_per_gb", "gb_per_s"]),
         ("relay-100b", each),
         ("websocket", each),
-        // So few connections may fit the memory that a target has set aside for them.
+        // So few connections may fit into memory that a target has already allocated.
         ("idle-h2", ["base_bytes", "connections"]),
     ];
     let scenarios: Vec<&str> = figures.iter().map(|(scenario, _)| *scenario).collect();
@@ -168,7 +168,7 @@ fn requests_that_are_not_all_answered_are_a_fault() {
     std::fs::create_dir_all(&templates).unwrap();
     let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/haproxy");
     let text = std::fs::read_to_string(committed.join("haproxy.cfg")).unwrap();
-    // Neither tickets that hold a session nor any that name one are taken.
+    // Rejects session tickets as well as session ids, so that nothing is resumed.
     let wrong = text.replace("ssl crt @CHAIN_AND_KEY@", "ssl crt @CHAIN_AND_KEY@ no-tls-tickets");
     let wrong = wrong.replace("global\n", "global\n    tune.ssl.cachesize 0\n");
     let wrong = wrong.replace("    server calls @CALLS@ proto h2", "    server calls @CALLS@");
@@ -229,7 +229,7 @@ fn a_filter_that_does_not_do_its_work_is_not_measured() {
     let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/filters/haproxy");
     std::fs::copy(committed.join("haproxy.cfg"), templates.join("haproxy.cfg")).unwrap();
     let lua = std::fs::read_to_string(committed.join("filters.lua")).unwrap();
-    // It finds every credential right.
+    // Accepts every credential.
     let lua = lua.replace("if is_allowed(txn) then", "if true then");
     std::fs::write(templates.join("filters.lua"), lua).unwrap();
     let mut command = bench(&folder);
@@ -298,7 +298,7 @@ fn nginx_without_its_stream_module_is_absent_from_transports_alone() {
             "--name",
             "short",
         ]);
-        // As Debian's plain package has it: the folder of modules has no module.
+        // As in Debian's plain package: the module folder has no module.
         command.env("NGINX_MODULES", &folder).env("EDDY_REQUIRE_PEERS", is_required);
         let output = command.args(["--rounds", "1", "--seconds", "0.1"]).output().unwrap();
         (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())

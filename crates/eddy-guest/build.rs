@@ -3,8 +3,8 @@
 use std::env;
 use std::process::{Command, exit};
 
-/// Runs itself a second time, with what LuaJIT's makefile and the compiler are to be told in the environment: the
-/// crate that has the sources offers no other way.
+/// Runs itself a second time, with the flags for LuaJIT's makefile and the compiler in the environment: the crate that
+/// has the sources offers no other way.
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     for name in ["TARGET_CFLAGS", "HOST_CC", "STATIC_CC", "TARGET_LD", "TARGET_AR", "TARGET_STRIP"] {

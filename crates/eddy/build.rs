@@ -1,4 +1,4 @@
-//! Packs the kits for filters into the program, so that whoever has the program alone can build filters.
+//! Packs the filter SDKs into the program, so that filters can be built with nothing but the program.
 #![forbid(unsafe_code)]
 
 use std::env;
@@ -36,7 +36,7 @@ fn main() -> io::Result<()> {
     fs::write(variable("OUT_DIR")?.join("kits"), miniz_oxide::deflate::compress_to_vec(&archive, 9))
 }
 
-/// The files below `folder` that a filter is built or tested with.
+/// Collects the files below `folder` that are needed to build or test filters.
 fn collect(root: &Path, folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(root.join(folder))? {
         let entry = entry?;
@@ -61,7 +61,7 @@ fn is_wanted(name: &str) -> bool {
         && !name.starts_with('.')
 }
 
-/// The root manifest, from which the kit for Rust takes its version and the like, without the other members.
+/// Returns the root manifest without the other members; the Rust SDK takes its version and dependencies from it.
 fn workspace_manifest(root: &Path) -> io::Result<Vec<u8>> {
     let text = fs::read_to_string(root.join("Cargo.toml"))?;
     let mut out = String::from("[workspace]\nresolver = \"3\"\nmembers = [\"rust\"]\n");
@@ -70,7 +70,7 @@ fn workspace_manifest(root: &Path) -> io::Result<Vec<u8>> {
         if line.starts_with('[') {
             is_kept = line.starts_with("[workspace.");
         }
-        // What has a path is a crate that is not packed.
+        // Dependencies with a path are crates that are not packed.
         if is_kept && !line.contains("path = ") {
             out.push_str(line);
             out.push('\n');
@@ -79,7 +79,7 @@ fn workspace_manifest(root: &Path) -> io::Result<Vec<u8>> {
     Ok(out.into_bytes())
 }
 
-/// Path and content, each behind its length.
+/// Appends path and content, each prefixed by its length.
 fn append(archive: &mut Vec<u8>, path: &Path, content: &[u8]) -> io::Result<()> {
     let path = path.to_str().ok_or(io::ErrorKind::InvalidData)?;
     for part in [path.as_bytes(), content] {

@@ -1,4 +1,4 @@
-//! Notes which compiler makes the library, so that eddy can show it.
+//! Records the compiler version that builds the library, so that eddy can show it.
 #![forbid(unsafe_code)]
 
 use std::env;

@@ -1,20 +1,20 @@
-//! Pages that are made from the code, so that they can't differ from it.
+//! Pages generated from the code, so that they cannot differ from it.
 
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// A page made from the code.
+/// A page generated from the code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// Where it is published, below the root.
+    /// Path of the page, relative to the root.
     pub path: String,
-    /// What it says.
+    /// Text of the page.
     pub text: String,
 }
 
-/// Every page as the code has it now.
+/// Returns every page as generated from the current code.
 pub fn generated() -> Vec<Page> {
     vec![
         Page { path: "docs/reference/config.md".to_owned(), text: eddy_config::reference_page() },
@@ -27,7 +27,7 @@ pub fn generated() -> Vec<Page> {
     ]
 }
 
-/// Writes the pages that differ; returns their paths.
+/// Writes the pages that differ and returns their paths.
 ///
 /// # Errors
 /// When a page can't be written.

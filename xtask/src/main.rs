@@ -22,29 +22,30 @@ struct XtaskCli {
 
 #[derive(Subcommand)]
 enum XtaskCommand {
-    /// Check what the compiler and clippy don't: import edges, sizes, dead files, links and the like.
+    /// Check rules that the compiler and clippy don't: import edges, sizes, dead files, links and the like.
     Tidy,
-    /// Write the pages that are made from the code, such as the reference of the configuration.
+    /// Write the pages that are generated from the code, such as the configuration reference.
     Docs,
-    /// Plant faults in a copy of the last commit and expect a test to notice each; all of them, or those named.
+    /// Apply known faults to a copy of the last commit and expect a test to fail for each (mutation testing).
     ///
-    /// The faults and what notices them are in tests/mutants/*.mutants; a run of all writes tests/mutants/RESULT.md.
+    /// Applies all faults, or only those named. The faults and the tests that detect them are in
+    /// tests/mutants/*.mutants; a run of all faults writes tests/mutants/RESULT.md.
     Mutants {
-        /// Names of faults.
+        /// Names of faults to apply; all without a name.
         names: Vec<String>,
     },
-    /// The tests that take long, in their long form: a million requests, hundreds of reloads, hand-overs and kills.
+    /// Run the long tests in full: a million requests, hundreds of reloads, takeovers and kills.
     ///
     /// Writes tests/soak/RESULT.md.
     Soak,
-    /// The whole corpus with all cuts, the bridge under a sanitizer, every fuzz target for a while, and all planted faults.
+    /// Run the whole corpus with all cuts, the bridge under a sanitizer, every fuzz target and all mutants.
     ///
-    /// Writes tests/nightly/RESULT.md, which says what was left out because a tool is missing.
+    /// Writes tests/nightly/RESULT.md, which lists the steps that were skipped because a tool is missing.
     Nightly {
-        /// Folders of more corpus files, with `:` between them.
+        /// Folders with more corpus files, separated by `:`.
         #[arg(long)]
         corpus: Option<String>,
-        /// How long each fuzz target runs, seconds.
+        /// Run time of each fuzz target in seconds.
         #[arg(long, default_value_t = 60)]
         fuzz_seconds: u32,
     },

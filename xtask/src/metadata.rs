@@ -1,4 +1,4 @@
-//! What cargo says of the workspace: packages, what they import and where their code begins.
+//! Output of `cargo metadata`: packages, their dependencies and the first file of each target.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,32 +8,32 @@ use serde::Deserialize;
 
 use crate::tree::SourceTree;
 
-/// The packages of the workspace and of manifests beside it.
+/// Packages of the workspace and of other manifests in the tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Workspace {
-    /// Every package that lies in the tree.
+    /// Every package of the tree.
     pub packages: Vec<WorkspacePackage>,
 }
 
 /// A package of the tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkspacePackage {
-    /// Its name.
+    /// Name of the package.
     pub name: String,
-    /// Where its manifest is, below the root.
+    /// Path of the manifest, relative to the root.
     pub manifest: String,
-    /// What its manifest asks for, build and test dependencies included.
+    /// Dependencies in the manifest, including build and test dependencies.
     pub imports: Vec<Import>,
-    /// Where its code begins, below the root: libraries, programs, tests, benches.
+    /// First file of each target: libraries, programs, tests, benches.
     pub roots: Vec<CrateRoot>,
 }
 
 /// One dependency in a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Import {
-    /// The package asked for.
+    /// Name of the imported package.
     pub name: String,
-    /// Whether it lies in the tree itself.
+    /// Whether the imported package is in the tree.
     pub is_local: bool,
     /// Whether only tests and benches use it.
     pub is_dev: bool,
@@ -42,13 +42,13 @@ pub struct Import {
 /// The first file of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CrateRoot {
-    /// Path below the root of the tree.
+    /// Path relative to the root of the tree.
     pub path: String,
-    /// What it becomes.
+    /// Kind of the target.
     pub kind: RootKind,
 }
 
-/// What a target becomes.
+/// Kind of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RootKind {
     /// A library or program.
@@ -58,7 +58,7 @@ pub enum RootKind {
 }
 
 impl Workspace {
-    /// Asks cargo about every manifest of the tree.
+    /// Runs `cargo metadata` on every manifest of the tree.
     ///
     /// # Errors
     /// When cargo can't be run or doesn't accept a manifest.
@@ -66,7 +66,7 @@ impl Workspace {
         let mut workspace = Self::default();
         let manifests = tree.iter().map(|(path, _)| path).filter(|path| is_manifest(path));
         let mut manifests: Vec<&str> = manifests.collect();
-        // The shortest path first: the workspace answers for most of the others.
+        // The shortest path first: the workspace manifest covers most of the others.
         manifests.sort_by_key(|path| path.len());
         for manifest in manifests {
             if !workspace.packages.iter().any(|package| package.manifest == manifest) {

@@ -1,4 +1,4 @@
-//! The text files of the workspace, as rules see them.
+//! Text files of the workspace, as the rules read them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,14 +6,14 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// Every file that rules look at: its path below the root, with `/`, and its text.
+/// Every file that rules check: its path relative to the root, with `/`, and its text.
 #[derive(Clone, Debug, Default)]
 pub struct SourceTree {
     files: BTreeMap<String, String>,
 }
 
 impl SourceTree {
-    /// Reads what lies below `root`, build output and foreign folders left out.
+    /// Reads the files below `root`, without build output and third-party folders.
     ///
     /// # Errors
     /// When a folder or file can't be read.
@@ -28,29 +28,29 @@ impl SourceTree {
         self.files.insert(path.to_owned(), text.to_owned());
     }
 
-    /// Every file, by path.
+    /// Iterates over every file, by path.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.files.iter().map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
-    /// The files whose names end with `.ext`.
+    /// Iterates over the files whose names end with `.ext`.
     pub fn with_extension(&self, ext: &str) -> impl Iterator<Item = (&str, &str)> {
         self.iter().filter(move |(path, _)| path.rsplit_once('.').is_some_and(|(_, found)| found == ext))
     }
 
-    /// The text of a file.
+    /// Returns the text of a file.
     pub fn text(&self, path: &str) -> Option<&str> {
         self.files.get(path).map(String::as_str)
     }
 
-    /// Whether there is such a file or folder.
+    /// Whether such a file or folder exists.
     pub fn has(&self, path: &str) -> bool {
         let folder = format!("{}/", path.trim_end_matches('/'));
         self.files.contains_key(path)
             || self.files.range(folder.clone()..).next().is_some_and(|(found, _)| found.starts_with(&folder))
     }
 
-    /// How many files there are.
+    /// Number of files.
     pub fn len(&self) -> usize {
         self.files.len()
     }
@@ -71,7 +71,7 @@ impl SourceTree {
                 self.load_folder(&entry.path(), &path)?;
             } else if kind.is_file() {
                 let bytes = fs::read(entry.path()).with_context(|| format!("can't read `{path}`"))?;
-                // Files that are no text are kept as present, without content.
+                // Files that are not text are kept with empty content.
                 self.files.insert(path, String::from_utf8(bytes).unwrap_or_default());
             }
         }
@@ -79,7 +79,7 @@ impl SourceTree {
     }
 }
 
-/// The path that `path` means when written in a file of `folder`; one that begins with `/` counts from the root.
+/// Resolves `path` as written in a file of `folder`; a path that begins with `/` is relative to the root.
 pub(crate) fn join(folder: &str, path: &str) -> String {
     let mut parts: Vec<&str> = if path.starts_with('/') { Vec::new() } else { folder.split('/').collect() };
     for part in path.split('/') {
@@ -94,5 +94,5 @@ pub(crate) fn join(folder: &str, path: &str) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/")
 }
 
-/// Folders, by name or path, that no rule is about.
+/// Folders, by name or path, that no rule checks.
 const LEFT_OUT: [&str; 6] = [".git", "target", "node_modules", "__pycache__", "bench/work", "vendor"];

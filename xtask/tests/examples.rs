@@ -1,4 +1,4 @@
-//! Every example is a configuration without a problem, and says how to try it.
+//! Every example is a valid configuration and documents how to try it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use eddy_config::{SourceText, check};
 
-/// Every folder of `examples/` that is a configuration; a new one is added here and gets an end-to-end test.
+/// Every folder of `examples/` with a configuration; a new one is added here and gets an end-to-end test.
 const EXAMPLES: [&str; 8] = [
     "examples/api-gateway",
     "examples/canary",
@@ -23,7 +23,7 @@ fn every_example_is_known() {
     let found = fs::read_dir(root().join("examples")).unwrap();
     let found: BTreeSet<String> =
         found.map(|entry| format!("examples/{}", entry.unwrap().file_name().to_string_lossy())).collect();
-    // Filters, in several languages, with tests of their own.
+    // Filters in several languages, which have tests of their own.
     let filters = "examples/filters".to_owned();
     assert_eq!(found, EXAMPLES.map(str::to_owned).into_iter().chain([filters]).collect());
 }

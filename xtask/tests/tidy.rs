@@ -1,4 +1,4 @@
-//! The tree is tidy, and each rule bites when it is broken.
+//! The tree is tidy, and each rule reports its violations.
 
 use std::path::Path;
 
@@ -367,7 +367,7 @@ fn documents_are_wrapped() {
     }
 }
 
-/// A small tidy tree to plant problems in.
+/// A small tidy tree to add problems to.
 struct Planted {
     tree: SourceTree,
     workspace: Workspace,

@@ -8,7 +8,7 @@ import (
 	bridge "github.com/eddy-gateway/eddy/bridge/go"
 )
 
-// Order: A struct of ten fields, five of them texts.
+// Order: A struct of ten fields, five of them strings.
 type Order struct {
 	// A number.
 	ID int64
@@ -20,49 +20,49 @@ type Order struct {
 	Time int64
 	// One of two.
 	IsNew bool
-	// A text.
+	// A string.
 	Name bridge.Str
-	// A text.
+	// A string.
 	Kind bridge.Str
-	// A text.
+	// A string.
 	Place bridge.Str
-	// A text.
+	// A string.
 	Note bridge.Str
-	// A text.
+	// A string.
 	Sign bridge.Str
 }
 
-// Allocated: What Go has allocated since it started.
+// Allocated: Go heap allocations since program start.
 type Allocated struct {
-	// How often.
+	// Number of allocations.
 	Count uint64
-	// How much.
+	// Allocated bytes.
 	Bytes uint64
 }
 
-// Reader: Go reads all that it is given, and answers with how many bytes that was.
+// Reader: Functions implemented in Go. Each reads its whole argument and returns the number of bytes read.
 type Reader interface {
-	// Empty: Nothing.
+	// Empty: No argument.
 	Empty()
-	// Text: A text.
+	// Text: A string.
 	Text(text bridge.Str) uint64
 	// Order: A struct of ten fields.
 	Order(order *Order) uint64
-	// Batch: Several texts.
+	// Batch: Several strings.
 	Batch(texts []bridge.Str) uint64
 	// Bytes: Bytes.
 	Bytes(bytes bridge.Slice[uint8]) uint64
-	// EmptyLater: Nothing.
+	// EmptyLater: No argument.
 	EmptyLater(ctx context.Context)
-	// TextLater: A text.
+	// TextLater: A string.
 	TextLater(ctx context.Context, text bridge.Str) uint64
 	// OrderLater: A struct of ten fields.
 	OrderLater(ctx context.Context, order *Order) uint64
-	// BatchLater: Several texts.
+	// BatchLater: Several strings.
 	BatchLater(ctx context.Context, texts []bridge.Str) uint64
 	// BytesLater: Bytes.
 	BytesLater(ctx context.Context, bytes bridge.Slice[uint8]) uint64
-	// Allocated: What Go has allocated.
+	// Allocated: Returns Go's allocations so far.
 	Allocated() Allocated
 }
 
@@ -144,7 +144,7 @@ func RegisterReader(implementation Reader) {
 	})
 }
 
-// Native: Rust reads all that it is given, and answers with how many bytes that was.
+// Native: Functions implemented in Rust. Each reads its whole argument and returns the number of bytes read.
 //
 // It calls an implementation in Rust. Any goroutine may use it.
 type Native struct {
@@ -157,7 +157,7 @@ func BindNative(from bridge.Binder) (Native, error) {
 	return Native{service}, err
 }
 
-// EmptyShort: Nothing, by assembly.
+// EmptyShort: No argument, through the assembly entry.
 func (s Native) EmptyShort() (err error) {
 	frame := struct {
 		extent uint64
@@ -168,7 +168,7 @@ func (s Native) EmptyShort() (err error) {
 	return err
 }
 
-// TextShort: A text, by assembly.
+// TextShort: A string, through the assembly entry.
 func (s Native) TextShort(text string) (answer uint64, err error) {
 	frame := struct {
 		extent uint64
@@ -186,7 +186,7 @@ func (s Native) TextShort(text string) (answer uint64, err error) {
 
 var nativeTextShortParts = []bridge.Part{{At: 0, Size: 1}}
 
-// OrderShort: A struct of ten fields, by assembly.
+// OrderShort: A struct of ten fields, through the assembly entry.
 func (s Native) OrderShort(order *Order) (answer uint64, err error) {
 	frame := struct {
 		extent uint64
@@ -204,7 +204,7 @@ func (s Native) OrderShort(order *Order) (answer uint64, err error) {
 
 var nativeOrderShortParts = []bridge.Part{{At: 4, Size: 1, Narrow: true}, {At: 5, Size: 1}, {At: 7, Size: 1}, {At: 9, Size: 1}, {At: 11, Size: 1}, {At: 13, Size: 1}}
 
-// BatchShort: Several texts, by assembly.
+// BatchShort: Several strings, through the assembly entry.
 func (s Native) BatchShort(texts []string) (answer uint64, err error) {
 	frame := struct {
 		extent uint64
@@ -222,7 +222,7 @@ func (s Native) BatchShort(texts []string) (answer uint64, err error) {
 
 var nativeBatchShortParts = []bridge.Part{{At: 0, Size: bridge.Texts}}
 
-// BytesShort: Bytes, by assembly.
+// BytesShort: Bytes, through the assembly entry.
 func (s Native) BytesShort(bytes []uint8) (answer uint64, err error) {
 	frame := struct {
 		extent uint64
@@ -240,7 +240,7 @@ func (s Native) BytesShort(bytes []uint8) (answer uint64, err error) {
 
 var nativeBytesShortParts = []bridge.Part{{At: 0, Size: 1}}
 
-// Empty: Nothing.
+// Empty: No argument.
 func (s Native) Empty() (err error) {
 	frame := struct {
 		extent uint64
@@ -251,7 +251,7 @@ func (s Native) Empty() (err error) {
 	return err
 }
 
-// Text: A text.
+// Text: A string.
 func (s Native) Text(text string) (answer uint64, err error) {
 	frame := struct {
 		extent uint64
@@ -289,7 +289,7 @@ func (s Native) Order(order *Order) (answer uint64, err error) {
 
 var nativeOrderParts = []bridge.Part{{At: 4, Size: 1, Narrow: true}, {At: 5, Size: 1}, {At: 7, Size: 1}, {At: 9, Size: 1}, {At: 11, Size: 1}, {At: 13, Size: 1}}
 
-// Batch: Several texts.
+// Batch: Several strings.
 func (s Native) Batch(texts []string) (answer uint64, err error) {
 	frame := struct {
 		extent uint64
@@ -327,7 +327,7 @@ func (s Native) Bytes(bytes []uint8) (answer uint64, err error) {
 
 var nativeBytesParts = []bridge.Part{{At: 0, Size: 1}}
 
-// EmptyLater: Nothing.
+// EmptyLater: No argument.
 func (s Native) EmptyLater(ctx context.Context) (err error) {
 	call := s.service.BeginAsync(10)
 	defer call.End(&err)
@@ -335,7 +335,7 @@ func (s Native) EmptyLater(ctx context.Context) (err error) {
 	return err
 }
 
-// TextLater: A text.
+// TextLater: A string.
 func (s Native) TextLater(ctx context.Context, text string) (answer uint64, err error) {
 	call := s.service.BeginAsync(11)
 	defer call.End(&err)
@@ -363,7 +363,7 @@ func (s Native) OrderLater(ctx context.Context, order *Order) (answer uint64, er
 	return in.U64(0), nil
 }
 
-// BatchLater: Several texts.
+// BatchLater: Several strings.
 func (s Native) BatchLater(ctx context.Context, texts []string) (answer uint64, err error) {
 	call := s.service.BeginAsync(13)
 	defer call.End(&err)

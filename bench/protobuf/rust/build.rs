@@ -1,4 +1,4 @@
-//! Writes the code of buffa for the messages of the crate's own tests.
+//! Generates the buffa code for the messages of the crate's own tests.
 
 const SCHEMA: &str = "../../../crates/eddy-protobuf/tests/schema";
 

@@ -13,54 +13,54 @@ use rustix::net::{bind, connect, recv, send, socket_with};
 use super::exchange::LoadExchange;
 use super::response::{Mismatch, ResponseProgress, ResponseReader};
 
-/// A connection and the exchange under way on it.
+/// A connection and its exchange in flight.
 #[derive(Debug)]
 pub(super) struct LoadConnection {
     socket: OwnedFd,
     reader: ResponseReader,
     sent: usize,
-    /// Requests begun, which chooses among several.
+    /// Requests begun; selects among several requests.
     turn: usize,
-    /// When the request was due, from the beginning of the window.
+    /// Due time of the request, from the beginning of the window.
     pub due: Duration,
-    /// How far its exchange is.
+    /// State of its exchange.
     pub stage: ExchangeStage,
 }
 
-/// How far an exchange is.
+/// State of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ExchangeStage {
-    /// None is under way.
+    /// No exchange is in flight.
     Idle,
-    /// The response has not come yet.
+    /// The response is not complete.
     Waiting,
 }
 
-/// What became of sending.
+/// Result of sending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SendProgress {
-    /// The whole request is on its way.
+    /// The whole request is sent.
     All,
-    /// The socket is full.
+    /// The socket buffer is full.
     Part,
 }
 
-/// What reading brought.
+/// Result of reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReadProgress {
-    /// Nothing that ends the exchange.
+    /// The exchange goes on.
     More,
     /// The whole response.
     Response {
-        /// The connection is of no more use after it.
+        /// The connection cannot be used again.
         is_last: bool,
     },
-    /// The end of the connection between responses.
+    /// The connection was closed between responses.
     End,
 }
 
 impl LoadConnection {
-    /// Connects to `target` from `source`, or from wherever the kernel chooses.
+    /// Connects to `target` from `source`, or from an address that the kernel chooses.
     pub(super) fn open(target: SocketAddr, source: Option<Ipv4Addr>) -> Result<Self> {
         let family = if target.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
         let socket = socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)
@@ -71,8 +71,8 @@ impl LoadConnection {
             bind(&socket, &SocketAddr::from((source, 0)))
                 .with_context(|| format!("cannot bind `{source}`"))?;
         }
-        // The socket blocks while it connects, a matter of microseconds on one machine, and never afterwards:
-        // each call says so itself.
+        // The socket blocks only while it connects, a matter of microseconds on one machine. Later calls ask not to
+        // block, each by its flags.
         connect(&socket, &target).with_context(|| format!("cannot connect to `{target}`"))?;
         Ok(Self {
             socket,
@@ -97,7 +97,7 @@ impl LoadConnection {
         self.send(exchange)
     }
 
-    /// Sends what is left of the request.
+    /// Sends the rest of the request.
     pub(super) fn send(&mut self, exchange: &LoadExchange) -> Result<SendProgress, Errno> {
         while let Some(rest) = exchange.request(self.turn).get(self.sent..).filter(|rest| !rest.is_empty()) {
             match send(&self.socket, rest, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
@@ -109,7 +109,7 @@ impl LoadConnection {
         Ok(SendProgress::All)
     }
 
-    /// Reads what has come, without waiting.
+    /// Reads available bytes without waiting.
     pub(super) fn read(
         &mut self,
         buffer: &mut [u8],
@@ -118,7 +118,7 @@ impl LoadConnection {
         self.read_with(RecvFlags::DONTWAIT, buffer, exchange)
     }
 
-    /// Waits for the whole response, some seconds at most.
+    /// Waits for the whole response, at most a few seconds.
     pub(super) fn read_whole(
         &mut self,
         buffer: &mut [u8],

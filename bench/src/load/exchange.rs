@@ -1,4 +1,4 @@
-//! What is sent and what has to come back.
+//! Requests of the scenarios and their expected responses.
 
 use std::net::SocketAddr;
 
@@ -7,14 +7,14 @@ use crate::{book, pattern};
 /// A request of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScenarioRequest {
-    /// `GET path`, answered with the bytes that the path's last segment counts.
+    /// `GET path`, answered with as many bytes as the last path segment says.
     Get {
-        /// Path before the last segment, without a slash at its end; empty for none.
+        /// Path before the last segment, without a slash at its end; may be empty.
         prefix: String,
         /// Bytes of the response's body.
         bytes: usize,
     },
-    /// `GET` as above on a connection of its own, with `Connection: close`.
+    /// `GET` as above on a new connection, with `Connection: close`.
     GetOnce {
         /// Bytes of the response's body.
         bytes: usize,
@@ -24,59 +24,59 @@ pub enum ScenarioRequest {
         /// Bytes of the request's body.
         bytes: usize,
     },
-    /// `GET` of a path that no route of the target is for.
+    /// `GET` of a path that no route of the target matches.
     Miss,
-    /// `POST` of a book as JSON, answered with one.
+    /// `POST` of a book as JSON, answered with a book.
     Book,
-    /// `GET` as above with further fields, some filters' business.
+    /// `GET` as above with further header lines for filters.
     Varied {
         /// Bytes of the response's body.
         bytes: usize,
-        /// Further lines of the head, each with its end; requests take them in turn.
+        /// Further header lines, each with its line end; requests use them in turn.
         fields: &'static [&'static str],
-        /// Who answers.
+        /// The side that responds.
         answer: ResponseOrigin,
     },
 }
 
-/// Who answers a request.
+/// The side that responds to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResponseOrigin {
     /// The origin.
     Origin,
-    /// The target itself, with this status and a body of its own.
+    /// The target itself, with this status and any body.
     Target(u16),
 }
 
-/// A request made ready for one target, and the response it must get.
+/// A request prepared for one target, and the response expected.
 #[derive(Clone, Debug)]
 pub struct LoadExchange {
-    /// Whole requests, at least one; a connection sends them in turn.
+    /// Complete requests, at least one; a connection sends them in turn.
     pub requests: Vec<Vec<u8>>,
-    /// What the response must be.
+    /// The expected response.
     pub expected: ExpectedResponse,
-    /// Each exchange opens and closes its own connection.
+    /// Whether each exchange opens and closes a connection of its own.
     pub is_once: bool,
 }
 
-/// What a response must be.
+/// Expected response.
 #[derive(Clone, Debug)]
 pub struct ExpectedResponse {
-    /// Its status.
+    /// Status code.
     pub status: u16,
-    /// Its whole body; `None` for any, of whatever length it says.
+    /// Whole body; `None` for any body of the length that the response declares.
     pub body: Option<Vec<u8>>,
 }
 
 impl ExpectedResponse {
-    /// A success with this body.
+    /// Returns an expected 200 response with this body.
     pub fn success(body: Vec<u8>) -> Self {
         Self { status: 200, body: Some(body) }
     }
 }
 
 impl LoadExchange {
-    /// The request to be sent as number `turn`.
+    /// Returns the request to send as number `turn`.
     pub fn request(&self, turn: usize) -> &[u8] {
         let index = turn.checked_rem(self.requests.len()).unwrap_or_default();
         self.requests.get(index).map(Vec::as_slice).unwrap_or_default()
@@ -84,7 +84,7 @@ impl LoadExchange {
 }
 
 impl ScenarioRequest {
-    /// The path sent.
+    /// Returns the request path.
     pub fn path(&self) -> String {
         match self {
             Self::Get { prefix, bytes } => format!("{prefix}/{bytes}"),
@@ -95,12 +95,12 @@ impl ScenarioRequest {
         }
     }
 
-    /// Whether a target passes it on, so that the origin alone can be asked as well.
+    /// Whether targets forward the request, so that the origin can be measured alone as well.
     pub fn reaches_origin(&self) -> bool {
         !matches!(self, Self::Miss | Self::Varied { answer: ResponseOrigin::Target(_), .. })
     }
 
-    /// Makes the request ready for `target`.
+    /// Builds the requests and the expected response for `target`.
     pub fn exchange(&self, target: SocketAddr) -> LoadExchange {
         let path = self.path();
         let common = format!("Host: {target}\r\nUser-Agent: eddy-bench\r\nAccept: */*\r\n");

@@ -23,10 +23,10 @@ pub struct Generator<'a> {
     target: SocketAddr,
     exchange: &'a LoadExchange,
     epoll: OwnedFd,
-    /// A place each; one without a connection gets one when its turn comes.
+    /// Connection slots; an empty slot is connected when it is first used.
     connections: Vec<Option<LoadConnection>>,
     buffer: Vec<u8>,
-    /// Connections opened so far, of those with their own source address.
+    /// Connections opened so far from a source address of their own.
     sources_used: u32,
     in_flight: usize,
     begun: Instant,
@@ -34,9 +34,9 @@ pub struct Generator<'a> {
 }
 
 impl<'a> Generator<'a> {
-    /// Prepares `connections` connections; they are opened when first used.
+    /// Creates a generator with `connections` slots; connections are opened on first use.
     pub fn new(target: SocketAddr, exchange: &'a LoadExchange, connections: usize) -> Result<Self> {
-        // Due moments are met to the microsecond; the default slack of 50 would show in the latencies.
+        // Requests are sent on time to the microsecond; the default timer slack of 50 µs would show in the latencies.
         rustix::thread::set_current_timer_slack(NonZeroU64::new(1)).context("cannot set the timer slack")?;
         Ok(Self {
             target,
@@ -77,9 +77,10 @@ impl<'a> Generator<'a> {
         Ok(self.end())
     }
 
-    /// Sends `rate` requests a second for `window`, whether or not responses keep up, then waits for the last ones.
+    /// Sends `rate` requests per second for `window`, whether or not responses keep up, then waits for the last ones.
     ///
-    /// Latency counts from the moment a request was due, so a target that stalls pays for every request it held up.
+    /// Latency counts from the moment a request was due, so a stall of the target counts for every request that it
+    /// delayed.
     pub fn run_open(&mut self, window: Duration, rate: f64, seed: u64) -> Result<LoadStats> {
         self.begin(window);
         let mut schedule = Schedule::new(rate, seed);
@@ -139,7 +140,7 @@ impl<'a> Generator<'a> {
         Ok(())
     }
 
-    /// Waits for events until `until` of the window; false when there were none.
+    /// Waits for events until the offset `until` of the window. Returns `false` on timeout.
     fn wait(&self, events: &mut Vec<epoll::Event>, until: Duration) -> Result<bool> {
         let left = until.saturating_sub(self.begun.elapsed());
         let timeout = Timespec::try_from(left).context("a window too long")?;
@@ -150,7 +151,7 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// Begins an exchange at place `index`.
+    /// Begins an exchange in slot `index`.
     fn start(&mut self, index: usize, due: Duration) -> Result<()> {
         let place = self.connections.get_mut(index).context("a place that does not exist")?;
         let mut connection = match place.take() {
@@ -170,20 +171,20 @@ impl<'a> Generator<'a> {
                 let interest = epoll::EventFlags::IN | epoll::EventFlags::OUT;
                 epoll::modify(&self.epoll, connection.socket(), key_of(index), interest)?;
             }
-            // The reason for a refused write is read from the socket, by its next event.
+            // The cause of a failed write is read from the socket on its next event.
             Err(_) => {}
         }
         *place = Some(connection);
         Ok(())
     }
 
-    /// Handles an event; the place is pushed to `free` when its exchange is over.
+    /// Handles an event; pushes the slot to `free` when its exchange is over.
     fn turn(&mut self, event: epoll::Event, now: Duration, free: &mut Vec<usize>) {
         let Ok(index) = usize::try_from(event.data.u64()) else { return };
         let flags = event.flags;
         let Some(Some(connection)) = self.connections.get_mut(index) else { return };
         if flags.contains(epoll::EventFlags::OUT) && connection.send(self.exchange) == Ok(SendProgress::All) {
-            // A failure shows as events without end and so in the errors; there is nothing better to do here.
+            // A failure here shows as endless events and so in the errors; it cannot be handled better.
             let _ = epoll::modify(&self.epoll, connection.socket(), key_of(index), epoll::EventFlags::IN);
         }
         if !flags.intersects(epoll::EventFlags::IN | epoll::EventFlags::HUP | epoll::EventFlags::ERR) {
@@ -198,7 +199,8 @@ impl<'a> Generator<'a> {
                 self.tally.add_response(now, due);
                 connection.stage = ExchangeStage::Idle;
                 self.tally.reconnects += u64::from(is_last && !self.exchange.is_once);
-                // A client that asked for the end closes as soon as it has its answer; some targets wait for that.
+                // A client that asked for `Connection: close` closes as soon as it has the response; some targets
+                // wait for that.
                 !is_last && !self.exchange.is_once
             }
             (Ok(ReadProgress::End), ExchangeStage::Idle) => {
@@ -229,7 +231,8 @@ impl<'a> Generator<'a> {
     }
 }
 
-/// One of some 50,000 loopback addresses, in turn: a connection a request would otherwise run out of ports.
+/// Returns one of about 50,000 loopback addresses in turn. With a connection per request, one address would run out
+/// of ports.
 fn source_address(count: u32) -> Ipv4Addr {
     let [.., third, fourth] = (count % SOURCES).to_be_bytes();
     Ipv4Addr::new(127, 1, third, fourth)
@@ -242,9 +245,9 @@ fn key_of(index: usize) -> epoll::EventData {
 const READ_BYTES: usize = 256 * 1024;
 const EVENTS_MAX: usize = 256;
 const SOURCES: u32 = 50_000;
-/// How long after a window its last responses may come.
+/// Grace period for the last responses after a window.
 const GRACE: Duration = Duration::from_secs(5);
-/// After so many errors a window is given up.
+/// Number of errors after which a window is aborted.
 const ERRORS_MAX: u64 = 100;
 
 #[cfg(test)]
@@ -305,7 +308,7 @@ mod tests {
         let target = origin();
         let exchange = ScenarioRequest::Get { prefix: String::new(), bytes: 1 << 20 }.exchange(target);
         let mut generator = Generator::new(target, &exchange, 1).unwrap();
-        // Far more than one connection can carry: requests wait for it, and their latency says so.
+        // The rate is far more than one connection can carry: requests wait for it, and their latency shows that.
         let tally = generator.run_open(WINDOW, 50_000.0, 1).unwrap();
         assert_eq!(tally.error_text(), "");
         assert!(tally.latency(0.99).unwrap() > WINDOW, "{:?}", tally.latency(0.99));

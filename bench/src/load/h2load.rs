@@ -1,4 +1,4 @@
-//! h2load as the generator of requests and calls by HTTP/2.
+//! h2load as the generator of HTTP/2 requests and gRPC calls.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -10,35 +10,35 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::book;
 use crate::transport::{CALL_CONNECTIONS, CALL_STREAMS};
 
-/// What h2load is told, but for how many requests to send.
+/// Arguments of h2load except for the number of requests.
 #[derive(Debug)]
 pub struct H2load {
     program: PathBuf,
     url: String,
     connections: usize,
-    /// Requests at once on each connection.
+    /// Concurrent requests per connection.
     streams: usize,
-    /// File with the body of a call, removed at the end; without one, GET is sent.
+    /// File with the body of a gRPC call, removed on drop; without one, GET is sent.
     call: Option<PathBuf>,
-    /// Bytes of each response's body.
+    /// Bytes of each response body.
     body_bytes: u64,
-    /// Requests a second that the last run had.
+    /// Requests per second of the last run.
     rate: f64,
 }
 
-/// What a run of it came to.
+/// Result of an h2load run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct H2loadSummary {
-    /// Requests, each answered with a status below 300.
+    /// Number of requests, each answered with a status below 300.
     pub requests: u64,
-    /// Time that they took.
+    /// Duration of the run.
     pub time: Duration,
-    /// Bytes of the responses' bodies.
+    /// Bytes of all response bodies.
     pub body_bytes: u64,
 }
 
 impl H2load {
-    /// GET of 128 bytes.
+    /// Creates a run of GET requests of 128 bytes.
     pub fn get(program: &Path, target: SocketAddr, connections: usize, streams: usize, is_tls: bool) -> Self {
         let scheme = if is_tls { "https" } else { "http" };
         Self {
@@ -52,10 +52,10 @@ impl H2load {
         }
     }
 
-    /// Calls of gRPC, with their message written into `folder`.
+    /// Creates a run of gRPC calls, with their message written into `folder`.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// Returns an error if the file cannot be written.
     pub fn call(program: &Path, target: SocketAddr, folder: &Path) -> Result<Self> {
         let file = folder.join("call.bin");
         let frame = book::frame();
@@ -71,7 +71,7 @@ impl H2load {
         })
     }
 
-    /// Sends a few thousand requests, and so finds out how many make a window.
+    /// Sends a few thousand requests to find out how many fill a window.
     ///
     /// # Errors
     /// As [`Self::run`].
@@ -79,13 +79,13 @@ impl H2load {
         self.send(WARM_UP_REQUESTS).map(drop)
     }
 
-    /// Sends as many requests as the last run had in `window`, on new connections.
+    /// Sends as many requests as fill `window` at the rate of the last run, on new connections.
     ///
-    /// Their number is set beforehand and not their time: so each of them is counted, and none is under way when the cost is
-    /// read.
+    /// The number of requests is fixed instead of the time, so that each is counted and none is in flight when the
+    /// cost is read.
     ///
     /// # Errors
-    /// When it is not there, or any request is answered with another status, or with another length.
+    /// Returns an error if h2load is missing, or if any response has another status or another length.
     pub fn run(&mut self, window: Duration) -> Result<H2loadSummary> {
         #[expect(
             clippy::cast_possible_truncation,
@@ -101,7 +101,7 @@ impl H2load {
         let mut command = Command::new(&self.program);
         command.args(["-t", "1", "-c", &self.connections.to_string(), "-m", &self.streams.to_string()]);
         command.args(["-n", &count.to_string(), "-H", "user-agent: eddy-bench"]);
-        // One suite for all: each target would choose the one that it likes best.
+        // One cipher suite for all: otherwise each target would choose the one it prefers.
         command.arg("--tls13-ciphers=TLS_AES_128_GCM_SHA256");
         if let Some(file) = &self.call {
             command.args(["-H", "content-type: application/grpc", "-H", "te: trailers"]).arg("-d").arg(file);
@@ -126,13 +126,13 @@ impl H2load {
 impl Drop for H2load {
     fn drop(&mut self) {
         if let Some(file) = &self.call {
-            // One that is gone already needs no removing.
+            // A file that is gone already needs no removal.
             let _ = std::fs::remove_file(file);
         }
     }
 }
 
-/// Reads h2load's summary.
+/// Parses h2load's summary.
 fn read(text: &str) -> Option<H2loadSummary> {
     let mut outcome = H2loadSummary::default();
     for line in text.lines() {
@@ -148,7 +148,7 @@ fn read(text: &str) -> Option<H2loadSummary> {
     (!outcome.time.is_zero()).then_some(outcome)
 }
 
-/// A time as h2load writes it: `1.02s`, `998.53ms` or `12us`.
+/// Parses a time as h2load prints it: `1.02s`, `998.53ms` or `12us`.
 fn time(text: &str) -> Option<Duration> {
     let number = text.trim_end_matches(|character: char| character.is_alphabetic());
     let unit = match text.get(number.len()..)? {

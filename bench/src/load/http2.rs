@@ -1,4 +1,4 @@
-//! Connections of HTTP/2 that are looked at one by one: whether a target answers as it should, and those that stay open.
+//! HTTP/2 connections handled one by one: checks of a target's responses, and connections that stay open.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use tokio::time::timeout;
 
 use crate::{book, pattern};
 
-/// Asks once for 128 bytes and compares them.
+/// Sends one GET for 128 bytes and compares the response.
 ///
 /// # Errors
-/// What is not as the origin gives it.
+/// A response that differs from the origin's.
 pub fn check_get(target: SocketAddr) -> Result<()> {
     runtime()?.block_on(async {
         let mut connection = Http2LoadConnection::open(target).await?;
@@ -25,10 +25,10 @@ pub fn check_get(target: SocketAddr) -> Result<()> {
     })
 }
 
-/// Makes one call and compares its message, its trailers and its type.
+/// Makes one gRPC call and compares its message, its trailers and its content type.
 ///
 /// # Errors
-/// What is not as the service gives it.
+/// A response that differs from the service's.
 pub fn check_call(target: SocketAddr) -> Result<()> {
     runtime()?.block_on(async {
         let mut connection = Http2LoadConnection::open(target).await?;
@@ -47,7 +47,7 @@ pub fn check_call(target: SocketAddr) -> Result<()> {
     })
 }
 
-/// Open connections that have each carried one exchange and then say nothing.
+/// Open connections that have each carried one exchange and are then idle.
 #[derive(Debug)]
 pub struct IdleHttp2 {
     connections: Vec<Http2LoadConnection>,
@@ -74,7 +74,7 @@ impl IdleHttp2 {
         Ok(Self { connections, runtime })
     }
 
-    /// How many of them the target has closed since.
+    /// Returns the number of connections that the target has closed since.
     pub fn closed_count(&self) -> usize {
         self.runtime.block_on(async { tokio::time::sleep(MOMENT).await });
         self.connections.iter().filter(|connection| connection.end.is_finished()).count()
@@ -84,7 +84,7 @@ impl IdleHttp2 {
 #[derive(Debug)]
 struct Http2LoadConnection {
     target: SocketAddr,
-    /// The connection ends when there is none left that could send on it.
+    /// The connection ends when no sender is left.
     sender: SendRequest<Bytes>,
     end: JoinHandle<Result<(), h2::Error>>,
 }
@@ -140,7 +140,7 @@ fn runtime() -> Result<Runtime> {
 
 const GET_BYTES: usize = 128;
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Time to hear of an end.
+/// Time to notice a closed connection.
 const MOMENT: Duration = Duration::from_millis(20);
 
 #[cfg(test)]

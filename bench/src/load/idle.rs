@@ -1,4 +1,4 @@
-//! Many connections that have each carried one exchange and then say nothing.
+//! Many connections that have each carried one exchange and are then idle.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -8,14 +8,14 @@ use anyhow::{Context, Result, bail};
 use super::connection::{LoadConnection, ReadProgress};
 use super::exchange::LoadExchange;
 
-/// Open connections, kept alive and idle.
+/// Open, idle keep-alive connections.
 #[derive(Debug)]
 pub struct IdleConnections {
     connections: Vec<LoadConnection>,
 }
 
 impl IdleConnections {
-    /// Opens `count` connections to `target`, one after another, from several addresses so that ports suffice.
+    /// Opens `count` connections to `target`, one after another, from several source addresses so that ports suffice.
     ///
     /// # Errors
     /// The first connection or exchange that fails.
@@ -31,7 +31,7 @@ impl IdleConnections {
         Ok(Self { connections })
     }
 
-    /// How many of them the target has closed since.
+    /// Returns the number of connections that the target has closed since.
     pub fn closed_count(&self) -> usize {
         self.connections.iter().filter(|connection| connection.is_closed()).count()
     }

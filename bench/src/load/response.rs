@@ -9,43 +9,43 @@ use super::exchange::ExpectedResponse;
 /// Reads one response after another on a connection.
 #[derive(Debug, Default)]
 pub(super) struct ResponseReader {
-    /// The part of a head that has come so far; empty when heads come whole.
+    /// The part of a head received so far; empty when heads arrive whole.
     head: Vec<u8>,
     /// Body bytes seen, once the head is read.
     received: Option<usize>,
-    /// Bytes of the body under way.
+    /// Body length of the current response.
     length: usize,
-    /// Where in its framing a chunked body is.
+    /// Parse state of a chunked body.
     chunk: Option<ChunkParseState>,
     is_last: bool,
     /// Responses finished; decides which large bodies are compared in full.
     finished: u64,
 }
 
-/// How far a response has come.
+/// State of a response after the bytes were fed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ResponseProgress {
-    /// More bytes are awaited.
+    /// More bytes are needed.
     More,
-    /// The response is whole and as expected.
+    /// The response is complete and as expected.
     Done {
         /// The target closes the connection after it.
         is_last: bool,
     },
 }
 
-/// How a response differs from what was expected.
+/// Difference between a response and the expected one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mismatch {
-    /// Not a head of HTTP/1.1, or one too long.
+    /// Not an HTTP/1.1 head, or one too long.
     Head,
     /// Another status.
     Status(u16),
-    /// Another length, or one that nothing tells.
+    /// Another length, or no length given.
     Length,
-    /// Not the framing of chunks, or trailers.
+    /// Invalid chunked encoding, or trailers.
     Chunk,
-    /// Other bytes.
+    /// Other body bytes.
     Body,
     /// Bytes after the response.
     Surplus,
@@ -54,10 +54,10 @@ pub enum Mismatch {
 }
 
 impl ResponseReader {
-    /// Takes what was read.
+    /// Parses and checks the bytes that were read.
     ///
     /// # Errors
-    /// How the response differs.
+    /// The difference found.
     pub(super) fn feed(
         &mut self,
         bytes: &[u8],
@@ -85,7 +85,7 @@ impl ResponseReader {
         if self.head.len() > HEAD_BYTES_MAX { Err(Mismatch::Head) } else { Ok(ResponseProgress::More) }
     }
 
-    /// A response has begun and not ended.
+    /// Whether a response has begun and not ended.
     pub(super) fn is_amid(&self) -> bool {
         self.received.is_some() || !self.head.is_empty()
     }
@@ -174,7 +174,7 @@ impl ResponseReader {
         Ok(ResponseProgress::More)
     }
 
-    /// A piece of the body, after so many bytes of it, is what it should be.
+    /// Compares a piece of the body that begins at offset `received`.
     fn compare(&self, received: usize, bytes: &[u8], expected: &ExpectedResponse) -> Result<(), Mismatch> {
         let Some(body) = &expected.body else { return Ok(()) };
         let expected = body.get(received..received + bytes.len()).ok_or(Mismatch::Surplus)?;
@@ -190,16 +190,16 @@ impl ResponseReader {
     }
 }
 
-/// What comes next in a chunked body; carriage returns are passed over.
+/// Next element of a chunked body; carriage returns are skipped.
 #[derive(Clone, Copy, Debug)]
 enum ChunkParseState {
-    /// Digits of a size, of which so much is known, and the end of their line.
+    /// Digits of the chunk size with the value so far, then the line end.
     Size(usize),
-    /// So many bytes of the chunk.
+    /// Remaining bytes of the chunk.
     Data(usize),
-    /// The end of the chunk's line.
+    /// Line end after the chunk data.
     DataEnd,
-    /// The empty line after the last chunk.
+    /// Empty line after the last chunk.
     End,
 }
 
@@ -270,7 +270,7 @@ fn number(digits: &[u8]) -> Option<usize> {
 const END: &[u8] = b"\r\n\r\n";
 const CHUNK_BYTES_MAX: usize = 1 << 24;
 const HEAD_BYTES_MAX: usize = 16 * 1024;
-/// Larger bodies are compared in full only now and then, so that checking does not take the target's cores.
+/// Larger bodies are compared in full only once in a while, so that checking does not take the target's cores.
 const FULL_BYTES_MAX: usize = 64 * 1024;
 const FULL_EVERY: u64 = 16;
 const EDGE_BYTES: usize = 64;

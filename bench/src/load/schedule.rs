@@ -1,12 +1,12 @@
-//! When the requests of an open loop are due.
+//! Due times of the requests of an open loop.
 
 use std::time::Duration;
 
 use crate::pattern::mix;
 
-/// Arrivals at random moments with a fixed mean rate, the same for the same seed.
+/// Random arrival times with a fixed mean rate, the same for the same seed.
 ///
-/// Independent users arrive so (a Poisson process); evenly spaced requests would hide queueing.
+/// Independent users arrive as a Poisson process; evenly spaced requests would hide queueing.
 #[derive(Clone, Debug)]
 pub(super) struct Schedule {
     gap_mean: Duration,
@@ -16,7 +16,7 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// A schedule of `rate` requests a second.
+    /// Creates a schedule of `rate` requests per second.
     pub(super) fn new(rate: f64, seed: u64) -> Self {
         let gap_mean = Duration::from_secs_f64(1.0 / rate.max(RATE_MIN));
         let mut schedule = Self { gap_mean, seed: mix(seed), drawn: 0, due: Duration::ZERO };
@@ -24,12 +24,12 @@ impl Schedule {
         schedule
     }
 
-    /// When the next request is due, from the beginning.
+    /// Returns the due time of the next request, from the beginning.
     pub(super) fn due(&self) -> Duration {
         self.due
     }
 
-    /// Goes on to the request after it.
+    /// Advances to the next request.
     pub(super) fn advance(&mut self) {
         self.drawn += 1;
         // 53 bits make a fraction in (0, 1]; its negative logarithm is exponentially distributed with mean 1.
@@ -39,7 +39,7 @@ impl Schedule {
     }
 }
 
-/// Below this an open loop would send nothing in a window.
+/// Below this rate an open loop would send nothing in a window.
 const RATE_MIN: f64 = 1.0;
 
 #[cfg(test)]

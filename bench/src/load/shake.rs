@@ -1,4 +1,4 @@
-//! Connections over TLS 1.3 that end as soon as both sides have agreed on them.
+//! TLS 1.3 connections that are closed right after the handshake.
 
 use std::io::Write;
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -14,22 +14,22 @@ use rustls::{ClientConfig, ClientConnection, HandshakeKind, RootCertStore, versi
 
 use crate::transport::Shake;
 
-/// Clients that open connections and close them, one after the other, on a thread each.
+/// Clients that open and close connections one after the other, each on a thread of its own.
 #[derive(Debug)]
 pub struct Shakers {
     target: SocketAddr,
     name: ServerName<'static>,
-    /// How each connection has to be agreed on.
+    /// Expected kind of handshake.
     kind: HandshakeKind,
-    /// One a client: tickets are its own.
+    /// One configuration per client: each has its own session tickets.
     configs: Vec<Arc<ClientConfig>>,
 }
 
 impl Shakers {
-    /// Clients of `target` that trust `certificate`, which is for `name`.
+    /// Creates clients of `target` that trust `certificate`, which is for `name`.
     ///
     /// # Errors
-    /// When the library refuses the settings.
+    /// Returns an error if the TLS library rejects the settings.
     pub fn new(
         target: SocketAddr,
         shake: Shake,
@@ -42,10 +42,10 @@ impl Shakers {
         Ok(Self { target, name: ServerName::try_from(name)?, kind, configs })
     }
 
-    /// Connects a few times, so that every client has a ticket where it needs one.
+    /// Connects a few times, so that every client has a session ticket where it needs one.
     ///
     /// # Errors
-    /// The first connection that is not agreed on.
+    /// The first handshake that fails.
     pub fn warm_up(&self) -> Result<()> {
         self.each(|config| {
             for _ in 0..WARM_UP_CONNECTIONS {
@@ -56,10 +56,10 @@ impl Shakers {
         .map(drop)
     }
 
-    /// Keeps every client busy for `window`; tells how many connections were agreed on.
+    /// Keeps every client busy for `window`; returns the number of handshakes.
     ///
     /// # Errors
-    /// The first connection that is not agreed on, or not in the way that is to be measured.
+    /// The first handshake that fails, or that is not of the kind to be measured.
     pub fn run(&self, window: Duration) -> Result<u64> {
         let begun = Instant::now();
         self.each(|config| {
@@ -100,7 +100,7 @@ fn config(shake: Shake, certificate: &CertificateDer<'static>) -> Result<ClientC
         .with_protocol_versions(&[&version::TLS13])?
         .with_root_certificates(roots)
         .with_no_client_auth();
-    // With HTTP/2 a server would say something of its own behind the handshake.
+    // With HTTP/2 a server would send frames of its own after the handshake.
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     config.resumption = match shake {
         Shake::Resumed => Resumption::in_memory_sessions(SESSIONS),
@@ -109,7 +109,7 @@ fn config(shake: Shake, certificate: &CertificateDer<'static>) -> Result<ClientC
     Ok(config)
 }
 
-/// Connects, agrees, ends its side, and waits for the other to close; tells how it was agreed on.
+/// Connects, shakes hands, closes its side, and waits for the peer to close; returns the kind of handshake.
 fn shake_hands(
     target: SocketAddr,
     config: &Arc<ClientConfig>,
@@ -129,7 +129,7 @@ fn shake_hands(
     }
     socket.write_all(&last)?;
     socket.shutdown(Shutdown::Write)?;
-    // Tickets come before the end.
+    // Session tickets arrive before the end of the connection.
     while session.read_tls(&mut socket).context("the target does not close")? > 0 {
         session.process_new_packets()?;
     }
@@ -137,7 +137,7 @@ fn shake_hands(
     Ok(kind)
 }
 
-/// Enough to keep both cores busy.
+/// Enough clients to keep both cores busy.
 const CLIENTS: usize = 16;
 const WARM_UP_CONNECTIONS: usize = 4;
 const SESSIONS: usize = 8;

@@ -1,4 +1,4 @@
-//! Load on tunnels: much at once, or many small messages there and back.
+//! Load on tunnels: bulk transfer, or many small messages in both directions.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -13,10 +13,11 @@ use rustix::io::Errno;
 use crate::origin::echo;
 use crate::pattern;
 
-/// Has `bytes` sent through `target` and reads them; the edges of each read are compared with what was sent.
+/// Requests `bytes` bytes through `target` and reads them; the edges of each read are compared with the expected
+/// bytes.
 ///
 /// # Errors
-/// When fewer come, or others.
+/// Returns an error if fewer or other bytes arrive.
 pub fn pull(target: SocketAddr, bytes: u64) -> Result<()> {
     let mut stream = connect(target)?;
     stream.write_all(format!("SEND{bytes}\n").as_bytes())?;
@@ -42,16 +43,16 @@ pub fn pull(target: SocketAddr, bytes: u64) -> Result<()> {
     Ok(())
 }
 
-/// What is said on each connection, and answered.
+/// Messages that are exchanged on each connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Talk {
-    /// Messages of 100 bytes, said back as they are.
+    /// Messages of 100 bytes, echoed unchanged.
     Echo,
-    /// Messages of a WebSocket with 100 bytes.
+    /// WebSocket messages of 100 bytes.
     WebSocket,
 }
 
-/// Connections through a target on which one message is under way each.
+/// Connections through a target with one message in flight each.
 #[derive(Debug)]
 pub struct Talkers {
     epoll: OwnedFd,
@@ -63,7 +64,7 @@ pub struct Talkers {
 #[derive(Debug)]
 struct Talker {
     stream: TcpStream,
-    /// What has come of the answer.
+    /// Bytes of the answer received so far.
     heard: usize,
     is_waiting: bool,
 }
@@ -72,7 +73,7 @@ impl Talkers {
     /// Opens `count` tunnels.
     ///
     /// # Errors
-    /// When one does not open, or not as it should.
+    /// Returns an error if a tunnel cannot be opened or its first answer is wrong.
     pub fn open(target: SocketAddr, talk: Talk, count: usize) -> Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let mut talkers = Vec::with_capacity(count);
@@ -93,10 +94,11 @@ impl Talkers {
         Ok(Self { epoll, talkers, message, answer })
     }
 
-    /// Keeps every tunnel busy for `window`, then waits for the last answers; tells how many messages were answered.
+    /// Keeps every tunnel busy for `window`, then waits for the last answers; returns the number of answered
+    /// messages.
     ///
     /// # Errors
-    /// When an answer is wrong, or does not come.
+    /// Returns an error if an answer is wrong or missing.
     pub fn run(&mut self, window: Duration) -> Result<u64> {
         let begun = Instant::now();
         let (mut count, mut waiting) = (0, 0);
@@ -131,11 +133,11 @@ impl Talkers {
 impl Talker {
     fn say(&mut self, message: &[u8]) -> Result<()> {
         self.is_waiting = true;
-        // A message is so small that it always fits the socket.
+        // A message is so small that it always fits into the socket buffer.
         self.stream.write_all(message).context("cannot say a message")
     }
 
-    /// Reads what has come; whether that was the rest of an answer.
+    /// Reads available bytes; returns whether the answer is complete.
     fn hear(&mut self, buffer: &mut [u8], answer: &[u8]) -> Result<bool> {
         let count = match self.stream.read(buffer) {
             Ok(0) => bail!("a tunnel was closed"),
@@ -174,7 +176,7 @@ fn shake_hands(stream: &mut TcpStream, target: SocketAddr) -> Result<()> {
 }
 
 const READ_BYTES: usize = 256 * 1024;
-/// How long after a window its last answers may come, and how long anything may take.
+/// Grace period for the last answers after a window, and timeout of every operation.
 const GRACE: Duration = Duration::from_secs(10);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a window of load amounted to.
+//! Counters and latencies of one load window.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,44 +8,45 @@ use super::response::Mismatch;
 /// Counts of one window.
 #[derive(Clone, Debug, Default)]
 pub struct LoadStats {
-    /// Responses that were as expected, the last ones after the window's end included.
+    /// Responses that were as expected, including the last ones after the end of the window.
     pub requests: u64,
-    /// Of these, the ones inside the window.
+    /// Those of them inside the window.
     pub requests_in_time: u64,
-    /// How long the window was.
+    /// Length of the window.
     pub window: Duration,
-    /// Time from when each request was due to when its response was whole, ascending after [`Tally::sort`].
+    /// Time from when each request was due to when its response was complete, ascending after [`LoadStats::sort`].
     pub latencies: Vec<Duration>,
-    /// Time from when each request was due to when it was sent: the generator's own lateness and waiting for a free connection.
+    /// Time from when each request was due to when it was sent: lateness of the generator and waiting for a free
+    /// connection.
     pub delays: Vec<Duration>,
     /// Connections that the target closed between requests.
     pub reconnects: u64,
-    /// What went wrong, and how often.
+    /// Errors and how often each occurred.
     pub errors: BTreeMap<String, u64>,
 }
 
 impl LoadStats {
-    /// Responses a second inside the window.
+    /// Returns the responses per second inside the window.
     pub fn rate(&self) -> f64 {
         self.requests_in_time as f64 / self.window.as_secs_f64().max(f64::MIN_POSITIVE)
     }
 
-    /// The latency that a share `quantile` of the requests did not exceed.
+    /// Returns the latency that a share `quantile` of the requests did not exceed.
     pub fn latency(&self, quantile: f64) -> Option<Duration> {
         quantile_of(&self.latencies, quantile)
     }
 
-    /// Likewise of the delays before sending.
+    /// Returns the same quantile of the delays before sending.
     pub fn delay(&self, quantile: f64) -> Option<Duration> {
         quantile_of(&self.delays, quantile)
     }
 
-    /// How many requests went wrong.
+    /// Returns the number of errors.
     pub fn error_count(&self) -> u64 {
         self.errors.values().sum()
     }
 
-    /// The errors in a line.
+    /// Returns the errors in one line.
     pub fn error_text(&self) -> String {
         let texts: Vec<String> =
             self.errors.iter().map(|(text, count)| format!("{count} × {text}")).collect();
@@ -64,19 +65,19 @@ impl LoadStats {
         self.add_error(mismatch.to_string());
     }
 
-    /// Counts any other trouble.
+    /// Counts any other error.
     pub fn add_error(&mut self, text: String) {
         *self.errors.entry(text).or_default() += 1;
     }
 
-    /// Puts the times in order.
+    /// Sorts the latencies and delays.
     pub fn sort(&mut self) {
         self.latencies.sort_unstable();
         self.delays.sort_unstable();
     }
 }
 
-/// The value that a share `quantile` of the sorted `values` does not exceed (nearest rank).
+/// Returns the value that a share `quantile` of the sorted `values` does not exceed (nearest rank).
 fn quantile_of(values: &[Duration], quantile: f64) -> Option<Duration> {
     let wanted = (quantile.clamp(0.0, 1.0) * values.len() as f64).ceil();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and the length")]

@@ -1,4 +1,4 @@
-//! wrk as an independent generator, to cross-check our own.
+//! wrk as an independent load generator, to cross-check our own.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -12,7 +12,7 @@ use super::tally::LoadStats;
 
 /// Runs wrk in a closed loop for `window`, whole seconds and at least one.
 ///
-/// wrk compares neither lengths nor bodies; what it counts as errors is taken over.
+/// wrk compares neither lengths nor bodies; the errors it counts are adopted.
 pub fn run(
     wrk: &Path,
     target: SocketAddr,
@@ -49,7 +49,7 @@ pub fn run(
     read(&text).with_context(|| format!("cannot read what wrk says:\n{text}"))
 }
 
-/// Reads wrk's summary.
+/// Parses wrk's summary.
 fn read(text: &str) -> Option<LoadStats> {
     let mut tally = LoadStats::default();
     for line in text.lines().map(str::trim) {

@@ -1,4 +1,4 @@
-//! How much CPU processes have used.
+//! CPU time of processes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,31 +6,31 @@ use std::time::Duration;
 
 use super::tree::ProcessStat;
 
-/// CPU used until some moment by a set of processes, thread by thread.
+/// CPU time of a set of processes up to some moment, per thread.
 #[derive(Clone, Debug, Default)]
 pub struct CpuUsageSnapshot {
-    /// Nanoseconds on a CPU by thread, as the scheduler counts them.
+    /// Nanoseconds on a CPU by thread, as counted by the scheduler.
     threads: BTreeMap<i32, u64>,
     user_ticks: u64,
     system_ticks: u64,
 }
 
-/// CPU used between two readings.
+/// CPU time between two snapshots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Used {
-    /// All of it.
+    /// Total CPU time.
     pub total: Duration,
-    /// Ticks in user mode; coarse, good for the share over many windows.
+    /// Ticks in user mode; coarse, but good for the share over many windows.
     pub user_ticks: u64,
     /// Ticks in the kernel.
     pub system_ticks: u64,
 }
 
 impl CpuUsageSnapshot {
-    /// Reads the processes `members`.
+    /// Reads the CPU time of the processes `members`.
     ///
-    /// The scheduler's count in `/proc/ID/task/*/schedstat` has nanoseconds; the ticks of `/proc/ID/stat` have 10 ms,
-    /// 1 % of a window, and serve for the split between user and system, and where there is no schedstat.
+    /// The scheduler's count in `/proc/ID/task/*/schedstat` is in nanoseconds. The ticks of `/proc/ID/stat` are 10 ms
+    /// long, 1 % of a window; they serve for the split between user and system, and where schedstat is missing.
     pub fn take(members: &[ProcessStat]) -> Self {
         let mut reading = Self::default();
         for id in members.iter().map(|entry| entry.id) {
@@ -52,7 +52,7 @@ impl CpuUsageSnapshot {
         reading
     }
 
-    /// What was used since `earlier`.
+    /// Returns the CPU time used since `earlier`.
     ///
     /// A thread that ended between the two is left out: targets keep their threads while they are under load.
     pub fn since(&self, earlier: &Self) -> Used {

@@ -1,16 +1,16 @@
-//! How large a program is.
+//! Size of a program file.
 
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// Sizes of a program's file.
+/// Sizes of a program file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BinarySize {
-    /// The whole file, with whatever symbols it carries.
+    /// The whole file, including symbols.
     pub file_bytes: u64,
-    /// The parts that are loaded to run it.
+    /// Bytes that are loaded to run it.
     pub loaded_bytes: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! What the figures were measured on.
+//! Description of the machine that the figures were measured on.
 
 use std::fs;
 use std::thread;
@@ -15,20 +15,20 @@ pub struct MachineInfo {
     pub kernel: String,
     /// Architecture.
     pub architecture: String,
-    /// The CPU as it calls itself.
+    /// CPU model name.
     pub cpu: String,
     /// Cores that this process may use.
     pub cores: usize,
-    /// Memory, bytes.
+    /// Memory in bytes.
     pub memory_bytes: u64,
-    /// Load average of the last minute: other work on the machine shows here.
+    /// Load average of the last minute; shows other work on the machine.
     pub load_average: f64,
-    /// Open files that a process may have.
+    /// Maximum number of open files of a process.
     pub files_max: u64,
 }
 
 impl MachineInfo {
-    /// Looks at this machine.
+    /// Reads the facts of this machine.
     pub fn look() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self {
@@ -44,13 +44,13 @@ impl MachineInfo {
     }
 }
 
-/// The load average of the last minute.
+/// Returns the load average of the last minute.
 pub fn load_average() -> f64 {
     let text = read("/proc/loadavg");
     text.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or_default()
 }
 
-/// CPU that everything on this machine has used so far, and what its host kept from it.
+/// Returns the CPU time that all processes of this machine have used so far, including the time stolen by its host.
 ///
 /// # Units
 /// Ticks of 10 ms as a rule, so good for shares of a window.
@@ -62,7 +62,7 @@ pub fn busy() -> Duration {
 fn busy_ticks(text: &str) -> u64 {
     let Some(line) = text.lines().find_map(|line| line.strip_prefix("cpu ")) else { return 0 };
     let ticks: Vec<u64> = line.split_whitespace().map_while(|count| count.parse().ok()).collect();
-    // user, nice, system, idle, iowait, irq, softirq, steal; what guests use is within the first two.
+    // user, nice, system, idle, iowait, irq, softirq, steal; guest time is included in the first two.
     ticks
         .iter()
         .take(8)
@@ -72,12 +72,12 @@ fn busy_ticks(text: &str) -> u64 {
         .sum()
 }
 
-/// Raises the limit of open files as far as it goes, and says how far; programs started later inherit it.
+/// Raises the limit of open files to the maximum and returns it; programs started later inherit it.
 pub fn raise_files_max() -> u64 {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
-    // When it cannot be raised, what is possible follows from the limit as it is.
+    // If the limit cannot be raised, the current limit applies.
     let _ = setrlimit(Resource::Nofile, limit);
     files_max()
 }

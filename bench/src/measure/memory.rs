@@ -1,18 +1,18 @@
-//! How much memory processes hold.
+//! Memory of processes.
 
 use std::fs;
 
 use super::tree::ProcessStat;
 
-/// Resident bytes of the processes `members`, added up.
+/// Returns the resident bytes of the processes `members`, added up.
 ///
-/// Pages they share are counted once for each, which a difference between two readings cancels.
+/// Shared pages are counted once per process, which cancels in a difference between two readings.
 pub fn resident_bytes(members: &[ProcessStat]) -> u64 {
     members.iter().filter_map(|entry| resident_bytes_of(entry.id)).sum()
 }
 
 fn resident_bytes_of(id: i32) -> Option<u64> {
-    // The roll-up walks the page tables and is exact; `VmRSS` may lag by some pages a CPU.
+    // smaps_rollup walks the page tables and is exact; `VmRSS` may lag by some pages per CPU.
     let exact =
         fs::read_to_string(format!("/proc/{id}/smaps_rollup")).ok().and_then(|text| kilobytes(&text, "Rss:"));
     let kilobytes = exact.or_else(|| {

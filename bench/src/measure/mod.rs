@@ -1,4 +1,4 @@
-//! What the kernel and the files say: CPU, memory, sizes, the machine.
+//! Measurements from the kernel and from files: CPU, memory, program sizes, the machine.
 
 pub mod cpu;
 pub mod elf;

@@ -1,23 +1,23 @@
-//! Which processes came of which.
+//! The process tree, read from /proc.
 
 use std::fs;
 
 /// A process, from `/proc/ID/stat`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessStat {
-    /// Its id.
+    /// Process id.
     pub id: i32,
-    /// The id of the process it came of.
+    /// Id of the parent process.
     pub parent: i32,
-    /// The id of its process group.
+    /// Id of the process group.
     pub group: i32,
-    /// It has ended and only waits to be reaped.
+    /// Whether it has ended and only waits to be reaped.
     pub is_dead: bool,
-    /// Ticks in user mode, of threads that ended too.
+    /// Ticks in user mode, including threads that ended.
     pub user_ticks: u64,
-    /// Ticks in the kernel, likewise.
+    /// Ticks in the kernel, including threads that ended.
     pub system_ticks: u64,
-    /// When it started, in ticks since boot: with the id, its name for all time.
+    /// Start time in ticks since boot; together with the id it identifies the process uniquely.
     pub started: u64,
 }
 
@@ -34,7 +34,8 @@ impl ProcessStat {
 
     fn parse(text: &str) -> Option<Self> {
         let id = text.split(' ').next()?.parse().ok()?;
-        // The name in brackets may hold anything, brackets and spaces too; what follows the last bracket is regular.
+        // The name in brackets may contain anything, even brackets and spaces; the fields after the last bracket are
+        // regular.
         let (_, rest) = text.rsplit_once(") ")?;
         let fields: Vec<&str> = rest.split(' ').collect();
         Some(Self {
@@ -49,7 +50,7 @@ impl ProcessStat {
     }
 }
 
-/// The process `root`, its descendants and the members of its group.
+/// Returns the process `root`, its descendants and the members of its process group.
 pub fn members(root: i32) -> Vec<ProcessStat> {
     select(&all(), root)
 }

@@ -1,4 +1,4 @@
-//! What the origin understands of a request, and the bytes it answers with.
+//! Parsing of requests at the origin, and the responses to them.
 
 use std::rc::Rc;
 
@@ -6,42 +6,42 @@ use memchr::memmem;
 
 use crate::{book, pattern};
 
-/// A request as far as the origin cares.
+/// The parts of a request that the origin uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OriginRequest {
     /// Bytes of the head, the empty line included.
     pub head_bytes: usize,
-    /// What to answer.
+    /// Requested resource.
     pub ask: RequestedResource,
-    /// Bytes of the body that follows the head, where it tells.
+    /// Declared bytes of the body that follows the head.
     pub body_bytes: u64,
-    /// Whether the body comes in chunks, of which only calls are taken.
+    /// Whether the body is chunked, which only gRPC calls may be.
     pub is_chunked: bool,
-    /// The peer wants the connection closed after the answer.
+    /// Whether the peer wants the connection closed after the response.
     pub is_last: bool,
 }
 
-/// What a request asks for.
+/// Resource that a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RequestedResource {
     /// `GET /any/path/N`: N bytes.
     Bytes(usize),
-    /// `POST /anything`: how many bytes the body had.
+    /// `POST /anything`: the number of bytes of the request body.
     Count,
     /// `GET /any/path/head`: the head of the request as it arrived, for checks of what a target changed.
     Head,
-    /// `GET /any/path/mark`: a body with the bytes that filters look for, for checks of whether they do.
+    /// `GET /any/path/mark`: a body with the bytes that filters search for, to check that they do.
     Mark,
     /// `POST` of a book as JSON, as a client of a gateway sends it: a book as JSON.
     Book,
-    /// The call that it becomes: a book in a frame of gRPC, and trailers.
+    /// The gRPC call that the gateway makes of it: a book in a gRPC frame, and trailers.
     Call,
     /// Anything else: 400.
     Unknown,
 }
 
 impl OriginRequest {
-    /// Reads the request at the start of `bytes`; `None` until its head is whole.
+    /// Parses the request at the start of `bytes`; returns `None` until its head is complete.
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
         let head_bytes = memmem::find(bytes, b"\r\n\r\n")? + 4;
         let head = bytes.get(..head_bytes)?;
@@ -70,8 +70,8 @@ impl OriginRequest {
         } else if name.eq_ignore_ascii_case(b"connection") {
             self.is_last = value.eq_ignore_ascii_case(b"close");
         } else if name.eq_ignore_ascii_case(b"transfer-encoding") {
-            // Every body of the benchmark has a length, and a target that changes the framing is to be seen; the length of
-            // what a target makes itself is its own affair.
+            // Every body of the benchmark has a `Content-Length`, and a target that changes the framing must be
+            // noticed. Only bodies that a target makes itself (gRPC calls) may be chunked.
             self.is_chunked = self.ask == RequestedResource::Call;
             if !self.is_chunked {
                 self.ask = RequestedResource::Unknown;
@@ -104,17 +104,17 @@ impl RequestedResource {
     }
 }
 
-/// Answers made once and sent many times.
+/// Responses built once and sent many times.
 #[derive(Debug, Default)]
 pub(super) struct OriginResponseCache {
     made: Vec<(RequestedResource, u64, Rc<[u8]>)>,
 }
 
 impl OriginResponseCache {
-    /// The whole answer to `ask` after a body of `body_bytes`; `head` is the request's.
+    /// Returns the whole response to `ask` after a body of `body_bytes`; `head` is the head of the request.
     ///
     /// # Cost
-    /// Nothing but a short search after the first time.
+    /// Only a short search, except for the first time.
     pub(super) fn answer(&mut self, ask: RequestedResource, body_bytes: u64, head: &[u8]) -> Rc<[u8]> {
         if ask == RequestedResource::Head {
             return respond("200 OK", head).into();
@@ -138,7 +138,7 @@ fn make(ask: RequestedResource, body_bytes: u64) -> Vec<u8> {
         RequestedResource::Book => ("200 OK", book::response_json().into_bytes()),
         RequestedResource::Call => return book::answer(),
         RequestedResource::Count => ("200 OK", body_bytes.to_string().into_bytes()),
-        // The head is not known here; only a request that promised a body comes this way, and its head is gone.
+        // The head is not available here: only a request with a body gets here, and its head is no longer buffered.
         RequestedResource::Unknown | RequestedResource::Head => {
             ("400 Bad Request", b"the origin serves GET /N and POST\n".to_vec())
         }
@@ -147,7 +147,7 @@ fn make(ask: RequestedResource, body_bytes: u64) -> Vec<u8> {
 }
 
 fn respond(status: &str, body: &[u8]) -> Vec<u8> {
-    // The date is a constant: every target may pass it on as it is, and the origin needs no clock.
+    // The date is a constant: every target may forward it unchanged, and the origin needs no clock.
     let head = format!(
         "HTTP/1.1 {status}\r\nServer: origin\r\nDate: Thu, 01 Jan 2026 00:00:00 GMT\r\n\
          Content-Type: text/plain\r\nContent-Length: {}\r\n\r\n",
@@ -162,7 +162,7 @@ fn number(digits: &[u8]) -> Option<u64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// Neither byte is in any other body.
+/// Neither byte occurs in any other body.
 const MARK: &[u8] = b"<\n";
 const ANSWERS_MAX: usize = 64;
 

@@ -1,4 +1,4 @@
-//! A service of gRPC over HTTP/2 in cleartext, which says back the message of each call.
+//! A gRPC service over cleartext HTTP/2 that echoes the message of each call.
 
 use std::net::{SocketAddr, TcpListener};
 use std::thread;
@@ -13,10 +13,10 @@ use tokio::runtime;
 
 use crate::book;
 
-/// Serves on a free port, on a thread of its own, for as long as the process lives; tells where.
+/// Starts the service on a free port, on a thread of its own, for the lifetime of the process; returns its address.
 ///
 /// # Errors
-/// When nothing can be bound.
+/// Returns an error if no address can be bound.
 pub fn start() -> Result<SocketAddr> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).context("cannot bind the service of calls")?;
     listener.set_nonblocking(true)?;
@@ -35,7 +35,7 @@ async fn accept(listener: TcpListener) -> Result<()> {
     }
 }
 
-/// Serves a connection; one that breaks ends alone, and the load sees what it misses.
+/// Serves a connection. An error ends only this connection; the load generator notices the missing responses.
 async fn serve(socket: TcpStream) -> Result<(), h2::Error> {
     let mut connection = server::Builder::new().max_concurrent_streams(STREAMS_MAX).handshake(socket).await?;
     while let Some(call) = connection.accept().await {
@@ -66,5 +66,5 @@ async fn answer(request: Request<RecvStream>, mut respond: SendResponse<bytes::B
 }
 
 const STATUS: http::HeaderName = http::HeaderName::from_static("grpc-status");
-/// More than any target has under way on a connection.
+/// More streams than any target has in flight on a connection.
 const STREAMS_MAX: u32 = 1000;

@@ -1,4 +1,4 @@
-//! One connection to the origin: reads requests one after another and writes their answers.
+//! One connection to the origin: reads requests one after another and writes their responses.
 
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
@@ -12,29 +12,29 @@ use super::answer::{OriginRequest, OriginResponseCache, RequestedResource};
 #[derive(Debug)]
 pub(super) struct OriginConnection {
     socket: OwnedFd,
-    /// The part of a head that has come so far; empty when heads come whole, as they nearly always do.
+    /// The part of a head received so far; empty when heads arrive whole, as they nearly always do.
     head: Vec<u8>,
     body: Option<RequestBodyProgress>,
     answer: Option<PendingResponse>,
 }
 
-/// What the connection waits for next.
+/// The event that the connection waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ConnectionInterest {
-    /// Bytes from the peer.
+    /// Readable.
     Read,
-    /// Room to write.
+    /// Writable.
     Write,
-    /// Nothing: it is at its end.
+    /// None: the connection is at its end.
     Close,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct RequestBodyProgress {
     request: OriginRequest,
-    /// Bytes to come; of a body in chunks at least one.
+    /// Bytes to come; at least one for a chunked body.
     left: u64,
-    /// Of a body in chunks, its last bytes so far.
+    /// Last bytes so far of a chunked body.
     tail: [u8; 5],
 }
 
@@ -54,7 +54,7 @@ impl OriginConnection {
         &self.socket
     }
 
-    /// Reads once and answers what became whole.
+    /// Reads once and responds to a request that became complete.
     pub(super) fn handle_readable(
         &mut self,
         buffer: &mut [u8],
@@ -68,7 +68,7 @@ impl OriginConnection {
         };
         let mut bytes = buffer.get(..count).unwrap_or_default();
         while !bytes.is_empty() {
-            // One request at a time: proxies do not pipeline, and a peer that does is cut off.
+            // One request at a time: proxies do not pipeline, and a peer that does is disconnected.
             if self.answer.is_some() {
                 return ConnectionInterest::Close;
             }
@@ -81,7 +81,7 @@ impl OriginConnection {
         if self.answer.is_some() { ConnectionInterest::Write } else { ConnectionInterest::Read }
     }
 
-    /// Writes what is left of the answer.
+    /// Writes the rest of the response.
     pub(super) fn handle_writable(&mut self) -> ConnectionInterest {
         let Some(answer) = &mut self.answer else { return ConnectionInterest::Read };
         while let Some(rest) = answer.bytes.get(answer.sent..).filter(|rest| !rest.is_empty()) {
@@ -96,7 +96,7 @@ impl OriginConnection {
         if is_last { ConnectionInterest::Close } else { ConnectionInterest::Read }
     }
 
-    /// Takes bytes of a head or body and says how many; `None` for a peer to be cut off.
+    /// Consumes bytes of a head or body and returns how many; `None` disconnects the peer.
     fn take(&mut self, bytes: &[u8], answers: &mut OriginResponseCache) -> Option<usize> {
         if let Some(body) = &mut self.body {
             let taken = if body.request.is_chunked {
@@ -104,7 +104,7 @@ impl OriginConnection {
                     body.tail.rotate_left(1);
                     body.tail[4] = *byte;
                 });
-                // A peer sends nothing behind it, and no message of the benchmark has these bytes.
+                // A peer sends nothing after the last chunk, and no message of the benchmark contains these bytes.
                 body.left = u64::from(body.tail != *LAST_CHUNK);
                 bytes.len() as u64
             } else {

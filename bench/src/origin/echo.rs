@@ -1,7 +1,7 @@
-//! The far end of tunnels: says back what it hears, answers messages of a WebSocket, or sends as much as it is asked for.
+//! Far end of tunnels: echoes bytes, answers WebSocket messages, or sends a requested number of bytes.
 //!
-//! What a connection is for is told by its first bytes: `ECHO`, `SEND` with a number and a line end, or a request for a
-//! WebSocket.
+//! The first bytes of a connection select its mode: `ECHO`, `SEND` with a number and a line end, or a WebSocket
+//! upgrade request.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read, Write};
@@ -17,20 +17,20 @@ use rustix::io::Errno;
 
 use crate::pattern;
 
-/// What a connection says first that wants its bytes back.
+/// First bytes of a connection that wants its bytes echoed.
 pub const ECHO: &[u8] = b"ECHO";
-/// Length of a message, bytes.
+/// Length of a message in bytes.
 pub const MESSAGE_BYTES: usize = 100;
-/// A request for a WebSocket, but for its host: the key is that of RFC 6455 §1.3.
+/// A WebSocket upgrade request without its host; the key is that of RFC 6455 §1.3.
 pub const WEBSOCKET: &str = "GET /websocket HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
 const AGREEMENT: &[u8] = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n";
 
-/// A binary message of a client, masked with zeros as far as its bytes go.
+/// Returns a binary WebSocket message of a client, masked with zeros so that its bytes are unchanged.
 pub fn client_message() -> Vec<u8> {
     framed(0x80, &[0; 4])
 }
 
-/// The same message of a server.
+/// Returns the same message as sent by a server.
 pub fn server_message() -> Vec<u8> {
     framed(0, &[])
 }
@@ -41,10 +41,10 @@ fn framed(mask_bit: u8, mask: &[u8]) -> Vec<u8> {
     [&[0x82, mask_bit | length][..], mask, &pattern::body(MESSAGE_BYTES)].concat()
 }
 
-/// Serves on a free port, on threads of its own, for as long as the process lives; tells where.
+/// Starts serving on a free port, on threads of its own, for the lifetime of the process; returns the address.
 ///
 /// # Errors
-/// When nothing can be bound.
+/// Returns an error if no address can be bound.
 pub fn start() -> Result<SocketAddr> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).context("cannot bind the far end of tunnels")?;
     let address = listener.local_addr()?;
@@ -54,7 +54,7 @@ pub fn start() -> Result<SocketAddr> {
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let (talks, epoll) = (added.clone(), Arc::clone(&epoll));
-            // Each tells what it is for in its own time.
+            // Each connection sends its first bytes at a time of its own, so each is read on its own thread.
             std::thread::spawn(move || greet(stream, &talks, &epoll));
         }
     });
@@ -62,7 +62,7 @@ pub fn start() -> Result<SocketAddr> {
     Ok(address)
 }
 
-/// Hears what a connection is for.
+/// Reads the mode of a connection.
 fn greet(mut stream: TcpStream, talks: &Talks, epoll: &OwnedFd) -> io::Result<()> {
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(PATIENCE))?;
@@ -79,7 +79,7 @@ fn greet(mut stream: TcpStream, talks: &Talks, epoll: &OwnedFd) -> io::Result<()
                 head.push(byte[0]);
             }
             if !head.windows(UPGRADE.len()).any(|part| part.eq_ignore_ascii_case(UPGRADE)) {
-                // Whether a gateway is ready is asked by requests as well.
+                // Readiness of a gateway is probed by plain requests too.
                 return stream
                     .write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
             }
@@ -92,7 +92,7 @@ fn greet(mut stream: TcpStream, talks: &Talks, epoll: &OwnedFd) -> io::Result<()
     talks.add(talk, epoll)
 }
 
-/// Sends as many bytes of the sequence as the line says, over and over from its beginning.
+/// Sends as many bytes of the sequence as the line says, repeating it from its beginning.
 fn send(stream: &mut TcpStream) -> io::Result<()> {
     let mut line = Vec::new();
     while line.last() != Some(&b'\n') {
@@ -109,21 +109,21 @@ fn send(stream: &mut TcpStream) -> io::Result<()> {
         left -= count as u64;
     }
     stream.shutdown(std::net::Shutdown::Write)?;
-    // Until the other side has heard all of it.
+    // Waits until the peer has received everything.
     stream.read(&mut [0]).map(drop)
 }
 
-/// A connection that is talked on.
+/// A connection on which messages are exchanged.
 #[derive(Debug)]
 struct Talk {
     stream: TcpStream,
-    /// Length of the messages that are answered; `None` where bytes are said back.
+    /// Length of the messages that are answered; `None` where bytes are echoed.
     asked: Option<usize>,
-    /// What has come of the next message.
+    /// Bytes received of the next message.
     pending: usize,
 }
 
-/// The connections that are talked on, by the number of their socket.
+/// The connections on which messages are exchanged, by socket number.
 #[derive(Clone, Debug, Default)]
 struct Talks(Arc<Mutex<BTreeMap<u64, Talk>>>);
 
@@ -158,7 +158,7 @@ impl Talks {
 }
 
 impl Talk {
-    /// Reads once and answers; messages are so few and small that they always fit the socket.
+    /// Reads once and answers; messages are so few and small that they always fit into the socket buffer.
     fn turn(&mut self, buffer: &mut [u8], answer: &[u8]) -> io::Result<()> {
         let count = match self.stream.read(buffer) {
             Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),

@@ -1,4 +1,4 @@
-//! The upstream that every target proxies: as little work a request as an HTTP/1.1 server can do.
+//! The upstream of every target: as little work per request as an HTTP/1.1 server can do.
 
 mod answer;
 pub mod calls;

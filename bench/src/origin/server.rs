@@ -1,4 +1,4 @@
-//! The origin's one loop: accepts, and gives each connection its turns.
+//! Event loop of the origin: accepts connections and handles their events.
 
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -19,14 +19,14 @@ pub struct BenchOrigin {
     listener: OwnedFd,
     epoll: OwnedFd,
     address: SocketAddr,
-    /// Connections by the number of their socket.
+    /// Connections by socket number.
     connections: Vec<Option<OriginConnection>>,
     answers: OriginResponseCache,
     buffer: Vec<u8>,
 }
 
 impl BenchOrigin {
-    /// Binds `address`; port 0 takes a free one.
+    /// Binds `address`; port 0 selects a free port.
     pub fn bind(address: SocketAddr) -> Result<Self> {
         let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
@@ -48,15 +48,15 @@ impl BenchOrigin {
         })
     }
 
-    /// Where it is bound.
+    /// Returns the bound address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Serves for ever.
+    /// Serves forever.
     ///
     /// # Errors
-    /// When waiting for events fails.
+    /// Returns an error if waiting for events fails.
     pub fn serve(&mut self) -> Result<()> {
         let mut events = Vec::with_capacity(EVENTS_MAX);
         loop {

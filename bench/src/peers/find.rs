@@ -1,4 +1,4 @@
-//! Where the programs of the targets are, and which versions they are.
+//! Location of the target programs, and their versions.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,25 +10,25 @@ use anyhow::{Context, Result, bail};
 use super::kind::GatewayKind;
 use super::setup::Setup;
 
-/// Something to be measured.
+/// A gateway to be measured.
 #[derive(Clone, Debug)]
 pub struct BenchTarget {
-    /// Its name in tables.
+    /// Name in tables.
     pub name: String,
-    /// Which gateway it is.
+    /// The gateway kind.
     pub kind: GatewayKind,
-    /// Its program.
+    /// Path of its program.
     pub binary: PathBuf,
-    /// A template instead of the committed one.
+    /// A configuration template instead of the committed one.
     pub config: Option<PathBuf>,
     /// Further values for its templates.
     pub values: BTreeMap<&'static str, String>,
-    /// Variables that it is started with.
+    /// Environment variables that it is started with.
     pub environment: BTreeMap<&'static str, String>,
 }
 
 impl BenchTarget {
-    /// A program with nothing special about it.
+    /// Creates a target with the defaults.
     pub fn new(name: &str, kind: GatewayKind, binary: PathBuf) -> Self {
         let name = name.to_owned();
         Self { name, kind, binary, config: None, values: BTreeMap::new(), environment: BTreeMap::new() }
@@ -49,24 +49,24 @@ impl BenchTarget {
     }
 }
 
-/// Where programs may be.
+/// Places where programs are searched for.
 #[derive(Clone, Debug, Default)]
 pub struct Peers {
-    /// Paths that were given, which are not searched for.
+    /// Paths given by the user; these kinds are not searched for.
     pub given: BTreeMap<GatewayKind, PathBuf>,
-    /// Where the install script puts what it downloads.
+    /// Folder into which the install script downloads.
     pub installed: Option<PathBuf>,
-    /// Folders of programs.
+    /// Folders to search.
     pub search: Vec<PathBuf>,
-    /// Folder of nginx's modules.
+    /// Folder of NGINX modules.
     pub nginx_modules: PathBuf,
 }
 
 impl Peers {
-    /// The target `name`.
+    /// Returns the target `name`.
     ///
     /// # Errors
-    /// When it is not a gateway, or its program is not found; the message says how to get it.
+    /// Returns an error if it is not a gateway, or its program is not found; the message says how to get it.
     pub fn find(&self, name: &str) -> Result<BenchTarget> {
         let kind = GatewayKind::named(name).with_context(|| {
             let known: Vec<&str> = GatewayKind::ALL.iter().map(|kind| kind.name()).collect();
@@ -75,7 +75,7 @@ impl Peers {
         self.find_kind(name, kind)
     }
 
-    /// The gateway `kind` as the target `name`.
+    /// Returns the gateway `kind` as the target `name`.
     ///
     /// # Errors
     /// As [`Peers::find`].
@@ -102,9 +102,9 @@ impl Peers {
     }
 }
 
-/// Programs of that kind inside Python packages of the environment in `folder`.
+/// Returns the programs of that kind inside Python packages of the environment in `folder`.
 ///
-/// The package of Envoy carries the program itself beside a script of the same name, and only the program is of use.
+/// Envoy's package has a script beside the actual program, of the same name; only the program is returned.
 fn packaged_binaries(folder: &Path, kind: GatewayKind) -> Vec<PathBuf> {
     let list = |folder: &Path| -> Vec<PathBuf> {
         fs::read_dir(folder)
@@ -116,7 +116,7 @@ fn packaged_binaries(folder: &Path, kind: GatewayKind) -> Vec<PathBuf> {
     packages.map(|package| package.join("_bin").join(kind.name())).filter(|path| path.is_file()).collect()
 }
 
-/// The value of templates that names the folder of nginx's modules.
+/// The template value that names the folder of NGINX modules.
 const NGINX_MODULES: &str = "NGINX_MODULES";
 
 fn is_program(path: &Path) -> bool {
@@ -124,7 +124,7 @@ fn is_program(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
 }
 
-/// What a program says its version is, in a few words.
+/// Returns the version that a program reports, in a few words.
 pub fn version(kind: GatewayKind, binary: &Path) -> String {
     let output = Command::new(binary).arg(kind.version_argument()).stdin(Stdio::null()).output();
     let Ok(output) = output else { return "unknown".to_owned() };
@@ -133,7 +133,7 @@ pub fn version(kind: GatewayKind, binary: &Path) -> String {
     version_in(&text).unwrap_or_else(|| "unknown".to_owned())
 }
 
-/// The first dotted number in `text`, which is how all four say it.
+/// Returns the first dotted number in `text`, the format of all four programs.
 fn version_in(text: &str) -> Option<String> {
     let words = text.split(|character: char| character.is_whitespace() || "/,()".contains(character));
     let is_version =

@@ -1,4 +1,4 @@
-//! The certificate that every target shows over TLS, made anew for each run.
+//! The TLS certificate of every target, generated for each run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,28 +7,28 @@ use anyhow::{Context, Result};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use rustls::pki_types::CertificateDer;
 
-/// A key of ECDSA P-256 and a certificate for [`NAME`], signed by itself; its files go when it is dropped.
+/// An ECDSA P-256 key and a self-signed certificate for [`NAME`]; its files are removed on drop.
 #[derive(Debug)]
 pub struct TlsIdentity {
-    /// File of the certificate.
+    /// Certificate file.
     pub chain: PathBuf,
-    /// File of the key.
+    /// Key file.
     pub key: PathBuf,
-    /// File of both, as HAProxy takes them.
+    /// File with both, as HAProxy requires.
     pub both: PathBuf,
     /// The certificate, which clients trust.
     pub certificate: CertificateDer<'static>,
 }
 
 impl TlsIdentity {
-    /// Makes one, with its files in `folder`.
+    /// Generates an identity with its files in `folder`.
     ///
     /// # Errors
-    /// When there is no randomness, or the files can't be written.
+    /// Returns an error if there is no randomness, or the files cannot be written.
     pub fn make(folder: &Path) -> Result<Self> {
         let CertifiedKey { cert, signing_key } =
             generate_simple_self_signed([NAME.to_owned()]).context("cannot make a certificate")?;
-        // Targets work in folders of their own, and Envoy takes no path with two dots.
+        // Targets run in folders of their own, and Envoy rejects a path with two dots.
         let folder = fs::canonicalize(folder).with_context(|| format!("no folder `{}`", folder.display()))?;
         let file = |name: &str| folder.join(name);
         let (chain, key, both) = (file("chain.pem"), file("key.pem"), file("chain-and-key.pem"));
@@ -45,7 +45,7 @@ impl TlsIdentity {
 impl Drop for TlsIdentity {
     fn drop(&mut self) {
         for path in [&self.chain, &self.key, &self.both] {
-            // One that is gone already needs no removing.
+            // A file that is gone already needs no removal.
             let _ = fs::remove_file(path);
         }
     }

@@ -1,4 +1,4 @@
-//! A target that runs with a configuration.
+//! A running target with its configuration.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -20,45 +20,45 @@ use crate::measure::cpu;
 use crate::measure::tree::ProcessStat;
 use crate::probe;
 
-/// What every instance of a run shares.
+/// Environment shared by all instances of a run.
 #[derive(Debug)]
 pub struct BenchEnvironment {
-    /// Folder of the committed templates, one folder a kind.
+    /// Folder of the committed templates, with one folder per kind.
     pub templates: PathBuf,
-    /// Folder of the run, one folder an instance.
+    /// Folder of the run, with one folder per instance.
     pub work: PathBuf,
-    /// Where the origin is.
+    /// Address of the origin.
     pub origin: SocketAddr,
-    /// Where the far end of tunnels is.
+    /// Address of the far end of tunnels.
     pub far_end: SocketAddr,
-    /// Where calls of gRPC are answered.
+    /// Address of the gRPC service.
     pub calls: SocketAddr,
-    /// What the targets show over TLS.
+    /// TLS certificate of the targets.
     pub identity: TlsIdentity,
-    /// Open files that a process may have.
+    /// Maximum number of open files of a process.
     pub files_max: u64,
     /// Workers of each target.
     pub workers: usize,
-    /// Ports still to be taken.
+    /// Ports still to be used.
     pub ports: Ports,
 }
 
 /// A running target.
 #[derive(Debug)]
 pub struct TargetInstance {
-    /// What runs.
+    /// The target that runs.
     pub target: BenchTarget,
-    /// Where it accepts traffic.
+    /// Address that accepts traffic.
     pub address: SocketAddr,
-    /// Where it serves metrics, with a setup that has them.
+    /// Address of the metrics, in a setup that has them.
     pub admin: SocketAddr,
-    /// Where it passes connections on, with a setup that does.
+    /// Address of the TCP proxy, in a setup that has transports.
     pub stream: SocketAddr,
-    /// Where it speaks HTTP/2 in cleartext, likewise.
+    /// Address of cleartext HTTP/2, in a setup that has transports.
     pub http2: SocketAddr,
-    /// Where it speaks HTTP/2 and HTTP/1.1 over TLS, likewise.
+    /// Address of HTTP/2 and HTTP/1.1 over TLS, in a setup that has transports.
     pub tls: SocketAddr,
-    /// Where its listeners accept traffic, by name, with a setup that has several.
+    /// Listener addresses by name, in a setup that has several.
     pub listeners: BTreeMap<&'static str, SocketAddr>,
     process: ProcessTree,
     folder: PathBuf,
@@ -67,30 +67,31 @@ pub struct TargetInstance {
     generation: u32,
 }
 
-/// How a target is started.
+/// The manner in which a target is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Start {
-    /// So that it ends with us, whatever becomes of us: through a short-lived process of ours.
+    /// Through a short-lived process of ours, so that the target ends with us however we end.
     Guarded,
-    /// At once, to measure how long it takes.
+    /// Directly, to measure the startup time.
     Bare,
 }
 
 impl TargetInstance {
-    /// Starts `target` and waits until it answers.
+    /// Starts `target` and waits until it responds.
     ///
     /// # Errors
-    /// When it cannot be configured or started, ends, or does not answer in time; the message holds what it wrote.
+    /// Returns an error if it cannot be configured or started, ends, or does not respond in time; the message
+    /// contains its output.
     pub fn start(target: &BenchTarget, setup: Setup, site: &mut BenchEnvironment) -> Result<Self> {
         let (mut instance, _) = Self::launch(target, setup, site, Start::Guarded)?;
         instance.await_answer(ready_path(setup), Duration::from_millis(5))?;
         Ok(instance)
     }
 
-    /// Starts `target` and says how long its first answer took.
+    /// Starts `target` and returns the time until its first response.
     ///
     /// # Errors
-    /// As [`Instance::start`].
+    /// As [`TargetInstance::start`].
     pub fn start_timed(
         target: &BenchTarget,
         setup: Setup,
@@ -101,17 +102,18 @@ impl TargetInstance {
         Ok((instance, begun.elapsed()))
     }
 
-    /// Its processes.
+    /// Returns its processes.
     pub fn members(&self) -> Vec<ProcessStat> {
         self.process.members()
     }
 
-    /// CPU it has used so far.
+    /// Returns the CPU time used so far.
     pub fn cpu(&self) -> cpu::CpuUsageSnapshot {
         cpu::CpuUsageSnapshot::take(&self.process.members())
     }
 
-    /// Gives it a configuration of the next generation, in the way its makers intend, and names that generation.
+    /// Reloads it with the next configuration generation, in the manner intended by its developers, and returns the
+    /// generation.
     pub fn reload(&mut self) -> Result<u32> {
         self.generation += 1;
         self.values.names.insert("GENERATION", self.generation.to_string());
@@ -122,7 +124,7 @@ impl TargetInstance {
         Ok(self.generation)
     }
 
-    /// Lines in which it told of trouble so far, the first few.
+    /// Returns the first few log lines that report errors or warnings.
     pub fn complaints(&self) -> Vec<String> {
         let kind = self.target.kind;
         let text = fs::read(self.folder.join(kind.complaint_file())).unwrap_or_default();
@@ -141,7 +143,7 @@ impl TargetInstance {
         files.iter().any(has)
     }
 
-    /// Stops it and removes its files, logs of many megabytes among them.
+    /// Stops it and removes its files, including logs of many megabytes.
     pub fn stop(mut self) {
         self.process.stop();
         let _ = fs::remove_dir_all(&self.folder);
@@ -232,7 +234,7 @@ impl TargetInstance {
         }
     }
 
-    /// Rewrites the files that changed, each at once by a rename.
+    /// Rewrites the files that changed, each atomically by a rename.
     fn write_files(&self) -> Result<()> {
         for (name, text) in &self.templates {
             if text.contains("@GENERATION@") {
@@ -264,10 +266,10 @@ fn values_of(
     admin: SocketAddr,
     folder: &Path,
 ) -> Values {
-    // A proxied exchange takes two files; what is left is for listeners, logs and the like.
+    // A proxied exchange takes two file descriptors; the rest is for listeners, logs and the like.
     let connections_max = site.files_max.saturating_sub(FILES_SPARE) / 2;
     let descriptors = site.templates.join(DESCRIPTORS);
-    // Envoy takes no path with two dots.
+    // Envoy rejects a path with two dots.
     let descriptors = fs::canonicalize(&descriptors).unwrap_or(descriptors);
     let names = [
         ("ADDRESS", address.to_string()),
@@ -287,7 +289,7 @@ fn values_of(
     Values { names, flags: setup.flags().collect(), routes: setup.routes, listeners: Vec::new() }
 }
 
-/// The templates of a target by file name.
+/// Reads the templates of a target, by file name.
 fn read_templates(target: &BenchTarget, folder: &Path) -> Result<BTreeMap<String, String>> {
     let folder = folder.join(target.kind.name());
     let entries = fs::read_dir(&folder).with_context(|| format!("no templates in `{}`", folder.display()))?;
@@ -311,7 +313,7 @@ fn write_file(folder: &Path, name: &str, text: &str, values: &Values) -> Result<
     fs::rename(&new, folder.join(name)).with_context(|| format!("cannot write `{name}`"))
 }
 
-/// The same command, started by way of our own `guard`.
+/// Returns the same command, started through our own `guard`.
 fn guarded(command: &Command) -> Result<Command> {
     let mut guarded = Command::new(std::env::current_exe().context("cannot find our own program")?);
     guarded.arg("guard").arg(std::process::id().to_string()).arg(command.get_program());
@@ -320,7 +322,7 @@ fn guarded(command: &Command) -> Result<Command> {
     Ok(guarded)
 }
 
-/// The service of `transcode`, in the folder of templates.
+/// Descriptor set of the `transcode` service, in the folder of templates.
 const DESCRIPTORS: &str = "library.binpb";
 const READY_TIMEOUT: Duration = Duration::from_secs(20);
 const COMPLAINTS_MAX: usize = 5;
@@ -332,7 +334,7 @@ mod tests {
     use crate::filters::{TARGETS, Tongue};
     use crate::peers::GatewayKind;
 
-    /// The main file of a target of filters, filled in.
+    /// Returns the rendered main file of a filter target.
     fn main_file(kind: GatewayKind, setup: Setup) -> String {
         let templates = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/filters");
         let target = BenchTarget::new(kind.name(), kind, PathBuf::new());
@@ -369,7 +371,7 @@ mod tests {
     fn templates_of_filters_have_a_part_for_every_target() {
         for target in TARGETS {
             let text = main_file(target.kind, target.setup());
-            // A tongue without a part would leave what the gateway is without filters.
+            // A language without a part would leave the gateway's configuration without filters.
             let without = Setup { tongue: None, ..target.setup() };
             let is_alike = text == main_file(target.kind, without);
             assert_eq!(is_alike, target.tongue == Tongue::None, "{}:\n{text}", target.name);

@@ -1,4 +1,4 @@
-//! What differs between the gateways: how each is called, configured, reloaded and heard.
+//! Differences between the gateways: program name, command line, configuration files, reload and logs.
 
 use std::fmt;
 use std::path::Path;
@@ -11,7 +11,7 @@ use rustix::process::Signal;
 pub enum GatewayKind {
     /// eddy.
     Eddy,
-    /// nginx.
+    /// NGINX.
     Nginx,
     /// HAProxy.
     Haproxy,
@@ -20,10 +20,10 @@ pub enum GatewayKind {
 }
 
 impl GatewayKind {
-    /// All of them, in the order of tables.
+    /// All kinds, in the order of tables.
     pub const ALL: [Self; 4] = [Self::Eddy, Self::Nginx, Self::Haproxy, Self::Envoy];
 
-    /// The name of its program and of its folder of templates.
+    /// Returns the name of its program and of its template folder.
     pub fn name(self) -> &'static str {
         match self {
             Self::Eddy => "eddy",
@@ -33,22 +33,22 @@ impl GatewayKind {
         }
     }
 
-    /// The kind of that name.
+    /// Returns the kind of that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Whether it makes calls of gRPC of requests with JSON.
+    /// Whether it transcodes JSON requests to gRPC calls.
     pub fn transcodes(self) -> bool {
         matches!(self, Self::Eddy | Self::Envoy)
     }
 
-    /// Whether it agrees on keys that a quantum computer does not find out; the packages of Debian 12 have an OpenSSL that can't.
+    /// Whether it supports post-quantum key exchange; the packages of Debian 12 have an OpenSSL without it.
     pub fn is_post_quantum(self) -> bool {
         matches!(self, Self::Eddy | Self::Envoy)
     }
 
-    /// The file that its command line names.
+    /// Returns the file named on its command line.
     pub fn main_file(self) -> &'static str {
         match self {
             Self::Eddy => "eddy.yaml",
@@ -58,7 +58,7 @@ impl GatewayKind {
         }
     }
 
-    /// The command that runs it in the foreground with the configuration in `folder`.
+    /// Returns the command that runs it in the foreground with the configuration in `folder`.
     pub fn command(self, binary: &Path, folder: &Path, workers: usize) -> Command {
         let main = folder.join(self.main_file());
         let mut command = Command::new(binary);
@@ -68,7 +68,7 @@ impl GatewayKind {
                 command.arg("-p").arg(folder).arg("-c").arg(main);
                 command.arg("-e").arg(folder.join(ERROR_LOG)).args(["-g", "daemon off;"])
             }
-            // Master and worker, as a service would run it: only so can it be reloaded.
+            // Master and worker, as in production: it can be reloaded only in this mode.
             Self::Haproxy => command.arg("-W").arg("-f").arg(main),
             Self::Envoy => {
                 let workers = workers.to_string();
@@ -79,7 +79,7 @@ impl GatewayKind {
         command
     }
 
-    /// The signal that makes it read its configuration again; `None` for one that watches its files.
+    /// Returns the signal that makes it reload its configuration; `None` for one that watches its files.
     pub fn reload_signal(self) -> Option<Signal> {
         match self {
             Self::Eddy | Self::Nginx => Some(Signal::HUP),
@@ -88,7 +88,7 @@ impl GatewayKind {
         }
     }
 
-    /// Where it serves its metrics on the admin address.
+    /// Returns the path of its metrics on the admin address.
     pub fn metrics_path(self) -> &'static str {
         match self {
             Self::Eddy | Self::Haproxy => "/metrics",
@@ -97,7 +97,7 @@ impl GatewayKind {
         }
     }
 
-    /// The file in its folder where it complains.
+    /// Returns the file in its folder that its warnings and errors are written to.
     pub fn complaint_file(self) -> &'static str {
         match self {
             Self::Nginx => ERROR_LOG,
@@ -105,7 +105,7 @@ impl GatewayKind {
         }
     }
 
-    /// Whether a line of that file tells of trouble.
+    /// Whether a line of that file is a warning or an error.
     pub fn is_complaint(self, line: &str) -> bool {
         let marks: &[&str] = match self {
             Self::Eddy => &[" WARN", " ERROR", "panicked", "error:"],
@@ -116,7 +116,7 @@ impl GatewayKind {
         !NEWS.iter().any(|news| line.contains(news)) && marks.iter().any(|mark| line.contains(mark))
     }
 
-    /// The arguments that make it say its version.
+    /// Returns the argument that makes it print its version.
     pub fn version_argument(self) -> &'static str {
         match self {
             Self::Eddy | Self::Envoy => "--version",
@@ -124,7 +124,7 @@ impl GatewayKind {
         }
     }
 
-    /// How to get it.
+    /// Returns how to install it.
     pub fn hint(self) -> &'static str {
         match self {
             Self::Eddy => "cargo build --release -p eddy, or EDDY=path",
@@ -141,21 +141,21 @@ impl fmt::Display for GatewayKind {
     }
 }
 
-/// What a target writes to standard error, in its folder.
+/// Standard error of a target, in its folder.
 pub(super) const STDERR: &str = "stderr.log";
-/// What a target writes to standard output, in its folder.
+/// Standard output of a target, in its folder.
 pub(super) const STDOUT: &str = "stdout.log";
 const ERROR_LOG: &str = "error.log";
-/// What is said as a warning and tells of no trouble.
+/// Parts of warnings that are harmless.
 const NEWS: &[&str] = &[
-    // HAProxy, when it is reloaded and all goes well.
+    // HAProxy, on a successful reload.
     "stopped (cumulated",
     "exited with code 0",
-    // Envoy, at its start: advice that the benchmark does not take, as no other target is limited either.
+    // Envoy, at startup: advice that the benchmark ignores, as no other target is limited either.
     "no configured limit to the number of allowed active downstream connections",
-    // Filters that look at bodies, when they are tried with one that has what they look for.
+    // Filters that read bodies, when they are checked with a body that has the byte they search for.
     "the body has a mark",
-    // Envoy, of a module whose kit is older than itself; the results have a note of it.
+    // Envoy, about a module whose SDK is older than Envoy; the results have a note of it.
     "Dynamic module ABI version",
 ];
 

@@ -1,4 +1,4 @@
-//! What filters need beside the program of their gateway: libraries and modules, and how to come by them.
+//! Filter libraries and modules beside the gateway programs, and how to get them.
 
 use std::path::{Path, PathBuf};
 
@@ -8,30 +8,30 @@ use super::find::{BenchTarget, Peers};
 use super::kind::GatewayKind;
 use crate::filters::{FilterTarget, Tongue};
 
-/// Where the libraries of filters are.
+/// Paths of the filter libraries.
 #[derive(Clone, Debug, Default)]
 pub struct Libraries {
-    /// Filters in Go for eddy.
+    /// Go filters for eddy.
     pub go: PathBuf,
-    /// Filters in Go for Envoy, bundled for eddy.
+    /// Go filters written for Envoy, bundled for eddy.
     pub go_envoy: PathBuf,
-    /// Folder of the filters of machine code for eddy, a library each.
+    /// Folder of the native filters for eddy, one library each.
     pub native: PathBuf,
-    /// Folder of the scripts in Lua for eddy and Envoy.
+    /// Folder of the Lua scripts for eddy and Envoy.
     pub scripts: PathBuf,
-    /// Filters in Wasm for eddy and Envoy, from Rust.
+    /// Wasm filters written in Rust, for eddy and Envoy.
     pub wasm: PathBuf,
-    /// Likewise, from Go.
+    /// Wasm filters written in Go, for eddy and Envoy.
     pub wasm_go: PathBuf,
-    /// Folder of nginx's modules.
+    /// Folder of NGINX modules.
     pub nginx_modules: PathBuf,
 }
 
 impl Libraries {
-    /// The target with everything that its filters need.
+    /// Returns the target with everything that its filters need.
     ///
     /// # Errors
-    /// When something is absent; the message says what, and how to get it.
+    /// Returns an error if something is missing; the message says what, and how to get it.
     pub fn complete(&self, target: FilterTarget, peers: &Peers) -> Result<BenchTarget> {
         let name = target.name;
         let found = peers.find_kind(name, target.kind)?;
@@ -77,7 +77,7 @@ impl Libraries {
                 is_there(name, &folder.join("libeddy_bench.so"), "make bench-peers, which needs Go")?;
                 let mut target = found;
                 target.environment.insert("ENVOY_DYNAMIC_MODULES_SEARCH_PATH", folder.display().to_string());
-                // Its kit passes pointers to Go memory that the check would refuse.
+                // Its SDK passes pointers to Go memory that the cgo check would reject.
                 target.environment.insert("GODEBUG", "cgocheck=0".to_owned());
                 Ok(target)
             }
@@ -96,7 +96,7 @@ impl Libraries {
         }
     }
 
-    /// The target with the scripts that eddy and Envoy share, and this one for credentials.
+    /// Returns the target with the scripts shared by eddy and Envoy, and with `auth` as the script for credentials.
     fn with_scripts(&self, mut target: BenchTarget, auth: &str) -> Result<BenchTarget> {
         is_there(&target.name, &self.scripts.join(auth), "BENCH_FOLDER says where the benchmark lies")?;
         let scripts = absolute(&self.scripts)?;
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
     use crate::filters::TARGETS;
 
-    /// Everything there, at places where something is, so that nothing has to be built.
+    /// Libraries that all point to existing paths, so that nothing has to be built.
     fn complete_libraries() -> (Libraries, Peers) {
         let program = PathBuf::from("/bin/sh");
         let mut peers = Peers::default();

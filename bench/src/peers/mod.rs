@@ -1,4 +1,4 @@
-//! The targets: where their programs are, how they are configured, started, reloaded and stopped.
+//! The targets: location of their programs, configuration, start, reload and stop.
 
 mod find;
 mod identity;

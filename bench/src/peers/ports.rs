@@ -1,23 +1,23 @@
-//! Free ports for the targets, below those that the kernel gives to connections.
+//! Free ports for the targets, below the kernel's ephemeral ports.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 
 use anyhow::{Result, bail};
 
-/// Hands out ports, each once.
+/// Hands out ports, each only once.
 #[derive(Debug)]
 pub struct Ports {
     next: u16,
 }
 
 impl Ports {
-    /// Starts at a port that depends on `seed`, so that runs side by side seldom try the same.
+    /// Starts at a port that depends on `seed`, so that parallel runs rarely try the same ports.
     pub fn new(seed: u32) -> Self {
         let offset = u16::try_from(seed % u32::from(LAST - FIRST)).unwrap_or(0);
         Self { next: FIRST + offset }
     }
 
-    /// A loopback address that nobody is bound to.
+    /// Returns a loopback address that is not in use.
     pub fn take(&mut self) -> Result<SocketAddr> {
         for _ in FIRST..LAST {
             let port = self.next;

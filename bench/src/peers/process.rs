@@ -1,4 +1,4 @@
-//! A program we started, with all the processes it started in turn.
+//! A started program with all its descendant processes.
 
 use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
@@ -12,7 +12,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::measure::tree::{self, ProcessStat};
 
-/// A running program; dropping it stops it.
+/// A running program; it is stopped on drop.
 #[derive(Debug)]
 pub struct ProcessTree {
     child: Child,
@@ -23,7 +23,7 @@ impl ProcessTree {
     /// Starts `command` in a process group of its own.
     ///
     /// # Errors
-    /// When the program cannot be started.
+    /// Returns an error if the program cannot be started.
     pub fn start(command: &mut Command) -> Result<Self> {
         command.process_group(0);
         let child = command.spawn().with_context(|| format!("cannot start {:?}", command.get_program()))?;
@@ -33,34 +33,34 @@ impl ProcessTree {
         Ok(Self { child, handle })
     }
 
-    /// Itself and every process that came of it.
+    /// Returns the process and all its descendants.
     pub fn members(&self) -> Vec<ProcessStat> {
         tree::members(self.id())
     }
 
-    /// What it writes to standard output, when that is a pipe; once.
+    /// Takes its standard output if that is a pipe; works only once.
     pub fn take_output(&mut self) -> Option<ChildStdout> {
         self.child.stdout.take()
     }
 
-    /// Sends a signal to the program itself.
+    /// Sends a signal to the process itself.
     pub fn signal(&self, signal: Signal) -> Result<()> {
         pidfd_send_signal(&self.handle, signal).context("cannot send a signal")
     }
 
-    /// How it ended, if it has.
+    /// Returns its exit status if it has ended.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
     }
 
-    /// Asks it to stop, and after a while ends it and all that came of it.
+    /// Asks it to stop, and kills it and all its descendants after a timeout.
     pub fn stop(&mut self) {
         let members = self.members();
         if self.ended().is_none() {
             let _ = self.signal(Signal::TERM);
         }
         await_end(&members, STOP_TIMEOUT);
-        // Those of the group that were started meanwhile are there still.
+        // Members of the group that were started meanwhile are still running.
         for member in members.into_iter().chain(self.members()) {
             end(member);
         }
@@ -79,11 +79,11 @@ impl Drop for ProcessTree {
     }
 }
 
-/// Stops every program that is running, for an interrupted run.
+/// Stops every running program after an interrupted run.
 pub fn stop_all() {
     let ids: Vec<i32> = running().iter().copied().collect();
     let members: Vec<ProcessStat> = ids.iter().flat_map(|&id| tree::members(id)).collect();
-    // A program that was not waited for keeps its id, so these are ours.
+    // The id of a process that was not reaped is not reused, so these are ours.
     for handle in ids.iter().filter_map(|&id| handle_of(id)) {
         let _ = pidfd_send_signal(&handle, Signal::TERM);
     }
@@ -91,9 +91,10 @@ pub fn stop_all() {
     members.into_iter().for_each(end);
 }
 
-/// Makes this process get `SIGTERM` when the thread that started it dies, and says whether it is still there.
+/// Makes this process receive `SIGTERM` when the thread that started it dies; returns whether the parent is still
+/// alive.
 ///
-/// The setting survives `exec`, so a target started through us does not outlive a run that was killed outright.
+/// The setting survives `exec`, so a target started through us does not outlive a run that was killed.
 pub fn await_death_of_parent(parent: u32) -> Result<bool> {
     rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?;
     let now = rustix::process::getppid().map(|id| id.as_raw_nonzero().get());
@@ -107,10 +108,10 @@ fn await_end(members: &[ProcessStat], timeout: Duration) {
     }
 }
 
-/// Ends a process that is known to be ours, if it still runs.
+/// Kills a process that is known to be ours, if it still runs.
 fn end(member: ProcessStat) {
     let Some(handle) = handle_of(member.id) else { return };
-    // The handle is held while the process is looked at, so the id cannot pass to another between the two.
+    // The handle is held while the process is checked, so the id cannot be reused between the two.
     if member.is_running() {
         let _ = pidfd_send_signal(&handle, Signal::KILL);
     }
@@ -124,7 +125,7 @@ fn running() -> MutexGuard<'static, BTreeSet<i32>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The programs that were started and not yet stopped, for [`stop_all`].
+/// Programs that were started and not yet stopped, for [`stop_all`].
 static RUNNING: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
 const STOP_TIMEOUT: Duration = Duration::from_secs(3);

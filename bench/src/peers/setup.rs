@@ -1,38 +1,38 @@
-//! What the targets are configured to do while a group of scenarios runs.
+//! Configuration of the targets while a group of scenarios runs.
 
-/// A configuration that each target gets in its own tongue.
+/// A configuration that is rendered for each target in its own format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Setup {
-    /// Routes `/route-0/` to `/route-N-1/`; 0 for a single route of everything.
+    /// Number of routes, `/route-0/` to `/route-N-1/`; 0 for a single catch-all route.
     pub routes: usize,
-    /// An access log is written.
+    /// Whether an access log is written.
     pub has_log: bool,
-    /// Metrics are collected and served.
+    /// Whether metrics are collected and served.
     pub has_metrics: bool,
-    /// Connections are passed on at a listener of their own, and WebSockets at `/websocket`, to the far end of tunnels; others
-    /// speak HTTP/2 in cleartext, with calls of gRPC, and over TLS.
+    /// Whether there are a TCP proxy listener and WebSockets at `/websocket`, both to the far end of tunnels, and
+    /// listeners for cleartext HTTP/2 (with gRPC calls) and for TLS.
     pub has_transports: bool,
-    /// Requests with JSON become calls of gRPC; only some targets can do that.
+    /// Whether JSON requests are transcoded to gRPC calls, which only some targets support.
     pub is_transcoding: bool,
-    /// `/generation` answers with the number of times the configuration was loaded.
+    /// Whether `/generation` responds with the number of configuration loads.
     pub has_generation: bool,
-    /// The listeners of one process, where filters are measured; the first is where it is asked whether it is ready.
+    /// Listeners of one process, where filters are measured; the first is probed for readiness.
     pub listeners: &'static [BenchListener],
-    /// What the filters are written in, a flag of the templates.
+    /// Filter language, a flag of the templates.
     pub tongue: Option<&'static str>,
 }
 
 /// One of several listeners of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BenchListener {
-    /// Its name.
+    /// Listener name.
     pub name: &'static str,
-    /// Flags of the templates inside `each listener`: which filters it has.
+    /// Template flags inside `each listener`: the filters of the listener.
     pub flags: &'static [&'static str],
 }
 
 impl Setup {
-    /// A few words for folders and messages.
+    /// Returns a short name for folders and messages.
     pub fn name(self) -> String {
         let mut words = match self.routes {
             0 => "plain".to_owned(),
@@ -55,7 +55,7 @@ impl Setup {
         words
     }
 
-    /// The flags of the templates.
+    /// Returns the template flags.
     pub fn flags(self) -> impl Iterator<Item = &'static str> {
         let flags = [
             (self.routes > 0, "routes"),

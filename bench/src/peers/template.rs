@@ -1,25 +1,25 @@
-//! Configuration templates: the committed files, with places to fill in and parts to leave out.
+//! Configuration templates: the committed files with placeholders and conditional parts.
 //!
 //! `@NAME@` is replaced by a value. A line `#% if FLAG`, `#% unless FLAG` or `#% each route` begins a part that
-//! `#% end` closes; inside `each route`, `@INDEX@` is the number of the route. `#% each listener` repeats a part for each
-//! listener, with its `@LISTENER@`, `@LISTENER_ADDRESS@`, `@LISTENER_PORT@` and flags of its own. `#` begins a comment in
-//! every format concerned, so the templates stay readable to their own tools.
+//! `#% end` closes; inside `each route`, `@INDEX@` is the number of the route. `#% each listener` repeats a part for
+//! each listener, with its `@LISTENER@`, `@LISTENER_ADDRESS@`, `@LISTENER_PORT@` and flags of its own. `#` begins a
+//! comment in every format concerned, so the templates remain valid for their own tools.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
 use anyhow::{Context, Result, bail};
 
-/// What a template is filled in with.
+/// Values of the placeholders.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Values {
     /// Replacements by name.
     pub names: BTreeMap<&'static str, String>,
-    /// Flags that are on.
+    /// Enabled flags.
     pub flags: BTreeSet<&'static str>,
-    /// How many routes `each route` lists.
+    /// Number of routes of `each route`.
     pub routes: usize,
-    /// What `each listener` lists.
+    /// Listeners of `each listener`.
     pub listeners: Vec<ListenerValues>,
 }
 
@@ -31,10 +31,10 @@ pub(super) struct ListenerValues {
     pub flags: &'static [&'static str],
 }
 
-/// Fills in a template.
+/// Renders a template.
 ///
 /// # Errors
-/// An unknown name or directive, or parts that do not end.
+/// An unknown name or directive, or an unclosed part.
 pub(super) fn render(text: &str, values: &Values) -> Result<String> {
     let mut lines = text.lines().enumerate();
     let mut out = String::with_capacity(text.len());
@@ -51,7 +51,7 @@ enum TemplateNode<'a> {
     EachListener(Vec<Self>),
 }
 
-/// What a line stands in.
+/// The part that a line belongs to.
 #[derive(Clone, Copy)]
 enum TemplateScope<'a> {
     Whole,

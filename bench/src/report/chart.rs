@@ -1,13 +1,13 @@
-//! The CPU a request as a chart, in SVG.
+//! SVG chart of the CPU time per request.
 
 use super::drawing::{AxisLine, COLOURS, Drawing, FOOT, WIDTH};
 use super::filters;
 use super::results::{DIRECT, Ratio, ResultRow, Results};
 use super::table::short;
 
-/// Draws the CPU a request of every target, relative to the reference; `None` when there is nothing to draw.
+/// Draws the CPU time per request of every target, relative to the reference; `None` if there is nothing to draw.
 ///
-/// Microseconds of different scenarios do not fit one axis, so bars show ratios and their labels the microseconds.
+/// Microseconds of different scenarios do not fit one axis, so bars show ratios and their labels show microseconds.
 pub fn svg(results: &Results) -> Option<String> {
     let is_of_filters = filters::is_of_filters(results);
     let groups = if is_of_filters { groups_of_filters(results) } else { groups(results) };
@@ -44,7 +44,7 @@ struct ChartGroup<'a> {
 
 struct Bar<'a> {
     target: &'a str,
-    /// Position of the target, which gives the colour.
+    /// Position of the target; selects the colour.
     index: usize,
     cpu_us: f64,
     ratio: f64,
@@ -83,7 +83,7 @@ fn groups(results: &Results) -> Vec<ChartGroup<'_>> {
     groups
 }
 
-/// A group a scenario, a bar a target; the colour tells the gateway.
+/// Returns a group per scenario with a bar per target; the colour identifies the gateway.
 fn groups_of_filters(results: &Results) -> Vec<ChartGroup<'_>> {
     let mut groups: Vec<ChartGroup<'_>> = Vec::new();
     for row in results.rows.iter().filter(|row| !row.others.contains_key("rate")) {
@@ -100,7 +100,7 @@ fn groups_of_filters(results: &Results) -> Vec<ChartGroup<'_>> {
     groups
 }
 
-/// The rival's CPU over the reference's, from paired windows, as the table has it the other way round.
+/// Returns the rival's CPU time over the reference's, from paired windows; the table shows the inverse.
 fn rival_ratio(results: &Results, scenario: &str, rival: &str) -> Option<f64> {
     let is_it =
         |ratio: &&Ratio| ratio.scenario == scenario && ratio.rival == rival && ratio.figure == "cpu_us";
@@ -153,7 +153,7 @@ fn draw_bars(out: &mut Drawing, axis: Axis, groups: &[ChartGroup<'_>]) {
 }
 
 const LEFT: f64 = 220.0;
-/// Room for the name of a target.
+/// Width reserved for the name of a target.
 const LABEL: f64 = 104.0;
 const RIGHT: f64 = 110.0;
 const HEAD: f64 = 56.0;

@@ -1,24 +1,24 @@
-//! What all charts have: the page with its title, and the lines of the axis.
+//! Parts common to all charts: the page with its title, and the axis lines.
 
 use std::fmt::Write;
 
-/// A page that is drawn upon.
+/// An SVG page under construction.
 pub(super) struct Drawing {
     text: String,
     height: f64,
 }
 
-/// How a line of the axis looks.
+/// Style of an axis line.
 #[derive(Clone, Copy)]
 pub(super) enum AxisLine {
-    /// One of many.
+    /// A grid line.
     Grid,
-    /// The one that others are compared with.
+    /// The reference line.
     One,
 }
 
 impl Drawing {
-    /// An empty page; `label` is for readers who do not see it.
+    /// Creates an empty page; `label` is the text for screen readers.
     pub(super) fn new(label: &str, title: &str, subtitle: &str, height: f64) -> Self {
         let mut text = String::new();
         let _ = writeln!(
@@ -31,7 +31,7 @@ impl Drawing {
         Self { text, height }
     }
 
-    /// Draws a line of the axis from `top` to the foot of the page, with its value below.
+    /// Draws an axis line from `top` to the foot of the page, with its value below.
     pub(super) fn axis(&mut self, x: f64, top: f64, line: AxisLine, value: &str) {
         let class = match line {
             AxisLine::Grid => "grid",
@@ -45,25 +45,25 @@ impl Drawing {
         ));
     }
 
-    /// Draws elements.
+    /// Appends SVG elements.
     pub(super) fn add(&mut self, elements: std::fmt::Arguments<'_>) {
         let _ = writeln!(self.text, "{elements}");
     }
 
-    /// The whole page.
+    /// Returns the whole page.
     pub(super) fn finish(mut self) -> String {
         self.text.push_str("</svg>\n");
         self.text
     }
 }
 
-/// Colours that keep apart on white and on near black, for readers who see fewer of them too.
+/// Colours that are distinguishable on white and on near black, also for colour-blind readers.
 pub(super) const COLOURS: &[&str] = &["#2f81f7", "#1a9e6e", "#c98500", "#b65fd0", "#8b949e"];
 pub(super) const WIDTH: f64 = 860.0;
 pub(super) const MARGIN: f64 = 20.0;
-/// Room below the axis for its values.
+/// Height reserved below the axis for its values.
 pub(super) const FOOT: f64 = 30.0;
-/// What texts and lines look like, on white and on near black.
+/// Style of texts and lines, on white and on near black.
 const STYLE: &str = "<style>\ntext { font: 13px system-ui, sans-serif; fill: #1f2328 }\n\
     .title { font-size: 17px; font-weight: 600 }\n.small { font-size: 11px }\n\
     .grid { stroke: #d0d7de }\n.one { stroke: #57606a; stroke-dasharray: 4 3 }\n\

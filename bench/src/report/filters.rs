@@ -1,4 +1,4 @@
-//! What filters cost, as Markdown: whole, and as the part of a page between two marks.
+//! Filter costs as Markdown: a whole report, and a part of a page between two markers.
 
 use std::fmt::Write;
 
@@ -9,12 +9,12 @@ use super::summary::replace_between;
 use super::table::{self, short};
 use crate::filters::SCENARIOS;
 
-/// Whether these are results of filters rather than of whole gateways.
+/// Whether these are filter results rather than results of whole gateways.
 pub fn is_of_filters(results: &Results) -> bool {
     results.rows.iter().any(|row| row.ratio_to_bare.is_some())
 }
 
-/// The whole report of a run.
+/// Returns the whole report of a run.
 pub fn markdown(results: &Results) -> String {
     let mut out = String::new();
     table::head(&mut out, results);
@@ -29,10 +29,10 @@ pub fn markdown(results: &Results) -> String {
     out
 }
 
-/// Puts the tables of `results` between the marks in `document`, after a picture that lies at `chart`.
+/// Puts the tables of `results` between the markers in `document`, after an image at `chart`.
 ///
 /// # Errors
-/// When the marks are not there, in their order.
+/// Returns an error if the markers are missing or out of order.
 pub fn insert(document: &str, results: &Results, chart: Option<&str>) -> Result<String> {
     let mut out = String::from("\n");
     if let Some(chart) = chart {
@@ -59,7 +59,7 @@ pub fn insert(document: &str, results: &Results, chart: Option<&str>) -> Result<
     replace_between(document, START, END, &out)
 }
 
-/// The table of ratios alone: a row a target, a column a scenario.
+/// Writes the table of ratios: a row per target, a column per scenario.
 fn ratios(out: &mut String, results: &Results) {
     let scenarios: Vec<&str> = SCENARIOS.iter().map(|scenario| scenario.name).collect();
     let is_there = |name: &&str| results.rows.iter().any(|row| row.scenario == **name);
@@ -119,7 +119,7 @@ fn tables(out: &mut String, results: &Results, level: &str) {
     paced(out, results, level);
 }
 
-/// The rows at fixed rates.
+/// Writes the rows at fixed rates.
 fn paced(out: &mut String, results: &Results, level: &str) {
     let rows: Vec<&ResultRow> = results.rows.iter().filter(|row| row.others.contains_key("rate")).collect();
     if rows.is_empty() {
@@ -176,7 +176,7 @@ pub(super) mod tests {
     use crate::report::fixture::check_line as check;
     use crate::report::results::{Samples, TargetFacts};
 
-    /// Results of two targets, one of which has but one scenario.
+    /// Results of two targets, one of which has only one scenario.
     pub(in crate::report) fn results() -> Results {
         let mut samples = Samples::default();
         for pair in 0..3 {

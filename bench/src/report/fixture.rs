@@ -1,8 +1,8 @@
-//! What the tests of reports are made from.
+//! Sample results for the tests of reports.
 
 use super::results::{DIRECT, Results, SYSTEM_TICKS, Samples, TargetFacts, USER_TICKS, ratios};
 
-/// Results of eddy, one rival and the harness by itself; what was not measured is missing.
+/// Returns results of eddy, one rival and the harness itself, with some figures missing.
 pub(super) fn results() -> Results {
     let mut samples = Samples::default();
     for round in 0..3 {
@@ -36,7 +36,7 @@ pub(super) fn results() -> Results {
     }
 }
 
-/// Expects a line in a text.
+/// Asserts that a text has a line.
 #[track_caller]
 pub(super) fn check_line(text: &str, expected: &str) {
     assert!(text.lines().any(|line| line == expected), "no line `{expected}` in:\n{text}");

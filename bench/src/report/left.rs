@@ -1,12 +1,12 @@
-//! What a filter leaves of a gateway, by language, eddy beside Envoy: a chart in SVG for readers of the guide.
+//! SVG chart for the guide: remaining throughput with a filter, by language, eddy beside Envoy.
 
 use super::drawing::{AxisLine, COLOURS, Drawing, FOOT, MARGIN, WIDTH};
 use super::results::{Results, ToBare};
 use crate::filters::{SCENARIOS, TARGETS, Tongue};
 use crate::peers::GatewayKind;
 
-/// Draws how many requests the same CPU serves with a filter, in percent of those without it; `None` when there is nothing
-/// to draw.
+/// Draws how many requests the same CPU serves with a filter, in percent of those without it; `None` if there is
+/// nothing to draw.
 pub fn svg(results: &Results) -> Option<String> {
     let groups: Vec<ScenarioBars> = SHOWN.iter().filter_map(|scenario| group(results, scenario)).collect();
     let lines = groups.iter().flat_map(|group| &group.lines);
@@ -28,13 +28,13 @@ pub fn svg(results: &Results) -> Option<String> {
     Some(out.finish())
 }
 
-/// A scenario.
+/// Bars of a scenario.
 struct ScenarioBars {
     title: String,
     lines: Vec<LanguageBars>,
 }
 
-/// A language, with a bar for each gateway that has it.
+/// Bars of a language, one for each gateway that supports it.
 struct LanguageBars {
     title: &'static str,
     bars: Vec<Bar>,
@@ -45,7 +45,7 @@ struct Bar {
     left: PercentRange,
 }
 
-/// Percent of bare.
+/// Percentage of the bare listener's throughput.
 #[derive(Clone, Copy, Debug)]
 struct PercentRange {
     median: f64,
@@ -54,7 +54,7 @@ struct PercentRange {
 }
 
 impl PercentRange {
-    /// What is left where a request costs so many times the CPU.
+    /// Returns the remaining percentage where a request costs `ratio` times the CPU.
     fn of(ratio: ToBare) -> Option<Self> {
         let of = |times: f64| 100.0 / times;
         (ratio.q1 > 0.0).then(|| Self { median: of(ratio.median), low: of(ratio.q3), high: of(ratio.q1) })
@@ -146,7 +146,7 @@ fn colour(kind: GatewayKind) -> &'static str {
 
 /// The scenarios that are drawn.
 const SHOWN: [&str; 2] = ["passthrough", "basic-auth"];
-/// From above to below.
+/// From top to bottom.
 const LANGUAGES: [Tongue; 8] = [
     Tongue::Builtin,
     Tongue::Native,
@@ -158,7 +158,7 @@ const LANGUAGES: [Tongue; 8] = [
     Tongue::WasmGo,
 ];
 const GATEWAYS: [GatewayKind; 2] = [GatewayKind::Eddy, GatewayKind::Envoy];
-/// Of the lines from quartile to quartile, which lie on bars and on the page.
+/// Colour of the lines between the quartiles, visible on bars and on the page.
 const SPAN: &str = "#6e7781";
 const LEFT: f64 = 160.0;
 const RIGHT: f64 = 80.0;
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn every_language_has_a_bar_for_each_gateway_that_was_measured() {
         let text = svg(&results()).unwrap();
-        // Two bars and the two of the legend; what refuses requests is not drawn.
+        // Two bars and the two of the legend; scenarios that reject requests are not drawn.
         assert_eq!(text.matches("<rect").count(), 4, "{text}");
         assert_eq!(text.matches(">Go</text>").count(), 1, "{text}");
         assert!(text.contains(">98.0 %<") && text.contains(">66.7 %<"), "{text}");

@@ -1,4 +1,4 @@
-//! What becomes of the figures: statistics, the results file, the table and the chart.
+//! Reports: statistics, the results file, the table and the chart.
 
 pub mod chart;
 mod drawing;

@@ -1,4 +1,4 @@
-//! What work on protobuf messages costs, in Rust or in Go, as Markdown between two marks of a page; the figures are those of
+//! Cost of protobuf operations, in Rust or in Go, as Markdown between two markers of a page; the figures come from
 //! `make bench-protobuf`.
 
 use std::fmt::Write;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::summary::replace_between;
 
-/// What a benchmark of messages wrote.
+/// Output of a protobuf benchmark.
 #[derive(Debug, Deserialize)]
 pub struct Protobuf {
     subject: ProtobufBenchSubject,
@@ -18,7 +18,7 @@ pub struct Protobuf {
     rows: Vec<ProtobufResultRow>,
 }
 
-/// Tells these results from others.
+/// Marks these results as results of a protobuf benchmark.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum ProtobufBenchSubject {
@@ -27,7 +27,7 @@ enum ProtobufBenchSubject {
     ProtobufGo,
 }
 
-/// One way of doing one thing with one message; times in nanoseconds a message.
+/// One operation on one message by one implementation; times in nanoseconds per message.
 #[derive(Debug, Deserialize)]
 struct ProtobufResultRow {
     message: String,
@@ -38,10 +38,10 @@ struct ProtobufResultRow {
     allocations: f64,
 }
 
-/// Puts the table of `results` between the marks in `document`.
+/// Puts the table of `results` between the markers in `document`.
 ///
 /// # Errors
-/// When the marks are not there, in their order.
+/// Returns an error if the markers are missing or out of order.
 pub fn insert(document: &str, results: &Protobuf) -> Result<String> {
     let (start, end) = match results.subject {
         ProtobufBenchSubject::Protobuf => ("<!-- protobuf:start -->", "<!-- protobuf:end -->"),
@@ -51,7 +51,7 @@ pub fn insert(document: &str, results: &Protobuf) -> Result<String> {
     replace_between(document, start, end, &markdown(results))
 }
 
-/// A line for each work and way, a column for each message, and what it was measured on.
+/// Returns the table, with a row per operation and implementation and a column per message, and the machine.
 fn markdown(results: &Protobuf) -> String {
     let mut messages: Vec<(&str, usize)> = Vec::new();
     let mut lines: Vec<(&str, &str)> = Vec::new();

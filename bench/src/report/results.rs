@@ -1,4 +1,4 @@
-//! The results of a run, as they are written to `results/NAME.json`.
+//! The results of a run, as written to `results/NAME.json`.
 
 use std::collections::BTreeMap;
 
@@ -7,121 +7,121 @@ use serde::{Deserialize, Serialize};
 use super::statistics::{self, Comparison};
 use crate::measure::machine::MachineInfo;
 
-/// Everything a run found out.
+/// All results of a run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Results {
     /// Name of the run.
     pub name: String,
-    /// What it was measured on.
+    /// Machine that was measured on.
     pub machine: MachineInfo,
-    /// How it was measured.
+    /// Measurement method.
     pub method: MeasurementMethod,
-    /// What was measured.
+    /// The targets.
     pub targets: Vec<TargetFacts>,
     /// The target whose ratios to the others are given.
     pub reference: String,
-    /// One row a scenario and target.
+    /// One row per scenario and target.
     pub rows: Vec<ResultRow>,
     /// Ratios of the reference to each rival, from paired windows.
     pub ratios: Vec<Ratio>,
-    /// What went wrong; a run with entries here is no evidence.
+    /// Errors; a run with entries here is no evidence.
     pub faults: Vec<String>,
-    /// What a reader has to know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
-/// How a run measured.
+/// Parameters of the measurement.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct MeasurementMethod {
-    /// Rounds of every scenario of traffic.
+    /// Rounds of every traffic scenario.
     pub rounds: usize,
-    /// Length of a window, seconds.
+    /// Length of a window in seconds.
     pub seconds: f64,
-    /// Connections of the load.
+    /// Connections of the load generator.
     pub connections: usize,
     /// Workers of each target.
     pub workers: usize,
-    /// What made the load at saturation.
+    /// Load generator at saturation.
     pub generator: String,
-    /// The commit of the tree that the run was started in, if known.
+    /// Git commit of the working directory, if known.
     pub commit: Option<String>,
 }
 
 /// A target and its program.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct TargetFacts {
-    /// Its name in rows.
+    /// Name in rows.
     pub name: String,
-    /// Version as the program says it.
+    /// Version as reported by the program.
     pub version: String,
-    /// Size of the program's file, bytes.
+    /// Size of the program file in bytes.
     pub file_bytes: u64,
-    /// Of these, what is loaded to run it.
+    /// Bytes of the file that are loaded to run it.
     pub loaded_bytes: Option<u64>,
 }
 
-/// What a target did in a scenario: medians over its windows.
+/// Results of a target in a scenario: medians over its windows.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ResultRow {
-    /// The scenario.
+    /// Scenario name.
     pub scenario: String,
-    /// The target; `direct` is the origin without a gateway, measured once.
+    /// Target name; `direct` is the origin without a gateway, measured once.
     pub target: String,
     /// Windows that succeeded.
     pub rounds: usize,
-    /// Requests a second at saturation.
+    /// Requests per second at saturation.
     pub rps: Option<f64>,
-    /// CPU a request at saturation, microseconds, of all processes of the target.
+    /// CPU time per request at saturation in microseconds, of all processes of the target.
     pub cpu_us: Option<f64>,
-    /// Of this, in user mode.
+    /// Part of it in user mode.
     pub user_us: Option<f64>,
-    /// Of this, in the kernel.
+    /// Part of it in the kernel.
     pub sys_us: Option<f64>,
-    /// Median latency at the rate `rate`, microseconds.
+    /// Median latency at the rate `rate`, in microseconds.
     pub p50_us: Option<f64>,
-    /// The latency that 99 % do not exceed, likewise.
+    /// 99th percentile of the latency at that rate, in microseconds.
     pub p99_us: Option<f64>,
-    /// CPU a request over that of the bare listener beside it, where filters were measured.
+    /// CPU time per request over that of the bare listener beside it, where filters were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio_to_bare: Option<ToBare>,
-    /// Requests a second over those of the bare listener, likewise.
+    /// Requests per second over those of the bare listener, where filters were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rps_ratio_to_bare: Option<ToBare>,
     /// Further figures by name.
     #[serde(flatten)]
     pub others: BTreeMap<String, f64>,
-    /// What the medians were made of: a value a round, `null` where a window failed.
+    /// Samples behind the medians: a value per round, `null` where a window failed.
     pub samples: BTreeMap<String, Vec<Option<f64>>>,
 }
 
-/// A figure over that of the bare listener of the same process, from windows side by side.
+/// Ratio of a figure to that of the bare listener of the same process, from adjacent windows.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToBare {
-    /// Half of the ratios lie below.
+    /// Median of the ratios.
     pub median: f64,
-    /// A quarter lies below.
+    /// Lower quartile.
     pub q1: f64,
-    /// Three quarters lie below.
+    /// Upper quartile.
     pub q3: f64,
-    /// How many ratios.
+    /// Number of ratios.
     pub pairs: usize,
 }
 
-/// The reference against a rival in one scenario.
+/// Comparison of the reference with a rival in one scenario.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ratio {
-    /// The scenario.
+    /// Scenario name.
     pub scenario: String,
-    /// The rival.
+    /// Rival name.
     pub rival: String,
-    /// The figure compared.
+    /// Name of the compared figure.
     pub figure: String,
     /// The reference's figure over the rival's, pair by pair.
     #[serde(flatten)]
     pub comparison: Comparison,
 }
 
-/// Samples of a run as they come in, by scenario and target.
+/// Samples of a run while it is in progress, by scenario and target.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
     rows: Vec<Sampled>,
@@ -132,7 +132,7 @@ pub struct Samples {
 struct Sampled {
     scenario: String,
     target: String,
-    /// Values by figure, one a round.
+    /// Values by figure, one per round.
     figures: BTreeMap<String, Vec<Option<f64>>>,
 }
 
@@ -148,13 +148,13 @@ impl Samples {
         self.rows[index].figures.entry(figure.to_owned()).or_default().push(value.map(rounded));
     }
 
-    /// The rows, in the order in which their first samples came.
+    /// Returns the rows, in the order in which their first samples were added.
     pub fn rows(&self) -> Vec<ResultRow> {
         self.rows.iter().map(row).collect()
     }
 }
 
-/// Compares `reference` with every other target wherever both have samples; `direct` is no rival.
+/// Compares `reference` with every other target wherever both have samples; `direct` is not a rival.
 pub fn ratios(rows: &[ResultRow], reference: &str) -> Vec<Ratio> {
     let mut ratios = Vec::new();
     for ours in rows.iter().filter(|row| row.target == reference) {
@@ -185,7 +185,7 @@ fn row(sampled: &Sampled) -> ResultRow {
         samples.get(figure).map(|values| values.iter().flatten().copied().collect()).unwrap_or_default()
     };
     let median = |figure: &str| statistics::median(&values(figure)).map(rounded);
-    // The split comes from ticks, too coarse for one window; over all windows they are many.
+    // The split is measured in ticks, too coarse for one window; over all windows there are many.
     let user: f64 = values(USER_TICKS).iter().sum();
     let system: f64 = values(SYSTEM_TICKS).iter().sum();
     let split = |ticks: f64| {
@@ -219,22 +219,22 @@ fn row(sampled: &Sampled) -> ResultRow {
     }
 }
 
-/// Three decimals, as many as pairs of windows can tell apart.
+/// Rounds to three decimals, as many as pairs of windows can distinguish.
 fn rounded(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }
 
-/// The name of the row of the origin without a gateway.
+/// Row name of the origin without a gateway.
 pub const DIRECT: &str = "direct";
 /// Samples of the ticks in user mode.
 pub const USER_TICKS: &str = "user_ticks";
 /// Samples of the ticks in the kernel.
 pub const SYSTEM_TICKS: &str = "system_ticks";
-/// CPU a request in the window on the bare listener beside a window with filters.
+/// CPU time per request in the window on the bare listener beside a window with filters.
 pub const BARE_CPU: &str = "bare_cpu_us";
-/// Requests a second in that window.
+/// Requests per second in that window.
 pub const BARE_RPS: &str = "bare_rps";
-/// The larger share of the machine that others took in one of the windows of a pair.
+/// Share of the machine that other processes took, the larger one of the two windows of a pair.
 pub const FOREIGN: &str = "foreign_share";
 const FIELDS: &[&str] = &["rps", "cpu_us", "user_us", "sys_us", "p50_us", "p99_us"];
 const COMPARED: &[&str] = &[

@@ -1,4 +1,4 @@
-//! What lookups of routes cost, as Markdown between two marks of a page; the figures are those of `make bench-routes`.
+//! Cost of route lookups as Markdown between two markers of a page; the figures come from `make bench-routes`.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::summary::replace_between;
 
-/// What the benchmark of lookups wrote.
+/// Output of the route lookup benchmark.
 #[derive(Debug, Deserialize)]
 pub struct RouteBenchReport {
     subject: RouteBenchSubject,
@@ -17,14 +17,14 @@ pub struct RouteBenchReport {
     rows: Vec<RouteRow>,
 }
 
-/// Tells these results from those of gateways.
+/// Marks these results as results of route lookups, not of gateways.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum RouteBenchSubject {
     Routes,
 }
 
-/// A table of rules; times in nanoseconds a lookup.
+/// A table of rules; times in nanoseconds per lookup.
 #[derive(Debug, Deserialize)]
 struct RouteRow {
     rules: String,
@@ -39,15 +39,15 @@ struct RouteRow {
     all_ns: f64,
 }
 
-/// Puts the table of `results` between the marks in `document`.
+/// Puts the table of `results` between the markers in `document`.
 ///
 /// # Errors
-/// When the marks are not there, in their order.
+/// Returns an error if the markers are missing or out of order.
 pub fn insert(document: &str, results: &RouteBenchReport) -> Result<String> {
     replace_between(document, START, END, &markdown(results))
 }
 
-/// The table, and what it was measured on.
+/// Returns the table and the machine.
 fn markdown(results: &RouteBenchReport) -> String {
     let mut out = String::from(
         "\n| rules | number | first ns | middle ns | last ns | no match ns | all ns | compile ms | held MB | at most MB |\n\

@@ -1,34 +1,34 @@
-//! Medians, quartiles and what paired windows say.
+//! Medians, quartiles and the comparison of paired windows.
 
 use serde::{Deserialize, Serialize};
 
 use crate::pattern::mix;
 
-/// The middle of some values and how far they spread.
+/// Median and quartiles of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
-    /// How many values.
+    /// Number of values.
     pub count: usize,
-    /// A quarter lies below.
+    /// Lower quartile.
     pub lower: f64,
-    /// Half lies below.
+    /// Median.
     pub median: f64,
-    /// Three quarters lie below.
+    /// Upper quartile.
     pub upper: f64,
 }
 
-/// How two series of paired windows compare.
+/// Comparison of two series of paired windows.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// Ratios, one a pair.
+    /// Ratios, one per pair.
     pub ratio: Spread,
-    /// The median ratio lies between these with 95 % confidence (bootstrap).
+    /// 95 % confidence interval of the median ratio (bootstrap).
     pub confidence: (f64, f64),
-    /// Pairs in which the first was lower.
+    /// Number of pairs in which the first value was lower.
     pub lower_count: usize,
 }
 
-/// Summarises `values`; `None` when there are none.
+/// Summarises `values`; `None` if there are none.
 pub fn spread(values: &[f64]) -> Option<Spread> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -37,18 +37,18 @@ pub fn spread(values: &[f64]) -> Option<Spread> {
     (count > 0).then(|| Spread { count, lower: at(0.25), median: at(0.5), upper: at(0.75) })
 }
 
-/// The median of `values`; `None` when there are none.
+/// Returns the median of `values`; `None` if there are none.
 pub fn median(values: &[f64]) -> Option<f64> {
     spread(values).map(|spread| spread.median)
 }
 
-/// Ratios of the pairs in which both windows succeeded.
+/// Returns the ratios of the pairs in which both windows succeeded.
 pub fn ratios(first: &[Option<f64>], second: &[Option<f64>]) -> Vec<f64> {
     let pairs = first.iter().zip(second).filter_map(|(first, second)| Some(((*first)?, (*second)?)));
     pairs.filter(|&(_, second)| second > 0.0).map(|(first, second)| first / second).collect()
 }
 
-/// Compares `first` with `second` pair by pair; `None` without a single whole pair.
+/// Compares `first` with `second` pair by pair; `None` without a single complete pair.
 pub fn compare(first: &[Option<f64>], second: &[Option<f64>]) -> Option<Comparison> {
     let ratios = ratios(first, second);
     let ratio = spread(&ratios)?;
@@ -56,7 +56,7 @@ pub fn compare(first: &[Option<f64>], second: &[Option<f64>]) -> Option<Comparis
     Some(Comparison { ratio, confidence: median_confidence(&ratios), lower_count })
 }
 
-/// The 95 % confidence interval of the median, by drawing samples of the same size with a fixed seed.
+/// Returns the 95 % confidence interval of the median, by resampling with a fixed seed.
 fn median_confidence(values: &[f64]) -> (f64, f64) {
     let mut medians = Vec::with_capacity(DRAWS);
     let mut draw = 0_u64;
@@ -73,7 +73,7 @@ fn median_confidence(values: &[f64]) -> (f64, f64) {
     (quantile(&medians, 0.025), quantile(&medians, 0.975))
 }
 
-/// The value at `share` of the sorted `values`, between neighbours in proportion.
+/// Returns the quantile `share` of the sorted `values`, interpolated between neighbours.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
     let place = share.clamp(0.0, 1.0) * last as f64;

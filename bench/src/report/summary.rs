@@ -1,4 +1,4 @@
-//! The short form of the results that a README shows, between two marks.
+//! The short form of the results for a README, between two markers.
 
 use std::fmt::Write;
 
@@ -8,11 +8,11 @@ use super::results::{Ratio, ResultRow, Results};
 use super::table::short;
 use crate::scenario::is_of_transports;
 
-/// Puts the summary of `results` between the marks in `document`: that of requests, that of transports, or both, as they were
-/// measured.
+/// Puts the summary of `results` between the markers in `document`: the one of requests, the one of transports, or
+/// both, depending on the measured scenarios.
 ///
 /// # Errors
-/// When marks are not there, in their order, or nothing was measured that stands between them.
+/// Returns an error if markers are missing or out of order, or if no scenario of any summary was measured.
 pub fn insert(document: &str, results: &Results) -> Result<String> {
     let (mut text, mut is_found) = (document.to_owned(), false);
     for part in [&REQUESTS, &TRANSPORTS] {
@@ -26,7 +26,7 @@ pub fn insert(document: &str, results: &Results) -> Result<String> {
     Ok(text)
 }
 
-/// Puts `text` between two marks in `document`, in the place of what is there.
+/// Replaces the text between two markers in `document` by `text`.
 pub(super) fn replace_between(document: &str, start: &str, end: &str, text: &str) -> Result<String> {
     let (before, rest) =
         document.split_once(start).with_context(|| format!("no `{start}` in the document"))?;
@@ -41,11 +41,11 @@ struct SummaryTable {
     end: &'static str,
     title: &'static str,
     is_of_transports: bool,
-    /// What its rows show, with the unit and how many make one.
+    /// Figures of its rows with the unit and the divisor to that unit.
     figures: &'static [(&'static str, &'static str, f64)],
 }
 
-/// What was measured of a part, with its ratios, and on what; `None` where that is nothing.
+/// Returns the measured figures of a table with their ratios and the machine; `None` if there are none.
 fn summary(results: &Results, part: &SummaryTable) -> Option<String> {
     let mut out = String::new();
     let rivals: Vec<&str> = results.targets.iter().map(|target| target.name.as_str()).collect();

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::results::{DIRECT, Ratio, ResultRow, Results, TargetFacts};
 
-/// The whole report of a run.
+/// Returns the whole report of a run.
 pub fn markdown(results: &Results) -> String {
     let mut out = String::new();
     head(&mut out, results);
@@ -64,7 +64,7 @@ pub fn markdown(results: &Results) -> String {
     out
 }
 
-/// Two contenders pair by pair.
+/// Returns the comparison of two contenders, pair by pair.
 pub fn comparison(results: &Results) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "| scenario | figure | a | b | b/a | quartiles | 95 % confidence | b lower |");
@@ -182,7 +182,7 @@ fn sizes(out: &mut String, results: &Results) {
     }
 }
 
-/// What the harness itself took, for who wants to judge it.
+/// Writes the CPU time and latency of the harness itself.
 fn harness(out: &mut String, results: &Results) {
     let rows: Vec<&ResultRow> = results.rows.iter().filter(|row| row.target == DIRECT).collect();
     if rows.is_empty() {
@@ -226,7 +226,7 @@ fn mebibytes(bytes: u64) -> String {
     format!("{:.1}", bytes as f64 / f64::from(1 << 20))
 }
 
-/// Three digits, which is what the figures are good for.
+/// Formats a number with three digits, the precision of the figures.
 pub fn short(value: f64) -> String {
     let digits = match value.abs() {
         size if size >= 100.0 => 0,

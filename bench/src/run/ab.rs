@@ -1,4 +1,4 @@
-//! Two builds or two configurations against each other, in many pairs of one run.
+//! Comparison of two builds or two configurations in many pairs of one run.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -14,27 +14,27 @@ use crate::peers::{BenchTarget, GatewayKind};
 use crate::report::results::Results;
 use crate::settings::BenchSettings;
 
-/// Options of a comparison of two.
+/// Options of a comparison of two contenders.
 #[derive(Args, Clone, Debug)]
 pub struct AbOptions {
-    /// The first: a program, and a template of its configuration after a colon if not the committed one.
+    /// First contender: a program, and after a colon a template of its configuration if it is not the committed one.
     #[arg(long)]
     pub a: Contender,
-    /// The second, likewise.
+    /// Second contender, in the same form.
     #[arg(long)]
     pub b: Contender,
     /// Name of the results.
     #[arg(long, env = "NAME", default_value = "ab")]
     pub name: String,
-    /// Pairs of windows.
+    /// Number of pairs of windows.
     #[arg(long, env = "PAIRS", default_value_t = 40)]
     pub pairs: usize,
-    /// What all runs are told.
+    /// Options of all runs.
     #[command(flatten)]
     pub settings: BenchSettings,
 }
 
-/// A program and perhaps a configuration, as written on the command line.
+/// A program and optionally a configuration, as written on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contender {
     binary: PathBuf,
@@ -55,7 +55,7 @@ impl FromStr for Contender {
 }
 
 impl Contender {
-    /// It is taken for eddy unless its program is named like a rival.
+    /// Returns the target. It counts as eddy unless its program is named like a rival.
     fn target(&self, name: &str) -> Result<BenchTarget> {
         let file = self.binary.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let kind = GatewayKind::named(file).unwrap_or(GatewayKind::Eddy);
@@ -65,10 +65,10 @@ impl Contender {
     }
 }
 
-/// Runs the pairs and gives the results; the reference is `b`, so that ratios say what became of `a`.
+/// Runs the pairs and returns the results; the reference is `b`, so that ratios are `b` over `a`.
 ///
 /// # Errors
-/// When nothing can be measured.
+/// Returns an error if nothing can be measured.
 pub fn run_ab(options: AbOptions) -> Result<Results> {
     let AbOptions { a, b, name, pairs, mut settings } = options;
     if settings.scenarios.iter().all(String::is_empty) {

@@ -1,4 +1,4 @@
-//! Before anything is measured: does every target answer alike?
+//! Check before a measurement that every target responds alike.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -8,15 +8,15 @@ use anyhow::{Context, Result, bail};
 use crate::load::{Generator, ScenarioRequest};
 use crate::peers::TargetInstance;
 
-/// Sends requests through `instance` for a moment and checks every response as the load will.
+/// Sends requests through `instance` for a moment and checks every response in the same way as under load.
 ///
 /// # Errors
-/// When a response is not as the origin gives it (status, length or body); the message names `scenario`.
+/// Returns an error if a response differs from the origin's (status, length or body); the message names `scenario`.
 pub(super) fn check(instance: &TargetInstance, request: &ScenarioRequest, scenario: &str) -> Result<()> {
     answers_alike(instance.address, request).with_context(|| format!("{scenario}, {}", instance.target.name))
 }
 
-/// Likewise at one of its listeners.
+/// Checks one listener in the same way.
 pub(super) fn answers_alike(address: SocketAddr, request: &ScenarioRequest) -> Result<()> {
     let exchange = request.exchange(address);
     // The first response on a connection is compared in full whatever its size.

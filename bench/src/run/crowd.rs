@@ -1,4 +1,4 @@
-//! Many connections that are all busy, on a machine that is quiet or does other work.
+//! Many connections that are all busy, on an idle machine or beside other work.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::load::{Generator, LoadStats, ScenarioRequest};
 use crate::peers::{ProcessTree, Setup, TargetInstance};
 use crate::scenario::Crowd;
 
-/// Measures each scenario, with all targets kept up.
+/// Measures each scenario, with all targets running.
 pub(super) fn run(session: &mut Session, scenarios: &[(&'static str, Crowd)]) -> Result<()> {
     let setup = Setup::default();
     session.progress.step("starting targets for many busy connections");
@@ -82,7 +82,7 @@ fn record(session: &mut Session, scenario: &str, target: &str, outcome: Result<L
     samples.add(scenario, target, "errors", tally.map(|tally| tally.error_count() as f64));
 }
 
-/// Programs that take all the time of a processor that they can get; they end when dropped.
+/// Programs that take all the CPU time they can get; they are stopped on drop.
 struct Neighbours {
     _processes: Vec<ProcessTree>,
 }
@@ -101,7 +101,7 @@ impl Neighbours {
 }
 
 const RESPONSE_BYTES: usize = 128;
-/// Connections are opened, and each is served, before anything is measured.
+/// Time to open the connections and serve each once before anything is measured.
 const WARM_UP: Duration = Duration::from_millis(500);
-/// One to the client and one to the origin, and as many again for targets whose workers have unequal shares.
+/// One to the client and one to the origin, and one more for targets whose workers have unequal shares.
 const FILES_PER_CONNECTION: u64 = 3;

@@ -1,5 +1,5 @@
-//! What filters cost: every target is one process with a bare listener and one for each scenario, and the load moves
-//! between the two of a pair.
+//! Measurement of filter costs: every target is one process with a bare listener and a listener per scenario, and the
+//! load alternates between the two of a pair.
 
 use anyhow::{Result, bail};
 use clap::Args;
@@ -13,44 +13,44 @@ use crate::peers::{GatewayKind, TargetInstance};
 use crate::report::results::Results;
 use crate::settings::BenchSettings;
 
-/// Options of a run of filters.
+/// Options of a filter run.
 #[derive(Args, Clone, Debug)]
 #[command(mut_arg("seconds", |seconds| seconds.default_value("1")))]
 pub struct FilterOptions {
     /// Name of the results.
     #[arg(long, env = "NAME", default_value = "filters")]
     pub name: String,
-    /// Pairs of windows at saturation; the order of targets and within a pair changes from one to the next.
+    /// Pairs of windows at saturation; the order of targets and within a pair changes from round to round.
     #[arg(long, env = "ROUNDS", default_value_t = 30)]
     pub rounds: usize,
     /// Targets, separated by commas; all by default.
     #[arg(long, env = "TARGETS", value_delimiter = ',')]
     pub targets: Vec<String>,
-    /// Fixed rates, requests a second, at which latency is measured too.
+    /// Fixed rates in requests per second at which latency is measured too.
     #[arg(long, env = "RATES", value_delimiter = ',', default_value = "100,1000")]
     pub rates: Vec<String>,
     /// Pairs of windows at each of these rates.
     #[arg(long, env = "RATE_ROUNDS", default_value_t = 12)]
     pub rate_rounds: usize,
-    /// 1: a target that is absent is a failure.
+    /// 1: a missing target is a failure.
     #[arg(long, env = "EDDY_REQUIRE_PEERS", default_value = "")]
     pub require_peers: String,
-    /// What all runs are told.
+    /// Options of all runs.
     #[command(flatten)]
     pub settings: BenchSettings,
 }
 
-/// A target that is up, and what it is.
+/// A running target.
 #[derive(Debug)]
 struct RunningTarget {
     target: FilterTarget,
     instance: TargetInstance,
 }
 
-/// Measures every scenario of every target and gives the results.
+/// Measures every scenario of every target and returns the results.
 ///
 /// # Errors
-/// When nothing can be measured, or a target is absent that has to be there.
+/// Returns an error if nothing can be measured, or a required target is missing.
 pub fn run_filters(options: FilterOptions) -> Result<Results> {
     let FilterOptions { name, rounds, targets, rates, rate_rounds, require_peers, settings } = options;
     let scenarios = FilterScenario::named(&settings.scenarios)?;
@@ -140,7 +140,7 @@ fn run_scenario(
     }
 }
 
-/// The targets of these names, in the order of tables; all when there are no names.
+/// Returns the targets of these names, in the order of tables; all of them if `names` is empty.
 fn chosen(names: &[String]) -> Result<Vec<FilterTarget>> {
     let names: Vec<&String> = names.iter().filter(|name| !name.is_empty()).collect();
     for name in &names {
@@ -162,7 +162,7 @@ fn parse_rates(texts: &[String]) -> Result<Vec<f64>> {
     Ok(rates)
 }
 
-/// What a reader of its figures has to know of a target.
+/// Returns a note about a target that readers of its figures need.
 fn caveat(target: FilterTarget) -> Option<&'static str> {
     match (target.kind, target.tongue) {
         (GatewayKind::Envoy, Tongue::Go) => Some(

@@ -1,4 +1,4 @@
-//! Memory a connection: many connections that have each been served once and are kept open.
+//! Memory per connection: many connections that have each been served once and are kept open.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::peers::{Setup, TargetInstance};
 use crate::scenario::ClientHttpVersion;
 use crate::settings::BenchSettings;
 
-/// Measures each target, freshly started each time: memory that was once grown is not given back.
+/// Measures each target, freshly started each time: a process does not return memory that it once allocated.
 pub(super) fn run(session: &mut Session, scenario: &str, version: ClientHttpVersion) -> Result<()> {
     let count = fitting(session.settings.idle_connections, session.site.files_max);
     if count < session.settings.idle_connections {
@@ -89,7 +89,7 @@ fn small_get() -> ScenarioRequest {
     ScenarioRequest::Get { prefix: String::new(), bytes: 128 }
 }
 
-/// Fills pools and caches as any traffic does: they are not the price of an idle connection.
+/// Fills pools and caches as any traffic does: they are not a cost of idle connections.
 fn warm_up(instance: &TargetInstance, settings: &BenchSettings, version: ClientHttpVersion) -> Result<()> {
     match version {
         ClientHttpVersion::Http1 => {
@@ -133,7 +133,7 @@ fn measure(
     })
 }
 
-/// How many connections fit: some targets reserve two files for each, and we hold one.
+/// Returns how many connections are possible: some targets reserve two files for each, and the harness holds one.
 fn fitting(wanted: usize, files_max: u64) -> usize {
     let possible = usize::try_from(files_max.saturating_sub(FILES_SPARE) / 2).unwrap_or(usize::MAX);
     wanted.min(possible)
@@ -143,7 +143,7 @@ const ROUNDS_MAX: usize = 3;
 const WARM_UP: Duration = Duration::from_millis(500);
 const SETTLE: Duration = Duration::from_millis(300);
 const WATCH: Duration = Duration::from_secs(1);
-/// More than what the targets are told to spare, so that a probe still gets through.
+/// More files than the targets are configured to spare, so that a probe still succeeds.
 const FILES_SPARE: u64 = 600;
 
 #[cfg(test)]

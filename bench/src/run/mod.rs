@@ -1,4 +1,4 @@
-//! A run: starts the targets, lets the scenarios be measured, gathers what comes of it.
+//! A run: starts the targets, measures the scenarios and collects the results.
 
 mod ab;
 mod check;

@@ -1,4 +1,4 @@
-//! The origin as a process of its own, so that its CPU is told from ours.
+//! The origin as a separate process, so that its CPU time is distinguished from ours.
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -9,16 +9,16 @@ use anyhow::{Context, Result};
 use crate::measure::cpu;
 use crate::peers::ProcessTree;
 
-/// The running origin.
+/// The running origin process.
 #[derive(Debug)]
 pub(super) struct OriginProcess {
-    /// Where it serves.
+    /// Address that it listens on.
     pub address: SocketAddr,
     process: ProcessTree,
 }
 
 impl OriginProcess {
-    /// Starts it on a free port.
+    /// Starts the origin on a free port.
     pub(super) fn start() -> Result<Self> {
         let us = std::env::current_exe().context("cannot find our own program")?;
         let mut command = Command::new(&us);
@@ -33,7 +33,7 @@ impl OriginProcess {
         Ok(Self { address, process })
     }
 
-    /// CPU it has used so far.
+    /// Returns the CPU time used so far.
     pub(super) fn cpu(&self) -> cpu::CpuUsageSnapshot {
         cpu::CpuUsageSnapshot::take(&self.process.members())
     }

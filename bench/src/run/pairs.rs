@@ -1,4 +1,4 @@
-//! Pairs of windows: one on a listener with filters, one on the bare listener of the same process beside it.
+//! Pairs of windows: one on a listener with filters, one on the bare listener of the same process.
 
 use std::time::Duration;
 
@@ -10,14 +10,14 @@ use crate::filters::{BARE, FilterScenario};
 use crate::peers::TargetInstance;
 use crate::report::results::{BARE_CPU, BARE_RPS, FOREIGN, SYSTEM_TICKS, USER_TICKS};
 
-/// Both windows of a pair, each as it came out.
+/// Results of both windows of a pair.
 #[derive(Debug)]
 struct WindowPair<T> {
     bare: Result<T>,
     filtered: Result<T>,
 }
 
-/// Measures a pair at saturation, keeps the figures and says them in a few words.
+/// Measures a pair at saturation, records the figures and returns them as a short text.
 pub(super) fn saturate(
     session: &mut Session,
     instance: &TargetInstance,
@@ -48,7 +48,7 @@ pub(super) fn saturate(
     format!("{name} {:.1}/{:.1} µs", cpu_us, bare.cpu_us)
 }
 
-/// Measures a pair at a fixed rate, with the same arrivals on both sides, and keeps what the filters add.
+/// Measures a pair at a fixed rate, with the same arrivals on both sides, and records the cost of the filters.
 pub(super) fn pace(
     session: &mut Session,
     instance: &TargetInstance,
@@ -78,12 +78,12 @@ pub(super) fn pace(
     }
 }
 
-/// The name of the row of a scenario at a fixed rate.
+/// Returns the row name of a scenario at a fixed rate.
 fn row_name(scenario: &FilterScenario, rate: f64) -> String {
     format!("{}@{rate}", scenario.name)
 }
 
-/// The two windows, in an order that turns around from round to round.
+/// Runs the two windows, in an order that alternates from round to round.
 fn measure<T>(
     session: &Session,
     instance: &TargetInstance,
@@ -110,7 +110,7 @@ fn is_bare_first(round: usize) -> bool {
     round.is_multiple_of(2)
 }
 
-/// Both of a pair; what failed is a fault, and a pair of one is none.
+/// Returns both results of a pair, or `None` if one failed; a failed window is recorded as a fault.
 fn whole<T>(session: &mut Session, row: &str, target: &str, pair: WindowPair<T>) -> Option<(T, T)> {
     let mut kept = |side: &str, outcome: Result<T>| match outcome {
         Ok(figures) => Some(figures),

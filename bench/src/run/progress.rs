@@ -1,9 +1,9 @@
-//! Tells how far a run is: one line rewritten on a terminal, plain lines elsewhere.
+//! Progress messages: one line rewritten on a terminal, plain lines elsewhere.
 
 use std::io::{IsTerminal, Write, stderr};
 use std::time::Instant;
 
-/// Where progress is told.
+/// Writer of progress messages.
 #[derive(Debug)]
 pub(super) struct ProgressReporter {
     is_terminal: bool,
@@ -11,19 +11,19 @@ pub(super) struct ProgressReporter {
 }
 
 impl ProgressReporter {
-    /// Tells on standard error.
+    /// Creates a reporter that writes to standard error.
     pub(super) fn new() -> Self {
         Self { is_terminal: stderr().is_terminal(), begun: Instant::now() }
     }
 
-    /// Says something that stays.
+    /// Writes a message that is not overwritten.
     pub(super) fn say(&self, text: &str) {
         let clear = if self.is_terminal { CLEAR } else { "" };
-        // Nobody who does not read this is worth failing for.
+        // A closed standard error is no reason to fail.
         let _ = writeln!(stderr(), "{clear}{} {text}", self.clock());
     }
 
-    /// Says where the run is; on a terminal the next word takes the place of this one.
+    /// Writes the current step; on a terminal the next message overwrites it.
     pub(super) fn step(&self, text: &str) {
         if self.is_terminal {
             let _ = write!(stderr(), "{CLEAR}{} {text}", self.clock());
@@ -39,5 +39,5 @@ impl ProgressReporter {
     }
 }
 
-/// To the start of the line, and clear it.
+/// Returns the cursor to the start of the line and clears it.
 const CLEAR: &str = "\r\x1b[K";

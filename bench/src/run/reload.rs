@@ -1,4 +1,4 @@
-//! How long a changed configuration of 10,000 routes takes until every new connection is served by it.
+//! Time until a changed configuration of 10,000 routes serves every new connection.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::peers::TargetInstance;
 use crate::probe;
 use crate::scenario::reload_setup;
 
-/// Reloads each target once a round.
+/// Reloads each target once per round.
 pub(super) fn run(session: &mut Session, scenario: &str) -> Result<()> {
     let setup = reload_setup();
     session.progress.step(&format!("{scenario}: starting the targets"));
@@ -39,10 +39,11 @@ pub(super) fn run(session: &mut Session, scenario: &str) -> Result<()> {
 }
 
 struct ReloadMeasurement {
-    /// From the change until the last answer of the old configuration, or the first of the new one if that is later.
+    /// From the change until the last response of the old configuration, or the first of the new one if that is
+    /// later.
     taken: Duration,
     cpu: Duration,
-    /// Connections in between that got no answer.
+    /// Connections in between that got no response.
     refused: u32,
 }
 
@@ -67,12 +68,12 @@ fn reload(instance: &mut TargetInstance) -> Result<ReloadMeasurement> {
         }
         crate::pause(PAUSE);
     }
-    // Old workers go, files are closed: part of the price of a reload.
+    // Waits until old workers exit and files are closed: part of the cost of a reload.
     crate::pause(SETTLE);
     Ok(ReloadMeasurement { taken, cpu: instance.cpu().since(&before).total, refused })
 }
 
-/// So many answers of the new configuration in a row, each on a new connection, mean that no worker has the old one.
+/// Responses of the new configuration in a row, each on a new connection, that prove that no worker has the old one.
 const IN_A_ROW: u32 = 40;
 const PAUSE: Duration = Duration::from_millis(1);
 const SETTLE: Duration = Duration::from_millis(500);

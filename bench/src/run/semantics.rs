@@ -1,4 +1,4 @@
-//! Before filters are measured: does each do what its scenario says, and nothing on the bare listener?
+//! Check before a filter measurement that each filter does its task, and that the bare listener has none.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -10,10 +10,10 @@ use crate::filters::{BAD, BARE, FilterScenario, FilterTarget, GOOD, HEADERS};
 use crate::peers::{GatewayKind, TargetInstance};
 use crate::probe::{self, ProbeResponse};
 
-/// Asks the listener of `scenario`, and the bare one, everything that tells whether the filters are there.
+/// Sends requests to the listener of `scenario`, and to the bare one, that show whether the filters are present.
 ///
 /// # Errors
-/// What is not as it should be; the message names the scenario.
+/// Any difference from the expected behaviour; the message names the scenario.
 pub(super) fn check(instance: &TargetInstance, scenario: &FilterScenario) -> Result<()> {
     let address = |name: &str| {
         let found = instance.listeners.get(name).copied();
@@ -45,7 +45,7 @@ pub(super) fn check(instance: &TargetInstance, scenario: &FilterScenario) -> Res
     answers_alike(filtered, &scenario.request()).with_context(sides)
 }
 
-/// Credentials decide.
+/// Checks that credentials are enforced.
 fn guards(address: SocketAddr) -> Result<()> {
     let good = probe::get_with(address, "/128", GOOD.concat().as_str())?;
     if good.status != 200 {
@@ -62,7 +62,7 @@ fn guards(address: SocketAddr) -> Result<()> {
     Ok(())
 }
 
-/// `host2` arrives at the origin, `server2` arrives here, each with the value of the other field.
+/// Checks that `host2` arrives at the origin and `server2` here, each with the value of the other header.
 fn bears_marks(address: SocketAddr) -> Result<()> {
     let answer = echo(address)?;
     let request = String::from_utf8_lossy(&answer.body).into_owned();
@@ -85,7 +85,7 @@ fn bears_no_marks(address: SocketAddr) -> Result<()> {
     Ok(())
 }
 
-/// The origin's length arrives.
+/// Checks that the origin's `Content-Length` arrives.
 fn tells_length(address: SocketAddr) -> Result<()> {
     let answer = probe::get_with(address, "/128", GOOD.concat().as_str())?;
     if answer.field("content-length") != Some("128") {
@@ -94,7 +94,7 @@ fn tells_length(address: SocketAddr) -> Result<()> {
     Ok(())
 }
 
-/// The request's head as it arrived at the origin.
+/// Returns the origin's response with the request head as it arrived there.
 fn echo(address: SocketAddr) -> Result<ProbeResponse> {
     let answer = probe::get_with(address, "/head", GOOD.concat().as_str())?;
     if answer.status != 200 {
@@ -103,14 +103,14 @@ fn echo(address: SocketAddr) -> Result<ProbeResponse> {
     Ok(answer)
 }
 
-/// What looks at bodies finds the byte that it looks for, and leaves it where it is.
+/// Checks that filters that read bodies find the byte they search for, and leave it unchanged.
 fn finds_marks(instance: &TargetInstance, address: SocketAddr) -> Result<()> {
     let answer = probe::get(address, "/mark")?;
     let content = answer.content();
     if answer.status != 200 || content != b"<\n" {
         bail!("a body of two bytes arrives as {:?}", String::from_utf8_lossy(&content));
     }
-    // Where they don't, how often eddy says that they were entered has to do.
+    // If the filters do not log, the call count in eddy's metrics has to suffice.
     if !FilterTarget::named(&instance.target.name)?.logs_findings() {
         return Ok(());
     }
@@ -124,8 +124,8 @@ fn finds_marks(instance: &TargetInstance, address: SocketAddr) -> Result<()> {
     Ok(())
 }
 
-/// Filters that change nothing are entered all the same. eddy counts that; elsewhere nothing shows it, and that the same
-/// process enters another one, which does something in both directions, has to stand for it.
+/// Checks that filters that change nothing are called. eddy counts the calls. Other gateways show nothing; for them
+/// it has to suffice that the same process calls another filter, which has an effect in both directions.
 fn is_entered(instance: &TargetInstance, scenario: &FilterScenario, address: SocketAddr) -> Result<()> {
     if instance.target.kind != GatewayKind::Eddy {
         let headers = instance.listeners.get(HEADERS.name).copied();
@@ -158,7 +158,7 @@ fn metrics(instance: &TargetInstance) -> Result<String> {
     Ok(String::from_utf8_lossy(&answer.body).into_owned())
 }
 
-/// How often a filter of eddy was entered in a phase, by its metrics.
+/// Returns how often a filter of eddy was called in a phase, from its metrics.
 fn calls(metrics: &str, filter: &str, phase: &str) -> u64 {
     let is_it = |line: &&str| {
         line.starts_with(CALLS)
@@ -171,9 +171,9 @@ fn calls(metrics: &str, filter: &str, phase: &str) -> u64 {
 }
 
 const CALLS: &str = "eddy_filter_calls_total{";
-/// How long a line of a log may take.
+/// Timeout for a log line.
 const LOG_TIMEOUT: Duration = Duration::from_secs(3);
-/// Another name, another scheme, what is not base64, and an empty value.
+/// Another name, another scheme, invalid base64, and an empty value.
 const WRONG: &[&str] = &[
     "Authorization: Basic YmFybmFtZTp2YWxpZHBhc3N3b3Jk\r\n",
     "Authorization: Bearer Zm9vbmFtZTp2YWxpZHBhc3N3b3Jk\r\n",

@@ -1,4 +1,4 @@
-//! What all parts of a run share.
+//! State shared by all parts of a run.
 
 use anyhow::{Context, Result};
 
@@ -11,7 +11,7 @@ use crate::peers::{BenchEnvironment, BenchTarget, Ports, Setup, TargetInstance, 
 use crate::report::results::{FOREIGN, MeasurementMethod, ResultRow, Results, Samples, TargetFacts};
 use crate::settings::{BenchSettings, GeneratorKind};
 
-/// A run under way.
+/// A run in progress.
 #[derive(Debug)]
 pub(super) struct Session {
     pub settings: BenchSettings,
@@ -27,7 +27,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Prepares a run: starts the origin and makes the folder where targets work.
+    /// Prepares a run: starts the origin and creates the working folder of the targets.
     pub(super) fn new(
         settings: BenchSettings,
         rounds: usize,
@@ -74,7 +74,7 @@ impl Session {
         })
     }
 
-    /// Starts every target with `setup`; one that does not start is a fault and is left out.
+    /// Starts every target with `setup`; a target that does not start is recorded as a fault and left out.
     pub(super) fn start_all(&mut self, setup: Setup) -> Vec<TargetInstance> {
         let mut instances = Vec::new();
         let can = |target: &BenchTarget| {
@@ -89,7 +89,7 @@ impl Session {
         instances
     }
 
-    /// Stops one target; what it complained of is a fault.
+    /// Stops one target; its warnings and errors are recorded as faults.
     pub(super) fn stop(&mut self, setup: Setup, instance: TargetInstance) {
         for complaint in instance.complaints() {
             self.add_fault(&format!("{} ({}) said: {complaint}", instance.target.name, setup.name()));
@@ -97,23 +97,23 @@ impl Session {
         instance.stop();
     }
 
-    /// Stops the targets; what they complained of is a fault.
+    /// Stops the targets; their warnings and errors are recorded as faults.
     pub(super) fn stop_all(&mut self, setup: Setup, instances: Vec<TargetInstance>) {
         for instance in instances {
             self.stop(setup, instance);
         }
     }
 
-    /// Notes what went wrong, aloud.
+    /// Records a fault and prints it.
     pub(super) fn add_fault(&mut self, text: &str) {
         self.progress.say(&format!("FAULT {text}"));
         self.faults.push(text.to_owned());
     }
 
-    /// The positions of `count` targets in the order of round `round`.
+    /// Returns the order of `count` targets in round `round`.
     ///
-    /// Every other round runs backwards and each two begin with the next target, so that none always goes first or
-    /// follows the same.
+    /// Every other round runs backwards and every two rounds begin with the next target, so that no target always
+    /// goes first or follows the same one.
     pub(super) fn order(round: usize, count: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..count).collect();
         if count > 0 {
@@ -125,7 +125,7 @@ impl Session {
         order
     }
 
-    /// Ends the run and gives its results.
+    /// Ends the run and returns its results.
     pub(super) fn finish(self, name: &str, reference: &str) -> Results {
         let rows = self.samples.rows();
         let facts = |target: &BenchTarget| {
@@ -141,7 +141,7 @@ impl Session {
         notes.extend(late(&rows));
         notes.extend(disturbed(&rows));
         drop(self.site.identity);
-        // The folder is empty unless a target was left behind, and then its files may be wanted.
+        // The folder is empty unless files of a target were left behind, which may be needed.
         let _ = std::fs::remove_dir(&self.site.work);
         Results {
             name: name.to_owned(),
@@ -164,7 +164,7 @@ impl Session {
     }
 }
 
-/// Scenarios whose latencies are those of a busy machine: the load itself was late with sending.
+/// Returns a note about scenarios with latencies of a busy machine: the load generator itself sent late.
 fn late(rows: &[ResultRow]) -> Option<String> {
     let is_late =
         |row: &&ResultRow| row.others.get("delay_p99_us").is_some_and(|&delay| delay > DELAY_FINE_US);
@@ -178,7 +178,7 @@ fn late(rows: &[ResultRow]) -> Option<String> {
     })
 }
 
-/// How many pairs of windows had to share the machine with other work.
+/// Returns a note about how many pairs of windows were disturbed by other work on the machine.
 fn disturbed(rows: &[ResultRow]) -> Option<String> {
     let shares: Vec<f64> =
         rows.iter().filter_map(|row| row.samples.get(FOREIGN)).flatten().flatten().copied().collect();
@@ -192,18 +192,18 @@ fn disturbed(rows: &[ResultRow]) -> Option<String> {
     })
 }
 
-/// The commit of the tree we were started in.
+/// Returns the git commit of the working directory.
 fn commit() -> Option<String> {
     let output = std::process::Command::new("git").args(["rev-parse", "--short=12", "HEAD"]).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     output.status.success().then(|| text.trim().to_owned())
 }
 
-/// A load average above which other work disturbs the figures.
+/// Load average above which other work disturbs the figures.
 const LOAD_QUIET: f64 = 0.5;
-/// More than the 5 % of the machine that go to the kernel and the harness on a quiet one.
+/// More than the 5 % of the machine that the kernel and the harness take when it is idle.
 const FOREIGN_FINE: f64 = 0.1;
-/// How late one request in a hundred may be sent on a quiet machine, waiting for a free connection included.
+/// 99th percentile of the sending delay on an idle machine, including the wait for a free connection.
 const DELAY_FINE_US: f64 = 1000.0;
 
 #[cfg(test)]

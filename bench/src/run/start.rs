@@ -1,11 +1,11 @@
-//! How long a target takes from its start to its first answer.
+//! Time from the start of a target to its first response.
 
 use anyhow::Result;
 
 use super::session::Session;
 use crate::peers::{Setup, TargetInstance};
 
-/// Starts each target once a round and stops it again.
+/// Starts each target once per round and stops it again.
 pub(super) fn run(session: &mut Session, scenario: &str) -> Result<()> {
     for round in 0..session.rounds {
         for index in Session::order(round, session.targets.len()) {

@@ -1,4 +1,4 @@
-//! Scenarios of traffic: short windows of load that move from target to target, round by round.
+//! Traffic scenarios: short windows of load that alternate between the targets, round by round.
 
 use anyhow::Result;
 
@@ -9,16 +9,16 @@ use crate::load::ScenarioRequest;
 use crate::peers::{Setup, TargetInstance};
 use crate::report::results::{DIRECT, SYSTEM_TICKS, USER_TICKS};
 
-/// A scenario of traffic.
+/// A traffic scenario.
 #[derive(Clone, Debug)]
 pub(super) struct Traffic {
-    /// Its name.
+    /// Scenario name.
     pub name: &'static str,
-    /// What is sent.
+    /// The request sent.
     pub request: ScenarioRequest,
 }
 
-/// Which windows a round has.
+/// Windows of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Windows {
     /// One at saturation and one at a fixed rate.
@@ -27,10 +27,10 @@ pub(super) enum Windows {
     Saturation,
 }
 
-/// Measures the scenarios that share a setup, with all targets kept up.
+/// Measures the scenarios that share a setup, with all targets running.
 ///
 /// # Errors
-/// When the harness itself fails; what a target does wrong is a fault of the run.
+/// Returns an error if the harness itself fails; errors of a target are recorded as faults.
 pub(super) fn run(
     session: &mut Session,
     setup: Setup,
@@ -85,7 +85,8 @@ fn run_scenario(
     Ok(())
 }
 
-/// Finds the rate for latencies and measures the origin alone, where requests come to it; warms every target up on the way.
+/// Determines the rate for latencies and measures the origin alone if requests reach it; this also warms up the
+/// targets.
 fn calibrate(
     session: &mut Session,
     scenario: &Traffic,
@@ -119,7 +120,8 @@ fn calibrate(
     Ok(rate)
 }
 
-/// 40 % of what the slowest can do, to two digits, so that runs on like machines choose alike.
+/// Returns 40 % of the slowest target's rate, rounded to two digits so that runs on similar machines use the same
+/// rate.
 fn moderate(slowest: f64) -> f64 {
     if !slowest.is_finite() {
         return RATE_MIN;
@@ -181,7 +183,7 @@ fn names(session: &Session) -> String {
     names.join(", ")
 }
 
-/// The rate of latencies as a share of the slowest target's rate at saturation.
+/// Rate of latency windows as a share of the slowest target's rate at saturation.
 const MODERATE: f64 = 0.4;
 const RATE_MIN: f64 = 10.0;
 

@@ -1,4 +1,4 @@
-//! Scenarios of transports: windows that move from target to target, with a count and what it cost.
+//! Transport scenarios: windows that alternate between the targets, each with a count and its CPU cost.
 
 use std::time::{Duration, Instant};
 
@@ -11,10 +11,10 @@ use crate::peers::{NAME, Setup, TargetInstance};
 use crate::report::results::{SYSTEM_TICKS, USER_TICKS};
 use crate::transport::{Shake, TransportScenario};
 
-/// Measures the scenarios, with all targets kept up and windows in turn.
+/// Measures the scenarios, with all targets running and windows in turn.
 ///
 /// # Errors
-/// When the harness itself fails; what a target does wrong is a fault of the run.
+/// Returns an error if the harness itself fails; errors of a target are recorded as faults.
 pub(super) fn run(session: &mut Session, scenarios: &[(&'static str, TransportScenario)]) -> Result<()> {
     let setup = Setup { has_transports: true, ..Setup::default() };
     session.progress.step(&format!("starting targets with setup `{}`", setup.name()));
@@ -47,7 +47,8 @@ pub(super) fn run(session: &mut Session, scenarios: &[(&'static str, TransportSc
     Ok(())
 }
 
-/// What a window found: CPU of the target for so many gigabytes, messages, requests or connections in so long.
+/// Result of a window: CPU time of the target, the count of gigabytes, messages, requests or connections, and the
+/// duration.
 #[derive(Clone, Copy, Debug)]
 struct TransportMeasurement {
     used: cpu::Used,
@@ -55,7 +56,7 @@ struct TransportMeasurement {
     time: Duration,
 }
 
-/// What keeps a target busy.
+/// Load generator of a transport.
 enum Load {
     Pull(std::net::SocketAddr),
     Talk(Talkers),
@@ -64,7 +65,8 @@ enum Load {
 }
 
 impl Load {
-    /// Load of `transport` on `instance`, in `connections` where the transport does not say how many.
+    /// Creates the load of `transport` on `instance`, with the configured number of connections where the transport
+    /// has none.
     fn new(
         session: &Session,
         instance: &TargetInstance,
@@ -103,7 +105,7 @@ impl Load {
         }
     }
 
-    /// Keeps the target busy for `window`, or with 1 GiB; tells how much went through and how long it took.
+    /// Keeps the target busy for `window`, or with 1 GiB; returns the count and the duration.
     fn run(&mut self, window: Duration) -> Result<(f64, Duration)> {
         let begun = Instant::now();
         let count = match self {
@@ -113,7 +115,7 @@ impl Load {
             }
             Self::Talk(talkers) => talkers.run(window)? as f64,
             Self::Requests(h2load) => {
-                // Its own start is no time of the target's.
+                // The startup of h2load is not counted as time of the target.
                 let outcome = h2load.run(window)?;
                 return Ok((outcome.requests as f64, outcome.time));
             }
@@ -123,7 +125,7 @@ impl Load {
     }
 }
 
-/// Whether the target answers as it should; what comes through is looked at where the load itself does not.
+/// Checks the target's responses, including the content where the load itself does not compare it.
 fn check(session: &Session, instance: &TargetInstance, transport: TransportScenario) -> Result<()> {
     match transport {
         TransportScenario::Http2 { is_tls: false, .. } => check_get(instance.http2)?,
@@ -191,11 +193,11 @@ fn record(
     }
 }
 
-/// What a window of bulk is: 1 GiB.
+/// Bytes of a bulk window: 1 GiB.
 const BULK_BYTES: u64 = 1 << 30;
 const WARM_UP_BYTES: u64 = 16 << 20;
 const GIGABYTE: f64 = 1e9;
 const WARM_UP: Duration = Duration::from_millis(150);
-/// Rest before CPU is read: running threads are counted only when they leave the CPU or at a tick.
+/// Pause before CPU time is read: running threads are accounted only when they leave the CPU or at a tick.
 const SETTLE: Duration = Duration::from_millis(30);
 const CHECK_CONNECTIONS: usize = 4;

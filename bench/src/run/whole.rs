@@ -1,4 +1,4 @@
-//! The whole comparison: every scenario chosen, every target found.
+//! The whole comparison: every selected scenario with every available target.
 
 use std::path::PathBuf;
 
@@ -20,24 +20,24 @@ pub struct RunOptions {
     /// Name of the results.
     #[arg(long, env = "NAME", default_value = "latest")]
     pub name: String,
-    /// Rounds; the order of targets changes from one to the next.
+    /// Rounds; the order of targets changes from round to round.
     #[arg(long, env = "ROUNDS", default_value_t = 10)]
     pub rounds: usize,
     /// Targets, separated by commas.
     #[arg(long, env = "TARGETS", value_delimiter = ',', default_value = "eddy,nginx,haproxy,envoy")]
     pub targets: Vec<String>,
-    /// 1: a target that is absent is a failure.
+    /// 1: a missing target is a failure.
     #[arg(long, env = "EDDY_REQUIRE_PEERS", default_value = "")]
     pub require_peers: String,
-    /// What all runs are told.
+    /// Options of all runs.
     #[command(flatten)]
     pub settings: BenchSettings,
 }
 
-/// Runs everything and gives the results.
+/// Runs all scenarios and returns the results.
 ///
 /// # Errors
-/// When nothing can be measured, or a target is absent that has to be there.
+/// Returns an error if nothing can be measured, or a required target is missing.
 pub fn run_whole(options: RunOptions) -> Result<Results> {
     let RunOptions { name, rounds, targets, require_peers, settings } = options;
     let scenarios = settings.chosen()?;
@@ -85,7 +85,7 @@ pub fn run_whole(options: RunOptions) -> Result<Results> {
     Ok(session.finish(&name, &reference))
 }
 
-/// Where results are written.
+/// Returns the folder that results are written to.
 pub fn results_folder(settings: &BenchSettings) -> PathBuf {
     settings.folder.join("results")
 }
@@ -102,7 +102,7 @@ fn find(settings: &BenchSettings, names: &[String]) -> (Vec<BenchTarget>, Vec<St
     (found, absent)
 }
 
-/// Scenarios of traffic by setup, so that targets are started once for all that share one.
+/// Groups traffic scenarios by setup, so that targets are started once per setup.
 pub(super) fn groups(scenarios: &[Scenario]) -> Vec<(Setup, Vec<Traffic>)> {
     let mut groups: Vec<(Setup, Vec<Traffic>)> = Vec::new();
     for scenario in scenarios {

@@ -1,4 +1,4 @@
-//! One window of load on one address, and what it cost.
+//! One window of load on one address, and its CPU cost.
 
 use std::net::SocketAddr;
 use std::thread;
@@ -13,7 +13,7 @@ use crate::peers::TargetInstance;
 use crate::probe;
 use crate::settings::GeneratorKind;
 
-/// A window about to be measured: on a target, or on the origin when there is none.
+/// A window to be measured: on a target, or on the origin without a target.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LoadWindow<'a> {
     session: &'a Session,
@@ -22,7 +22,7 @@ pub(super) struct LoadWindow<'a> {
     instance: Option<&'a TargetInstance>,
 }
 
-/// What a window at saturation found.
+/// Result of a window at saturation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Saturation {
     pub rps: f64,
@@ -31,12 +31,12 @@ pub(super) struct Saturation {
     pub system_ticks: u64,
     pub origin_us: f64,
     pub load_us: f64,
-    /// CPU that went to others than the target, the origin and us, as a share of the machine.
+    /// CPU time of processes other than the target, the origin and the harness, as a share of the machine.
     pub foreign_share: f64,
     pub p99: Duration,
 }
 
-/// What a window at a fixed rate found.
+/// Result of a window at a fixed rate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     pub p50: Duration,
@@ -48,7 +48,7 @@ pub(super) struct Pace {
 }
 
 impl<'a> LoadWindow<'a> {
-    /// On the one listener of a target, or its first.
+    /// Creates a window on the only listener of a target, or on its first.
     pub(super) fn on(
         session: &'a Session,
         request: &'a ScenarioRequest,
@@ -57,7 +57,7 @@ impl<'a> LoadWindow<'a> {
         Self { session, request, address: instance.address, instance: Some(instance) }
     }
 
-    /// On a listener of a target that has several.
+    /// Creates a window on a listener of a target that has several.
     pub(super) fn on_listener(
         session: &'a Session,
         request: &'a ScenarioRequest,
@@ -69,7 +69,7 @@ impl<'a> LoadWindow<'a> {
         Ok(Self { session, request, address, instance: Some(instance) })
     }
 
-    /// On the origin, without a target.
+    /// Creates a window on the origin, without a target.
     pub(super) fn direct(session: &'a Session, request: &'a ScenarioRequest) -> Self {
         Self { session, request, address: session.origin.address, instance: None }
     }
@@ -96,7 +96,7 @@ impl<'a> LoadWindow<'a> {
                 wrk::run(&settings.wrk, self.address, self.request, settings.connections, settings.window()?)?
             }
         };
-        // What a target does after its last response, such as writing a log, belongs to the requests as well.
+        // Work of a target after its last response, such as writing a log, belongs to the requests too.
         crate::pause(SETTLE);
         let (after, origin_after, own_after) = (self.cpu(), self.session.origin.cpu(), own_cpu());
         let (busy, wall) = (machine::busy().saturating_sub(busy_before), begun.elapsed());
@@ -117,7 +117,7 @@ impl<'a> LoadWindow<'a> {
         })
     }
 
-    /// Sends at a fixed rate; the same arrivals for every target of a round.
+    /// Sends at a fixed rate, with the same arrivals for every target of a round.
     pub(super) fn pace(&self, rate: f64, round: u64) -> Result<Pace> {
         let settings = &self.session.settings;
         let exchange: LoadExchange = self.request.exchange(self.address);
@@ -166,5 +166,5 @@ fn own_cpu() -> cpu::CpuUsageSnapshot {
 
 /// Load before a window, so that pools are filled and code is in the caches.
 const WARM_UP: Duration = Duration::from_millis(150);
-/// Rest before CPU is read: running threads are counted only when they leave the CPU or at a tick.
+/// Pause before CPU time is read: running threads are accounted only when they leave the CPU or at a tick.
 const SETTLE: Duration = Duration::from_millis(30);

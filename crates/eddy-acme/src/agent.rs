@@ -1,4 +1,4 @@
-//! The thread that orders certificates, for as long as they are wanted.
+//! The thread that orders certificates while any are configured.
 
 use std::future::pending;
 use std::io;
@@ -17,31 +17,31 @@ use crate::settings::AcmeSettings;
 use crate::status::Status;
 use crate::store::{AcmeStore, StoreLock};
 
-/// Orders certificates beside whatever else the process does, on a thread of its own, which begins with the first order.
+/// Orders certificates on a background thread, which starts with the first settings.
 #[derive(Debug, Default)]
 pub struct Agent {
     challenges: Arc<Challenges>,
     status: Arc<Status>,
-    /// Tells the thread what is wanted; its end is that of the thread.
+    /// Sends the current settings to the thread; dropping the sender ends the thread.
     line: Mutex<Option<watch::Sender<Wish>>>,
 }
 
-/// What is wanted, if anything is.
+/// Current settings; `None` when no certificates are to be ordered.
 type Wish = Option<Arc<AcmeSettings>>;
 
 impl Agent {
-    /// What listeners show to authorities.
+    /// Returns the pending challenge responses, which listeners present to the authority.
     pub fn challenges(&self) -> &Arc<Challenges> {
         &self.challenges
     }
 
-    /// How orders do.
+    /// Returns the state of all orders.
     pub fn status(&self) -> &Status {
         &self.status
     }
 
-    /// Orders this from now on. Settings that say nothing new change nothing; others end orders under way. With none, nothing
-    /// is ordered, and another process may.
+    /// Applies new settings. Unchanged settings have no effect; changed settings cancel orders in progress. With
+    /// `None`, nothing is ordered and the store lock is released, so that another process may order.
     ///
     /// # Errors
     /// When the thread cannot be started.
@@ -93,7 +93,7 @@ async fn serve(mut wishes: watch::Receiver<Wish>, challenges: Arc<Challenges>, s
     }
 }
 
-/// Keeps all certificates; never ends by itself. What it began ends when it is dropped.
+/// Keeps all certificates current; never returns. Its tasks end when the future is dropped.
 async fn keep(settings: Arc<AcmeSettings>, challenges: &Arc<Challenges>, status: &Arc<Status>) {
     let (store, _lock) = hold(&settings, status).await;
     let issuer =
@@ -110,7 +110,7 @@ async fn keep(settings: Arc<AcmeSettings>, challenges: &Arc<Challenges>, status:
     pending().await
 }
 
-/// Waits for the right to order.
+/// Waits for the store lock, which only one process at a time may hold.
 async fn hold(settings: &AcmeSettings, status: &Status) -> (AcmeStore, StoreLock) {
     let mut is_told = false;
     loop {
@@ -143,7 +143,7 @@ fn tell(error: &StoreError, settings: &AcmeSettings, status: &Status) {
     }
 }
 
-/// How often the right to order is asked for.
+/// Interval between attempts to lock the store.
 const LOCK_INTERVAL: Duration = Duration::from_millis(500);
-/// How often a folder that does not do is looked at.
+/// Interval between attempts to open an unusable store folder.
 const BROKEN_INTERVAL: Duration = Duration::from_secs(60);

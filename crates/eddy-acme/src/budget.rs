@@ -1,35 +1,35 @@
-//! How many orders an authority is asked for, whatever happens; what was ordered is written down, so that a process that
-//! starts again and again counts on.
+//! Limits on the number of certificate orders per hour. Orders are recorded on disk, so that a process that restarts
+//! again and again keeps counting.
 
 use std::collections::BTreeMap;
 
 use crate::error::StoreError;
 use crate::store::AcmeStore;
 
-/// The orders of the last hour.
+/// Orders of the last hour.
 #[derive(Debug, Default)]
 pub(crate) struct OrderBudget {
-    /// By the certificate's name, seconds since 1970, in their order.
+    /// Times of orders by certificate name, in seconds since 1970, ascending.
     orders: BTreeMap<String, Vec<u64>>,
 }
 
 impl OrderBudget {
-    /// The orders that a store has noted.
+    /// Returns the budget with the orders recorded in a store.
     pub(crate) fn of(store: &AcmeStore) -> Self {
         Self { orders: store.read_orders() }
     }
 
-    /// The second from which on a certificate may be ordered; 0 for at once.
+    /// Returns the earliest second at which a certificate may be ordered; 0 for at once.
     pub(crate) fn free_at(&self, name: &str, now: u64) -> u64 {
         let own = free_at(self.orders.get(name).into_iter().flatten(), ORDERS_MAX, now);
         let all = free_at(self.orders.values().flatten(), ORDERS_OF_ALL_MAX, now);
         own.max(all)
     }
 
-    /// Notes an order that is about to be made.
+    /// Records an order before it is sent.
     ///
     /// # Errors
-    /// When it cannot be written down; it must not be made then.
+    /// When the order cannot be written to disk; it must not be sent then.
     pub(crate) fn note(&mut self, name: &str, now: u64, store: &AcmeStore) -> Result<(), StoreError> {
         self.orders.retain(|_, times| {
             times.retain(|time| is_recent(*time, now));
@@ -43,20 +43,20 @@ impl OrderBudget {
 fn free_at<'t>(times: impl Iterator<Item = &'t u64>, most: usize, now: u64) -> u64 {
     let mut recent: Vec<u64> = times.copied().filter(|time| is_recent(*time, now)).collect();
     recent.sort_unstable();
-    // The next is free when so many are old that one less than the most are left.
+    // The next order is allowed once enough orders have expired to leave one less than the maximum.
     let oldest = recent.len().checked_sub(most).and_then(|at| recent.get(at));
     oldest.map_or(0, |time| time + PERIOD_S)
 }
 
-/// A time that is yet to come is of a clock that was wrong.
+/// A time in the future comes from a wrong clock and does not count.
 fn is_recent(time: u64, now: u64) -> bool {
     time <= now && now - time < PERIOD_S
 }
 
 const PERIOD_S: u64 = 3600;
-/// Most orders of one certificate within an hour. The best-known authority refuses after five proofs that fail.
+/// Maximum orders per certificate and hour. Let's Encrypt refuses after five failed validations.
 const ORDERS_MAX: usize = 4;
-/// Most orders of all certificates within an hour. The best-known authority takes three hundred within three.
+/// Maximum orders of all certificates per hour. Let's Encrypt accepts 300 in three hours.
 const ORDERS_OF_ALL_MAX: usize = 80;
 
 #[cfg(test)]
@@ -73,7 +73,7 @@ mod tests {
         assert_eq!(free(&[9000, 9100, 9200], 10_000), 0);
         assert_eq!(free(&[9000, 9100, 9200, 9300], 10_000), 12_600);
         assert_eq!(free(&[8000, 9000, 9100, 9200, 9300], 10_000), 12_600);
-        // Old ones and those of a wrong clock don't count.
+        // Expired orders and those of a wrong clock don't count.
         assert_eq!(free(&[6000, 9100, 9200, 9300, 20_000], 10_000), 0);
     }
 

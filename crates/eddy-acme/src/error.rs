@@ -1,4 +1,4 @@
-//! Why an order comes to nothing.
+//! Errors of certificate orders and of the certificate store.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,55 +7,55 @@ use std::time::Duration;
 use eddy_tls::IdentityError;
 use thiserror::Error;
 
-/// Why an order comes to nothing.
+/// Why an order failed.
 #[derive(Debug, Error)]
 pub(crate) enum OrderError {
-    /// The folder does not do.
+    /// The store cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The authority cannot be asked, or refuses.
+    /// The authority cannot be reached or refuses the request.
     #[error("{}", told(.0))]
     Authority(#[from] instant_acme::Error),
-    /// The authority could not see that a host is served here, and says why.
+    /// The authority could not validate a host, and states a reason.
     #[error("the authority could not see that `{host}` is served here: {reason}")]
     Unproven {
-        /// The host.
+        /// Host that was not validated.
         host: String,
-        /// What the authority says.
+        /// Reason stated by the authority.
         reason: String,
     },
-    /// The authority does not take this kind of proof for a host.
+    /// The authority does not offer this challenge type for a host.
     #[error("the authority takes no proof by {kind} for `{host}`")]
     Kind {
-        /// The kind.
+        /// Challenge type.
         kind: &'static str,
-        /// The host.
+        /// Host to be validated.
         host: String,
     },
-    /// The order took too long.
+    /// The order took longer than this.
     #[error("the order has not come to an end within {0:?}")]
     Slow(Duration),
-    /// No certificate for a challenge can be made.
+    /// The certificate for a challenge cannot be generated.
     #[error("no certificate can be made to prove a host by: {0}")]
     Proof(#[from] rcgen::Error),
-    /// The key of such a certificate cannot be used.
+    /// The key of the challenge certificate cannot be used.
     #[error("no handshake can be made to prove a host by: {0}")]
     ProofKey(#[from] rustls::Error),
-    /// What was issued cannot be used.
+    /// The issued certificate cannot be used.
     #[error("what the authority has issued cannot be used: {0}")]
     Issued(#[from] IdentityError),
-    /// What was issued is for other hosts.
+    /// The issued certificate does not cover all ordered hosts.
     #[error("what the authority has issued is not for all of the hosts that were ordered")]
     Foreign,
 }
 
 impl OrderError {
-    /// Whether the authority does not know the account, as after it has lost it.
+    /// Whether the authority does not know the account (any more).
     pub(crate) fn is_unknown_account(&self) -> bool {
         self.is_problem("accountDoesNotExist")
     }
 
-    /// Whether the authority wants to be left alone for a while.
+    /// Whether the authority's rate limit was exceeded.
     pub(crate) fn is_rate_limit(&self) -> bool {
         self.is_problem("rateLimited")
     }
@@ -67,40 +67,40 @@ impl OrderError {
     }
 }
 
-/// Why the folder of accounts and certificates does not do.
+/// Why the certificate store cannot be used.
 #[derive(Debug, Error)]
 pub(crate) enum StoreError {
-    /// Something cannot be read or written.
+    /// A file or folder cannot be read or written.
     #[error("`{}` cannot be {did}: {source}", path.display())]
     File {
-        /// The file or folder.
+        /// File or folder.
         path: PathBuf,
-        /// What was to be done with it.
+        /// Operation that failed, as a participle.
         did: &'static str,
-        /// Why.
+        /// Cause of the failure.
         source: io::Error,
     },
-    /// The account is not one.
+    /// The account file is invalid.
     #[error(
         "`{}` holds no account: {source}; put back what was there, or remove it, and eddy opens another account",
         path.display()
     )]
     Account {
-        /// The file.
+        /// Account file.
         path: PathBuf,
-        /// Why.
+        /// Cause of the failure.
         source: serde_json::Error,
     },
 }
 
 impl StoreError {
-    /// What can't be done with a file, for `map_err`.
+    /// Returns a function for `map_err` that wraps the failure of an operation on a file.
     pub(crate) fn at<'p>(path: &'p Path, did: &'static str) -> impl FnOnce(io::Error) -> Self + 'p {
         move |source| Self::File { path: path.to_owned(), did, source }
     }
 }
 
-/// What the authority says, without the words that the library puts before it.
+/// Returns the authority's problem text without the prefix that the ACME library adds.
 fn told(error: &instant_acme::Error) -> String {
     if let instant_acme::Error::Json(error) = error {
         return format!("what the authority says cannot be read: {error}");

@@ -1,4 +1,4 @@
-//! Requests to the authority: HTTP/1.1 over TLS, a connection each.
+//! HTTP client for requests to the authority: HTTP/1.1 over TLS, one connection per request.
 
 use std::error::Error as StdError;
 use std::future::Future;
@@ -20,14 +20,14 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-/// The way to the authority.
+/// HTTPS client for the authority.
 ///
-/// A new connection for each request: an order has a dozen, and days lie between two orders.
+/// Each request uses a new connection: an order takes a dozen requests, and orders are days apart.
 pub(crate) struct HttpsClient {
     tls: ClientTls,
 }
 
-/// Why a request has no answer.
+/// Why a request has no response.
 #[derive(Debug, Error)]
 enum HttpsError {
     #[error("`{0}` is no `https` URL with a host")]
@@ -45,7 +45,7 @@ enum HttpsError {
 }
 
 impl HttpsClient {
-    /// The way to an authority that shows of itself what `tls` asks for.
+    /// Returns a client that verifies the authority with `tls`.
     pub(crate) fn new(tls: ClientTls) -> Self {
         Self { tls }
     }
@@ -74,7 +74,7 @@ async fn send(
     let uri = request.uri().clone();
     let no_url = || HttpsError::Url(uri.clone());
     let authority = uri.authority().filter(|_| uri.scheme_str() == Some("https")).ok_or_else(no_url)?;
-    // Brackets around an address of IPv6 belong to the URL.
+    // The brackets around an IPv6 address belong to the URL.
     let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
     let name = tls.name_for(Some(&host)).ok_or_else(no_url)?;
     let place = authority.to_string();
@@ -92,7 +92,7 @@ async fn send(
     let in_http = |error| HttpsError::Http(place.clone(), error);
     let (mut sender, connection) =
         hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(in_http)?;
-    // Ends with this request, whatever becomes of it.
+    // The connection task ends with this request, even when it fails.
     let mut beside = JoinSet::new();
     beside.spawn(connection);
     let (parts, body) = sender.send_request(request).await.map_err(in_http)?.into_parts();
@@ -101,7 +101,7 @@ async fn send(
     Ok(Response::from_parts(parts, body.to_bytes()))
 }
 
-/// Longest time of a request, from the connection to the end of the answer.
+/// Timeout of a request, from connecting to the end of the response.
 const REQUEST_TIME_MAX: Duration = Duration::from_secs(30);
-/// Longest answer. A chain has some kilobytes.
+/// Maximum size of a response body. A certificate chain has a few kilobytes.
 const BODY_BYTES_MAX: usize = 1 << 20;

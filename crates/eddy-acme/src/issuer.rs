@@ -1,4 +1,4 @@
-//! What the keepers of all certificates share: the account, the folder, and the right to order.
+//! Resources that all renewal tasks share: the ACME account, the store and the order budget.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::status::Status;
 use crate::store::{AcmeStore, KeptAccount};
 use crate::stored::StoredCertificate;
 
-/// What the keepers of all certificates share.
+/// Resources that all renewal tasks share.
 pub(crate) struct Issuer {
     pub(crate) settings: Arc<AcmeSettings>,
     pub(crate) status: Arc<Status>,
@@ -25,7 +25,7 @@ pub(crate) struct Issuer {
     challenges: Arc<Challenges>,
     account: Mutex<Option<Account>>,
     budget: Mutex<OrderBudget>,
-    /// Orders that may be under way at once.
+    /// Limits concurrent orders.
     seats: Semaphore,
 }
 
@@ -48,7 +48,7 @@ impl Issuer {
         }
     }
 
-    /// The certificate that is there, if one is.
+    /// Returns the stored certificate, if one exists.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -59,15 +59,15 @@ impl Issuer {
         Ok(self.store.read_certificate(&wanted.file)?.map(|pem| StoredCertificate::parse(&pem)))
     }
 
-    /// The second from which on a certificate may be ordered.
+    /// Returns the earliest second at which a certificate may be ordered.
     pub(crate) async fn free_at(&self, wanted: &CertificateSpec, now: u64) -> u64 {
         self.budget.lock().await.free_at(wanted.name(), now)
     }
 
-    /// When the authority wants a certificate to be renewed, and after how many seconds it may be asked again.
+    /// Returns the renewal window that the authority suggests, and the seconds until it may be asked again.
     ///
     /// # Errors
-    /// When it does not say.
+    /// When the authority's answer is an error.
     pub(crate) async fn ask_window(
         &self,
         have: &StoredCertificate,
@@ -86,10 +86,10 @@ impl Issuer {
         Ok(Some((window, again.as_secs())))
     }
 
-    /// Orders a certificate and keeps it.
+    /// Orders a certificate and stores it.
     ///
     /// # Errors
-    /// Why there is none; what was there stays.
+    /// When no certificate is issued; the stored one stays in place.
     pub(crate) async fn order(
         &self,
         wanted: &CertificateSpec,
@@ -97,7 +97,7 @@ impl Issuer {
         now: u64,
     ) -> Result<StoredCertificate, OrderError> {
         let _seat = self.seats.acquire().await;
-        // First on the disk: what can't be written there must not be ordered either.
+        // Recorded on disk first: when that fails, the certificate could not be stored either and must not be ordered.
         self.budget.lock().await.note(wanted.name(), now, &self.store)?;
         let ask = OrderRequest {
             hosts: &wanted.hosts,
@@ -124,7 +124,7 @@ impl Issuer {
         Ok(have)
     }
 
-    /// The account: the one that is kept, or a new one.
+    /// Returns the stored account, or opens a new one.
     async fn account(&self) -> Result<Account, OrderError> {
         let mut held = self.account.lock().await;
         if let Some(account) = &*held {
@@ -180,7 +180,7 @@ impl Issuer {
     }
 }
 
-/// Most orders under way at once.
+/// Maximum concurrent orders.
 const ORDERS_AT_ONCE: usize = 4;
-/// Longest time of an order.
+/// Timeout of an order.
 const ORDER_TIME_MAX: std::time::Duration = std::time::Duration::from_secs(15 * 60);

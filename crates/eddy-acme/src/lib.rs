@@ -1,12 +1,12 @@
 //! Certificates ordered from an authority (ACME, RFC 8555), kept on disk and renewed in time.
 //!
-//! An [`Agent`] orders what its [`Settings`] name, on a thread of its own: it answers the authority's challenges through
-//! [`eddy_tls::Challenges`], which listeners share, and leaves each certificate with its key in a file. Whoever shows
-//! certificates watches these files; nobody waits for the agent, and a certificate that is there is used whatever becomes of
-//! an order.
+//! An [`Agent`] orders the certificates of its [`AcmeSettings`] on a background thread. It answers the authority's
+//! challenges through [`eddy_tls::Challenges`], which listeners share, and stores each certificate with its key in a
+//! file. TLS listeners watch these files. They never wait for the agent: an existing certificate stays in use even when
+//! an order fails.
 //!
-//! `keeper` is the life of one certificate, `schedule` says when what is due, `order` is one order, `store` the folder, `https`
-//! the way to the authority.
+//! Modules: `renewal` is the task of one certificate, `schedule` computes when renewals and retries are due, `order`
+//! performs one order, `store` is the folder on disk, `https` the HTTP client for the authority.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! One order, from what is wanted to a certificate and its key.
+//! One certificate order, from the request to the certificate and its key.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,19 +13,19 @@ use rcgen::{CertificateParams, CustomExtension, KeyPair};
 use crate::error::OrderError;
 use crate::settings::ChallengeKind;
 
-/// What is ordered.
+/// Contents of an order.
 pub(crate) struct OrderRequest<'a> {
     pub(crate) hosts: &'a [String],
     pub(crate) profile: Option<&'a str>,
     pub(crate) kind: ChallengeKind,
-    /// The certificate that this one is to take the place of, where the authority wants to know.
+    /// Certificate that the order replaces, if the authority should know (RFC 9773).
     pub(crate) replaces: Option<CertificateIdentifier<'static>>,
 }
 
-/// Orders a certificate and waits for it; the chain and its new key, as PEM.
+/// Orders a certificate, waits for it, and returns the chain and its new key as PEM.
 ///
 /// # Errors
-/// Why there is none; nothing is shown to anybody any more then.
+/// When no certificate is issued; all challenge responses are withdrawn then.
 pub(crate) async fn order(
     account: &Account,
     ask: OrderRequest<'_>,
@@ -44,7 +44,7 @@ pub(crate) async fn order(
     prove(&mut order, ask.kind, &mut shown).await?;
     let ready = order.poll_ready(&PATIENCE).await;
     if !matches!(ready, Ok(OrderStatus::Ready)) {
-        // What was wrong with a host says more than that the order came to nothing.
+        // The validation error of a host says more than the failure of the order.
         if let Some(unproven) = unproven(&mut order).await {
             return Err(unproven);
         }
@@ -57,7 +57,7 @@ pub(crate) async fn order(
     Ok(format!("{}\n{key}", chain.trim_end()))
 }
 
-/// Shows the authority what it asks to see for each host, and says so.
+/// Publishes the challenge response of each host and tells the authority that it is ready.
 async fn prove(
     order: &mut Order,
     kind: ChallengeKind,
@@ -87,7 +87,7 @@ async fn prove(
     Ok(())
 }
 
-/// The first host that the authority could not see to be served here, and what it says of it.
+/// Returns the first host that failed validation, with the authority's reason.
 async fn unproven(order: &mut Order) -> Option<OrderError> {
     let mut authorizations = order.authorizations();
     while let Some(authorization) = authorizations.next().await {
@@ -104,7 +104,7 @@ async fn unproven(order: &mut Order) -> Option<OrderError> {
     None
 }
 
-/// What is shown to the authority, for as long as this lives.
+/// Published challenge responses; withdrawn on drop.
 struct ActiveChallenges<'c> {
     challenges: &'c Arc<Challenges>,
     names: Vec<String>,
@@ -132,8 +132,8 @@ impl Drop for ActiveChallenges<'_> {
     }
 }
 
-/// The certificate that proves a host (RFC 8737 §3), by itself, for this host alone, with the digest in it; and its key. Both
-/// in DER.
+/// Returns the self-signed challenge certificate of a host (RFC 8737 §3), which contains the digest, and its key. Both
+/// are DER.
 fn proof(host: &str, digest: &[u8]) -> Result<(Vec<u8>, Vec<u8>), OrderError> {
     let key = KeyPair::generate()?;
     let mut params = CertificateParams::new(vec![host.to_owned()])?;
@@ -141,7 +141,7 @@ fn proof(host: &str, digest: &[u8]) -> Result<(Vec<u8>, Vec<u8>), OrderError> {
     Ok((params.self_signed(&key)?.der().to_vec(), key.serialize_der()))
 }
 
-/// How often the authority is asked whether it has come to an end, and for how long.
+/// Polling interval and timeout for the state of an order.
 const PATIENCE: RetryPolicy = RetryPolicy::new()
     .initial_delay(Duration::from_millis(500))
     .backoff(1.5)
@@ -155,7 +155,7 @@ mod tests {
     fn a_proof_says_what_it_must_and_is_taken_back() {
         let challenges = Arc::new(Challenges::default());
         let (certificate, _) = proof("a.test", &[7; 32]).unwrap();
-        // id-pe-acmeIdentifier, critical, and the digest as an octet string in it.
+        // The extension id-pe-acmeIdentifier, critical, with the digest as an octet string in it.
         let extension =
             [&b"\x06\x08\x2b\x06\x01\x05\x05\x07\x01\x1f\x01\x01\xff\x04\x22\x04\x20"[..], &[7; 32]].concat();
         assert!(certificate.windows(extension.len()).any(|part| part == extension));

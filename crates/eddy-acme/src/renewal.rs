@@ -1,4 +1,4 @@
-//! The life of one certificate: ordered, renewed in time, and again.
+//! Renewal task of one certificate.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -11,17 +11,17 @@ use crate::schedule::{PAUSE_MAX_S, RenewalWindow, pause, renewal};
 use crate::settings::CertificateSpec;
 use crate::stored::StoredCertificate;
 
-/// Sees to it that one certificate is there.
+/// Orders one certificate and renews it in time.
 pub(crate) struct RenewalTask {
     issuer: Arc<Issuer>,
     wanted: CertificateSpec,
-    /// Attempts in a row that failed.
+    /// Consecutive failed attempts.
     failures: u32,
-    /// When the next attempt may be made after one that failed, seconds since 1970.
+    /// Earliest time of the next attempt after a failure, in seconds since 1970.
     retry_at: u64,
-    /// When the authority wants the certificate renewed, if it says.
+    /// Renewal window that the authority suggests, if known.
     told: Option<RenewalWindow>,
-    /// When it may be asked again, seconds since 1970.
+    /// When the authority may be asked for the window again, in seconds since 1970.
     ask_at: u64,
 }
 
@@ -30,7 +30,7 @@ impl RenewalTask {
         Self { issuer, wanted, failures: 0, retry_at: 0, told: None, ask_at: 0 }
     }
 
-    /// Goes on for ever.
+    /// Runs the renewal loop; never returns.
     pub(crate) async fn run(mut self) {
         loop {
             let have = self.look();
@@ -41,14 +41,14 @@ impl RenewalTask {
             let expires = have.as_ref().map(|have| have.validity.not_after);
             self.issuer.status.handle_plan(self.wanted.name(), expires, due);
             match due.checked_sub(now()) {
-                // The clock of the machine may be set, and it may sleep: a long wait is looked at again.
+                // The system clock may be set and the machine may be suspended, so long waits are split.
                 Some(left @ 1..) => sleep(Duration::from_secs(left).min(LOOK_INTERVAL)).await,
                 Some(0) | None => self.order(have.as_ref()).await,
             }
         }
     }
 
-    /// The certificate that is there and can be used.
+    /// Returns the stored certificate if it is usable.
     fn look(&self) -> Option<StoredCertificate> {
         match self.issuer.look(&self.wanted) {
             Ok(Some(Ok(have))) => Some(have),
@@ -67,7 +67,7 @@ impl RenewalTask {
         }
     }
 
-    /// Asks the authority when the certificate is to be renewed, where that is due.
+    /// Asks the authority for the renewal window, if that is due.
     async fn ask(&mut self, have: &StoredCertificate) {
         let now = now();
         if now < self.ask_at {
@@ -90,7 +90,7 @@ impl RenewalTask {
         self.ask_at = now + again;
     }
 
-    /// When the next order is due, seconds since 1970.
+    /// Returns when the next order is due, in seconds since 1970.
     async fn due(&self, have: Option<&StoredCertificate>) -> u64 {
         let now = now();
         let wanted = match have {
@@ -109,8 +109,8 @@ impl RenewalTask {
             hosts = self.wanted.hosts.join(" "),
             "a certificate is being ordered"
         );
-        // Only an authority that says when to renew knows what it means that one certificate replaces another; and what
-        // an attempt failed over is left out of the next.
+        // Only an authority that offers renewal information knows the `replaces` field of an order. After a failure the
+        // field is left out, because it may be the cause.
         let replaced = have.filter(|_| self.told.is_some() && self.failures == 0);
         match self.issuer.order(&self.wanted, replaced, now()).await {
             Ok(have) => {
@@ -152,14 +152,14 @@ impl RenewalTask {
     }
 }
 
-/// Seconds since 1970.
+/// Returns the seconds since 1970.
 fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs())
 }
 
-/// Longest time between two looks at the clock.
+/// Maximum time between two checks of the clock.
 const LOOK_INTERVAL: Duration = Duration::from_secs(15 * 60);
-/// How often the authority is asked when to renew, at most and at least, whatever it says.
+/// Minimum and maximum interval of requests for the renewal window, whatever interval the authority states.
 const ASK_INTERVAL_MIN_S: u64 = 3600;
 const ASK_INTERVAL_MAX_S: u64 = 24 * 3600;
 const DAY_S: u64 = 24 * 3600;

@@ -1,30 +1,30 @@
-//! When what is due: renewals within the life of a certificate, and attempts after those that failed.
+//! Computes when renewals and retries are due.
 
 use eddy_tls::Validity;
 
-/// A span of time, seconds since 1970.
+/// Renewal window, in seconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RenewalWindow {
-    /// Its first second.
+    /// First second.
     pub(crate) start: u64,
-    /// The second behind its last.
+    /// Second after the last one.
     pub(crate) end: u64,
 }
 
-/// When a certificate is to be renewed, seconds since 1970.
+/// Returns when a certificate is to be renewed, in seconds since 1970.
 ///
-/// Where the authority tells no window, it is the thirtieth of the certificate's life that begins when two thirds are over.
-/// `fraction` (of 65,536) says where in the window; each certificate has its own, so that many don't come at once and that it
-/// is the same after a restart.
+/// Without a window from the authority, the window is one thirtieth of the certificate's lifetime and begins when two
+/// thirds have passed. `fraction` (of 65,536) selects the point in the window. It differs per certificate, so that many
+/// renewals don't coincide, and is the same after a restart.
 ///
 /// # Source
-/// RFC 9773 §4.2 for windows that the authority tells. It is asked to be believed only so far: a window that is open from the
-/// first second would have every certificate replaced at once.
+/// RFC 9773 §4.2 for windows from the authority. They are trusted within limits: a window that is open from the first
+/// second would have every certificate replaced at once.
 pub(crate) fn renewal(validity: Validity, told: Option<RenewalWindow>, fraction: u16, now: u64) -> u64 {
     let Validity { not_before, not_after } = validity;
     let life = not_after.saturating_sub(not_before);
     let window = match told {
-        // It is over: the authority wants the certificate replaced now, as when it has revoked it.
+        // The window has ended: the authority wants the certificate replaced now, as after a revocation.
         Some(window) if window.end <= now => return window.end,
         Some(window) => RenewalWindow { start: window.start.max(not_before + life / 3), ..window },
         None => {
@@ -38,15 +38,15 @@ pub(crate) fn renewal(validity: Validity, told: Option<RenewalWindow>, fraction:
     point.min(not_before + life / 10 * 9)
 }
 
-/// How long to wait after so many failures in a row, seconds.
+/// Returns the seconds to wait after this many consecutive failures.
 pub(crate) fn pause(failures: u32) -> u64 {
     let step = usize::try_from(failures.saturating_sub(1)).unwrap_or(usize::MAX);
     PAUSES_S.get(step).copied().unwrap_or(PAUSE_MAX_S)
 }
 
-/// A minute, then longer and longer: authorities count failures by the hour.
+/// Pauses grow from one minute: authorities count failures per hour.
 const PAUSES_S: [u64; 3] = [60, 4 * 60, 15 * 60];
-/// Longest pause between two attempts.
+/// Maximum pause between two attempts.
 pub(crate) const PAUSE_MAX_S: u64 = 3600;
 
 #[cfg(test)]
@@ -61,7 +61,7 @@ mod tests {
         let (first, last) = (renewal(LIFE, None, 0, 0), renewal(LIFE, None, u16::MAX, 0));
         assert_eq!(first, LIFE.not_before + 60 * DAY);
         assert!(last > first + 2 * DAY && last < first + 3 * DAY, "{last}");
-        // A life of seconds, as in tests of authorities.
+        // A lifetime of seconds, as in tests of authorities.
         let short = Validity { not_before: 100, not_after: 112 };
         assert_eq!(renewal(short, None, u16::MAX, 0), 108);
     }
@@ -77,11 +77,11 @@ mod tests {
             (of(0), of(32_768))
         };
         assert_eq!(told(50, 52), (50.0, 51.0));
-        // Over: now.
+        // The window has ended: renew now.
         assert!(told(4, 5).0 < 10.0);
-        // Open from the beginning: not before a third of the life.
+        // The window is open from the beginning: not before a third of the lifetime.
         assert_eq!(told(0, 40), (30.0, 35.0));
-        // Too late to be of use.
+        // The window begins after the certificate has expired: at nine tenths of the lifetime.
         assert_eq!(told(100, 120), (81.0, 81.0));
     }
 

@@ -1,48 +1,48 @@
-//! What is ordered, and from whom.
+//! Settings of certificate orders: the certificates and the authority.
 
 use std::path::PathBuf;
 
 use eddy_tls::ClientTls;
 
-/// What is ordered, and from whom.
+/// Settings of certificate orders: the certificates and the authority.
 #[derive(Clone, Debug)]
 pub struct AcmeSettings {
-    /// Where the authority says how it is to be asked: an `https` URL.
+    /// URL of the authority's ACME directory (`https`).
     pub directory: String,
-    /// Whom the authority may write to, if anybody.
+    /// Contact address given to the authority, if any.
     pub email: Option<String>,
-    /// How names are proven.
+    /// Challenge type.
     pub challenge: ChallengeKind,
-    /// The kind of certificate, if not the authority's choice.
+    /// Certificate profile; `None` leaves the choice to the authority.
     pub profile: Option<String>,
-    /// Where the account and what was ordered are kept.
+    /// Folder of the account and of the issued certificates.
     pub folder: PathBuf,
-    /// The certificates.
+    /// Certificates to order.
     pub certificates: Vec<CertificateSpec>,
-    /// What the authority has to show of itself.
+    /// TLS settings that verify the authority.
     pub tls: ClientTls,
 }
 
-/// A certificate that is wanted.
+/// Certificate to order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CertificateSpec {
-    /// The hosts that it is for, in lower case; at least one, by the first of which it is called.
+    /// Hosts in lower case; at least one. The first one names the certificate.
     pub hosts: Vec<String>,
-    /// The file for its chain and key.
+    /// File of the certificate chain and its key.
     pub file: PathBuf,
 }
 
-/// How names are proven to an authority.
+/// ACME challenge type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChallengeKind {
-    /// In a handshake of TLS (RFC 8737).
+    /// Validation by a TLS handshake (RFC 8737).
     TlsAlpn01,
-    /// By an answer over HTTP (RFC 8555 §8.3).
+    /// Validation by an HTTP response (RFC 8555 §8.3).
     Http01,
 }
 
 impl ChallengeKind {
-    /// Its name in the protocol.
+    /// Returns the name in the ACME protocol.
     pub fn name(self) -> &'static str {
         match self {
             Self::TlsAlpn01 => "tls-alpn-01",
@@ -52,7 +52,7 @@ impl ChallengeKind {
 }
 
 impl AcmeSettings {
-    /// Whether both want the same, of the same authority and in the same way.
+    /// Whether both request the same certificates from the same authority in the same way.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let Self { directory, email, challenge, profile, folder, certificates, tls } = self;
         *directory == other.directory
@@ -66,7 +66,7 @@ impl AcmeSettings {
 }
 
 impl CertificateSpec {
-    /// What it is called: the first of its hosts.
+    /// Returns the name of the certificate: its first host.
     pub(crate) fn name(&self) -> &str {
         self.hosts.first().map_or("", String::as_str)
     }

@@ -1,4 +1,4 @@
-//! How orders do, for whoever asks.
+//! State of certificate orders, for the admin API.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,37 +7,37 @@ use serde::Serialize;
 
 use crate::settings::AcmeSettings;
 
-/// How orders do.
+/// State of all certificate orders.
 #[derive(Debug, Default)]
 pub struct Status {
-    /// By name.
+    /// Certificates by name.
     certificates: Mutex<BTreeMap<String, CertificateView>>,
 }
 
-/// How one certificate does.
+/// State of one certificate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CertificateView {
-    /// The hosts that it is for.
+    /// Hosts that it covers.
     pub hosts: Vec<String>,
-    /// The last second in which it holds, since 1970; nothing where there is none.
+    /// Last second of its validity, since 1970; `None` without a certificate.
     pub expires_at: Option<u64>,
-    /// When it is ordered next, seconds since 1970; nothing where another process orders.
+    /// When the next order is due, in seconds since 1970; `None` when another process orders.
     pub ordered_at: Option<u64>,
-    /// Certificates that were issued since the start.
+    /// Certificates issued since the start.
     pub issued: u64,
-    /// Orders that came to nothing since the start.
+    /// Failed orders since the start.
     pub failed: u64,
-    /// Why the last one did; nothing once one was issued.
+    /// Error of the last order; `None` after a success.
     pub error: Option<String>,
 }
 
 impl Status {
-    /// How each certificate does, by its name, the first of its hosts.
+    /// Returns the state of each certificate by its name, which is its first host.
     pub fn certificates(&self) -> BTreeMap<String, CertificateView> {
         self.lock().clone()
     }
 
-    /// Takes note of what is wanted from now on; figures of what was wanted before go on.
+    /// Applies new settings; counters of certificates that stay are kept.
     pub(crate) fn handle_settings(&self, settings: Option<&AcmeSettings>) {
         let mut certificates = self.lock();
         let mut before = std::mem::take(&mut *certificates);

@@ -1,4 +1,4 @@
-//! The folder of an authority's account and certificates.
+//! Store of an ACME account and its certificates: a folder on disk.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -12,44 +12,44 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;
 
-/// The folder of an authority's account and certificates.
+/// Store of an ACME account and its certificates: a folder on disk.
 ///
-/// Only its owner can read what is in it. Files are replaced by renaming, so that nobody ever sees half of one.
+/// Only the owner can read the files. They are replaced by renaming, so that no reader sees a half-written file.
 #[derive(Clone, Debug)]
 pub(crate) struct AcmeStore {
     folder: PathBuf,
 }
 
-/// An account as it is kept.
+/// Stored ACME account.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct KeptAccount {
-    /// Whom the authority may write to, as it was told last.
+    /// Contact address that the authority was last given.
     pub(crate) contact: Option<String>,
-    /// The account's address at the authority, and its key.
+    /// URL of the account at the authority, and its key.
     pub(crate) credentials: AccountCredentials,
 }
 
-/// Whoever holds this orders; nobody else does. Given back when dropped, and by the kernel when a process dies.
+/// Exclusive right to order. Released when dropped, and by the kernel when the process dies.
 #[derive(Debug)]
 pub(crate) struct StoreLock {
     _file: File,
 }
 
 impl AcmeStore {
-    /// The store in this folder, which is made where it is missing.
+    /// Opens the store in this folder, which is created if missing.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When the folder cannot be created.
     pub(crate) fn open(folder: &Path) -> Result<Self, StoreError> {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
         made.map_err(StoreError::at(folder, "made"))?;
         Ok(Self { folder: folder.to_owned() })
     }
 
-    /// The right to order, if no other process has it.
+    /// Takes the lock, or returns `None` when another process holds it.
     ///
     /// # Errors
-    /// When that cannot be found out.
+    /// When the lock file cannot be opened or locked.
     pub(crate) fn try_lock(&self) -> Result<Option<StoreLock>, StoreError> {
         let path = self.folder.join("lock");
         let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
@@ -61,20 +61,20 @@ impl AcmeStore {
         }
     }
 
-    /// The account, if there is one.
+    /// Returns the stored account, if there is one.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the file cannot be read or parsed.
     pub(crate) fn read_account(&self) -> Result<Option<KeptAccount>, StoreError> {
         let path = self.account_path();
         let Some(bytes) = read(&path)? else { return Ok(None) };
         serde_json::from_slice(&bytes).map(Some).map_err(|source| StoreError::Account { path, source })
     }
 
-    /// Keeps an account.
+    /// Stores an account.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the file cannot be written.
     pub(crate) fn write_account(&self, account: &KeptAccount) -> Result<(), StoreError> {
         let path = self.account_path();
         let bytes = serde_json::to_vec_pretty(account)
@@ -82,32 +82,32 @@ impl AcmeStore {
         self.replace(&path, &bytes)
     }
 
-    /// Puts an account aside that the authority does not know any more.
+    /// Sets an account aside that the authority no longer knows.
     ///
     /// # Errors
-    /// When it cannot be.
+    /// When the file cannot be renamed.
     pub(crate) fn retire_account(&self) -> Result<(), StoreError> {
         let path = self.account_path();
         fs::rename(&path, self.folder.join("account.unknown.json")).map_err(StoreError::at(&path, "renamed"))
     }
 
-    /// What a certificate's file holds, if it is there.
+    /// Returns the contents of a certificate file, if it exists.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the file cannot be read.
     pub(crate) fn read_certificate(&self, path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
         read(path)
     }
 
-    /// Puts a certificate with its key in the place of what was there.
+    /// Replaces a certificate and its key.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the file cannot be written.
     pub(crate) fn write_certificate(&self, path: &Path, pem: &str) -> Result<(), StoreError> {
         self.replace(path, pem.as_bytes())
     }
 
-    /// The orders that were noted, by the certificate's name; none where they cannot be read.
+    /// Returns the recorded orders by certificate name; empty when they cannot be read.
     pub(crate) fn read_orders(&self) -> BTreeMap<String, Vec<u64>> {
         let path = self.folder.join(ORDERS);
         match read(&path) {
@@ -123,10 +123,10 @@ impl AcmeStore {
         }
     }
 
-    /// Notes orders.
+    /// Records orders.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// When the file cannot be written.
     pub(crate) fn write_orders(&self, orders: &BTreeMap<String, Vec<u64>>) -> Result<(), StoreError> {
         let path = self.folder.join(ORDERS);
         let bytes =
@@ -138,12 +138,13 @@ impl AcmeStore {
         self.folder.join("account.json")
     }
 
-    /// Writes a file anew: under another name first, so that what was there stays until all of it is on the disk.
+    /// Replaces a file: the new contents are written under another name first, so that the old file stays until all
+    /// bytes are on disk.
     fn replace(&self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(".new");
         let new = path.with_file_name(name);
-        // What a process left that died while it wrote.
+        // Left over from a process that died while writing.
         match fs::remove_file(&new) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(StoreError::at(&new, "removed")(error));
@@ -173,7 +174,7 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
 }
 
 const ORDERS: &str = "orders.json";
-/// No account, list or chain is longer; what is, does not parse.
+/// Limit above any account, order list or certificate chain; a longer file is cut and fails to parse.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 #[cfg(test)]
@@ -208,7 +209,7 @@ mod tests {
         assert_eq!(mode(&folder.join("below")), 0o700);
         let path = folder.join("below/a.test.pem");
         assert!(store.read_certificate(&path).unwrap().is_none());
-        // What somebody left is in nobody's way.
+        // A left-over temporary file does no harm.
         fs::write(folder.join("below/a.test.pem.new"), "half").unwrap();
         store.write_certificate(&path, "one").unwrap();
         store.write_certificate(&path, "two").unwrap();

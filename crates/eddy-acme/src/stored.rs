@@ -1,4 +1,4 @@
-//! A certificate that is there: for whom, for how long, and how the authority calls it.
+//! A stored certificate: its hosts, validity, and identifier at the authority.
 
 use base64ct::{Base64UrlUnpadded, Encoding};
 use eddy_tls::{Identity, IdentityError, Validity};
@@ -8,22 +8,22 @@ use x509_cert::Certificate;
 use x509_cert::der::{Decode, Encode};
 use x509_cert::ext::pkix::AuthorityKeyIdentifier;
 
-/// A certificate that is there.
+/// Stored certificate.
 #[derive(Clone, Debug)]
 pub(crate) struct StoredCertificate {
     names: Vec<String>,
     pub(crate) validity: Validity,
-    /// Its own share of every window, so that it is the same at each look.
+    /// Position in each renewal window; derived from the certificate, so that it never changes.
     pub(crate) fraction: u16,
-    /// How the authority calls it, where it has what that takes.
+    /// Identifier for renewal information, if the certificate has the extension that it is made of.
     pub(crate) id: Option<CertificateIdentifier<'static>>,
 }
 
 impl StoredCertificate {
-    /// Reads what a file holds: the chain and the key.
+    /// Parses a file with the certificate chain and the key.
     ///
     /// # Errors
-    /// When it holds no certificate with its key.
+    /// When the file does not hold a certificate and its key.
     pub(crate) fn parse(pem: &[u8]) -> Result<Self, IdentityError> {
         let identity = Identity::from_pem(pem, pem, None)?;
         let digest: [u8; 32] = Sha256::digest(pem).into();
@@ -35,20 +35,20 @@ impl StoredCertificate {
         })
     }
 
-    /// Whether it is for all of these hosts.
+    /// Whether the certificate covers all of these hosts.
     pub(crate) fn is_for(&self, hosts: &[String]) -> bool {
         hosts.iter().all(|host| self.names.contains(host))
     }
 }
 
-/// How a certificate is called where its renewal is asked for (RFC 9773 §4.1).
+/// Returns the certificate identifier for renewal information (RFC 9773 §4.1).
 fn id_of(certificate: &[u8]) -> Option<CertificateIdentifier<'static>> {
     let certificate = Certificate::from_der(certificate).ok()?;
     let certificate = certificate.tbs_certificate();
     let (_, authority) = certificate.get_extension::<AuthorityKeyIdentifier>().ok()??;
     let key = authority.key_identifier?;
     let serial = certificate.serial_number().to_der().ok()?;
-    // Its tag and its length, which is that of a few bytes, are not part of the name.
+    // The identifier excludes the DER tag and length. The length takes one byte, because serial numbers are short.
     let (_, serial) = serial.split_at_checked(2)?;
     Some(CertificateIdentifier {
         authority_key_identifier: Base64UrlUnpadded::encode_string(key.as_bytes()).into(),
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn the_name_at_the_authority_is_that_of_the_standard() {
-        // The key identifier and serial number of RFC 9773 §4.1, and the name that they make.
+        // Key identifier, serial number and resulting certificate identifier of RFC 9773 §4.1.
         let key_id = [
             0x69, 0x88, 0x5b, 0x6b, 0x87, 0x46, 0x40, 0x41, 0xe1, 0xb3, 0x7b, 0x84, 0x7b, 0xa0, 0xae, 0x2c,
             0xde, 0x01, 0xc8, 0xd4,

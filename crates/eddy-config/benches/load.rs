@@ -1,4 +1,4 @@
-//! How long it takes to parse and check a large configuration: `cargo bench -p eddy-config [-- RULES]`.
+//! Benchmark of parsing and checking a large configuration: `cargo bench -p eddy-config [-- RULES]`.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use eddy_config::{SourceText, check};
 
-/// Times a check as often as it takes for the least to settle, and writes least and median.
+/// Times the check [`ROUNDS`] times for each size, and prints minimum and median.
 fn main() -> io::Result<()> {
     let mut out = io::stdout().lock();
     let chosen = std::env::args().skip(1).find_map(|argument| argument.parse().ok());
@@ -32,7 +32,7 @@ fn time_once(source: &SourceText) -> Duration {
     elapsed
 }
 
-/// A configuration with rules of every kind over a hundred hosts.
+/// Returns a configuration with rules of every kind, spread over a hundred hosts.
 fn configuration(rules: usize) -> String {
     let mut text =
         String::from("listeners:\n  - {address: 127.0.0.1:8080, routes: site}\nroutes:\n  site:\n");
@@ -58,5 +58,5 @@ fn configuration(rules: usize) -> String {
     text
 }
 
-/// How often each size is timed.
+/// Number of measurements for each size.
 const ROUNDS: usize = 15;

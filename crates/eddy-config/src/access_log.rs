@@ -1,73 +1,73 @@
-//! The access log, checked.
+//! Checked configuration of the access log.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The access log.
+/// Access log configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccessLogConfig {
-    /// Where records go as lines, if they do.
+    /// Target of entries written as lines; `None` when they are not written as lines.
     pub target: Option<LogTarget>,
-    /// The service that they go to, if they do.
+    /// gRPC service that receives the entries, if any.
     pub service: Option<LogServiceConfig>,
-    /// How a line is written.
+    /// Format of a line.
     pub format: LogFormat,
-    /// Time zone of the records, an IANA name. Default `UTC`.
+    /// Time zone of the entries, an IANA name. Default `UTC`.
     pub time_zone: Arc<str>,
-    /// Whether records name the step by which the rule won. Default no.
+    /// Whether entries name the step by which the rule won. Default no.
     pub has_step: bool,
-    /// What filters have noted and records have.
+    /// Filter metadata that is added to entries.
     pub metadata: Vec<RecordedMetadata>,
 }
 
-/// A service of gRPC that access records go to.
+/// A gRPC access log service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogServiceConfig {
-    /// Its cluster, by index.
+    /// Index of the service's cluster.
     pub cluster: usize,
-    /// The name of the log. Default `eddy`.
+    /// Name of the log. Default `eddy`.
     pub log_name: Arc<str>,
-    /// The id of the node; empty for none.
+    /// Node ID; empty for none.
     pub node: Arc<str>,
-    /// Bytes of records after which a batch is sent. Default 16 KiB.
+    /// Size of the entries, in bytes, at which a batch is sent. Default 16 KiB.
     pub batch_bytes: u32,
-    /// Longest time that a record waits for its batch. Default 1 s.
+    /// Maximum time that an entry waits for its batch. Default 1 s.
     pub interval: Duration,
-    /// Longest wait for the answer to a batch. Default 5 s.
+    /// Maximum wait for the response to a batch. Default 5 s.
     pub timeout: Duration,
-    /// Most bytes of records that a worker holds. Default 1 MiB.
+    /// Maximum size of the entries that a worker buffers, in bytes. Default 1 MiB.
     pub held_bytes_max: u32,
 }
 
-/// A value that filters have noted, in records.
+/// A filter metadata value in access log entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedMetadata {
-    /// Its key in records.
+    /// Key in the entry.
     pub name: Arc<str>,
-    /// Whose it is in the metadata.
+    /// Metadata namespace.
     pub space: Arc<str>,
-    /// Its key there.
+    /// Key within the namespace.
     pub key: Arc<str>,
 }
 
-/// Where access records go.
+/// Where access log entries are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LogTarget {
     /// Standard output.
     Stdout,
     /// Standard error.
     Stderr,
-    /// A file, opened for appending and again on SIGUSR1.
+    /// A file, opened in append mode and reopened on SIGUSR1.
     File(PathBuf),
 }
 
-/// How a record or message is written.
+/// Format of an access log entry or log message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum LogFormat {
-    /// A line for people.
+    /// One line of text for human readers.
     #[default]
     Text,
-    /// A JSON object a line.
+    /// One JSON object per line.
     Json,
 }

@@ -1,51 +1,51 @@
-//! The part of the checked configuration that is about certificates that are ordered.
+//! Checked configuration of certificates ordered through ACME.
 
 use std::path::{Path, PathBuf};
 
 use eddy_tls::{WrittenPath, WrittenPlace};
 
-/// The authority that certificates are ordered from, and which.
+/// An ACME certificate authority and the certificates that are ordered from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AcmeConfig {
-    /// Where it says how it is to be asked: an `https` URL.
+    /// URL of the ACME directory; always `https`.
     pub directory: String,
-    /// Whom it may write to, if anybody.
+    /// Contact address for the authority, if any.
     pub email: Option<String>,
-    /// How hosts are proven to be served here.
+    /// Challenge that proves control of a host.
     pub challenge: AcmeChallenge,
-    /// The kind of certificate, if not the authority's choice.
+    /// Certificate profile; `None` leaves the choice to the authority.
     pub profile: Option<String>,
-    /// Who vouches for the authority, PEM; the authorities of the machine by default.
+    /// CA certificates that verify the authority's own certificate, PEM. Default: the system's trust store.
     pub authorities: Option<WrittenPath>,
-    /// Where the account and certificates of this authority are kept.
+    /// Directory that stores the account and the certificates of this authority.
     pub folder: PathBuf,
-    /// The certificates; no two are kept in one file.
+    /// The certificates; each is stored in a file of its own.
     pub certificates: Vec<OrderedCertificate>,
-    /// Where all of this is written, for problems that show later.
+    /// Position in the configuration, for problems that are found later.
     pub place: WrittenPlace,
 }
 
-/// A certificate that is ordered.
+/// A certificate that is ordered from the authority.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderedCertificate {
-    /// The hosts that it is for, in lower case; at least one, by the first of which it is called.
+    /// Hosts of the certificate, in lower case; at least one. The first host names the certificate.
     pub hosts: Vec<String>,
-    /// The file with its chain and key, once there is one.
+    /// File with the certificate chain and the key; it exists once the certificate is issued.
     pub file: PathBuf,
 }
 
-/// How hosts are proven to be served here.
+/// Challenge that proves control of a host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AcmeChallenge {
-    /// In a handshake of TLS (RFC 8737).
+    /// Within a TLS handshake (RFC 8737).
     #[default]
     TlsAlpn01,
-    /// By an answer over HTTP (RFC 8555 §8.3).
+    /// By a response over HTTP (RFC 8555 §8.3).
     Http01,
 }
 
 impl AcmeConfig {
-    /// The certificate that is kept in this file, if one is; the file need not be there yet.
+    /// Returns the certificate that is stored in `file`, if any; the file need not exist yet.
     pub fn ordered_in(&self, file: &Path) -> Option<&OrderedCertificate> {
         self.certificates.iter().find(|certificate| certificate.file == file)
     }

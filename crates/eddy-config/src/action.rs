@@ -1,4 +1,4 @@
-//! The part of the checked configuration that says what rules do.
+//! Checked configuration of rule actions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,80 +8,82 @@ use eddy_http::{FieldEdits, GrpcStatuses};
 use crate::config::{RuleFilterConfig, SitesAt};
 use crate::upgrade::Upgrades;
 
-/// What a rule does with a request.
+/// Action of a rule: what is done with a request that matches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Action {
-    /// Who answers.
+    /// Where the response comes from.
     pub kind: ActionKind,
-    /// Edits to the request's fields.
+    /// Changes to the request headers.
     pub request_edits: FieldEdits,
-    /// Edits to the response's fields.
+    /// Changes to the response headers.
     pub response_edits: FieldEdits,
-    /// The host sent upstream instead of the client's.
+    /// Host that is sent upstream instead of the client's.
     pub host_rewrite: Option<Arc<str>>,
-    /// Longest time of the exchange under this rule; overrides the listener's.
+    /// Maximum time of an exchange under this rule; overrides the listener's.
     pub timeout: Option<Duration>,
-    /// Longest time of one attempt, from the choice of an endpoint to the end of its response.
+    /// Maximum time of one attempt, from the selection of an endpoint to the end of its response.
     pub attempt_timeout: Option<Duration>,
-    /// When to try another endpoint.
+    /// When another endpoint is tried.
     pub retry: RetryConfig,
-    /// When another endpoint is asked although the first may still answer.
+    /// When a second attempt is sent while the first may still be answered.
     pub hedge: Option<HedgeConfig>,
-    /// Where requests go that its cluster could not serve, one after the other.
+    /// Clusters that are tried in order when the rule's own cluster could not serve the request.
     pub failover: Vec<Failover>,
-    /// What it says of filters of the listener.
+    /// Overrides for the filters of the listener.
     pub filters: Vec<RuleFilterConfig>,
-    /// Where copies of its requests go.
+    /// Mirrors: where copies of the requests are sent.
     pub mirrors: Vec<Mirror>,
-    /// What connections may become.
+    /// Protocol upgrades and `CONNECT`.
     pub upgrades: Upgrades,
 }
 
-/// A cluster that requests go on to.
+/// A failover cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failover {
-    /// The cluster, by index.
+    /// Index of the cluster.
     pub cluster: usize,
-    /// What has to have happened at the one before.
+    /// Outcomes at the previous cluster for which this one is tried.
     pub when: Vec<FailoverReason>,
 }
 
-/// Why a request goes on to another cluster.
+/// Why a request fails over to another cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailoverReason {
-    /// It could not be served: nobody was reached, or there was no answer, or one of 404 or 500 and above.
+    /// The cluster could not serve the request: no endpoint was reached, no response came, or its status was 404, or
+    /// 500 or above.
     Any,
-    /// No endpoint has looked at it.
+    /// No endpoint has processed the request.
     Unreachable,
-    /// The answer was 404.
+    /// The response was 404.
     NotFound,
 }
 
-/// Where copies of requests go, whose answers nobody waits for.
+/// Where copies of requests are sent; their responses are discarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mirror {
-    /// The cluster, by index.
+    /// Index of the cluster.
     pub cluster: usize,
-    /// Of so many requests …
+    /// Numerator of the share of requests that are copied.
     pub numerator: u32,
-    /// … of so many; at least 1.
+    /// Denominator of that share; at least 1.
     pub denominator: u32,
-    /// The host that copies name.
+    /// Host in the copies.
     pub host: MirrorHost,
 }
 
-/// The host that copies of a request name.
+/// Host in the copies of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MirrorHost {
-    /// That of the request.
+    /// The host of the request.
     #[default]
     Same,
-    /// The same with `-shadow` behind it, before the port; an address in brackets stays, since it would be none any more.
+    /// The host of the request with `-shadow` appended, before the port. An address in brackets is unchanged, as it
+    /// would no longer be an address.
     Shadow,
 }
 
 impl Action {
-    /// An action that changes nothing on the way, with default settings.
+    /// Returns an action with default settings that changes nothing.
     pub fn new(kind: ActionKind) -> Self {
         Self {
             kind,
@@ -100,104 +102,107 @@ impl Action {
     }
 }
 
-/// Who answers a request.
+/// Where the response to a request comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ActionKind {
     /// One cluster, by index.
     Cluster(usize),
-    /// Several clusters, drawn by weight.
+    /// Several clusters, selected by weight.
     Weighted(Vec<WeightedCluster>),
-    /// Other actions, drawn by weight, one of which is done instead. None of them is a split again.
+    /// Several other actions, one of which is selected by weight and carried out instead. None of them is itself a
+    /// split.
     Split(Vec<WeightedAction>),
-    /// eddy itself.
+    /// A local reply.
     Respond(Respond),
-    /// eddy itself, sending the client elsewhere.
+    /// A local reply that redirects the client.
     Redirect(Redirect),
-    /// Whoever answers at servers of NGINX's.
+    /// The servers of an NGINX configuration.
     Sites(SitesAt),
 }
 
 /// A cluster and its share of a rule's requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WeightedCluster {
-    /// The cluster, by index.
+    /// Index of the cluster.
     pub cluster: usize,
-    /// Its share relative to the others.
+    /// Share relative to the other clusters.
     pub weight: u32,
 }
 
 /// An action and its share of a rule's requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WeightedAction {
-    /// The action, by index.
+    /// Index of the action.
     pub action: usize,
-    /// Its share relative to the others.
+    /// Share relative to the other actions.
     pub weight: u32,
 }
 
-/// A fixed answer.
+/// A fixed response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Respond {
     /// Status code, 200 to 599.
     pub status: u16,
-    /// The whole body; at most 1 MiB.
+    /// Complete body; at most 1 MiB.
     pub body: Arc<[u8]>,
     /// `Content-Type` of the body.
     pub content_type: Arc<str>,
 }
 
-/// A redirect; what is not given stays as in the request.
+/// A redirect; parts that are not given are taken from the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Redirect {
     /// 301, 302, 303, 307 or 308.
     pub status: u16,
     /// `http` or `https`.
     pub scheme: Option<Arc<str>>,
-    /// Host, perhaps with a port.
+    /// Host, with an optional port.
     pub host: Option<Arc<str>>,
-    /// Drop the request's query.
+    /// Whether the query of the request is dropped.
     pub strip_query: bool,
-    /// A port, put behind the host.
+    /// Port that is appended to the host.
     pub port: Option<u16>,
-    /// The path instead of the request's, with a query of its own perhaps.
+    /// Path that replaces the request's; may include a query.
     pub path: Option<Arc<str>>,
-    /// Always name scheme and host, the request's where none are given.
+    /// Whether scheme and host are always written; the request's are used where none are given.
     pub is_absolute: bool,
 }
-// The path of a redirect is the rule's path rewrite, where it has one, else the request's.
+// The path of a redirect is the rule's path rewrite if there is one, else the request's path.
 
-/// When a request is tried again at another endpoint.
+/// When a request is retried at another endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RetryConfig {
-    /// Attempts beside the first. Default 1.
+    /// Attempts in addition to the first. Default 1.
     pub attempts: u8,
-    /// Statuses of the endpoint, beside a failure to connect or a reused link that closed before the first byte,
-    /// for which an idempotent request without a body is tried again. Default none.
+    /// Response statuses for which an idempotent request without a body is retried. Default none. Connect failures and
+    /// reused upstream connections that closed before the first byte are always retried.
     pub statuses: Vec<u16>,
-    /// Whether an idempotent request without a body is tried again after its endpoint closed a fresh link without an answer. Default no.
+    /// Whether an idempotent request without a body is retried when a new upstream connection closed without a
+    /// response. Default no.
     pub on_reset: bool,
-    /// Statuses of gRPC with which an endpoint ends a call, without an answer, that is tried again. Default none.
+    /// gRPC statuses for which a call is retried when the endpoint ended it without a response message. Default none.
     pub grpc_statuses: GrpcStatuses,
     /// Statuses that count as failures of the endpoint. Default 502, 503 and 504.
     pub failure_statuses: FailureStatuses,
 }
 
-/// Statuses of answers that count as failures of their endpoint, for its ejection.
+/// Response statuses that count as failures of the endpoint, for its ejection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FailureStatuses {
     /// 502, 503 and 504.
     #[default]
     Gateway,
-    /// Those of [`RetryConfig::statuses`] without 403 and 404, for requests that may be sent again while attempts are left.
+    /// The statuses of [`RetryConfig::statuses`] except 403 and 404, for requests that may be sent again and have
+    /// attempts left.
     Retried,
 }
 
-/// When a request is sent to another endpoint, too, as the first has not answered.
+/// When a request is sent to a second endpoint because the first has not answered yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HedgeConfig {
-    /// How long the latest attempt is given alone.
+    /// Time without a response to the latest attempt after which the next one is sent.
     pub after: Duration,
-    /// Attempts beside the first; at least 1. Those that were tried again count.
+    /// Attempts in addition to the first; at least 1. Retries count as attempts.
     pub attempts: u8,
 }
 

@@ -1,4 +1,4 @@
-//! The checked configuration: every name resolved, every value in range, ready to be compiled into a plan.
+//! Checked configuration: names are resolved and values are in range, ready to be compiled into a plan.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -24,92 +24,94 @@ pub use crate::action::{
 use crate::forward::{Forwarding, ProxyProtocolConfig};
 use crate::tls::ListenerTlsConfig;
 
-/// A whole configuration, checked.
+/// A complete, checked configuration.
 #[derive(Clone, Debug)]
 pub struct GatewayConfig {
-    /// Where clients connect; at least one.
+    /// The listeners; at least one.
     pub listeners: Vec<ListenerConfig>,
-    /// The route tables; listeners name them by index.
+    /// Route tables; listeners refer to them by index.
     pub tables: Vec<RouteTable>,
-    /// The servers of configurations of NGINX's; listeners and actions name them and their addresses by index.
+    /// Servers of NGINX configurations; listeners and actions refer to them and to their addresses by index.
     pub sites: Vec<Arc<Sites>>,
-    /// What rules do; `eddy_route::Rule::action` is an index into this list.
+    /// Actions of rules; `eddy_route::Rule::action` is an index into this list.
     pub actions: Vec<Action>,
-    /// Where requests go; actions name them by index.
+    /// Clusters; actions refer to them by index.
     pub clusters: Vec<ClusterConfig>,
-    /// The filters; listeners and actions name them by index.
+    /// Filters; listeners and actions refer to them by index.
     pub filters: Vec<FilterConfig>,
-    /// The authority that certificates are ordered from, if any are.
+    /// ACME authority that certificates are ordered from, if any.
     pub acme: Option<AcmeConfig>,
     /// The admin listener, if any.
     pub admin: Option<AdminConfig>,
-    /// Where access records go, if anywhere.
+    /// Access log, if any.
     pub access_log: Option<AccessLogConfig>,
-    /// Where and how eddy's own messages go.
+    /// Destination, level and format of eddy's own log messages.
     pub log: LogConfig,
-    /// Limits of the whole gateway.
+    /// Gateway-wide limits.
     pub limits: GatewayLimits,
-    /// When a filter that ends the process is not entered any more.
+    /// When a filter that crashes the process is taken out of service.
     pub quarantine: QuarantineConfig,
-    /// Of how many requests one is routed by the plain scan as well; 0 for none. Default 0.
+    /// Sampling of the route check: one of this many requests is also routed by a linear scan over the rules; 0 turns
+    /// it off. Default 0.
     pub route_check: u32,
-    /// Workers; `None` for one a core that this process may use.
+    /// Number of workers; `None` for one per core that this process may use.
     pub workers: Option<u16>,
-    /// Longest time a drain waits for exchanges to end. Default 30 s.
+    /// Maximum time that a drain waits for exchanges to end. Default 30 s.
     pub drain_timeout: Duration,
-    /// The text as shown by the admin listener: what was read, secrets hidden.
+    /// Configuration text as the admin listener shows it, with secrets hidden.
     pub shown: Arc<str>,
-    /// Names this version among others (a hash of what was read).
+    /// Version identifier: a hash of the configuration text.
     pub version: Arc<str>,
-    /// Files that the configuration includes, and folders in which there may be more of them.
+    /// Files that the configuration includes, and directories that may hold more of them.
     pub included: Vec<PathBuf>,
 }
 
-/// A listener: an address, what is served there and its limits.
+/// A listener: a bound address, how it is served, and its limits.
 #[derive(Clone, Debug)]
 pub struct ListenerConfig {
-    /// Names the listener in metrics and logs; its address by default.
+    /// Name in metrics and logs. Default: the address.
     pub name: Arc<str>,
-    /// The bound address.
+    /// Bound address.
     pub address: ListenAddress,
-    /// Whether a configuration is refused when eddy can't listen at the address. Otherwise the rest is served meanwhile.
+    /// Whether the configuration is refused when eddy cannot listen at the address. Otherwise the remaining listeners
+    /// are served.
     pub is_required: bool,
-    /// What answers requests that come in here.
+    /// Service behind this listener: routes, NGINX servers, the demo or forwarding.
     pub serve: Serve,
-    /// How it is served over TLS, if it is.
+    /// TLS settings, if the listener uses TLS.
     pub tls: Option<ListenerTlsConfig>,
-    /// Which connections begin with what a proxy in front says of them, if any do.
+    /// Connections that begin with a PROXY protocol header, if any.
     pub proxy_protocol: Option<ProxyProtocolConfig>,
-    /// How HTTP/2 is spoken.
+    /// HTTP/2 settings.
     pub http2: Http2Config,
-    /// How the paths of requests are normalised before rules see them.
+    /// Path normalisation, applied before rules see a request.
     pub normaliser: Normaliser,
-    /// Whether the port is taken from the host that clients name, before rules see it and endpoints are told. Default no.
+    /// Whether the port is removed from the host before rules see it and before it is sent to endpoints. Default no.
     pub strips_port: bool,
-    /// Limits of one connection and request.
+    /// Limits per connection and request.
     pub limits: HttpLimits,
-    /// Timeouts of one connection and request.
+    /// Timeouts per connection and request.
     pub timeouts: HttpTimeouts,
-    /// Which of the client's address and scheme the upstream is told, and how.
+    /// Headers that pass the client's address and scheme upstream.
     pub forwarded: ForwardedConfig,
-    /// The pseudonym to add to `Via`, if any (RFC 9110 §7.6.3).
+    /// Pseudonym that is added to `Via`, if any (RFC 9110 §7.6.3).
     pub via: Option<Arc<str>>,
-    /// The field that carries the request id, if any.
+    /// Header that carries the request ID, if any.
     pub request_id: Option<Arc<str>>,
-    /// Whether access records are written for this listener (if an access log is configured).
+    /// Whether access log entries are written for this listener, if an access log is configured.
     pub has_access_log: bool,
-    /// The filters that its exchanges pass, by index, in order.
+    /// Filters that its exchanges pass, by index, in order.
     pub filters: Vec<usize>,
 }
 
-/// How a listener speaks HTTP/2.
+/// HTTP/2 settings of a listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Http2Config {
-    /// Whether it is offered to clients that come over TLS.
+    /// Whether HTTP/2 is offered to TLS clients.
     pub over_tls: bool,
-    /// Whether it is taken from clients that begin with it in cleartext.
+    /// Whether HTTP/2 with prior knowledge is accepted in cleartext.
     pub in_cleartext: bool,
-    /// How much a connection may hold and ask for; the limits of heads are the listener's.
+    /// Limits of a connection. The head limits are the listener's.
     limits: Http2Limits,
 }
 
@@ -120,121 +122,121 @@ impl Default for Http2Config {
 }
 
 impl Http2Config {
-    /// It with these limits; those of heads are not taken from there.
+    /// Returns these settings with `limits`, whose head limits are ignored.
     pub fn with(self, limits: Http2Limits) -> Self {
         Self { limits, ..self }
     }
 
-    /// The limits of a connection whose heads have these.
+    /// Returns the limits of a connection with these head limits.
     pub fn limits(&self, head: HeadLimits) -> Http2Limits {
         Http2Limits { head, ..self.limits }
     }
 }
 
-/// A filter as configured; made ready by those who know its kind.
+/// A filter as configured; the code for its kind turns it into a running filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilterConfig {
-    /// Its name.
+    /// Name of the filter.
     pub name: Arc<str>,
-    /// What runs it.
+    /// Engine that runs the filter.
     pub kind: FilterKind,
-    /// Its configuration as JSON; `null` where there is none, and of built-in filters. Of a filter in Wasm what it gets:
-    /// a text as it is, nothing where there is none.
+    /// Configuration as JSON; `null` if there is none, and for built-in filters. For a Wasm filter the bytes that it
+    /// receives: a text verbatim, empty if there is none.
     pub config: Arc<str>,
-    /// Its place in an exchange.
+    /// Failure, timeout and resource policy of the filter in an exchange.
     pub policy: FilterPolicy,
 }
 
-/// What runs a filter.
+/// Engine that runs a filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FilterKind {
-    /// eddy itself.
+    /// A filter that is built into eddy.
     Builtin(BuiltinConfig),
-    /// A shared library by the contract.
+    /// A shared library that implements the filter ABI.
     Native {
-        /// The file; relative ones are taken from where the configuration file lies.
+        /// Library file; relative paths are resolved against the directory of the configuration file.
         library: PathBuf,
-        /// The filter's name in it.
+        /// Name of the filter within the library.
         filter: Arc<str>,
     },
-    /// A filter in Go.
+    /// A Go filter.
     Go {
-        /// Where its source or the built bundle lies.
+        /// Source package or built bundle.
         source: GoSource,
-        /// The filter's name in it.
+        /// Name of the filter within the bundle.
         filter: Arc<str>,
     },
-    /// A module in Wasm.
+    /// A Wasm module.
     Wasm(Arc<WasmConfig>),
-    /// A script in Lua.
+    /// A Lua script.
     Lua(LuaConfig),
 }
 
-/// A module in Wasm, and what it may do.
+/// A Wasm module and its permissions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WasmConfig {
-    /// The file; relative ones are taken from where the configuration file lies.
+    /// Module file; relative paths are resolved against the directory of the configuration file.
     pub module: PathBuf,
-    /// Which of its filters is meant; empty where the module has but one.
+    /// Root ID that selects a filter of the module; empty if the module has only one.
     pub root_id: String,
-    /// Names the machine among those of the same module; empty by default.
+    /// VM ID that separates instances of the same module; empty by default.
     pub vm_id: String,
-    /// What an instance gets when it starts; empty where there is nothing.
+    /// Configuration that an instance receives when it starts; may be empty.
     pub vm_config: String,
-    /// How far a fault reaches.
+    /// Exchanges that a fault of the module affects.
     pub isolation: WasmIsolation,
-    /// Largest memory of an instance. Default 64 MiB.
+    /// Maximum memory of an instance. Default 64 MiB.
     pub memory_bytes: u64,
-    /// Longest time of one call. Default 10 ms.
+    /// Maximum time of one call. Default 10 ms.
     pub cpu: Duration,
-    /// The environment that the module sees.
+    /// Environment variables that the module sees.
     pub env: Vec<(String, String)>,
 }
 
-/// How far a fault of a module reaches.
+/// Exchanges that a fault of a module affects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WasmIsolation {
-    /// To all exchanges of its worker.
+    /// All exchanges of the worker.
     #[default]
     Worker,
-    /// To one exchange.
+    /// One exchange.
     Stream,
 }
 
-/// A filter in Lua.
+/// A Lua filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LuaConfig {
-    /// Its script.
+    /// Default script.
     pub script: LuaScriptText,
-    /// Scripts that rules can name.
+    /// Named scripts that rules can select.
     pub scripts: Vec<(Arc<str>, LuaScriptText)>,
-    /// CPU time of a hook from one wait to the next.
+    /// CPU time limit of a hook between two waits.
     pub cpu: Duration,
-    /// Memory of the script on each worker.
+    /// Memory limit of the script on each worker.
     pub memory_bytes: usize,
-    /// Libraries that reach out of the machine.
+    /// Allowed libraries that reach outside the Lua VM.
     pub allow: LuaAllowed,
-    /// Most values of the shared stores.
+    /// Maximum number of values in the shared stores.
     pub shared_entries_max: usize,
-    /// Most bytes of the shared stores.
+    /// Maximum size of the shared stores, in bytes.
     pub shared_bytes_max: usize,
 }
 
-/// Where the text of a script lies.
+/// Source of a Lua script.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum LuaScriptText {
-    /// In a file.
+    /// A file.
     File(PathBuf),
-    /// In the configuration.
+    /// Inline text in the configuration.
     Inline {
-        /// What it is called in messages.
+        /// Name of the script in messages.
         name: Arc<str>,
-        /// The script.
+        /// The script text.
         text: Arc<str>,
     },
 }
 
-/// Libraries that a script in Lua may use beyond those that reach nothing.
+/// Libraries that a Lua script may use in addition to those without access to the system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "a set of four")]
 pub struct LuaAllowed {
@@ -248,131 +250,132 @@ pub struct LuaAllowed {
     pub ffi: bool,
 }
 
-/// Where a filter in Go comes from.
+/// Source of a Go filter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum GoSource {
-    /// The folder of its package, to be linked into the configuration's bundle.
+    /// Directory of the filter's package, which is linked into the configuration's bundle.
     Package(PathBuf),
-    /// A bundle that was built before.
+    /// A bundle that was built beforehand.
     Library(PathBuf),
-    /// The configuration's bundle, and the folder of the filter's package in it.
+    /// The configuration's bundle, and the directory of the filter's package in it.
     Linked {
-        /// The bundle.
+        /// The bundle file.
         library: PathBuf,
-        /// The folder.
+        /// The package directory.
         package: PathBuf,
     },
 }
 
-/// What a rule says of a filter.
+/// Override of a filter under a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleFilterConfig {
-    /// The filter, by index.
+    /// Index of the filter.
     pub filter: usize,
-    /// Whether it is left out; `None` where the rule does not say.
+    /// Whether the filter is disabled; `None` if the rule does not set it.
     pub is_disabled: Option<bool>,
-    /// The rule's configuration for it as JSON, if it has one; never of a built-in filter.
+    /// Configuration for the filter under this rule as JSON, if any; never for a built-in filter.
     pub config: Option<Arc<str>>,
-    /// The configuration of a built-in filter under this rule, if it has one: the filter's own with the rule's keys
-    /// laid over it.
+    /// Configuration of a built-in filter under this rule, if any: the filter's own with the rule's keys merged over
+    /// it.
     pub builtin: Option<Arc<BuiltinConfig>>,
-    /// The script of a filter in Lua under this rule, if it has one.
+    /// Script of a Lua filter under this rule, if any.
     pub lua: Option<LuaScriptText>,
 }
 
-/// Where a listener is bound: `127.0.0.1:8080`, `unix:/run/eddy.sock` or `udp:127.0.0.1:53`.
+/// Address of a listener: `127.0.0.1:8080`, `unix:/run/eddy.sock` or `udp:127.0.0.1:53`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ListenAddress {
-    /// A TCP address and port.
+    /// TCP address and port.
     Tcp(SocketAddr),
-    /// A Unix socket in the file system.
+    /// Unix socket in the file system.
     Unix(PathBuf),
-    /// A UDP address and port.
+    /// UDP address and port.
     Udp(SocketAddr),
 }
 
-/// What answers the requests of a listener.
+/// Service behind a listener: routes, NGINX servers, the demo or forwarding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Serve {
     /// Route tables, by index, in order.
     Routes(Vec<usize>),
-    /// Servers of NGINX's.
+    /// Servers of an NGINX configuration.
     Sites(SitesAt),
-    /// The embedded demo endpoint: `/echo`, `/fixed`, `/slow`.
+    /// The built-in demo endpoint: `/echo`, `/fixed`, `/slow`.
     Demo,
-    /// Nothing of eddy's: connections, or datagrams, are passed on as they are.
+    /// A TCP or UDP proxy: connections or datagrams are forwarded unchanged.
     Forward(Arc<Forwarding>),
 }
 
-/// The servers of NGINX's that listen at one address.
+/// The servers of an NGINX configuration that listen at one address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SitesAt {
-    /// The configuration that they are of, by index in [`Config::sites`].
+    /// Index of the NGINX configuration in [`GatewayConfig::sites`].
     pub sites: usize,
-    /// The address, by index in that.
+    /// Index of the address within it.
     pub address: usize,
 }
 
 /// Limits of one connection and its requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HttpLimits {
-    /// Limits of a head.
+    /// Limits of a request head.
     pub head: HeadLimits,
-    /// Largest request body, bytes; `None` for no limit. Default none.
+    /// Maximum size of a request body in bytes; `None` for no limit. Default none.
     pub body_bytes_max: Option<u64>,
-    /// Most connections of this listener. Default 100,000.
+    /// Maximum connections of this listener. Default 100,000.
     pub connections_max: u32,
-    /// Most requests on a connection before it is closed; 0 for no limit. Default 0.
+    /// Maximum requests on a connection before it is closed; 0 for no limit. Default 0.
     pub requests_per_connection_max: u64,
 }
 
 /// Timeouts of one connection and its requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HttpTimeouts {
-    /// Longest time from the first byte of a request head to its end. Default 10 s.
+    /// Maximum time from the first byte of a request head to its end. Default 10 s.
     pub head: Duration,
-    /// Longest time a connection may be idle between requests. Default 60 s.
+    /// Maximum idle time of a connection between requests. Default 60 s.
     pub idle: Duration,
-    /// Least bytes a second, on average after `body_grace`, of a request body or of a response being read by the client; 0 turns it off. Default 1024.
+    /// Minimum average rate in bytes per second, after `body_grace`, at which the client sends a request body or reads
+    /// a response; 0 turns it off. Default 1024.
     pub body_rate_min: u32,
-    /// How long a body may be slower than `body_rate_min`. Default 10 s.
+    /// Time during which a body may be slower than `body_rate_min`. Default 10 s.
     pub body_grace: Duration,
-    /// Longest time of a whole exchange, or until a tunnel opens; `None` for no limit. Default none.
+    /// Maximum time of an exchange, or until a tunnel opens; `None` for no limit. Default none.
     pub exchange: Option<Duration>,
-    /// Longest silence on both ways of a tunnel. Default 10 min.
+    /// Maximum time without data in either direction of a tunnel. Default 10 min.
     pub tunnel: Duration,
-    /// Longest time that a tunnel goes on under a configuration that was replaced. Default 1 h.
+    /// Maximum time that a tunnel continues after its configuration was replaced. Default 1 h.
     pub tunnel_reload: Duration,
 }
 
-/// What the upstream is told of the client.
+/// Client information that is forwarded upstream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForwardedConfig {
-    /// Send `X-Forwarded-For`, `-Proto` and `-Host`. Default yes.
+    /// Whether `X-Forwarded-For`, `-Proto` and `-Host` are sent. Default yes.
     pub x_forwarded: bool,
-    /// Send `Forwarded` (RFC 7239). Default no.
+    /// Whether `Forwarded` (RFC 7239) is sent. Default no.
     pub forwarded: bool,
-    /// Peers whose own forwarding fields are kept and extended; others' are replaced. Default none.
+    /// Peers whose own forwarding headers are kept and extended; those of other peers are replaced. Default none.
     pub trusted: Vec<AddressBlock>,
 }
 
-/// A block of addresses, as in `10.0.0.0/8`.
+/// An address block such as `10.0.0.0/8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressBlock {
-    /// Any address of the block.
+    /// Any address within the block.
     pub address: IpAddr,
-    /// Length of the common prefix, bits.
+    /// Length of the common prefix in bits.
     pub prefix_bits: u8,
 }
 
 /// The admin listener.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdminConfig {
-    /// A loopback address, unless the configuration says it may be another.
+    /// Bound address; a loopback address unless the configuration allows others.
     pub address: SocketAddr,
 }
 
-/// eddy's own messages on standard error.
+/// eddy's own log messages on standard error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogConfig {
     /// `error`, `warn`, `info`, `debug` or `trace`. Default `info`.
@@ -381,34 +384,36 @@ pub struct LogConfig {
     pub format: LogFormat,
 }
 
-/// Limits of the whole gateway.
+/// Gateway-wide limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GatewayLimits {
-    /// Most client connections of all listeners. Default 100,000, and never more than the file limit allows.
+    /// Maximum client connections of all listeners. Default 100,000, and never more than the open-files limit allows.
     pub connections_max: u32,
-    /// Most exchanges at once. Default 50,000.
+    /// Maximum concurrent exchanges. Default 50,000.
     pub exchanges_max: u32,
-    /// Resident memory, percent of the machine's or cgroup's, above which new exchanges are answered 503. Default 90.
+    /// Resident memory, in percent of the machine's or cgroup's memory, above which new exchanges are answered 503.
+    /// Default 90.
     pub memory_percent_max: u8,
-    /// Memory that the runtime of filters in Go should stay below, percent of the machine's or cgroup's. Default 50.
+    /// Soft memory limit of the Go runtime for filters, in percent of the machine's or cgroup's memory. Default 50.
     pub go_memory_percent: u8,
-    /// Longest a request may wait for its worker before it is answered 503 instead of being worked on; zero turns it off. Default 500 ms.
+    /// Maximum time a request may wait for its worker; a request that waited longer is answered 503. Zero turns it off.
+    /// Default 500 ms.
     pub queue_delay_max: Duration,
 }
 
-/// When a filter that ends the gateway process again and again is not entered any more.
+/// When a filter that repeatedly ends the gateway process is taken out of service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuarantineConfig {
-    /// Deaths in it that it takes; 0 for never. Default 5.
+    /// Process crashes in the filter after which it is quarantined; 0 for never. Default 5.
     pub deaths: u32,
-    /// The time in which they are counted. Default 60 s.
+    /// Period in which crashes are counted. Default 60 s.
     pub within: Duration,
-    /// How long it is not entered. Default 10 min.
+    /// Duration of the quarantine. Default 10 min.
     pub time: Duration,
 }
 
 impl GatewayConfig {
-    /// Every file that TLS needs.
+    /// Returns every file that TLS needs.
     pub fn tls_files(&self) -> impl Iterator<Item = &WrittenPath> {
         let listeners = self.listeners.iter().filter_map(|listener| listener.tls.as_ref());
         let clusters = self.clusters.iter().filter_map(|cluster| cluster.tls.as_ref());
@@ -417,14 +422,14 @@ impl GatewayConfig {
         files.chain(clusters.flat_map(ClusterTlsConfig::files)).chain(acme)
     }
 
-    /// Whether anything is spoken over TLS.
+    /// Whether any listener or cluster uses TLS.
     pub fn has_tls(&self) -> bool {
         self.listeners.iter().any(|listener| listener.tls.is_some())
             || self.clusters.iter().any(|cluster| cluster.tls.is_some())
     }
 
-    /// Whether it is made of other files as well, that are no libraries: what holds may then change though the text has
-    /// not.
+    /// Whether the configuration also consists of other files, apart from libraries. If so, its effect may change
+    /// although its text has not.
     pub fn has_other_files(&self) -> bool {
         let is_file = |script: &LuaScriptText| matches!(script, LuaScriptText::File(_));
         let has_file = |kind: &FilterKind| match kind {
@@ -442,7 +447,7 @@ impl GatewayConfig {
             })
     }
 
-    /// The scripts in Lua, the modules in Wasm and the files that are included, which are watched like the configuration
+    /// Returns the Lua scripts, Wasm modules, included files and TLS files, which are watched like the configuration
     /// itself.
     pub fn companions(&self) -> Vec<PathBuf> {
         let of_script = |script: &LuaScriptText| match script {
@@ -526,7 +531,7 @@ impl Default for QuarantineConfig {
 }
 
 impl AddressBlock {
-    /// Whether `address` lies in the block; an IPv4-mapped IPv6 address counts as IPv4.
+    /// Whether `address` is in the block; an IPv4-mapped IPv6 address counts as IPv4.
     pub fn contains(&self, address: IpAddr) -> bool {
         match (self.address.to_canonical(), address.to_canonical()) {
             (IpAddr::V4(block), IpAddr::V4(address)) => {
@@ -546,7 +551,7 @@ fn shared_prefix_bits(a: u128, b: u128, width: u32) -> u32 {
 }
 
 impl GatewayConfig {
-    /// Whether two actions, by index, do the same.
+    /// Whether two actions, given by index, are equal.
     pub fn are_alike(&self, a: u32, b: u32) -> bool {
         let action = |index: u32| self.actions.get(index as usize);
         action(a).zip(action(b)).is_some_and(|(a, b)| a == b)

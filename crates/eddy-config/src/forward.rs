@@ -1,4 +1,4 @@
-//! Connections and datagrams that are passed on as they are, as configured.
+//! Checked configuration of TCP and UDP forwarding.
 
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -7,55 +7,55 @@ use eddy_route::{HostPattern, SourceLocation};
 
 use crate::config::AddressBlock;
 
-/// Where the connections of a listener go.
+/// Forwarding of a listener's connections or datagrams.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forwarding {
-    /// The ways, in the order of the file; at least one.
+    /// The targets, in the order of the file; at least one.
     pub ways: Vec<Forward>,
-    /// Where that is written.
+    /// Position in the configuration.
     pub origin: SourceLocation,
 }
 
-/// One of the ways.
+/// One target of forwarded connections or datagrams.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forward {
-    /// The names that clients ask for; none for whatever no other way names.
+    /// Server names (SNI) of this target; empty for all connections that no other target names.
     pub names: Vec<HostPattern>,
-    /// The cluster, by index.
+    /// Index of the cluster.
     pub cluster: usize,
-    /// How the endpoint is told who the client is, if it is.
+    /// Version of the PROXY protocol header that tells the endpoint the client address, if one is sent.
     pub proxy: Option<ProxyVersion>,
-    /// When a session of datagrams ends before it has been silent for long; nothing of connections.
+    /// When a UDP session ends before its idle timeout; without effect for connections.
     pub ends: SessionEnds,
 }
 
-/// When a session of datagrams ends before it has been silent for long.
+/// When a UDP session ends before its idle timeout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SessionEnds {
-    /// Datagrams of the client after which its next one begins another session; `None` for no limit.
+    /// Client datagrams after which the next one begins another session; `None` for no limit.
     pub datagrams_max: Option<NonZeroU32>,
-    /// Datagrams that the endpoint sends for each of the client's; `None` where that is not known.
+    /// Datagrams that the endpoint sends for each client datagram; `None` if unknown.
     pub responses: Option<NonZeroU32>,
 }
 
 /// A version of the PROXY protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProxyVersion {
-    /// A line of text.
+    /// Text header.
     V1,
-    /// Binary.
+    /// Binary header.
     V2,
 }
 
-/// Which connections begin with a header of the PROXY protocol.
+/// Connections that begin with a PROXY protocol header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProxyProtocolConfig {
-    /// Those from here; all of them where nothing is said.
+    /// Source addresses of these connections; `None` for all connections.
     pub from: Option<Vec<AddressBlock>>,
 }
 
 impl Forward {
-    /// The names as they are written in the file.
+    /// Returns the server names as they are written in the file.
     pub fn names_written(&self) -> Vec<String> {
         let written = |pattern: &HostPattern| match pattern {
             HostPattern::Exact(name) => name.clone(),
@@ -69,16 +69,16 @@ impl Forward {
 }
 
 impl Forwarding {
-    /// Whether the name that a client asks for decides.
+    /// Whether the target depends on the server name (SNI).
     pub fn goes_by_name(&self) -> bool {
         self.ways.iter().any(|way| !way.names.is_empty())
     }
 
-    /// The way for a client that asks for this name: the exact name first, then the longest `*.` that fits, then a way
-    /// without names. `None` where there is none of these.
+    /// Returns the target for a server name: the exact name first, then the longest matching `*.`, then a target
+    /// without names. `None` if nothing matches.
     ///
     /// # Cost
-    /// Linear in the names.
+    /// Linear in the number of names.
     pub fn find(&self, name: Option<&str>) -> Option<&Forward> {
         let rank = |way: &Forward| -> Option<usize> {
             if way.names.is_empty() {
@@ -87,7 +87,7 @@ impl Forwarding {
             way.names.iter().filter_map(|pattern| rank_of(pattern, name?)).max()
         };
         let ranked = self.ways.iter().filter_map(|way| Some((rank(way)?, way)));
-        // The first of the best.
+        // Of equal ranks the first wins.
         ranked
             .fold(None, |best: Option<(usize, &Forward)>, (rank, way)| match best {
                 Some((highest, _)) if highest >= rank => best,
@@ -97,7 +97,7 @@ impl Forwarding {
     }
 }
 
-/// How specific a pattern is that a name fits; `None` where it does not.
+/// Returns how specific `pattern` is if `name` matches it, else `None`.
 fn rank_of(pattern: &HostPattern, name: &str) -> Option<usize> {
     match pattern {
         HostPattern::Exact(exact) => (exact == name).then_some(usize::MAX),
@@ -109,14 +109,14 @@ fn rank_of(pattern: &HostPattern, name: &str) -> Option<usize> {
         | HostPattern::OneLabel(_)
         | HostPattern::ByteSuffix(_)
         | HostPattern::BytePrefix(_) => {
-            // The file form has `*` alone of these.
+            // Of these the file format has only `*`.
             Some(1)
         }
     }
 }
 
 impl ProxyProtocolConfig {
-    /// Whether a connection from this address begins with a header.
+    /// Whether a connection from `peer` must begin with a PROXY protocol header.
     pub fn is_due(&self, peer: IpAddr) -> bool {
         self.from.as_ref().is_none_or(|blocks| blocks.iter().any(|block| block.contains(peer)))
     }

@@ -1,10 +1,11 @@
-//! What configuration means: from the spec as written to the checked config.
+//! Configuration of eddy, from text to checked values.
 //!
-//! Texts go in, a [`Config`] or all [`Problem`]s come out; this crate reads no file, no clock and no environment.
+//! Input is text, output is a [`GatewayConfig`] or all [`Problem`]s. This crate reads no file, no clock and no
+//! environment.
 //!
-//! `yaml/` makes a tree of a text, `read/` and the declarations in `spec/` make a spec of the tree, `check/` makes the
-//! config. The same declarations give the published schema and reference (`reference/`). The language of another program
-//! is a way from its text to the same config, in `dialect/NAME/`.
+//! `yaml/` parses a text into a tree, `read/` and the declarations in `spec/` turn the tree into a spec, `check/` turns
+//! the spec into the config. The published schema and reference are generated from the same declarations
+//! (`reference/`). Configuration languages of other programs are converted to the same config in `dialect/NAME/`.
 
 #![forbid(unsafe_code)]
 
@@ -38,13 +39,13 @@ pub use reference::{reference_page, schema};
 pub use tls::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig};
 pub use upgrade::{Connect, Protocols, Upgrades, WEBSOCKET};
 
-/// Whether a text is a manifest of Kubernetes: an object with `apiVersion` and `kind`, or several.
+/// Whether a text is a Kubernetes manifest: one or more objects with `apiVersion` and `kind`.
 pub fn is_manifest(source: &SourceText) -> bool {
     dialect::ConfigLanguage::of_text(source) == dialect::ConfigLanguage::Kubernetes
 }
 
-/// The files that a configuration asks for, with `include` or as tables of eddy.yaml: patterns, as paths from where eddy
-/// runs.
+/// Returns the files that a configuration refers to, by `include` or as tables of eddy.yaml: patterns, as paths
+/// relative to the working directory of eddy.
 pub fn included_patterns(sources: &[SourceText]) -> Vec<String> {
     let is_nginx = sources.first().is_some_and(|source| dialect::nginx::is_nginx(&source.path));
     if is_nginx { dialect::nginx::includes(sources, 0) } else { check::embedded_files(sources) }

@@ -1,35 +1,35 @@
-//! The part of the checked configuration that is about TLS.
+//! Checked configuration of TLS on listeners.
 
 use std::time::Duration;
 
 use eddy_tls::{TlsVersion, WrittenPath};
 
-/// How a listener is served over TLS.
+/// TLS settings of a listener.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListenerTlsConfig {
-    /// The certificates and their keys, in the order of preference; at least one.
+    /// Certificates and their keys, in order of preference; at least one.
     pub certificates: Vec<CertificateFiles>,
-    /// Whether clients are turned away that ask for a host which no certificate is for, or for none. Default no.
+    /// Whether clients are rejected whose server name (SNI) matches no certificate, or that send none. Default no.
     pub is_strict: bool,
-    /// The least version. Default 1.2.
+    /// Minimum TLS version. Default 1.2.
     pub version_min: TlsVersion,
-    /// Whether and how clients are asked for a certificate. Default not at all.
+    /// Client certificate settings (mTLS). Default: clients are not asked for a certificate.
     pub clients: Option<ClientCertificatesConfig>,
-    /// Longest time to the end of a handshake. Default 5 s.
+    /// Maximum time until the TLS handshake is complete. Default 5 s.
     pub handshake_timeout: Duration,
 }
 
-/// The files of a chain of certificates and its key.
+/// Files of a certificate chain and its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CertificateFiles {
-    /// The chain, PEM.
+    /// Certificate chain, PEM.
     pub chain: WrittenPath,
-    /// The key, PEM.
+    /// Private key, PEM.
     pub key: WrittenPath,
-    /// An OCSP response, DER.
+    /// OCSP response, DER.
     pub ocsp: Option<WrittenPath>,
-    /// The hosts that it is shown for instead of those that it names: `*.` in front stands for any number of labels, `*`
-    /// for every host. Default those that it names.
+    /// Hosts that the certificate is used for, instead of the names in it: a leading `*.` matches any number of labels,
+    /// `*` every host. Default: the names in the certificate.
     pub hosts: Option<Vec<String>>,
 }
 
@@ -39,19 +39,19 @@ impl CertificateFiles {
     }
 }
 
-/// How clients show who they are.
+/// Client certificate settings (mTLS).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientCertificatesConfig {
-    /// The authorities, PEM.
+    /// Certificate authorities, PEM.
     pub authorities: WrittenPath,
     /// Whether clients without a certificate are served as well. Default no.
     pub is_optional: bool,
-    /// The certificates that are taken no longer: lists of the authorities, PEM. Default none.
+    /// Certificate revocation lists of the authorities, PEM. Default none.
     pub revoked: Option<WrittenPath>,
 }
 
 impl ListenerTlsConfig {
-    /// These certificates, and else what holds unless the configuration says otherwise.
+    /// Returns settings with these certificates and defaults for everything else.
     pub fn new(certificates: Vec<CertificateFiles>) -> Self {
         Self {
             certificates,
@@ -62,7 +62,7 @@ impl ListenerTlsConfig {
         }
     }
 
-    /// Every file that is named.
+    /// Returns every file that is named.
     pub fn files(&self) -> impl Iterator<Item = &WrittenPath> {
         let clients = self.clients.iter();
         let clients = clients.flat_map(|clients| [&clients.authorities].into_iter().chain(&clients.revoked));

@@ -1,40 +1,40 @@
-//! What a connection may become beside the requests on it.
+//! Checked configuration of protocol upgrades and `CONNECT`.
 
 use std::time::Duration;
 
-/// What connections may become under a rule.
+/// Protocol upgrades and `CONNECT` under a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Upgrades {
-    /// The protocols that a client may switch to.
+    /// Protocols that a client may switch to.
     pub protocols: Protocols,
-    /// What becomes of `CONNECT`.
+    /// Handling of `CONNECT`.
     pub connect: Connect,
-    /// Longest silence on both ways of a tunnel; `None` for the listener's.
+    /// Maximum time without data in either direction of a tunnel; `None` for the listener's.
     pub idle_timeout: Option<Duration>,
 }
 
-/// The protocols that a client may switch to.
+/// Protocols that a client may switch to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Protocols {
-    /// These, in lower case.
+    /// These protocols, in lower case.
     These(Vec<Box<str>>),
-    /// Whatever client and endpoint agree on, but for HTTP itself.
+    /// Any protocol that client and endpoint agree on, except HTTP itself.
     Any,
 }
 
-/// What becomes of `CONNECT`.
+/// Handling of `CONNECT`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Connect {
-    /// It is answered with 501.
+    /// The request is answered 501.
     #[default]
     Refuse,
-    /// It is passed on to an endpoint of the cluster, which decides.
+    /// The request is forwarded to an endpoint of the cluster, which decides.
     Pass,
-    /// The tunnel leads to an endpoint of the cluster, whatever port was asked for.
+    /// A tunnel is opened to an endpoint of the cluster, regardless of the requested port.
     Open,
 }
 
-/// The protocol that clients switch to by default: its handshake proves that the endpoint means it.
+/// Protocol that is allowed by default: its handshake proves that the endpoint supports it.
 pub const WEBSOCKET: &str = "websocket";
 
 impl Default for Upgrades {
@@ -44,12 +44,12 @@ impl Default for Upgrades {
 }
 
 impl Upgrades {
-    /// Connections stay what they are.
+    /// Allows no upgrade and refuses `CONNECT`.
     pub fn none() -> Self {
         Self { protocols: Protocols::These(Vec::new()), connect: Connect::Refuse, idle_timeout: None }
     }
 
-    /// Whether a client may switch to a protocol, in any case.
+    /// Whether a client may switch to `protocol`, compared without case.
     pub fn allow(&self, protocol: &[u8]) -> bool {
         match &self.protocols {
             Protocols::These(names) => {
@@ -60,7 +60,7 @@ impl Upgrades {
     }
 }
 
-/// Whether it is HTTP by another way: requests that nobody would look at.
+/// Whether `protocol` is another form of HTTP: its requests would pass uninspected.
 pub(crate) fn is_http(protocol: &[u8]) -> bool {
     let name = protocol.split(|byte| *byte == b'/').next().unwrap_or_default();
     [b"h2c".as_slice(), b"h2", b"h3", b"http", b"https", b"tls"]

@@ -1,4 +1,4 @@
-//! Routes that were converted send the same requests to the same place.
+//! Tests that converted routes send the same requests to the same destinations.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
 
@@ -16,7 +16,7 @@ fn checked(path: &str, text: &str) -> GatewayConfig {
     config
 }
 
-/// Where a cluster's first endpoint is.
+/// Returns the address of a cluster's first endpoint.
 fn place_of(config: &GatewayConfig, cluster: usize) -> String {
     match &config.clusters[cluster].endpoints[0].address {
         EndpointAddress::Socket(address) => address.to_string(),
@@ -29,7 +29,8 @@ fn text_of(host: &str, target: &str) -> String {
     format!("GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n")
 }
 
-/// What becomes of a request under an nginx.conf: a place with target and host, an answer, or an address.
+/// Returns the result of a request under an nginx.conf: an endpoint with target and host, a response, or a redirect
+/// location.
 fn by_sites(config: &GatewayConfig, host: &str, target: &str) -> String {
     let text = text_of(host, target);
     let bytes = text.as_bytes();
@@ -68,7 +69,7 @@ fn by_sites(config: &GatewayConfig, host: &str, target: &str) -> String {
         NginxOutcome::Redirect { status } => {
             sites.write_location(&request, &mut walk, &mut out);
             let location = String::from_utf8(out).unwrap();
-            // A path is a path, with the host in front or without.
+            // A location is compared as a path, whether or not it includes the host.
             let own = format!("http://{}", host.to_lowercase());
             format!("{status} -> {}", location.strip_prefix(&own).unwrap_or(&location))
         }
@@ -77,7 +78,7 @@ fn by_sites(config: &GatewayConfig, host: &str, target: &str) -> String {
     }
 }
 
-/// The same under an eddy.yaml.
+/// Returns the result of a request under an eddy.yaml.
 fn by_rules(config: &GatewayConfig, router: &Router, host: &str, target: &str) -> String {
     let text = text_of(host, target);
     let bytes = text.as_bytes();
@@ -131,7 +132,7 @@ fn router_of(config: &GatewayConfig) -> Router {
     Router::build(&tables).unwrap()
 }
 
-/// Numbers that are the same in every run.
+/// Random numbers that are the same in every run.
 struct ConvertRng(u64);
 
 impl ConvertRng {
@@ -257,7 +258,7 @@ const ENVOY_ACTIONS: [&str; 9] = [
     "redirect: {prefix_rewrite: /p, https_redirect: true}",
 ];
 
-/// Virtual hosts of Envoy's at random.
+/// Generates random Envoy virtual hosts.
 fn generate_envoy(draw: &mut ConvertRng) -> String {
     let mut hosts = String::new();
     let mut taken = Vec::new();
@@ -280,7 +281,7 @@ fn generate_envoy(draw: &mut ConvertRng) -> String {
     envoy_file(&hosts)
 }
 
-/// A file of Envoy's with these virtual hosts.
+/// Returns an Envoy configuration with these virtual hosts.
 fn envoy_file(hosts: &str) -> String {
     ENVOY.replace("HOSTS", &hosts.replace("\n    ", "\n            "))
 }
@@ -398,7 +399,7 @@ clusters:
   next: {endpoints: ['next.internal:80']}
 ";
 
-/// Compares with `tests/golden/convert/NAME`, or writes it when the variable `UPDATE` is set.
+/// Compares `text` with `tests/converted/NAME`, or writes the file if the variable `UPDATE` is set.
 fn golden(name: &str, text: &str) {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/converted");
     let path = folder.join(name);

@@ -1,4 +1,5 @@
-//! Configurations of Envoy's: examples of its documentation, what is refused and where, and broken files.
+//! Tests of Envoy configurations: examples of its documentation, refused settings and their positions, and broken
+//! files.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
 
@@ -13,7 +14,7 @@ use eddy_route::{RouteRequest, RouteScratch, Router};
 use eddy_tls::ServerCheck;
 use eddy_upstream::{Balance, BalanceKey};
 
-/// A request: target, host and fields.
+/// A request: target, host and headers.
 struct EnvoyTestRequest<'a> {
     target: &'a str,
     host: &'a str,
@@ -29,7 +30,7 @@ fn config(text: &str) -> GatewayConfig {
     read(text, Leniency::Strict).unwrap_or_else(|problems| panic!("{problems:#?}\n{text}"))
 }
 
-/// The cluster or status that a request goes to, `none` without a route.
+/// Returns the cluster or status that a request gets, `none` without a route.
 fn answer(config: &GatewayConfig, ask: &EnvoyTestRequest<'_>) -> String {
     let router = Router::build(&config.tables[..1]).unwrap();
     let (path, query) = ask.target.split_once('?').unwrap_or((ask.target, ""));
@@ -75,7 +76,7 @@ fn answer(config: &GatewayConfig, ask: &EnvoyTestRequest<'_>) -> String {
     if is_rewritten { format!("{what} {}", String::from_utf8(path_out).unwrap()) } else { what }
 }
 
-/// Checks where requests go, each as `target[ host[ name:value]...] -> answer`.
+/// Checks the destinations of requests, each as `target[ host[ name:value]...] -> answer`.
 fn check(text: &str, asks: &[&str]) {
     let config = config(text);
     for line in asks {
@@ -89,12 +90,12 @@ fn check(text: &str, asks: &[&str]) {
     }
 }
 
-/// Routes of one virtual host for every host.
+/// Returns a configuration with one virtual host that has these routes and matches every host.
 fn routes(routes: &str) -> String {
     format!("virtual_hosts:\n- name: all\n  domains: [\"*\"]\n  routes:\n{routes}")
 }
 
-/// What is said of a configuration: line, whether it is an error, message and hint.
+/// Returns the problems of a configuration: line, whether it is an error, message and hint.
 fn problems(text: &str, leniency: Leniency) -> Vec<String> {
     let found = match check_with(&[SourceText::new("envoy.yaml", text)], leniency) {
         Ok(checked) => checked.warnings,
@@ -232,7 +233,7 @@ fn headers_match_as_the_api_says() {
         &one("string_match: {exact: a}, invert_match: true, treat_missing_header_as_empty: true"),
         &["/ h -> a", "/ h x:a -> none"],
     );
-    // Found with the real Envoy: none counts as a value that is there.
+    // Found with the real Envoy: a missing header counts as present with an empty value.
     let present = |more: &str| one(&format!("treat_missing_header_as_empty: true, {more}"));
     check(&present("present_match: true"), &["/ h -> a", "/ h x:1 -> a"]);
     check(&present("present_match: false"), &["/ h -> none", "/ h x:1 -> none"]);
@@ -371,7 +372,7 @@ fn cookies_are_looked_at_one_by_one() {
     check(&inverted, &["/ h -> a", "/ h cookie:c=2 -> a", "/ h cookie:c=1 -> none"]);
 }
 
-/// A virtual host with a matcher.
+/// Returns a virtual host with a matcher.
 fn matcher(tree: &str) -> String {
     let tree = tree.replace(
         "HEADER ",
@@ -391,9 +392,9 @@ fn leaves_of_matchers_are_final() {
         &matcher(tree),
         &[
             "/foo/bar/baz h x:1 -> bar",
-            // The leaf is reached, and its route is for another path.
+            // The matcher tree ends at this leaf, whose route has another path.
             "/foo/bar h x:1 -> 404",
-            // No leaf is reached: the shorter prefix is asked.
+            // No leaf matches, so the shorter prefix is tried.
             "/foo/bar h x:2 -> foo",
             "/foobar -> foo",
             "/fo -> rest",
@@ -524,7 +525,7 @@ fn slow_attempts_are_raced_with_where_the_policy_says_so() {
     let host = "  hedge_policy: {hedge_on_per_try_timeout: true}\n";
     assert_eq!(hedged(host, retry), (Some((200, 2)), None));
     assert_eq!(hedged(host, &format!("{retry}, hedge_policy: {{}}")), (None, Some(200)), "the route's own");
-    // Envoy goes on without asking anybody where no retries are left, and has no use for a policy without a reason.
+    // Envoy continues without a hedged attempt if no retries are left, and ignores a policy without a reason.
     assert_eq!(hedged(host, &retry.replace("num_retries: 2", "num_retries: 0")), (None, None));
     assert_eq!(hedged(host, &retry.replace("retry_on: 5xx, ", "")), (None, Some(200)));
 }
@@ -579,7 +580,7 @@ fn each_part_of_tls_that_eddy_cannot_have_is_told_once() {
             "of which only one can be",
         ),
     ] {
-        // What cannot be had is an error, however lenient: nothing could stand in for it.
+        // An unsupported certificate is an error even with leniency: nothing can replace it.
         for leniency in [Leniency::Strict, Leniency::Lenient] {
             let found = problems(&text.replace("CERTIFICATE", certificate), leniency);
             let errors: Vec<_> = found.iter().filter(|problem| problem.contains(" error: ")).collect();
@@ -608,7 +609,7 @@ fn each_part_of_tls_that_eddy_cannot_have_is_told_once() {
 fn certificates_stand_in_the_configuration_itself() {
     let socket = "    - transport_socket:\n        name: tls\n        typed_config:\n          '@type': type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext\n          common_tls_context:\n            tls_certificates:\n            - certificate_chain: {inline_string: \"one\\ntwo\\n\"}\n              private_key: {inline_bytes: KEY}\n            - certificate_chain: {inlineBytes: b25l}\n              private_key: {inline_string: secret-two}\n              ocsp_staple: {inline_bytes: AAEC}\n            validation_context: {trusted_ca: {inline_string: us}, crl: {inline_string: gone}}\n      filters:\n";
     let text = BOOTSTRAP.replace("    - filters:\n", socket);
-    // Base64 in either alphabet, padded or not, as Envoy reads it.
+    // Base64 in either alphabet, with or without padding, as Envoy accepts it.
     for (key, bytes) in [("c2VjcmV0", &b"secret"[..]), ("-_8=", b"\xfb\xff"), ("+/8", b"\xfb\xff")] {
         let config = config(&text.replace("KEY", &format!("'{key}'")));
         let tls = config.listeners[0].tls.as_ref().unwrap();
@@ -617,17 +618,17 @@ fn certificates_stand_in_the_configuration_itself() {
         assert_eq!(inline(&tls.certificates[0].key), bytes);
         assert_eq!(inline(&tls.certificates[1].chain), b"one");
         assert_eq!(inline(tls.certificates[1].ocsp.as_ref().unwrap()), [0, 1, 2]);
-        // A problem is shown with its line, which must not be that of a key.
+        // A problem is displayed with its line, which must not be a line of a key.
         let line_of =
             |place: &eddy_tls::WrittenPlace| text.lines().nth(place.line as usize - 1).unwrap().to_owned();
         assert!(tls.certificates.iter().all(|own| !line_of(&own.key.place).contains("private_key")));
         let clients = tls.clients.as_ref().unwrap();
         assert_eq!(inline(&clients.authorities), b"us");
         assert_eq!(inline(clients.revoked.as_ref().unwrap()), b"gone");
-        // Each is known by a name of its own.
+        // Each file has a unique name.
         let names: std::collections::BTreeSet<_> = tls.files().map(|file| file.path.clone()).collect();
         assert_eq!(names.len(), tls.files().count(), "{names:?}");
-        // Whoever may see the configuration may not see keys.
+        // People who may see the configuration must not see keys.
         assert!(config.shown.contains("inline_string: \"one\\ntwo\\n\""), "{}", config.shown);
         assert!(!config.shown.contains("secret") && !config.shown.contains(key), "{}", config.shown);
     }
@@ -641,7 +642,7 @@ fn certificates_stand_in_the_configuration_itself() {
 
 #[test]
 fn names_of_enumerations_are_read_whatever_their_case() {
-    // As Envoy does, and nothing beyond: `ROUND-ROBIN` and `roundRobin` are none of its names.
+    // Case is ignored as in Envoy, and nothing else: `ROUND-ROBIN` and `roundRobin` are not valid names.
     let names = ["LEAST_REQUEST", "STRICT_DNS", "UNESCAPE_AND_FORWARD", "OVERWRITE_IF_EXISTS_OR_ADD"];
     let lower =
         names.iter().fold(BOOTSTRAP.to_owned(), |text, name| text.replace(name, &name.to_lowercase()));
@@ -689,7 +690,7 @@ fn the_admin_listener_is_bound_to_loopback() {
     );
 }
 
-/// The bootstrap file with this `transport_socket` of its cluster.
+/// Returns the bootstrap file with this `transport_socket` for its cluster.
 fn towards_endpoints(context: &str) -> String {
     let kind = "'@type': type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext";
     let socket = format!(
@@ -789,11 +790,11 @@ fn clusters_are_balanced_by_the_key_of_their_routes() {
             let config = config(&with(policy, balance));
             assert_eq!((config.clusters[0].balance, config.clusters[0].key.as_ref()), (own, Some(&key)));
         }
-        // Elsewhere it does nothing, as in Envoy.
+        // With other balancing algorithms it has no effect, as in Envoy.
         let plain = config(&with(policy, "RANDOM"));
         assert_eq!((plain.clusters[0].balance, plain.clusters[0].key.as_ref()), (Balance::Random, None));
     }
-    // Without a key an endpoint is drawn.
+    // Without a key, endpoints are selected at random.
     assert_eq!(config(&BOOTSTRAP.replace("LEAST_REQUEST", "RING_HASH")).clusters[0].balance, Balance::Random);
     let says = |text: &str, expected: &str| {
         let found = problems(text, Leniency::Strict);
@@ -868,7 +869,7 @@ fn leniency_passes_over_what_eddy_has_not() {
     );
 }
 
-/// A bootstrap file with all that is common.
+/// A bootstrap file with all common settings.
 const BOOTSTRAP: &str = r#"
 admin:
   address: {socket_address: {address: 127.0.0.1, port_value: 9901}}

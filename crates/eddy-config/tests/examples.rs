@@ -1,4 +1,4 @@
-//! The examples mean what they say, and are without a warning.
+//! Tests that the example configurations load without warnings and mean what they say.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
 
@@ -88,6 +88,6 @@ fn filters() {
         "filters/./c/build/libfield.so",
         "filters/wasm-c/build/field.wasm",
     ];
-    // Each has one in front of it that reads messages for it.
+    // Each of these filters has a `message_fields` filter that reads messages for it.
     assert_eq!(kinds("fields"), [tongues.as_slice(), &["message_fields"; 4]].concat());
 }

@@ -1,4 +1,4 @@
-//! Golden files: a configuration, a line of dashes, and what is said of it; `UPDATE=1` rewrites that.
+//! Golden files: a configuration, a line of dashes, and the expected problems; `UPDATE=1` rewrites them.
 //!
 //! Several files of one configuration are separated by lines `=== NAME`.
 

@@ -1,4 +1,4 @@
-//! Files with thousands of problems: each is counted, some are shown.
+//! Tests of files with thousands of problems: all are counted, some are shown.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
@@ -8,7 +8,7 @@ use eddy_config::{Problem, SourceText, check};
 
 const COUNT: usize = 4000;
 
-/// The problems of a file that has `line` many times, `N` being the number of the line.
+/// Returns the problems of a file that repeats `line`, with `N` replaced by the number of the line.
 fn problems(name: &str, head: &str, line: &str, tail: &str) -> Vec<Problem> {
     let mut text = head.to_owned();
     for number in 0..COUNT {
@@ -46,7 +46,7 @@ fn every_problem_is_counted_and_a_thousand_are_shown() {
     ] {
         let problems = problems(name, head, line, tail);
         assert!(problems.len() <= 1003, "{head}{line}: {} are shown", problems.len());
-        // Some have a problem as a whole as well, such as that nothing is listened to.
+        // Some also have a problem that concerns the whole file, for example that there are no listeners.
         let errors = Problem::errors(&problems);
         assert!((COUNT..=COUNT + 1).contains(&errors), "{head}{line}: {errors} errors");
         let last = problems.iter().rfind(|problem| problem.count > 1).unwrap();

@@ -1,4 +1,5 @@
-//! Broken configurations: each is taken or refused with a place and a reason, in bounded time, and never a panic.
+//! Tests of broken configurations: each is accepted or refused with a position and a reason, in bounded time, and never
+//! causes a panic.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
@@ -7,10 +8,10 @@ mod fuzz;
 use std::fs;
 use std::path::PathBuf;
 
-/// How many broken configurations are tried.
+/// Number of broken configurations that are tried.
 const COUNT: u64 = 500;
 
-/// Numbers that are the same in every run (SplitMix64).
+/// Random numbers that are the same in every run (SplitMix64).
 struct MutationRng(u64);
 
 impl MutationRng {
@@ -45,7 +46,7 @@ fn examples() -> Vec<String> {
     names.iter().map(|name| fs::read_to_string(examples.join(name)).unwrap()).collect()
 }
 
-/// A place in `text` between two characters.
+/// Returns a position in `text` between two characters.
 fn place(text: &str, draw: &mut MutationRng) -> usize {
     let mut at = draw.below(text.len() + 1);
     while !text.is_char_boundary(at) {
@@ -54,7 +55,7 @@ fn place(text: &str, draw: &mut MutationRng) -> usize {
     at
 }
 
-/// Replaces one of the words of `text` that `is_meant` takes.
+/// Replaces one of the words of `text` for which `is_meant` is true.
 fn replace(
     text: &str,
     draw: &mut MutationRng,
@@ -82,7 +83,7 @@ fn replace(
     format!("{}{}{}", &text[..from], by(&text[from..to], draw), &text[to..])
 }
 
-/// A text that expands to far more than it is.
+/// Returns a text that expands to many times its size.
 fn bomb(draw: &mut MutationRng) -> String {
     let mut text = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
     for level in 1..draw.below(60) + 2 {
@@ -175,7 +176,7 @@ fn mutate(text: &str, draw: &mut MutationRng) -> String {
     }
 }
 
-/// Checks one configuration; whether it is taken.
+/// Checks one configuration; returns whether it is accepted.
 fn try_one(text: &str, seed: u64) -> bool {
     let outcome = std::panic::catch_unwind(|| fuzz::configuration(text));
     assert!(outcome.is_ok(), "seed {seed} fails");
@@ -194,7 +195,7 @@ fn broken_configurations_are_refused_with_a_place_and_a_reason() {
         }
         taken += u64::from(try_one(&text, seed));
     }
-    // Some changes are harmless, most are not: otherwise this test tries nothing.
+    // Some changes are harmless, most are not; otherwise this test would be pointless.
     assert!(taken > 10 && taken < COUNT / 2, "{taken} of {COUNT} taken");
 }
 

@@ -1,4 +1,4 @@
-//! The published schema and reference page are what the declarations say; `UPDATE=1` rewrites them.
+//! Tests that the published schema and reference page match the declarations; `UPDATE=1` rewrites them.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 

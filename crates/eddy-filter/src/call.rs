@@ -1,61 +1,61 @@
-//! One crossing: the filters to be entered, what they see, and where they answer.
+//! Crossing into a library: the filters to enter, their view, and their results.
 
 use crate::edit::EditLog;
 use crate::handle::Handle;
 use crate::phase::Verdict;
 use crate::view::ExchangeView;
 
-/// The number that stands for "no phase" in a crossing that only tells of ends.
+/// Phase number of a crossing that only reports ends of exchanges.
 pub const CALL_WITHOUT_PHASE: u8 = 255;
 
-/// One crossing into a library.
+/// Crossing into a filter library.
 #[derive(Debug)]
 pub struct LibraryCall<'a> {
-    /// The worker's number.
+    /// Number of the worker.
     pub worker: u16,
-    /// Names the exchange, for [`crate::Host::resume`].
+    /// Handle of the exchange, for [`crate::HostApi::resume`].
     pub exchange: Handle,
     /// Number of this crossing in the exchange.
     pub turn: u32,
-    /// Whether the time in each filter is to be measured.
+    /// Whether the time in each filter is measured.
     pub is_sampled: bool,
-    /// What the filters see; nothing in a crossing that only tells of ends.
+    /// View of the exchange; `None` in a crossing that only reports ends.
     pub view: Option<&'a ExchangeView<'a>>,
-    /// The filters, in the order in which they are entered.
+    /// Filters to enter, in order.
     pub steps: &'a mut [FilterInvocation],
-    /// Exchanges that are over; every library looks at all of them first.
+    /// Exchanges that have ended; every library processes all of them first.
     pub ended: &'a [EndedExchange],
-    /// Where changes go.
+    /// Log to which edits are written.
     pub edits: &'a mut EditLog,
-    /// Index of the filter that did not say [`Verdict::Continue`]; the number of steps if there is none.
+    /// Index of the first filter that did not return [`Verdict::Continue`]; the number of steps if all did.
     pub stopped: usize,
-    /// Where a step paused: after how many milliseconds the host goes on by itself; 0 for never.
+    /// If a step paused: time in milliseconds after which the host continues by itself; 0 for never.
     pub wait_ms: u32,
-    /// Shared memory that says which filter the worker is in; a library writes the step's `id` before it enters a
-    /// filter and 0 afterwards.
+    /// Shared memory that holds the filter the worker is in; a library writes the step's `id` before it enters a filter
+    /// and 0 afterwards.
     pub current: &'a std::sync::atomic::AtomicU32,
 }
 
-/// One filter of a crossing.
+/// Filter to be entered in a crossing, with its result.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FilterInvocation {
     /// The library's number of the filter.
     pub filter: u64,
     /// The library's number of the rule's configuration; 0 for none.
     pub config: u64,
-    /// The filter's own for this exchange; 0 at first.
+    /// State of the filter for this exchange; 0 at first.
     pub state: u64,
     /// The host's number of the filter.
     pub id: u32,
-    /// Time in the filter, nanoseconds, where [`Call::is_sampled`]; written by the library.
+    /// Time in the filter in nanoseconds, if [`LibraryCall::is_sampled`]; written by the library.
     pub nanos: u32,
-    /// Written by the library.
+    /// Verdict; written by the library.
     pub verdict: Verdict,
     /// Whether the filter must not run on the worker's thread.
     pub is_blocking: bool,
 }
 
-/// An exchange that is over, for a filter that has state of it.
+/// Ended exchange, for a filter that has state of it.
 ///
 /// Guests read it in place, so its layout is that of `eddy_ended` in `abi/eddy_filter.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,18 +63,18 @@ pub struct FilterInvocation {
 pub struct EndedExchange {
     /// The library's number of the filter.
     pub filter: u64,
-    /// Its state.
+    /// State of the filter.
     pub state: u64,
-    /// How the exchange ended.
+    /// Reason of the end.
     pub reason: EndReason,
 }
 
-/// How an exchange ended; the numbers are those of the contract.
+/// Reason of an exchange's end; the numbers are those of the filter ABI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum EndReason {
-    /// The response went out whole.
+    /// The response was sent completely.
     Complete = 0,
-    /// Either side left, a timeout, or a fault.
+    /// Either side disconnected, a timeout expired, or there was a fault.
     Cut = 1,
 }

@@ -1,4 +1,4 @@
-//! The filters of a listener, as a rule has them: in which order and in which crossings they are entered.
+//! Filter chain of a listener under a rule: order of the filters and their grouping into crossings.
 
 use std::sync::Arc;
 
@@ -8,45 +8,45 @@ use crate::call::FilterInvocation;
 use crate::filter::{Filter, LibraryKeepAlive};
 use crate::phase::{Phase, Verdict};
 
-/// The filters that an exchange passes.
+/// Filters that an exchange passes.
 #[derive(Debug, Default)]
 pub struct HttpFilterChain {
     steps: Vec<ChainStep>,
-    /// By phase, the steps that are entered, in the order in which they are.
+    /// Steps entered in each phase, in order.
     orders: [Vec<PhaseOrderEntry>; 8],
 }
 
-/// A filter and its place.
+/// Filter with its settings under a rule.
 #[derive(Clone, Debug)]
 pub struct ChainStep {
-    /// The filter.
+    /// Filter.
     pub filter: Arc<Filter>,
-    /// Whether the rule leaves it out. It keeps its place, so that a step is the same under every rule.
+    /// Whether the rule disables the filter. It keeps its position, so that step indices are the same under every rule.
     pub is_disabled: bool,
     /// The library's number of the rule's configuration; 0 for none.
     pub config: u64,
-    /// Frees that.
+    /// Frees the rule's configuration.
     pub owner: LibraryKeepAlive,
 }
 
-/// A step in the order of a phase.
+/// Step in the order of a phase.
 #[derive(Clone, Copy, Debug)]
 pub struct PhaseOrderEntry {
-    /// Index among [`Chain::steps`].
+    /// Index in [`HttpFilterChain::steps`].
     pub step: u8,
-    /// Index in the order, behind the last step that is entered in the same crossing.
+    /// Index in the order after the last step that is entered in the same crossing.
     pub run_end: u8,
-    /// What a crossing says of the filter, but for its state.
+    /// Invocation of the filter, without its state.
     pub template: FilterInvocation,
 }
 
-/// A listener has more filters than a chain holds.
+/// Error of a listener with more filters than a chain can hold.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error("a listener can have at most {CHAIN_FILTERS_MAX} filters")]
 pub struct ChainTooLong;
 
 impl HttpFilterChain {
-    /// The chain of these steps.
+    /// Creates a chain of these steps.
     ///
     /// # Errors
     /// [`ChainTooLong`].
@@ -58,17 +58,17 @@ impl HttpFilterChain {
         Ok(Self { steps, orders })
     }
 
-    /// Whether there is no filter.
+    /// Whether the chain has no filters.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// The filters, in the order of the request.
+    /// Returns the filters, in request order.
     pub fn steps(&self) -> &[ChainStep] {
         &self.steps
     }
 
-    /// The steps that are entered in a phase, in the order in which they are.
+    /// Returns the steps entered in a phase, in order.
     #[inline]
     pub fn order(&self, phase: Phase) -> &[PhaseOrderEntry] {
         &self.orders[phase as usize]
@@ -118,12 +118,12 @@ fn template(step: &ChainStep) -> FilterInvocation {
     }
 }
 
-/// A chain has at most [`CHAIN_FILTERS_MAX`] steps.
+/// Narrows an index; a chain has at most [`CHAIN_FILTERS_MAX`] steps.
 fn narrow(index: usize) -> u8 {
     u8::try_from(index).unwrap_or(u8::MAX)
 }
 
-/// Most filters of a listener.
+/// Maximum number of filters per listener.
 pub const CHAIN_FILTERS_MAX: usize = 64;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A configured filter, and the library that it comes from.
+//! Configured filters and their libraries.
 
 use std::any::Any;
 use std::fmt;
@@ -11,127 +11,127 @@ use crate::call::LibraryCall;
 use crate::host::FilterEvent;
 use crate::phase::Interest;
 
-/// What runs filters: the built-in ones, or a guest's.
+/// Library that runs filters: built-in ones, or those of a guest.
 ///
-/// Entered by several workers at once.
+/// It is entered by several workers at once.
 pub trait FilterLibrary: Send + Sync + fmt::Debug {
-    /// Names the library in messages and metrics.
+    /// Returns the library's name for messages and metrics.
     fn name(&self) -> &str;
 
-    /// Enters the filters of a call until one does not continue, and writes what they said into it.
+    /// Enters the filters of a call until one does not continue, and writes their results into it.
     ///
-    /// Never panics and never blocks: a library turns both into [`crate::Verdict::Fault`] where it can.
+    /// Never panics and never blocks: a library converts both to [`crate::Verdict::Fault`] where it can.
     fn run(&self, call: &mut LibraryCall<'_>);
 
-    /// Tells of something that happened for a filter, on a worker's thread.
+    /// Delivers an event to a filter, on a worker's thread.
     fn event(&self, event: &FilterEvent<'_>);
 
-    /// Whether its filters come with eddy, and may do what the contract has not.
+    /// Whether its filters are built in, and may use functions beyond the filter ABI.
     fn is_own(&self) -> bool {
         false
     }
 }
 
-/// Keeps something of a library alive; what it frees at the end is the library's matter.
+/// Keeps a resource of a library alive; the library decides what dropping the last clone frees.
 #[derive(Clone, Default)]
 pub struct LibraryKeepAlive(Option<Arc<dyn Any + Send + Sync>>);
 
-/// A configured filter.
+/// Configured filter.
 #[derive(Clone, Debug)]
 pub struct Filter {
-    /// Its name in the configuration.
+    /// Name in the configuration.
     pub name: Arc<str>,
-    /// The host's number of it, never used again in this process.
+    /// The host's number of the filter, never reused in this process.
     pub id: u32,
-    /// What runs it.
+    /// Library that runs the filter.
     pub library: Arc<dyn FilterLibrary>,
-    /// The library's number of it.
+    /// The library's number of the filter.
     pub number: u64,
-    /// What it says of itself.
+    /// Properties reported by the filter.
     pub info: FilterInfo,
-    /// What the configuration says of its place.
+    /// Settings from the configuration.
     pub policy: FilterPolicy,
-    /// Frees it in the library when the last plan that has it is gone.
+    /// Frees the filter in the library when the last plan that uses it is dropped.
     pub owner: LibraryKeepAlive,
 }
 
-/// What a filter says of itself.
+/// Properties reported by a filter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FilterInfo {
-    /// In which phases it is entered.
+    /// Phases in which the filter is entered.
     pub interest: Interest,
-    /// Whether bodies that it is shown piece by piece keep their length, so that their framing can stay; it is held to
-    /// that. For one message it is free once it has removed `content-length` from the head.
+    /// Whether bodies passed piece by piece keep their length, so that their framing can be kept; the host enforces it.
+    /// A filter is exempt for a message from which it has removed `Content-Length`.
     pub keeps_length: bool,
 }
 
-/// What the configuration says of a filter's place in an exchange.
+/// Settings of a filter from the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FilterPolicy {
-    /// What becomes of an exchange in which it fails.
+    /// Handling of an exchange in which the filter fails.
     pub on_failure: FailurePolicy,
-    /// Longest time of a pause. Default 30 s.
+    /// Maximum duration of a pause. Default 30 s.
     pub pause_timeout: Duration,
-    /// Largest body that it may have collected, bytes. Default 1 MiB.
+    /// Maximum size in bytes of a body that the filter may have buffered. Default 1 MiB.
     pub body_bytes_max: u64,
-    /// Most requests of its own that it has under way.
+    /// Limits of the filter's own outbound requests.
     pub calls: CallLimits,
-    /// Whether its hooks run elsewhere than on the worker's thread.
+    /// Whether the filter runs on other threads than the worker's.
     pub is_blocking: bool,
-    /// Whether it is entered only where a rule says so.
+    /// Whether the filter is disabled except where a rule enables it.
     pub is_disabled: bool,
 }
 
-/// Most requests of a filter's own that are under way at once.
+/// Maximum number of concurrent outbound requests of a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallLimits {
-    /// Those made in one exchange. Default 16.
+    /// Requests made in one exchange. Default 16.
     pub per_exchange: u32,
-    /// Those that no exchange waits for, of all workers. Default 128.
+    /// Background requests that no exchange waits for, of all workers. Default 128.
     pub background: u32,
 }
 
-/// What becomes of an exchange in which a filter fails.
+/// Handling of an exchange in which a filter fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FailurePolicy {
-    /// The client is answered 500, or cut off where the answer had begun.
+    /// The client gets a 500 response, or the response is cut off if it has begun.
     #[default]
     Closed,
-    /// The filter is left out for the rest of the exchange, unless it had changed something: then as `Closed`.
+    /// The filter is skipped for the rest of the exchange; if it has changed anything, same as `Closed`.
     Open,
 }
 
-/// Why a library or a filter of it cannot be used.
+/// Error of loading a library or creating a filter.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum LoadError {
     /// The library has no filter of this name.
     #[error("the library \"{library}\" has no filter \"{name}\"; it has: {known}")]
     UnknownFilter {
-        /// The library.
+        /// Library.
         library: String,
-        /// The name asked for.
+        /// Requested name.
         name: String,
-        /// The names it has.
+        /// Names of the library's filters.
         known: String,
     },
     /// The filter refused its configuration.
     #[error("{message}")]
     Refused {
-        /// What the filter said.
+        /// Message of the filter.
         message: String,
     },
-    /// A path in messages that the filter is to read leads nowhere.
+    /// A message path that the filter needs does not exist.
     #[error("{message}")]
     Path {
-        /// The path, as the configuration has it.
+        /// Path, as configured.
         path: String,
-        /// What is wrong with it.
+        /// Error description.
         message: String,
     },
     /// The library cannot be loaded.
     #[error("{message}")]
     Library {
-        /// Why, and what to do.
+        /// Reason, and how to fix it.
         message: String,
     },
 }
@@ -156,7 +156,7 @@ impl Default for CallLimits {
 }
 
 impl LibraryKeepAlive {
-    /// An owner that drops `owned` with its last clone.
+    /// Creates a value that drops `owned` with its last clone.
     pub fn of(owned: impl Any + Send + Sync) -> Self {
         Self(Some(Arc::new(owned)))
     }

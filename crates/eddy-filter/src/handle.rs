@@ -1,4 +1,4 @@
-//! Handles of exchanges: a slot and a generation, so that one that is kept too long names nothing.
+//! Exchange handles: slot and generation, so that a stale handle refers to nothing.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -7,14 +7,14 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 
 use crate::host::HostError;
 
-/// Names an exchange; never used again for another.
+/// Handle of an exchange; never reused for another one.
 ///
-/// The generation counts to 2^32 in each slot: at a hundred thousand exchanges a second, each of a worker's slots in
-/// turn, it begins anew after years.
+/// The generation counts to 2^32 in each slot. At a hundred thousand exchanges per second, using each of a worker's
+/// slots in turn, it wraps around after years.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Handle(u64);
 
-/// Which message of an exchange.
+/// Message of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From the client.
@@ -23,10 +23,10 @@ pub enum Direction {
     Response = 1,
 }
 
-/// What each exchange waits for, visible to all threads.
+/// Crossing that each exchange waits for, visible to all threads.
 ///
-/// A worker opens and closes its own slots and announces each crossing; any thread may claim what is announced, and
-/// of several that try exactly one succeeds.
+/// A worker opens and closes its own slots and announces each crossing. Any thread may claim an announced crossing; if
+/// several try, exactly one succeeds.
 #[derive(Debug)]
 pub struct HandleTable {
     lanes: Box<[HandleBlocks]>,
@@ -37,37 +37,37 @@ struct HandleBlocks {
     blocks: Box<[OnceLock<Box<[HandleSlot]>>]>,
 }
 
-/// For each direction: generation in the upper half, the turn that may be resumed (or 0) in the lower.
+/// For each direction: generation in the upper half, turn that may be resumed (or 0) in the lower half.
 #[derive(Debug, Default)]
 struct HandleSlot {
     waits: [AtomicU64; 2],
 }
 
-/// A crossing that was announced.
+/// Announced crossing, which can be withdrawn.
 #[derive(Clone, Copy, Debug)]
 pub struct Announced<'a> {
     wait: Option<&'a AtomicU64>,
-    /// The exchange's, as it stands in the upper half.
+    /// Generation of the exchange, shifted to the upper half.
     generation: u64,
 }
 
 impl Handle {
-    /// The handle with this number.
+    /// Creates the handle with this number.
     pub fn from_number(number: u64) -> Self {
         Self(number)
     }
 
-    /// The number that stands for it in the contract.
+    /// Returns the number that represents the handle in the filter ABI.
     pub fn number(self) -> u64 {
         self.0
     }
 
-    /// The worker whose exchange it is.
+    /// Returns the worker that owns the exchange.
     pub fn worker(self) -> usize {
         (self.0 >> 56) as usize
     }
 
-    /// The exchange's slot in its worker.
+    /// Returns the slot of the exchange in its worker.
     pub fn slot(self) -> usize {
         (self.0 >> 32 & 0xff_ffff) as usize
     }
@@ -78,22 +78,22 @@ impl Handle {
 }
 
 impl HandleTable {
-    /// A table for so many workers, of so many slots each; at most 256 and 2^24.
+    /// Creates a table for a number of workers with a number of slots each; at most 256 workers and 2^24 slots.
     ///
     /// # Cost
-    /// Memory as slots are first used, 16 KiB at a time.
+    /// Memory is allocated when slots are first used, 16 KiB at a time.
     pub fn new(workers: usize, slots_max: usize) -> Self {
         let blocks = slots_max.clamp(1, SLOTS_MAX).div_ceil(BLOCK_SLOTS);
         let lane = || HandleBlocks { blocks: (0..blocks).map(|_| OnceLock::new()).collect() };
         Self { lanes: (0..workers.clamp(1, WORKERS_MAX)).map(|_| lane()).collect() }
     }
 
-    /// How many slots a worker has.
+    /// Returns the number of slots per worker.
     pub fn slots_max(&self) -> usize {
         self.lanes.first().map_or(0, |lane| lane.blocks.len() * BLOCK_SLOTS)
     }
 
-    /// Begins an exchange in a slot that is free; only on the worker's own thread.
+    /// Opens an exchange in a free slot; only on the worker's own thread.
     pub fn open(&self, worker: usize, slot: usize) -> Option<Handle> {
         let waits = &self.make_slot(worker, slot)?.waits;
         let generation = ((waits[0].load(Acquire) >> 32) + 1) & 0xffff_ffff;
@@ -101,8 +101,8 @@ impl HandleTable {
         Some(Handle((worker as u64) << 56 | (slot as u64) << 32 | generation))
     }
 
-    /// Ends an exchange: from here on its handle names nothing. One that is over is left as it is, and so is whoever has
-    /// its slot now.
+    /// Ends an exchange: its handle becomes stale. If the exchange has ended already, nothing changes, also not for the
+    /// exchange that uses its slot now.
     pub fn close(&self, handle: Handle) {
         if let Some(slot) = self.slot(handle).filter(|_| self.is_open(handle)) {
             let next = (handle.generation() + 1) & 0xffff_ffff;
@@ -110,7 +110,7 @@ impl HandleTable {
         }
     }
 
-    /// Announces a crossing: what it pauses can be resumed, even before it has returned.
+    /// Announces a crossing: if it pauses, it can be resumed, even before it has returned.
     #[inline]
     pub fn announce(&self, handle: Handle, direction: Direction, turn: u32) -> Announced<'_> {
         let wait = self.slot(handle).map(|slot| &slot.waits[direction as usize]);
@@ -121,7 +121,7 @@ impl HandleTable {
         announced
     }
 
-    /// Takes an announcement back; whether nobody has claimed it.
+    /// Withdraws an announcement; returns whether it had not been claimed.
     pub fn withdraw(&self, handle: Handle, direction: Direction) -> bool {
         let wait = self.slot(handle).map(|slot| &slot.waits[direction as usize]);
         Announced { wait, generation: handle.generation() << 32 }.withdraw()
@@ -130,7 +130,7 @@ impl HandleTable {
     /// Claims the right to resume a turn; on any thread.
     ///
     /// # Errors
-    /// [`HostError::Gone`] when the exchange is over, [`HostError::Stale`] when it does not wait for this turn.
+    /// [`HostError::Gone`] when the exchange has ended, [`HostError::Stale`] when it does not wait for this turn.
     pub fn claim(&self, handle: Handle, turn: u32) -> Result<Direction, HostError> {
         let slot = self.slot(handle).ok_or(HostError::Gone)?;
         let expected = handle.generation() << 32 | u64::from(turn);
@@ -145,7 +145,7 @@ impl HandleTable {
         if self.is_open(handle) { Err(HostError::Stale) } else { Err(HostError::Gone) }
     }
 
-    /// Whether the exchange goes on.
+    /// Whether the exchange has not ended.
     pub fn is_open(&self, handle: Handle) -> bool {
         self.slot(handle).is_some_and(|slot| slot.waits[0].load(Acquire) >> 32 == handle.generation())
     }
@@ -166,7 +166,7 @@ impl HandleTable {
 }
 
 impl Announced<'_> {
-    /// Takes the announcement back; whether nobody has claimed it.
+    /// Withdraws the announcement; returns whether it had not been claimed.
     #[inline]
     pub fn withdraw(&self) -> bool {
         self.wait.is_some_and(|wait| wait.swap(self.generation, AcqRel) & 0xffff_ffff != 0)

@@ -1,4 +1,4 @@
-//! What eddy offers to filters beside the call itself; the other side of `eddy_host`.
+//! Host functions for filters besides the call itself; counterpart of `eddy_host` in the filter ABI.
 
 use std::fmt;
 use std::sync::Weak;
@@ -10,21 +10,21 @@ use crate::handle::Handle;
 use crate::metric::{MetricError, MetricRegistry};
 use crate::phase::Verdict;
 
-/// What filters can ask of eddy, from any thread.
+/// Host functions that filters can call, from any thread.
 ///
-/// What is left as it stands here is that of a host without traffic: no exchange waits, no cluster is configured, and
-/// nobody reads what is logged.
+/// The default methods are those of a host without traffic: no exchange waits, no cluster is configured, and log
+/// messages are discarded.
 pub trait HostApi: Send + Sync {
-    /// How many workers there are.
+    /// Returns the number of workers.
     fn workers(&self) -> usize;
 
-    /// The least level that is logged.
+    /// Returns the lowest level that is logged.
     fn level(&self) -> FilterLogLevel;
 
-    /// Where filters define their metrics.
+    /// Returns the registry for filter metrics.
     fn metrics(&self) -> &MetricRegistry;
 
-    /// Goes on with a paused exchange; `edits` are records as those of the call with this turn.
+    /// Resumes a paused exchange; `edits` are records like those of the call with this turn.
     ///
     /// # Errors
     /// [`HostError::Gone`], [`HostError::Stale`], [`HostError::TooLarge`], [`HostError::Full`]; and
@@ -34,173 +34,173 @@ pub trait HostApi: Send + Sync {
         Err(HostError::Gone)
     }
 
-    /// Writes a record to eddy's log.
+    /// Writes a message to eddy's log.
     ///
     /// # Errors
-    /// [`HostError::Full`] when it was dropped because the filter writes too many.
+    /// [`HostError::Full`] when the message was dropped because the filter logs too much.
     fn log(&self, filter: u32, level: FilterLogLevel, text: &[u8]) -> Result<(), HostError> {
         let _ = (filter, level, text);
         Ok(())
     }
 
-    /// Sends a request to a cluster; its end is told by [`crate::Library::event`].
+    /// Sends an outbound request to a cluster; its outcome is reported by [`FilterLibrary::event`].
     ///
     /// # Errors
-    /// [`HostError::Unknown`] for a cluster that is not configured, [`HostError::Full`] for too many at once,
-    /// [`HostError::Invalid`] and [`HostError::TooLarge`] for what cannot be sent, [`HostError::Gone`].
+    /// [`HostError::Unknown`] for an unknown cluster, [`HostError::Full`] for too many concurrent requests,
+    /// [`HostError::Invalid`] and [`HostError::TooLarge`] for a request that cannot be sent, [`HostError::Gone`].
     fn send(&self, request: &FilterOutboundRequest<'_>) -> Result<(), HostError> {
         let _ = request;
         Err(HostError::Unknown)
     }
 
-    /// Gives a request up.
+    /// Cancels an outbound request.
     ///
     /// # Errors
-    /// [`HostError::Unknown`] when there is none, or its end was told already.
+    /// [`HostError::Unknown`] when the request does not exist, or its outcome was already reported.
     fn cancel(&self, filter: u32, token: u64) -> Result<(), HostError> {
         let _ = (filter, token);
         Err(HostError::Unknown)
     }
 
-    /// Memory that a runtime in a library should stay below, as far as it can; 0 for no wish. Asked once.
+    /// Returns the soft memory limit for a language runtime in a library, in bytes; 0 for none. It is queried once.
     fn memory_soft_bytes(&self) -> u64 {
         0
     }
 
-    /// Has a library woken on a worker's thread by [`EventKind::Woken`], once. Nothing comes of it when the library is
-    /// gone by then.
+    /// Wakes a library once on a worker's thread, with [`EventKind::Woken`]. Nothing happens if the library has been
+    /// dropped by then.
     ///
     /// # Errors
-    /// [`HostError::Unknown`] for a worker that there is not, [`HostError::Full`] for too many at once.
+    /// [`HostError::Unknown`] for a worker that does not exist, [`HostError::Full`] for too many requests at once.
     fn wake(&self, wake: Wake) -> Result<(), HostError> {
         drop(wake);
         Err(HostError::Unknown)
     }
 }
 
-/// When and where a library wants to be woken.
+/// Request to wake a library.
 #[derive(Clone)]
 pub struct Wake {
-    /// The library.
+    /// Library.
     pub library: Weak<dyn FilterLibrary>,
-    /// The host's number of the filter; comes back in the event.
+    /// The host's number of the filter; returned in the event.
     pub filter: u32,
-    /// Comes back in the event.
+    /// Token, returned in the event.
     pub token: u64,
-    /// On whose thread.
+    /// Worker on whose thread the library is woken.
     pub worker: u16,
-    /// After how many milliseconds at the least; with 0 as soon as the worker gets to it.
+    /// Minimum delay in milliseconds; with 0, as soon as the worker can.
     pub after_ms: u32,
 }
 
-/// A request of a filter's own to one of eddy's clusters.
+/// Outbound request of a filter to one of eddy's clusters.
 #[derive(Clone, Debug)]
 pub struct FilterOutboundRequest<'a> {
     /// The host's number of the filter.
     pub filter: u32,
-    /// Comes back in the event.
+    /// Token, returned in the event.
     pub token: u64,
-    /// The exchange that it was made in, if any.
+    /// Exchange in which the request is made, if any.
     pub exchange: Option<Handle>,
-    /// What ties it to that exchange.
+    /// Relation of the request to that exchange.
     pub bond: CallBond,
-    /// The cluster's name.
+    /// Name of the cluster.
     pub cluster: &'a str,
-    /// The method.
+    /// Method.
     pub method: &'a [u8],
     /// Path and query.
     pub target: &'a [u8],
-    /// The host sent; empty for the cluster's name.
+    /// Authority; if empty, the cluster's name is sent.
     pub authority: &'a [u8],
-    /// Names and values.
+    /// Header names and values.
     pub fields: Vec<(&'a [u8], &'a [u8])>,
-    /// The body.
+    /// Body.
     pub body: &'a [u8],
-    /// Longest time until the whole answer is there, milliseconds.
+    /// Timeout in milliseconds until the response is complete.
     pub timeout_ms: u32,
 }
 
-/// What ties a filter's request to the exchange that it was made in.
+/// Relation of an outbound request to the exchange in which it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CallBond {
-    /// The exchange waits for it: when that is over, the request is given up.
+    /// The exchange waits for the request, which is cancelled when the exchange ends.
     #[default]
     Awaited,
-    /// The exchange may wait for it: when that is over, it goes on as a background call.
+    /// The exchange may wait for the request, which continues as a background call when the exchange ends.
     Lasting,
-    /// No exchange waits for it: a background call.
+    /// No exchange waits for the request: a background call.
     Background,
 }
 
-/// Something that happened for a filter.
+/// Event for a filter.
 #[derive(Clone, Copy, Debug)]
 pub struct FilterEvent<'a> {
-    /// What happened.
+    /// Kind of the event.
     pub kind: EventKind,
     /// The host's number of the filter.
     pub filter: u32,
-    /// What the filter gave the request.
+    /// Token that the filter gave the request.
     pub token: u64,
-    /// The worker on whose thread it is told.
+    /// Worker on whose thread the event is delivered.
     pub worker: u16,
-    /// The response's status.
+    /// Response status.
     pub status: u16,
-    /// The response's fields.
+    /// Response headers.
     pub fields: eddy_http::Fields<'a>,
-    /// The response's body, or a word that tells why there is none.
+    /// Response body, or a word with the reason why there is no response.
     pub body: &'a [u8],
 }
 
-/// What happened; the numbers are those of the contract.
+/// Kind of an event; the numbers are those of the filter ABI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum EventKind {
-    /// The answer to an outbound request is there.
+    /// The response to an outbound request has arrived.
     Response = 1,
-    /// There will be none.
+    /// The outbound request failed.
     Failed = 2,
-    /// The library wanted to be woken.
+    /// The library is woken as requested.
     Woken = 3,
 }
 
-/// How grave a record of the log is; the numbers are those of the contract.
+/// Log level; the numbers are those of the filter ABI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u32)]
 pub enum FilterLogLevel {
-    /// Every step.
+    /// Trace.
     Trace = 0,
-    /// For those who look for a mistake.
+    /// Debug.
     Debug = 1,
-    /// Worth knowing.
+    /// Information.
     Info = 2,
-    /// Something is odd.
+    /// Warning.
     Warn = 3,
-    /// Something failed.
+    /// Error.
     Error = 4,
-    /// Nothing.
+    /// Nothing is logged.
     Off = 5,
 }
 
-/// Why the host did not do what it was asked; the numbers are those of the contract.
+/// Error of a host function; the numbers are those of the filter ABI.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[repr(i32)]
 pub enum HostError {
-    /// The exchange is over.
+    /// The exchange has ended.
     #[error("the exchange is over")]
     Gone = -1,
     /// The exchange does not wait for this turn.
     #[error("the exchange does not wait for this: it was resumed before, answered, or timed out")]
     Stale = -2,
-    /// More bytes than the limit.
+    /// The data is larger than the limit.
     #[error("too large")]
     TooLarge = -3,
     /// A queue or table is full.
     #[error("there is no room for it now")]
     Full = -4,
-    /// An argument makes no sense.
+    /// An argument is invalid.
     #[error("an argument makes no sense")]
     Invalid = -5,
-    /// No such cluster, filter or call.
+    /// The cluster, filter or call does not exist.
     #[error("there is no such thing")]
     Unknown = -6,
 }
@@ -222,7 +222,7 @@ impl From<MetricError> for HostError {
 }
 
 impl FilterLogLevel {
-    /// The level with this number.
+    /// Returns the level with this number.
     pub fn from_number(number: u32) -> Option<Self> {
         match number {
             0 => Some(Self::Trace),

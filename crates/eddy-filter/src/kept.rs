@@ -1,14 +1,14 @@
-//! A view that outlives its crossing, for filters whose exchange waits: nothing of it is lent meanwhile.
+//! Owned copies of views, for filters whose exchange pauses: nothing is borrowed after the crossing.
 
 use eddy_http::{Field, Fields};
 
 use crate::metadata::DynamicMetadata;
 use crate::view::{ExchangeInfo, ExchangeView, RequestView, ResponseView};
 
-/// A copy of a [`View`].
+/// Owned copy of an [`ExchangeView`].
 #[derive(Debug)]
 pub struct KeptView {
-    /// The view with nothing in the place of what it borrows.
+    /// View with all borrowed parts empty.
     bare: ExchangeView<'static>,
     request: KeptFields,
     response: KeptFields,
@@ -18,16 +18,16 @@ pub struct KeptView {
     metadata: Option<DynamicMetadata>,
 }
 
-/// Fields with the bytes that they lie in.
+/// Owned copy of headers with their bytes.
 #[derive(Clone, Debug, Default)]
 pub struct KeptFields {
-    /// Where names and values lie.
+    /// Bytes of names and values.
     pub bytes: Vec<u8>,
-    /// The fields.
+    /// Fields.
     pub fields: Vec<Field>,
 }
 
-/// Texts one behind the other.
+/// Concatenated texts.
 #[derive(Debug)]
 struct Texts {
     bytes: Vec<u8>,
@@ -65,7 +65,7 @@ impl KeptView {
         }
     }
 
-    /// What was copied.
+    /// Returns the copied view.
     pub fn view(&self) -> ExchangeView<'_> {
         self.bare.with(Borrowed {
             request: self.request.fields(),
@@ -78,7 +78,7 @@ impl KeptView {
     }
 }
 
-/// What a view borrows.
+/// Borrowed parts of a view.
 #[derive(Default)]
 struct Borrowed<'a> {
     request: Fields<'a>,
@@ -90,7 +90,7 @@ struct Borrowed<'a> {
 }
 
 impl ExchangeView<'_> {
-    /// This view with all that it borrows replaced.
+    /// Replaces all borrowed parts of the view.
     fn with<'b>(&self, borrowed: Borrowed<'b>) -> ExchangeView<'b> {
         let Borrowed { request, response, trailers, body, texts, metadata } = borrowed;
         let [
@@ -152,12 +152,12 @@ impl ExchangeView<'_> {
 }
 
 impl KeptFields {
-    /// A copy of the fields.
+    /// Copies the fields.
     pub fn of(fields: Fields<'_>) -> Self {
         Self { bytes: fields.bytes().to_vec(), fields: fields.places().to_vec() }
     }
 
-    /// Makes this a copy of the fields, in the room that it has.
+    /// Replaces the content by a copy of the fields, reusing the allocations.
     pub fn fill(&mut self, fields: Fields<'_>) {
         self.bytes.clear();
         self.bytes.extend_from_slice(fields.bytes());
@@ -165,7 +165,7 @@ impl KeptFields {
         self.fields.extend_from_slice(fields.places());
     }
 
-    /// What was copied.
+    /// Returns the copied fields.
     pub fn fields(&self) -> Fields<'_> {
         Fields::new(&self.bytes, &self.fields)
     }
@@ -191,7 +191,7 @@ impl Texts {
     }
 }
 
-/// Three of the request's head, eight of the facts beside it.
+/// Three of the request head, eight of the exchange info.
 const TEXTS: usize = 11;
 
 #[cfg(test)]
@@ -254,7 +254,7 @@ mod tests {
                 attempts: 9,
             },
         };
-        // All of a view can be shown, so that a member that is forgotten or changed shows here.
+        // `Debug` shows all members of a view, so a member that is missing or wrong in the copy is detected here.
         assert_eq!(format!("{:?}", KeptView::of(&view).view()), format!("{view:?}"));
     }
 

@@ -1,8 +1,9 @@
-//! What filters may see and say of an exchange, whatever language they are written in.
+//! Interface between the gateway and filters in any language: views, verdicts and edits.
 //!
-//! A [`Call`] shows one phase of an exchange to the filters of one [`Library`] that stand next to each other in a
-//! [`Chain`]; each answers with a [`Verdict`], all of them with one [`EditLog`], which is read back with suspicion
-//! ([`EditLog::records`]). `abi/README.md` tells the same story to those who write filters. No I/O, no clock.
+//! A [`LibraryCall`] shows one phase of an exchange to neighbouring filters of one [`FilterLibrary`] in an
+//! [`HttpFilterChain`]. Each filter returns a [`Verdict`]; together they write one [`EditLog`], which is validated when
+//! it is read ([`EditLog::records`]). `abi/README.md` describes the same interface for authors of filters. No I/O, no
+//! clock.
 
 #![forbid(unsafe_code)]
 

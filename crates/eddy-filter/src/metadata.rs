@@ -1,8 +1,8 @@
-//! What filters note of an exchange for those that follow them.
+//! Metadata of an exchange, set by filters for later filters.
 
 use thiserror::Error;
 
-/// Values by namespace and key, in the order in which they were first noted.
+/// Values by namespace and key, in the order in which they were first set.
 #[derive(Clone, Debug, Default)]
 pub struct DynamicMetadata {
     entries: Vec<MetadataEntry>,
@@ -16,32 +16,32 @@ struct MetadataEntry {
     value: Box<[u8]>,
 }
 
-/// There is no room for another value.
+/// Error of metadata without room for another value.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error("the metadata of the exchange would be larger than 64 KiB or more than 256 values")]
 pub struct MetadataFull;
 
 impl DynamicMetadata {
-    /// Nothing noted.
+    /// Creates empty metadata.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Forgets everything.
+    /// Removes all values.
     pub fn clear(&mut self) {
         self.entries.clear();
         self.bytes = 0;
     }
 
-    /// Whether nothing is noted.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Notes a value in the place of an earlier one; an empty one only removes that.
+    /// Sets a value; an empty value removes it.
     ///
     /// # Errors
-    /// [`MetadataFull`]; everything is then as it was.
+    /// [`MetadataFull`]; the metadata is then unchanged.
     pub fn set(&mut self, space: &[u8], key: &[u8], value: &[u8]) -> Result<(), MetadataFull> {
         let place = self.entries.iter().position(|entry| *entry.space == *space && *entry.key == *key);
         let before = place.and_then(|place| self.entries.get(place)).map_or(0, MetadataEntry::size);
@@ -72,19 +72,19 @@ impl DynamicMetadata {
         Ok(())
     }
 
-    /// Whether there is room for so many more values, with so many bytes of namespaces, keys and values.
+    /// Whether there is room for `entries` more values with `bytes` bytes of namespaces, keys and values.
     pub fn has_room(&self, entries: usize, bytes: usize) -> bool {
         self.entries.len() + entries <= ENTRIES_MAX && self.bytes + bytes <= METADATA_BYTES_MAX
     }
 
-    /// The value noted for a key.
+    /// Returns the value of a key.
     pub fn get(&self, space: &[u8], key: &[u8]) -> Option<&[u8]> {
         self.iter()
             .find(|(its_space, its_key, _)| *its_space == space && *its_key == key)
             .map(|(_, _, value)| value)
     }
 
-    /// All values: namespace, key, JSON.
+    /// Returns all values: namespace, key, JSON.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&[u8], &[u8], &[u8])> {
         self.entries.iter().map(|entry| (&*entry.space, &*entry.key, &*entry.value))
     }
@@ -96,7 +96,7 @@ impl MetadataEntry {
     }
 }
 
-/// Most bytes of all names and values of an exchange.
+/// Maximum size in bytes of all namespaces, keys and values of an exchange.
 pub const METADATA_BYTES_MAX: usize = 64 * 1024;
 
 const ENTRIES_MAX: usize = 256;

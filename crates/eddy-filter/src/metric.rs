@@ -1,4 +1,4 @@
-//! Metrics that filters define: cells in memory that filters add to without a call.
+//! Metrics defined by filters: memory cells that filters update without a call.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -6,65 +6,65 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use thiserror::Error;
 
-/// The metrics of all filters of the process.
+/// Metrics of all filters of the process.
 ///
-/// Its lock is taken when a metric is defined or shown, never on the path of a request.
+/// The lock is taken when a metric is defined or shown, never on the request path.
 #[derive(Debug)]
 pub struct MetricRegistry {
     lanes: usize,
     metrics: Mutex<Vec<Defined>>,
 }
 
-/// What a metric counts; the numbers are those of the contract.
+/// Kind of a metric; the numbers are those of the filter ABI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum MetricKind {
-    /// Only ever grows.
+    /// Counter: only grows.
     Counter = 0,
-    /// Goes up and down; signed.
+    /// Gauge: goes up and down; signed.
     Gauge = 1,
-    /// Counts values by size.
+    /// Histogram: counts values by size.
     Histogram = 2,
 }
 
-/// The cells of a metric: lane `L` begins at `cells[L * stride]`; one lane a worker, and one for all other threads.
+/// Cells of a metric: lane `L` begins at `cells[L * stride]`; one lane per worker, and one for all other threads.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric {
-    /// The cells of all lanes.
+    /// Cells of all lanes.
     pub cells: &'static [AtomicU64],
-    /// Cells from one lane to the next.
+    /// Number of cells from one lane to the next.
     pub stride: usize,
 }
 
-/// Why a metric cannot be defined.
+/// Error of defining a metric.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum MetricError {
-    /// The name is no name.
+    /// The name is invalid.
     #[error("a metric's name is 1 to 64 letters, digits and _, and does not begin with a digit")]
     BadName,
-    /// The bounds are not ascending, too many, or there where none belong.
+    /// The bounds are not ascending, too many, or not allowed for this kind.
     #[error("the bounds of a histogram are 1 to 32 ascending numbers; other metrics have none")]
     BadBounds,
-    /// The filter has a metric of this name and another kind or other bounds.
+    /// The filter has a metric of this name with another kind or other bounds.
     #[error("the filter has a metric of this name that is another")]
     Differs,
-    /// The filter has as many as it may.
+    /// The filter has the maximum number of metrics.
     #[error("a filter can define {METRICS_MAX} metrics")]
     Full,
 }
 
-/// A metric with its sum over all lanes, for those who show it.
+/// Metric with its sum over all lanes, for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MetricView {
     /// The host's number of the filter.
     pub filter: u32,
-    /// Its name.
+    /// Name.
     pub name: Arc<str>,
-    /// Its kind.
+    /// Kind.
     pub kind: MetricKind,
-    /// The bounds of a histogram.
+    /// Bounds of a histogram.
     pub bounds: Arc<[u64]>,
-    /// One value; of a histogram the counts by bound, then the sum.
+    /// One value; for a histogram the counts by bound, then the sum.
     pub values: Vec<u64>,
 }
 
@@ -78,18 +78,18 @@ struct Defined {
 }
 
 impl MetricRegistry {
-    /// No metrics yet; one lane a worker and one more.
+    /// Creates an empty registry, with one lane per worker and one more.
     pub fn new(workers: usize) -> Self {
         Self { lanes: workers + 1, metrics: Mutex::default() }
     }
 
-    /// Defines a metric, or finds the one that was.
+    /// Defines a metric, or finds the existing one.
     ///
     /// # Errors
     /// Any [`MetricError`].
     ///
     /// # Cost
-    /// The cells live as long as the process: filters of a plan long gone may still add to them.
+    /// The cells live as long as the process: filters of dropped plans may still add to them.
     pub fn define(
         &self,
         filter: u32,
@@ -119,7 +119,7 @@ impl MetricRegistry {
         Ok(metric)
     }
 
-    /// All metrics as they stand.
+    /// Returns the current values of all metrics.
     pub fn views(&self) -> Vec<MetricView> {
         let view = |defined: &Defined| {
             let width = if defined.kind == MetricKind::Histogram { defined.bounds.len() + 2 } else { 1 };
@@ -144,7 +144,7 @@ impl MetricRegistry {
 }
 
 impl MetricKind {
-    /// The kind with this number.
+    /// Returns the kind with this number.
     pub fn from_number(number: u32) -> Option<Self> {
         match number {
             0 => Some(Self::Counter),
@@ -171,11 +171,11 @@ fn check_name(name: &str) -> Result<(), MetricError> {
     if is_name { Ok(()) } else { Err(MetricError::BadName) }
 }
 
-/// Most metrics of one filter.
+/// Maximum number of metrics per filter.
 pub const METRICS_MAX: usize = 64;
 
 const BOUNDS_MAX: usize = 32;
-/// So that two workers never write to one cache line.
+/// Cells per cache line: two workers never write to the same line.
 const CELLS_A_LINE: usize = 8;
 
 #[cfg(test)]

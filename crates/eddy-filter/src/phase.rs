@@ -1,24 +1,24 @@
-//! Where an exchange stands when filters are entered, and what they answer.
+//! Phases of an exchange in which filters are entered, and their verdicts.
 
-/// A phase of an exchange; the numbers are those of the contract.
+/// Phase of an exchange; the numbers are those of the filter ABI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Phase {
-    /// The request's head.
+    /// Request head.
     RequestHead = 0,
-    /// A piece of the request's body, or the whole of it.
+    /// Piece of the request body, or the whole of it.
     RequestBody = 1,
-    /// The request's trailers.
+    /// Request trailers.
     RequestTrailers = 2,
-    /// The head of the final response.
+    /// Head of the final response.
     ResponseHead = 3,
-    /// A piece of the response's body, or the whole of it.
+    /// Piece of the response body, or the whole of it.
     ResponseBody = 4,
-    /// The response's trailers.
+    /// Response trailers.
     ResponseTrailers = 5,
-    /// The exchange is over and can still be looked at.
+    /// The exchange has ended and can still be inspected.
     Log = 6,
-    /// The exchange is over; told by [`crate::Ended`], not by a phase of its own.
+    /// The exchange has ended; reported by [`crate::EndedExchange`], not by a phase of its own.
     End = 7,
 }
 
@@ -35,17 +35,17 @@ impl Phase {
         Self::End,
     ];
 
-    /// Whether filters are entered from the last to the first.
+    /// Whether filters are entered from last to first.
     pub fn is_reversed(self) -> bool {
         matches!(self, Self::ResponseHead | Self::ResponseBody | Self::ResponseTrailers)
     }
 
-    /// Whether it is one of trailers.
+    /// Whether this is a trailers phase.
     pub fn is_of_trailers(self) -> bool {
         matches!(self, Self::RequestTrailers | Self::ResponseTrailers)
     }
 
-    /// A word for metrics and pages.
+    /// Returns the name for metrics and status pages.
     pub fn name(self) -> &'static str {
         match self {
             Self::RequestHead => "request_head",
@@ -59,23 +59,23 @@ impl Phase {
         }
     }
 
-    /// The phase's bit in an [`Interest`].
+    /// Returns the phase's bit in an [`Interest`].
     pub fn bit(self) -> u32 {
         1 << (self as u8)
     }
 }
 
-/// The phases in which a filter is entered.
+/// Phases in which a filter is entered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Interest(u32);
 
 impl Interest {
-    /// The phases whose bits are set; unknown bits mean nothing.
+    /// Returns the phases whose bits are set; unknown bits are ignored.
     pub fn from_bits(bits: u32) -> Self {
         Self(bits & 0xff)
     }
 
-    /// These phases.
+    /// Returns a set of these phases.
     pub fn of(phases: &[Phase]) -> Self {
         Self(phases.iter().fold(0, |bits, phase| bits | phase.bit()))
     }
@@ -87,31 +87,31 @@ impl Interest {
     }
 }
 
-/// What a filter says of a phase; the numbers are those of the contract.
+/// Verdict of a filter on a phase; the numbers are those of the filter ABI.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Verdict {
-    /// Go on.
+    /// Continue.
     #[default]
     Continue = 0,
-    /// Answer with what the edits say.
+    /// Reply as the edits define.
     Reply = 1,
-    /// Wait until the filter is done elsewhere.
+    /// Pause until the filter resumes the exchange.
     Pause = 2,
-    /// Collect the whole body, then show it to the filter.
+    /// Buffer the whole body, then enter the filter with it.
     Buffer = 3,
     /// The filter failed.
     Fault = 4,
-    /// End the exchange without an answer, or without the rest of it.
+    /// End the exchange without a response, or without the rest of it.
     Reset = 5,
-    /// Keep the head back and go on with the body piece by piece: what the filter leaves of the pieces waits with the
-    /// head until it says [`Verdict::Continue`], or the body ends. For filters that come with eddy; guests have no
-    /// number for it.
+    /// Hold the head and continue with the body piece by piece: the output for the pieces is held with the head until
+    /// the filter returns [`Verdict::Continue`], or the body ends. For built-in filters only; guests have no number for
+    /// it.
     Hold = 6,
 }
 
 impl Verdict {
-    /// The verdict with this number.
+    /// Returns the verdict with this number.
     pub fn from_number(number: u32) -> Option<Self> {
         match number {
             0 => Some(Self::Continue),

@@ -1,35 +1,35 @@
-//! All filters of a configuration, made and ready to be put into chains.
+//! All filters of a configuration, created and ready to be put into chains.
 
 use std::sync::Arc;
 
 use crate::filter::{Filter, LibraryKeepAlive};
 
-/// The filters of a configuration, by their index there, and what rules say of them.
+/// Filters of a configuration by index, and their settings in rules.
 #[derive(Clone, Debug, Default)]
 pub struct FilterSet {
-    /// By index, as in the configuration.
+    /// Filters by index, as in the configuration.
     pub filters: Vec<Arc<Filter>>,
-    /// What rules say, for those that say more than "disabled".
+    /// Settings in rules, for rules that do more than disable a filter.
     pub rules: Vec<RuleFilter>,
 }
 
-/// A filter as one rule has it.
+/// Filter as configured in one rule.
 #[derive(Clone, Debug)]
 pub struct RuleFilter {
-    /// The rule's action, by its index in the configuration.
+    /// Index of the rule's action in the configuration.
     pub action: usize,
-    /// The filter, by its index in the configuration.
+    /// Index of the filter in the configuration.
     pub index: usize,
-    /// The filter that is entered: the same one, or one made for the rule.
+    /// Filter to enter: the same one, or one created for the rule.
     pub filter: Arc<Filter>,
     /// The library's number of the rule's configuration; 0 for none.
     pub config: u64,
-    /// Frees that.
+    /// Frees the rule's configuration.
     pub owner: LibraryKeepAlive,
 }
 
 impl FilterSet {
-    /// What a rule says of a filter beside "disabled".
+    /// Returns the settings of a filter in a rule, if it does more than disable the filter.
     pub fn rule(&self, action: usize, index: usize) -> Option<&RuleFilter> {
         self.rules.iter().find(|rule| rule.action == action && rule.index == index)
     }

@@ -1,4 +1,4 @@
-//! A phase of an exchange as filters see it.
+//! View of an exchange in one phase, for filters.
 
 use std::net::IpAddr;
 
@@ -7,107 +7,107 @@ use eddy_http::{Fields, Method, Version};
 use crate::metadata::DynamicMetadata;
 use crate::phase::Phase;
 
-/// What filters see in one phase. Everything is borrowed from the exchange: nothing was copied for it.
+/// View of an exchange in one phase. Everything is borrowed from the exchange; nothing is copied.
 #[derive(Clone, Copy, Debug)]
 pub struct ExchangeView<'a> {
-    /// The phase.
+    /// Phase.
     pub phase: Phase,
-    /// Whether nothing follows in this direction: no body, or this is its last piece.
+    /// Whether nothing follows in this direction: there is no body, or this is its last piece.
     pub is_end: bool,
-    /// Whether `body` is the whole of it.
+    /// Whether `body` is the complete body.
     pub is_buffered: bool,
-    /// The request, as filters before have left it.
+    /// Request, with the edits of earlier filters.
     pub request: RequestView<'a>,
-    /// The response, from [`Phase::ResponseHead`] on.
+    /// Response, from [`Phase::ResponseHead`] on.
     pub response: Option<ResponseView<'a>>,
-    /// The trailers, in their phases; and with the last piece of a body, or the whole of it, where some follow.
+    /// Trailers, in their phases; also with the last piece of a body, or the complete body, if trailers follow.
     pub trailers: Fields<'a>,
-    /// The body's data, in its phases.
+    /// Body data, in the body phases.
     pub body: &'a [u8],
-    /// Facts beside the messages.
+    /// Information about the exchange besides the messages.
     pub about: ExchangeInfo<'a>,
 }
 
 impl ExchangeView<'_> {
-    /// Whether a piece is the last of its body: nothing follows, or only trailers.
+    /// Whether the piece is the last of its body: nothing follows, or only trailers.
     pub fn is_last_piece(&self) -> bool {
         self.is_end || !self.trailers.is_empty()
     }
 }
 
-/// The head of a request.
+/// Request head.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RequestView<'a> {
-    /// The fields.
+    /// Header fields.
     pub fields: Fields<'a>,
-    /// The method.
+    /// Method.
     pub method: Method,
-    /// The method's name.
+    /// Name of the method.
     pub method_name: &'a [u8],
     /// Path and query.
     pub target: &'a [u8],
-    /// Host and perhaps port; empty where an HTTP/1.0 client named none.
+    /// Host and optional port; empty if an HTTP/1.0 client sent none.
     pub authority: &'a [u8],
-    /// The version that the client speaks.
+    /// HTTP version of the client.
     pub version: Version,
-    /// Whether the client came by TLS.
+    /// Whether the client uses TLS.
     pub is_tls: bool,
 }
 
-/// The head of a response.
+/// Response head.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ResponseView<'a> {
-    /// The fields.
+    /// Header fields.
     pub fields: Fields<'a>,
-    /// The status.
+    /// Status code.
     pub status: u16,
-    /// Whether it is eddy's own answer.
+    /// Whether this is a local reply of eddy.
     pub is_local: bool,
 }
 
-/// Facts about an exchange. A text that is not known (yet) is empty.
+/// Information about an exchange. A text that is not known (yet) is empty.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ExchangeInfo<'a> {
-    /// The client's address and port.
+    /// Client address and port.
     pub peer: &'a [u8],
-    /// The client's address; `None` over a Unix socket.
+    /// Client address; `None` over a Unix socket.
     pub peer_ip: Option<IpAddr>,
-    /// The address it connected to.
+    /// Address that the client connected to.
     pub local: &'a [u8],
-    /// The listener's name.
+    /// Name of the listener.
     pub listener: &'a [u8],
-    /// The name of the rule that won.
+    /// Name of the matching rule.
     pub rule: &'a [u8],
-    /// The name of the cluster that the rule says.
+    /// Name of the rule's cluster.
     pub cluster: &'a [u8],
-    /// The endpoint's address, once there is a response from it.
+    /// Address of the endpoint, once it has sent a response.
     pub endpoint: &'a [u8],
-    /// The request id, where the listener has them.
+    /// Request ID, if the listener assigns them.
     pub request_id: &'a [u8],
-    /// Why eddy answered by itself: the word of the access record.
+    /// Reason of a local reply, as in the access log.
     pub details: &'a [u8],
-    /// What filters have noted.
+    /// Metadata set by filters.
     pub metadata: Option<&'a DynamicMetadata>,
-    /// When the head was complete, microseconds since 1970.
+    /// Time at which the request head was complete, in microseconds since 1970.
     pub started_unix_us: u64,
-    /// How long the exchange took, microseconds; only in [`Phase::Log`].
+    /// Duration of the exchange in microseconds; only in [`Phase::Log`].
     pub duration_us: u64,
-    /// Milliseconds of the worker's clock, for filters that measure time; arbitrary origin, never backwards.
+    /// Time of the worker's clock in milliseconds, for filters that measure time; arbitrary origin, never decreases.
     pub now_ms: u64,
-    /// Two random numbers for filters that draw lots.
+    /// Two random numbers for filters.
     pub entropy: [u64; 2],
-    /// Number of the client's connection in this worker.
+    /// Number of the client connection on this worker.
     pub connection: u64,
-    /// Bytes of the request's body so far.
+    /// Bytes of the request body so far.
     pub request_bytes: u64,
-    /// Bytes of the response's body so far.
+    /// Bytes of the response body so far.
     pub response_bytes: u64,
-    /// Endpoints tried.
+    /// Number of endpoints tried.
     pub attempts: u32,
 }
 
 impl<'a> ExchangeInfo<'a> {
-    /// The texts, in the order of their members, which is that of the contract.
+    /// Returns the texts in member order, which is the order of the filter ABI.
     pub fn texts(&self) -> [&'a [u8]; 8] {
         [
             self.peer,

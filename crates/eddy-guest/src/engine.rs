@@ -1,4 +1,4 @@
-//! The engine of this process, which runs modules of Wasm whatever contract they speak.
+//! Wasm engine of the process, shared by modules of all ABIs.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -13,10 +13,10 @@ struct RunningEngine {
     _ticker: Ticker,
 }
 
-/// The engine, which is made with the first module; `cache` is where compiled code is kept.
+/// Returns the engine, which is created for the first module; `cache` is the folder for compiled code.
 ///
 /// # Errors
-/// Why there is none.
+/// The reason why the engine cannot be created.
 pub(crate) fn engine(cache: Option<&Path>) -> Result<Engine, String> {
     let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(running) = &*running {
@@ -36,13 +36,13 @@ fn make(cache: Option<PathBuf>) -> Result<Engine, String> {
     Engine::new(settings).map_err(|error| with_sources(&error))
 }
 
-/// Ticks that a call may see so that it has at least this time.
+/// Returns the number of ticks that allow a call at least this time.
 pub(crate) fn ticks(time: Duration) -> u64 {
     let ticks = time.as_millis() / TICK.as_millis().max(1);
     u64::try_from(ticks).unwrap_or(u64::MAX).saturating_add(1)
 }
 
-/// An error and what it comes from.
+/// Formats an error with its sources.
 pub(crate) fn with_sources(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -54,11 +54,11 @@ pub(crate) fn with_sources(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// Ticks of the clock that stops calls.
+/// Tick length of the deadline clock.
 pub(crate) const TICK: Duration = Duration::from_millis(1);
-/// Largest table of an instance: Go puts every function of a program into it.
+/// Maximum table size of an instance: Go puts every function of a program into the table.
 pub(crate) const TABLE_ELEMENTS_MAX: usize = 500_000;
-/// Most instances in a process: those of workers, and those of exchanges where each has its own.
+/// Maximum number of instances per process: those of workers, and those of exchanges with an instance of their own.
 const INSTANCES_MAX: u32 = 4096;
-/// Largest memory that an instance may be allowed.
+/// Maximum memory that can be configured for an instance.
 const MEMORY_BYTES_MAX: usize = 4 << 30;

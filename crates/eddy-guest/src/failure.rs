@@ -1,45 +1,45 @@
-//! Why a guest failed, and which of its limits that was.
+//! Failures of guests, with the limit that was exceeded.
 
 use std::fmt;
 use std::time::Duration;
 
 use eddy_filter::{FilterEdit, FilterLimit};
 
-/// The reason of a guest's failure.
+/// Failure of a guest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct GuestFailure {
-    /// The limit that the guest met; none for an error of its own.
+    /// Limit that the guest exceeded; `None` for an error of its own.
     pub(crate) limit: Option<FilterLimit>,
-    /// The reason, for the log.
+    /// Reason, for the log.
     pub(crate) why: String,
 }
 
 impl GuestFailure {
-    /// A guest that used more CPU time than `key` of its configuration allows.
+    /// Creates the failure of a guest that used more CPU time than the configuration key `key` allows.
     pub(crate) fn of_cpu(key: &str, allowed: Duration, detail: &dyn fmt::Display) -> Self {
         let why = format!("it used more CPU time than `{key}` allows ({allowed:?}): {detail}");
         Self { limit: Some(FilterLimit::Cpu), why }
     }
 
-    /// A guest that wanted more memory than `key` of its configuration allows.
+    /// Creates the failure of a guest that needs more memory than the configuration key `key` allows.
     pub(crate) fn of_memory(key: &str, allowed: u64, detail: &dyn fmt::Display) -> Self {
         let why = format!("it needs more memory than `{key}` allows ({}): {detail}", size_text(allowed));
         Self { limit: Some(FilterLimit::Memory), why }
     }
 
-    /// A guest that wanted more memory than it can have, whatever its configuration allows.
+    /// Creates the failure of a guest that needs more memory than it can have, whatever its configuration allows.
     pub(crate) fn of_own_memory(detail: &dyn fmt::Display) -> Self {
         let why =
             format!("it got no more memory: its own maximum is reached, or the system has none: {detail}");
         Self { limit: Some(FilterLimit::Memory), why }
     }
 
-    /// The same limit, told with another text.
+    /// Returns the failure with another text.
     pub(crate) fn told_as(&self, why: String) -> Self {
         Self { limit: self.limit, why }
     }
 
-    /// The record that tells the gateway.
+    /// Returns the edit that reports the failure to the gateway.
     pub(crate) fn edit(&self) -> FilterEdit<'_> {
         match self.limit {
             Some(limit) => FilterEdit::LimitFault { limit, why: self.why.as_bytes() },
@@ -66,7 +66,7 @@ impl fmt::Display for GuestFailure {
     }
 }
 
-/// A size as a configuration has it.
+/// Formats a size as in a configuration.
 pub(crate) fn size_text(bytes: u64) -> String {
     let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match units.into_iter().find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit)) {

@@ -1,17 +1,17 @@
-//! What makes filters, whatever tongue they are written in.
+//! Interface of guests: libraries that create filters, in any language.
 
 use eddy_filter::{FilterInfo, FilterLibrary, LibraryKeepAlive, LoadError};
 
 use crate::reclaim::ReclaimQueue;
 
-/// A library whose filters are made from a configuration.
+/// Library whose filters are created from a configuration.
 pub trait Guest: FilterLibrary {
-    /// Makes a filter from its configuration, a JSON text; `id` is the host's number of it.
+    /// Creates a filter from its configuration, a JSON text; `id` is the host's number of the filter.
     ///
-    /// Runs the guest's code, always on one thread.
+    /// Runs the guest's code, always on the same thread.
     ///
     /// # Errors
-    /// [`LoadError::UnknownFilter`]; [`LoadError::Refused`] with what the filter says.
+    /// [`LoadError::UnknownFilter`]; [`LoadError::Refused`] with the filter's message.
     fn filter(
         &self,
         name: &str,
@@ -20,10 +20,10 @@ pub trait Guest: FilterLibrary {
         reclaim_queue: &ReclaimQueue,
     ) -> Result<MadeFilter, LoadError>;
 
-    /// Makes the configuration that a rule has for a filter, a JSON text; answers with its number and what frees it.
+    /// Creates a rule's configuration of a filter, from a JSON text; returns its number and the owner that frees it.
     ///
     /// # Errors
-    /// [`LoadError::Refused`] with what the filter says.
+    /// [`LoadError::Refused`] with the filter's message.
     fn rule_config(
         &self,
         filter: u64,
@@ -33,10 +33,10 @@ pub trait Guest: FilterLibrary {
     ) -> Result<(u64, LibraryKeepAlive), LoadError>;
 }
 
-/// Finds a name among those of a library's filters.
+/// Checks that a library has a filter of this name.
 ///
 /// # Errors
-/// [`LoadError::UnknownFilter`] with the names that there are.
+/// [`LoadError::UnknownFilter`] with the known names.
 pub(crate) fn find(library: &str, filters: &[String], name: &str) -> Result<(), LoadError> {
     if filters.iter().any(|known| known == name) {
         return Ok(());
@@ -48,20 +48,20 @@ pub(crate) fn find(library: &str, filters: &[String], name: &str) -> Result<(), 
     })
 }
 
-/// The names of a library's filters, without those that name a filter's package, too: `IMPORT/PATH:NAME`.
+/// Returns the names of a library's filters, without the qualified duplicates `IMPORT/PATH:NAME`.
 pub(crate) fn plain_names(filters: &[String]) -> Vec<&str> {
     let is_known = |name: &str| filters.iter().any(|known| known == name);
     let is_plain = |known: &&str| known.rsplit_once(':').is_none_or(|(_, name)| !is_known(name));
     filters.iter().map(String::as_str).filter(is_plain).collect()
 }
 
-/// A filter that a guest has made.
+/// Filter created by a guest.
 #[derive(Clone, Debug)]
 pub struct MadeFilter {
-    /// The guest's number of it.
+    /// The guest's number of the filter.
     pub number: u64,
-    /// What it says of itself.
+    /// Properties reported by the filter.
     pub info: FilterInfo,
-    /// Frees it, by way of the reclaim_queue.
+    /// Frees the filter through the reclaim queue.
     pub owner: LibraryKeepAlive,
 }

@@ -1,10 +1,10 @@
-//! Filters in other tongues, one folder a tongue, all of one shape.
+//! Filters in other languages, one module per language, all with the same structure.
 //!
-//! A [`Guest`] is an [`eddy_filter::Library`] that makes filters from a configuration: it is *loaded* from a file or a
-//! text, makes *filters* of it, is entered with *calls*, and what it made is freed on one thread, by way of the
-//! [`ReclaimQueue`]. Whatever a guest answers is checked before anything is made of it.
+//! A [`Guest`] is an [`eddy_filter::FilterLibrary`] that creates filters from a configuration. It is loaded from a file
+//! or a text, creates filters, and is entered with calls. Whatever it created is freed on one thread, through the
+//! [`ReclaimQueue`]. All results of a guest are validated before they are used.
 //!
-//! With `eddy-io` one of the two crates of the product that contain `unsafe`.
+//! Besides `eddy-io`, this is the only crate of the product that contains `unsafe`.
 
 mod engine;
 mod failure;

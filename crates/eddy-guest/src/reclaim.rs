@@ -1,4 +1,4 @@
-//! Where what guests made waits to be freed: on one thread, never on a worker's.
+//! Queue of guest objects to be freed: on one thread, never on a worker's.
 
 use std::fmt;
 use std::mem;
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use eddy_filter::LibraryKeepAlive;
 
-/// Takes what no plan has any more, and frees it when the thread that may enter guests says so.
+/// Queue of objects that no plan uses any more; they are freed on the thread that may enter guests.
 #[derive(Clone)]
 pub struct ReclaimQueue {
     shared: Arc<ReclaimShared>,
@@ -17,31 +17,31 @@ struct ReclaimShared {
     wake: Box<dyn Fn() + Send + Sync>,
 }
 
-/// Frees something that a guest made when dropped.
+/// Object of a guest that is queued when dropped.
 struct Deferred<F: FnOnce() + Send + 'static> {
     free: Option<F>,
     reclaim_queue: ReclaimQueue,
-    /// Let go only now, as what rests on another goes before it.
+    /// Dropped only after the object itself, which depends on it.
     _of: LibraryKeepAlive,
 }
 
-/// Frees something.
+/// Function that frees an object.
 type ReclaimTask = Box<dyn FnOnce() + Send>;
 
 impl ReclaimQueue {
-    /// A reclaim_queue that calls `wake` for each arrival, on whatever thread that happens.
+    /// Creates a queue that calls `wake` for each new entry, on any thread.
     pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Self {
         Self { shared: Arc::new(ReclaimShared { dead: Mutex::default(), wake: Box::new(wake) }) }
     }
 
-    /// Frees what has come, on this thread. Only the one that makes filters may call it.
+    /// Frees all queued objects on this thread. Only the thread that creates filters may call it.
     pub fn drain(&self) {
         let dead = mem::take(&mut *self.shared.dead.lock().unwrap_or_else(PoisonError::into_inner));
         dead.into_iter().for_each(|free| free());
     }
 
-    /// Keeps something that a guest made, and what that rests on: with its last clone `free` is called on the thread that
-    /// makes filters, and then `of` is let go.
+    /// Returns an owner of a guest object and of `of`, on which the object depends. When its last clone is dropped,
+    /// `free` is called on the thread that creates filters, and then `of` is dropped.
     pub(crate) fn owner(
         &self,
         of: LibraryKeepAlive,
@@ -50,7 +50,7 @@ impl ReclaimQueue {
         LibraryKeepAlive::of(Deferred { free: Some(free), reclaim_queue: self.clone(), _of: of })
     }
 
-    /// Has `free` called on the thread that makes filters.
+    /// Queues `free`, which is called on the thread that creates filters.
     fn bury(&self, free: impl FnOnce() + Send + 'static) {
         self.shared.dead.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(free));
         (self.shared.wake)();

@@ -1,4 +1,4 @@
-//! Signatures that guests verify: RSA (PKCS #1 v1.5) and ECDSA, by the algorithm that the key names.
+//! Signature verification for guests: RSA (PKCS #1 v1.5) and ECDSA, by the algorithm of the key.
 
 use ring::signature::{
     ECDSA_P256_SHA256_ASN1, ECDSA_P256_SHA384_ASN1, ECDSA_P384_SHA256_ASN1, ECDSA_P384_SHA384_ASN1,
@@ -6,7 +6,7 @@ use ring::signature::{
     RSA_PKCS1_2048_8192_SHA512, UnparsedPublicKey, VerificationAlgorithm,
 };
 
-/// What kind of key a key is.
+/// Kind of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SignatureKeyKind {
     Rsa,
@@ -14,7 +14,7 @@ enum SignatureKeyKind {
     P384,
 }
 
-/// A public key as its holder publishes it: `SubjectPublicKeyInfo` (RFC 5280 §4.1.2.7), in DER.
+/// Public key as `SubjectPublicKeyInfo` (RFC 5280 §4.1.2.7), in DER.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PublicKey<'a> {
     kind: SignatureKeyKind,
@@ -22,10 +22,10 @@ pub(crate) struct PublicKey<'a> {
 }
 
 impl<'a> PublicKey<'a> {
-    /// Reads a key.
+    /// Parses a key.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The reason why the key is invalid.
     pub(crate) fn read(der: &'a [u8]) -> Result<Self, String> {
         let broken = || "this is no public key: a SubjectPublicKeyInfo in DER is expected".to_owned();
         let (info, rest) = element(der, SEQUENCE).ok_or_else(broken)?;
@@ -46,10 +46,10 @@ impl<'a> PublicKey<'a> {
         Ok(Self { kind, key })
     }
 
-    /// Verifies a signature of data whose hash is made by this function.
+    /// Verifies a signature of data with a hash function.
     ///
     /// # Errors
-    /// Why it is not verified.
+    /// The reason why the signature is not valid.
     pub(crate) fn verify(&self, hash: &[u8], signature: &[u8], data: &[u8]) -> Result<(), String> {
         let name = String::from_utf8_lossy(hash).to_ascii_uppercase();
         let algorithm: &'static dyn VerificationAlgorithm = match (self.kind, name.as_str()) {
@@ -69,7 +69,7 @@ impl<'a> PublicKey<'a> {
     }
 }
 
-/// The content of the element that `der` begins with, if it has this tag, and what follows.
+/// Returns the content of the first DER element, if it has this tag, and the rest.
 fn element(der: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     let (&[its_tag, first], rest) = der.split_first_chunk()?;
     if its_tag != tag {
@@ -87,7 +87,7 @@ fn element(der: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
 const SEQUENCE: u8 = 0x30;
 const BIT_STRING: u8 = 0x03;
 const OBJECT_ID: u8 = 0x06;
-/// `rsaEncryption`, `id-ecPublicKey`, `secp256r1`, `secp384r1`.
+/// Object identifiers: `rsaEncryption`, `id-ecPublicKey`, `secp256r1`, `secp384r1`.
 const RSA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
 const EC: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01];
 const P256: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07];

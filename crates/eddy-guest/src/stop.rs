@@ -1,8 +1,8 @@
-//! The end of the process, as guests are told of it.
+//! Notification of guests that the process ends.
 
 use crate::{native, wasm};
 
-/// Tells every library and every instance of a module that the process is about to end. Only on the thread that makes
+/// Notifies every library and every Wasm instance that the process is about to end. Only on the thread that creates
 /// filters, when no exchange is entered any more.
 pub fn stop_all() {
     wasm::stop_all();

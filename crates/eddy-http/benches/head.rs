@@ -1,4 +1,4 @@
-//! Nanoseconds of scanning, parsing, writing and checking heads, with `httparse` beside them.
+//! Benchmark of scanning, parsing, writing and checking heads, in nanoseconds, compared with `httparse`.
 //!
 //! `cargo bench -p eddy-http --bench head`; each figure is the best of several rounds on one core.
 
@@ -153,7 +153,7 @@ fn bench_chunks() {
     });
 }
 
-/// Runs `work` in rounds and prints the time of one run in the best of them.
+/// Runs `work` in rounds and prints the time per run in the best round.
 fn show(name: &str, mut work: impl FnMut()) {
     let mut best = f64::MAX;
     for _ in 0..ROUNDS {

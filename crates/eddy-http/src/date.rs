@@ -1,8 +1,8 @@
-//! Dates as HTTP writes them.
+//! HTTP dates.
 
-/// The date of `unix_seconds` in IMF-fixdate form: `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// Returns `unix_seconds` as an IMF-fixdate: `Sun, 06 Nov 1994 08:49:37 GMT`.
 ///
-/// The form has four digits for the year: dates after 9999 read as its last second.
+/// The format has four digits for the year: dates after 9999 are written as the last second of that year.
 ///
 /// # Units
 /// Seconds since 1970-01-01 00:00:00 UTC, leap seconds not counted.
@@ -28,7 +28,7 @@ pub fn format_date(unix_seconds: u64) -> [u8; DATE_BYTES] {
     out
 }
 
-/// Year, month (1 to 12) and day (1 to 31) of a day counted from 1970-01-01.
+/// Returns year, month (1 to 12) and day (1 to 31) of a day counted from 1970-01-01.
 fn civil_of_days(days: u64) -> (u64, u64, u64) {
     // Years begin in March here, so that the leap day is the last of its year.
     let shifted = days + 719_468;
@@ -42,12 +42,12 @@ fn civil_of_days(days: u64) -> (u64, u64, u64) {
     (era * 400 + year_of_era + u64::from(month <= 2), month, day)
 }
 
-/// Two decimal digits of a number below 100.
+/// Returns the two decimal digits of a number below 100.
 fn digits_of(number: u64) -> [u8; 2] {
     [b'0' + (number / 10 % 10) as u8, b'0' + (number % 10) as u8]
 }
 
-/// The name of three letters at `index`.
+/// Returns the three-letter name at `index`.
 fn name_of(names: &[u8], index: u64) -> &[u8] {
     usize::try_from(index).ok().and_then(|index| names.chunks_exact(3).nth(index)).unwrap_or_default()
 }

@@ -1,22 +1,22 @@
-//! Changes that a rule makes to the fields of a message, checked when they are built.
+//! Header changes that a rule makes, validated when they are built.
 
 use thiserror::Error;
 
 use crate::field::{FieldId, Traits, is_alias_of};
 use crate::octet::{is_tchar, is_text};
 
-/// Changes to the fields of a message: removals first, then what is set, then what is added.
+/// Changes to the fields of a message: removals first, then fields that are set, then fields that are added.
 ///
-/// Names and values were checked when they came in: none can end a line, change the framing or the way of a message.
+/// Names and values are validated on insertion: none can end a line or change the framing or the routing of a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldEdits {
     edits: Vec<FieldEdit>,
 }
 
-/// Why a change is refused.
+/// Reason for rejecting a header change.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum EditFault {
-    /// The name is empty or has a byte that no field name has.
+    /// The name is empty or has a byte that is not allowed in field names.
     #[error("\"{name}\" is no field name: use letters, digits and any of !#$%&'*+-.^_`|~")]
     BadName {
         /// The name as given.
@@ -28,28 +28,28 @@ pub enum EditFault {
         /// The name as given.
         name: String,
     },
-    /// The field frames or routes the message, or ends at each hop.
+    /// The field frames or routes the message, or is hop-by-hop.
     #[error("\"{name}\" is written by eddy itself and cannot be changed by a rule")]
     Reserved {
         /// The name as given.
         name: String,
     },
-    /// Name or value are too long.
+    /// The name or the value is too long.
     #[error("name or value of \"{name}\" is longer than {EDIT_BYTES_MAX} bytes")]
     TooLong {
         /// The beginning of the name.
         name: String,
     },
-    /// The head would grow too large by the change.
+    /// The head would exceed its limits.
     #[error("the head would grow beyond its limits by the change")]
     HeadFull,
-    /// What is set is no method, or one that changes where the message ends.
+    /// The new method is not a token, or would change where the message ends.
     #[error("\"{name}\" cannot be the method: use a token, and never to or from HEAD, CONNECT or TRACE")]
     BadMethod {
         /// The method as given.
         name: String,
     },
-    /// What is set is no path and query.
+    /// The new target is not a path with an optional query.
     #[error(
         "\"{target}\" cannot be the target: begin with a slash, and percent-encode what no target can hold"
     )]
@@ -57,13 +57,13 @@ pub enum EditFault {
         /// The beginning of the target as given.
         target: String,
     },
-    /// What is set names no host.
+    /// The new authority has no valid host.
     #[error("\"{authority}\" cannot be the authority: use host or host:port")]
     BadAuthority {
         /// The beginning of the authority as given.
         authority: String,
     },
-    /// What is set cannot be the status here.
+    /// The new status is not allowed here.
     #[error("{status} cannot be the status: use 200 to 599, and do not change whether there is a body")]
     BadStatus {
         /// The status as given.
@@ -90,32 +90,32 @@ enum EditKind {
 }
 
 impl FieldEdits {
-    /// No changes.
+    /// Creates an empty list of changes.
     pub const fn new() -> Self {
         Self { edits: Vec::new() }
     }
 
-    /// No changes, for those who need a place to refer to.
+    /// Returns an empty list of changes with static lifetime.
     pub fn none() -> &'static Self {
         &NONE
     }
 
-    /// Whether there is nothing to change.
+    /// Whether there are no changes.
     pub fn is_empty(&self) -> bool {
         self.edits.is_empty()
     }
 
-    /// The names of fields that are removed.
+    /// Returns the names of fields that are removed.
     pub fn removed(&self) -> impl Iterator<Item = &str> {
         self.of_kind(EditKind::Remove).map(|(name, _)| name)
     }
 
-    /// Fields that are set, and their values.
+    /// Returns fields that are set, with their values.
     pub fn set_fields(&self) -> impl Iterator<Item = (&str, &str)> {
         self.of_kind(EditKind::Set)
     }
 
-    /// Fields that are added, and their values.
+    /// Returns fields that are added, with their values.
     pub fn added(&self) -> impl Iterator<Item = (&str, &str)> {
         self.of_kind(EditKind::Add)
     }
@@ -124,15 +124,15 @@ impl FieldEdits {
         self.edits.iter().filter(move |edit| edit.kind == kind).map(|edit| (&*edit.name, &*edit.value))
     }
 
-    /// Removes all fields of this name, in any case and spelling of its separators.
+    /// Removes all fields with this name, in any case and spelling of its separators.
     ///
     /// # Errors
-    /// Any [`EditFault`] but `BadValue`.
+    /// Any [`EditFault`] except `BadValue`.
     pub fn remove(&mut self, name: &str) -> Result<(), EditFault> {
         self.push(EditKind::Remove, name, "")
     }
 
-    /// Puts one field in the place of all of this name, in any case and spelling of its separators.
+    /// Replaces all fields with this name, in any case and spelling of its separators, by one.
     ///
     /// # Errors
     /// Any [`EditFault`].
@@ -140,7 +140,7 @@ impl FieldEdits {
         self.push(EditKind::Set, name, value)
     }
 
-    /// Adds one field beside those that are there.
+    /// Adds a field to the existing ones.
     ///
     /// # Errors
     /// Any [`EditFault`].
@@ -148,8 +148,7 @@ impl FieldEdits {
         self.push(EditKind::Add, name, value)
     }
 
-    /// These changes, and then those of another, as one: what these make of a field that the other removes or sets comes to
-    /// nothing.
+    /// Combines these changes with later ones. Changes in `self` to a field that `then` removes or sets are dropped.
     ///
     /// # Errors
     /// [`EditFault::TooMany`].
@@ -181,7 +180,7 @@ impl FieldEdits {
         Ok(())
     }
 
-    /// Whether a field that came in is removed or replaced.
+    /// Whether a received field is removed or replaced.
     pub(crate) fn drops(&self, id: FieldId, name: &[u8]) -> bool {
         self.edits.iter().any(|edit| {
             let is_same = if id.is_known() { edit.id == id } else { is_alias_of(name, edit.name.as_bytes()) };
@@ -189,12 +188,12 @@ impl FieldEdits {
         })
     }
 
-    /// Whether a field with this name, which eddy would write, is removed or replaced.
+    /// Whether a field with this name, which eddy itself would write, is removed or replaced.
     pub fn decides(&self, name: &str) -> bool {
         self.edits.iter().any(|edit| edit.kind != EditKind::Add && edit.name.eq_ignore_ascii_case(name))
     }
 
-    /// What is to be written: what is set, then what is added.
+    /// Returns the fields to write: fields that are set, then fields that are added.
     pub(crate) fn written(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         [EditKind::Set, EditKind::Add].into_iter().flat_map(|kind| {
             let edits = self.edits.iter().filter(move |edit| edit.kind == kind);
@@ -203,10 +202,10 @@ impl FieldEdits {
     }
 }
 
-/// Most changes of one [`FieldEdits`].
+/// Maximum changes in one [`FieldEdits`].
 pub const EDITS_MAX: usize = 64;
 
-/// Most bytes of a name or value in [`FieldEdits`].
+/// Maximum bytes of a name or value in [`FieldEdits`].
 pub const EDIT_BYTES_MAX: usize = 8 * 1024;
 
 static NONE: FieldEdits = FieldEdits::new();
@@ -251,7 +250,7 @@ mod tests {
         assert_eq!(edits.written().collect::<Vec<_>>(), [(&b"server"[..], &b"eddy"[..]), (b"x-more", b"1")]);
     }
 
-    /// Changes such as `-a =b:1 +b:2`: what is removed, set and added.
+    /// Parses changes such as `-a =b:1 +b:2`: removed, set and added fields.
     fn edits(text: &str) -> FieldEdits {
         let mut edits = FieldEdits::new();
         for word in text.split_whitespace() {

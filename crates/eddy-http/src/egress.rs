@@ -1,4 +1,4 @@
-//! The last look at a head before it is sent.
+//! Egress check: the verification of a head before it is sent.
 
 use std::error::Error;
 use std::fmt;
@@ -8,48 +8,48 @@ use crate::head::{
 };
 use crate::method::Version;
 
-/// Reads heads that are about to be sent with the same strict parser that reads those that come in.
+/// Parses heads that are about to be sent with the same strict parser as received heads.
 ///
-/// A rule, filter or fault of our own could otherwise write something that the next reader takes for another
-/// message. To be used again; allocates nothing once warm.
+/// Otherwise a rule, a filter or a bug in eddy could write something that the recipient parses as another message.
+/// Reusable; no allocations once warm.
 #[derive(Clone, Debug, Default)]
 pub struct Egress {
     request: RequestHead,
     response: ResponseHead,
 }
 
-/// Why a head must not be sent.
+/// Reason why a head must not be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EgressFault {
-    /// The strict parser refuses it.
+    /// The strict parser rejects it.
     Head(HeadFault),
-    /// It reads as another method.
+    /// The method differs.
     Method,
-    /// It reads as another target.
+    /// The target differs.
     Target,
-    /// It reads as another version than HTTP/1.1.
+    /// The version is not HTTP/1.1.
     Version,
-    /// It reads as another status.
+    /// The status differs.
     Status,
-    /// Its body would end elsewhere.
+    /// The body would end elsewhere.
     Body,
-    /// It offers to switch protocols, or does not, against what was meant.
+    /// It offers a protocol switch that was not intended, or lacks one that was.
     Switch,
 }
 
 impl Egress {
-    /// A checker.
+    /// Creates a checker.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Checks that `written` is exactly one request head and reads as meant: one that offers no switch of protocols.
+    /// Checks that `written` is exactly one request head, parses as intended and offers no protocol switch.
     ///
     /// # Errors
     /// The first difference found; the head must not be sent.
     ///
     /// # Cost
-    /// One parse; no allocation once as many fields were seen before.
+    /// One parse; no allocation once a head with as many fields was parsed.
     pub fn check_request(
         &mut self,
         written: &[u8],
@@ -75,7 +75,7 @@ impl Egress {
         if head.has_upgrade { Err(EgressFault::Switch) } else { Ok(()) }
     }
 
-    /// As [`Self::check_request`], of one that offers to switch to `protocol` and to no other.
+    /// Checks as [`Self::check_request`] does, for a request that offers to switch to `protocol` and to no other.
     ///
     /// # Errors
     /// The first difference found; the head must not be sent.
@@ -93,15 +93,15 @@ impl Egress {
         }
     }
 
-    /// Checks that `written` is exactly one response head and reads as meant by a client that has asked so.
+    /// Checks that `written` is exactly one response head and parses as intended, for the request that it answers.
     ///
-    /// `body` is what is going to be sent: [`ResponseBody::None`] in answer to `HEAD`.
+    /// `body` is the body that is going to be sent: [`ResponseBody::None`] in response to `HEAD`.
     ///
     /// # Errors
     /// The first difference found; the head must not be sent.
     ///
     /// # Cost
-    /// One parse; no allocation once as many fields were seen before.
+    /// One parse; no allocation once a head with as many fields was parsed.
     pub fn check_response(
         &mut self,
         written: &[u8],
@@ -121,7 +121,7 @@ impl Egress {
 }
 
 impl EgressFault {
-    /// A word for the access record and metrics.
+    /// Returns the reason code for access log entries and metrics.
     pub fn reason(self) -> &'static str {
         match self {
             Self::Head(fault) => fault.reason(),
@@ -150,7 +150,7 @@ impl Error for EgressFault {
     }
 }
 
-/// What a head may grow to on its way through eddy: twice the most that a configuration may allow.
+/// Limits for heads on their way through eddy: twice the maximum that a configuration may allow.
 const LIMITS: HeadLimits =
     HeadLimits { head_bytes_max: 2 * 1024 * 1024, fields_max: 2048, target_bytes_max: 2 * 1024 * 1024 };
 

@@ -1,13 +1,15 @@
-//! HTTP messages and wire forms, framing rules; no I/O.
+//! HTTP messages, wire formats and framing rules; no I/O.
 //!
 //! A head is scanned for its end ([`HeadScanner`]), parsed in place ([`RequestHead`], [`ResponseHead`]), written
-//! towards the next hop ([`write_request_head`], [`write_response_head`]) and read once more before it is sent
-//! ([`Egress`]). A chunked body is taken apart by [`ChunkDecoder`]. What a connection may become by an upgrade or
-//! `CONNECT` is read with the heads; the bytes behind that are nobody's here.
+//! towards the next hop ([`write_request_head`], [`write_response_head`]) and verified before it is sent ([`Egress`]).
+//! Chunked bodies are decoded by [`ChunkDecoder`]. Upgrades and `CONNECT` are parsed with the heads; the bytes of a
+//! tunnel are outside the scope of this crate.
 //!
-//! What a gateway has to know of gRPC are names and numbers in fields: [`GrpcKind`], [`GrpcStatus`], [`parse_grpc_timeout`].
+//! gRPC support of a gateway is limited to names and numbers in fields: [`GrpcKind`], [`GrpcStatus`],
+//! [`parse_grpc_timeout`].
 //!
-//! Both sides are read strictly: what two readers could take for two different messages is refused, not mended.
+//! Messages from both sides are parsed strictly: what two parsers could interpret differently is rejected, not
+//! repaired.
 
 #![forbid(unsafe_code)]
 #![warn(clippy::indexing_slicing)]

@@ -26,7 +26,7 @@ pub enum Method {
     Connect,
     /// `PATCH`.
     Patch,
-    /// Any other; the message holds its bytes.
+    /// Any other; its name is in the message.
     Other,
 }
 
@@ -38,23 +38,23 @@ pub enum Version {
     /// HTTP/1.1 (RFC 9112).
     #[default]
     Http11,
-    /// HTTP/2 (RFC 9113): the head came in frames.
+    /// HTTP/2 (RFC 9113).
     Http2,
 }
 
 impl Method {
-    /// The method that these bytes name.
+    /// Returns the method with this name.
     #[inline]
     pub fn from_bytes(bytes: &[u8]) -> Self {
         if bytes.len() > 7 {
             return Self::Other;
         }
         let method = Self::of_word(load(bytes));
-        // Zeros after the name count as nothing in a word.
+        // Zero bytes after the name do not count in a word.
         if method.name().is_some_and(|name| name.len() == bytes.len()) { method } else { Self::Other }
     }
 
-    /// The method in the first `len` bytes of `word`, which holds no NUL.
+    /// Returns the method in the first `len` bytes of `word`, which contains no NUL.
     #[inline]
     pub(crate) fn from_word(word: SwarWord, len: usize) -> Self {
         if len > 7 { Self::Other } else { Self::of_word(word & ((1 << (len * 8)) - 1)) }
@@ -76,7 +76,7 @@ impl Method {
         }
     }
 
-    /// The name as sent, for all but [`Method::Other`].
+    /// Returns the name as sent, for all but [`Method::Other`].
     pub fn name(self) -> Option<&'static str> {
         match self {
             Self::Get => Some("GET"),
@@ -92,7 +92,7 @@ impl Method {
         }
     }
 
-    /// Whether the method asks for no change at the origin.
+    /// Whether the method is safe: it requests no change at the origin.
     ///
     /// # Spec
     /// [RFC 9110 §9.2.1](https://www.rfc-editor.org/rfc/rfc9110#section-9.2.1)
@@ -100,7 +100,7 @@ impl Method {
         matches!(self, Self::Get | Self::Head | Self::Options | Self::Trace)
     }
 
-    /// Whether doing it twice has the effect of doing it once.
+    /// Whether the method is idempotent: repetition has no further effect.
     ///
     /// # Spec
     /// [RFC 9110 §9.2.2](https://www.rfc-editor.org/rfc/rfc9110#section-9.2.2)
@@ -110,7 +110,7 @@ impl Method {
 }
 
 impl Version {
-    /// The name as sent.
+    /// Returns the name as sent.
     pub fn name(self) -> &'static str {
         match self {
             Self::Http10 => "HTTP/1.0",
@@ -119,7 +119,7 @@ impl Version {
         }
     }
 
-    /// The number as `Via` writes it (RFC 9110 §7.6.3).
+    /// Returns the number as used in `Via` (RFC 9110 §7.6.3).
     pub(crate) fn number(self) -> &'static [u8] {
         match self {
             Self::Http10 => b"1.0",
@@ -129,10 +129,10 @@ impl Version {
     }
 }
 
-/// What the preface of HTTP/2 begins with, reserved so that no request has it (RFC 9113 §3.4).
+/// Beginning of the HTTP/2 preface; reserved, so that no request uses it as its method (RFC 9113 §3.4).
 pub(crate) const PREFACE_METHOD: &[u8] = b"PRI";
 
-/// Longest method, bytes. A longer one is answered 501 (RFC 9110 §9.1).
+/// Maximum length of a method, bytes. Longer methods are answered 501 (RFC 9110 §9.1).
 pub const METHOD_BYTES_MAX: usize = 32;
 
 const GET: SwarWord = word_of(b"GET");

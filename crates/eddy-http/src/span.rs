@@ -1,6 +1,6 @@
-//! Where a piece of a message lies in its bytes.
+//! Position of a part of a message in its bytes.
 
-/// A range of bytes in a buffer that the holder keeps elsewhere.
+/// A range of bytes in a buffer that is stored elsewhere.
 ///
 /// Filters read it in place, so its layout is that of `eddy_span` in `abi/eddy_filter.h`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,32 +13,32 @@ pub struct Span {
 }
 
 impl Span {
-    /// The span from `start` up to, not including, `end`.
+    /// Creates the span from `start` up to, not including, `end`.
     #[inline]
     pub fn new(start: usize, end: usize) -> Self {
         Self { start: narrow(start), end: narrow(end) }
     }
 
-    /// The bytes of the span; empty when it does not lie in `bytes`.
+    /// Returns the bytes of the span; empty when it is outside of `bytes`.
     #[inline]
     pub fn of(self, bytes: &[u8]) -> &[u8] {
         bytes.get(self.start as usize..self.end as usize).unwrap_or_default()
     }
 
-    /// How many bytes the span holds.
+    /// Returns the length, bytes.
     #[inline]
     pub fn len(self) -> usize {
         self.end.saturating_sub(self.start) as usize
     }
 
-    /// Whether the span holds no byte.
+    /// Whether the span is empty.
     #[inline]
     pub fn is_empty(self) -> bool {
         self.end <= self.start
     }
 }
 
-/// Heads are limited to fewer bytes than `u32` counts; a larger index becomes one that lies in no buffer.
+/// Heads are limited to fewer bytes than `u32` counts; a larger index becomes one outside of any buffer.
 #[inline]
 fn narrow(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)

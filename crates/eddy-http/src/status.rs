@@ -1,9 +1,9 @@
-//! Status codes and their phrases.
+//! Status codes and their reason phrases.
 
-/// The phrase of a status code; empty for one that is not registered.
+/// Returns the reason phrase of a status code; empty for an unregistered one.
 ///
 /// # Spec
-/// [RFC 9110 §15](https://www.rfc-editor.org/rfc/rfc9110#section-15) and the registry of status codes.
+/// [RFC 9110 §15](https://www.rfc-editor.org/rfc/rfc9110#section-15) and the IANA registry of status codes.
 pub fn status_reason(status: u16) -> &'static str {
     match status {
         100 => "Continue",

@@ -1,17 +1,17 @@
-//! The keys by which the two ends of a WebSocket know that each means it.
+//! WebSocket handshake: `Sec-WebSocket-Key` and `Sec-WebSocket-Accept`.
 
 use base64ct::{Base64, Encoding};
 use sha1::{Digest, Sha1};
 
-/// Length of a key as it is sent, bytes.
+/// Length of an encoded key, bytes.
 pub const WEBSOCKET_KEY_BYTES: usize = 24;
-/// Length of the answer to a key, bytes.
+/// Length of an encoded `Sec-WebSocket-Accept` value, bytes.
 pub const WEBSOCKET_ACCEPT_BYTES: usize = 28;
 
-/// What is put behind a key before it is hashed.
+/// Appended to a key before it is hashed.
 const SUFFIX: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
-/// The key that 16 random bytes make.
+/// Returns the key for 16 random bytes.
 ///
 /// # Spec
 /// [RFC 6455 §4.1](https://www.rfc-editor.org/rfc/rfc6455#section-4.1)
@@ -22,14 +22,14 @@ pub fn websocket_key(random: [u8; 16]) -> [u8; WEBSOCKET_KEY_BYTES] {
     key
 }
 
-/// Whether a text is a key: the base64 of 16 bytes, the only spelling of it.
+/// Whether a text is a valid key: 16 bytes in canonical base64.
 pub fn is_websocket_key(text: &[u8]) -> bool {
     let mut random = [0; 16];
     text.len() == WEBSOCKET_KEY_BYTES
         && Base64::decode(text, &mut random).is_ok_and(|bytes| bytes.len() == 16)
 }
 
-/// What a server has to say to a key.
+/// Returns the `Sec-WebSocket-Accept` value for a key.
 ///
 /// # Spec
 /// [RFC 6455 §4.2.2](https://www.rfc-editor.org/rfc/rfc6455#section-4.2.2)

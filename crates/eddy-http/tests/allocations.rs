@@ -1,4 +1,4 @@
-//! In steady state a request passes through without a single allocation.
+//! In steady state a request passes without any allocation.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 #![allow(unsafe_code, reason = "an allocator is unsafe by its nature; this one only counts")]
@@ -12,7 +12,7 @@ use eddy_http::{
     Version, write_chunk_header, write_local_head, write_request_head, write_response_head, write_trailers,
 };
 
-/// Counts the allocations of each thread.
+/// Counts the allocations per thread.
 struct ThreadCountingAllocator;
 
 thread_local! {
@@ -46,7 +46,7 @@ const RESPONSE: &[u8] =
 
 const BODY: &[u8] = b"5;a=b\r\nhello\r\n0\r\nX-Sum: 1\r\nHost: a\r\n\r\n";
 
-/// All that is used again from one exchange to the next.
+/// State that is reused from one exchange to the next.
 struct ExchangeBuffers {
     scanner: HeadScanner,
     request: RequestHead,

@@ -1,11 +1,11 @@
-//! Heads that others collected, with their opinion of each, against ours.
+//! Tests with externally collected heads, each with the expected verdict.
 //!
-//! The folder named by `EDDY_CORPUS` holds JSON objects, one a line: `id`, `kind` (`request`, `response`, or
-//! `headers-or-request` for one of two), `raw` (base64) and `expect` (`accept`, `reject` or `any`). What eddy refuses
-//! although others accept it is listed, each with its fault and reason, in `corpus_exceptions.txt`.
+//! The directory in `EDDY_CORPUS` holds JSON objects, one per line: `id`, `kind` (`request`, `response`, or
+//! `headers-or-request` for either), `raw` (base64) and `expect` (`accept`, `reject` or `any`). Heads that eddy rejects
+//! although others accept them are listed, each with its fault and the reason, in `corpus_exceptions.txt`.
 //!
-//! Many of these requests have no `Host` and are refused for that alone, which would hide what they are about: they
-//! are judged once more with one, under their id and ` + host`.
+//! Many of these requests have no `Host` and are rejected for that alone, which would hide their actual subject: they
+//! are checked a second time with a `Host`, under their ID and ` + host`.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
@@ -20,7 +20,7 @@ use serde_json::Value;
 
 const EXCEPTIONS: &str = include_str!("corpus_exceptions.txt");
 
-/// The word for what is wrong with a message, if anything.
+/// Reason code of the fault of a message, if any.
 type CorpusVerdict = Result<(), &'static str>;
 
 #[test]
@@ -104,13 +104,13 @@ impl CorpusRun {
     }
 }
 
-/// The same request with a `Host` after its first line.
+/// Returns the same request with a `Host` after its first line.
 fn with_host(raw: &[u8]) -> Vec<u8> {
     let end = raw.windows(2).position(|pair| pair == b"\r\n").map_or(0, |at| at + 2);
     [&raw[..end], b"Host: www.example.com\r\n", &raw[end..]].concat()
 }
 
-/// Reads bare fields as a trailer section, the one place where they stand alone.
+/// Parses bare fields as a trailer section, the only context where they occur alone.
 fn judge_fields(raw: &[u8]) -> CorpusVerdict {
     match judge_chunks(&[b"0\r\n", raw].concat()) {
         Ok(Some(_)) => Ok(()),
@@ -119,7 +119,7 @@ fn judge_fields(raw: &[u8]) -> CorpusVerdict {
     }
 }
 
-/// Reads requests one after another; a body or head that is not complete is no fault.
+/// Parses consecutive requests; an incomplete body or head is not a fault.
 fn judge_request(raw: &[u8]) -> CorpusVerdict {
     let limits = HeadLimits::default();
     let mut head = RequestHead::new();
@@ -144,7 +144,7 @@ fn judge_request(raw: &[u8]) -> CorpusVerdict {
     }
 }
 
-/// Reads interim responses and the final one after them, which must be complete.
+/// Parses interim responses and the following final one, which must be complete.
 fn judge_response(raw: &[u8], method: Method) -> CorpusVerdict {
     let limits = HeadLimits::default();
     let mut head = ResponseHead::new();
@@ -167,7 +167,7 @@ fn judge_response(raw: &[u8], method: Method) -> CorpusVerdict {
     }
 }
 
-/// The length of a chunked body, if it is complete.
+/// Returns the length of a chunked body, if it is complete.
 fn judge_chunks(body: &[u8]) -> Result<Option<usize>, &'static str> {
     let mut decoder = ChunkDecoder::new(ChunkLimits::default());
     let mut at = 0;
@@ -180,7 +180,7 @@ fn judge_chunks(body: &[u8]) -> Result<Option<usize>, &'static str> {
     }
 }
 
-/// The exceptions by id: the fault and the reason. A line is `id = fault: reason`; `# ` begins a comment.
+/// Returns the exceptions by ID: fault and reason. The line format is `id = fault: reason`; `# ` begins a comment.
 fn exceptions() -> HashMap<&'static str, (&'static str, &'static str)> {
     let lines = EXCEPTIONS.lines().filter(|line| !line.is_empty() && !line.starts_with("# "));
     lines

@@ -1,4 +1,4 @@
-//! Properties that hold for any bytes, and for bytes that are nearly or wholly a message.
+//! Properties that hold for any bytes, and for nearly or completely valid messages.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
@@ -10,7 +10,7 @@ use eddy_http::{
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Pieces that messages are made of, some of them wrong.
+/// Building blocks of messages, some of them invalid.
 const PIECES: &[&[u8]] = &[
     b"GET ",
     b"POST ",
@@ -70,7 +70,7 @@ const PIECES: &[&[u8]] = &[
     b"_",
 ];
 
-/// Bytes joined of pieces and noise.
+/// Concatenates building blocks and random bytes.
 fn messages() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         8 => (0..PIECES.len()).prop_map(|index| PIECES[index].to_vec()),
@@ -87,7 +87,7 @@ fn token() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Field lines that are good, framing fields left out.
+/// Valid field lines without framing fields.
 fn fields() -> impl Strategy<Value = Vec<(String, String)>> {
     let value = "[!-~\u{e0}-\u{ff}]([ -~\t]{0,20}[!-~])?|";
     vec((token(), value), 0..12).prop_map(|mut fields| {

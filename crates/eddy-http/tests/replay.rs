@@ -1,4 +1,4 @@
-//! Runs the kept inputs of the fuzz targets, those that once failed among them.
+//! Runs the corpus of the fuzz targets, including former failures.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
@@ -6,7 +6,7 @@ mod fuzz;
 
 use std::path::Path;
 
-/// Runs every file of a target's folder.
+/// Runs every file of a target's directory.
 fn replay(target: &str, run: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
     let entries = std::fs::read_dir(&folder).unwrap();

@@ -2,15 +2,15 @@
 
 use std::cell::RefCell;
 
-/// Bytes of a buffer that takes in heads and small bodies.
+/// Size of a buffer for heads and small bodies, in bytes.
 pub const BUFFER_BYTES_SMALL: usize = 4 * 1024;
-/// Bytes of a buffer that moves large bodies.
+/// Size of a buffer for large bodies, in bytes.
 pub const BUFFER_BYTES_LARGE: usize = 64 * 1024;
 
-/// Most buffers of each size that a pool keeps.
+/// Maximum idle buffers of each size in a pool.
 const IDLE_MAX: usize = 64;
 
-/// A buffer of bytes between a reader and a writer.
+/// Byte buffer between a reader and a writer.
 ///
 /// Invariant: `start <= end <= bytes.len()`; every byte is initialised.
 #[derive(Debug, Default)]
@@ -20,27 +20,27 @@ pub struct Buffer {
     end: usize,
 }
 
-/// What filling a buffer from a stream brought.
+/// Result of filling a buffer from a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fill {
-    /// This many bytes more.
+    /// This many bytes were added.
     Bytes(usize),
-    /// The end of the stream.
+    /// The stream has ended.
     End,
 }
 
 impl Buffer {
-    /// An empty buffer of `capacity` bytes.
+    /// Returns an empty buffer of `capacity` bytes.
     pub fn with_capacity(capacity: usize) -> Self {
         Self { bytes: vec![0; capacity], start: 0, end: 0 }
     }
 
-    /// The bytes that are held.
+    /// Returns the held bytes.
     pub fn held(&self) -> &[u8] {
         self.bytes.get(self.start..self.end).unwrap_or_default()
     }
 
-    /// How many bytes are held.
+    /// Returns the number of held bytes.
     pub fn len(&self) -> usize {
         self.end - self.start
     }
@@ -50,12 +50,12 @@ impl Buffer {
         self.start == self.end
     }
 
-    /// How many bytes the buffer can hold.
+    /// Returns the number of bytes that the buffer can hold.
     pub fn capacity(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Forgets the first `count` held bytes (all, if there are fewer).
+    /// Discards the first `count` held bytes (all, if there are fewer).
     pub fn consume(&mut self, count: usize) {
         self.start = self.end.min(self.start + count);
         if self.start == self.end {
@@ -63,13 +63,13 @@ impl Buffer {
         }
     }
 
-    /// Forgets every byte.
+    /// Discards all bytes.
     pub fn clear(&mut self) {
         self.start = 0;
         self.end = 0;
     }
 
-    /// The room behind the held bytes; moves them to the front first where that is needed to have any.
+    /// Returns the free space behind the held bytes; moves them to the front first if there is none.
     pub fn room(&mut self) -> &mut [u8] {
         if self.end == self.bytes.len() && self.start > 0 {
             self.bytes.copy_within(self.start..self.end, 0);
@@ -82,20 +82,20 @@ impl Buffer {
     /// Counts `count` bytes written into [`Self::room`] as held.
     ///
     /// # Panics
-    /// When that is more than the room.
+    /// When `count` exceeds the free space.
     pub fn fill(&mut self, count: usize) {
         assert!(self.end + count <= self.bytes.len(), "more bytes than there was room for");
         self.end += count;
     }
 
-    /// Makes the capacity at least `capacity`; what is held stays.
+    /// Grows the capacity to at least `capacity`; held bytes are kept.
     pub fn grow(&mut self, capacity: usize) {
         if self.bytes.len() < capacity {
             self.bytes.resize(capacity, 0);
         }
     }
 
-    /// Takes over the bytes that `other` holds, behind our own.
+    /// Appends the bytes of `other`.
     pub fn append(&mut self, other: &[u8]) {
         if self.bytes.len() - self.end < other.len() {
             let held = self.len();
@@ -112,18 +112,18 @@ impl Buffer {
     }
 }
 
-/// A bounded store of empty buffers in two sizes, for one worker.
+/// Bounded pool of empty buffers in two sizes, for one worker.
 #[derive(Debug, Default)]
 pub struct BufferPool {
     small: RefCell<BufferSizeClass>,
     large: RefCell<BufferSizeClass>,
 }
 
-/// Buffers of one size.
+/// Idle buffers of one size.
 #[derive(Debug, Default)]
 struct BufferSizeClass {
     idle: Vec<Buffer>,
-    /// How few there were at the least since the last sweep: so many nobody needed.
+    /// Lowest number of idle buffers since the last sweep: these were not needed.
     unneeded: usize,
 }
 
@@ -141,17 +141,17 @@ impl BufferSizeClass {
 }
 
 impl BufferPool {
-    /// An empty buffer of [`BUFFER_BYTES_SMALL`].
+    /// Returns an empty buffer of [`BUFFER_BYTES_SMALL`].
     pub fn take_small(&self) -> Buffer {
         self.small.borrow_mut().take().unwrap_or_else(|| Buffer::with_capacity(BUFFER_BYTES_SMALL))
     }
 
-    /// An empty buffer of [`BUFFER_BYTES_LARGE`].
+    /// Returns an empty buffer of [`BUFFER_BYTES_LARGE`].
     pub fn take_large(&self) -> Buffer {
         self.large.borrow_mut().take().unwrap_or_else(|| Buffer::with_capacity(BUFFER_BYTES_LARGE))
     }
 
-    /// Takes a buffer back; one of an odd size, or beyond what the pool keeps, is freed.
+    /// Returns a buffer to the pool. A buffer of another size, or beyond the pool's limit, is freed.
     pub fn put(&self, mut buffer: Buffer) {
         let store = match buffer.capacity() {
             BUFFER_BYTES_SMALL => &self.small,
@@ -165,7 +165,7 @@ impl BufferPool {
         }
     }
 
-    /// Frees the buffers that nobody has needed since the last sweep.
+    /// Frees the buffers that were not needed since the last sweep.
     pub fn sweep(&self) {
         self.small.borrow_mut().sweep();
         self.large.borrow_mut().sweep();

@@ -1,17 +1,17 @@
-//! Reads the kernel's clocks.
+//! Reads of the kernel's clocks.
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Milliseconds of the monotonic clock, the same for every process of the machine.
+/// Returns the milliseconds of the monotonic clock, which all processes of the machine share.
 ///
 /// # Cost
-/// No system call; some 6 ns. The coarse clock is read, which moves every 1 to 4 ms.
+/// No system call; some 6 ns. Reads the coarse clock, which advances every 1 to 4 ms.
 pub fn monotonic_ms() -> u64 {
     let now = clock_gettime(ClockId::MonotonicCoarse);
     now.tv_sec.cast_unsigned() * 1000 + now.tv_nsec.cast_unsigned() / 1_000_000
 }
 
-/// Seconds of the wall clock since 1970; 0 if it stands before that.
+/// Returns the seconds of the wall clock since 1970; 0 if it is set to an earlier time.
 ///
 /// # Cost
 /// As [`monotonic_ms`].
@@ -19,10 +19,10 @@ pub fn unix_seconds() -> u64 {
     u64::try_from(clock_gettime(ClockId::RealtimeCoarse).tv_sec).unwrap_or(0)
 }
 
-/// Microseconds of the wall clock since 1970; 0 if it stands before that.
+/// Returns the microseconds of the wall clock since 1970; 0 if it is set to an earlier time.
 ///
 /// # Cost
-/// As [`monotonic_ms`], and as coarse.
+/// As [`monotonic_ms`], with the same resolution.
 pub fn unix_micros() -> u64 {
     let now = clock_gettime(ClockId::RealtimeCoarse);
     let seconds = u64::try_from(now.tv_sec).unwrap_or(0);

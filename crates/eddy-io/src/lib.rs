@@ -1,6 +1,6 @@
-//! Sockets, timers, buffers and shared memory: what touches the kernel, and nothing of HTTP.
+//! Sockets, timers, buffers and shared memory: everything that touches the kernel, without HTTP.
 //!
-//! The one crate below the guests that may contain `unsafe`; each use sits behind a safe wrapper.
+//! The only crate below the guests that may contain `unsafe`; each use is behind a safe wrapper.
 
 mod buffer;
 mod clock;

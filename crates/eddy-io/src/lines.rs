@@ -1,11 +1,11 @@
-//! Output of whole lines: a line that could not be written to its end does not swallow the next one.
+//! Line output: a line that was only partly written does not swallow the next one.
 
 use std::io::{self, Write};
 
-/// An output that takes whole lines, such as a log file.
+/// An output of whole lines, such as a log file.
 ///
-/// A full disk, a limit or a pipe that takes no more can cut a line in the middle. The next write then begins with a line
-/// break, so that the damage stays within one line.
+/// A full disk, a limit or a full pipe can cut a line in the middle. The next write then begins with a line break, so
+/// that the damage stays within one line.
 #[derive(Debug)]
 pub struct LineOutput<W> {
     output: W,
@@ -15,19 +15,19 @@ pub struct LineOutput<W> {
 /// A write that failed before its end.
 #[derive(Debug)]
 pub struct LinesLost {
-    /// Bytes of the lines that were written before.
+    /// Bytes of the lines written before the failure.
     pub written: usize,
     /// Cause of the failure.
     pub source: io::Error,
 }
 
 impl<W: Write> LineOutput<W> {
-    /// An output whose next byte begins a line.
+    /// Returns an output whose next byte begins a line.
     pub fn new(output: W) -> Self {
         Self { output, is_torn: false }
     }
 
-    /// An output that ends in the middle of a line.
+    /// Returns an output that ends in the middle of a line.
     pub fn torn(output: W) -> Self {
         Self { output, is_torn: true }
     }
@@ -37,27 +37,27 @@ impl<W: Write> LineOutput<W> {
         self.is_torn
     }
 
-    /// Notes that the next byte begins a line after all, as in a file that was emptied meanwhile.
+    /// Records that the next byte begins a line, as in a file that was emptied meanwhile.
     pub fn begin_line(&mut self) {
         self.is_torn = false;
     }
 
-    /// The output itself.
+    /// Returns the inner output.
     pub fn get(&self) -> &W {
         &self.output
     }
 
-    /// Writes whole lines, the last one with its line break.
+    /// Writes whole lines, including the line break of the last one.
     ///
     /// # Errors
-    /// [`LinesLost`] when only a part of them could be written, or nothing.
+    /// [`LinesLost`] when the lines were written only in part or not at all.
     ///
     /// # Cost
-    /// One system call where the output takes all at once, after a failure as well.
+    /// One system call if the output accepts all bytes at once; also after a failure.
     pub fn write_lines(&mut self, lines: &[u8]) -> Result<(), LinesLost> {
         let mended;
         let (bytes, added) = if self.is_torn && !lines.is_empty() {
-            // In one piece, because another process may write to the same file.
+            // One write, because another process may write to the same file.
             mended = [b"\n", lines].concat();
             (&*mended, 1)
         } else {
@@ -89,7 +89,7 @@ impl<W: Write> LineOutput<W> {
 mod tests {
     use super::*;
 
-    /// A disk that takes so many bytes more, a few at a time.
+    /// A disk with room for this many bytes, which accepts a few at a time.
     struct Disk {
         bytes: Vec<u8>,
         room: usize,
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn a_line_is_ended_once() {
         let mut output = LineOutput::torn(Disk { bytes: b"on".to_vec(), room: 1 });
-        // The line break finds room, and nothing else does.
+        // There is room for the line break only.
         assert_eq!(output.write_lines(b"two\n").unwrap_err().written, 0);
         assert!(!output.is_torn());
         output.output.room = 2;

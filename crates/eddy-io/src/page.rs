@@ -1,4 +1,4 @@
-//! The page of memory that the parent and the gateway's workers share.
+//! Memory page that the parent process and the gateway's workers share.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -8,44 +8,44 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use rustix::fs::{MemfdFlags, fstat, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-/// Most workers a gateway can have.
+/// Maximum workers of a gateway.
 pub const WORKERS_MAX: usize = 256;
 
 const PAGE_BYTES: usize = WORKERS_MAX * size_of::<WorkerSlot>();
 
-/// What one worker tells of itself. All zero bits are a valid value.
+/// State that one worker publishes. All zero bits are a valid value.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct WorkerSlot {
-    /// When the worker last passed through its loop, in [`crate::monotonic_ms`]; 0 when it has not started.
+    /// When the worker last passed through its event loop, in [`crate::monotonic_ms`]; 0 before it has started.
     pub heartbeat_ms: AtomicU64,
-    /// Which filter the worker is in, for the record written when it hangs or dies; 0 for none.
+    /// Filter that the worker runs, for the report written when it hangs or dies; 0 for none.
     pub filter: AtomicU32,
 }
 
-/// Memory shared between the parent and its child: one [`WorkerSlot`] a worker.
+/// Memory shared between the parent and its child: one [`WorkerSlot`] per worker.
 ///
-/// It outlives the child, so the parent can read what a dead or hanging worker was doing.
+/// The page outlives the child, so that the parent can read what a dead or hanging worker was doing.
 #[derive(Debug)]
 pub struct SharedPage {
     slots: NonNull<[WorkerSlot; WORKERS_MAX]>,
 }
 
 impl SharedPage {
-    /// Makes a page of zeroes and the descriptor by which another process can map it.
+    /// Creates a zeroed page and the descriptor by which another process can map it.
     ///
     /// # Errors
-    /// What the kernel says of `memfd_create`, `ftruncate` or `mmap`.
+    /// Errors of `memfd_create`, `ftruncate` or `mmap`.
     pub fn create() -> io::Result<(Self, OwnedFd)> {
         let fd = memfd_create("eddy-workers", MemfdFlags::CLOEXEC)?;
         ftruncate(&fd, PAGE_BYTES as u64)?;
         Ok((Self::map(&fd)?, fd))
     }
 
-    /// Maps a page that another process made.
+    /// Maps a page that another process created.
     ///
     /// # Errors
-    /// `InvalidInput` when the descriptor's file is too short; what the kernel says of `mmap`.
+    /// `InvalidInput` when the file is too short; errors of `mmap`.
     pub fn from_fd(fd: OwnedFd) -> io::Result<Self> {
         let size = u64::try_from(fstat(&fd)?.st_size).unwrap_or(0);
         if size < PAGE_BYTES as u64 {
@@ -54,7 +54,7 @@ impl SharedPage {
         Self::map(&fd)
     }
 
-    /// The slot of the worker with this index.
+    /// Returns the slot of the worker with this index.
     ///
     /// # Panics
     /// When `index` is not below [`WORKERS_MAX`].

@@ -6,22 +6,22 @@ use std::os::fd::{AsFd, AsRawFd};
 /// The process that connected a Unix socket, or that listens at the socket it is connected to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SocketPeer {
-    /// Process id; 0 for a process that this one cannot see, such as one of another container.
+    /// Process ID; 0 for a process that this one cannot see, such as one in another container.
     pub pid: i32,
-    /// Effective user id at that time.
+    /// Effective user ID at that time.
     pub uid: u32,
 }
 
 /// Returns the process at the other end of a Unix socket, as the kernel saw it when the two were connected.
 ///
 /// # Errors
-/// What the kernel says of `getsockopt`, such as that this is no socket.
+/// Errors of `getsockopt`, such as for a descriptor that is not a socket.
 pub fn socket_peer(socket: impl AsFd) -> io::Result<SocketPeer> {
     let mut peer = libc::ucred { pid: 0, uid: u32::MAX, gid: u32::MAX };
     let size = size_of::<libc::ucred>();
     let mut length = libc::socklen_t::try_from(size).expect("a few bytes");
-    // SAFETY: the descriptor is open for the length of the call; the kernel writes at most `length` bytes to `peer`, which
-    // has that many and is valid whatever they are.
+    // SAFETY: the descriptor is open during the call; the kernel writes at most `length` bytes to `peer`, which has
+    // that size and is valid for any bytes.
     let result = unsafe {
         libc::getsockopt(
             socket.as_fd().as_raw_fd(),

@@ -1,24 +1,24 @@
-//! Reads how long a thread has waited for a processor.
+//! Reads the time that a thread has waited for a processor.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
-/// The time in which a thread could have run and other threads had the processors.
+/// Run-queue wait of a thread: the time in which it was runnable while other threads had the processors.
 ///
-/// A thread that its control group throttles waits as well, by this count.
+/// The count includes the time in which the thread's control group is throttled.
 ///
 /// # Source
 /// The second number of `/proc/thread-self/schedstat` (Linux, `Documentation/scheduler/sched-stats.rst`).
 #[derive(Debug)]
 pub struct ProcessorWait {
-    /// `None` where the kernel keeps no such count.
+    /// `None` when the kernel keeps no such count.
     counts: Option<File>,
     seen: Duration,
 }
 
 impl ProcessorWait {
-    /// Begins to count for the calling thread.
+    /// Starts counting for the calling thread.
     pub fn of_this_thread() -> Self {
         let counts = File::open("/proc/thread-self/schedstat").ok();
         let mut wait = Self { counts, seen: Duration::ZERO };
@@ -26,10 +26,10 @@ impl ProcessorWait {
         wait
     }
 
-    /// Returns the time waited since the last call; zero where the kernel keeps no count.
+    /// Returns the time waited since the last call; zero when the kernel keeps no count.
     ///
     /// # Cost
-    /// A system call, some 2 µs.
+    /// One system call, some 2 µs.
     pub fn take(&mut self) -> Duration {
         let Some(now) = self.counts.as_ref().and_then(read) else { return Duration::ZERO };
         let waited = now.saturating_sub(self.seen);
@@ -44,13 +44,14 @@ fn read(counts: &File) -> Option<Duration> {
     parse(std::str::from_utf8(text.get(..length)?).ok()?)
 }
 
-/// Time on a processor, time waited for one (both in nanoseconds) and the number of time slices.
+/// Parses the time on a processor, the time waited for one (both in nanoseconds) and the number of time slices; returns
+/// the second.
 fn parse(counts: &str) -> Option<Duration> {
     let waited_ns = counts.split_ascii_whitespace().nth(1)?.parse().ok()?;
     Some(Duration::from_nanos(waited_ns))
 }
 
-/// Three numbers of 64 bits, two spaces and the end of the line.
+/// Three 64-bit numbers, two spaces and a line break.
 const COUNTS_BYTES_MAX: usize = 64;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The PROXY protocol, versions 1 and 2: what a proxy in front says of a connection before its first byte.
+//! PROXY protocol, versions 1 and 2: the header in which a proxy in front of eddy passes on a connection's addresses.
 //!
 //! # Spec
 //! <https://www.haproxy.org/download/3.2/doc/proxy-protocol.txt>
@@ -8,56 +8,56 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use thiserror::Error;
 
-/// Longest header that is read, bytes; both sides' addresses and all that may stand behind them.
+/// Maximum size of a header, in bytes: the addresses of both sides and any TLVs behind them.
 pub const PROXY_HEADER_BYTES_MAX: usize = 4096;
 
-/// What a header says.
+/// Contents of a PROXY header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProxyHeader {
-    /// Whom the connection is from, and where it was going to.
+    /// Connection of a client, with the addresses of both ends.
     Proxied {
-        /// The client's address.
+        /// Client address.
         source: SocketAddr,
-        /// The address it connected to.
+        /// Address that the client connected to.
         destination: SocketAddr,
     },
-    /// Nothing: the proxy speaks for itself, as for a health check, or doesn't know.
+    /// No addresses: the proxy's own connection, as for a health check, or an unknown client.
     Local,
 }
 
-/// Which version is written.
+/// PROXY protocol version to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProxyHeaderVersion {
-    /// A line of text.
+    /// Text line.
     V1,
-    /// Binary.
+    /// Binary header.
     V2,
 }
 
-/// How a header is broken.
+/// Why a header is invalid.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum ProxyHeaderFault {
-    /// It begins otherwise.
+    /// The connection does not begin with a PROXY header.
     #[error("the connection doesn't begin with a PROXY header")]
     Missing,
-    /// What it holds makes no sense.
+    /// The header is malformed.
     #[error("the PROXY header is malformed")]
     Malformed,
-    /// It is longer than [`PROXY_HEADER_BYTES_MAX`].
+    /// The header is longer than [`PROXY_HEADER_BYTES_MAX`].
     #[error("the PROXY header is too long")]
     TooLong,
 }
 
 const SIGNATURE: &[u8; 12] = b"\r\n\r\n\0\r\nQUIT\n";
-/// Length of what a header of version 2 begins with.
+/// Length of the fixed part of a version 2 header.
 const FIXED_BYTES: usize = 16;
-/// Longest line of version 1, with its end.
+/// Maximum length of a version 1 line, including its line end.
 const LINE_BYTES_MAX: usize = 107;
 
-/// Reads the header that `bytes` begin with, and how long it is; `None` while it is not whole.
+/// Parses the header at the start of `bytes` and returns it with its length; `None` while it is incomplete.
 ///
 /// # Errors
-/// [`ProxyHeaderFault`], as soon as it can be known.
+/// [`ProxyHeaderFault`], as soon as it is certain.
 pub fn read_proxy_header(bytes: &[u8]) -> Result<Option<(ProxyHeader, usize)>, ProxyHeaderFault> {
     if is_beginning(bytes, SIGNATURE) {
         return read_binary(bytes);
@@ -68,7 +68,7 @@ pub fn read_proxy_header(bytes: &[u8]) -> Result<Option<(ProxyHeader, usize)>, P
     Err(ProxyHeaderFault::Missing)
 }
 
-/// Whether `bytes` and `mark` agree as far as both go.
+/// Whether `bytes` and `mark` agree over their common length.
 fn is_beginning(bytes: &[u8], mark: &[u8]) -> bool {
     bytes.iter().zip(mark).all(|(a, b)| a == b)
 }
@@ -103,7 +103,7 @@ fn read_binary(bytes: &[u8]) -> Result<Option<(ProxyHeader, usize)>, ProxyHeader
             let ports = ports.first_chunk::<4>().ok_or(ProxyHeaderFault::Malformed)?;
             proxied(Ipv6Addr::from(*source).into(), Ipv6Addr::from(*destination).into(), *ports)
         }
-        // Datagrams, Unix sockets and what is not specified have no address that is of use here.
+        // Datagrams, Unix sockets and unspecified families have no address that is of use here.
         (true, 0x00 | 0x12 | 0x22 | 0x31 | 0x32) | (false, _) => ProxyHeader::Local,
         (true, _) => return Err(ProxyHeaderFault::Malformed),
     };
@@ -128,7 +128,7 @@ fn read_line(bytes: &[u8]) -> Result<Option<(ProxyHeader, usize)>, ProxyHeaderFa
     let line = std::str::from_utf8(line).map_err(|_| ProxyHeaderFault::Malformed)?;
     let mut words = line.split(' ').skip(1);
     let header = match words.next() {
-        // Whatever follows is to be ignored.
+        // The rest of the line is to be ignored.
         Some("UNKNOWN") => ProxyHeader::Local,
         Some(family @ ("TCP4" | "TCP6")) => {
             let mut address = || -> Option<IpAddr> {
@@ -154,13 +154,14 @@ fn read_line(bytes: &[u8]) -> Result<Option<(ProxyHeader, usize)>, ProxyHeaderFa
     Ok(Some((header, end + 1)))
 }
 
-/// A port in decimal, without a sign or zeros before it.
+/// Parses a decimal port without sign or leading zeros.
 fn port_of(text: &str) -> Option<u16> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
     text.parse().ok().filter(|_| is_plain)
 }
 
-/// Writes the header of a connection from `source` to `destination`, which are of one family or are made so.
+/// Writes the header of a connection from `source` to `destination`; addresses of different families are written as
+/// IPv6.
 pub fn write_proxy_header(
     out: &mut Vec<u8>,
     version: ProxyHeaderVersion,
@@ -196,7 +197,7 @@ pub fn write_proxy_header(
     }
 }
 
-/// Writes the header of a connection of which nothing is known, as of one through a Unix socket.
+/// Writes the header of a connection without known addresses, such as one through a Unix socket.
 pub fn write_proxy_header_local(out: &mut Vec<u8>, version: ProxyHeaderVersion) {
     match version {
         ProxyHeaderVersion::V1 => out.extend_from_slice(b"PROXY UNKNOWN\r\n"),
@@ -229,7 +230,7 @@ mod tests {
         ProxyHeader::Proxied { source: source.parse().unwrap(), destination: destination.parse().unwrap() }
     }
 
-    /// Reads `bytes` as they come, one after the other: nothing is known before the last one.
+    /// Parses `bytes` one byte at a time: the header is known only with its last byte.
     fn read(bytes: &[u8]) -> Result<Option<(ProxyHeader, usize)>, ProxyHeaderFault> {
         for len in 0..bytes.len() {
             match read_proxy_header(&bytes[..len])? {

@@ -1,4 +1,4 @@
-//! Listening sockets and the limits of descriptors.
+//! Listening sockets and the limit of open files.
 
 use std::io;
 use std::net::SocketAddr;
@@ -11,18 +11,18 @@ use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 /// Whether other sockets may listen at the same address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PortSharing {
-    /// This socket alone.
+    /// Only this socket.
     Alone,
-    /// Each of several sockets has a queue of its own (`SO_REUSEPORT`).
+    /// Several sockets, each with its own queue (`SO_REUSEPORT`).
     WithOthers,
 }
 
-/// A TCP socket listening at `address`: non-blocking, closed on exec, `TCP_NODELAY` for what it accepts.
+/// Creates a TCP socket listening at `address`: non-blocking, close-on-exec, `TCP_NODELAY` for accepted connections.
 ///
-/// An IPv6 address takes IPv6 connections only.
+/// An IPv6 address accepts only IPv6 connections.
 ///
 /// # Errors
-/// What the kernel says of `socket`, `bind` or `listen`; `AddrInUse` above all.
+/// Errors of `socket`, `bind` or `listen`; most often `AddrInUse`.
 pub fn listen_tcp(address: SocketAddr, backlog: u32, share: PortSharing) -> io::Result<OwnedFd> {
     let socket =
         Socket::new(Domain::for_address(address), Type::STREAM.nonblocking().cloexec(), Some(Protocol::TCP))?;
@@ -33,19 +33,19 @@ pub fn listen_tcp(address: SocketAddr, backlog: u32, share: PortSharing) -> io::
     if share == PortSharing::WithOthers {
         socket.set_reuse_port(true)?;
     }
-    // Linux hands this option down to accepted sockets, which saves a system call a connection.
+    // On Linux accepted sockets inherit this option, which saves one system call per connection.
     socket.set_tcp_nodelay(true)?;
     socket.bind(&address.into())?;
     socket.listen(i32::try_from(backlog).unwrap_or(i32::MAX))?;
     Ok(socket.into())
 }
 
-/// A UDP socket bound to `address`: non-blocking and closed on exec.
+/// Creates a UDP socket bound to `address`: non-blocking and close-on-exec.
 ///
-/// An IPv6 address takes datagrams of IPv6 only.
+/// An IPv6 address receives only IPv6 datagrams.
 ///
 /// # Errors
-/// What the kernel says of `socket` or `bind`; `AddrInUse` above all.
+/// Errors of `socket` or `bind`; most often `AddrInUse`.
 pub fn listen_udp(address: SocketAddr, share: PortSharing) -> io::Result<OwnedFd> {
     let kind = Type::DGRAM.nonblocking().cloexec();
     let socket = Socket::new(Domain::for_address(address), kind, Some(Protocol::UDP))?;
@@ -56,16 +56,16 @@ pub fn listen_udp(address: SocketAddr, share: PortSharing) -> io::Result<OwnedFd
     if share == PortSharing::WithOthers {
         socket.set_reuse_port(true)?;
     }
-    // The kernel lowers it to `net.core.rmem_max`; less of it works all the same.
+    // The kernel lowers the size to `net.core.rmem_max`; a smaller buffer works as well.
     let _ = socket.set_recv_buffer_size(DATAGRAM_QUEUE_BYTES);
     socket.bind(&address.into())?;
     Ok(socket.into())
 }
 
-/// A Unix socket listening at `path`: non-blocking and closed on exec.
+/// Creates a Unix socket listening at `path`: non-blocking and close-on-exec.
 ///
 /// # Errors
-/// What the kernel says of `socket`, `bind` or `listen`; `AddrInUse` when the file exists.
+/// Errors of `socket`, `bind` or `listen`; `AddrInUse` when the file exists.
 pub fn listen_unix(path: &Path, backlog: u32) -> io::Result<OwnedFd> {
     let socket = Socket::new(Domain::UNIX, Type::STREAM.nonblocking().cloexec(), None)?;
     socket.bind(&SockAddr::unix(path)?)?;
@@ -73,15 +73,15 @@ pub fn listen_unix(path: &Path, backlog: u32) -> io::Result<OwnedFd> {
     Ok(socket.into())
 }
 
-/// Another descriptor of the same socket or file, closed on exec.
+/// Returns another descriptor of the same socket or file, close-on-exec.
 ///
 /// # Errors
-/// What the kernel says of `fcntl`, such as too many open files.
+/// Errors of `fcntl`, such as too many open files.
 pub fn duplicate(fd: impl AsFd) -> io::Result<OwnedFd> {
     Ok(rustix::io::fcntl_dupfd_cloexec(fd, 3)?)
 }
 
-/// Raises this process's limit of open files to the most it may have and returns it.
+/// Raises the soft limit of open files to the hard limit and returns it.
 pub fn descriptors_max() -> u64 {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
@@ -89,10 +89,10 @@ pub fn descriptors_max() -> u64 {
         .unwrap_or(u64::MAX)
 }
 
-/// Connections that may wait to be accepted on one socket; the kernel lowers it to `net.core.somaxconn`.
+/// Maximum connections that wait to be accepted per socket; the kernel lowers it to `net.core.somaxconn`.
 pub const BACKLOG: u32 = 4096;
 
-/// Bytes of datagrams that may wait on one socket: what comes while a worker is busy for some milliseconds.
+/// Receive buffer of a UDP socket in bytes: the datagrams that arrive while a worker is busy for some milliseconds.
 const DATAGRAM_QUEUE_BYTES: usize = 1024 * 1024;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Connected streams and listeners, TCP or Unix, as the loop of a worker uses them.
+//! Connected streams and listeners, TCP or Unix, registered with a worker's event loop.
 
 use std::fmt;
 use std::io::{self, IoSlice};
@@ -16,37 +16,37 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream};
 use crate::buffer::{Buffer, Fill};
 use crate::tls::{TlsFacts, TlsStream};
 
-/// A connected stream of bytes.
+/// Connected byte stream.
 #[derive(Debug)]
 pub enum Stream {
-    /// Over TCP.
+    /// TCP connection.
     Tcp(TcpStream),
-    /// Over a Unix socket.
+    /// Unix socket connection.
     Unix(UnixStream),
-    /// Inside of TLS.
+    /// TLS connection.
     Tls(Box<TlsStream>),
 }
 
-/// Who is at the other end of an accepted stream.
+/// Peer of an accepted stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeerAddress {
-    /// A TCP peer.
+    /// TCP peer.
     Tcp(SocketAddr),
-    /// A process of this machine, through a Unix socket.
+    /// Process of this machine, through a Unix socket.
     Unix,
 }
 
-/// A listening socket registered with the loop of a worker.
+/// Listening socket registered with a worker's event loop.
 #[derive(Debug)]
 pub enum StreamListener {
-    /// TCP.
+    /// TCP listener.
     Tcp(TcpListener),
-    /// Unix.
+    /// Unix socket listener.
     Unix(UnixListener),
 }
 
 impl PeerAddress {
-    /// The peer's address; that of the loopback for a Unix socket.
+    /// Returns the peer's IP address; the loopback address for a Unix socket.
     pub fn ip(&self) -> IpAddr {
         match self {
             Self::Tcp(address) => address.ip().to_canonical(),
@@ -56,7 +56,7 @@ impl PeerAddress {
 }
 
 impl PeerAddress {
-    /// The peer's address; `None` for a Unix socket.
+    /// Returns the peer's IP address; `None` for a Unix socket.
     pub fn ip_address(&self) -> Option<IpAddr> {
         match self {
             Self::Tcp(address) => Some(address.ip().to_canonical()),
@@ -75,10 +75,10 @@ impl fmt::Display for PeerAddress {
 }
 
 impl Stream {
-    /// Connects to a TCP address, `TCP_NODELAY` set.
+    /// Connects to a TCP address, with `TCP_NODELAY`.
     ///
     /// # Errors
-    /// What the kernel says of `socket` or `connect`.
+    /// Errors of `socket` or `connect`.
     pub async fn connect_tcp(address: SocketAddr) -> io::Result<Self> {
         let socket = if address.is_ipv6() { TcpSocket::new_v6() } else { TcpSocket::new_v4() }?;
         socket.set_nodelay(true)?;
@@ -88,16 +88,16 @@ impl Stream {
     /// Connects to a Unix socket.
     ///
     /// # Errors
-    /// What the kernel says of `socket` or `connect`.
+    /// Errors of `socket` or `connect`.
     pub async fn connect_unix(path: &Path) -> io::Result<Self> {
         Ok(Self::Unix(UnixStream::connect(path).await?))
     }
 
-    /// Reads what there is room for in `buffer`, which must have some.
+    /// Reads into the free space of `buffer`, which must have some.
     ///
     /// # Cost
-    /// One `recv`, unless the socket is known to be empty. A short read tells that it now is, so there is no
-    /// second call to find out.
+    /// One `recv`, unless the socket is known to be empty. A short read shows that it now is, so no second call is
+    /// needed to find out.
     pub fn poll_fill(&mut self, cx: &mut Context<'_>, buffer: &mut Buffer) -> Poll<io::Result<Fill>> {
         if let Self::Tls(stream) = self {
             return stream.poll_fill(cx, buffer);
@@ -113,7 +113,7 @@ impl Stream {
         }
     }
 
-    /// Reads into `room` and tells how many bytes, 0 at the end; of a stream inside of TLS, what it has below.
+    /// Reads into `room` and returns the number of bytes, 0 at the end. `Unsupported` for a TLS stream.
     pub(crate) fn poll_read(&mut self, cx: &mut Context<'_>, room: &mut [u8]) -> Poll<io::Result<usize>> {
         let mut room = ReadBuf::new(room);
         let read = match self {
@@ -124,7 +124,7 @@ impl Stream {
         read.map_ok(|()| room.filled().len())
     }
 
-    /// Writes some of `bytes` and tells how many.
+    /// Writes part of `bytes` and returns the number of bytes written.
     pub fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match self {
             Self::Tcp(stream) => Pin::new(stream).poll_write(cx, bytes),
@@ -133,7 +133,7 @@ impl Stream {
         }
     }
 
-    /// Writes some of `first` followed by `second` in one call and tells how many bytes in all.
+    /// Writes part of `first` followed by `second` in one call and returns the total number of bytes written.
     pub fn poll_write_two(
         &mut self,
         cx: &mut Context<'_>,
@@ -154,7 +154,8 @@ impl Stream {
         }
     }
 
-    /// Writes some of `slices`, in their order, and tells how many bytes in all; not to a stream inside of TLS.
+    /// Writes part of `slices`, in order, and returns the total number of bytes written. `Unsupported` for a TLS
+    /// stream.
     pub(crate) fn poll_write_slices(
         &mut self,
         cx: &mut Context<'_>,
@@ -167,7 +168,7 @@ impl Stream {
         }
     }
 
-    /// Whether bytes can go in and out of it inside of the kernel: nothing above the socket makes or reads them.
+    /// Whether the kernel can move the stream's bytes by itself: no TLS above the socket.
     pub fn is_plain(&self) -> bool {
         match self {
             Self::Tcp(_) | Self::Unix(_) => true,
@@ -175,10 +176,11 @@ impl Stream {
         }
     }
 
-    /// Does `work` with a socket of which it is known that it is ready, or forgets that it is where the kernel says otherwise.
+    /// Does `work` on a socket that is known to be ready, and clears its readiness when the kernel returns
+    /// `WouldBlock`.
     ///
     /// # Errors
-    /// Those of `work`; `WouldBlock` where the socket is not known to be ready.
+    /// Those of `work`; `WouldBlock` when the socket is not known to be ready.
     pub(crate) fn try_io<T>(
         &self,
         interest: Interest,
@@ -191,7 +193,7 @@ impl Stream {
         }
     }
 
-    /// Waits until something may be written.
+    /// Waits until the stream may be writable.
     pub(crate) fn poll_writable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self {
             Self::Tcp(stream) => stream.poll_write_ready(cx),
@@ -210,8 +212,8 @@ impl Stream {
         }
     }
 
-    /// Waits for bytes and copies what there are into `room` without taking them: the next read gives them once more. 0 at
-    /// the end. Not of a stream inside of TLS.
+    /// Waits for bytes and copies them into `room` without consuming them: the next read returns them again. 0 at the
+    /// end. Not for TLS streams.
     pub fn poll_peek(&self, cx: &mut Context<'_>, room: &mut [u8]) -> Poll<io::Result<usize>> {
         loop {
             ready!(self.poll_readable(cx))?;
@@ -226,16 +228,16 @@ impl Stream {
         }
     }
 
-    /// Takes bytes that have been peeked at, or fewer.
+    /// Consumes bytes that were peeked at, or fewer.
     ///
     /// # Errors
-    /// What the kernel says of `recv`.
+    /// Errors of `recv`.
     pub fn take_peeked(&self, room: &mut [u8]) -> io::Result<usize> {
         let (count, _) = rustix::net::recv(self.as_fd(), room, rustix::net::RecvFlags::empty())?;
         Ok(count)
     }
 
-    /// The address at our end; `None` of a Unix socket.
+    /// Returns the local address; `None` for a Unix socket.
     pub fn local_address(&self) -> Option<SocketAddr> {
         match self {
             Self::Tcp(stream) => stream.local_addr().ok(),
@@ -244,11 +246,11 @@ impl Stream {
         }
     }
 
-    /// Waits until something arrives or the peer closes. What the protocol of a stream inside of TLS says by itself is taken in
-    /// and does not count.
+    /// Waits until data arrives or the peer closes. TLS messages without application data are processed and do not
+    /// count.
     ///
     /// # Cost
-    /// No system call, unless something has arrived inside of TLS.
+    /// No system call, unless something has arrived on a TLS stream.
     pub fn poll_disturbed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         match self {
             Self::Tls(stream) => stream.poll_disturbed(cx),
@@ -256,10 +258,11 @@ impl Stream {
         }
     }
 
-    /// Whether nothing has arrived and the peer has not closed, as far as the loop has been told; see [`Self::poll_disturbed`].
+    /// Whether no data has arrived and the peer has not closed, as far as the event loop knows; see
+    /// [`Self::poll_disturbed`].
     ///
     /// # Cost
-    /// As there.
+    /// As [`Self::poll_disturbed`].
     pub fn is_quiet(&mut self) -> bool {
         self.poll_disturbed(&mut Context::from_waker(Waker::noop())).is_pending()
     }
@@ -267,16 +270,16 @@ impl Stream {
     /// Asks the kernel whether there is something to read, so that [`Self::is_quiet`] knows it.
     ///
     /// # Cost
-    /// One system call, unless it is known already that there is nothing.
+    /// One system call, none if the event loop knows already that there is nothing.
     pub(crate) fn settle(&self) {
-        // Whatever it says, the loop takes note of it.
+        // The event loop records the result, whatever it is.
         let _ = self.try_io(Interest::READABLE, || {
             let mut byte = [0];
             Ok(rustix::net::recv(self.as_fd(), &mut byte, rustix::net::RecvFlags::PEEK)?)
         });
     }
 
-    /// Whether the peer has ended its side, as far as the loop has been told; there may be bytes before the end.
+    /// Whether the peer has closed its side, as far as the event loop knows; unread bytes may precede the end.
     ///
     /// # Cost
     /// No system call.
@@ -290,7 +293,7 @@ impl Stream {
         matches!(ready, Poll::Ready(Ok(ready)) if ready.is_read_closed())
     }
 
-    /// As [`Self::is_quiet`], asking the kernel.
+    /// Whether no data has arrived and the peer has not closed, according to the kernel; as [`Self::is_quiet`].
     ///
     /// # Cost
     /// One system call.
@@ -303,7 +306,7 @@ impl Stream {
         matches!(peeked, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
     }
 
-    /// Tells the peer that nothing more will be written.
+    /// Shuts down the write side, so that the peer sees the end of the stream.
     ///
     /// # Errors
     /// `NotConnected` when the peer has already reset the connection.
@@ -312,15 +315,15 @@ impl Stream {
         SockRef::from(&*self).shutdown(std::net::Shutdown::Write)
     }
 
-    /// Tells the peer that nothing more will be written where the stream has a way of its own to say so, as TLS has, and
-    /// takes it at once. To be called before a stream that has been served is closed.
+    /// Sends `close_notify` on a TLS stream, if the socket accepts it at once; no effect otherwise. To be called before
+    /// a stream that has been served is closed.
     pub fn say_end(&mut self) {
         if let Self::Tls(stream) = self {
             stream.say_end();
         }
     }
 
-    /// What was agreed upon in the handshake; `None` without TLS.
+    /// Returns the parameters negotiated in the TLS handshake; `None` without TLS.
     pub fn tls_facts(&self) -> Option<TlsFacts> {
         match self {
             Self::Tls(stream) => Some(stream.facts()),
@@ -328,10 +331,10 @@ impl Stream {
         }
     }
 
-    /// Makes the close that follows a reset, so that the peer cannot mistake a cut body for a whole one.
+    /// Makes the next close a reset, so that the peer cannot mistake a truncated body for a complete one.
     ///
     /// # Errors
-    /// What the kernel says of `setsockopt`.
+    /// Errors of `setsockopt`.
     pub fn reset_on_close(&self) -> io::Result<()> {
         SockRef::from(self).set_linger(Some(std::time::Duration::ZERO))
     }
@@ -357,26 +360,27 @@ impl AsFd for StreamListener {
 }
 
 impl StreamListener {
-    /// Registers a listening TCP socket with the loop of the current worker.
+    /// Registers a listening TCP socket with the current worker's event loop.
     ///
     /// # Errors
-    /// What the kernel says of `epoll_ctl`.
+    /// Errors of `epoll_ctl`.
     pub fn tcp(socket: OwnedFd) -> io::Result<Self> {
         Ok(Self::Tcp(TcpListener::from_std(socket.into())?))
     }
 
-    /// Registers a listening Unix socket with the loop of the current worker.
+    /// Registers a listening Unix socket with the current worker's event loop.
     ///
     /// # Errors
-    /// What the kernel says of `epoll_ctl`.
+    /// Errors of `epoll_ctl`.
     pub fn unix(socket: OwnedFd) -> io::Result<Self> {
         Ok(Self::Unix(UnixListener::from_std(socket.into())?))
     }
 
-    /// Sets how many connections may wait to be accepted; while so many do, the kernel answers no new ones.
+    /// Sets the backlog: connections that may wait to be accepted. When it is full, the kernel does not answer new
+    /// ones.
     ///
     /// # Errors
-    /// What the kernel says of `listen`.
+    /// Errors of `listen`.
     pub fn set_backlog(&self, backlog: u32) -> io::Result<()> {
         let backlog = i32::try_from(backlog).unwrap_or(i32::MAX);
         Ok(rustix::net::listen(self.as_fd(), backlog)?)
@@ -385,7 +389,7 @@ impl StreamListener {
     /// Whether a connection waits to be accepted.
     ///
     /// # Cost
-    /// A system call that does not wait.
+    /// One non-blocking system call.
     pub fn is_awaited(&self) -> bool {
         let mut watched = [PollFd::from_borrowed_fd(self.as_fd(), PollFlags::IN)];
         rustix::event::poll(&mut watched, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
@@ -394,7 +398,7 @@ impl StreamListener {
     /// Accepts the next connection.
     ///
     /// # Errors
-    /// Those of `accept`; `EMFILE` and the like pass when descriptors become free.
+    /// Errors of `accept`; `EMFILE` and the like pass when descriptors become free.
     pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(Stream, PeerAddress)>> {
         match self {
             Self::Tcp(listener) => listener

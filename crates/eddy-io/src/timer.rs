@@ -1,7 +1,7 @@
-//! Deadlines of a worker: a wheel that is cheap to arm and coarse to fire.
+//! Deadlines of a worker: a timer wheel that is cheap to arm and coarse to fire.
 //!
-//! Most deadlines never come: they are moved again by the next event of their connection. So arming a later
-//! deadline only stores it; the wheel finds out when the old one comes up, and files the entry anew.
+//! Most deadlines never fire: the next event of their connection moves them. So arming a later deadline only stores it;
+//! the wheel notices when the old one comes up, and files the entry again.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -9,15 +9,15 @@ use std::task::{Context, Waker};
 
 use slab::Slab;
 
-/// How far apart the worker drives its timers, milliseconds; deadlines fire up to one tick late.
+/// Interval at which a worker advances its timers, in milliseconds; deadlines fire up to one tick late.
 pub const TICK_MS: u64 = 20;
 
-/// Slots of the wheel: deadlines further away than this many ticks are looked at once a turn.
+/// Slots of the wheel. Deadlines further away than this many ticks are looked at once per turn.
 const SLOTS: usize = 512;
 const NONE: usize = usize::MAX;
 const NEVER: u64 = u64::MAX;
 
-/// The deadlines of one worker.
+/// Deadlines of one worker.
 #[derive(Debug)]
 pub struct Timers {
     wheel: RefCell<Wheel>,
@@ -36,36 +36,36 @@ struct Wheel {
     entries: Slab<TimerEntry>,
     /// First entry of each slot.
     slots: Vec<usize>,
-    /// The tick that was fired last.
+    /// Last tick that was fired.
     fired: u64,
 }
 
 #[derive(Debug)]
 struct TimerEntry {
     deadline_ms: u64,
-    /// The tick in whose slot the entry is linked; `NEVER` when in none.
+    /// Tick in whose slot the entry is linked; `NEVER` when in none.
     filed: u64,
     previous: usize,
     next: usize,
     is_expired: bool,
-    /// Since when the owner may be expired early; `NEVER` while it may not.
+    /// Start of the owner's idle time, in which it may be expired early; `NEVER` while it may not.
     idle_since_ms: u64,
     waker: Option<Waker>,
 }
 
 impl Timers {
-    /// Timers that have seen no time before `now_ms`.
+    /// Creates timers that start at `now_ms`.
     pub fn new(now_ms: u64) -> Rc<Self> {
         let wheel = Wheel { entries: Slab::new(), slots: vec![NONE; SLOTS], fired: now_ms / TICK_MS };
         Rc::new(Self { wheel: RefCell::new(wheel), now_ms: Cell::new(now_ms) })
     }
 
-    /// The time of the last [`Self::advance`], milliseconds.
+    /// Returns the time of the last [`Self::advance`], in milliseconds.
     pub fn now_ms(&self) -> u64 {
         self.now_ms.get()
     }
 
-    /// A new timer, not armed.
+    /// Returns a new timer, not armed.
     pub fn timer(self: &Rc<Self>) -> Timer {
         let entry = TimerEntry {
             deadline_ms: NEVER,
@@ -83,7 +83,7 @@ impl Timers {
     /// Fires every deadline up to `now_ms` and wakes its task.
     ///
     /// # Cost
-    /// What is linked in the slots passed over; at most one turn of the wheel.
+    /// Proportional to the entries in the slots passed over; at most one turn of the wheel.
     pub fn advance(&self, now_ms: u64) {
         self.now_ms.set(now_ms);
         let mut wheel = self.wheel.borrow_mut();
@@ -96,8 +96,8 @@ impl Timers {
         }
     }
 
-    /// Expires up to `count` timers whose owners are idle for at least `idle_ms`, the longest idle ones first;
-    /// returns how many.
+    /// Expires up to `count` timers whose owners have been idle for at least `idle_ms`, the longest idle ones first;
+    /// returns their number.
     ///
     /// # Cost
     /// Looks at every timer: for use under pressure only.
@@ -122,27 +122,26 @@ impl Timers {
 }
 
 impl Timer {
-    /// Sets the deadline `delay_ms` from now; it fires not before, and at most three ticks after that.
+    /// Sets the deadline `delay_ms` from now; it never fires early, and at most three ticks late.
     ///
     /// # Cost
-    /// A store, when the deadline is later than the one before.
+    /// One store when the deadline is later than the previous one.
     pub fn arm(&self, delay_ms: u64) {
-        // The time known may be a tick old; never fire early for that.
+        // The known time may be one tick old; the timer must not fire early because of that.
         self.arm_at(self.timers.now_ms.get().saturating_add(delay_ms).saturating_add(TICK_MS));
     }
 
-    /// Sets the deadline to a time as told by [`Timers::now_ms`].
+    /// Sets the deadline to a time on the clock of [`Timers::now_ms`].
     pub fn arm_at(&self, deadline_ms: u64) {
         self.timers.wheel.borrow_mut().arm(self.key, deadline_ms);
     }
 
-    /// Takes the deadline away.
+    /// Removes the deadline.
     pub fn disarm(&self) {
         self.arm_at(NEVER);
     }
 
-    /// Says whether the owner waits for nothing from now on, so that it may be expired early when the worker runs
-    /// short of room.
+    /// Marks the owner as idle or busy. An idle owner may be expired early when the worker runs out of connections.
     pub fn set_idle(&self, is_idle: bool) {
         let since_ms = if is_idle { self.timers.now_ms.get() } else { NEVER };
         if let Some(entry) = self.timers.wheel.borrow_mut().entries.get_mut(self.key) {
@@ -150,7 +149,7 @@ impl Timer {
         }
     }
 
-    /// Makes the current task the one to wake.
+    /// Registers the current task to be woken.
     pub fn register(&self, cx: &Context<'_>) {
         if let Some(entry) = self.timers.wheel.borrow_mut().entries.get_mut(self.key) {
             match &mut entry.waker {
@@ -179,7 +178,7 @@ impl Wheel {
         let Some(entry) = self.entries.get_mut(key) else { return };
         entry.deadline_ms = deadline_ms;
         entry.is_expired = false;
-        // Filed at or before the new deadline: the slot comes up in time and files the entry anew.
+        // Filed at or before the new deadline: the slot comes up in time and files the entry again.
         if deadline_ms != NEVER && entry.filed > deadline_ms.div_ceil(TICK_MS) {
             self.unlink(key);
             self.link(key, deadline_ms);
@@ -204,7 +203,7 @@ impl Wheel {
         }
     }
 
-    /// Links an unlinked entry into the slot of its deadline, or the furthest slot before it.
+    /// Links an unlinked entry into the slot of its deadline, or into the furthest slot before it.
     fn link(&mut self, key: usize, deadline_ms: u64) {
         let soonest = self.fired + 1;
         let tick = deadline_ms.div_ceil(TICK_MS).clamp(soonest, self.fired + SLOTS as u64 - 1);
@@ -257,7 +256,7 @@ fn slot_of(tick: u64) -> usize {
 mod tests {
     use super::*;
 
-    /// Advances tick by tick and tells when the timer fired.
+    /// Advances tick by tick and returns when the timer fired.
     fn fires_at(timers: &Rc<Timers>, timer: &Timer, until_ms: u64) -> Option<u64> {
         let mut now = timers.now_ms();
         while now < until_ms {
@@ -358,7 +357,7 @@ mod tests {
         for now in [100, 200, 300, 400] {
             timers.advance(now);
             for (since, timer) in &all {
-                // When they are due does not matter.
+                // The deadlines do not matter.
                 timer.arm(10_000 - since);
                 if *since == now {
                     timer.set_idle(true);

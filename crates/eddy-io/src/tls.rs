@@ -1,4 +1,4 @@
-//! A stream inside of TLS: what is written comes out encrypted on the stream below, and the other way round.
+//! TLS stream: encrypts and decrypts on top of another stream.
 
 use std::fmt;
 use std::io::{self, IoSlice, Read, Write};
@@ -15,75 +15,75 @@ use rustls::{
 use crate::buffer::{Buffer, Fill};
 use crate::stream::Stream;
 
-/// Records without data that are taken before others get their turn.
+/// Maximum records without application data processed in a row before other tasks run.
 const RECORDS_AT_ONCE: usize = 16;
 
-/// A stream inside of TLS.
+/// TLS stream on top of another stream.
 pub struct TlsStream {
     under: Stream,
     session: Connection,
-    /// Bytes that were decrypted and not read yet.
+    /// Decrypted bytes not read yet.
     plaintext: usize,
-    /// Whether the peer has said that nothing more will come.
+    /// Whether the peer has sent `close_notify`.
     is_ended: bool,
-    /// Bytes that were encrypted, while the stream below has not taken all of them; they count as written once it has.
+    /// Bytes that were encrypted but not yet fully written to the stream below; they count as written once they are.
     owed: usize,
 }
 
-/// What was agreed upon in a handshake.
+/// Parameters negotiated in a TLS handshake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsFacts {
     /// `TLSv1.2` or `TLSv1.3`.
     pub version: &'static str,
-    /// The suite, by its name in the registry of IANA.
+    /// IANA name of the cipher suite.
     pub suite: &'static str,
-    /// The name that the client asked for, in lower case.
+    /// Server name requested by the client (SNI), in lower case.
     pub server_name: Option<String>,
-    /// The protocol to be spoken inside (ALPN, RFC 7301).
+    /// Application protocol (ALPN, RFC 7301).
     pub protocol: Option<Vec<u8>>,
-    /// The peer's certificate in DER, verified.
+    /// Verified peer certificate in DER.
     pub peer_certificate: Option<Vec<u8>>,
-    /// Whether a session of before was taken up again.
+    /// Whether an earlier session was resumed.
     pub is_resumed: bool,
 }
 
-/// Why a handshake came to nothing.
+/// Why a TLS handshake failed.
 #[derive(Debug)]
 pub enum HandshakeFault {
     /// The stream below ended or failed.
     Stream(io::Error),
-    /// The peer breaks the protocol, offers nothing that is taken, or shows a certificate that is not.
+    /// The peer violates the protocol, offers nothing acceptable, or presents a certificate that is rejected.
     Protocol(rustls::Error),
 }
 
-/// What kind of fault ended a handshake.
+/// Kind of handshake failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HandshakeFaultKind {
     /// The stream below ended or failed.
     Closed,
-    /// Both sides have nothing in common, or the name asked for is not served.
+    /// Both sides have no parameters in common, or the requested name is not served.
     Incompatible,
-    /// The peer's certificate is missing, or is not taken for another reason than those below.
+    /// The peer's certificate is missing, or rejected for a reason other than those below.
     Certificate,
     /// The peer's certificate is for another name.
     Name,
-    /// No authority that is taken has issued the peer's certificate.
+    /// The issuer of the peer's certificate is not trusted.
     Authority,
-    /// The peer's certificate holds no longer, or not yet.
+    /// The peer's certificate has expired or is not valid yet.
     Expired,
-    /// The peer ended it by an alert.
+    /// The peer sent an alert.
     Alert,
-    /// The peer breaks the protocol, or speaks another one.
+    /// The peer violates the protocol or uses another one.
     Protocol,
 }
 
 impl HandshakeFault {
-    /// There is no name that the other side could be asked for.
+    /// Returns the fault for a peer without a name that could be verified.
     pub fn nameless() -> Self {
         Self::Protocol(rustls::Error::UnsupportedNameType)
     }
 
-    /// Its kind.
+    /// Returns the kind of the failure.
     pub fn kind(&self) -> HandshakeFaultKind {
         use rustls::Error;
         match self {
@@ -104,22 +104,22 @@ impl HandshakeFault {
 }
 
 impl TlsStream {
-    /// Takes the server's part over a stream that was just accepted.
+    /// Starts the server side on a stream that was just accepted.
     ///
     /// # Errors
-    /// When the library refuses the settings.
+    /// When the TLS library refuses the settings.
     ///
     /// # Cost
-    /// Some 20 KiB for as long as the stream lives.
+    /// Some 20 KiB for the lifetime of the stream.
     pub fn accept(under: Stream, config: &Arc<ServerConfig>) -> Result<Self, rustls::Error> {
         let session = ServerConnection::new(Arc::clone(config))?;
         Ok(Self { under, session: Connection::Server(session), plaintext: 0, is_ended: false, owed: 0 })
     }
 
-    /// Takes the client's part over a stream that was just connected; the server must be `name`.
+    /// Starts the client side on a stream that was just connected; the server is verified as `name`.
     ///
     /// # Errors
-    /// When the library refuses the settings.
+    /// When the TLS library refuses the settings.
     ///
     /// # Cost
     /// As [`Self::accept`].
@@ -132,13 +132,13 @@ impl TlsStream {
         Ok(Self { under, session: Connection::Client(session), plaintext: 0, is_ended: false, owed: 0 })
     }
 
-    /// Takes the handshake as far as it goes.
+    /// Advances the handshake as far as possible.
     ///
     /// # Errors
-    /// A [`HandshakeFault`]; the peer has been told by an alert, if it still listens.
+    /// [`HandshakeFault`]; the peer was sent an alert, if it still reads.
     ///
     /// # Cost
-    /// Some 100 µs of CPU, with a key of RSA a millisecond; a fifth of it where a session is resumed.
+    /// Some 100 µs of CPU, with an RSA key a millisecond; a fifth of it when a session is resumed.
     pub fn poll_handshake(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), HandshakeFault>> {
         loop {
             ready!(self.poll_send(cx)).map_err(HandshakeFault::Stream)?;
@@ -151,7 +151,7 @@ impl TlsStream {
         }
     }
 
-    /// What was agreed upon; to be asked after the handshake.
+    /// Returns the negotiated parameters; to be called after the handshake.
     pub fn facts(&self) -> TlsFacts {
         let version = match self.session.protocol_version() {
             Some(ProtocolVersion::TLSv1_2) => "TLSv1.2",
@@ -173,7 +173,7 @@ impl TlsStream {
         }
     }
 
-    /// Whether a session of before was taken up again; to be asked after the handshake.
+    /// Whether an earlier session was resumed; to be called after the handshake.
     pub fn is_resumed(&self) -> bool {
         self.session.handshake_kind() == Some(HandshakeKind::Resumed)
     }
@@ -182,15 +182,14 @@ impl TlsStream {
         &self.under
     }
 
-    /// Waits until the peer says something or closes; what the protocol says by itself, such as tickets for sessions to come, is
-    /// taken in.
+    /// Waits until the peer sends application data or closes. Protocol messages such as session tickets are processed.
     pub(crate) fn poll_disturbed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         for _ in 0..RECORDS_AT_ONCE {
             if self.has_more() {
                 return Poll::Ready(());
             }
             match self.poll_receive(cx) {
-                // What the protocol answers goes out with the next data, or now if there is room.
+                // Responses of the protocol go out with the next data, or now if there is room.
                 Poll::Pending => {
                     let is_broken = matches!(self.poll_send(cx), Poll::Ready(Err(_)));
                     return if is_broken { Poll::Ready(()) } else { Poll::Pending };
@@ -202,7 +201,7 @@ impl TlsStream {
         Poll::Ready(())
     }
 
-    /// Whether the peer has nothing to say and has not closed, as the kernel knows.
+    /// Whether the peer has sent no data and has not closed, according to the kernel.
     pub(crate) fn is_quiet_now(&mut self) -> bool {
         for _ in 0..RECORDS_AT_ONCE {
             if self.has_more() {
@@ -217,12 +216,12 @@ impl TlsStream {
         false
     }
 
-    /// Whether bytes that were decrypted wait to be read, or an end to be seen: the stream below need not have more for it.
+    /// Whether decrypted bytes or an end wait to be read, without further reads from the stream below.
     pub(crate) fn has_more(&self) -> bool {
         self.plaintext > 0 || self.is_ended
     }
 
-    /// As [`Stream::poll_fill`]. A stream that ends without having said so fails, as it may have been cut off
+    /// As [`Stream::poll_fill`]. A stream that ends without `close_notify` is an error, as it may have been truncated
     /// (RFC 8446 §6.1).
     pub(crate) fn poll_fill(&mut self, cx: &mut Context<'_>, buffer: &mut Buffer) -> Poll<io::Result<Fill>> {
         for _ in 0..RECORDS_AT_ONCE {
@@ -237,7 +236,7 @@ impl TlsStream {
                 Err(error) => return Poll::Ready(Err(error)),
             }
             ready!(self.poll_receive(cx))?;
-            // What the protocol answers by itself goes out with the next data, or now if there is room.
+            // Responses of the protocol go out with the next data, or now if there is room.
             if let Poll::Ready(Err(error)) = self.poll_send(cx) {
                 return Poll::Ready(Err(error));
             }
@@ -246,9 +245,9 @@ impl TlsStream {
         Poll::Pending
     }
 
-    /// As [`Stream::poll_write_two`]: what counts as written has been taken by the stream below.
+    /// As [`Stream::poll_write_two`]: bytes count as written once the stream below has accepted them.
     ///
-    /// After `Pending` the call is to be repeated with the same bytes, perhaps with more behind them.
+    /// After `Pending` the call must be repeated with the same bytes; more may follow them.
     pub(crate) fn poll_write_two(
         &mut self,
         cx: &mut Context<'_>,
@@ -272,10 +271,10 @@ impl TlsStream {
         }
     }
 
-    /// Tells the peer that nothing more will be written, as far as the stream below takes it at once.
+    /// Sends `close_notify`, as far as the stream below accepts it at once.
     pub(crate) fn say_end(&mut self) {
         self.session.send_close_notify();
-        // Who does not take it sees the end of the stream below.
+        // A peer that does not receive it sees the end of the stream below.
         let _ = self.poll_send(&mut Context::from_waker(Waker::noop()));
     }
 
@@ -291,7 +290,7 @@ impl TlsStream {
         Poll::Ready(Ok(()))
     }
 
-    /// Reads from the stream below and decrypts; tells how many bytes came, 0 at its end.
+    /// Reads from the stream below and decrypts; returns the number of bytes read, 0 at its end.
     fn poll_receive(&mut self, cx: &mut Context<'_>) -> Poll<Result<usize, HandshakeFault>> {
         let count = match self.session.read_tls(&mut Below { stream: &mut self.under, cx }) {
             Ok(count) => count,
@@ -301,14 +300,14 @@ impl TlsStream {
         match self.process() {
             Ok(()) => Poll::Ready(Ok(count)),
             Err(error) => {
-                // The alert tells the peer why, if it can still hear it.
+                // The alert tells the peer the reason, if it still reads.
                 let _ = self.poll_send(cx);
                 Poll::Ready(Err(HandshakeFault::Protocol(error)))
             }
         }
     }
 
-    /// Decrypts what has been read from the stream below.
+    /// Decrypts the bytes read from the stream below.
     fn process(&mut self) -> Result<(), rustls::Error> {
         let state = self.session.process_new_packets()?;
         self.plaintext = state.plaintext_bytes_to_read();
@@ -333,8 +332,8 @@ fn kind_of_certificate(error: &CertificateError) -> HandshakeFaultKind {
     }
 }
 
-/// Whether what ended a stream inside of TLS was an alert of the peer's, as after a certificate that it does not take
-/// (with TLS 1.3 it says so after the handshake).
+/// Whether a TLS stream ended because of an alert from the peer, such as for a rejected certificate (which TLS 1.3
+/// reports after the handshake).
 pub fn is_alert(error: &io::Error) -> bool {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     matches!(inner, Some(rustls::Error::AlertReceived(_)))
@@ -366,7 +365,8 @@ impl From<HandshakeFault> for io::Error {
     }
 }
 
-/// The stream below as the library wants it: calls that would wait fail, and the task is woken when they would not.
+/// Stream below as the TLS library wants it: calls that would block fail with `WouldBlock`, and the task is woken when
+/// they can proceed.
 struct Below<'s, 'c, 'w> {
     stream: &'s mut Stream,
     cx: &'c mut Context<'w>,
@@ -392,7 +392,7 @@ impl Write for Below<'_, '_, '_> {
     }
 }
 
-/// What a socket below has, whatever the loop has been told of it.
+/// Reads from the socket below directly, regardless of the readiness that the event loop knows.
 struct Kernel<'s>(&'s Stream);
 
 impl Read for Kernel<'_> {

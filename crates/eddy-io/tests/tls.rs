@@ -1,4 +1,4 @@
-//! Streams inside of TLS, one end speaking to the other.
+//! TLS streams, tested end to end.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
@@ -18,7 +18,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
 
-/// Two ends of a connection, before the handshake.
+/// Both ends of a connection, before the handshake.
 struct Ends {
     server: TlsStream,
     client: TlsStream,
@@ -70,7 +70,7 @@ async fn shake(stream: &mut TlsStream) -> Result<(), HandshakeFault> {
     poll_fn(|cx| stream.poll_handshake(cx)).await
 }
 
-/// Both ends, ready to speak.
+/// Returns both ends of a connection after the handshake.
 async fn connected() -> (Stream, Stream) {
     let Ends { mut server, mut client } = ends("a.test").await;
     let (one, other) = tokio::join!(shake(&mut server), shake(&mut client));
@@ -115,7 +115,7 @@ fn what_goes_in_comes_out() {
         let facts = server.tls_facts().unwrap();
         assert_eq!((facts.version, facts.server_name.as_deref()), ("TLSv1.3", Some("a.test")));
         assert!(facts.suite.starts_with("TLS13_"), "{}", facts.suite);
-        // More than sockets hold, so that writes wait, in both directions at once.
+        // More than the socket buffers hold, so that writes wait, in both directions at once.
         let sent: Vec<u8> =
             (0..8_000_000_u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
         let (head, body) = sent.split_at(70_001);
@@ -159,7 +159,7 @@ fn an_end_that_came_with_the_last_bytes_makes_a_stream_readable() {
         write_all(&mut client, b"bye", &[]).await.unwrap();
         client.say_end();
         let mut received = Vec::new();
-        // Both are taken from the socket at once, and nothing more comes there.
+        // Data and `close_notify` are read from the socket at once, and nothing more arrives there.
         let ready = poll_fn(|cx| server.poll_readable(cx)).await;
         ready.unwrap();
         while received.len() < 3 {
@@ -177,11 +177,11 @@ fn what_the_protocol_says_by_itself_leaves_a_stream_quiet() {
             let (mut server, mut client) = connected().await;
             let is_quiet =
                 |stream: &mut Stream| if looks_now { stream.is_quiet_now() } else { stream.is_quiet() };
-            // The server's tickets have arrived, and nobody has read them.
+            // The server's session tickets have arrived and are unread.
             poll_fn(|cx| client.poll_readable(cx)).await.unwrap();
             assert!(is_quiet(&mut client));
             assert!(is_quiet(&mut client), "once they are taken in as well");
-            // What is said afterwards is heard, in both directions.
+            // Data sent afterwards is received, in both directions.
             let mut received = Vec::new();
             for (from, to) in [(0, 1), (1, 0)] {
                 let pair = [&mut server, &mut client];
@@ -192,7 +192,7 @@ fn what_the_protocol_says_by_itself_leaves_a_stream_quiet() {
                 assert!(is_quiet(pair[to]));
             }
             assert_eq!(received, b"hellohello");
-            // An end is no quiet, said or not.
+            // An end is not quiet, with or without `close_notify`.
             server.shutdown_write().unwrap();
             poll_fn(|cx| client.poll_readable(cx)).await.unwrap();
             assert!(!is_quiet(&mut client));

@@ -1,6 +1,7 @@
-//! The program that the conformance runner of protobuf drives: requests on standard input, answers on standard output.
+//! Program for the protobuf conformance runner: requests on standard input, responses on standard output.
 //!
-//! `conformance_test_runner target/release/examples/conformance`. Each conversion is done whole and in pieces, which must agree.
+//! `conformance_test_runner target/release/examples/conformance`. Each conversion is done as a whole and in pieces,
+//! which must agree.
 
 #![expect(clippy::cast_possible_truncation, reason = "the low seven bits are what is meant")]
 
@@ -73,7 +74,7 @@ impl<'r> ConformanceRequest<'r> {
     }
 }
 
-/// The field of the `ConformanceResponse`, and what it holds.
+/// Returns the field number of the `ConformanceResponse`, and its content.
 fn answer(schema: &Arc<Schema>, request: &ConformanceRequest<'_>) -> (u8, Vec<u8>) {
     let refused = |field: u8, fault: ProtobufError| (field, fault.describe(schema).into_bytes());
     if request.message == "conformance.FailureSet" {

@@ -1,21 +1,21 @@
-//! Why input was refused, and where.
+//! Errors in input, with their position.
 
 use std::fmt;
 
 use crate::schema::{MessageId, Schema};
 
-/// A refusal: what is wrong, at which byte of the input, and of which field where that is known.
+/// Error in the input: its kind, byte offset, and field if known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProtobufError {
-    /// Bytes of the input before the place.
+    /// Offset in the input.
     pub offset: u64,
-    /// What is wrong there.
+    /// Kind of error.
     pub kind: ProtobufErrorKind,
-    /// The message whose field it is, and the field's index in [`crate::Message::fields`].
+    /// The message that contains the field, and the field's index in [`crate::MessageDescriptor::fields`].
     pub field: Option<(MessageId, u16)>,
 }
 
-/// What can be wrong with input.
+/// Kinds of errors in input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProtobufErrorKind {
@@ -34,22 +34,22 @@ pub enum ProtobufErrorKind {
     /// A tag with wire type 6 or 7.
     #[error("a wire type is none of the six that exist")]
     WireType,
-    /// The end of a group that was not begun, or another end than that of the innermost group.
+    /// The end of a group that was not begun, or that is not the innermost one.
     #[error("the end of a group has no beginning")]
     GroupEnd,
     /// A length above 2 GiB.
     #[error("a length is above 2 GiB")]
     LengthTooLarge,
-    /// More nesting than [`crate::Limits::depth_max`].
+    /// Nesting deeper than [`crate::ProtobufLimits::depth_max`].
     #[error("messages are nested too deeply")]
     DepthExceeded,
-    /// More bytes than [`crate::Limits::message_bytes_max`].
+    /// More bytes than [`crate::ProtobufLimits::message_bytes_max`].
     #[error("the message is too large")]
     MessageTooLarge,
-    /// More bytes to hold than [`crate::Limits::held_bytes_max`].
+    /// More bytes to hold than [`crate::ProtobufLimits::held_bytes_max`].
     #[error("a value that has to be held whole is too large")]
     HeldTooLarge,
-    /// More items than [`crate::Limits::items_max`].
+    /// More items than [`crate::ProtobufLimits::items_max`].
     #[error("there are too many items")]
     TooManyItems,
     /// A string that is not UTF-8.
@@ -58,32 +58,32 @@ pub enum ProtobufErrorKind {
     /// A message without one of its required fields.
     #[error("a required field is missing")]
     RequiredMissing,
-    /// A field that comes again after its value was handed out.
+    /// A field that occurs again after its value was already returned.
     #[error("a field comes again after its value was handed out")]
     OutOfOrder,
-    /// A frame with a flag that is neither 0 nor 1.
+    /// A frame whose flag is neither 0 nor 1.
     #[error("a frame has a flag that is neither 0 nor 1")]
     FrameFlag,
-    /// A compressed frame where none is allowed.
+    /// A compressed frame where compression is not allowed.
     #[error("a frame is compressed, which is not supported here")]
     FrameCompressed,
-    /// Another number of messages than the method has.
+    /// A number of messages that the method does not allow.
     #[error("a call has another number of messages than its method")]
     MessageCount,
-    /// A rule of the program does not hold; its number in the order they were added.
+    /// A rule of the program does not hold; its number in the order of addition.
     #[error("rule {0} does not hold")]
     Rule(u16),
-    /// A walk that failed or ended was given more.
+    /// Input after the walk has failed or ended.
     #[error("the message has ended already")]
     Ended,
 
-    /// A `Timestamp` outside of the years 1 to 9999, or with nanoseconds that are none.
+    /// A `Timestamp` outside of the years 1 to 9999, or with invalid nanoseconds.
     #[error("a timestamp is out of range")]
     TimestampRange,
     /// A `Duration` outside of ±10,000 years, or with parts of different signs.
     #[error("a duration is out of range")]
     DurationRange,
-    /// A `FieldMask` with a path that can't be told from its JSON form.
+    /// A `FieldMask` with a path that cannot be restored from its JSON form.
     #[error("a path of a field mask has no JSON form")]
     FieldMaskPath,
     /// A `Value` without any value.
@@ -99,34 +99,34 @@ pub enum ProtobufErrorKind {
     #[error("a google.protobuf.Any has a type that the schema does not know")]
     AnyTypeUnknown,
 
-    /// JSON that is none.
+    /// Invalid JSON.
     #[error("this is not JSON")]
     JsonSyntax,
     /// JSON after the end of the value.
     #[error("there is more after the end of the value")]
     JsonTrailing,
-    /// An escape in a string that JSON does not have, or half of a surrogate pair.
+    /// An invalid escape in a string, or half of a surrogate pair.
     #[error("a string has an escape that is not JSON")]
     JsonEscape,
     /// A value of another type than the field's.
     #[error("a value is not of the field's type")]
     JsonType,
-    /// A number that the field's type can't hold.
+    /// A number out of the range of the field's type.
     #[error("a number is out of the range of the field's type")]
     JsonRange,
-    /// A name that is no field of the message.
+    /// An unknown field name.
     #[error("the message has no field of this name")]
     JsonFieldUnknown,
-    /// A name that is no value of the enum.
+    /// An unknown enum value name.
     #[error("the enum has no value of this name")]
     JsonEnumUnknown,
-    /// A field or key that comes twice.
+    /// A duplicate field or key.
     #[error("a field or key comes twice")]
     JsonDuplicate,
     /// Two fields of one oneof.
     #[error("two fields of one oneof are set")]
     JsonOneof,
-    /// `null` where a value is needed.
+    /// `null` where a value is required.
     #[error("null is no value here")]
     JsonNull,
     /// Bytes that are not Base64.
@@ -138,7 +138,7 @@ pub enum ProtobufErrorKind {
     /// A duration that is not of the form `1.5s`.
     #[error("a duration is not of the form 1.5s")]
     JsonDuration,
-    /// A field mask that is not a list of paths in camel case.
+    /// A field mask that is not a list of camel-case paths.
     #[error("a field mask is not a list of paths in camel case")]
     JsonFieldMask,
     /// An object for an `Any` without `@type`, or with two.
@@ -151,7 +151,7 @@ impl ProtobufError {
         Self { offset, kind, field: None }
     }
 
-    /// The fault as a sentence that names the field.
+    /// Describes the error in a sentence that names the field.
     pub fn describe(&self, schema: &Schema) -> String {
         let field = self.field.and_then(|(message, field)| {
             let message = schema.message(message);

@@ -1,38 +1,38 @@
-//! The framing of gRPC: a flag and a length before each message.
+//! gRPC framing: a flag and a length before each message.
 
 use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::limits::ProtobufLimits;
 
-/// Takes frames apart as they arrive.
+/// Splits a stream into frames as it arrives.
 #[derive(Clone, Debug)]
 pub struct Frames {
     compressed: Compressed,
     message_bytes_max: usize,
     head: [u8; HEAD_BYTES],
     head_bytes: usize,
-    /// Bytes that are missing of the message.
+    /// Remaining bytes of the message.
     left: u64,
     is_within: bool,
     offset: u64,
 }
 
-/// What becomes of compressed frames.
+/// Treatment of compressed frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compressed {
-    /// They are a fault.
+    /// Compressed frames are an error.
     Refuse,
-    /// They are told apart, and their bytes passed by.
+    /// Compressed frames are marked as such, and their bytes are passed through.
     Pass,
 }
 
-/// What a piece holds next.
+/// The next event in a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameEvent<'p> {
     /// A message begins.
     Start {
-        /// Its bytes.
+        /// Length in bytes.
         length: u32,
-        /// Whether they are compressed.
+        /// Whether the message is compressed.
         is_compressed: bool,
     },
     /// Bytes of the message.
@@ -42,7 +42,7 @@ pub enum FrameEvent<'p> {
 }
 
 impl Frames {
-    /// For one direction of one call.
+    /// Creates a decoder for one direction of one call.
     pub fn new(compressed: Compressed, limits: &ProtobufLimits) -> Self {
         Self {
             compressed,
@@ -55,11 +55,11 @@ impl Frames {
         }
     }
 
-    /// Takes the next event from the front of `piece`; none when the piece is used up.
+    /// Takes the next event from the front of `piece`; returns `None` when the piece is consumed.
     ///
     /// # Errors
-    /// [`FaultKind::FrameFlag`], [`FaultKind::FrameCompressed`], [`FaultKind::MessageTooLarge`]; the offset counts from the
-    /// beginning of the call.
+    /// [`ProtobufErrorKind::FrameFlag`], [`ProtobufErrorKind::FrameCompressed`],
+    /// [`ProtobufErrorKind::MessageTooLarge`]; the offset counts from the beginning of the call.
     /// # Spec
     /// [gRPC over HTTP/2](https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md), Length-Prefixed-Message.
     pub fn next<'p>(&mut self, piece: &mut &'p [u8]) -> Result<Option<FrameEvent<'p>>, ProtobufError> {
@@ -113,7 +113,7 @@ impl Frames {
     /// Ends the stream.
     ///
     /// # Errors
-    /// [`FaultKind::Truncated`] within a frame.
+    /// [`ProtobufErrorKind::Truncated`] within a frame.
     pub fn finish(&self) -> Result<(), ProtobufError> {
         if self.is_within || self.head_bytes > 0 {
             return Err(self.fault(ProtobufErrorKind::Truncated));
@@ -121,7 +121,7 @@ impl Frames {
         Ok(())
     }
 
-    /// The head of a frame.
+    /// Returns a frame header.
     pub fn head(length: u32, is_compressed: bool) -> [u8; HEAD_BYTES] {
         let [one, two, three, four] = length.to_be_bytes();
         [u8::from(is_compressed), one, two, three, four]
@@ -138,7 +138,7 @@ const HEAD_BYTES: usize = 5;
 mod tests {
     use super::*;
 
-    /// Messages of a stream that arrives in pieces of `step` bytes, with whether they are compressed.
+    /// Returns the messages of a stream that arrives in pieces of `step` bytes, and whether each is compressed.
     fn messages(
         stream: &[u8],
         step: usize,

@@ -1,19 +1,19 @@
-//! Protobuf on the wire without objects.
+//! Protobuf processing on the wire format, without objects.
 //!
-//! A [`Schema`] is made once from a `FileDescriptorSet`. On it work
+//! A [`Schema`] is built once from a `FileDescriptorSet`. It is used by
 //!
-//! * [`Program`]s, which extract fields by path, check rules, and drop or mask fields in one pass over the bytes of a
-//!   message, run by a [`Walk`];
-//! * [`ToJson`] and [`FromJson`], which convert between the wire and the JSON form of protobuf;
-//! * [`canonical`], which writes a message the way a serializer would;
-//! * [`Frames`], which takes the framing of gRPC apart;
-//! * [`HttpIndex`], which knows the methods as `google.api.http` has them, with [`CallRequest`] and [`CallResponse`], which
-//!   make messages in frames of the bodies of such requests, and back;
-//! * [`FieldWriter`] and [`Items`], which write and read messages field by field for those who know them without a schema.
+//! * [`WalkProgram`]s, which extract fields by path, check rules, and drop or mask fields in one pass over the bytes
+//!   of a message; a [`MessageWalk`] runs them;
+//! * [`ToJson`] and [`FromJson`], which convert between the wire format and JSON;
+//! * [`canonical`], which writes a message in the form that a serializer would write;
+//! * [`Frames`], which splits gRPC frames;
+//! * [`HttpIndex`], which maps HTTP requests to methods by `google.api.http` rules, with [`CallRequest`] and
+//!   [`CallResponse`], which convert the bodies of such requests and responses to and from framed messages;
+//! * [`FieldWriter`] and [`Items`], which write and read messages field by field without a schema.
 //!
-//! All take messages in pieces as they arrive, keep what they hold within named limits ([`Limits`]), use buffers again so that
-//! nothing is allocated a message once they have grown, and answer malformed input with a [`Fault`] that has its offset.
-//! No I/O, clock, thread or randomness.
+//! All accept messages in pieces as they arrive, keep buffered data within named limits ([`ProtobufLimits`]), reuse
+//! buffers so that nothing is allocated per message once they have grown, and reject malformed input with a
+//! [`ProtobufError`] that has its offset. No I/O, clock, thread or randomness.
 #![forbid(unsafe_code)]
 #![expect(
     clippy::wildcard_enum_match_arm,

@@ -1,4 +1,4 @@
-//! Nothing is allocated a message once the buffers have grown.
+//! Nothing is allocated per message once the buffers have grown.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use eddy_protobuf::{
 const JSON: &str = r#"{"name":"all","owner":{"name":"Ann","email":"a@b.example","places":{"k":{"city":"Ulm","lines":["x","y"]}}},
     "items":[{"id":"1","tags":["a","b"],"sizes":[1,2,300],"price":1.5,"created":"2024-02-29T12:00:00Z","labels":{"a":"b"}},{"id":"2"}]}"#;
 
-/// Runs a work often; none of the later runs may allocate.
+/// Runs an operation often; none of the later runs may allocate.
 fn check(what: &str, mut work: impl FnMut()) {
     (0..3).for_each(|_| work());
     let counted = allocation_counter::measure(|| (0..20).for_each(|_| work()));

@@ -1,4 +1,4 @@
-//! JSON of messages: forms, settings, limits, order on the wire and pieces. The conformance suite has the rest.
+//! JSON of messages: forms, options, limits, wire order and pieces. The conformance suite covers the rest.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
 #![expect(clippy::cast_possible_truncation, reason = "lengths here are small")]
@@ -14,7 +14,7 @@ fn schema() -> Arc<Schema> {
     Arc::new(Schema::from_descriptors(include_bytes!("schema/eddy.binpb")).unwrap())
 }
 
-/// The JSON of bytes, whole and in every cut.
+/// Converts bytes to JSON, as a whole and cut at every position.
 fn written(name: &str, bytes: &[u8], options: ToJsonOptions) -> Result<String, ProtobufError> {
     let schema = schema();
     let id = schema.find_message(name).unwrap();
@@ -33,7 +33,7 @@ fn written(name: &str, bytes: &[u8], options: ToJsonOptions) -> Result<String, P
     whole.map(|json| String::from_utf8(json).unwrap())
 }
 
-/// The bytes of JSON, whole and in every cut.
+/// Converts JSON to bytes, as a whole and cut at every position.
 fn read(name: &str, json: &str, options: FromJsonOptions) -> Result<Vec<u8>, ProtobufError> {
     let schema = schema();
     let id = schema.find_message(name).unwrap();
@@ -190,7 +190,7 @@ fn any_order_on_the_wire_gives_the_message() {
     let bytes = b"\xfa\x7f\x03\x0a\x01x\x0a\x01a\xfa\x7f\x03\x0a\x01y\x0a\x01b";
     let json = written(PERSON, bytes, ToJsonOptions::default()).unwrap();
     assert_eq!(json, r#"{"name":"b","friends":[{"name":"x"},{"name":"y"}]}"#);
-    // An address in two parts is one, and a phone behind it takes its place.
+    // An address in two parts is merged, and a later phone replaces it.
     let address = b"\x32\x03\x12\x01x\x32\x03\x0a\x01y";
     assert_eq!(
         written(PERSON, address, ToJsonOptions::default()).unwrap(),
@@ -198,7 +198,7 @@ fn any_order_on_the_wire_gives_the_message() {
     );
     let phone = [&address[..], b"\x2a\x01p"].concat();
     assert_eq!(written(PERSON, &phone, ToJsonOptions::default()).unwrap(), r#"{"phone":"p"}"#);
-    // The value before the key, and a key twice.
+    // The value before the key, and a duplicate key.
     let labels = b"\x5a\x06\x12\x01v\x0a\x01k\x5a\x06\x0a\x01k\x12\x01w";
     assert_eq!(written(ITEM, labels, ToJsonOptions::default()).unwrap(), r#"{"labels":{"k":"w"}}"#);
 }
@@ -268,7 +268,7 @@ fn nesting_has_a_limit_both_ways() {
         written(PERSON, &nested, ToJsonOptions::default()).unwrap_err().kind,
         ProtobufErrorKind::DepthExceeded
     );
-    // An Any whose type comes last costs another look at what is in it; that has a limit too.
+    // An Any whose type is last needs a second pass over its content; that has a limit too.
     let any = r#"{"@type":"x/google.protobuf.Any","value":"#;
     let deep = format!(r#"{{"extra":{}{{}}{}}}"#, any.repeat(60), "}".repeat(60));
     read(PERSON, &deep, FromJsonOptions::default()).unwrap();

@@ -1,4 +1,4 @@
-//! The kept inputs of the fuzz targets, and random ones.
+//! Stored inputs of the fuzz targets, and random inputs.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
@@ -6,7 +6,7 @@ mod fuzz;
 
 use std::path::Path;
 
-/// Runs a body over the inputs that are kept for its target, over each of their beginnings, and over random bytes.
+/// Runs a target over its stored inputs, over each of their prefixes, and over random bytes.
 fn replay(target: &str, body: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
     let mut count = 0;

@@ -1,4 +1,4 @@
-//! What can go wrong when the gateway starts or takes over a configuration.
+//! Errors of starting the gateway or reloading its configuration.
 
 use std::io;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use eddy_route::RouteError;
 
 use crate::exchange::BadChain;
 
-/// Why a gateway did not start, or kept its old plan.
+/// Error that kept a gateway from starting, or made it keep its old plan.
 #[derive(Debug, thiserror::Error)]
 pub enum ProxyError {
     /// The rules of a listener cannot be compiled.
@@ -16,25 +16,25 @@ pub enum ProxyError {
     Routes {
         /// The listener.
         listener: Arc<str>,
-        /// Each thing that is wrong.
+        /// Every problem found.
         errors: Vec<RouteError>,
     },
-    /// The filters of a listener make no chain.
+    /// The filters of a listener cannot form a chain.
     #[error("the filters of listener \"{listener}\" cannot be put into a chain")]
     Filters {
         /// The listener.
         listener: Arc<str>,
-        /// Why.
+        /// The cause.
         #[source]
         source: BadChain,
     },
-    /// A listener is to be served over TLS, and nothing was made ready for it.
+    /// A listener uses TLS, but no TLS settings were prepared for it.
     #[error("no certificates were made ready for listener \"{listener}\"")]
     TlsMissing {
         /// The listener.
         listener: Arc<str>,
     },
-    /// Endpoints of a cluster are to be spoken to over TLS, and nothing was made ready for it.
+    /// The endpoints of a cluster are reached over TLS, but no TLS settings were prepared for it.
     #[error("nothing was made ready for TLS towards the endpoints of cluster \"{cluster}\"")]
     ClusterTlsMissing {
         /// The cluster.
@@ -51,23 +51,23 @@ pub enum ProxyError {
     Socket {
         /// The address.
         address: ListenAddress,
-        /// What the kernel says.
+        /// Error from the kernel.
         #[source]
         source: io::Error,
     },
-    /// A worker's thread or loop could not be started.
+    /// A worker's thread or event loop could not be started.
     #[error("worker {index} cannot be started")]
     Worker {
         /// The worker.
         index: usize,
-        /// What the kernel says.
+        /// Error from the kernel.
         #[source]
         source: io::Error,
     },
-    /// What goes on beside the workers could not be started.
+    /// The control thread or its event loop could not be started.
     #[error("a thread or loop beside the workers cannot be started")]
     Control(#[source] io::Error),
-    /// There is no way to resolve names.
+    /// Name resolution is not available.
     #[error(transparent)]
     Resolver(#[from] eddy_upstream::resolve::ResolveError),
     /// A worker did not take over the plan in time; it may be stuck.

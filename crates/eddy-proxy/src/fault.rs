@@ -1,139 +1,139 @@
-//! Why an exchange ends badly: whose side it was on, whether it may be tried again, and the answer.
+//! Faults of an exchange: which side caused it, whether to retry, and the response status.
 
 use eddy_http::{ChunkFault, GrpcStatus, HeadFault};
 use eddy_io::HandshakeFaultKind;
 use eddy_route::normalise::PathFault;
 use eddy_upstream::LimitKind;
 
-/// Why an exchange ended without a whole answer from its endpoint.
+/// Reason why an exchange ended without a complete response from its endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The request's head breaks a rule or a limit.
+    /// The request head violates the syntax or a limit.
     RequestHead(HeadFault),
-    /// The request's chunked body breaks a rule or a limit.
+    /// The chunked request body violates the syntax or a limit.
     RequestChunk(ChunkFault),
-    /// The request's path is not one that every reader would read alike.
+    /// The request path is ambiguous: two recipients could interpret it differently.
     RequestPath(PathFault),
-    /// The deadline that a call of gRPC has of its own cannot be read.
+    /// The `grpc-timeout` header of a gRPC call cannot be parsed.
     GrpcTimeout,
-    /// The head did not arrive in time.
+    /// The request head did not arrive in time.
     HeadTimeout,
-    /// The client sends its body too slowly.
+    /// The client sends the request body too slowly.
     BodyTimeout,
-    /// The body is larger than the listener allows.
+    /// The request body is larger than the listener allows.
     BodyTooLarge,
-    /// The client went away.
+    /// The client closed the connection.
     ClientGone,
-    /// The client reads the answer too slowly.
+    /// The client reads the response too slowly.
     ClientSlow,
     /// No rule matches.
     NoRule,
-    /// The rule's rewrite does not give a valid path for this request.
+    /// The rule's rewrite does not produce a valid path for this request.
     RewriteFailed,
-    /// eddy is short of time, memory or room for exchanges.
+    /// eddy is overloaded: too little time, memory, or capacity for exchanges.
     Overload,
-    /// What eddy was about to send is not what it meant to send.
+    /// The egress check stopped a head that differs from what eddy meant to send.
     Egress,
     /// The exchange took longer than its timeout.
     ExchangeTimeout,
-    /// The cluster has no endpoint, such as before its name is resolved.
+    /// The cluster has no endpoint, for example before its name is resolved.
     NoEndpoint,
-    /// The endpoint has as many links as it may have.
+    /// The endpoint has reached its maximum number of connections.
     LinksExhausted,
-    /// As much of the cluster is in use as its limits allow.
+    /// A cluster limit is reached.
     Limit(LimitKind),
-    /// No link could be established.
+    /// No upstream connection could be established.
     ConnectFailed,
-    /// No link could be established in time.
+    /// No upstream connection could be established in time.
     ConnectTimeout,
-    /// The endpoint was reached, and the handshake of TLS with it came to nothing.
+    /// The TLS handshake with the endpoint failed.
     Handshake(HandshakeFaultKind),
-    /// The endpoint ended a fresh link by an alert of TLS, most often because it does not take eddy's certificate.
+    /// The endpoint closed a new connection with a TLS alert, most often because it rejects eddy's certificate.
     TlsAlert,
-    /// A link that had been used before closed before the first byte of an answer.
+    /// A reused connection closed before the first byte of a response.
     LinkStale,
-    /// A fresh link closed before the first byte of an answer.
+    /// A new connection closed before the first byte of a response.
     LinkClosed,
-    /// The endpoint has taken its leave from the link before it looked at the request.
+    /// The endpoint sent GOAWAY before it processed the request.
     LinkLeft,
-    /// The endpoint does not speak what it was to be spoken to in.
+    /// The endpoint does not speak the configured protocol.
     LinkProtocol,
-    /// The endpoint says that it did not work on the request.
+    /// The endpoint refused the stream (REFUSED_STREAM) without processing the request.
     StreamRefused,
-    /// The endpoint gave the request up before the first byte of an answer.
+    /// The endpoint reset the stream before the first byte of a response.
     StreamReset,
-    /// The answer did not begin in time.
+    /// The response did not begin in time.
     FirstByteTimeout,
-    /// The attempt took longer than the rule lets one take.
+    /// The attempt exceeded the rule's timeout per attempt.
     AttemptTimeout,
-    /// The answer's head breaks a rule or a limit.
+    /// The response head violates the syntax or a limit.
     ResponseHead(HeadFault),
-    /// The answer's chunked body breaks a rule or a limit.
+    /// The chunked response body violates the syntax or a limit.
     ResponseChunk(ChunkFault),
-    /// The frames of the answer, or of the link as a whole, break a rule or a limit.
+    /// The HTTP/2 frames of the response, or of the connection, violate the protocol or a limit.
     ResponseFrames,
-    /// The link closed in the middle of the answer.
+    /// The connection closed in the middle of the response.
     ResponseCut,
-    /// The endpoint fell silent in the middle of the exchange.
+    /// The endpoint sent nothing for too long in the middle of the exchange.
     UpstreamIdle,
-    /// The endpoint sends one interim response after the other.
+    /// The endpoint sends too many interim responses.
     InterimFlood,
-    /// The endpoint answered with a status that the rule tries again.
+    /// The endpoint responded with a status that the rule retries.
     RetryStatus(u16),
-    /// The endpoint ended the call of gRPC, without an answer, with a status that the rule tries again.
+    /// The endpoint ended the gRPC call, without a message, with a status that the rule retries.
     RetryGrpc(GrpcStatus),
-    /// The endpoint answered with a status for which the rule goes on to another cluster.
+    /// The endpoint responded with a status for which the rule fails over to another cluster.
     PassedOver,
-    /// The endpoint answered with a status in whose place an error page stands.
+    /// The endpoint responded with a status that is replaced by an error page.
     Intercepted(u16),
-    /// A filter failed, and its policy is to be closed then.
+    /// A filter failed, and its failure policy is to refuse the request.
     FilterFailed,
-    /// A filter paused the exchange and did not come back in time.
+    /// A filter paused the exchange and did not resume it in time.
     FilterTimeout,
-    /// A filter ended the exchange without an answer.
+    /// A filter ended the exchange without a response.
     FilterReset,
-    /// A filter wanted to collect a response that is too large for it.
+    /// A filter wanted to buffer a response that exceeds its limit.
     FilterBody,
-    /// A filter answers in place of the endpoint.
+    /// A filter replied in place of the endpoint.
     FilterReply,
-    /// The rule closes the connection without an answer.
+    /// The rule closes the connection without a response.
     RuleClose,
-    /// Nobody has said anything through a tunnel for too long.
+    /// A tunnel was idle in both directions for too long.
     TunnelIdle,
-    /// A tunnel has outlived its configuration for too long.
+    /// A tunnel stayed open too long after its configuration was replaced.
     TunnelReload,
 }
 
-/// Whose doing a fault is.
+/// Side that caused a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultSide {
-    /// The client's.
+    /// The client.
     Downstream,
-    /// eddy's or its configuration's.
+    /// eddy or its configuration.
     Gateway,
-    /// The endpoint's.
+    /// The endpoint.
     Upstream,
 }
 
-/// Whether a request that met a fault may be sent again, to another endpoint.
+/// Condition under which a request may be sent again to another endpoint after a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryClass {
-    /// It may not.
+    /// Never.
     Never,
-    /// The endpoint has seen nothing of it.
+    /// Always: the endpoint has seen nothing of the request.
     Unseen,
-    /// The endpoint may have seen it: only an idempotent request without a body.
+    /// The endpoint may have seen the request: only when it is idempotent and has no body.
     MaybeSeen,
     /// As `MaybeSeen`, and only where the rule retries after a reset.
     ByReset,
     /// As `MaybeSeen`, and only where the rule retries this status.
     ByStatus(u16),
-    /// Its call of gRPC has ended: only where the rule retries this status of one.
+    /// The gRPC call has ended: only where the rule retries this gRPC status.
     ByGrpc(GrpcStatus),
 }
 
 impl Fault {
-    /// Whose doing it is.
+    /// Returns the side that caused the fault.
     pub fn side(self) -> FaultSide {
         match self {
             Self::RequestHead(_)
@@ -186,7 +186,7 @@ impl Fault {
         }
     }
 
-    /// Whether the request may be sent again.
+    /// Returns whether the request may be sent again.
     ///
     /// # Spec
     /// RFC 9110 §9.2.2: a proxy must not repeat a non-idempotent request by itself.
@@ -242,30 +242,30 @@ impl Fault {
 
     /// Whether the fault counts against its endpoint's health.
     pub fn blames_endpoint(self) -> bool {
-        // A stale link is the ordinary end of an idle connection, a farewell that of a busy one; a status has been judged as it
-        // came.
+        // A stale link is the ordinary end of an idle connection, GOAWAY that of a busy one. A response status is
+        // judged when it arrives.
         self.side() == FaultSide::Upstream
             && !matches!(self, Self::LinkStale | Self::LinkLeft | Self::NoEndpoint)
             && !self.is_judged()
     }
 
-    /// Whether the endpoint has answered, and was judged by that.
+    /// Whether the endpoint has responded, and its health was judged by that response.
     pub(crate) fn is_judged(self) -> bool {
         matches!(self, Self::RetryStatus(_) | Self::RetryGrpc(_) | Self::PassedOver | Self::Intercepted(_))
     }
 
-    /// Whether it ends an attempt, and another under way may go on.
+    /// Whether the fault ends only the attempt, so that another attempt in progress may continue.
     pub(crate) fn is_of_attempt(self) -> bool {
         let is_claimed = matches!(self, Self::PassedOver | Self::Intercepted(_));
         self.side() == FaultSide::Upstream && !is_claimed
             || matches!(self, Self::LinksExhausted | Self::Limit(_))
     }
 
-    /// The status that a call of gRPC ends with.
+    /// Returns the gRPC status that a call ends with.
     ///
     /// # Spec
-    /// [HTTP to gRPC status code mapping](https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md), but
-    /// for what is known better than HTTP tells it.
+    /// [HTTP to gRPC status code mapping](https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md),
+    /// except where the fault is more precise than the HTTP status.
     #[expect(clippy::wildcard_enum_match_arm, reason = "each fault has a status")]
     pub fn grpc_status(self) -> GrpcStatus {
         match self {
@@ -276,7 +276,7 @@ impl Fault {
         }
     }
 
-    /// The status the client gets, if it gets one.
+    /// Returns the response status for the client, if the client gets a response.
     pub fn status(self) -> u16 {
         match self {
             Self::RequestHead(fault) => fault.status(),
@@ -284,7 +284,7 @@ impl Fault {
             Self::RequestPath(_) | Self::GrpcTimeout => 400,
             Self::HeadTimeout | Self::BodyTimeout => 408,
             Self::BodyTooLarge => 413,
-            // Nobody hears these two; the access record shows them.
+            // The client never receives these two; they appear in the access log.
             Self::ClientGone | Self::ClientSlow => 499,
             Self::RuleClose => 444,
             Self::NoRule => 404,
@@ -322,13 +322,13 @@ impl Fault {
             | Self::FilterTimeout
             | Self::TunnelIdle => 504,
             Self::RetryStatus(status) | Self::Intercepted(status) => status,
-            // Calls are told by another status, and have this one.
+            // The outcome of a gRPC call is its `grpc-status`; its HTTP status is always 200.
             Self::RetryGrpc(_) => 200,
         }
     }
 
-    /// A word for the access record; what is wrong with a head, chunk or path where that is the fault, which limit is reached
-    /// where one is.
+    /// Returns the reason for the access log entry. For faults of a head, chunk or path it names the violation, for
+    /// limits the limit that is reached.
     #[expect(clippy::wildcard_enum_match_arm, reason = "each fault has a label")]
     pub fn reason(self) -> &'static str {
         match self {
@@ -342,7 +342,7 @@ impl Fault {
     }
 }
 
-/// A word for the limit that is reached.
+/// Returns the reason word of a limit that is reached.
 fn limit_reason(kind: LimitKind) -> &'static str {
     match kind {
         LimitKind::Connections => "limit_connections",
@@ -352,7 +352,7 @@ fn limit_reason(kind: LimitKind) -> &'static str {
     }
 }
 
-/// A word for what ended a handshake with an endpoint.
+/// Returns the reason word of a failed TLS handshake with an endpoint.
 fn handshake_reason(kind: HandshakeFaultKind) -> &'static str {
     match kind {
         HandshakeFaultKind::Closed => "tls_closed",
@@ -366,10 +366,10 @@ fn handshake_reason(kind: HandshakeFaultKind) -> &'static str {
     }
 }
 
-/// Gives each kind of fault its label, and an index in this order.
+/// Gives each fault kind its label, and an index in this order.
 macro_rules! label_kinds {
     ($($kind:ident: $label:literal,)*) => {
-        /// The label of each [`Fault::index`].
+        /// Label of each [`Fault::index`].
         pub(crate) const FAULT_LABELS: [&str; [$($label),*].len()] = [$($label),*];
 
         #[derive(Clone, Copy)]
@@ -444,7 +444,7 @@ label_kinds! {
 }
 
 impl Fault {
-    /// The kind of fault, as a dense index for counters.
+    /// Returns the fault kind as a dense index for counters.
     pub(crate) fn index(self) -> usize {
         self.kind() as usize
     }

@@ -1,4 +1,4 @@
-//! The gateway as the program drives it: start, reload, drain.
+//! The running gateway: start, reload, drain.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
@@ -23,21 +23,21 @@ use crate::report::ClusterReport;
 use crate::stats::Stats;
 use crate::worker::{Apply, Pressure, Room, SocketTable, Sockets, Start, WorkerCommand, WorkerParts, run};
 
-/// How long a worker may take to follow what it is told.
+/// Time that a worker has to follow a command.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a drain leaves idle connections open, for their clients to send one more request and be told the end.
+/// Time that a drain leaves idle connections open, so that their clients can send one more request and learn of the
+/// close from its response.
 const IDLE_PATIENCE: Duration = Duration::from_secs(2);
-/// How long the end of a drain waits for records to be written.
+/// Time that the end of a drain waits for access log entries to be written.
 const RECORDS_PATIENCE: Duration = Duration::from_secs(2);
-/// Commands that may wait for a worker.
+/// Maximum number of commands queued for a worker.
 const COMMANDS_MAX: usize = 64;
-/// Descriptors kept for what is not traffic: logs, admin, libraries.
+/// File descriptors reserved for other uses than traffic: logs, admin interface, libraries.
 const DESCRIPTORS_RESERVED: u64 = 64;
 
-/// A running gateway: its workers and what goes on beside them.
+/// A running gateway: its workers and its control thread.
 ///
-/// Every method blocks for as long as it says; none is for the thread of an asynchronous runtime that has other
-/// work to do.
+/// Every method blocks as documented; do not call one from an asynchronous runtime's thread that has other work to do.
 pub struct Gateway {
     stats: Arc<Stats>,
     workers: Vec<WorkerHandle>,
@@ -46,7 +46,7 @@ pub struct Gateway {
     pipes: Arc<SharedPipes>,
     room: Arc<Room>,
     memory_percent_max: Arc<AtomicU8>,
-    /// Held while something is changed, so that changes come one after the other.
+    /// Locked during a change, so that changes are serialised.
     state: Mutex<GatewayState>,
     /// Ends the control thread when dropped.
     _control_stop: oneshot::Sender<()>,
@@ -66,12 +66,12 @@ struct WorkerHandle {
 }
 
 impl Gateway {
-    /// Starts as many workers as `host` has and returns when each of them accepts.
+    /// Starts as many workers as `host` has and returns when each of them accepts connections.
     ///
-    /// `ready` holds what the configuration names, its filters made with `host`.
+    /// `ready` holds the resources that the configuration names; its filters are created with `host`.
     ///
     /// # Errors
-    /// Each [`ProxyError`]; nothing is left running then.
+    /// Any [`ProxyError`]; nothing is left running then.
     pub fn start(
         config: Arc<GatewayConfig>,
         ready: &Ready,
@@ -116,14 +116,14 @@ impl Gateway {
         Ok(gateway)
     }
 
-    /// Puts another configuration in force and returns when every worker follows it.
+    /// Puts another configuration in force and returns when every worker has applied it.
     ///
-    /// `new_sockets` holds the sockets of addresses that were not listened at before. Exchanges end on the plan
-    /// they began with; connections stay. The number of workers stays as it is until the next start.
+    /// `new_sockets` holds the sockets of new listener addresses. Exchanges end on the plan that they began with;
+    /// connections stay open. The number of workers does not change until the next start.
     ///
     /// # Errors
     /// [`ProxyError::Routes`], [`ProxyError::SocketMissing`], [`ProxyError::Socket`]: the old plan stays in force.
-    /// [`ProxyError::WorkerSilent`]: that worker follows when it can.
+    /// [`ProxyError::WorkerSilent`]: that worker applies the plan when it can.
     pub fn reload(
         &self,
         config: Arc<GatewayConfig>,
@@ -140,7 +140,7 @@ impl Gateway {
         self.apply(&plan, &mut state)
     }
 
-    /// Accepts from listeners of the configuration in force whose addresses could not be had before.
+    /// Accepts from listeners of the current configuration whose addresses could not be bound before.
     ///
     /// # Errors
     /// As [`Self::reload`].
@@ -151,7 +151,7 @@ impl Gateway {
         self.apply(&plan, &mut state)
     }
 
-    /// Has every worker follow `plan`.
+    /// Makes every worker apply `plan`.
     fn apply(&self, plan: &Arc<GatewayPlan>, state: &mut GatewayState) -> Result<(), ProxyError> {
         let (applies, answers) = self.prepare(plan, state);
         for (index, (worker, apply)) in self.workers.iter().zip(applies).enumerate() {
@@ -160,12 +160,12 @@ impl Gateway {
         hear(answers)
     }
 
-    /// The plan in force, to be asked what it would do.
+    /// Returns a view of the plan in force.
     pub fn plan(&self) -> PlanView {
         PlanView::new(Arc::clone(&self.lock().plan))
     }
 
-    /// Copies of the sockets of an address that is listened at, for a process that takes this one's place.
+    /// Returns duplicates of the sockets of a listener address, for a process that replaces this one.
     ///
     /// # Errors
     /// [`ProxyError::SocketMissing`] and [`ProxyError::Socket`].
@@ -173,10 +173,11 @@ impl Gateway {
         self.lock().sockets.copies(address)
     }
 
-    /// Accepts what waits and no more, lets exchanges end and returns when all have, or when `deadline` has passed.
+    /// Stops accepting, finishes open exchanges, and returns when all have ended or `deadline` has passed.
     ///
-    /// Every answer from now on ends its connection. Idle connections are left for a moment, so that what their
-    /// clients have on the way is still answered, and then closed.
+    /// Connections that already wait in the accept queue are still accepted. Every response from now on ends its
+    /// connection. Idle connections stay open for a moment, so that requests in flight are still answered, and are then
+    /// closed.
     pub fn drain(&self, deadline: Duration) {
         let begun = Instant::now();
         let (done, drained) = channel();
@@ -186,9 +187,9 @@ impl Gateway {
             }
         }
         drop(done);
-        // Each worker closes its own once its queue is empty; what another process has of them stays.
+        // Each worker closes its own sockets once its accept queue is empty; duplicates in another process stay open.
         self.lock().sockets = Arc::default();
-        // Nobody sends anything: the end of the channel is the message.
+        // Nothing is ever sent: the end of the channel is the message.
         let is_drained = |patience: Duration| {
             let left = patience.min(deadline.saturating_sub(begun.elapsed()));
             matches!(drained.recv_timeout(left), Err(RecvTimeoutError::Disconnected))
@@ -206,11 +207,11 @@ impl Gateway {
         self.settle_records();
     }
 
-    /// Has what workers have recorded written, as far as the target takes it.
+    /// Flushes the workers' access log entries and waits for them to be written, as far as the target accepts them.
     fn settle_records(&self) {
         let (done, flushed) = channel();
         for (index, worker) in self.workers.iter().enumerate() {
-            // A worker that does not listen has its records to itself.
+            // A worker that does not respond keeps its entries.
             let _ = worker.tell(index, WorkerCommand::FlushRecords(done.clone()));
         }
         drop(done);
@@ -220,24 +221,24 @@ impl Gateway {
         }
     }
 
-    /// Opens the access log anew, as after a rotation.
+    /// Reopens the access log, for example after log rotation.
     pub fn reopen_logs(&self) {
         if let Some(sink) = &self.sink {
             sink.reopen();
         }
     }
 
-    /// The counters.
+    /// Returns the counters.
     pub fn stats(&self) -> Arc<Stats> {
         Arc::clone(&self.stats)
     }
 
-    /// The configuration in force.
+    /// Returns the configuration in force.
     pub fn config(&self) -> Arc<GatewayConfig> {
         Arc::clone(&self.lock().config)
     }
 
-    /// What the clusters look like; leaves out workers that do not answer.
+    /// Returns the state of the clusters. Workers that do not respond are left out.
     pub fn clusters(&self) -> ClusterReport {
         let asked = self.workers.iter().enumerate().filter_map(|(index, worker)| {
             let (reply, answer) = channel();
@@ -255,7 +256,7 @@ impl Gateway {
         }
     }
 
-    /// What each worker is told so that it follows `plan`, and where its answer will come.
+    /// Builds the command by which each worker applies `plan`, and the channel of its reply.
     fn prepare(&self, plan: &Arc<GatewayPlan>, state: &mut GatewayState) -> (Vec<Apply>, Vec<WorkerReply>) {
         let endpoints = state.names.follow(&plan.clusters);
         let tls = plan.cluster_tls.iter().map(Option::as_ref);
@@ -323,7 +324,7 @@ impl Gateway {
 impl Drop for Gateway {
     fn drop(&mut self) {
         for (index, worker) in self.workers.iter().enumerate() {
-            // A worker that has ended needs no telling.
+            // A worker that has ended needs no command.
             let _ = worker.tell(index, WorkerCommand::Stop);
         }
         for worker in &mut self.workers {
@@ -345,7 +346,7 @@ impl WorkerHandle {
     }
 }
 
-/// Where a worker tells whether it follows.
+/// Channel on which a worker reports whether it has applied a plan.
 struct WorkerReply {
     index: usize,
     answer: Receiver<Result<(), ProxyError>>,
@@ -358,7 +359,7 @@ fn hear(answers: Vec<WorkerReply>) -> Result<(), ProxyError> {
     Ok(())
 }
 
-/// The thread for what goes on beside the workers.
+/// Control thread, for work beside the workers.
 struct Control {
     resolver: Resolver,
     handle: tokio::runtime::Handle,
@@ -387,13 +388,14 @@ fn start_control(pressure: &Arc<Pressure>, percent_max: &Arc<AtomicU8>) -> Resul
     Ok(Control { resolver, handle, stop })
 }
 
-/// How many workers a configuration asks for: one a core, if it does not say.
+/// Returns the number of workers: as configured, or one per core.
 pub fn worker_count(config: &GatewayConfig) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     config.workers.map_or(cores, usize::from).clamp(1, WORKERS_MAX)
 }
 
-/// How many connections the workers can have together, as descriptors go: a quarter of them is left for links.
+/// Returns the maximum number of downstream connections of all workers, derived from the descriptor limit. A quarter of
+/// the descriptors is left for upstream connections.
 fn connections_max() -> u32 {
     let usable = descriptors_max().saturating_sub(DESCRIPTORS_RESERVED).max(8);
     u32::try_from(usable / 4 * 3).unwrap_or(u32::MAX)

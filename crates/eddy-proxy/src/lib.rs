@@ -1,7 +1,7 @@
-//! The way of traffic: accept, session, exchange.
+//! Data path of the gateway: accept loop, session, exchange.
 //!
-//! A [`Gateway`] runs one worker a core. A worker accepts connections and serves each in a session; a session
-//! takes one exchange after the other through its phases. Workers share nothing on the path of a request.
+//! A [`Gateway`] runs one worker per core. A worker accepts connections and serves each one in a session. A session
+//! takes one exchange after the other through its phases. Workers share nothing on the request path.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The compiled configuration: what workers go by, made once and never changed.
+//! The compiled configuration that workers run on; immutable after it is built.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,76 +15,76 @@ use crate::access::AccessPlan;
 use crate::error::ProxyError;
 use crate::exchange::{FilterChains, build_chains};
 
-/// A configuration, compiled. An exchange ends on the plan it began with.
+/// A compiled configuration. An exchange ends on the plan that it began with.
 #[derive(Debug)]
 pub(crate) struct GatewayPlan {
-    /// The configuration it was made from.
+    /// Configuration that the plan was compiled from.
     pub(crate) config: Arc<GatewayConfig>,
-    /// By index, as in the configuration.
+    /// Listeners, in the order of the configuration.
     pub(crate) listeners: Vec<ListenerPlan>,
-    /// By index, as in the configuration.
+    /// Clusters, in the order of the configuration.
     pub(crate) clusters: Vec<Arc<ClusterConfig>>,
-    /// By the clusters' index, what their endpoints are shown and have to show over TLS.
+    /// TLS client settings of each cluster, by cluster index: eddy's certificate and how endpoints are verified.
     pub(crate) cluster_tls: Vec<Option<ClientTls>>,
-    /// The filters, ready to be entered.
+    /// Filters, ready to be called.
     pub(crate) filters: FilterSet,
-    /// What authorities are answered over HTTP, where they may ask.
+    /// Responses to ACME HTTP-01 challenges, if certificates are obtained that way.
     pub(crate) challenges: Option<Arc<Challenges>>,
-    /// How access records are written, if they are.
+    /// Access log settings, if an access log is configured.
     pub(crate) access: Option<AccessPlan>,
 }
 
-/// What a configuration names and others have made ready.
+/// Resources that a configuration names and that are prepared outside this crate.
 #[derive(Clone, Debug, Default)]
 pub struct Ready {
-    /// The filters, by index.
+    /// Filters, by index.
     pub filters: FilterSet,
-    /// What listeners show to clients of TLS, by the listeners' index; those behind the last have none.
+    /// TLS server settings of each listener, by listener index. Listeners beyond the end have none.
     pub tls: Vec<Option<ServerTls>>,
-    /// What clusters show to their endpoints and ask of them, by the clusters' index; those behind the last have none.
+    /// TLS client settings of each cluster, by cluster index. Clusters beyond the end have none.
     pub cluster_tls: Vec<Option<ClientTls>>,
-    /// What authorities are answered that ask over HTTP who is served here, where they may ask.
+    /// Responses to ACME HTTP-01 challenges, if certificates are obtained that way.
     pub challenges: Option<Arc<Challenges>>,
 }
 
-/// How a listener is served over TLS.
+/// TLS settings of a listener.
 #[derive(Debug)]
 pub(crate) struct ListenerTls {
     pub(crate) server: ServerTls,
     pub(crate) handshake_timeout: Duration,
 }
 
-/// A listener and the router of its tables.
+/// A listener and the router compiled from its tables.
 #[derive(Debug)]
 pub(crate) struct ListenerPlan {
     pub(crate) config: ListenerConfig,
     pub(crate) handler: ListenerHandler,
     pub(crate) tls: Option<ListenerTls>,
-    /// The filters that exchanges pass.
+    /// Filter chains that exchanges pass.
     pub(crate) chains: FilterChains,
-    /// The address as filters are told of it.
+    /// Listener address as text, as filters see it.
     pub(crate) address_text: String,
-    /// The address without its port, as rules name it.
+    /// The address without its port, as rules refer to it.
     pub(crate) local_address: String,
     rule_names: Vec<Arc<str>>,
-    /// For configurations of NGINX's that serve here, by their index, the rule that their first location counts as.
+    /// Index of each NGINX configuration served here, with the rule index of its first location.
     site_rules: Vec<(usize, usize)>,
 }
 
-/// What answers the requests of a listener.
+/// Handler of a listener's requests.
 #[derive(Debug)]
 pub(crate) enum ListenerHandler {
-    /// The rules of its tables.
+    /// Rules of the listener's tables.
     Router(Box<Router>),
-    /// Servers of NGINX's.
+    /// Servers of an NGINX configuration.
     Sites(SitesAt),
     /// The embedded demo endpoint.
     Demo,
-    /// Endpoints, to which connections or datagrams are passed on as they are.
+    /// Endpoints to which connections or datagrams are forwarded unchanged.
     Forward(Arc<Forwarding>),
 }
 
-/// A plan as those see it who ask what it would do.
+/// Read-only view of a plan, for questions about what it would do.
 #[derive(Clone, Debug)]
 pub struct PlanView(Arc<GatewayPlan>);
 
@@ -93,12 +93,12 @@ impl PlanView {
         Self(plan)
     }
 
-    /// The configuration that it was made of.
+    /// Returns the configuration that the plan was compiled from.
     pub fn config(&self) -> &GatewayConfig {
         &self.0.config
     }
 
-    /// The router of a listener, by its index in the configuration; `None` where it has no rules.
+    /// Returns the router of a listener, by its index in the configuration, or `None` when the listener has no rules.
     pub fn router(&self, listener: usize) -> Option<&Router> {
         match &self.0.listeners.get(listener)?.handler {
             ListenerHandler::Router(router) => Some(router),
@@ -111,9 +111,9 @@ impl GatewayPlan {
     /// Compiles a checked configuration.
     ///
     /// # Errors
-    /// [`ProxyError::Routes`] when the tables of a listener cannot be compiled together; [`ProxyError::Filters`] when its
-    /// filters make no chain; [`ProxyError::TlsMissing`] when it is to be served over TLS and nothing was made ready for it;
-    /// [`ProxyError::ClusterTlsMissing`] when a cluster is.
+    /// [`ProxyError::Routes`] when the tables of a listener cannot be compiled together. [`ProxyError::Filters`] when
+    /// its filters cannot form a chain. [`ProxyError::TlsMissing`] when a listener uses TLS and `ready` has no settings
+    /// for it; [`ProxyError::ClusterTlsMissing`] when a cluster does.
     pub(crate) fn build(config: Arc<GatewayConfig>, ready: &Ready) -> Result<Self, ProxyError> {
         let tls = ready.tls.iter().map(Option::as_ref).chain(std::iter::repeat(None));
         let listeners = config
@@ -129,19 +129,19 @@ impl GatewayPlan {
         Ok(Self { config, listeners, clusters, cluster_tls, filters, challenges, access })
     }
 
-    /// What is done with a request, by its index; `None` before that is known.
+    /// Returns the action of a request by its index, or `None` before the action is known.
     pub(crate) fn action(&self, index: Option<usize>) -> Option<&Action> {
         self.config.actions.get(index?)
     }
 }
 
 impl ListenerPlan {
-    /// The names of the rules, by their index in the router.
+    /// Returns the rule names, by rule index in the router.
     pub(crate) fn rule_names(&self) -> &[Arc<str>] {
         &self.rule_names
     }
 
-    /// The rule that a server or location of NGINX's counts as.
+    /// Returns the rule index that stands for an NGINX server or location.
     pub(crate) fn site_rule(&self, sites: usize, place: u32) -> Option<usize> {
         let (_, first) = self.site_rules.iter().find(|(number, _)| *number == sites)?;
         Some(first + place as usize)

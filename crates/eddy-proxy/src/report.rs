@@ -1,4 +1,4 @@
-//! What clusters look like from the workers, for people.
+//! Report of cluster state, summed over all workers.
 
 use std::collections::BTreeMap;
 
@@ -7,79 +7,79 @@ use serde::Serialize;
 
 use crate::worker::{WorkerCluster, millis, now};
 
-/// The clusters of a gateway, with what each worker knows of them added up.
+/// State of all clusters of a gateway, summed over all workers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ClusterReport {
-    /// By name, as configured.
+    /// Clusters, in the order of the configuration.
     pub clusters: Vec<ClusterView>,
 }
 
-/// A cluster.
+/// State of a cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ClusterView {
-    /// Its name.
+    /// Cluster name.
     pub name: String,
-    /// Links that wait for an exchange.
+    /// Idle upstream connections.
     pub links_idle: u64,
-    /// All links.
+    /// All upstream connections.
     pub links: u64,
-    /// Its limits, by their keys; each counts for all workers together.
+    /// Limits by configuration key. Each limit applies to all workers together.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub limits: BTreeMap<&'static str, LimitView>,
-    /// Its endpoints; none while its names are not resolved.
+    /// Endpoints. Empty until the cluster's host names are resolved.
     pub endpoints: Vec<EndpointView>,
 }
 
-/// A limit of a cluster.
+/// Usage of a cluster limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct LimitView {
-    /// The most that may be in use.
+    /// Maximum in use at the same time.
     pub max: u32,
-    /// What is in use.
+    /// Current use.
     pub now: u32,
-    /// Times that it was reached.
+    /// Number of times that the limit was reached.
     pub refused: u64,
 }
 
-/// An endpoint.
+/// State of an endpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct EndpointView {
-    /// Where it is.
+    /// Address of the endpoint.
     pub address: String,
-    /// Its share of the requests relative to the others.
+    /// Share of the requests, relative to the other endpoints.
     pub weight: u32,
-    /// Its place in the order of groups, where that is not the first.
+    /// Priority. Omitted when it is 0, the highest.
     #[serde(skip_serializing_if = "is_zero")]
     pub priority: u8,
-    /// Where it stands, where that is said.
+    /// Zone, if configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zone: Option<String>,
-    /// Whether it is never asked, as configured.
+    /// Whether the endpoint is disabled by configuration (`down`).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_down: bool,
-    /// How much of its share it gets while it warms up, percent; the least of any worker.
+    /// Percentage of its share that the endpoint gets during slow start. The lowest value of any worker.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warming_percent: Option<u64>,
-    /// For how long it is still left out because it failed, milliseconds; the longest of any worker.
+    /// Remaining ejection time in milliseconds. The highest value of any worker.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ejected_for_ms: Option<u64>,
-    /// Why health checks find it not well, so that it is left out.
+    /// Reason why health checks consider the endpoint unhealthy. Such an endpoint gets no requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unwell: Option<String>,
-    /// Exchanges going on.
+    /// Exchanges in progress.
     pub active: u64,
-    /// Workers that leave it out because it failed.
+    /// Number of workers that have ejected the endpoint.
     pub ejected_by: u64,
-    /// Times it was chosen.
+    /// Number of times that the endpoint was selected.
     pub selections: u64,
-    /// Times it served.
+    /// Number of successful attempts.
     pub successes: u64,
-    /// Times it failed.
+    /// Number of failed attempts.
     pub failures: u64,
 }
 
 impl ClusterReport {
-    /// Adds up what workers tell.
+    /// Sums up the views of all workers.
     pub(crate) fn merge(workers: impl IntoIterator<Item = Vec<ClusterView>>) -> Self {
         let mut merged: Vec<ClusterView> = Vec::new();
         for view in workers.into_iter().flatten() {
@@ -113,7 +113,7 @@ impl ClusterView {
     }
 }
 
-/// A cluster as one worker sees it.
+/// Returns the state of a cluster as one worker sees it.
 pub(crate) fn view(cluster: &WorkerCluster, now_ms: u64) -> ClusterView {
     let window = cluster.config.slow_start.unwrap_or_default();
     let count = cluster.pools().borrow().count();

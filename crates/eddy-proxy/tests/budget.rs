@@ -1,4 +1,4 @@
-//! What a request and an idle connection may cost: allocations and bytes.
+//! Budgets of a request and of an idle connection: allocations and bytes.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 #![allow(unsafe_code, reason = "an allocator is unsafe by its nature; this one only counts")]
@@ -19,7 +19,8 @@ use eddy_filter::{
 use eddy_proxy::{FilterHost, Gateway};
 use place::{ask, config, connect, free_address, start_filtered, start_gateway, start_origin};
 
-/// Counts what the whole process allocates; origin and clients of these tests allocate nothing while they talk.
+/// Counts the allocations of the whole process; origin and clients of these tests do not allocate while they
+/// communicate.
 struct ProcessCountingAllocator;
 
 static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -30,13 +31,13 @@ unsafe impl GlobalAlloc for ProcessCountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.fetch_add(1, Relaxed);
         HELD.fetch_add(i64::try_from(layout.size()).unwrap_or(0), Relaxed);
-        // SAFETY: the caller keeps the contract of `alloc`, which is the same one.
+        // SAFETY: the caller upholds the contract of `alloc`, which is the same one.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         HELD.fetch_sub(i64::try_from(layout.size()).unwrap_or(0), Relaxed);
-        // SAFETY: the caller keeps the contract of `dealloc`, which is the same one.
+        // SAFETY: the caller upholds the contract of `dealloc`, which is the same one.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -44,7 +45,7 @@ unsafe impl GlobalAlloc for ProcessCountingAllocator {
 #[global_allocator]
 static ALLOCATOR: ProcessCountingAllocator = ProcessCountingAllocator;
 
-/// The tests of this file count for the whole process, so one runs at a time.
+/// The tests of this file count for the whole process, so they run one at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
 const SITE: &str = "
@@ -52,10 +53,10 @@ routes: {site: [{match: {path: {prefix: /}}, cluster: origin}]}
 clusters: {origin: {endpoints: ['ORIGIN']}}
 ";
 
-/// Allocations a request are counted over so many requests.
+/// Number of requests over which allocations per request are measured.
 const REQUESTS: u64 = 5_000;
-/// Allocations a second that are made by the clock, however many requests there are: each tick's, and those of the
-/// thread that looks at the memory. On a busy machine requests take long, and these would count as theirs.
+/// Allocations per second that do not depend on the number of requests: those of each tick and of the memory monitor.
+/// On a busy machine requests take long, and these would count as theirs.
 const BY_CLOCK_A_SECOND_MAX: f64 = 500.0;
 
 fn allocations_per_request(request: &'static [u8], end: &'static [u8], answer: &'static [u8]) -> f64 {
@@ -65,7 +66,7 @@ fn allocations_per_request(request: &'static [u8], end: &'static [u8], answer: &
     count_allocations(address, request, b"hello")
 }
 
-/// Allocations a request in steady state, beside those by the clock.
+/// Returns the allocations per request in steady state, without those of the clock.
 fn count_allocations(address: SocketAddr, request: &[u8], end: &[u8]) -> f64 {
     let mut client = connect(address);
     (0..200).for_each(|_| ask(&mut client, request, end));
@@ -92,7 +93,7 @@ fn a_post_with_a_body_allocates_nothing_in_steady_state() {
     assert!(count < 0.05, "{count} allocations a request");
 }
 
-/// Looks at every phase and sets a field in each head.
+/// Handles every phase and sets a header in each head.
 #[derive(Debug)]
 struct Setter;
 
@@ -116,7 +117,7 @@ impl FilterLibrary for Setter {
     fn event(&self, _event: &FilterEvent<'_>) {}
 }
 
-/// Collects the body of a request and puts another in its place.
+/// Buffers the body of a request and replaces it.
 #[derive(Debug)]
 struct Collector;
 
@@ -176,9 +177,9 @@ fn filters_make_the_host_allocate_nothing_in_steady_state() {
 #[test]
 fn what_filters_collected_is_given_back_after_its_exchange() {
     const BODY_BYTES: usize = 1_000_000;
-    /// A large buffer goes back to the pool, and some memory is kept for the next exchange.
+    /// A large buffer returns to the pool, and some memory is kept for the next exchange.
     const KEPT_BYTES_MAX: i64 = 128 * 1024;
-    /// When nobody has needed the large buffer for a while.
+    /// After the large buffer was unused for a while.
     const KEPT_LATER_BYTES_MAX: i64 = 32 * 1024;
     let _alone = ALONE.lock().expect("a test that failed poisons the others, which is as well");
     let rest = "routes: {site: [{respond: {status: 200, body: one}}]}";
@@ -191,7 +192,7 @@ fn what_filters_collected_is_given_back_after_its_exchange() {
     (0..10).for_each(|_| ask(&mut client, small, b"one"));
     let before = HELD.load(Relaxed);
     ask(&mut client, &large, b"one");
-    // The next exchange of a connection begins when the one before has ended.
+    // The next exchange of a connection begins when the previous one has ended.
     ask(&mut client, small, b"one");
     let kept = HELD.load(Relaxed) - before;
     assert!(kept <= KEPT_BYTES_MAX, "{kept} bytes kept");

@@ -1,4 +1,4 @@
-//! What an exchange must not do, seen through a gateway in this process: limits, deadlines, last looks.
+//! Safety properties of an exchange, tested with a gateway in this process: limits, deadlines, egress checks.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
@@ -19,15 +19,15 @@ use place::{ask, connect, free_address, start_origin, start_with};
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 const LOCAL: &str = "routes: {site: [{respond: {status: 200, body: one}}]}";
-/// A request after which the connection stays.
+/// A request after which the connection stays open.
 const GET_ONE: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
-/// How long an answer may take here; the deadlines that are tested are a hundredth of it.
+/// Timeout of a response in these tests; the tested deadlines are a hundredth of it.
 const PATIENCE: Duration = Duration::from_secs(6);
 const ANSWER_BYTES_MAX: u64 = 64 * 1024;
-// A busy machine must not make the gateway refuse what a test sends.
+// A busy machine must not make the gateway refuse a test's requests.
 const NEVER_BUSY: &str = "limits: {queue_delay: 0s}\n";
 
-/// Starts a gateway before an origin that answers every request with [`OK`].
+/// Starts a gateway in front of an origin that answers every request with [`OK`].
 fn start(keys: &str, rest: &str, change: impl FnOnce(&mut GatewayConfig)) -> (Gateway, SocketAddr) {
     start_before(start_origin(b"\r\n\r\n", OK), keys, rest, change)
 }
@@ -44,7 +44,8 @@ fn start_before(
     (start_with(address, config), address)
 }
 
-/// Starts an origin that answers every request with `answer`, or closes if that is empty, and counts the links to it.
+/// Starts an origin that answers every request with `answer`, or closes the connection if that is empty, and counts its
+/// connections.
 fn start_counting(answer: &'static [u8]) -> (SocketAddr, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (address, links) = (listener.local_addr().unwrap(), Arc::new(AtomicUsize::new(0)));
@@ -53,7 +54,7 @@ fn start_counting(answer: &'static [u8]) -> (SocketAddr, Arc<AtomicUsize>) {
         for link in listener.incoming() {
             let mut link = link.unwrap();
             count.fetch_add(1, Relaxed);
-            // A request of these tests comes in one piece.
+            // A request of these tests arrives in one piece.
             std::thread::spawn(move || {
                 while let Ok(1..) = link.read(&mut [0; 8192])
                     && !answer.is_empty()
@@ -66,12 +67,12 @@ fn start_counting(answer: &'static [u8]) -> (SocketAddr, Arc<AtomicUsize>) {
     (address, links)
 }
 
-/// A site whose every request goes to the origin, with `keys` of its cluster.
+/// Returns a site that forwards every request to the origin, with `keys` of its cluster.
 fn forwarding(keys: &str) -> String {
     format!("routes: {{site: [{{cluster: c}}]}}\nclusters: {{c: {{endpoints: ['ORIGIN'], {keys}}}}}")
 }
 
-/// All that comes on a new connection in answer to `request`, up to its end.
+/// Returns all bytes that a new connection delivers in response to `request`, up to its end.
 fn answer(address: SocketAddr, request: &[u8]) -> String {
     let mut stream = connect(address);
     stream.write_all(request).unwrap();
@@ -81,7 +82,7 @@ fn answer(address: SocketAddr, request: &[u8]) -> String {
 fn rest_of(stream: &mut TcpStream) -> String {
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let mut bytes = Vec::new();
-    // A gateway that answers without end must not fill the memory.
+    // A gateway that responds endlessly must not fill the memory.
     stream.take(ANSWER_BYTES_MAX).read_to_end(&mut bytes).unwrap();
     String::from_utf8_lossy(&bytes).into_owned()
 }
@@ -95,7 +96,7 @@ fn check_status(answer: &str, status: u16) {
 fn a_request_that_would_read_otherwise_is_not_sent() {
     let (_gateway, address) = start("", &forwarding(""), |_| ());
     check_status(&answer(address, GET), 200);
-    // No checked configuration has this: a second `Host` stands for any fault of our own.
+    // No checked configuration allows this: a second `Host` represents any fault of eddy's own.
     let (_gateway, address) =
         start("", &forwarding(""), |config| config.listeners[0].request_id = Some("host".into()));
     let answer = answer(address, GET);
@@ -125,8 +126,8 @@ fn an_answer_that_would_read_otherwise_is_not_passed_on() {
     let start = |config: &mut GatewayConfig| config.listeners[0].via = Some("eddy".into());
     let (_gateway, address) = start_before(endpoint, "", &forwarding(""), start);
     check_status(&answer(address, GET), 200);
-    // No checked configuration has this: a head that is too large with the fields of an answer, and not with those of
-    // a request, stands for any fault of our own.
+    // No checked configuration allows this: a head that is too large with the headers of a response, but not with those
+    // of a request, represents any fault of eddy's own.
     let via = "a".repeat(2 * 1024 * 1024 - 8 * 1024);
     let start = |config: &mut GatewayConfig| config.listeners[0].via = Some(via.into());
     let (_gateway, address) = start_before(endpoint, "", &forwarding(""), start);
@@ -135,7 +136,7 @@ fn an_answer_that_would_read_otherwise_is_not_passed_on() {
 
 #[test]
 fn a_local_answer_that_would_read_otherwise_is_not_sent() {
-    // No checked configuration has this: a bare CR stands for any fault of our own.
+    // No checked configuration allows this: a bare CR represents any fault of eddy's own.
     let (_gateway, address) = start("", LOCAL, |config| {
         let ActionKind::Respond(respond) = &mut config.actions[0].kind else { unreachable!() };
         respond.content_type = "text/plain\rx".into();
@@ -168,7 +169,7 @@ fn an_unread_body_ends_the_connection_with_the_answer() {
 fn nothing_is_read_after_a_body_whose_end_cannot_be_told() {
     let (_gateway, address) = start("", &forwarding(""), |_| ());
     let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
-    // Read again after the fault, the line end behind the data would look like that of the trailers.
+    // If it were read again after the fault, the line end behind the data would look like that of the trailers.
     let answer = answer(address, format!("{head}3\r\nabc\r\n0\r\n\nGET / HTTP/1.1\r\n\r\n").as_bytes());
     check_status(&answer, 400);
     assert_eq!(answer.matches("HTTP/1.1 ").count(), 1, "{answer}");
@@ -199,7 +200,7 @@ fn what_must_not_be_repeated_is_sent_once() {
         links.load(Relaxed)
     };
     assert_eq!(times_sent(GET), 3);
-    // Without a body nothing but the method tells that it must not be repeated.
+    // Without a body, only the method shows that the request must not be repeated.
     assert_eq!(times_sent(b"POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"), 1);
 }
 
@@ -259,7 +260,7 @@ fn an_endpoint_is_reached_in_time_or_given_up() {
     let full = TcpListener::bind("127.0.0.1:0").unwrap();
     rustix::net::listen(&full, 0).unwrap();
     let endpoint = full.local_addr().unwrap();
-    // A queue that is full refuses nothing and takes nothing.
+    // A full accept queue refuses nothing and accepts nothing.
     let queued: Vec<_> =
         (0..3).map(|_| TcpStream::connect_timeout(&endpoint, Duration::from_millis(50))).collect();
     let rest = forwarding("connect_timeout: 50ms");
@@ -285,7 +286,7 @@ fn a_burst_of_connections_stays_within_the_limit() {
     let limits = "limits: {queue_delay: 0s, connections: 8}\n";
     let config = place::config(address, origin, "", &format!("{limits}{}", forwarding("")));
     let sockets = place::sockets_of(address);
-    // All of them wait when the gateway begins to accept, and each says at once what keeps it from being idle.
+    // All of them wait when the gateway begins to accept, and each has sent bytes, so that none counts as idle.
     let waiting: Vec<TcpStream> = (0..64)
         .map(|_| {
             let mut client = connect(address);
@@ -328,13 +329,13 @@ fn a_gateway_that_drains_accepts_nothing_more() {
     check_status(&answer(address, GET), 200);
     let copies = gateway.sockets(&ListenAddress::Tcp(address)).unwrap();
     gateway.drain(Duration::from_secs(10));
-    // The socket still listens for the process after this one, which has copies; the connection waits for that one.
+    // The socket still listens for the successor process, which has duplicates; the connection waits for it.
     let mut stream = connect(address);
     stream.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
     stream.write_all(GET).unwrap();
     let error = stream.read(&mut [0]).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut), "{error}");
-    // Without such a process nobody waits in vain.
+    // Without such a process no client waits in vain.
     drop((copies, stream));
     assert_eq!(TcpStream::connect(address).unwrap_err().kind(), ErrorKind::ConnectionRefused);
 }

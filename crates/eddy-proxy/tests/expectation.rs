@@ -1,4 +1,4 @@
-//! Requests that expect `100 Continue`: who asks their client for the body, and when.
+//! Requests with `Expect: 100-continue`: which side asks the client for the body, and when.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
@@ -14,10 +14,10 @@ use place::{connect, send, start_scripted as start, until};
 const CONTINUE: &str = "HTTP/1.1 100 Continue\r\n\r\n";
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const HEAD: &str = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n";
-/// How long the endpoint has to answer before the client is asked for its body here, and how much later that may be noticed.
+/// Time that the endpoint has to respond before eddy asks the client for its body, and the tolerance for noticing that.
 const CONSENT: Duration = Duration::from_secs(1);
 
-/// Reads a head that passes the expectation on.
+/// Reads a head that contains the forwarded expectation.
 #[track_caller]
 fn take_head(link: &mut TcpStream) {
     let head = until(link, "\r\n\r\n");

@@ -1,4 +1,4 @@
-//! What becomes of an exchange as its filters say, seen through a gateway in this process.
+//! Effects of filter verdicts and edits on an exchange, tested with a gateway in this process.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 #![allow(clippy::wildcard_enum_match_arm, reason = "a filter of a test minds the phases it is about")]
@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 type OnEvent = dyn FnMut(u64, u16) + Send;
 type HookFn = dyn Fn(&ExchangeView<'_>, &mut HookOutput<'_>) -> Verdict + Send + Sync;
 
-/// What a hook can say beside its verdict.
+/// Outputs of a hook besides its verdict.
 struct HookOutput<'a> {
     edits: &'a mut EditLog,
     step: u16,
@@ -50,7 +50,7 @@ impl HookOutput<'_> {
     }
 }
 
-/// A library whose filters are closures, by number from 1 on.
+/// A library whose filters are closures, numbered from 1.
 struct Closures {
     hooks: Vec<Box<HookFn>>,
     crossings: AtomicUsize,
@@ -191,12 +191,12 @@ impl Setup {
 }
 
 impl FilterTestGateway {
-    /// All that comes on a new connection in answer to `request`, up to its end.
+    /// Returns all bytes that a new connection delivers in response to `request`, up to its end.
     fn ask(&self, request: &str) -> String {
         let mut stream = connect(self.address);
         stream.write_all(request.as_bytes()).unwrap();
         let mut bytes = Vec::new();
-        // A reset shows as what came before it.
+        // After a reset, the bytes before it are returned.
         let _ = stream.read_to_end(&mut bytes);
         String::from_utf8_lossy(&bytes).into_owned()
     }
@@ -207,7 +207,7 @@ impl FilterTestGateway {
         out
     }
 
-    /// Waits until so many requests of filters have ended: token, status, body or reason.
+    /// Waits until this many requests of filters have ended: token, status, body or reason.
     fn events(&self, count: usize) -> Vec<(u64, u16, String)> {
         let begun = std::time::Instant::now();
         loop {
@@ -219,7 +219,7 @@ impl FilterTestGateway {
         }
     }
 
-    /// Waits until so many ends have been told.
+    /// Waits until this many ends of exchanges were reported.
     fn ends(&self, count: usize) -> Vec<(u64, u64, EndReason)> {
         let begun = std::time::Instant::now();
         loop {
@@ -232,7 +232,8 @@ impl FilterTestGateway {
     }
 }
 
-/// An origin that gives away what it was sent and answers each request with the next of `answers`, the last for ever.
+/// Starts an origin that reports the requests it received and answers each with the next of `answers`; the last one
+/// repeats.
 fn start_origin(answers: &[&str]) -> (SocketAddr, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -456,7 +457,7 @@ fn a_rule_can_leave_a_filter_out() {
     assert_status(&place.ask(&GET.replace("/a?b", "/free/")), 200);
 }
 
-/// A filter that passes what is said of its pauses on to the test.
+/// Returns a filter that pauses in a phase and reports its pauses to the test.
 fn pausing(
     phase: Phase,
 ) -> (Receiver<(Handle, u32)>, impl Fn(&ExchangeView<'_>, &mut HookOutput<'_>) -> Verdict + Send + Sync) {
@@ -555,7 +556,7 @@ fn a_pause_can_end_with_an_answer_or_a_fault() {
         for (verdict, edits) in ends {
             let (exchange, turn) = paused.recv_timeout(PATIENCE).unwrap();
             host.resume(exchange, turn, verdict, &edits).unwrap();
-            // An answer comes by the response's filters again, and this one pauses there, too, unless it failed.
+            // A reply passes the response filters, so that this filter pauses there again, unless it failed.
             if verdict == Verdict::Reply && !edits.is_empty() {
                 let (exchange, turn) = paused.recv_timeout(PATIENCE).unwrap();
                 host.resume(exchange, turn, Verdict::Continue, &[]).unwrap();
@@ -578,7 +579,7 @@ fn a_failing_filter_closes_or_is_left_out() {
     };
     let bad_edit = |_: &ExchangeView<'_>, said: &mut HookOutput<'_>| {
         said.edit(&FilterEdit::Set { name: b"host", value: b"1" });
-        // What follows what was refused is not carried out either.
+        // Edits after a refused one are not applied either.
         said.edit(&FilterEdit::Set { name: b"x-broken", value: b"1" });
         Verdict::Continue
     };
@@ -635,7 +636,7 @@ fn a_filter_that_failed_is_not_entered_again() {
                 })
                 .start(origin);
             assert_status(&place.ask(GET), status);
-            // It had state, so it is told of the end all the same.
+            // The filter has state, so it is notified of the end all the same.
             assert_eq!(place.ends(1).len(), 1);
             assert_eq!(entered.load(Relaxed), 1, "{on_failure:?}");
         }
@@ -691,7 +692,7 @@ fn a_rule_is_looked_up_again_though_a_neighbour_fails() {
 fn a_pause_that_ended_by_itself_cannot_be_resumed() {
     let (sender, paused) = channel();
     let sender = Mutex::new(sender);
-    // Takes the request and says nothing until it is told to.
+    // Accepts the request and responds only when asked to.
     let origin = TcpListener::bind("127.0.0.1:0").unwrap();
     let place = Setup::default()
         .hook(&[Phase::RequestHead], move |_, said| {
@@ -723,7 +724,7 @@ fn a_body_that_streamed_is_not_sent_again() {
         let mut bytes = [0; 8192];
         assert!(link.read(&mut bytes).unwrap() > 0);
         link.write_all(OK.as_bytes()).unwrap();
-        // The next request begins, and the link ends.
+        // The next request begins, and the link closes.
         assert!(link.read(&mut bytes).unwrap() > 0);
         drop(link);
         while listener.accept().is_ok() {
@@ -753,7 +754,7 @@ fn an_open_filter_that_has_changed_something_closes_all_the_same() {
     assert_status(&place.ask(GET), 500);
 }
 
-/// Upper-case letters for a body, piece by piece.
+/// Returns a filter that changes a body to upper case, piece by piece.
 fn shout(phase: Phase) -> impl Fn(&ExchangeView<'_>, &mut HookOutput<'_>) -> Verdict + Send + Sync {
     move |view, said| {
         if view.phase == phase {
@@ -850,7 +851,7 @@ fn bytes_may_move_between_pieces_of_a_body_that_keeps_its_length() {
     let late = Mutex::new(Vec::new());
     let place = Setup { keeps_length: true, ..Setup::default() }
         .hook(&[Phase::RequestBody, Phase::ResponseBody], move |view, said| {
-            // The last byte of a piece comes with the next one.
+            // The last byte of a piece is passed on with the next one.
             let mut late = late.lock().unwrap();
             let mut body = std::mem::take(&mut *late);
             body.extend_from_slice(view.body);
@@ -911,7 +912,7 @@ fn a_length_that_changes_behind_its_head_ends_the_exchange() {
                     .hook(&[phase], |_, _| Verdict::Continue)
                     .start(origin);
                 let answer = place.ask(&post("abc"));
-                // Where the head has gone out before the body came, there is less behind it than it says.
+                // If the head was sent before the body arrived, the body is shorter than announced.
                 let is_cut = answer.contains("Content-Length: 5\r\n") && body_of(&answer).len() < 5;
                 let is_told = answer.starts_with("HTTP/1.1 500 ");
                 assert!(is_told || (is_cut && phase == Phase::ResponseBody), "{phase:?} {text}: {answer}");
@@ -965,7 +966,7 @@ fn a_filter_can_collect_the_whole_and_change_the_head_then() {
         if is_head {
             assert!(request.contains("x-size: 60000\r\n") && request.contains("Content-Length: 60002\r\n"));
             assert_eq!(body_of(&request), upper);
-            // On the way back the collector comes first: it collects what the first filter has not changed yet.
+            // Responses reach the collector first: it buffers what the first filter has not changed yet.
             assert!(answer.contains("x-size: 5\r\n") && answer.contains("Content-Length: 7\r\n"), "{answer}");
             assert_eq!(body_of(&answer), "<hello>");
         } else {
@@ -1020,7 +1021,7 @@ fn a_head_can_wait_while_its_filter_is_shown_the_pieces() {
     let post = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n3\r\nabc\r\n3\r\ndef\r\n0\r\n\r\n";
     let answer = place.ask(post);
     assert_eq!(dechunk(body_of(&seen.recv_timeout(PATIENCE).unwrap())), "ABCDEF");
-    // What was seen at the end is in the head, before the filter behind is shown it.
+    // The header set at the end is in the head before the next filter sees it.
     assert_status(&answer, 200);
     assert!(answer.contains("x-seen: 2\r\n") && answer.contains("Content-Length: 7\r\n"), "{answer}");
     assert_eq!(body_of(&answer), "abcdef!");
@@ -1062,7 +1063,7 @@ fn a_body_is_given_to_a_message_without_one() {
     let request = seen.recv_timeout(PATIENCE).unwrap();
     assert!(request.starts_with("POST /a?b ") && request.contains("Content-Length: 4\r\n"), "{request}");
     assert_eq!((body_of(&request), body_of(&answer)), ("made", "made!"));
-    // Where there is a body it can't be set with the head, and where none may be, neither.
+    // A body cannot be set with the head when there is one already, nor when none is allowed.
     assert_status(&place.ask(GET), 500);
     assert_status(&place.ask(GET), 500);
 }
@@ -1320,7 +1321,7 @@ fn what_must_not_be_repeated_is_not_asked_over_a_link_that_has_closed() {
     });
     let place = Setup::default().hook(HEADS, |_, _| Verdict::Continue).start(address);
     let host = Arc::clone(&place.host);
-    // The link closes and the next request comes before the worker looks at its sockets again.
+    // The link closes, and the next request comes before the worker polls its sockets again.
     let on_event = move |token, status| {
         if status == 200 && token < 3 {
             close.send(()).unwrap();
@@ -1336,7 +1337,7 @@ fn what_must_not_be_repeated_is_not_asked_over_a_link_that_has_closed() {
 
 #[test]
 fn what_a_filter_asked_for_an_exchange_ends_with_it() {
-    // Accepts and says nothing.
+    // Accepts connections and never responds.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let (paused, hook) = pausing(Phase::RequestHead);
     let place = Setup::default().hook(HEADS, hook).start(silent.local_addr().unwrap());

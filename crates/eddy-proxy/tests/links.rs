@@ -1,4 +1,4 @@
-//! Upstream connections that their endpoints close while no request goes by them.
+//! Upstream connections that their endpoints close while idle.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
@@ -45,7 +45,7 @@ fn an_idle_link_is_closed_as_soon_as_its_endpoint_closes_it() {
         ask(&mut client);
         closed.recv().unwrap();
     }
-    // By a look once a second it would be the better part of a second each time.
+    // A check once per second would take most of a second each time.
     let took = begun.elapsed();
     assert!(took < Duration::from_secs(u64::from(ROUNDS) / 3), "{took:?}");
     serving.join().unwrap();
@@ -64,7 +64,7 @@ fn requests_beyond_the_limit_of_links_wait_for_one() {
     let (_gateway, address, serving) = start_scripted_with("links: 1", vec![script]);
     let mut clients: Vec<TcpStream> = (0..3).map(|_| connect(address)).collect();
     clients.iter_mut().for_each(|client| send(client, GET));
-    // The worker has looked at all of them by the time it answers one that came later.
+    // The worker has processed all of them by the time it answers a later one.
     let mut later = connect(address);
     for _ in 0..3 {
         send(&mut later, "GET /here HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -85,7 +85,7 @@ fn a_request_that_waits_for_a_link_as_long_as_for_a_connection_is_refused() {
         until(&mut link, "\r\n\r\n");
         gone.recv().unwrap();
         send(&mut link, OK);
-        // The place of a link that is closed is for who waits as well.
+        // The permit of a closed link goes to a waiting request as well.
     });
     let next: ConnectionScript = Box::new(|mut link| serve_get(&mut link));
     let (_gateway, address, serving) =
@@ -156,7 +156,7 @@ fn a_request_whose_body_was_not_read_is_sent_again_by_a_new_link() {
 fn a_request_of_whose_body_something_was_sent_is_not_sent_again() {
     for (fields, sent, end) in [
         ("Content-Length: 5", "he", "he"),
-        // Nothing of it is data, and it is whole.
+        // The body has no data and is complete.
         ("Transfer-Encoding: chunked", "0\r\n\r\n", "0\r\n\r\n"),
     ] {
         let (_gateway, address, serving) = start_scripted(vec![Box::new(move |mut link| {

@@ -1,8 +1,9 @@
-//! Random orders of hooks, resumes, replies and resets through a gateway: everybody sees what is his own, and nothing else.
+//! Random sequences of hooks, resumes, replies and resets through a gateway: no participant sees data of another
+//! exchange.
 //!
-//! Each exchange carries a word of its own, which clients, filters and the origin put wherever they can; whoever meets
-//! another's word says so. What is drawn follows from `EDDY_SEED`, in which order threads come does not. `EDDY_SOAK` makes
-//! it long.
+//! Each exchange carries its own word, which clients, filters and the origin put wherever they can; a participant that
+//! meets another exchange's word reports it. Random choices follow from `EDDY_SEED`; the order of threads does not.
+//! `EDDY_SOAK` makes the run long.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 #![allow(clippy::wildcard_enum_match_arm, reason = "a filter of a test minds the phases it is about")]
@@ -29,10 +30,10 @@ use play::origin::start_origin;
 use play::resumer::{PausePool, resumers};
 use play::script::RandomLibrary;
 
-/// More than there are cores in most machines that test.
+/// More than the number of cores of most test machines.
 const WORKERS: usize = 4;
 
-/// The chain: by filter, whose library it is; neighbours of one library are entered in one crossing.
+/// Library of each filter in the chain; neighbouring filters of one library are called in one crossing.
 const CHAIN: [usize; 4] = [0, 0, 1, 0];
 
 const PHASES: [Phase; 7] = [
@@ -67,7 +68,7 @@ fn a_client_sees_what_is_its_own_among_several_workers() {
     );
 }
 
-/// Plays with so many workers; gives the number of exchanges of each, and what to tell of it all.
+/// Runs the test with this many workers; returns the number of exchanges of each worker, and a summary.
 fn play(workers: usize) -> (Vec<u64>, String) {
     let seed = variable("EDDY_SEED").unwrap_or(1);
     let rounds = if variable("EDDY_SOAK").is_some() { 33_000 } else { 60 };

@@ -1,4 +1,4 @@
-//! Requests whose bodies come slowly: what they hold of a cluster, and what they leave to others.
+//! Requests with slow bodies: how much of a cluster's capacity they hold, and how much they leave to others.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
@@ -16,13 +16,13 @@ use place::{config, connect, free_address, send, start_with, until};
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
-/// Connections of the cluster. Half of them are for any upload, seven for those that have proven themselves.
+/// Connections of the cluster. Half of them are open to any upload, seven to those that have shown progress.
 const LINKS: usize = 8;
-/// What shows that an upload is no trickle.
+/// Size of the first part of a body, which shows that the upload makes progress.
 const FIRST_PART_BYTES: usize = 16 * 1024;
 
-/// An origin that answers each request when its body ends with `.`, or at its head's end if that announces none, and
-/// counts its connections.
+/// Starts an origin that counts its connections. It answers each POST when its body ends with `.`, other requests at
+/// the end of their head.
 fn start_origin() -> (SocketAddr, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (address, links) = (listener.local_addr().unwrap(), Arc::new(AtomicUsize::new(0)));
@@ -50,7 +50,7 @@ fn start_origin() -> (SocketAddr, Arc<AtomicUsize>) {
     (address, links)
 }
 
-/// A gateway before such an origin, with `timeouts` of its listener.
+/// Starts a gateway in front of such an origin, with `timeouts` of its listener.
 fn start(timeouts: &str) -> (Gateway, SocketAddr, Arc<AtomicUsize>) {
     let (origin, links) = start_origin();
     let address = free_address();
@@ -68,7 +68,7 @@ fn begin(address: SocketAddr, bytes: usize) -> TcpStream {
     client
 }
 
-/// Waits until the origin has so many connections.
+/// Waits until the origin has this many connections.
 #[track_caller]
 fn until_links(links: &AtomicUsize, count: usize) {
     let deadline = Instant::now() + Duration::from_secs(20);
@@ -97,7 +97,7 @@ fn trickling_bodies_leave_connections_to_others() {
         send(&mut client, GET);
         check_served(&mut client);
     }
-    // A body that has come as a whole holds nothing up, whatever its framing, and however it is cut.
+    // A body that has arrived completely holds nothing up, whatever its framing and however it is cut.
     for pieces in [
         vec!["Content-Length: 5\r\n\r\nbody."],
         vec!["Content-Length: 5\r\n\r\n", "body."],
@@ -121,7 +121,7 @@ fn who_sends_enough_of_a_body_is_served_among_those_who_do_not() {
     let (_gateway, address, links) = start("body_grace: 60s");
     let trickling: Vec<TcpStream> = (0..2 * LINKS).map(|_| begin(address, 100_000)).collect();
     until_links(&links, LINKS / 2);
-    // These may take all but the eighth that is never theirs.
+    // These may take all but the eighth that is reserved.
     let proven: Vec<TcpStream> = (0..LINKS)
         .map(|_| {
             let mut client = begin(address, FIRST_PART_BYTES + 1);
@@ -133,7 +133,7 @@ fn who_sends_enough_of_a_body_is_served_among_those_who_do_not() {
     let mut other = connect(address);
     send(&mut other, GET);
     check_served(&mut other);
-    // The last of them has waited; it gets its turn when another is done.
+    // The last of them has waited; it gets its turn when another one is done.
     for mut client in proven {
         send(&mut client, ".");
         check_served(&mut client);
@@ -154,9 +154,9 @@ fn trickling_bodies_are_ended_sooner_where_they_are_many() {
     let begun = Instant::now();
     until_links(&links, LINKS / 2);
     let took = begun.elapsed();
-    // A tick or three late, and no sooner.
+    // At most a few ticks late, and not sooner.
     assert!((Duration::from_millis(1_500)..Duration::from_secs(15)).contains(&took), "{took:?}");
-    // Those that are left have the time that they always have.
+    // The remaining uploads have their usual time.
     let mut left = 0;
     for mut client in held {
         client.set_read_timeout(Some(Duration::from_millis(50))).unwrap();

@@ -1,4 +1,4 @@
-//! What can be wrong with a rule, told with where it is written and what to do.
+//! Errors in rules, with the location of the rule and a hint.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use crate::rule::{Rule, SourceLocation};
 /// A rule that cannot be compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RouteError {
-    /// Where the rule is written.
+    /// Location of the rule in the configuration.
     pub origin: SourceLocation,
-    /// The rule's name.
+    /// Name of the rule.
     pub rule: Arc<str>,
-    /// What is wrong with it.
+    /// Problem of the rule.
     pub problem: RouteProblem,
 }
 
@@ -24,7 +24,7 @@ impl RouteError {
         Self { origin: rule.origin.clone(), rule: Arc::clone(&rule.name), problem }
     }
 
-    /// What to do about it.
+    /// Returns advice for correcting the problem.
     pub fn hint(&self) -> &'static str {
         self.problem.hint()
     }
@@ -42,7 +42,7 @@ impl std::error::Error for RouteError {
     }
 }
 
-/// What is wrong with a rule.
+/// Problem of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RouteProblem {
     /// A host is not a host name or address.
@@ -50,34 +50,34 @@ pub enum RouteProblem {
     Host {
         /// The host as written.
         host: String,
-        /// What is wrong with it.
+        /// Reason.
         reason: &'static str,
     },
-    /// A path can match no request, since such paths are refused.
+    /// A path that no request can have, because requests with it are rejected.
     #[error("the path \"{path}\" can match no request: {}", fault.reason())]
     Path {
         /// The path as written.
         path: String,
-        /// Why requests with it are refused.
+        /// Reason for rejecting requests with it.
         fault: PathFault,
     },
-    /// A template's captures are not well written.
+    /// The captures of a template are malformed.
     #[error("the template \"{template}\" is not well formed: {reason}")]
     Template {
         /// The template as written.
         template: String,
-        /// What is wrong with it.
+        /// Reason.
         reason: &'static str,
     },
-    /// A regular expression is not well formed.
+    /// A regular expression is malformed.
     #[error("the regular expression \"{pattern}\" is not well formed: {reason}")]
     Regex {
         /// The expression as written.
         pattern: String,
-        /// What its parser says, on one line.
+        /// Message of the regex parser, on one line.
         reason: String,
     },
-    /// A regular expression needs more memory than one may.
+    /// A compiled regular expression exceeds the memory limit.
     #[error("the regular expression \"{pattern}\" is too large when compiled")]
     RegexTooLarge {
         /// The expression as written.
@@ -89,23 +89,23 @@ pub enum RouteProblem {
         /// The method as written.
         method: String,
     },
-    /// A field's name is not a token.
+    /// A header name is not a token.
     #[error("\"{name}\" is not the name of a header")]
     HeaderName {
         /// The name as written.
         name: String,
     },
-    /// A parameter has no name.
+    /// A query match has no parameter name.
     #[error("a query match has no name")]
     QueryName,
-    /// A rule has more conditions than one may.
+    /// A rule exceeds the maximum number of conditions.
     #[error("the rule has {count} {what}, more than {max}")]
     TooMany {
-        /// What there are too many of.
+        /// Kind of the conditions.
         what: &'static str,
-        /// How many the rule has.
+        /// Number in the rule.
         count: usize,
-        /// How many it may have.
+        /// Maximum number.
         max: usize,
     },
     /// A rewrite is not a path.
@@ -113,7 +113,7 @@ pub enum RouteProblem {
     Rewrite {
         /// The rewrite as written.
         rewrite: String,
-        /// What is wrong with it.
+        /// Reason.
         reason: &'static str,
     },
     /// A rewrite names a capture that the path does not have.
@@ -121,24 +121,24 @@ pub enum RouteProblem {
     RewriteCapture {
         /// The name as written.
         name: String,
-        /// The names there are, for people.
+        /// Available capture names, in readable form.
         captures: String,
     },
-    /// A rewrite of the prefix on a path that is none.
+    /// A prefix rewrite on a path that is not a prefix.
     #[error("a prefix rewrite needs a prefix path")]
     RewriteWithoutPrefix,
-    /// There are more rules or hosts than a router holds.
+    /// The tables exceed the maximum number of rules or hosts.
     #[error("the tables have more than {max} {what}")]
     TablesTooLarge {
-        /// What there are too many of.
+        /// Kind of the items.
         what: &'static str,
-        /// How many there may be.
+        /// Maximum number.
         max: usize,
     },
 }
 
 impl RouteProblem {
-    /// What to do about it.
+    /// Returns advice for correcting the problem.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Host { .. } => {

@@ -1,7 +1,7 @@
-//! Which rule matches, and why.
+//! Routing: which rule matches a request, and why.
 //!
-//! Tables of rules, in whatever dialect, are put into one total order ([`Router::build`]); of all rules that match a
-//! request, the first in it wins. [`Router::lookup`] finds it by an index, [`Router::explain`] tells why it won and
+//! Tables of rules, in any dialect, are put into one total order ([`Router::build`]); of all rules that match a
+//! request, the first one wins. [`Router::lookup`] finds it with an index, [`Router::explain`] tells why it won and
 //! [`Router::ordered`] lists the order. No I/O, clock, thread or randomness.
 //!
 //! A dialect is a normaliser in [`normalise`] and an order in `order/`; the index knows only ranks.

@@ -1,10 +1,10 @@
-//! The plain way to find the winner: every entry in order, until one matches. Slow and obviously right; `explain` uses
-//! it, and tests compare the index with it.
+//! Reference search: tries every entry in order until one matches. Slow and obviously correct; `explain` uses it, and
+//! tests compare the index with it.
 
 use crate::compile::{CompiledRule, RuleMatchContext};
 use crate::order::RouteEntries;
 
-/// The rank of the first entry under these hosts that matches a request.
+/// Returns the rank of the first matching entry under these hosts.
 pub(crate) fn find(
     rules: &[CompiledRule],
     entries: &RouteEntries,

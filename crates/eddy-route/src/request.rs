@@ -1,4 +1,4 @@
-//! What the router is asked: the parts of a request that rules look at, and the working memory of a worker.
+//! Router input: the parts of a request that rules match on, and the scratch memory of a worker.
 
 use eddy_http::Fields;
 
@@ -8,28 +8,28 @@ use crate::normalise::hex_value;
 /// A request as the router sees it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RouteRequest<'a> {
-    /// The host without port, in any letter case; empty if the request names none.
+    /// Host without port, in any letter case; empty if the request has none.
     pub host: &'a [u8],
-    /// The host with its port, if it has one.
+    /// Host with its port, if it has one.
     pub authority: &'a [u8],
-    /// The path as the normaliser left it.
+    /// Normalised path.
     pub path: &'a [u8],
-    /// The query without `?`; empty if there is none.
+    /// Query without `?`; empty if there is none.
     pub query: &'a [u8],
-    /// The path with `?` and the query, as it would be sent upstream without a rewrite.
+    /// Path with `?` and the query, as it would be sent upstream without a rewrite.
     pub target: &'a [u8],
     /// `http` or `https`.
     pub scheme: &'a [u8],
-    /// The method as sent.
+    /// Method as sent.
     pub method: &'a [u8],
-    /// A random number, by which rules for a fraction of requests choose theirs.
+    /// Random number that decides whether the request belongs to a rule's fraction.
     pub random: u64,
-    /// The fields as sent.
+    /// Header fields as sent.
     pub fields: Fields<'a>,
 }
 
 impl<'a> RouteRequest<'a> {
-    /// The path without what follows a `;` in each segment.
+    /// Returns the path without the part after `;` in each segment.
     pub(crate) fn strip_path<'o>(&self, out: &'o mut Vec<u8>) -> &'o [u8]
     where
         'a: 'o,
@@ -42,13 +42,13 @@ impl<'a> RouteRequest<'a> {
         out
     }
 
-    /// The path, `/` if it is empty.
+    /// Returns the path, or `/` if it is empty.
     pub(crate) fn path(&self) -> &'a [u8] {
         if self.path.is_empty() { b"/" } else { self.path }
     }
 }
 
-/// The working memory of lookups; one a worker, used again for each request.
+/// Scratch memory of lookups; one per worker, reused for each request.
 ///
 /// Nothing in it outlives a call: a lookup leaves no state that another call reads.
 #[derive(Debug, Default)]
@@ -56,35 +56,35 @@ pub struct RouteScratch {
     pub(crate) host: Vec<u8>,
     pub(crate) query: QueryPairs,
     pub(crate) pattern: PatternScratch,
-    /// The hosts a request's host is in.
+    /// Scopes that match the request's host.
     pub(crate) scopes: Vec<u32>,
-    /// Closed tables whose most specific host was tried.
+    /// Closed tables whose most specific host was searched.
     pub(crate) closed: Vec<u32>,
-    /// The path without parameters.
+    /// Path without parameters.
     pub(crate) stripped: Vec<u8>,
-    /// The path in lower case.
+    /// Path in lower case.
     pub(crate) folded: Vec<u8>,
-    /// Branches of the path tree still to walk, each with how much of the path is behind it.
+    /// Branches of the path trie still to walk, each with its position in the path.
     pub(crate) branches: Vec<(u32, usize)>,
-    /// Lists of rules met on the walk.
+    /// Lists of rules found on the walk.
     pub(crate) lists: Vec<u32>,
 }
 
 impl RouteScratch {
-    /// Empty working memory; it grows with the first requests and then stays.
+    /// Creates empty scratch memory; it grows with the first requests and keeps its size then.
     pub fn new() -> Self {
         Self::default()
     }
 }
 
-/// The parameters of a query, decoded.
+/// Decoded parameters of a query.
 #[derive(Debug, Default)]
 pub(crate) struct QueryPairs {
     bytes: Vec<u8>,
     pairs: Vec<QueryPair>,
 }
 
-/// Where a parameter lies in the decoded bytes: its name up to `name_end`, then its value.
+/// Position of a parameter in the decoded bytes: its name up to `name_end`, then its value.
 #[derive(Debug)]
 struct QueryPair {
     start: usize,
@@ -93,9 +93,9 @@ struct QueryPair {
 }
 
 impl QueryPairs {
-    /// Reads a query as HTML forms write it: parameters apart by `&`, `+` for a space, percent-escapes decoded.
+    /// Decodes a query as encoded by HTML forms: parameters separated by `&`, `+` for a space, percent-escapes.
     ///
-    /// A `%` that begins no escape stays. The number of parameters is bounded by the length of the query.
+    /// A `%` that does not begin an escape is kept. The number of parameters is limited by the length of the query.
     pub(crate) fn read(&mut self, query: &[u8]) {
         self.bytes.clear();
         self.pairs.clear();
@@ -112,7 +112,7 @@ impl QueryPairs {
         }
     }
 
-    /// The value of the first parameter of this name.
+    /// Returns the value of the first parameter with this name.
     pub(crate) fn first(&self, name: &[u8]) -> Option<&[u8]> {
         let pair = self.pairs.iter().find(|pair| &self.bytes[pair.start..pair.name_end] == name)?;
         Some(&self.bytes[pair.name_end..pair.end])

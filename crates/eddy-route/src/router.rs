@@ -1,4 +1,4 @@
-//! The router of a listener: tables compiled into one order and one index, never changed after.
+//! Router of a listener: tables compiled into one order and one index; immutable.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub struct Router {
     entries: RouteEntries,
     hosts: HostIndex,
     paths: PathIndex,
-    /// Whether any rule looks at the decoded query; if not, it is not decoded.
+    /// Whether any rule has conditions on the decoded query; otherwise it is not decoded.
     has_query_conditions: bool,
     /// Whether any rule compares paths without parameters.
     strips_parameters: bool,
@@ -30,26 +30,26 @@ pub struct Router {
     has_fractions: bool,
 }
 
-/// The rule that a request is for.
+/// The rule that matches a request.
 #[derive(Clone, Copy, Debug)]
 pub struct MatchedRule<'r> {
-    /// The rule.
+    /// Rule.
     pub rule: &'r CompiledRule,
-    /// The place of the rule, under the host it was found by, in the total order, from 1, as `explain` shows it.
+    /// Rank of the rule in the total order, under the matching host, from 1, as shown by `explain`.
     pub rank: u32,
 }
 
 impl Router {
-    /// Compiles the tables of a listener, in the listener's order.
+    /// Compiles the tables of a listener, in the order in which the listener names them.
     ///
     /// # Errors
     ///
-    /// Every problem of every rule, in file order.
+    /// All problems of all rules, in file order.
     ///
     /// # Cost
     ///
-    /// 10,000 rules take some 10 ms and a few MiB; a regular expression some 50 to 100 µs and 10 KiB on top, one whose
-    /// automaton would be large some milliseconds.
+    /// 10,000 rules take about 10 ms and a few MiB; each regular expression about 50 to 100 µs and 10 KiB more, one
+    /// with a large automaton some milliseconds.
     pub fn build(tables: &[RouteTable]) -> Result<Self, Vec<RouteError>> {
         let rules = compile(tables)?;
         let entries = RouteEntries::build(&rules, tables);
@@ -76,13 +76,13 @@ impl Router {
         self.has_fractions
     }
 
-    /// Finds the rule for a request: of all that match, the first in the total order.
+    /// Finds the rule for a request: of all matching rules, the first in the total order.
     ///
     /// # Cost
     ///
-    /// One walk along the path for each of the host's scopes until one matches, whatever the number of rules; a hash of
-    /// one value for each facet that long lists are split by; only regular expressions that begin like the path and
-    /// come before the best rule so far. Does not allocate once `scratch` has grown; takes no lock.
+    /// One walk along the path for each scope of the host until one matches, independent of the number of rules; one
+    /// hash for each facet by which long lists are split; only regular expressions with a matching literal prefix that
+    /// precede the best rule so far. Does not allocate once `scratch` has grown; takes no lock.
     pub fn lookup<'r>(
         &'r self,
         request: &RouteRequest<'_>,
@@ -92,7 +92,7 @@ impl Router {
         if rank == NONE { None } else { self.found(rank) }
     }
 
-    /// The rank of the first rule that matches, or [`NONE`], and what was done to find it.
+    /// Returns the rank of the first matching rule, or [`NONE`], and the cost of finding it.
     fn find(&self, request: &RouteRequest<'_>, scratch: &mut RouteScratch) -> (u32, Cost) {
         let RouteScratch { host, query, pattern, scopes, closed, stripped, folded, branches, lists } =
             scratch;
@@ -116,7 +116,7 @@ impl Router {
         (rank, Cost { hosts, steps, passes, tries, rules })
     }
 
-    /// Takes the path as the rules of a host read it; `false` if the search in their table has ended.
+    /// Selects the path form of a host's rules; returns `false` if the search in their table has ended.
     fn enter(&self, scope: u32, closed: &mut Vec<u32>, probe: &mut RuleMatchContext<'_>) -> bool {
         let scope = &self.entries.scopes[scope as usize];
         if let Some(table) = scope.closing_table() {
@@ -131,11 +131,11 @@ impl Router {
         true
     }
 
-    /// Finds the rule for a request by trying all in order: the same answer as [`Router::lookup`], slowly.
+    /// Finds the rule for a request by trying all in order: the same result as [`Router::lookup`], slowly.
     ///
     /// # Cost
     ///
-    /// Grows with the number of rules; for tests and for checking the index on live traffic now and then.
+    /// Linear in the number of rules; for tests and for occasional checks of the index on live traffic.
     pub fn lookup_plainly<'r>(
         &'r self,
         request: &RouteRequest<'_>,
@@ -149,7 +149,7 @@ impl Router {
         self.found(u32::try_from(at).ok()?)
     }
 
-    /// Whether trying all rules in order finds what [`Router::lookup`] found for this request.
+    /// Whether trying all rules in order gives the result of [`Router::lookup`] for this request.
     ///
     /// # Cost
     ///
@@ -164,21 +164,21 @@ impl Router {
         plainly.map(|plainly| plainly.rank) == found.map(|found| found.rank)
     }
 
-    /// Tells which rule a request is for and why, and why not the others.
+    /// Explains which rule matches a request and why, and why the others do not.
     ///
     /// # Cost
     ///
-    /// Grows with the number of rules and allocates; not for the path of requests.
+    /// Linear in the number of rules, and allocates; not for the request path.
     pub fn explain(&self, request: &RouteRequest<'_>) -> Explanation {
         let (_, cost) = self.find(request, &mut RouteScratch::new());
         judge(&self.rules, &self.entries, request, cost)
     }
 
-    /// A short request that the rule of this index wins, if one of those that are tried is such.
+    /// Returns a short request that the rule with this index wins, if the search finds one.
     ///
     /// # Cost
     ///
-    /// Some thousand lookups at most; allocates.
+    /// At most some thousand lookups; allocates.
     pub fn witness(&self, rule: u32) -> Option<Witness> {
         let search = WitnessSearch::new(&self.rules);
         let compiled = self.rules.get(rule as usize)?;
@@ -190,26 +190,26 @@ impl Router {
         })
     }
 
-    /// All rules in order, each with the reason of its place and what is wrong with it.
+    /// Returns all rules in order, each with the reason for its position and its problems.
     ///
     /// # Cost
     ///
-    /// Grows with the number of rules and allocates; not for the path of requests.
+    /// Linear in the number of rules, and allocates; not for the request path.
     pub fn ordered(&self) -> Vec<RankedRule> {
         self.ordered_by(&|_, _| false)
     }
 
-    /// The same, with rules marked that could be left out; `alike` says of two actions whether they do the same.
+    /// Returns all rules in order as [`Self::ordered`] does, and marks redundant ones; `alike` tells whether two
+    /// actions are equivalent.
     pub fn ordered_by(&self, alike: &dyn Fn(u32, u32) -> bool) -> Vec<RankedRule> {
         survey(&self.rules, &self.entries, alike)
     }
 
-    /// The step by which the rule for a request comes before the next rule that is for it as well; `None` where no other
-    /// is.
+    /// Returns the step by which the rule for a request precedes the next matching rule; `None` if there is no other.
     ///
     /// # Cost
     ///
-    /// Grows with the number of rules for the host.
+    /// Linear in the number of rules for the host.
     pub fn deciding_step(
         &self,
         request: &RouteRequest<'_>,
@@ -240,7 +240,7 @@ impl Router {
         None
     }
 
-    /// The rules by index: in table and file order.
+    /// Returns the rules by index: in table and file order.
     pub fn rules(&self) -> &[CompiledRule] {
         &self.rules
     }
@@ -252,18 +252,19 @@ impl Router {
 }
 
 impl MatchedRule<'_> {
-    /// Writes the path for the upstream; `false`, and nothing of use in `out`, if the rule leaves it as it is.
+    /// Writes the path for the upstream; returns `false`, with no useful content in `out`, if the rule does not change
+    /// it.
     ///
-    /// `path` is the normalised path of the lookup. What is written is a path that the normaliser leaves alone: no
-    /// line break, space, half escape or dot segment.
+    /// `path` is the normalised path of the lookup. The written path is normal as well: it has no line break, space,
+    /// incomplete escape or dot segment.
     ///
     /// # Errors
     ///
-    /// The captures make a path that may not be sent; the request is to be answered 500.
+    /// The captures produce a path that must not be sent; the request must be answered 500.
     ///
     /// # Cost
     ///
-    /// A regular expression with captures is run again. Allocates only to grow `scratch` and `out`.
+    /// Runs a regular expression with captures again. Allocates only to grow `scratch` and `out`.
     pub fn rewrite(
         &self,
         path: &[u8],
@@ -274,7 +275,7 @@ impl MatchedRule<'_> {
     }
 }
 
-/// Compiles every rule, and collects every problem.
+/// Compiles all rules, and collects all problems.
 fn compile(tables: &[RouteTable]) -> Result<Vec<CompiledRule>, Vec<RouteError>> {
     let mut errors = Vec::new();
     let mut rules = Vec::with_capacity(tables.iter().map(|table| table.rules.len()).sum());
@@ -306,8 +307,8 @@ fn compile(tables: &[RouteTable]) -> Result<Vec<CompiledRule>, Vec<RouteError>> 
     if errors.is_empty() { Ok(rules) } else { Err(errors) }
 }
 
-/// Most rules of a listener, one with several hosts counted for each.
+/// Maximum rules of a listener; a rule with several hosts counts once for each.
 const ENTRIES_MAX: usize = 4_000_000;
 
-/// Most bytes of paths of a listener, counted so; the index counts them in 32 bits.
+/// Maximum bytes of all paths of a listener, counted in the same way; the index uses 32-bit positions.
 const PATH_BYTES_MAX: usize = 1 << 30;

@@ -1,19 +1,19 @@
-//! The one form every dialect's rules take before they are compiled: tables of rules, as checked text.
+//! Common form of the rules of all dialects before compilation: tables of rules, as checked text.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Where a rule is written.
+/// Location of a rule in the configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SourceLocation {
-    /// The file, as it was named to eddy.
+    /// File, as it was named to eddy.
     pub file: Arc<str>,
-    /// The line of the rule's first character, from 1.
+    /// Line of the rule's first character, from 1.
     pub line: u32,
 }
 
 impl SourceLocation {
-    /// The origin of what is not written as a rule.
+    /// Returns a location for rules that are not in a file.
     pub(crate) fn nowhere() -> Self {
         Self { file: "".into(), line: 0 }
     }
@@ -25,76 +25,76 @@ impl fmt::Display for SourceLocation {
     }
 }
 
-/// The language a table is written in; it decides the order of the table's rules.
+/// Configuration language of a table; it determines the order of the table's rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Dialect {
-    /// eddy's own: the most specific rule wins, wherever it is written.
+    /// eddy: the most specific rule wins, wherever it is in the file.
     #[default]
     Eddy,
-    /// Envoy's: of the virtual host with the most specific domain, the route written first wins.
+    /// Envoy: in the virtual host with the most specific domain, the first route as written wins.
     Envoy,
-    /// Istio's: VirtualServices of a host are joined by who sees them, age and name; then the match written first wins.
+    /// Istio: VirtualServices of a host are merged by visibility, age and name; then the first match as written wins.
     Istio,
-    /// The Gateway API's: the most specific match wins, then the oldest object, then the first by name.
+    /// Gateway API: the most specific match wins, then the oldest object, then the first by name.
     GatewayApi(RegexRank),
 }
 
-/// Where rules with a regular expression for the path come in the order of the Gateway API, which leaves that open.
+/// Position of regular expressions for the path in the order of the Gateway API, which does not specify it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RegexRank {
-    /// After exact paths and before prefixes, as most gateways have it.
+    /// After exact paths and before prefixes, as in most gateways.
     #[default]
     BeforePrefix,
-    /// After prefixes but that of all paths.
+    /// After all prefixes except the one for all paths.
     BeforeCatchAll,
-    /// After all prefixes, that of all paths among them.
+    /// After all prefixes, including the one for all paths.
     Last,
 }
 
 /// A table of rules of one dialect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RouteTable {
-    /// The table's name in the configuration.
+    /// Name of the table in the configuration.
     pub name: Arc<str>,
-    /// The language the rules are written in.
+    /// Dialect of the rules.
     pub dialect: Dialect,
-    /// How the rules read a request.
+    /// Interpretation of requests by the rules.
     pub reading: TableMatchOptions,
-    /// Hosts at which the search in this table ends, whether or not one of their rules matches, and even if no rule names
-    /// them: rules of less specific hosts of this table then do not count.
+    /// Hosts at which the search in this table ends, whether or not one of their rules matches, and even if no rule
+    /// names them: rules of the table for less specific hosts are then ignored.
     pub ends: Vec<HostPattern>,
-    /// The rules in file order.
+    /// Rules in file order.
     pub rules: Vec<Rule>,
 }
 
 impl RouteTable {
-    /// A table without rules that reads requests as its dialect does by default.
+    /// Creates a table without rules, with the default match options of its dialect.
     pub fn new(name: &str, dialect: Dialect) -> Self {
         let reading = TableMatchOptions::of(dialect);
         Self { name: name.into(), dialect, reading, ends: Vec::new(), rules: Vec::new() }
     }
 }
 
-/// How the rules of a table read a request.
+/// Interpretation of requests by the rules of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TableMatchOptions {
-    /// What of the authority their hosts are compared with.
+    /// Part of the authority that hosts are compared with.
     pub host: HostForm,
-    /// Whether a request is for the most specific of their hosts alone, also where none of its rules matches; other
-    /// tables are asked all the same.
+    /// Whether only the most specific matching host of the table counts, even if none of its rules matches; other
+    /// tables are searched independently.
     pub is_closed: bool,
-    /// What their paths are compared with.
+    /// Form of the path that paths of rules are compared with.
     pub path: PathForm,
-    /// What their query matches are compared with.
+    /// Form of the query that query matches are compared with.
     pub query: QueryForm,
 }
 
 impl TableMatchOptions {
-    /// How a dialect reads requests by default.
+    /// Returns the default match options of a dialect.
     pub fn of(dialect: Dialect) -> Self {
         match dialect {
             Dialect::Eddy => Self::default(),
-            // Hosts that are less specific are for requests whose host is in no other.
+            // Less specific hosts only get requests whose host matches no other.
             Dialect::GatewayApi(_) => Self { is_closed: true, ..Self::default() },
             Dialect::Envoy | Dialect::Istio => Self {
                 host: HostForm { keeps_port: dialect == Dialect::Envoy, keeps_dot: true },
@@ -106,70 +106,70 @@ impl TableMatchOptions {
     }
 }
 
-/// What of a request's authority a host is compared with, always in lower case.
+/// Part of a request's authority that hosts are compared with, always in lower case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HostForm {
-    /// Whether a port belongs to it.
+    /// Whether it includes a port.
     pub keeps_port: bool,
-    /// Whether one final dot belongs to it.
+    /// Whether it includes a final dot.
     pub keeps_dot: bool,
 }
 
-/// What paths of rules are compared with.
+/// Form of the request path that paths of rules are compared with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PathForm {
-    /// The request's path; those of rules are brought into the form that eddy's normaliser gives it.
+    /// The request's path; paths of rules are normalised by eddy's normaliser.
     #[default]
     Normal,
-    /// The request's path; those of rules are taken byte by byte.
+    /// The request's path; paths of rules are compared byte by byte.
     Raw,
-    /// The same, what follows a `;` in each segment of the request's path left out.
+    /// As `Raw`, but without the part after `;` in each segment of the request's path.
     WithoutParameters,
 }
 
-/// What values of parameters of the query are compared with.
+/// Form of query parameters that query matches are compared with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum QueryForm {
-    /// Names and values as HTML forms decode them.
+    /// Names and values, decoded as HTML forms encode them.
     #[default]
     Decoded,
-    /// Names and values as they were sent.
+    /// Names and values as sent.
     Raw,
 }
 
-/// One rule: what a request must be like, and what then happens to it.
+/// A rule: conditions on a request, and an action.
 ///
-/// All conditions must hold: one of the hosts, the path, one of the methods, every header and every query match.
+/// All conditions must hold: one of the hosts, the path, one of the methods, every header match and every query match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// The rule's name, shown by `explain`, metrics and the access record.
+    /// Name of the rule, shown by `explain`, metrics and access log entries.
     pub name: Arc<str>,
-    /// Where the rule is written.
+    /// Location of the rule in the configuration.
     pub origin: SourceLocation,
-    /// The hosts it serves; none means any.
+    /// Hosts; empty for any host.
     pub hosts: Vec<HostPattern>,
-    /// The paths it serves.
+    /// Paths.
     pub path: PathPattern,
-    /// The methods it serves, compared byte by byte; none means any. `GET` does not include `HEAD`.
+    /// Methods, compared byte by byte; empty for any method. `GET` does not include `HEAD`.
     pub methods: Vec<String>,
-    /// What the request's fields must be like.
+    /// Conditions on headers.
     pub headers: Vec<ValueMatch>,
-    /// What the query's parameters must be like.
+    /// Conditions on query parameters.
     pub query: Vec<ValueMatch>,
-    /// How many of the requests that are for it otherwise it takes; `None` for all.
+    /// Fraction of the otherwise matching requests that the rule takes; `None` for all.
     pub fraction: Option<Fraction>,
     /// Moves the rule before (negative) or after (positive) the rules of the same host and table; 0 when absent.
     pub rank: Option<i32>,
-    /// What it ranks by in a dialect that looks at more than its conditions.
+    /// Additional ordering criteria, for dialects that need more than the conditions.
     pub claim: Option<KubernetesPrecedence>,
-    /// What the caller does with a request of this rule; the router only hands it back.
+    /// Action of the caller for requests that match this rule; opaque to the router.
     pub action: u32,
-    /// How the path is changed for the upstream, if at all.
+    /// Rewrite of the path for the upstream, if any.
     pub rewrite: Option<PathRewrite>,
 }
 
 impl Rule {
-    /// A rule for every request, with the first action.
+    /// Creates a rule for every request, with the first action.
     pub fn new(name: &str, origin: SourceLocation) -> Self {
         Self {
             name: name.into(),
@@ -188,32 +188,32 @@ impl Rule {
     }
 }
 
-/// What a rule of the Gateway API or Istio's ranks by beside its conditions.
+/// Ordering criteria of rules of the Gateway API or Istio beside their conditions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct KubernetesPrecedence {
-    /// Whether it is for gRPC.
+    /// Whether the rule is for gRPC.
     pub is_grpc: bool,
-    /// How many characters its path has as written; of gRPC its service.
+    /// Length of its path as written, in characters; for gRPC, of its service.
     pub path_len: u32,
-    /// Of gRPC how many characters its method has.
+    /// For gRPC, length of its method, in characters.
     pub method_len: u32,
-    /// When its object was made, seconds since 1970.
+    /// Creation time of its object, seconds since 1970.
     pub created: Option<i64>,
-    /// Its object, as `namespace/name`.
+    /// Object, as `namespace/name`.
     pub object: Arc<str>,
 }
 
-/// A share of requests: those for whose random number `random % denominator < numerator` holds.
+/// A share of requests: those for which `random % denominator < numerator`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fraction {
-    /// So many.
+    /// Numerator.
     pub numerator: u32,
-    /// Of so many; at least 1.
+    /// Denominator; at least 1.
     pub denominator: u32,
 }
 
 impl Fraction {
-    /// Whether a request with this random number is one of them.
+    /// Whether a request with this random number belongs to the share.
     pub(crate) fn takes(self, random: u64) -> bool {
         random % u64::from(self.denominator.max(1)) < u64::from(self.numerator)
     }
@@ -225,47 +225,49 @@ impl fmt::Display for Fraction {
     }
 }
 
-/// Which hosts a rule serves. Letter case does not count; what else of a request's authority does, the table says.
+/// Hosts of a rule. Letter case is ignored; the table determines which other parts of the authority count.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum HostPattern {
-    /// Every host, also none.
+    /// Any host, or none.
     #[default]
     Any,
-    /// This host alone.
+    /// Only this host.
     Exact(String),
     /// Every host below this one, by any number of labels: `*.example.com`, with or without the `*.`.
     Suffix(String),
-    /// Every host below this one by one label.
+    /// Every host below this one by exactly one label.
     OneLabel(String),
-    /// Every host that ends in these bytes and has one more before: `-bar.example.com`.
+    /// Every host that ends with these bytes and has at least one more before: `-bar.example.com`.
     ByteSuffix(String),
-    /// Every host that begins with these bytes and goes on: `www.example.`.
+    /// Every host that begins with these bytes and has at least one more after: `www.example.`.
     BytePrefix(String),
 }
 
-/// Which paths a rule serves; letter case counts but where it is said.
+/// Paths of a rule; case-sensitive unless stated otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PathPattern {
-    /// Every path, also the `*` of `OPTIONS *`.
+    /// Every path, including the `*` of `OPTIONS *`.
     #[default]
     Any,
-    /// This path alone, byte by byte.
+    /// Only this path, byte by byte.
     Exact(String),
-    /// This path and all below it, by segment: `/user` and `/user/` both mean `/user`, `/user/` and `/user/x`, not `/username`.
+    /// This path and all below it, by segment: `/user` and `/user/` both match `/user`, `/user/` and `/user/x`, but not
+    /// `/username`.
     Prefix(String),
-    /// Every path that begins with these bytes, also within a segment: `/user` is `/username` too.
+    /// Every path that begins with these bytes, even within a segment: `/user` also matches `/username`.
     BytePrefix(String),
-    /// One of these three in any case of ASCII letters.
+    /// One of these three, ignoring the case of ASCII letters.
     Caseless(CaselessPath),
     /// Every path that the expression matches as a whole.
     Regex(String),
-    /// Every path in which the expression matches somewhere.
+    /// Every path in which the expression matches anywhere.
     Search(PathSearch),
-    /// `/users/{id}`: a capture takes one segment that is not empty; a last `{rest...}` takes all that is left, also nothing.
+    /// `/users/{id}`: a capture matches one segment that is not empty; a final `{rest...}` matches the rest of the
+    /// path, which may be empty.
     Template(String),
 }
 
-/// A path in any case of ASCII letters.
+/// A path pattern that ignores the case of ASCII letters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum CaselessPath {
     /// As [`PathPattern::Exact`].
@@ -276,19 +278,19 @@ pub enum CaselessPath {
     BytePrefix(String),
 }
 
-/// An expression that is searched for in a path, rather than matched with all of it.
+/// An expression that is searched for in a path instead of matching all of it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PathSearch {
-    /// The expression.
+    /// Expression.
     pub expression: String,
-    /// Whether letter case does not count, of ASCII letters.
+    /// Whether the case of ASCII letters is ignored.
     pub is_caseless: bool,
-    /// What the path begins with besides, byte by byte; empty for any path.
+    /// Additional literal prefix of the path, compared byte by byte; empty for any path.
     pub below: String,
 }
 
 impl PathPattern {
-    /// The length of the text.
+    /// Returns the length of the text.
     pub(crate) fn text_len(&self) -> usize {
         match self {
             Self::Any => 0,
@@ -305,88 +307,88 @@ impl PathPattern {
     }
 }
 
-/// What a field or a parameter of the query must be like.
+/// A condition on a header or a query parameter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ValueMatch {
-    /// The name: of a field in any letter case, of a parameter byte by byte.
+    /// Name: of a header in any letter case, of a query parameter byte by byte.
     ///
-    /// Of what is no field, `:method`, `:authority`, `:path` (with the query) and `:scheme` stand for the parts of the request,
-    /// `cookie:NAME` for the first cookie of a name.
+    /// Beside headers, `:method`, `:authority`, `:path` (with the query) and `:scheme` refer to the parts of the
+    /// request, and `cookie:NAME` to the first cookie with a name.
     pub name: String,
-    /// What its value must be like.
+    /// Test of its value.
     pub test: ValueTest,
-    /// Whether the case of ASCII letters does not count in a test for a text.
+    /// Whether a text test ignores the case of ASCII letters.
     pub is_caseless: bool,
-    /// Whether the test must fail instead: of a field that was sent more than once, for all of its lines.
+    /// Whether the test must fail; for a header with several lines, for all of them.
     pub is_inverted: bool,
-    /// What holds where there is no such name.
+    /// Result if the name is missing.
     pub missing: Missing,
 }
 
 impl ValueMatch {
-    /// A test in which letter case counts, that is meant as it is, and that fails without a value.
+    /// Creates a case-sensitive test that is not inverted and fails without a value.
     pub fn new(name: &str, test: ValueTest) -> Self {
         let name = name.to_owned();
         Self { name, test, is_caseless: false, is_inverted: false, missing: Missing::Fails }
     }
 }
 
-/// What holds for a test where there is no value.
+/// Result of a test for a missing value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Missing {
-    /// It fails, inverted or not.
+    /// The condition fails, inverted or not.
     #[default]
     Fails,
-    /// It is made with an empty value.
+    /// The test is applied to an empty value.
     IsEmpty,
-    /// It passes, inverted or not.
+    /// The condition holds, inverted or not.
     Passes,
 }
 
-/// What a value must be like, byte by byte.
+/// A test of a value, byte by byte.
 ///
-/// A field that was sent more than once passes if any of its lines does. Of a parameter given more than once only the
-/// first counts; the table says whether it is decoded. `Absent` passes only without any such name, and is neither
-/// inverted nor caseless; every other test fails then, unless [`ValueMatch::missing`] says more.
+/// A header with several lines passes if any of its lines does. Of a repeated query parameter only the first value
+/// counts; the table determines whether it is decoded. `Absent` holds only if the name is missing, and is neither
+/// inverted nor caseless; every other test fails for a missing name, unless [`ValueMatch::missing`] differs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ValueTest {
-    /// There is a value, maybe empty.
+    /// There is a value, possibly empty.
     Present,
-    /// There is none.
+    /// There is no value.
     Absent,
-    /// The value is this text.
+    /// The value equals this text.
     Exact(String),
     /// The value begins with this text.
     Prefix(String),
-    /// The value ends in this text.
+    /// The value ends with this text.
     Suffix(String),
     /// The value contains this text.
     Contains(String),
-    /// The expression matches the value as a whole.
+    /// The expression matches the whole value.
     Regex(String),
-    /// The value is a whole number in decimal, at least the first and less than the second.
+    /// The value is a whole decimal number, at least the first and less than the second bound.
     Range(i64, i64),
 }
 
-/// How the path is changed for the upstream; the query stays.
+/// Rewrite of the path for the upstream; the query is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum PathRewrite {
     /// Replaces the matched prefix: with `/new` for the prefix `/user`, `/user/x` becomes `/new/x`.
     Prefix(String),
-    /// The whole new path; `{name}` stands for a capture of the template or expression, `{1}` for a numbered group.
+    /// Replaces the whole path; `{name}` refers to a capture of the template or expression, `{1}` to a numbered group.
     Full(String),
-    /// Replaces the bytes that the path pattern names, as they are: of a text those alone, so that parameters which its table does not
-    /// compare stay; of all else the whole path.
+    /// Replaces the bytes that the path pattern names, without adjustment: of a literal pattern only these, so that
+    /// parameters which its table does not compare are kept; otherwise the whole path.
     Matched(String),
-    /// Replaces what an expression matches, wherever it does.
+    /// Replaces all matches of an expression.
     Replace(PathReplace),
 }
 
-/// A search for parts of a path, and what stands in their place.
+/// A search for parts of a path, and their replacement.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PathReplace {
-    /// The expression.
+    /// Expression.
     pub expression: String,
-    /// The new text; `\1` to `\9` stand for its groups, `\0` for all it matched, `\\` for a backslash.
+    /// Replacement; `\1` to `\9` refer to groups, `\0` to the whole match, `\\` is a backslash.
     pub by: String,
 }

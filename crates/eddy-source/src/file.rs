@@ -1,4 +1,4 @@
-//! The file source: files and directories that the user names.
+//! Configuration source of files and directories that the user names.
 
 use std::fmt;
 use std::fs;
@@ -15,56 +15,56 @@ use crate::read::read_file;
 use crate::stamp::Stamp;
 use crate::watch::Watcher;
 
-/// Configuration in files. A directory stands for the files `*.yaml` and `*.yml` in it, in the order of their names; one
-/// of manifests of Kubernetes also for its files `*.json` and for what lies in folders below it.
+/// Configuration in files. A directory stands for its files `*.yaml` and `*.yml`, sorted by name; a directory of
+/// Kubernetes manifests also for its files `*.json` and for files in subdirectories.
 #[derive(Clone, Debug)]
 pub struct FileSource {
     paths: Vec<PathBuf>,
     leniency: Leniency,
-    /// Files that the configuration names and that are watched with it. Clones share them.
+    /// Files that the configuration refers to and that are watched with it. Clones share them.
     companions: Arc<Mutex<Vec<PathBuf>>>,
 }
 
-/// What the files that accompany a configuration looked like.
+/// State of the files that the configuration refers to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CompanionsLook(Vec<(PathBuf, Option<Stamp>)>);
 
-/// A configuration that was read and checked.
+/// Configuration that was read and checked.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     /// The configuration and its warnings.
     pub checked: Checked,
-    /// What was read, to show warnings in their place.
+    /// Texts that were read, to show warnings in context.
     pub sources: Vec<SourceText>,
 }
 
-/// A configuration that can't be used.
+/// Configuration that was rejected.
 #[derive(Clone, Debug)]
 pub struct Rejected {
-    /// Why; at least one is an error.
+    /// Problems; at least one is an error.
     pub problems: Vec<Problem>,
-    /// What could be read, to show problems in their place.
+    /// Texts that could be read, to show problems in context.
     pub sources: Vec<SourceText>,
 }
 
 impl FileSource {
-    /// A source of files and directories, in this order.
+    /// Creates a source of files and directories, in this order.
     pub fn new(paths: Vec<PathBuf>) -> Self {
         Self { paths, leniency: Leniency::Strict, companions: Arc::default() }
     }
 
-    /// The same source, and how to take what another program's configuration has and eddy has not.
+    /// Sets the handling of features of another program's configuration that eddy does not support.
     pub fn with_leniency(self, leniency: Leniency) -> Self {
         Self { leniency, ..self }
     }
 
-    /// Has these files watched as well, in the place of those named before, and tells what they look like now.
+    /// Watches these files as well, instead of those named before, and returns their current state.
     pub fn accompany(&self, paths: Vec<PathBuf>) -> CompanionsLook {
         *self.companions.lock().unwrap_or_else(PoisonError::into_inner) = paths;
         self.look_at_companions()
     }
 
-    /// What the files look like now that accompany the configuration.
+    /// Returns the current state of the files that the configuration refers to.
     pub fn look_at_companions(&self) -> CompanionsLook {
         let paths = self.companions.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let look = |path: PathBuf| {
@@ -74,16 +74,16 @@ impl FileSource {
         CompanionsLook(paths.into_iter().map(look).collect())
     }
 
-    /// Reads the files and checks what they say.
+    /// Reads and checks the files.
     ///
-    /// Files are only taken whole: one that is empty, or that changes while it is read, is a problem. The caller
-    /// keeps the configuration it has when this fails.
+    /// Files are only accepted whole: one that is empty, or that changes while it is read, is a problem. The caller
+    /// keeps its current configuration when this fails.
     ///
     /// # Errors
-    /// Every problem of the files and of what they say.
+    /// All problems of the files and their contents.
     ///
     /// # Cost
-    /// Blocks on the file system; memory of the texts, at most 64 MiB. Not for a worker's thread.
+    /// Blocks on the file system; holds the texts in memory, at most 64 MiB. Not for a worker thread.
     pub fn load(&self) -> Result<Loaded, Rejected> {
         let SourceScan { texts: sources, below, passed_over } = self.read()?;
         match check_with(&sources, self.leniency) {
@@ -96,9 +96,9 @@ impl FileSource {
         }
     }
 
-    /// Watches the files from now on.
+    /// Starts watching the files.
     ///
-    /// Made before [`FileSource::load`], it misses no change between the two.
+    /// A watcher created before [`FileSource::load`] misses no change between the two.
     pub fn watch(&self) -> Watcher {
         Watcher::new(self.clone())
     }
@@ -136,12 +136,12 @@ impl FileSource {
         }
     }
 
-    /// The files that are meant now; what is wrong with a directory goes to `problems`.
+    /// Returns the files that the paths currently stand for; errors of a directory go to `problems`.
     pub(crate) fn files(&self, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
         let mut files = Vec::new();
         for path in &self.paths {
             if !path.is_dir() {
-                // A path that isn't there is told when it is read.
+                // A missing path is reported when it is read.
                 files.push(path.clone());
                 continue;
             }
@@ -162,22 +162,22 @@ impl FileSource {
     }
 }
 
-/// What was read.
+/// Result of reading all files.
 struct SourceScan {
     texts: Vec<SourceText>,
-    /// Files below the folders of manifests, and these folders.
+    /// Files in subdirectories of manifest directories, and these subdirectories.
     below: Vec<PathBuf>,
-    /// Files below the folders of manifests that are none.
+    /// Files in subdirectories of manifest directories that are not manifests.
     passed_over: Vec<Problem>,
 }
 
-/// Whether all that was read of a folder are manifests, or there was nothing.
+/// Whether all files read from a folder are manifests; true if there were none.
 fn is_of_manifests(folder: &Path, sources: &[SourceText]) -> bool {
     let mut of_folder = sources.iter().filter(|source| Path::new(&*source.path).parent() == Some(folder));
     of_folder.all(is_manifest)
 }
 
-/// Reads the manifests below a folder; what is to be watched with them.
+/// Reads the manifests in subdirectories of a folder and returns the paths to watch with them.
 fn read_below(
     folder: &Path,
     rejected: &mut Rejected,
@@ -213,7 +213,7 @@ fn read_below(
     files.into_iter().chain(folders).collect()
 }
 
-/// Reads the files that the texts include, and those that these include.
+/// Reads included files recursively.
 fn read_included(rejected: &mut Rejected, bytes_left: &mut u64) {
     loop {
         let mut files: Vec<PathBuf> =
@@ -231,7 +231,7 @@ fn read_included(rejected: &mut Rejected, bytes_left: &mut u64) {
             return;
         }
         for file in files {
-            // Here an empty file is nothing strange.
+            // An included file may be empty.
             if fs::metadata(&file).is_ok_and(|metadata| metadata.is_file() && metadata.len() == 0) {
                 rejected.sources.push(SourceText::new(&file.to_string_lossy(), "").included());
                 continue;
@@ -247,7 +247,7 @@ fn read_included(rejected: &mut Rejected, bytes_left: &mut u64) {
     }
 }
 
-/// The files that a pattern stands for; one that is no pattern and is not there is told of where it is named.
+/// Expands a pattern to files. A missing file that is not a pattern is reported where it is included.
 fn expand(pattern: &str) -> Vec<PathBuf> {
     if !is_pattern(pattern) {
         let path = PathBuf::from(pattern);
@@ -266,7 +266,7 @@ fn expand(pattern: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The entries of a folder that a pattern stands for.
+/// Returns the entries of a folder that match a pattern.
 fn entries_in(folder: &Path, pattern: &str) -> Vec<PathBuf> {
     let place = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let Ok(entries) = fs::read_dir(place) else { return Vec::new() };
@@ -295,7 +295,7 @@ impl fmt::Display for Rejected {
 
 impl std::error::Error for Rejected {}
 
-/// Most files of a configuration.
+/// Maximum files of a configuration.
 const FILES_MAX: usize = 10_000;
-/// Most bytes of all files of a configuration.
+/// Maximum total size of a configuration's files, in bytes.
 const TOTAL_BYTES_MAX: u64 = 64 << 20;

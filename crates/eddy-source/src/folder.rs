@@ -1,4 +1,4 @@
-//! Which files a directory stands for.
+//! Lists the configuration files of a directory.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 
 use eddy_config::Problem;
 
-/// What lies below a directory of manifests, beside the files that [`files_in`] tells.
+/// Files of a manifest directory, beyond those that [`files_in`] returns.
 #[derive(Debug, Default)]
 pub(crate) struct Below {
-    /// The files, those of a folder before those of the folders in it, each in the order of their names.
+    /// Files; those of a folder before those of its subfolders, each sorted by name.
     pub(crate) files: Vec<PathBuf>,
-    /// The folders in which they lie, the directory itself among them.
+    /// Folders of these files, including the directory itself.
     pub(crate) folders: Vec<PathBuf>,
 }
 
-/// The files `*.yaml` and `*.yml` of a directory in the order of their names; hidden ones are left out.
+/// Returns the files `*.yaml` and `*.yml` of a directory, sorted by name; hidden files are skipped.
 pub(crate) fn files_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files: Vec<PathBuf> =
         visible(directory)?.into_iter().filter(|path| has_extension(path, YAML)).collect();
@@ -24,11 +24,11 @@ pub(crate) fn files_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The files `*.json` of a directory, and all `*.json`, `*.yaml` and `*.yml` in folders below it. Hidden files and folders
-/// are left out, links to folders are not followed.
+/// Returns the files `*.json` of a directory, and all `*.json`, `*.yaml` and `*.yml` in its subdirectories. Hidden
+/// files and folders are skipped, symbolic links to folders are not followed.
 ///
 /// # Errors
-/// A folder can't be listed, or there are too many of them or too many levels.
+/// When a folder can't be listed, or when there are too many folders or levels.
 pub(crate) fn files_below(directory: &Path) -> Result<Below, Problem> {
     let mut below = Below::default();
     let mut pending = vec![(directory.to_path_buf(), 0_usize)];
@@ -41,7 +41,7 @@ pub(crate) fn files_below(directory: &Path) -> Result<Below, Problem> {
             visible(&folder).map_err(|error| problem(format!("can't list this directory: {error}")))?;
         let (mut files, mut folders) = (Vec::new(), Vec::new());
         for path in entries {
-            // Of a link, this is the link.
+            // `symlink_metadata` describes the link itself.
             let is_folder = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_dir());
             let is_file =
                 !is_folder && (has_extension(&path, JSON) || (depth > 0 && has_extension(&path, YAML)));
@@ -55,7 +55,7 @@ pub(crate) fn files_below(directory: &Path) -> Result<Below, Problem> {
         folders.sort();
         below.files.extend(files);
         below.folders.push(folder);
-        // The last is the next.
+        // A stack: the last entry is visited next.
         pending.extend(folders.into_iter().rev().map(|folder| (folder, depth + 1)));
     }
     Ok(below)
@@ -78,7 +78,7 @@ fn has_extension(path: &Path, extensions: &[&str]) -> bool {
 
 const YAML: &[&str] = &["yaml", "yml"];
 const JSON: &[&str] = &["json"];
-/// Most folders of a configuration.
+/// Maximum folders of a configuration.
 const FOLDERS_MAX: usize = 1000;
-/// Most levels of folders in folders.
+/// Maximum depth of nested folders.
 const DEPTH_MAX: usize = 16;

@@ -1,6 +1,6 @@
-//! Where configuration comes from.
+//! Sources of configuration texts.
 //!
-//! A source reads texts and says when they changed; what they mean is decided in `eddy-config`.
+//! A source reads texts and reports when they change; `eddy-config` interprets them.
 
 #![forbid(unsafe_code)]
 

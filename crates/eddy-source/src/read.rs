@@ -8,11 +8,10 @@ use eddy_config::{Problem, Severity, SourceText};
 
 use crate::stamp::Stamp;
 
-/// Reads the file at `path`; its size is taken from `bytes_left`.
+/// Reads the file at `path` and subtracts its size from `bytes_left`.
 ///
 /// # Errors
-/// What keeps the file from being read: it can't be opened, is no regular file, is empty, too large, not UTF-8, or
-/// keeps changing.
+/// When the file can't be opened, is not a regular file, is empty, too large, not UTF-8, or keeps changing.
 pub(crate) fn read_file(path: &Path, bytes_left: &mut u64) -> Result<SourceText, Problem> {
     let name = path.to_string_lossy();
     let problem =
@@ -46,10 +45,10 @@ pub(crate) fn read_file(path: &Path, bytes_left: &mut u64) -> Result<SourceText,
     Err(problem("this file keeps changing while it is read".to_owned(), hint))
 }
 
-/// What came of reading a file.
+/// Outcome of one attempt to read a file.
 enum FileReadOutcome {
     Whole(Vec<u8>),
-    /// Somebody wrote to it or replaced it.
+    /// The file was written to or replaced meanwhile.
     Changed,
     /// A pipe, a device or the like.
     NoFile,
@@ -57,7 +56,7 @@ enum FileReadOutcome {
 }
 
 fn read_once(path: &Path) -> io::Result<FileReadOutcome> {
-    // Looked at before it is opened, as opening a pipe may block.
+    // Checked before opening, because opening a pipe may block.
     let before = fs::metadata(path)?;
     if !before.is_file() {
         return Ok(FileReadOutcome::NoFile);
@@ -101,7 +100,7 @@ fn into_text(name: &str, bytes: Vec<u8>) -> Result<SourceText, Problem> {
     }
 }
 
-/// Most bytes of a file.
+/// Maximum size of a file, in bytes.
 const FILE_BYTES_MAX: u64 = 16 << 20;
-/// How often a file that changes is read before that is a problem.
+/// Maximum attempts to read a file that keeps changing.
 const ATTEMPTS_MAX: usize = 3;

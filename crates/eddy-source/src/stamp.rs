@@ -1,28 +1,28 @@
-//! What a file looks like from outside; another look means other content.
+//! Metadata of a file that changes with its content.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// The look of a file, whatever links lead to it.
+/// Metadata that identifies one version of a file, after following symbolic links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     device: u64,
     inode: u64,
     bytes: u64,
-    /// Seconds and nanoseconds of the last change of the content.
+    /// Seconds and nanoseconds of the last change of the content (mtime).
     modified: [i64; 2],
-    /// The same of the content or the inode; nobody can set it back.
+    /// Seconds and nanoseconds of the last change of the content or inode (ctime); programs cannot set it.
     changed: [i64; 2],
 }
 
 impl Stamp {
-    /// The look of the file at `path` now; `None` when there is none or it can't be reached.
+    /// Returns the current stamp of the file at `path`; `None` when it is missing or can't be reached.
     pub(crate) fn of_path(path: &Path) -> Option<Self> {
         fs::metadata(path).ok().map(|metadata| Self::of(&metadata))
     }
 
-    /// The look that `metadata` describes.
+    /// Returns the stamp in `metadata`.
     pub(crate) fn of(metadata: &Metadata) -> Self {
         Self {
             device: metadata.dev(),

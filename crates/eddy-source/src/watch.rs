@@ -1,4 +1,4 @@
-//! Says when files changed: written to, replaced by a rename, or reached over another link.
+//! Detects changes of files: writes, replacement by a rename, and changed symbolic links.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,20 +8,20 @@ use tokio::time::sleep;
 use crate::file::{CompanionsLook, FileSource};
 use crate::stamp::Stamp;
 
-/// Watches the files of a source by looking at them twice a second.
+/// Watches the files of a source by polling them twice a second.
 ///
-/// Looking is slower to notice than being told by the kernel, but it sees every way a file can change, on every file
-/// system: a link that is swapped (as Kubernetes does), a directory that is replaced, a network file system.
+/// Polling is slower than notification by the kernel, but detects every kind of change on every file system: a swapped
+/// symbolic link (as in Kubernetes), a replaced directory, a network file system.
 #[derive(Debug)]
 pub struct Watcher {
     source: FileSource,
     seen: Look,
 }
 
-/// What all files look like.
+/// State of all watched files.
 #[derive(Debug, PartialEq, Eq)]
 struct Look {
-    /// Each with its look; no look when it isn't there.
+    /// Files with their stamps; `None` for a missing file.
     files: Vec<(PathBuf, Option<Stamp>)>,
     companions: CompanionsLook,
 }
@@ -32,13 +32,13 @@ impl Watcher {
         Self { source, seen }
     }
 
-    /// Waits until a file changed, appeared or vanished, or others accompany the configuration, and no further change came
-    /// for a tenth of a second.
+    /// Waits until a file has changed, appeared or vanished, or the list of companion files has changed, and no further
+    /// change follows for a tenth of a second.
     ///
     /// Nothing is lost when the future is dropped: the next call sees the change.
     ///
     /// # Cost
-    /// One `stat` a file and one listing a directory twice a second.
+    /// Twice a second, one `stat` per file and one listing per directory.
     pub async fn changed(&mut self) {
         loop {
             sleep(LOOK_INTERVAL).await;
@@ -50,7 +50,7 @@ impl Watcher {
         }
     }
 
-    /// The look when nothing has changed for a while, or when the wait for that took too long.
+    /// Returns the state once nothing changes any more, or when waiting for that took too long.
     async fn settled(&self, mut last: Look) -> Look {
         for _ in 0..SETTLE_LOOKS_MAX {
             sleep(SETTLE_TIME).await;
@@ -65,7 +65,7 @@ impl Watcher {
 }
 
 fn look(source: &FileSource) -> Look {
-    // What is wrong with a directory is told by the load that follows a change.
+    // Errors of a directory are reported by the load that follows a change.
     let files = source.files(&mut Vec::new());
     Look {
         files: files.into_iter().map(|path| (path.clone(), Stamp::of_path(&path))).collect(),
@@ -73,9 +73,9 @@ fn look(source: &FileSource) -> Look {
     }
 }
 
-/// How often the files are looked at.
+/// Polling interval.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
-/// How long nothing may change before a change counts as finished.
+/// Time without further changes after which a change counts as finished.
 const SETTLE_TIME: Duration = Duration::from_millis(100);
-/// How often a change is waited for to finish.
+/// Maximum checks whether a change has finished.
 const SETTLE_LOOKS_MAX: usize = 20;

@@ -1,4 +1,4 @@
-//! Loading files: whole or not at all, and every problem with its place.
+//! Loading files: whole or not at all, and every problem with its position.
 
 #![expect(clippy::panic, reason = "a test may fail by panicking")]
 

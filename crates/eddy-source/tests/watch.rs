@@ -1,4 +1,4 @@
-//! Watching files: every way they change is seen, once, when it is finished.
+//! Watching files: every kind of change is reported once, when it is finished.
 
 mod place;
 
@@ -107,7 +107,7 @@ async fn a_dropped_wait_loses_nothing() {
     let path = place.write("eddy.yaml", "0");
     let mut watcher = FileSource::new(vec![path]).watch();
     place.write("eddy.yaml", "01");
-    // Dropped while the change settles.
+    // The future is dropped while the change settles.
     assert!(timeout(Duration::from_millis(550), watcher.changed()).await.is_err());
     assert!(is_changed(&mut watcher).await);
 }

@@ -1,4 +1,4 @@
-//! Authorities: whose certificates are taken.
+//! Trusted certificate authorities.
 
 use std::sync::Arc;
 
@@ -8,24 +8,24 @@ use sha2::{Digest, Sha256};
 use crate::identity::chain_of;
 use crate::server::TlsError;
 
-/// Authorities whose certificates are taken; at least one.
+/// Trusted certificate authorities; at least one.
 #[derive(Clone, Debug)]
 pub struct Authorities {
     pub(crate) roots: Arc<RootCertStore>,
     print: Fingerprint,
 }
 
-/// Tells what was read apart from anything else.
+/// SHA-256 hash of the text that a value was read from.
 pub type Fingerprint = [u8; 32];
 
 impl Authorities {
-    /// The authorities of a text in PEM, each of which must be one.
+    /// Parses authorities in PEM; all of them must be valid.
     ///
     /// # Errors
     /// [`TlsError::Authorities`] or [`TlsError::Authority`].
     ///
     /// # Cost
-    /// Some 10 µs an authority.
+    /// Some 10 µs per authority.
     pub fn from_pem(text: &[u8]) -> Result<Self, TlsError> {
         let mut roots = RootCertStore::empty();
         let authorities = chain_of(text).map_err(TlsError::Authorities)?;
@@ -35,10 +35,10 @@ impl Authorities {
         Ok(Self { roots: Arc::new(roots), print: Sha256::digest(text).into() })
     }
 
-    /// The authorities that a machine comes with; what can't be used of so many is passed over.
+    /// Parses the system's authorities; invalid ones are skipped.
     ///
     /// # Errors
-    /// [`TlsError::Authorities`] when it is no PEM, or [`TlsError::NoAuthority`] when none can be used.
+    /// [`TlsError::Authorities`] when the text is not PEM, or [`TlsError::NoAuthority`] when no authority is usable.
     ///
     /// # Cost
     /// As [`Self::from_pem`].
@@ -51,7 +51,7 @@ impl Authorities {
         Ok(Self { roots: Arc::new(roots), print: Sha256::digest(text).into() })
     }
 
-    /// The same for the same text, and for no other.
+    /// Returns the fingerprint, which is equal for equal texts only.
     pub fn print(&self) -> &Fingerprint {
         &self.print
     }

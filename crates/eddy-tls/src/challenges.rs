@@ -1,4 +1,4 @@
-//! What proves to an authority that a name is served here.
+//! Responses to ACME challenges.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -10,28 +10,28 @@ use rustls::sign::CertifiedKey;
 
 use crate::names::SniCertResolver;
 
-/// Answers to the challenges of authorities that are asked for certificates (RFC 8555 §8): left here by whoever orders
-/// certificates, and given by listeners, on every worker.
+/// Responses to the challenges of ACME authorities (RFC 8555 §8). The ACME agent puts them here; the listeners of all
+/// workers send them.
 ///
 /// # Cost
-/// A lock for reading where somebody asks for such an answer, and none elsewhere.
+/// A read lock for each challenge request; none for other requests.
 #[derive(Debug, Default)]
 pub struct Challenges {
-    /// By the name, what is shown to those who ask for the proof and nothing else.
+    /// Challenge certificates by name, presented only to clients that ask for the validation protocol alone.
     identities: RwLock<HashMap<String, Arc<CertifiedKey>>>,
-    /// By the token, what is answered over HTTP.
+    /// HTTP responses by token.
     answers: RwLock<HashMap<String, Arc<[u8]>>>,
 }
 
 impl Challenges {
-    /// Shows this certificate (DER), whose key (PKCS #8) it is, to authorities that ask for the proof of `name`, in lower
-    /// case, until it is taken back.
+    /// Presents this certificate (DER) with its key (PKCS #8) when an authority validates `name` (in lower case), until
+    /// [`Self::take_back`] is called.
     ///
-    /// Certificate and key are the caller's own, and not compared: that would take a reader of certificates that knows the
-    /// extension which makes this one a proof.
+    /// The certificate is the caller's own and not compared with its key: that would take a certificate parser that
+    /// knows the critical extension of challenge certificates.
     ///
     /// # Errors
-    /// When the key is of a kind that is not known.
+    /// When the kind of key is not supported.
     ///
     /// # Spec
     /// RFC 8737 §3
@@ -43,12 +43,12 @@ impl Challenges {
         Ok(())
     }
 
-    /// Shows the proof of a name no longer.
+    /// Withdraws the challenge certificate of a name.
     pub fn take_back(&self, name: &str) {
         self.identities.write().unwrap_or_else(PoisonError::into_inner).remove(name);
     }
 
-    /// Gives this answer to who asks for `token`, until it is forgotten.
+    /// Sends this response to requests for `token`, until [`Self::forget`] is called.
     ///
     /// # Spec
     /// RFC 8555 §8.3
@@ -57,12 +57,12 @@ impl Challenges {
         answers.insert(token.to_owned(), answer.as_bytes().into());
     }
 
-    /// Gives the answer to a token no longer.
+    /// Withdraws the response to a token.
     pub fn forget(&self, token: &str) {
         self.answers.write().unwrap_or_else(PoisonError::into_inner).remove(token);
     }
 
-    /// The answer to a request for this path, if it asks for a token that is known.
+    /// Returns the response to a request for this path, if it names a known token.
     pub fn answer_to(&self, path: &[u8]) -> Option<Arc<[u8]>> {
         let token = std::str::from_utf8(path.strip_prefix(CHALLENGE_PATH)?).ok()?;
         self.answers.read().unwrap_or_else(PoisonError::into_inner).get(token).cloned()
@@ -73,7 +73,8 @@ impl Challenges {
     }
 }
 
-/// Shows the proof of a name to those who ask for nothing else, and the identities of a listener to everybody.
+/// Presents the challenge certificate of a name to clients that ask for the validation protocol alone, and the
+/// listener's identities to all others.
 #[derive(Debug)]
 pub(crate) struct Proving {
     pub(crate) names: SniCertResolver,
@@ -86,16 +87,16 @@ impl ResolvesServerCert for Proving {
             protocols.next() == Some(CHALLENGE_PROTOCOL) && protocols.next().is_none()
         });
         if asks_for_proof {
-            // Without one the handshake fails: nothing is ever served under this protocol.
+            // Without a challenge certificate the handshake fails: nothing is ever served under this protocol.
             return self.challenges.proof_of(hello.server_name()?);
         }
         self.names.resolve(hello)
     }
 }
 
-/// The protocol that authorities ask for which want the proof of a name, and in which nothing is said (RFC 8737 §6.2).
+/// ALPN protocol of authorities that validate a name; no data is exchanged in it (RFC 8737 §6.2).
 pub const CHALLENGE_PROTOCOL: &[u8] = b"acme-tls/1";
-/// Where authorities ask for the answer to a token (RFC 8555 §8.3).
+/// Path prefix at which authorities request the response to a token (RFC 8555 §8.3).
 const CHALLENGE_PATH: &[u8] = b"/.well-known/acme-challenge/";
 
 #[cfg(test)]

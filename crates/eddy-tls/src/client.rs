@@ -1,4 +1,4 @@
-//! What endpoints are shown, and what they have to show.
+//! TLS towards endpoints: certificate verification and client certificate.
 
 use std::sync::Arc;
 
@@ -17,39 +17,38 @@ use crate::identity::Identity;
 use crate::possession;
 use crate::server::{TlsError, TlsVersion};
 
-/// What an endpoint has to show before anything is said to it.
+/// Verification of an endpoint's certificate, before any data is sent to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ServerCheck {
-    /// A certificate that an authority has issued, for the name that it was asked for.
+    /// Certificate of a trusted authority, for the requested name.
     #[default]
     Full,
-    /// A certificate that an authority has issued, for whatever name.
+    /// Certificate of a trusted authority, for any name.
     Authority,
-    /// Any certificate: whoever stands in between reads and writes along.
+    /// Any certificate: a man in the middle can read and change the data.
     Nothing,
 }
 
-/// What a cluster's TLS is made of.
+/// TLS settings of a cluster.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientSettings<'a> {
-    /// The name that endpoints are asked for; by default each one's own.
+    /// Server name for all endpoints; by default each endpoint's own.
     pub server_name: Option<&'a str>,
-    /// Whether they are told it (SNI).
+    /// Whether the name is sent (SNI).
     pub sends_name: bool,
-    /// What they have to show.
+    /// Verification of endpoints.
     pub check: ServerCheck,
-    /// Whose certificates are taken; nobody's matter where nothing is checked.
+    /// Trusted authorities; not needed with [`ServerCheck::Nothing`].
     pub authorities: Option<&'a Authorities>,
-    /// What eddy shows of itself where it is asked.
+    /// Client certificate, sent to endpoints that request one.
     pub identity: Option<&'a Identity>,
-    /// The least version.
+    /// Minimum TLS version.
     pub version_min: TlsVersion,
-    /// The protocols that are offered to be spoken inside, the preferred one first.
+    /// ALPN protocols, in order of preference.
     pub protocols: &'a [&'a [u8]],
 }
 
-/// What the endpoints of a cluster are shown and have to show, ready for use; shared by all workers, and with it the
-/// sessions that can be taken up again.
+/// Compiled TLS settings of a cluster. All workers share them, including the sessions that can be resumed.
 #[derive(Clone, Debug)]
 pub struct ClientTls {
     config: Arc<ClientConfig>,
@@ -57,9 +56,9 @@ pub struct ClientTls {
 }
 
 impl ClientTls {
-    /// Makes the settings ready.
+    /// Compiles the settings.
     ///
-    /// Of sessions the library keeps those of the last 256 names.
+    /// The library keeps the sessions of the last 256 server names.
     ///
     /// # Errors
     /// [`TlsError::NoAuthority`], [`TlsError::Name`], [`TlsError::Verifier`] or [`TlsError::Settings`].
@@ -86,23 +85,24 @@ impl ClientTls {
         Ok(Self { config: Arc::new(config), name })
     }
 
-    /// The library's form of it.
+    /// Returns the configuration for the TLS library.
     pub fn config(&self) -> &Arc<ClientConfig> {
         &self.config
     }
 
-    /// The name that an endpoint is asked for which calls itself `own`: a host or an address. `None` where that is no name.
+    /// Returns the server name for an endpoint whose own name is `own`, a host or an address. `None` when that is not a
+    /// valid name.
     pub fn name_for(&self, own: Option<&str>) -> Option<ServerName<'static>> {
         self.name.clone().or_else(|| server_name(own?))
     }
 
-    /// Whether both are one: what was said under one may go on under the other.
+    /// Whether both are the same object, so that connections of one may be used for the other.
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.config, &other.config) && self.name == other.name
     }
 }
 
-/// Whether a certificate can be for a name: a host or an address.
+/// Whether a certificate can be issued for a name: a host or an address.
 pub fn is_server_name(name: &str) -> bool {
     server_name(name).is_some()
 }
@@ -130,7 +130,7 @@ fn verifier(
     }
 }
 
-/// Takes a certificate of an authority whatever it is for.
+/// Accepts a certificate of a trusted authority for any name.
 #[derive(Debug)]
 struct AnyName(Arc<WebPkiServerVerifier>);
 
@@ -143,7 +143,7 @@ impl ServerCertVerifier for AnyName {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        // The name is looked at last: who fails by it alone is all right in everything else.
+        // The name is checked last: a certificate that fails only by its name is valid in all other respects.
         match self.0.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
@@ -175,7 +175,7 @@ impl ServerCertVerifier for AnyName {
     }
 }
 
-/// Takes any certificate whose key the endpoint has.
+/// Accepts any certificate whose key the endpoint has.
 #[derive(Debug)]
 struct Anybody(WebPkiSupportedAlgorithms);
 
@@ -234,7 +234,7 @@ mod tests {
             Self { issuer: CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap() }
         }
 
-        /// A certificate for `a.test` that ends in this year.
+        /// Issues a certificate for `a.test` that expires at the start of `year`.
         fn issue(&self, year: i32) -> CertificateDer<'static> {
             let mut params = CertificateParams::new(vec!["a.test".to_owned()]).unwrap();
             params.not_before = date_time_ymd(2020, 1, 1);

@@ -1,30 +1,30 @@
-//! What a client of TLS asks for, read off its first bytes without an answer to it.
+//! Reads the server name from a TLS ClientHello without answering it.
 
 use rustls::server::Acceptor;
 
-/// Most bytes of a client's first message that are looked at.
+/// Maximum bytes of a ClientHello.
 pub const HELLO_BYTES_MAX: usize = 64 * 1024;
 
-/// What the first bytes of a connection tell.
+/// Contents of the first bytes of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hello {
-    /// More has to come.
+    /// More bytes are needed.
     Partial,
-    /// The client begins a handshake, and asks for this name, in lower case, if for any.
+    /// TLS handshake, with the requested server name in lower case, if any.
     Tls(Option<String>),
-    /// It is no TLS, or broken, or longer than [`HELLO_BYTES_MAX`].
+    /// Not TLS, malformed, or longer than [`HELLO_BYTES_MAX`].
     Other,
 }
 
-/// Reads the beginning of a connection.
+/// Parses the first bytes of a connection.
 ///
 /// # Cost
-/// Linear in the bytes; a handshake of some hundred bytes takes a few microseconds.
+/// Linear in the bytes; a ClientHello of some hundred bytes takes a few microseconds.
 ///
 /// # Source
 /// RFC 8446 §4.1.2, RFC 6066 §3; read by rustls.
 pub fn read_hello(bytes: &[u8]) -> Hello {
-    /// The type of a record that carries a handshake.
+    /// Record type of handshake messages.
     const HANDSHAKE: u8 = 22;
     match bytes.first() {
         None => return Hello::Partial,
@@ -56,7 +56,7 @@ mod tests {
 
     use super::*;
 
-    /// What a client sends first that connects to `name`.
+    /// Returns the first message of a client that connects to `name`.
     fn hello(name: &str, has_name: bool) -> Vec<u8> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let mut config = ClientConfig::builder_with_provider(provider)
@@ -91,7 +91,7 @@ mod tests {
         for bytes in [&b"GET / HTTP/1.1\r\n"[..], b"\x00", b"SSH-2.0-x\r\n", b"\x16\x03\x01\x00\x05hello"] {
             assert_eq!(read_hello(bytes), Hello::Other, "{bytes:?}");
         }
-        // Any byte of the message changed gives an answer, and never a panic.
+        // With any byte of the message changed, parsing returns and does not panic.
         let bytes = hello("db.example.com", true);
         for at in 0..bytes.len() {
             let mut bytes = bytes.clone();

@@ -1,4 +1,4 @@
-//! A chain of certificates and its key.
+//! Certificate chain and its private key.
 
 use std::sync::Arc;
 
@@ -17,72 +17,72 @@ use crate::authorities::Fingerprint;
 use crate::client::is_server_name;
 use crate::key_size::rsa_bits;
 
-/// A chain of certificates and its key, which belong together.
+/// Certificate chain and its private key, checked to belong together.
 #[derive(Clone, Debug)]
 pub struct Identity {
     pub(crate) key: Arc<CertifiedKey>,
     names: Vec<String>,
     /// Whether `names` comes from the subjectAltName.
     has_alternative_names: bool,
-    /// The hosts that it is shown for whatever its names are; none for those of its names.
+    /// Hosts that override the names of the certificate; `None` to use its names.
     shown_for: Option<Vec<String>>,
     validity: Validity,
     print: Fingerprint,
 }
 
-/// From when until when a certificate holds, seconds since 1970.
+/// Validity period of a certificate, in seconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Validity {
-    /// The first second in which it holds.
+    /// First valid second.
     pub not_before: u64,
-    /// The last one.
+    /// Last valid second.
     pub not_after: u64,
 }
 
-/// Why files make no identity.
+/// Why a certificate chain and key are rejected.
 #[derive(Debug, Error)]
 pub enum IdentityError {
-    /// The text has no certificate.
+    /// There is no certificate in the text.
     #[error("there is no certificate in it: a PEM file with `-----BEGIN CERTIFICATE-----` is expected")]
     NoCertificate,
     /// The text is not PEM.
     #[error("it is not a PEM file: {0}")]
     Pem(pem::Error),
-    /// A certificate cannot be read; it is the one of this number, from 1.
+    /// The certificate at this position, from 1, cannot be parsed.
     #[error("certificate {0} in it is broken: {1}")]
     Certificate(usize, x509_cert::der::Error),
-    /// The text has no key.
+    /// There is no key in the text.
     #[error(
         "there is no private key in it: a PEM file with `-----BEGIN PRIVATE KEY-----` is expected, not encrypted"
     )]
     NoKey,
-    /// The key is of a kind that is not known, or too weak.
+    /// The kind of key is unknown, or the key is too weak.
     #[error("the key in it cannot be used: {0}")]
     Key(rustls::Error),
-    /// An RSA key of this many bits, too short or too long.
+    /// The RSA key of this many bits is too short or too long.
     #[error("the key in it is RSA of {0} bits: RSA keys have {RSA_BITS_MIN} to {RSA_BITS_MAX} bits here")]
     RsaSize(usize),
-    /// The key is another certificate's.
+    /// The key belongs to another certificate.
     #[error("the key does not belong to the first certificate of the chain")]
     Mismatch,
 }
 
 impl IdentityError {
-    /// Whether the file of the key is the one to look at.
+    /// Whether the error is in the key file.
     pub fn is_of_key(&self) -> bool {
         matches!(self, Self::NoKey | Self::Key(_) | Self::RsaSize(_) | Self::Mismatch)
     }
 }
 
 impl Identity {
-    /// The identity of a chain in PEM, the server's own certificate first, its key, and perhaps what the authority says of
-    /// its revocation (an OCSP response in DER), which is handed on to clients as it is.
+    /// Parses a chain in PEM (the server's own certificate first), its key, and optionally an OCSP response in DER,
+    /// which is stapled to handshakes unchanged.
     ///
     /// # Errors
-    /// Each [`IdentityError`].
+    /// Any [`IdentityError`].
     ///
     /// # Cost
-    /// Some 100 µs, with a key of RSA a millisecond.
+    /// Some 100 µs, with an RSA key a millisecond.
     pub fn from_pem(chain: &[u8], key: &[u8], ocsp: Option<Vec<u8>>) -> Result<Self, IdentityError> {
         let identity = Self::of_client(chain, key)?;
         let mut certified = CertifiedKey::clone(&identity.key);
@@ -90,10 +90,10 @@ impl Identity {
         Ok(Self { key: Arc::new(certified), ..identity })
     }
 
-    /// The identity of a client: as [`Self::from_pem`], without an OCSP response.
+    /// Parses a client identity: as [`Self::from_pem`], without an OCSP response.
     ///
     /// # Errors
-    /// Each [`IdentityError`].
+    /// Any [`IdentityError`].
     ///
     /// # Cost
     /// As [`Self::from_pem`].
@@ -124,50 +124,50 @@ impl Identity {
             Some(bits) if !(RSA_BITS_MIN..=RSA_BITS_MAX).contains(&bits) => IdentityError::RsaSize(bits),
             Some(_) | None => IdentityError::Key(error),
         })?;
-        // `CertifiedKey::keys_match` reads the certificate as one to be verified, so it fails for X.509 version 1.
+        // `CertifiedKey::keys_match` parses the certificate for verification, so it fails for X.509 version 1.
         if signing.public_key().is_some_and(|key| key.as_ref() != public_key) {
             return Err(IdentityError::Mismatch);
         }
         let certified = CertifiedKey::new(chain, signing);
-        // The chain holds no longer than the shortest of its certificates.
+        // The chain is valid only while all of its certificates are.
         let validity = certificates.iter().map(validity_of).reduce(Validity::both);
         let validity = validity.ok_or(IdentityError::NoCertificate)?;
         Ok(Self { key: Arc::new(certified), names, has_alternative_names, shown_for: None, validity, print })
     }
 
-    /// The hosts that the certificate is for, in lower case: names, perhaps with `*.` in front, and addresses. They are those
-    /// of its subjectAltName; without any there, the common name where it is a host.
+    /// Returns the hosts of the certificate in lower case: names, possibly with `*.` in front, and addresses. They come
+    /// from the subjectAltName, or, if it has none, from the common name if that is a host.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// Whether the subjectAltName names a host; few clients look anywhere else (RFC 9525 §6.3).
+    /// Whether the subjectAltName contains a host; few clients look anywhere else (RFC 9525 §6.3).
     pub fn has_alternative_names(&self) -> bool {
         self.has_alternative_names
     }
 
-    /// The certificate itself, in DER; nothing of those behind it.
+    /// Returns the leaf certificate in DER.
     pub fn certificate(&self) -> &[u8] {
         self.key.cert.first().map_or(&[], |certificate| certificate.as_ref())
     }
 
-    /// The same for the same chain and key, and for no others.
+    /// Returns the fingerprint, which is equal for equal chains and keys only.
     pub fn print(&self) -> &Fingerprint {
         &self.print
     }
 
-    /// The same identity, shown for these hosts instead of those that it names: in lower case, `*.` in front for any number
-    /// of labels, `*` for every host.
+    /// Returns the identity to be presented for these hosts instead of the certificate's names. Hosts are in lower
+    /// case; `*.` in front stands for any number of labels, `*` for every host.
     pub fn shown_for(self, hosts: Vec<String>) -> Self {
         Self { shown_for: Some(hosts), ..self }
     }
 
-    /// The hosts that it is shown for instead of those that it names.
+    /// Returns the hosts that override the certificate's names.
     pub(crate) fn other_hosts(&self) -> Option<&[String]> {
         self.shown_for.as_deref()
     }
 
-    /// When the whole chain holds.
+    /// Returns the validity period of the whole chain.
     pub fn validity(&self) -> Validity {
         self.validity
     }
@@ -182,7 +182,7 @@ impl Validity {
     }
 }
 
-/// The certificates of a PEM text.
+/// Parses the certificates of a PEM text.
 pub(crate) fn chain_of(text: &[u8]) -> Result<Vec<CertificateDer<'static>>, IdentityError> {
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(text).collect();
     let chain = chain.map_err(IdentityError::Pem)?;
@@ -197,7 +197,7 @@ fn validity_of(certificate: &Certificate) -> Validity {
     }
 }
 
-/// The DNS names and addresses of the subjectAltName.
+/// Returns the DNS names and addresses of the subjectAltName.
 fn alternative_names_of(certificate: &Certificate) -> Result<Vec<String>, x509_cert::der::Error> {
     let Some((_, SubjectAltName(names))) = certificate.tbs_certificate().get_extension::<SubjectAltName>()?
     else {
@@ -216,7 +216,7 @@ fn alternative_names_of(certificate: &Certificate) -> Result<Vec<String>, x509_c
     Ok(names.iter().filter_map(text).collect())
 }
 
-/// The common name of the subject, if it is a host.
+/// Returns the common name of the subject, if it is a host.
 fn common_name_of(certificate: &Certificate) -> Option<String> {
     let name = certificate.tbs_certificate().subject().common_name().ok()??;
     let name = name.value().to_ascii_lowercase();
@@ -230,7 +230,7 @@ fn address_of(bytes: &[u8]) -> Option<String> {
     <[u8; 16]>::try_from(bytes).ok().map(|bytes| std::net::Ipv6Addr::from(bytes).to_string())
 }
 
-/// The sizes of RSA keys that the library signs with.
+/// RSA key sizes that the TLS library signs with.
 const RSA_BITS_MIN: usize = 2048;
 const RSA_BITS_MAX: usize = 8192;
 
@@ -239,7 +239,7 @@ pub(crate) mod tests {
     use super::*;
     use rcgen::{CertificateParams, KeyPair, date_time_ymd};
 
-    /// A chain of X.509 version 1 and its key, as PEM.
+    /// Chain of X.509 version 1 and its key, as PEM.
     pub(crate) const VERSION_1: (&str, &str) = (
         include_str!("../../../tests/e2e/data/certificates/version1.crt"),
         include_str!("../../../tests/e2e/data/certificates/version1.key"),
@@ -250,7 +250,7 @@ pub(crate) mod tests {
     );
     const RSA_1024_PKCS1: &str = include_str!("../../../tests/e2e/data/certificates/rsa1024-pkcs1.key");
 
-    /// A chain and key for these names, as PEM.
+    /// Issues a self-signed certificate for these names and returns it with its key, as PEM.
     pub(crate) fn issue(names: &[&str]) -> (String, String) {
         let key = KeyPair::generate().unwrap();
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();

@@ -1,11 +1,11 @@
-//! The size of RSA keys, for keys that the TLS library refuses without saying why.
+//! Size of RSA keys, for keys that the TLS library rejects without a reason.
 
 use rustls::pki_types::PrivateKeyDer;
 use x509_cert::der::asn1::{AnyRef, ObjectIdentifier, OctetStringRef, UintRef};
 use x509_cert::der::{Header, Reader, Result, SliceReader};
 use x509_cert::spki::AlgorithmIdentifier;
 
-/// The bits of the modulus of an RSA key in PKCS #1 or PKCS #8; `None` for a key of another kind.
+/// Returns the bits of the modulus of an RSA key in PKCS #1 or PKCS #8; `None` for a key of another kind.
 pub(crate) fn rsa_bits(key: &PrivateKeyDer<'_>) -> Option<usize> {
     if let PrivateKeyDer::Pkcs1(key) = key {
         return modulus_bits(key.secret_pkcs1_der()).ok();
@@ -14,7 +14,7 @@ pub(crate) fn rsa_bits(key: &PrivateKeyDer<'_>) -> Option<usize> {
     modulus_bits(rsa_of_pkcs8(key.secret_pkcs8_der()).ok()??).ok()
 }
 
-/// The key within a `PrivateKeyInfo`, if it is one of RSA.
+/// Returns the key within a `PrivateKeyInfo`, if it is an RSA key.
 ///
 /// # Spec
 /// RFC 5208 §5.
@@ -26,6 +26,8 @@ fn rsa_of_pkcs8(info: &[u8]) -> Result<Option<&[u8]>> {
     Ok((algorithm.oid == RSA_ENCRYPTION).then(|| key.as_bytes()))
 }
 
+/// Returns the bits of the modulus of a PKCS #1 key.
+///
 /// # Spec
 /// RFC 8017, appendix A.1.2.
 fn modulus_bits(key: &[u8]) -> Result<usize> {
@@ -37,7 +39,7 @@ fn modulus_bits(key: &[u8]) -> Result<usize> {
     Ok(bytes.len() * 8 - unused)
 }
 
-/// The fields of a SEQUENCE.
+/// Returns a reader of the fields of a SEQUENCE.
 fn fields_of(sequence: &[u8]) -> Result<SliceReader<'_>> {
     let mut reader = SliceReader::new(sequence)?;
     let _header: Header = reader.decode()?;

@@ -1,12 +1,13 @@
 //! Keys, certificates and server names; no I/O.
 //!
-//! An [`Identity`] is a chain of certificates and its key, read from PEM and found to belong together. A [`ServerTls`] is
-//! what a listener shows to clients: the identity that goes with the name they ask for ([`Names`]), from which version on,
-//! and whether they have to show a certificate themselves; it also proves its names to authorities, as [`Challenges`] says. A [`ClientTls`] is what a cluster shows to its endpoints, and what
-//! these have to show. Files, sockets and the clock are the callers'.
+//! An [`Identity`] is a certificate chain with its key, parsed from PEM and checked to belong together. A [`ServerTls`]
+//! holds the TLS settings of a listener: the identity for each server name ([`SniCertResolver`]), the minimum version,
+//! and whether clients need a certificate; it also answers the ACME [`Challenges`]. A [`ClientTls`] holds the TLS
+//! settings of a cluster: its client certificate and the verification of endpoints. Callers do all I/O and read the
+//! clock.
 //!
-//! The cryptography is rustls' with aws-lc: only suites and groups without known weaknesses, key exchange that quantum
-//! computers can't undo offered first.
+//! The cryptography is rustls with aws-lc: only cipher suites and groups without known weaknesses, with post-quantum
+//! key exchange offered first.
 
 #![forbid(unsafe_code)]
 #![warn(clippy::indexing_slicing)]

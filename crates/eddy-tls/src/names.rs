@@ -1,4 +1,4 @@
-//! Which identity goes with the name that a client asks for.
+//! Selects the identity for the server name that a client requests (SNI).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,26 +8,26 @@ use rustls::sign::CertifiedKey;
 
 use crate::identity::Identity;
 
-/// The identities of a listener by name: exact names first, then `*.` with one label in its place, then the longest domain
-/// that an identity is to be shown below, then those for every host, then the first identity of all.
+/// Identities of a listener by server name. The order is: exact names, `*.` in place of one label, the longest domain
+/// whose subdomains an identity is assigned to, identities for every host, the first identity of all.
 #[derive(Debug)]
 pub struct SniCertResolver {
-    /// By name; of several identities for one name the first that the client can check is shown.
+    /// Identities by exact name. Of several, the first whose signature the client can verify is presented.
     exact: HashMap<String, Vec<Arc<CertifiedKey>>>,
-    /// By what stands behind `*.`.
+    /// Identities of wildcard names, by the part behind `*.`.
     wildcard: HashMap<String, Vec<Arc<CertifiedKey>>>,
-    /// By the domain that it is shown below, whatever its names are.
+    /// Identities assigned to all subdomains of a domain, regardless of the certificate's names.
     below: HashMap<String, Vec<Arc<CertifiedKey>>>,
-    /// Those that are shown for every host, whatever their names are.
+    /// Identities assigned to every host, regardless of the certificate's names.
     every: Vec<Arc<CertifiedKey>>,
-    /// What is shown to clients that ask for no name, or for one that no identity has; all of them, in their order.
+    /// All identities in configuration order, for clients that request no name or an unknown one.
     all: Vec<Arc<CertifiedKey>>,
-    /// Whether those are turned away instead.
+    /// Whether such clients are rejected instead.
     is_strict: bool,
 }
 
 impl SniCertResolver {
-    /// The names of these identities, in their order.
+    /// Indexes these identities by name; their order is kept.
     pub fn new(identities: &[Identity], is_strict: bool) -> Self {
         let mut names = Self {
             exact: HashMap::new(),
@@ -63,15 +63,15 @@ impl SniCertResolver {
         list.push(Arc::clone(key));
     }
 
-    /// Those that have a name, or are shown for it.
+    /// Returns the identities that have a name or are assigned to it.
     fn find_named(&self, name: &str) -> Option<&Vec<Arc<CertifiedKey>>> {
-        // rustls gives names in lower case and without a dot at the end, and refuses what is no name.
+        // rustls passes names in lower case and without a trailing dot, and rejects invalid ones.
         let exact = self.exact.get(name);
         let found = exact.or_else(|| self.wildcard.get(name.split_once('.')?.1));
         found.or_else(|| self.find_below(name))
     }
 
-    /// Those that are shown below the longest domain that a name is in.
+    /// Returns the identities assigned to the longest domain that contains a name.
     fn find_below(&self, name: &str) -> Option<&Vec<Arc<CertifiedKey>>> {
         let mut rest = name;
         while let Some((_, parent)) = rest.split_once('.') {
@@ -83,7 +83,7 @@ impl SniCertResolver {
         None
     }
 
-    /// The identities for a name, the preferred one first; empty where a client is to be turned away.
+    /// Returns the identities for a name, the preferred one first; empty when the client is to be rejected.
     fn find(&self, name: Option<&str>) -> &[Arc<CertifiedKey>] {
         match name.and_then(|name| self.find_named(name)) {
             Some(found) => found,
@@ -98,7 +98,7 @@ impl ResolvesServerCert for SniCertResolver {
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         let found = self.find(hello.server_name());
         let can_check = |key: &&Arc<CertifiedKey>| key.key.choose_scheme(hello.signature_schemes()).is_some();
-        // Where it can check none, the handshake fails with the alert that says so.
+        // When the client can verify none, the handshake fails with the appropriate alert.
         found.iter().find(can_check).or_else(|| found.first()).cloned()
     }
 }

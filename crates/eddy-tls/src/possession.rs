@@ -1,7 +1,7 @@
-//! Handshake signatures, checked by the public key of a certificate whatever else it says.
+//! Verifies handshake signatures by the certificate's public key alone.
 //!
-//! The library's own check reads the certificate as one to be verified, so it fails for X.509 version 1 and for critical
-//! extensions that it doesn't know. Where nobody verifies the certificate, only the possession of its key counts.
+//! The library's own check parses the certificate for verification, so it fails for X.509 version 1 and for unknown
+//! critical extensions. Where certificates are not verified, only the possession of the key counts.
 
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::{WebPkiSupportedAlgorithms, verify_tls13_signature_with_raw_key};
@@ -11,10 +11,10 @@ use x509_cert::Certificate;
 use x509_cert::der::{Decode, Encode};
 use x509_cert::spki::SubjectPublicKeyInfoOwned;
 
-/// Checks the signature of a TLS 1.2 handshake.
+/// Verifies the signature of a TLS 1.2 handshake.
 ///
 /// # Errors
-/// The signature is not of the certificate's key, or the certificate can't be read.
+/// When the signature was not made by the certificate's key, or the certificate can't be parsed.
 pub(crate) fn verify_tls12(
     message: &[u8],
     certificate: &CertificateDer<'_>,
@@ -27,7 +27,7 @@ pub(crate) fn verify_tls12(
     let mut candidates =
         supported.mapping.iter().filter(|(scheme, _)| *scheme == signed.scheme).flat_map(|(_, all)| *all);
     let is_of_key = candidates.any(|candidate| {
-        // The library's identifiers lack the header of the SEQUENCE; the lengths of all are below 128.
+        // The library's identifiers lack the SEQUENCE header, which has two bytes because all lengths are below 128.
         algorithm.get(2..) == Some(candidate.public_key_alg_id().as_ref())
             && candidate.verify_signature(bits, message, signed.signature()).is_ok()
     });
@@ -38,7 +38,7 @@ pub(crate) fn verify_tls12(
     }
 }
 
-/// Checks the signature of a TLS 1.3 handshake.
+/// Verifies the signature of a TLS 1.3 handshake.
 ///
 /// # Errors
 /// As [`verify_tls12`].
@@ -74,7 +74,7 @@ mod tests {
     use crate::identity::tests::{VERSION_1, issue};
     use crate::server::TlsVersion;
 
-    /// How a handshake ends with an endpoint that shows `shown` and signs with the key of `signing`.
+    /// Runs a handshake with an endpoint that presents the certificate of `shown` and signs with the key of `signing`.
     fn shake_hands(
         check: ServerCheck,
         shown: &Identity,

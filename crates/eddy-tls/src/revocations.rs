@@ -1,4 +1,4 @@
-//! Lists of certificates that their authorities have taken back.
+//! Certificate revocation lists.
 
 use rustls::pki_types::CertificateRevocationListDer;
 use rustls::pki_types::pem::{self, PemObject};
@@ -9,7 +9,7 @@ use x509_cert::der::{self, Decode};
 
 use crate::authorities::Fingerprint;
 
-/// Lists of certificates that their authorities have taken back (RFC 5280 §5); at least one.
+/// Certificate revocation lists (RFC 5280 §5); at least one.
 #[derive(Clone, Debug)]
 pub struct Revocations {
     pub(crate) lists: Vec<CertificateRevocationListDer<'static>>,
@@ -17,25 +17,25 @@ pub struct Revocations {
     print: Fingerprint,
 }
 
-/// Why a text makes no lists of revoked certificates.
+/// Why revocation lists cannot be parsed.
 #[derive(Debug, Error)]
 pub enum RevocationsError {
-    /// The text has none.
+    /// There is no list in the text.
     #[error("there is no list in it: a PEM file with `-----BEGIN X509 CRL-----` is expected")]
     None,
     /// The text is not PEM.
     #[error("it is not a PEM file: {0}")]
     Pem(pem::Error),
-    /// A list cannot be read; it is the one of this number, from 1.
+    /// The list at this position, from 1, cannot be parsed.
     #[error("list {0} in it is broken: {1}")]
     List(usize, der::Error),
 }
 
 impl Revocations {
-    /// The lists of a text in PEM.
+    /// Parses lists in PEM.
     ///
     /// # Errors
-    /// Each [`RevocationsError`].
+    /// Any [`RevocationsError`].
     ///
     /// # Cost
     /// Linear in the text; memory of its size.
@@ -55,12 +55,12 @@ impl Revocations {
         Ok(Self { lists, next_update, print: Sha256::digest(text).into() })
     }
 
-    /// When the first of the lists should have been replaced, seconds since 1970, if one says.
+    /// Returns the earliest `nextUpdate` of the lists, in seconds since 1970, if any list has one.
     pub fn next_update(&self) -> Option<u64> {
         self.next_update
     }
 
-    /// The same for the same text, and for no other.
+    /// Returns the fingerprint, which is equal for equal texts only.
     pub fn print(&self) -> &Fingerprint {
         &self.print
     }

@@ -1,4 +1,4 @@
-//! What a listener shows to its clients.
+//! TLS of listeners.
 
 use std::sync::Arc;
 
@@ -15,18 +15,18 @@ use crate::identity::{Identity, IdentityError};
 use crate::names::SniCertResolver;
 use crate::revocations::Revocations;
 
-/// A version of TLS.
+/// TLS version.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TlsVersion {
-    /// 1.2, with forward secrecy and authenticated encryption only.
+    /// TLS 1.2, only with forward secrecy and authenticated encryption.
     #[default]
     Tls12,
-    /// 1.3.
+    /// TLS 1.3.
     Tls13,
 }
 
 impl TlsVersion {
-    /// The versions from this one on, as the library names them.
+    /// Returns this version and later ones, in the TLS library's type.
     pub(crate) fn and_above(self) -> &'static [&'static SupportedProtocolVersion] {
         match self {
             Self::Tls12 => &FROM_12,
@@ -35,70 +35,70 @@ impl TlsVersion {
     }
 }
 
-/// How clients show who they are.
+/// Verification of client certificates.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientCertificates<'a> {
-    /// The authorities whose certificates are taken.
+    /// Trusted authorities.
     pub authorities: &'a Authorities,
-    /// Whether a client without one is served as well.
+    /// Whether clients without a certificate are accepted.
     pub is_optional: bool,
-    /// The certificates that are taken no longer. With these, each authority of a chain has to have a list.
+    /// Revoked certificates. If set, each authority of a chain must have a revocation list.
     pub revoked: Option<&'a Revocations>,
 }
 
-/// What a listener's TLS is made of.
+/// TLS settings of a listener.
 #[derive(Debug)]
 pub struct ServerSettings<'a> {
-    /// The identities; without any, handshakes fail that ask for no proof of a name.
+    /// Identities; without any, all handshakes fail except those of ACME challenges.
     pub identities: &'a [Identity],
-    /// Whether clients are turned away that ask for a name which no identity has, or for none.
+    /// Whether clients are rejected that request no server name, or one that no identity has.
     pub is_strict: bool,
-    /// The least version.
+    /// Minimum TLS version.
     pub version_min: TlsVersion,
-    /// Whether and how clients show who they are.
+    /// Verification of client certificates, if requested.
     pub clients: Option<ClientCertificates<'a>>,
-    /// The protocols that are spoken inside, the preferred one first.
+    /// ALPN protocols, in order of preference.
     pub protocols: &'a [&'a [u8]],
-    /// The keys of session tickets.
+    /// Session ticket keys.
     pub tickets: Arc<dyn ProducesTickets>,
-    /// What proves names to authorities, where they are to ask here.
+    /// ACME challenge responses, if the listener serves them.
     pub challenges: Option<&'a Arc<Challenges>>,
 }
 
-/// What a listener shows to its clients, ready for use; shared by all workers.
+/// Compiled TLS settings of a listener, shared by all workers.
 #[derive(Clone, Debug)]
 pub struct ServerTls {
     config: Arc<ServerConfig>,
 }
 
-/// Why settings make no TLS.
+/// Why TLS settings are rejected.
 #[derive(Debug, Error)]
 pub enum TlsError {
-    /// The authorities cannot be read.
+    /// The authorities cannot be parsed.
     #[error("{0}")]
     Authorities(IdentityError),
-    /// One of the authorities is none.
+    /// The certificate at this position, from 1, is not that of an authority.
     #[error("certificate {0} in it is not that of an authority: {1}")]
     Authority(usize, rustls::Error),
-    /// There is no authority whose certificates could be taken.
+    /// No authority is usable.
     #[error("there is no authority in it whose certificates could be taken")]
     NoAuthority,
-    /// Nothing can have this name.
+    /// The server name is invalid.
     #[error("`{0}` is neither a host nor an address")]
     Name(String),
-    /// There is no way to check others by them.
+    /// Certificates cannot be verified with these authorities and revocation lists.
     #[error("nobody can be checked by it: {0}")]
     Verifier(VerifierBuilderError),
-    /// The library refuses the settings.
+    /// The TLS library rejects the settings.
     #[error(transparent)]
     Settings(#[from] rustls::Error),
 }
 
 impl ServerTls {
-    /// Makes the settings ready.
+    /// Compiles the settings.
     ///
     /// # Errors
-    /// Each [`TlsError`].
+    /// Any [`TlsError`].
     pub fn new(settings: &ServerSettings<'_>) -> Result<Self, TlsError> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let versions = settings.version_min.and_above();
@@ -115,15 +115,15 @@ impl ServerTls {
         };
         let mut config = builder.with_cert_resolver(shown);
         config.alpn_protocols = settings.protocols.iter().map(|name| name.to_vec()).collect();
-        // The last choice of all, so that it is taken by those alone who want nothing else.
+        // The last choice, so that only clients which offer nothing else get it.
         config.alpn_protocols.extend(settings.challenges.map(|_| CHALLENGE_PROTOCOL.to_vec()));
         config.ticketer = Arc::clone(&settings.tickets);
-        // What came before the handshake could be sent again by anybody (RFC 8446 §8).
+        // Early data could be replayed by an attacker (RFC 8446 §8).
         config.max_early_data_size = 0;
         Ok(Self { config: Arc::new(config) })
     }
 
-    /// The library's form of it.
+    /// Returns the configuration for the TLS library.
     pub fn config(&self) -> &Arc<ServerConfig> {
         &self.config
     }

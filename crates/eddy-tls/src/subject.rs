@@ -1,20 +1,20 @@
-//! Whom a client's certificate names.
+//! Subject of a client certificate, as passed on to endpoints.
 
 use sha2::{Digest, Sha256};
 use x509_cert::Certificate;
 use x509_cert::der::Decode;
 
-/// A client's certificate as others are told of it; it has been verified before.
+/// Verified client certificate in the forms that are passed on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientCertificate {
-    /// The subject as text (RFC 4514): `CN=client,O=Example`; empty where it is none that may stand in a field.
+    /// Subject as text (RFC 4514): `CN=client,O=Example`; empty if it cannot be sent in a header.
     pub subject: String,
-    /// What `X-Forwarded-Client-Cert` says of it: the hash of the whole and the subject.
+    /// Element of `X-Forwarded-Client-Cert`: hash of the certificate and subject.
     pub forwarded: String,
 }
 
 impl ClientCertificate {
-    /// Reads a certificate in DER.
+    /// Parses a certificate in DER.
     pub fn of(certificate: &[u8]) -> Self {
         let subject = subject_of(certificate).unwrap_or_default();
         let hash = Sha256::digest(certificate).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
@@ -31,7 +31,7 @@ fn subject_of(certificate: &[u8]) -> Option<String> {
     (is_plain && text.len() <= SUBJECT_BYTES_MAX).then_some(text)
 }
 
-/// A longer subject is nobody's name.
+/// Maximum length of a subject; a longer one is not passed on.
 const SUBJECT_BYTES_MAX: usize = 1024;
 
 #[cfg(test)]

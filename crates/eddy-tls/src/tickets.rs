@@ -1,4 +1,4 @@
-//! The keys of session tickets, which outlive a reload.
+//! Session ticket keys, which are kept across reloads.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,21 +6,21 @@ use std::sync::Arc;
 use rustls::crypto::aws_lc_rs::Ticketer;
 use rustls::server::ProducesTickets;
 
-/// The keys under which clients carry their sessions, by what they may be used for.
+/// Session ticket keys by their use.
 ///
-/// A ticket also says whom the client was shown to be. So it holds only where clients are checked in the same way as where
-/// it was given out: each listener and each set of authorities has keys of its own (RFC 8446 §4.6.1). Keys change every
-/// six hours and are forgotten after twelve.
+/// A ticket also contains the client's verified identity, so it must only be accepted where clients are verified in the
+/// same way: each listener and each set of authorities has its own keys (RFC 8446 §4.6.1). Keys change every six hours
+/// and are dropped after twelve.
 #[derive(Debug, Default)]
 pub struct TicketKeys {
     keys: HashMap<String, Arc<dyn ProducesTickets>>,
 }
 
 impl TicketKeys {
-    /// The keys for this use: those that were used for it before, or new ones.
+    /// Returns the keys for this use; creates them at first.
     ///
     /// # Errors
-    /// When the system gives no random numbers.
+    /// When the system provides no random numbers.
     pub fn take(&mut self, usage: &str) -> Result<Arc<dyn ProducesTickets>, rustls::Error> {
         if let Some(keys) = self.keys.get(usage) {
             return Ok(Arc::clone(keys));
@@ -30,7 +30,7 @@ impl TicketKeys {
         Ok(keys)
     }
 
-    /// Forgets the keys of all other uses.
+    /// Drops the keys of all other uses.
     pub fn keep(&mut self, is_used: impl Fn(&str) -> bool) {
         self.keys.retain(|usage, _| is_used(usage));
     }

@@ -1,36 +1,35 @@
-//! Where a configuration says what TLS needs.
+//! Positions in the configuration at which TLS files are named.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A file that TLS needs, or what would be in it, and where the configuration says so, for problems that show when it is
-/// read.
+/// TLS file or inline text, and the position in the configuration that names it, for problems found when it is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenPath {
-    /// The file, from where eddy runs; where the configuration has the text itself, what it calls it, such as
-    /// `Secret default/site: tls.crt`.
+    /// Path of the file, relative to the working directory; for an inline text, a description such as `Secret
+    /// default/site: tls.crt`.
     pub path: PathBuf,
-    /// The text, where the configuration has it itself; else the file is read.
+    /// Inline text; `None` when the file is to be read.
     pub text: Option<InlineText>,
-    /// Where the name is written.
+    /// Position of the name in the configuration.
     pub place: WrittenPlace,
 }
 
-/// A place in a configuration.
+/// Position in a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenPlace {
-    /// The configuration file.
+    /// Configuration file.
     pub file: Arc<str>,
-    /// The line, from 1.
+    /// Line, from 1.
     pub line: u32,
-    /// The column in characters, from 1.
+    /// Column in characters, from 1.
     pub column: u32,
-    /// How many characters are meant.
+    /// Length in characters.
     pub length: u32,
 }
 
-/// A text that stands in a configuration and that may be a key: nobody's to see.
+/// Inline text of a configuration, possibly a private key; its `Debug` output hides the contents.
 #[derive(Clone, PartialEq, Eq)]
 pub struct InlineText(pub Arc<[u8]>);
 

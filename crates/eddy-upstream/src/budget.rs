@@ -1,4 +1,4 @@
-//! The retry budget: how many retries a worker adds to a cluster's first attempts.
+//! Retry budget: the retries that a worker may add to a cluster's first attempts.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ impl RetryBudgetWindow {
         Self { config, slots: [RetryWindowSlot::default(); WINDOW_SECONDS], second: 0 }
     }
 
-    /// Changes the limits and keeps the window.
+    /// Changes the limits and keeps the counts.
     pub fn reconfigure(&mut self, config: RetryBudget) {
         self.config = config;
     }
@@ -32,7 +32,7 @@ impl RetryBudgetWindow {
         slot.requests = slot.requests.saturating_add(1);
     }
 
-    /// Whether a retry is allowed at `now`; an allowed one is counted.
+    /// Whether a retry is allowed at `now`; counts it if so.
     pub fn try_retry(&mut self, now: Duration) -> bool {
         let in_second = self.slot(now).retries;
         let is_allowed = in_second < self.config.floor_per_second || self.has_share();
@@ -50,9 +50,9 @@ impl RetryBudgetWindow {
         retries * 100 < requests * u64::from(self.config.percent)
     }
 
-    /// The slot of `now`, after emptying those that have left the window.
+    /// Returns the slot of `now`, after clearing those that have left the window.
     fn slot(&mut self, now: Duration) -> &mut RetryWindowSlot {
-        // Time that seems to run backwards counts as the newest second seen.
+        // A clock that goes backwards counts as the newest second seen.
         let second = now.as_secs().max(self.second);
         let passed = (second - self.second).min(WINDOW_SECONDS as u64);
         for back in 0..passed {

@@ -1,4 +1,4 @@
-//! A cluster as one worker sees it: its endpoints, their health, the choice among them and the retry budget.
+//! Cluster state of one worker: endpoints, their health, balancing and the retry budget.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -13,7 +13,7 @@ use crate::endpoint::{EndpointId, EndpointSet, EndpointState, ResolvedAddress, S
 use crate::health::UnhealthySet;
 use crate::rng::Rng;
 
-/// The state of a cluster on one worker; no other thread sees it.
+/// State of a cluster on one worker; not shared with other threads.
 #[derive(Debug)]
 pub struct ClusterState {
     config: Arc<ClusterConfig>,
@@ -24,39 +24,39 @@ pub struct ClusterState {
     slots_free: Vec<u32>,
     balancer: Balancer,
     budget: RetryBudgetWindow,
-    /// How many of `endpoints` are ejected.
+    /// Number of ejected `endpoints`.
     out: usize,
-    /// What health checks say.
+    /// Result of the health checks.
     unwell: Arc<UnhealthySet>,
-    /// Until when an endpoint warms up.
+    /// Time until which at least one endpoint is in slow start.
     warms_until: Duration,
 }
 
-/// One exchange's stay at an endpoint, from `ClusterState::select` to `ClusterState::release`.
+/// The claim of one attempt on an endpoint, from `ClusterState::select` to `ClusterState::release`.
 #[derive(Debug)]
 #[must_use = "an unreleased lease counts as an active request for ever"]
 pub struct Lease {
     id: EndpointId,
     epoch: u32,
     is_probe: bool,
-    /// Held for its drop alone.
+    /// Held only to be dropped with the lease.
     _place: Option<SharedPlace>,
 }
 
 impl Lease {
-    /// The endpoint.
+    /// Returns the selected endpoint.
     pub fn endpoint(&self) -> EndpointId {
         self.id
     }
 
-    /// Whether this request decides if an ejected endpoint comes back.
+    /// Whether this request decides if an ejected endpoint returns.
     pub fn is_probe(&self) -> bool {
         self.is_probe
     }
 }
 
 impl ClusterState {
-    /// The state of a cluster whose endpoints are `set`.
+    /// Creates the state of a cluster with the endpoints `set`.
     pub fn new(config: Arc<ClusterConfig>, set: Arc<EndpointSet>, now: Duration, rng: &mut Rng) -> Self {
         let mut state = Self {
             balancer: Balancer::new(config.balance, &[], &BalanceTables::default(), rng),
@@ -75,29 +75,29 @@ impl ClusterState {
         state
     }
 
-    /// The configuration in force.
+    /// Returns the configuration in force.
     pub fn config(&self) -> &Arc<ClusterConfig> {
         &self.config
     }
 
-    /// Every endpoint, in the order of the set.
+    /// Returns all endpoints, in the order of the set.
     pub fn endpoints(&self) -> &[EndpointState] {
         &self.endpoints
     }
 
-    /// The retry budget.
+    /// Returns the retry budget.
     pub fn budget(&mut self) -> &mut RetryBudgetWindow {
         &mut self.budget
     }
 
-    /// The endpoint named `id`, unless it has gone.
+    /// Returns the endpoint `id`, or `None` if it has been removed.
     pub fn endpoint(&self, id: EndpointId) -> Option<&EndpointState> {
         self.endpoints.get(self.index(id)?)
     }
 
-    /// Chooses an endpoint for a request and counts it as active there; `None` when the cluster has none that has room.
+    /// Selects an endpoint for a request and counts the request as active; `None` when no endpoint has room.
     ///
-    /// The choice is added to `tried`, so that the next call for the same exchange prefers another.
+    /// The selected endpoint is added to `tried`, so that the next call for the same exchange prefers another.
     ///
     /// # Cost
     /// No allocation.
@@ -105,7 +105,8 @@ impl ClusterState {
         self.select_for(b"", now, rng, tried)
     }
 
-    /// The same for a request with a key, which counts where [`crate::Balance::goes_by_key`].
+    /// Selects as [`Self::select`] does, for a request with a balancing key; the key matters where
+    /// [`crate::Balance::goes_by_key`] is true.
     ///
     /// # Cost
     /// No allocation; linear in the endpoints, logarithmic in the points of a ring.
@@ -118,7 +119,7 @@ impl ClusterState {
     ) -> Option<Lease> {
         for _ in 0..RACES_MAX {
             let index = self.pick(key, now, rng, tried)?;
-            // Another worker may have taken the last place in between.
+            // Another worker may have taken the last free place meanwhile.
             if let Some(lease) = self.lease(index, now, tried) {
                 return Some(lease);
             }
@@ -129,7 +130,8 @@ impl ClusterState {
     fn pick(&mut self, key: &[u8], now: Duration, rng: &mut Rng, tried: &Tried) -> Option<usize> {
         let mut index = self.balancer.pick(&self.endpoints, key, tried, now, rng)?;
         if now < self.warms_until && !self.config.balance.goes_by_key() {
-            // One that is passed over at random gets as much less as its weight would, and the others keep their order.
+            // Skipping an endpoint at random reduces its share as a lower weight would, and the others keep their
+            // order.
             for _ in 0..COLD_PICKS_MAX {
                 if rng.below(WARM) < self.warmth(index, now) {
                     break;
@@ -145,7 +147,7 @@ impl ClusterState {
         self.endpoints.get(index).map_or(WARM, |endpoint| endpoint.warmth(window, now))
     }
 
-    /// Takes the endpoint with this address, `address:port`, if the cluster has it and counts it as available.
+    /// Selects the endpoint with the given `address:port`, if the cluster has it and it is available.
     ///
     /// # Cost
     /// Linear in the endpoints.
@@ -170,9 +172,9 @@ impl ClusterState {
         Some(Lease { id: endpoint.id, epoch: endpoint.ejection.epoch(), is_probe, _place: place })
     }
 
-    /// Notes that the endpoint of `lease` served: a response head came that is no 502, 503 or 504.
+    /// Records a success of the endpoint of `lease`: a response head other than 502, 503 or 504.
     ///
-    /// Returns what that did to its place among the others; there is no need to do anything about it.
+    /// Returns the effect on ejection; the caller need not act on it.
     pub fn on_success(&mut self, lease: &Lease, now: Duration) -> EjectionChange {
         let config = self.config.ejection;
         let Some(endpoint) = self.endpoint_mut(lease.id) else { return EjectionChange::None };
@@ -188,9 +190,9 @@ impl ClusterState {
         change
     }
 
-    /// Notes that the endpoint of `lease` failed: no link, a reset, or a 502, 503 or 504.
+    /// Records a failure of the endpoint of `lease`: no connection, a reset, or a 502, 503 or 504.
     ///
-    /// Returns what that did to its place among the others; there is no need to do anything about it.
+    /// Returns the effect on ejection; the caller need not act on it.
     pub fn on_failure(&mut self, lease: &Lease, now: Duration) -> EjectionChange {
         let room = eject::room(self.out, self.endpoints.len(), &self.config.ejection);
         let config = self.config.ejection;
@@ -208,7 +210,7 @@ impl ClusterState {
         change
     }
 
-    /// Ends the stay at the endpoint, once for each `select`, with or without an outcome noted before.
+    /// Releases the endpoint; called once for each `select`, with or without a recorded outcome.
     pub fn release(&mut self, lease: Lease) {
         let Some(endpoint) = self.endpoint_mut(lease.id) else { return };
         debug_assert!(endpoint.active > 0);
@@ -218,9 +220,9 @@ impl ClusterState {
         }
     }
 
-    /// Takes over another set of endpoints; returns those that have gone.
+    /// Replaces the set of endpoints; returns those that were removed.
     ///
-    /// Endpoints in both sets keep their names, counters and health.
+    /// Endpoints in both sets keep their IDs, counters and health.
     ///
     /// # Cost
     /// Allocates; linear in both sets.
@@ -239,7 +241,7 @@ impl ClusterState {
         }
         let gone: Vec<EndpointId> = known.into_values().map(|endpoint| endpoint.id).collect();
         gone.iter().for_each(|id| self.free_slot(*id));
-        // Where all are new, none is to be spared.
+        // Where all endpoints are new there is no slow start: no other endpoint could take the load.
         let warms_since = kept.iter().any(|(_, endpoint)| endpoint.is_some()).then_some(now);
         for (index, (member, endpoint)) in kept.into_iter().enumerate() {
             let mut endpoint = match endpoint {
@@ -255,17 +257,17 @@ impl ClusterState {
         gone
     }
 
-    /// Takes over another configuration of the same cluster and keeps what is known of its endpoints.
+    /// Replaces the configuration of the cluster and keeps the state of its endpoints.
     pub fn reconfigure(&mut self, config: Arc<ClusterConfig>, now: Duration, rng: &mut Rng) {
         self.budget.reconfigure(config.retry_budget);
         self.config = config;
         self.rebuild(now, rng);
     }
 
-    /// Takes over what health checks say.
+    /// Applies the result of the health checks.
     ///
-    /// When too few endpoints are well, all are used: more likely the checks are wrong; but not where endpoints of other priorities
-    /// or zones can bear everything.
+    /// When too few endpoints are healthy, all are used (panic mode), because faulty checks are more likely. This does
+    /// not apply where endpoints of other priorities or zones can take all requests.
     ///
     /// # Cost
     /// Linear in the endpoints.
@@ -286,7 +288,7 @@ impl ClusterState {
         self.warm_up(now);
     }
 
-    /// Has endpoints that have begun to warm up get less for a while.
+    /// Sets the end of slow start from the endpoints that are warming up.
     fn warm_up(&mut self, now: Duration) {
         let Some(window) = self.config.slow_start else {
             self.warms_until = Duration::ZERO;
@@ -315,7 +317,7 @@ impl ClusterState {
         self.check_invariants();
     }
 
-    /// Puts in again the ejected endpoint whose time is over first.
+    /// Returns the ejected endpoint whose ejection ends first to service.
     fn bring_back_first(&mut self, now: Duration) {
         let ejected = self.endpoints.iter_mut().filter(|endpoint| endpoint.is_ejected());
         if let Some(endpoint) = ejected.min_by_key(|endpoint| endpoint.ejection.until()) {
@@ -357,7 +359,7 @@ impl ClusterState {
         }
     }
 
-    /// Asserts, in debug builds, what holds between calls.
+    /// Asserts, in debug builds, the invariants that hold between calls.
     fn check_invariants(&self) {
         debug_assert_eq!(self.out, self.endpoints.iter().filter(|endpoint| endpoint.is_ejected()).count());
         debug_assert!(self.endpoints.is_empty() || self.out < self.endpoints.len());
@@ -370,14 +372,14 @@ impl ClusterState {
 
 #[derive(Clone, Copy, Debug)]
 struct EndpointSlot {
-    /// Counts the endpoints that have left the slot.
+    /// Number of endpoints that have left the slot.
     generation: u32,
-    /// Where the endpoint is in `ClusterState::endpoints`.
+    /// Index of the endpoint in `ClusterState::endpoints`.
     index: Option<usize>,
 }
 
-/// How often another endpoint is chosen because other workers have taken the last place at one.
+/// Maximum selections repeated because other workers have taken the last free place of an endpoint.
 const RACES_MAX: u32 = 8;
 
-/// How often an endpoint that warms up is passed over before one is taken as it comes.
+/// Maximum times that endpoints in slow start are skipped before the next selection is accepted.
 const COLD_PICKS_MAX: u32 = 8;

@@ -1,4 +1,4 @@
-//! What a cluster is: the checked description that balancing, pools and health work from.
+//! Cluster configuration: the checked description used by balancing, pools and health checks.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -9,84 +9,86 @@ use crate::health::HealthConfig;
 use crate::limits::LimitsConfig;
 use crate::tls::ClusterTlsConfig;
 
-/// A cluster: a name, the endpoints behind it and how requests are spread over them.
+/// A cluster: a name, its endpoints and the distribution of requests over them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClusterConfig {
-    /// The name rules refer to; unique in a configuration.
+    /// Name that rules refer to; unique in a configuration.
     pub name: Arc<str>,
-    /// Where requests go; at least one.
+    /// Endpoints; at least one.
     pub endpoints: Vec<EndpointConfig>,
-    /// What endpoints are spoken to in.
+    /// Protocol spoken with the endpoints.
     pub protocol: LinkProtocol,
-    /// How an endpoint is chosen.
+    /// Balancing method.
     pub balance: Balance,
-    /// How many percent of its share a tier can bear: as long as of its endpoints so many are available that their part times this
-    /// is the whole, no other is asked. Default 140; [`UNLIMITED_OVERPROVISIONING`] where one endpoint can bear all.
+    /// Over-provisioning factor, percent: endpoints of a lower priority get no requests as long as the available share
+    /// of a tier, multiplied by this factor, reaches 100 %. Default 140; [`UNLIMITED_OVERPROVISIONING`] where one
+    /// endpoint can take all requests.
     pub overprovision_percent: u32,
-    /// Where eddy stands: endpoints in the same zone are a tier before the others of theirs.
+    /// Zone of this eddy; within a tier, endpoints of the same zone come before the others.
     pub zone: Option<Arc<str>>,
-    /// For how long an endpoint that is new, or well again, gets less than its share: from a tenth at first to all of it. Default
-    /// not at all. Balancing by a key does without.
+    /// Slow start: time over which the share of a new or recovered endpoint grows from a tenth to all of it. Default
+    /// off. Balancing by key ignores it.
     pub slow_start: Option<Duration>,
-    /// What of a request is the key, for balancing that goes by one; where a rule has its own key, that goes first.
+    /// Balancing key of a request, for balancing by key; a key of the rule takes precedence.
     pub key: Option<BalanceKey>,
-    /// Longest time to establish a link. Default 5 s.
+    /// Maximum time to establish an upstream connection. Default 5 s.
     pub connect_timeout: Duration,
-    /// Longest wait for the first byte of a response head after the request was sent. Default 60 s.
+    /// Maximum wait for the first byte of a response head after the request was sent. Default 60 s.
     pub first_byte_timeout: Duration,
-    /// Longest silence of the endpoint in the middle of a response. Default 60 s.
+    /// Maximum silence of the endpoint in the middle of a response. Default 60 s.
     pub read_idle_timeout: Duration,
-    /// Limits of the pool of idle links.
+    /// Limits of the pool of idle connections.
     pub pool: PoolConfig,
-    /// Most links to one endpoint from one worker, idle and busy. Default 1024.
+    /// Maximum connections to one endpoint per worker, idle and busy. Default 1024.
     pub links_max: u32,
-    /// When an endpoint is left out for a while because it fails.
+    /// Passive ejection of failing endpoints.
     pub ejection: EjectionConfig,
-    /// How many retries are allowed beside first attempts.
+    /// Retry budget.
     pub retry_budget: RetryBudget,
-    /// How much of it may be in use at once, by all workers together. Default any number.
+    /// Cluster limits over all workers together. Default none.
     pub limits: LimitsConfig,
-    /// How names are resolved.
+    /// Name resolution.
     pub dns: DnsConfig,
-    /// The name servers that are asked for names, and no others; the system's where there are none.
+    /// Name servers to ask instead of the system's; empty for the system's.
     pub name_servers: Arc<[SocketAddr]>,
-    /// How endpoints are spoken to over TLS, if they are.
+    /// TLS to endpoints, if configured.
     pub tls: Option<ClusterTlsConfig>,
-    /// How they are asked how they are, if they are.
+    /// Active health checks, if configured.
     pub health: Option<HealthConfig>,
 }
 
-/// One endpoint of a cluster as configured; a name may stand for many addresses.
+/// One endpoint of a cluster as configured; a name may resolve to many addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndpointConfig {
-    /// Where the endpoint is.
+    /// Address of the endpoint.
     pub address: EndpointAddress,
     /// Share of the requests relative to the other endpoints, 1 to 1000. Default 1.
     pub weight: u32,
-    /// What else holds for it.
+    /// Optional settings.
     pub terms: EndpointOptions,
 }
 
-/// What holds for one endpoint, beside where it is and its weight.
+/// Optional settings of one endpoint, beside its address and weight.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EndpointOptions {
-    /// Endpoints of a higher tier are asked as those of the lower ones fail, see [`ClusterConfig::overprovision_percent`]. Default 0.
+    /// Priority; endpoints of a higher tier are used as those of lower tiers fail, see
+    /// [`ClusterConfig::overprovision_percent`]. Default 0.
     pub tier: u8,
-    /// Where it stands; of its tier, those in [`ClusterConfig::zone`] are asked first.
+    /// Zone of the endpoint; within a tier, endpoints in [`ClusterConfig::zone`] are preferred.
     pub zone: Option<Arc<str>>,
-    /// Whether it is never asked; it keeps its place among those that a key is spread over.
+    /// Whether it is never used; it keeps its share of the keys in balancing by key.
     pub is_down: bool,
-    /// Most exchanges that are there at once, of one worker or of all; `None` for no limit.
+    /// Maximum concurrent exchanges at the endpoint, per worker or in total; `None` for no limit.
     pub active_max: Option<u32>,
-    /// Whether `active_max` is for all workers together. Default for each worker.
+    /// Whether `active_max` applies to all workers together. Default per worker.
     pub is_active_max_shared: bool,
-    /// When it is left out because it fails, where that is not as for the rest of its cluster.
+    /// Ejection settings, where they differ from those of the cluster.
     pub ejection: Option<EjectionConfig>,
-    /// What it is called where keys are spread over a ring; its address by default.
+    /// Name by which keys are mapped to the endpoint (ring, Maglev); by default its address.
     pub label: Option<Arc<str>>,
 }
 
-/// Where an endpoint is.
+/// Configured address of an endpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum EndpointAddress {
     /// A TCP address.
@@ -102,110 +104,111 @@ pub enum EndpointAddress {
     Unix(PathBuf),
 }
 
-/// What endpoints are spoken to in.
+/// Protocol spoken with endpoints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LinkProtocol {
-    /// HTTP/1.1: a link carries one request at a time.
+    /// HTTP/1.1: a connection carries one request at a time.
     #[default]
     Http1,
-    /// HTTP/2: a link carries many. In the clear endpoints have to know it; over TLS they have to agree.
+    /// HTTP/2: a connection carries many requests. Prior knowledge in clear text; negotiated over TLS.
     Http2,
-    /// Over TLS HTTP/2 where an endpoint agrees, else HTTP/1.1.
+    /// Over TLS, HTTP/2 where the endpoint agrees, else HTTP/1.1.
     Auto,
 }
 
-/// How an endpoint is chosen for a request.
+/// Balancing method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Balance {
-    /// Each in turn, smooth by weight.
+    /// Smooth weighted round robin.
     #[default]
     RoundRobin,
-    /// The less loaded of two drawn at random (by weight).
+    /// Least requests: the less loaded of two endpoints drawn at random, by weight.
     LeastRequest,
-    /// At random, by weight.
+    /// Random, by weight.
     Random,
-    /// By a key of the request: the same key to the same endpoint; another number of endpoints moves most keys.
+    /// Hash of a key: the same key goes to the same endpoint; most keys move when the number of endpoints changes.
     Hash,
-    /// By a key of the request, on a ring: another number of endpoints moves few keys.
+    /// Hash of a key on a ring: few keys move when the number of endpoints changes.
     Ring,
-    /// By a key of the request, over a table: as `Ring`, and as even as the weights say.
+    /// Maglev table of a key: few keys move, as with `Ring`, and shares match the weights closely.
     Maglev,
-    /// By the client's address: its first three bytes, all of IPv6.
+    /// Client address: the first three bytes of IPv4, all of IPv6.
     ClientAddress,
 }
 
-/// What of a request is the key that balancing goes by. A request without it goes to endpoints in turn.
+/// Part of a request that is the balancing key. Requests without it use round robin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BalanceKey {
-    /// The first value of a field.
+    /// First value of a header.
     Header(Arc<str>),
-    /// The value of a cookie.
+    /// Value of a cookie.
     Cookie(Arc<str>),
-    /// The client's address, all of it.
+    /// Full client address.
     Address,
-    /// The path as the endpoint is sent it, without the query.
+    /// Path as sent to the endpoint, without the query.
     Path,
 }
 
-/// Limits of the pool of idle links that a worker keeps for an endpoint.
+/// Limits of the pool of idle connections of one worker to one endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PoolConfig {
-    /// Most idle links kept for an endpoint by one worker. Default 128.
+    /// Maximum idle connections per endpoint and worker. Default 128.
     pub idle_max: u32,
-    /// How long an idle link is kept. Default 50 s.
+    /// Maximum idle time of a connection. Default 50 s.
     pub idle_timeout: Duration,
-    /// Most requests on one link before it is closed; 0 for no limit. Default 0.
+    /// Maximum requests on one connection before it is closed; 0 for no limit. Default 0.
     pub requests_max: u64,
 }
 
-/// Passive ejection: an endpoint that fails is left out for a while.
+/// Passive ejection: a failing endpoint is excluded for a while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EjectionConfig {
-    /// Failures in a row (connect errors, resets, 502, 503 and 504) that eject; 0 turns ejection off. Default 5.
+    /// Consecutive failures (connect errors, resets, 502, 503 and 504) that eject; 0 disables ejection. Default 5.
     pub failures: u32,
-    /// How long the first ejection lasts; each further one lasts one base time longer. Default 10 s.
+    /// Duration of the first ejection; each further one lasts one base time longer. Default 10 s.
     pub base_time: Duration,
-    /// The longest an ejection lasts. Default 300 s.
+    /// Maximum duration of an ejection. Default 300 s.
     pub time_max: Duration,
-    /// Most endpoints left out at once, percent; at least one endpoint always stays. Default 50.
+    /// Maximum share of ejected endpoints, percent; at least one endpoint always remains. Default 50.
     pub percent_max: u8,
-    /// How long after the last failure a success lets the failures be forgotten; with zero, each does. Default zero.
+    /// Time since the last failure after which a success resets the failure count; with zero, every success does.
+    /// Default zero.
     pub memory: Duration,
 }
 
-/// How many retries a cluster allows beside first attempts.
+/// Retries that a cluster allows in addition to first attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryBudget {
     /// Retries allowed as a percentage of the requests of the last ten seconds. Default 20.
     pub percent: u8,
-    /// Retries a second that are allowed however few the requests are. Default 10.
+    /// Retries per second that are allowed regardless of the number of requests. Default 10.
     pub floor_per_second: u32,
 }
 
-/// How endpoint names are resolved.
+/// Resolution of endpoint names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DnsConfig {
-    /// Shortest time between two look-ups of a name, whatever its TTL says. Default 1 s.
+    /// Minimum time between two lookups of a name, whatever the TTL. Default 1 s.
     pub refresh_min: Duration,
-    /// Longest time between two look-ups of a name. Default 300 s.
+    /// Maximum time between two lookups of a name. Default 300 s.
     pub refresh_max: Duration,
-    /// Longest a look-up may take. Default 5 s.
+    /// Maximum duration of a lookup. Default 5 s.
     pub timeout: Duration,
-    /// How long the last good answer is used when look-ups fail. Default 1 h.
+    /// Maximum age of the last good answer, used while lookups fail. Default 1 h.
     pub stale_max: Duration,
-    /// Which addresses of a name are looked up. Default both families.
+    /// Address families that are looked up. Default both.
     pub families: AddressFamilies,
 }
 
-/// Which address families are looked up.
+/// Address families that are looked up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum AddressFamilies {
     /// IPv4 and IPv6.
     #[default]
     Both,
-    /// IPv4 alone.
+    /// IPv4 only.
     V4,
-    /// IPv6 alone.
+    /// IPv6 only.
     V6,
 }
 
@@ -222,7 +225,7 @@ impl AddressFamilies {
 }
 
 impl ClusterConfig {
-    /// A cluster with every default, for `endpoints`.
+    /// Creates a cluster with default settings for `endpoints`.
     pub fn new(name: &str, endpoints: Vec<EndpointConfig>) -> Self {
         Self {
             name: name.into(),
@@ -248,24 +251,24 @@ impl ClusterConfig {
         }
     }
 
-    /// Whether an endpoint is given by name, so that the set of endpoints can change.
+    /// Whether an endpoint is configured by name, so that the set of endpoints can change.
     pub fn has_names(&self) -> bool {
         self.endpoints.iter().any(|endpoint| matches!(endpoint.address, EndpointAddress::Name { .. }))
     }
 }
 
-/// For [`ClusterConfig::overprovision_percent`]: one endpoint that is available can bear what all of its tier do.
+/// For [`ClusterConfig::overprovision_percent`]: one available endpoint can take all requests of its tier.
 pub const UNLIMITED_OVERPROVISIONING: u32 = u32::MAX;
 
 impl EndpointConfig {
-    /// An endpoint of weight 1 that nothing else holds for.
+    /// Creates an endpoint with weight 1 and no optional settings.
     pub fn new(address: EndpointAddress) -> Self {
         Self { address, weight: 1, terms: EndpointOptions::default() }
     }
 }
 
 impl LinkProtocol {
-    /// What is offered in a handshake of TLS, the preferred one first.
+    /// Returns the ALPN protocols offered in a TLS handshake, preferred one first.
     pub fn offered(self) -> &'static [&'static [u8]] {
         match self {
             Self::Http1 => &[b"http/1.1"],
@@ -276,12 +279,12 @@ impl LinkProtocol {
 }
 
 impl Balance {
-    /// Whether a request's key decides.
+    /// Whether the balancing depends on a key of the request, the client address included.
     pub fn goes_by_key(self) -> bool {
         self.has_key() || self == Self::ClientAddress
     }
 
-    /// Whether it goes by the key that the cluster, or a rule, names.
+    /// Whether the balancing uses the key that the cluster or a rule names.
     pub fn has_key(self) -> bool {
         matches!(self, Self::Hash | Self::Ring | Self::Maglev)
     }

@@ -1,4 +1,4 @@
-//! How an endpoint is reached.
+//! Connecting to an endpoint.
 
 use std::future::poll_fn;
 use std::io;
@@ -11,7 +11,7 @@ use crate::endpoint::ResolvedAddress;
 /// Connects to an address.
 ///
 /// # Errors
-/// What the kernel says.
+/// The error of the system call.
 pub async fn connect(address: &ResolvedAddress) -> io::Result<Stream> {
     match address {
         ResolvedAddress::Tcp(address) => Stream::connect_tcp(*address).await,
@@ -19,7 +19,7 @@ pub async fn connect(address: &ResolvedAddress) -> io::Result<Stream> {
     }
 }
 
-/// Takes the client's part in a handshake with an endpoint that calls itself `own_name`.
+/// Performs the TLS client handshake with an endpoint whose own name is `own_name`.
 ///
 /// # Errors
 /// A [`HandshakeFault`].

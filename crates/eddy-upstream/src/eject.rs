@@ -1,54 +1,54 @@
-//! Passive ejection: an endpoint that fails several times in a row is left out for a while, then tried again.
+//! Passive ejection: an endpoint that fails several times in a row is excluded for a while, then tried again.
 
 use std::time::Duration;
 
 use crate::config::EjectionConfig;
 
-/// Whether an endpoint is left out, since when and for how often.
+/// Ejection state of an endpoint: whether it is ejected, until when, and how often it was.
 ///
-/// In, until failures in a row push it out; out, until its time is over; then half open: one request goes there
-/// and its outcome decides whether the endpoint is in again or out for longer.
+/// In service until consecutive failures eject it; ejected until its time is over; then half open: one request is sent
+/// and its outcome decides whether the endpoint returns or stays ejected for longer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ejection {
     place: EjectionState,
     failures_in_row: u32,
-    /// When the last of them was.
+    /// Time of the last failure.
     failed_last: Duration,
-    /// Ejections not yet lived down; the next one lasts this many base times longer than the first.
+    /// Past ejections not yet forgotten; the next one lasts this many base times longer than the first.
     times: u32,
-    /// Counts every ejection, to tell outcomes of requests sent before it from those sent after it.
+    /// Number of ejections; separates outcomes of requests sent before an ejection from those sent after it.
     epoch: u32,
 }
 
-/// What an outcome did to an endpoint's place.
+/// Effect of an outcome on the ejection of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EjectionChange {
-    /// Nothing.
+    /// No change.
     None,
-    /// It is left out now.
+    /// The endpoint is ejected now.
     Ejected,
-    /// It stays out, for longer than before.
+    /// The endpoint stays ejected, for longer than before.
     EjectedAgain,
-    /// It is in again.
+    /// The endpoint is back in service.
     Returned,
 }
 
-/// Whether the percentage limit leaves room for one more ejection.
+/// Whether the percentage limit allows one more ejection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
-    /// One more may be ejected.
+    /// One more endpoint may be ejected.
     Free,
-    /// As many as allowed are ejected.
+    /// The maximum number of endpoints is ejected.
     Full,
 }
 
 impl Ejection {
-    /// Whether the endpoint is left out, or half open.
+    /// Whether the endpoint is ejected or half open.
     pub fn is_out(&self) -> bool {
         matches!(self.place, EjectionState::Out { .. })
     }
 
-    /// Whether a request may go there at `now`.
+    /// Whether a request may be sent to the endpoint at `now`.
     pub fn is_available(&self, now: Duration) -> bool {
         match self.place {
             EjectionState::In { .. } => true,
@@ -56,7 +56,7 @@ impl Ejection {
         }
     }
 
-    /// When the endpoint may be tried again, while it is out.
+    /// Returns when the endpoint may be tried again, while it is ejected.
     pub fn until(&self) -> Option<Duration> {
         match self.place {
             EjectionState::In { .. } => None,
@@ -64,12 +64,12 @@ impl Ejection {
         }
     }
 
-    /// How many ejections there were; an outcome counts only for the epoch its request was sent in.
+    /// Returns the number of ejections; an outcome counts only in the epoch in which its request was sent.
     pub fn epoch(&self) -> u32 {
         self.epoch
     }
 
-    /// Notes that a request is sent there; whether it is the one that decides a half-open endpoint.
+    /// Records that a request is sent; returns whether it is the probe that decides a half-open endpoint.
     pub fn on_select(&mut self, now: Duration) -> bool {
         match &mut self.place {
             EjectionState::In { .. } => false,
@@ -81,14 +81,14 @@ impl Ejection {
         }
     }
 
-    /// Notes that the deciding request ended without an outcome; the next one decides.
+    /// Records that the probe ended without an outcome; the next request becomes the probe.
     pub fn on_probe_lost(&mut self) {
         if let EjectionState::Out { is_probed, .. } = &mut self.place {
             *is_probed = false;
         }
     }
 
-    /// Notes that a request sent in `epoch` succeeded.
+    /// Records a success of a request sent in `epoch`.
     pub fn on_success(&mut self, epoch: u32, now: Duration, config: &EjectionConfig) -> EjectionChange {
         if epoch != self.epoch {
             return EjectionChange::None;
@@ -103,7 +103,7 @@ impl Ejection {
         EjectionChange::Returned
     }
 
-    /// Notes that a request sent in `epoch` failed.
+    /// Records a failure of a request sent in `epoch`.
     pub fn on_failure(
         &mut self,
         epoch: u32,
@@ -129,12 +129,12 @@ impl Ejection {
                 self.push_out(now, config);
                 EjectionChange::EjectedAgain
             }
-            // Sent while every endpoint was out: it changes nothing before the time is over.
+            // Sent while all endpoints were ejected: changes nothing before the time is over.
             EjectionState::Out { .. } => EjectionChange::None,
         }
     }
 
-    /// Puts the endpoint in again whatever its time, for the sake of the percentage limit.
+    /// Returns the endpoint to service before its time, to keep the percentage limit.
     pub fn bring_back(&mut self, now: Duration) {
         self.place = EjectionState::In { since: now };
         self.failures_in_row = 0;
@@ -148,7 +148,7 @@ impl Ejection {
         self.place = EjectionState::Out { until: now.saturating_add(lasts), is_probed: false };
     }
 
-    /// Forgets one past ejection for each base time that the endpoint was in.
+    /// Forgets one past ejection for each base time in service.
     fn live_down(&mut self, was_in: Duration, config: &EjectionConfig) {
         let base_ms = config.base_time.as_millis().max(1);
         let forgotten = u32::try_from(was_in.as_millis() / base_ms).unwrap_or(u32::MAX);
@@ -156,14 +156,14 @@ impl Ejection {
     }
 }
 
-/// Whether one more of `total` endpoints may be ejected when `out` are.
+/// Returns whether one more of `total` endpoints may be ejected when `out` are.
 ///
-/// At least one always stays, whatever the percentage.
+/// At least one endpoint always remains, whatever the percentage.
 pub fn room(out: usize, total: usize, config: &EjectionConfig) -> Room {
     if out < out_max(total, config) { Room::Free } else { Room::Full }
 }
 
-/// Most of `total` endpoints that may be out at once.
+/// Returns the maximum number of `total` endpoints that may be ejected at once.
 pub fn out_max(total: usize, config: &EjectionConfig) -> usize {
     let share = total.saturating_mul(usize::from(config.percent_max.min(100))) / 100;
     share.min(total.saturating_sub(1))

@@ -1,4 +1,4 @@
-//! Endpoints with concrete addresses: the sets that resolution makes and what a worker knows of each member.
+//! Endpoints with resolved addresses: the sets that name resolution produces, and a worker's state of each member.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::config::{EjectionConfig, EndpointOptions};
 use crate::eject::Ejection;
 use crate::health::Unwell;
 
-/// Where an endpoint is, once its name has been resolved.
+/// Address of an endpoint after name resolution.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ResolvedAddress {
     /// A TCP address.
@@ -25,17 +25,17 @@ pub enum ResolvedAddress {
 /// A member of an `EndpointSet`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvedEndpoint {
-    /// Where it is.
+    /// Address of the endpoint.
     pub address: ResolvedAddress,
-    /// Its share of the requests relative to the other members; at least 1.
+    /// Share of the requests relative to the other members; at least 1.
     pub weight: u32,
-    /// What else holds for it.
+    /// Optional settings.
     pub terms: EndpointOptions,
-    /// The name that its address was found under; of several names for one address, the first.
+    /// Name that resolved to the address; if several did, the first.
     pub host: Option<Arc<str>>,
 }
 
-/// The endpoints of a cluster at one time; never changes, replaced as a whole.
+/// The endpoints of a cluster at one time; immutable, replaced as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EndpointSet {
     members: Vec<ResolvedEndpoint>,
@@ -43,7 +43,7 @@ pub struct EndpointSet {
     shared: SharedActive,
 }
 
-/// The exchanges of all workers at each member that limits them together; touched only for such members.
+/// Exchanges of all workers at each member with a shared limit; touched only for such members.
 #[derive(Clone, Debug, Default)]
 struct SharedActive {
     counts: Vec<Option<Arc<AtomicU32>>>,
@@ -61,7 +61,7 @@ impl SharedActive {
     }
 }
 
-/// Sets are the same whatever is going on at their members.
+/// Endpoint sets are equal regardless of the exchanges at their members.
 impl PartialEq for SharedActive {
     fn eq(&self, _: &Self) -> bool {
         true
@@ -70,17 +70,17 @@ impl PartialEq for SharedActive {
 
 impl Eq for SharedActive {}
 
-/// An exchange's place at an endpoint that limits those of all workers together; given back when dropped.
+/// Place of an exchange at an endpoint with a limit over all workers; released on drop.
 #[derive(Debug)]
 pub(crate) struct SharedPlace {
     of: Arc<AtomicU32>,
 }
 
 impl SharedPlace {
-    /// A place, if fewer than `max` are taken.
+    /// Takes a place, if fewer than `max` are taken.
     ///
     /// # Cost
-    /// A write to memory that all workers share.
+    /// A write to memory shared by all workers.
     pub(crate) fn take(of: &Arc<AtomicU32>, max: u32) -> Option<Self> {
         let below_max = |now: u32| (now < max).then_some(now + 1);
         of.fetch_update(Relaxed, Relaxed, below_max).ok()?;
@@ -95,23 +95,23 @@ impl Drop for SharedPlace {
     }
 }
 
-/// Names an endpoint of a `ClusterState`; never names another one after it has gone.
+/// Identifies an endpoint of a `ClusterState`; never reused for another endpoint after it is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EndpointId {
     pub(crate) slot: u32,
     pub(crate) generation: u32,
 }
 
-/// The endpoints that one exchange has tried, so that a retry prefers another.
+/// Endpoints that an exchange has tried, so that a retry prefers another.
 ///
-/// Remembers the last `TRIED_MAX`; an exchange that tries more may come back to the first.
+/// Holds the last `TRIED_MAX`; an exchange that tries more may return to the first.
 #[derive(Clone, Debug, Default)]
 pub struct Tried {
     ids: [Option<EndpointId>; TRIED_MAX],
     next: usize,
 }
 
-/// What a worker knows of one endpoint.
+/// State of one endpoint on one worker.
 #[derive(Clone, Debug)]
 pub struct EndpointState {
     pub(crate) id: EndpointId,
@@ -119,34 +119,35 @@ pub struct EndpointState {
     pub(crate) weight: u32,
     pub(crate) terms: EndpointOptions,
     pub(crate) host: Option<Arc<str>>,
-    /// Whether it is in another zone than eddy, where both are known.
+    /// Whether the endpoint is in another zone than eddy, where both zones are known.
     pub(crate) is_far: bool,
-    /// Since when it warms up, if it has begun to.
+    /// Start of slow start, if it has begun.
     pub(crate) warms_since: Option<Duration>,
     pub(crate) active: u32,
-    /// The exchanges of all workers there, where those are limited together.
+    /// Exchanges of all workers at the endpoint, where these have a shared limit.
     pub(crate) shared_active: Option<Arc<AtomicU32>>,
-    /// Why it is not well, as health checks say, and it is left out for it.
+    /// Reason of the health checks for excluding the endpoint, while it is unhealthy and excluded.
     pub(crate) unwell: Option<Unwell>,
     pub(crate) ejection: Ejection,
     pub(crate) stats: EndpointStats,
 }
 
-/// What has happened to an endpoint on one worker since the endpoint appeared.
+/// Counters of one endpoint on one worker since the endpoint was added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EndpointStats {
-    /// Times it was chosen.
+    /// Number of selections.
     pub selections: u64,
-    /// Times it was reported to have served.
+    /// Number of reported successes.
     pub successes: u64,
-    /// Times it was reported to have failed.
+    /// Number of reported failures.
     pub failures: u64,
-    /// Times it was ejected.
+    /// Number of ejections.
     pub ejections: u64,
 }
 
 impl EndpointSet {
-    /// A set of `members`; an address that comes twice is one member with the weights added up and the terms of the first.
+    /// Creates a set of `members`. Duplicate addresses become one member with the sum of the weights and the settings
+    /// of the first.
     pub fn new(members: impl IntoIterator<Item = ResolvedEndpoint>) -> Self {
         let mut merged: Vec<ResolvedEndpoint> = Vec::new();
         let mut places: HashMap<ResolvedAddress, usize> = HashMap::new();
@@ -164,7 +165,7 @@ impl EndpointSet {
         Self { members: merged, tables: BalanceTables::default(), shared }
     }
 
-    /// The same set, which goes on counting the exchanges that all workers have at members of `before`.
+    /// Returns the set with the shared exchange counts of members of `before` taken over.
     pub(crate) fn counting_on(mut self, before: &Self) -> Self {
         for (place, member) in self.members.iter().enumerate() {
             let earlier = before.members.iter().position(|other| other.address == member.address);
@@ -177,39 +178,39 @@ impl EndpointSet {
         self
     }
 
-    /// The count of exchanges that all workers have at a member, where that is limited.
+    /// Returns the shared exchange count of a member, where it has a shared limit.
     pub(crate) fn shared_active(&self, place: usize) -> Option<&Arc<AtomicU32>> {
         self.shared.counts.get(place)?.as_ref()
     }
 
-    /// The members, in the order they were given.
+    /// Returns the members, in the order in which they were given.
     pub fn members(&self) -> &[ResolvedEndpoint] {
         &self.members
     }
 
-    /// What balancers have made of the members, for all workers.
+    /// Returns the balancing tables of the members, shared by all workers.
     pub fn tables(&self) -> &BalanceTables {
         &self.tables
     }
 
-    /// How many members there are.
+    /// Returns the number of members.
     pub fn len(&self) -> usize {
         self.members.len()
     }
 
-    /// Whether there is no member, as before a name is first resolved.
+    /// Whether there is no member, as before the first name resolution.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 }
 
 impl Tried {
-    /// Nothing tried.
+    /// Creates an empty list.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Remembers `id`, forgetting the oldest when full.
+    /// Adds `id`; replaces the oldest when full.
     pub fn push(&mut self, id: EndpointId) {
         if let Some(place) = self.ids.get_mut(self.next) {
             *place = Some(id);
@@ -217,27 +218,27 @@ impl Tried {
         self.next = (self.next + 1) % TRIED_MAX;
     }
 
-    /// Whether `id` is remembered.
+    /// Whether `id` is in the list.
     pub fn contains(&self, id: EndpointId) -> bool {
         self.ids.contains(&Some(id))
     }
 
-    /// Whether nothing is remembered.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
-        // Places are taken from the first on and never given back.
+        // Places are filled from the first on and never cleared.
         self.ids.first().is_none_or(Option::is_none)
     }
 }
 
 impl ResolvedEndpoint {
-    /// An endpoint that nothing else holds for.
+    /// Creates an endpoint without optional settings.
     pub fn new(address: ResolvedAddress, weight: u32) -> Self {
         Self { address, weight, terms: EndpointOptions::default(), host: None }
     }
 }
 
 impl ResolvedEndpoint {
-    /// What it calls itself, see [`EndpointState::own_name`].
+    /// Returns the endpoint's own name, see [`EndpointState::own_name`].
     pub fn own_name(&self) -> Option<String> {
         own_name(self.host.as_deref(), &self.address)
     }
@@ -261,47 +262,48 @@ impl EndpointState {
         }
     }
 
-    /// The name of the endpoint in its `ClusterState`.
+    /// Returns the ID of the endpoint in its `ClusterState`.
     pub fn id(&self) -> EndpointId {
         self.id
     }
 
-    /// Where the endpoint is.
+    /// Returns the address of the endpoint.
     pub fn address(&self) -> &ResolvedAddress {
         &self.address
     }
 
-    /// What it calls itself: the name that its address was found under, else the address; nothing behind a Unix socket.
+    /// Returns the endpoint's own name: the name that resolved to its address, else the address; `None` for a Unix
+    /// socket without a name.
     pub fn own_name(&self) -> Option<String> {
         own_name(self.host.as_deref(), &self.address)
     }
 
-    /// Why it is left out, as health checks say; `None` when they find it well, or nobody asks it.
+    /// Returns why the endpoint is unhealthy and excluded; `None` when it is healthy or not checked.
     pub fn unwell(&self) -> Option<&Unwell> {
         self.unwell.as_ref()
     }
 
-    /// What it is called where keys are spread over endpoints.
+    /// Returns the name by which keys are mapped to the endpoint.
     pub(crate) fn key_name(&self) -> String {
         self.terms.label.as_ref().map_or_else(|| self.address.to_string(), |label| label.to_string())
     }
 
-    /// Its share of the requests relative to the others.
+    /// Returns the share of the requests relative to the others.
     pub fn weight(&self) -> u32 {
         self.weight
     }
 
-    /// What else holds for it.
+    /// Returns the optional settings.
     pub fn terms(&self) -> &EndpointOptions {
         &self.terms
     }
 
-    /// Its place in the order in which groups of endpoints are asked: by tier, and of a tier eddy's own zone first.
+    /// Returns the level in the order of use: by tier, and within a tier eddy's own zone first.
     pub(crate) fn level(&self) -> u16 {
         u16::from(self.terms.tier) * 2 + u16::from(self.is_far)
     }
 
-    /// How much of its share it gets while it warms up for as long as `window`, percent.
+    /// Returns the share that the endpoint gets in slow start of length `window`, percent.
     pub fn warmth(&self, window: Duration, now: Duration) -> u64 {
         let Some(since) = self.warms_since else { return WARM };
         let elapsed = now.saturating_sub(since).min(window);
@@ -309,38 +311,38 @@ impl EndpointState {
         COLD + gained.and_then(|gained| u64::try_from(gained).ok()).unwrap_or(WARM - COLD)
     }
 
-    /// When it is left out because it fails; `cluster` says so where it has no rule of its own.
+    /// Returns the ejection settings: the endpoint's own, else those of `cluster`.
     pub fn ejection_config(&self, cluster: &EjectionConfig) -> EjectionConfig {
         self.terms.ejection.unwrap_or(*cluster)
     }
 
-    /// Whether it may be asked at all: it is not down, and has room for one more exchange.
+    /// Whether the endpoint may be used at all: it is not down and has room for one more exchange.
     pub fn has_room(&self) -> bool {
         let active = self.shared_active.as_ref().map_or(self.active, |count| count.load(Relaxed));
         !self.terms.is_down && self.terms.active_max.is_none_or(|max| active < max)
     }
 
-    /// Exchanges of this worker that are at the endpoint now.
+    /// Returns the number of active exchanges of this worker at the endpoint.
     pub fn active(&self) -> u32 {
         self.active
     }
 
-    /// What has happened to it.
+    /// Returns the counters of the endpoint.
     pub fn stats(&self) -> EndpointStats {
         self.stats
     }
 
-    /// Whether it is left out because it failed, or its return is still undecided.
+    /// Whether the endpoint is ejected or half open.
     pub fn is_ejected(&self) -> bool {
         self.ejection.is_out()
     }
 
-    /// When it may be tried again, while it is left out because it failed.
+    /// Returns when the endpoint may be tried again, while it is ejected.
     pub fn ejected_until(&self) -> Option<Duration> {
         self.ejection.until()
     }
 
-    /// Whether a balancer may choose it: well, and not ejected, or due to be tried again.
+    /// Whether balancing may select the endpoint: healthy, and either not ejected or due for a probe.
     pub fn is_available(&self, now: Duration) -> bool {
         self.unwell.is_none() && self.ejection.is_available(now)
     }
@@ -363,9 +365,9 @@ fn own_name(host: Option<&str>, address: &ResolvedAddress) -> Option<String> {
     }
 }
 
-/// What of its share an endpoint gets, percent: all of it, and at first where it warms up.
+/// Full share of an endpoint, percent; `COLD` is the share at the start of slow start.
 pub(crate) const WARM: u64 = 100;
 const COLD: u64 = 10;
 
-/// How many endpoints a `Tried` remembers.
+/// Maximum endpoints in a `Tried`.
 pub const TRIED_MAX: usize = 8;

@@ -1,4 +1,4 @@
-//! Where requests go: clusters, balancing, health, pools, links.
+//! Clusters, balancing, endpoint health, connection pools and upstream connections.
 
 #![forbid(unsafe_code)]
 

@@ -1,22 +1,22 @@
-//! How much of a cluster may be in use at once, by all workers together.
+//! Cluster limits on connections, requests and retries, over all workers together.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// The most of each kind that may be in use at once; `None` for any number.
+/// Maximum of each kind in use at once; `None` for no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LimitsConfig {
-    /// Links to all endpoints together, idle, busy and being established.
+    /// Connections to all endpoints together: idle, busy and being established.
     pub connections: Option<u32>,
-    /// Requests at endpoints, those that wait for a link and tunnels included.
+    /// Requests at endpoints, including those that wait for a connection, and tunnels.
     pub requests: Option<u32>,
-    /// Requests that wait for a link to be established.
+    /// Requests that wait for a connection to be established.
     pub pending: Option<u32>,
-    /// Requests that are being tried again.
+    /// Requests that are being retried.
     pub retries: Option<u32>,
 }
 
-/// What is limited.
+/// Limited resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitKind {
     /// See [`LimitsConfig::connections`].
@@ -29,7 +29,7 @@ pub enum LimitKind {
     Retries,
 }
 
-/// What is in use of one cluster, counted by all workers; touched only where a cluster has limits.
+/// Resources of one cluster in use by all workers; touched only where a cluster has limits.
 #[derive(Debug, Default)]
 pub struct InUse {
     counts: [LimitCount; LimitKind::ALL.len()],
@@ -41,7 +41,7 @@ struct LimitCount {
     refused: AtomicU64,
 }
 
-/// A place within a limit; given back when dropped.
+/// Place within a limit; released on drop.
 #[derive(Debug)]
 #[must_use = "a place that is dropped is given back"]
 pub struct LimitPlace {
@@ -50,12 +50,12 @@ pub struct LimitPlace {
 }
 
 impl LimitsConfig {
-    /// Whether there is no limit at all.
+    /// Whether no limit is set.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The limit of a kind.
+    /// Returns the limit of a kind.
     pub fn of(&self, kind: LimitKind) -> Option<u32> {
         match kind {
             LimitKind::Connections => self.connections,
@@ -67,10 +67,10 @@ impl LimitsConfig {
 }
 
 impl LimitKind {
-    /// All of them, by index.
+    /// All kinds, by index.
     pub const ALL: [Self; 4] = [Self::Connections, Self::Requests, Self::Pending, Self::Retries];
 
-    /// The key of the configuration.
+    /// Returns the configuration key.
     pub fn name(self) -> &'static str {
         match self {
             Self::Connections => "connections",
@@ -82,27 +82,27 @@ impl LimitKind {
 }
 
 impl InUse {
-    /// A place, if fewer than `max` are taken.
+    /// Takes a place, if fewer than `max` are taken.
     ///
     /// # Cost
-    /// A write to memory that all workers share; no allocation.
+    /// A write to memory shared by all workers; no allocation.
     pub fn take(self: &Arc<Self>, kind: LimitKind, max: u32) -> Option<LimitPlace> {
         let below_max = |now: u32| (now < max).then_some(now + 1);
         self.count(kind).now.fetch_update(Relaxed, Relaxed, below_max).ok()?;
         Some(LimitPlace { of: Arc::clone(self), kind })
     }
 
-    /// Counts that somebody was refused a place.
+    /// Counts a refusal because of a limit.
     pub fn refuse(&self, kind: LimitKind) {
         self.count(kind).refused.fetch_add(1, Relaxed);
     }
 
-    /// How many places are taken.
+    /// Returns the number of places taken.
     pub fn now(&self, kind: LimitKind) -> u32 {
         self.count(kind).now.load(Relaxed)
     }
 
-    /// How often a place was refused.
+    /// Returns the number of refusals.
     pub fn refused(&self, kind: LimitKind) -> u64 {
         self.count(kind).refused.load(Relaxed)
     }

@@ -1,4 +1,4 @@
-//! One connection to an endpoint.
+//! One upstream connection.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -15,20 +15,20 @@ pub struct Link {
     pub stream: Stream,
     requests: u64,
     idle_since_ms: u64,
-    /// Whether it carries no exchange.
+    /// Whether the link is idle.
     is_at_rest: bool,
-    /// Counted while the link lives, so that a limit on links holds whoever has it.
+    /// Counts the link towards the connection limit for as long as the link exists.
     place: LinkPlace,
 }
 
-/// The links of an endpoint as their limit counts them, and the queue of those that wait for one.
+/// Connection count of an endpoint for its limit, and the queue of requests that wait for a connection.
 #[derive(Debug, Default)]
 pub(crate) struct LinkPlaces {
     /// Idle, busy and being connected.
     pub(crate) open: Cell<u32>,
     /// Requests in the queue.
     waiting: Cell<u32>,
-    /// Notified when a link or a place is free, the longest-waiting request first.
+    /// Notified when a link or a place becomes free; wakes the longest-waiting request first.
     freed: Notify,
 }
 
@@ -38,7 +38,7 @@ impl LinkPlaces {
         self.waiting.get() > 0
     }
 
-    /// Lets the longest-waiting request look again.
+    /// Wakes the longest-waiting request, to try again.
     pub(crate) fn notify(&self) {
         if self.has_queue() {
             self.freed.notify_one();
@@ -46,7 +46,7 @@ impl LinkPlaces {
     }
 }
 
-/// A request in the queue for a link to an endpoint that has as many as it may have; leaves the queue when dropped.
+/// A request in the queue for a link to an endpoint at its connection limit; leaves the queue on drop.
 #[derive(Debug)]
 pub struct LinkQueue {
     places: Rc<LinkPlaces>,
@@ -59,7 +59,7 @@ impl LinkQueue {
         Self { places: Rc::clone(places) }
     }
 
-    /// Waits until a link or a place may be free. Requests are called in the order in which they came to wait.
+    /// Waits until a link or a place may be free. Requests are woken in the order in which they entered.
     pub async fn called(&self) {
         self.places.freed.notified().await;
     }
@@ -71,20 +71,20 @@ impl Drop for LinkQueue {
     }
 }
 
-/// A place among the links that an endpoint may have; given back when dropped.
+/// Place within the connection limit of an endpoint; released on drop.
 ///
-/// Taken before connecting, so that links on their way count as well.
+/// Taken before connecting, so that connections being established count as well.
 #[derive(Debug)]
 pub struct LinkPlace {
     places: Rc<LinkPlaces>,
     /// See [`crate::LinkPools::renew`].
     era: u32,
-    /// Its place within the limit of the cluster, where that has one.
+    /// Place within the limit of the cluster, if it has one.
     limit: Option<LimitPlace>,
 }
 
 impl LinkPlace {
-    /// A place, if fewer than `open_max` are taken.
+    /// Takes a place, if fewer than `open_max` are taken.
     pub(crate) fn take(places: &Rc<LinkPlaces>, open_max: u32, era: u32) -> Option<Self> {
         let open = places.open.get();
         if open >= open_max {
@@ -94,7 +94,7 @@ impl LinkPlace {
         Some(Self { places: Rc::clone(places), era, limit: None })
     }
 
-    /// The same place, which counts within a limit of the cluster as well.
+    /// Returns the place, which also occupies one within a limit of the cluster.
     pub fn within(mut self, limit: Option<LimitPlace>) -> Self {
         self.limit = limit;
         self
@@ -109,7 +109,7 @@ impl Drop for LinkPlace {
 }
 
 impl Link {
-    /// A link over a stream that was just connected.
+    /// Wraps a stream that was just connected.
     pub fn new(stream: Stream, place: LinkPlace) -> Self {
         Self { stream, requests: 0, idle_since_ms: 0, is_at_rest: false, place }
     }
@@ -119,40 +119,40 @@ impl Link {
         self.requests > 0
     }
 
-    /// How many exchanges the link has carried.
+    /// Returns the number of exchanges that the link has carried.
     pub fn requests(&self) -> u64 {
         self.requests
     }
 
-    /// Counts an exchange as carried, and the link as idle since `now_ms`.
+    /// Counts a finished exchange and marks the link as idle since `now_ms`.
     pub(crate) fn rest(&mut self, now_ms: u64) {
         self.requests += 1;
         self.wait(now_ms);
     }
 
-    /// Counts the link as idle since `now_ms`.
+    /// Marks the link as idle since `now_ms`.
     pub(crate) fn wait(&mut self, now_ms: u64) {
         self.idle_since_ms = now_ms;
         self.is_at_rest = true;
     }
 
-    /// Begins to carry another exchange.
+    /// Marks the link as busy.
     pub(crate) fn wake(&mut self) {
         self.is_at_rest = false;
     }
 
-    /// The era it is of.
+    /// Returns the era of the link, see [`crate::LinkPools::renew`].
     pub(crate) fn era(&self) -> u32 {
         self.place.era
     }
 
-    /// When the link became idle.
+    /// Returns when the link became idle.
     pub(crate) fn idle_since_ms(&self) -> u64 {
         self.idle_since_ms
     }
 }
 
-/// Whoever is at the other end of TLS is told that nothing more will come, unless what was under way is cut off.
+/// Sends TLS `close_notify`, unless an exchange is cut off.
 impl Drop for Link {
     fn drop(&mut self) {
         if self.is_at_rest {

@@ -1,4 +1,4 @@
-//! The idle links that one worker keeps for the endpoints of a cluster.
+//! Idle connections that one worker keeps for the endpoints of a cluster.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use crate::link::{Link, LinkPlace, LinkPlaces, LinkQueue};
 /// The pools of a cluster's endpoints.
 #[derive(Debug, Default)]
 pub struct LinkPools {
-    /// Indexed by the slot of the endpoint's id.
+    /// Indexed by the slot of the endpoint ID.
     pools: Vec<(u32, LinkPool)>,
-    /// How often endpoints have come to be spoken to in another way.
+    /// Number of changes to the way in which endpoints are connected, see [`Self::renew`].
     era: u32,
     watch: Arc<IdleWatch>,
 }
 
-/// The waker of all idle links of a cluster: marks the cluster, and wakes the task that closes what its endpoints have closed.
+/// Waker of all idle links of a cluster: marks the cluster, and wakes the task that closes links closed by endpoints.
 #[derive(Debug, Default)]
 struct IdleWatch {
     is_disturbed: AtomicBool,
@@ -41,24 +41,24 @@ impl Wake for IdleWatch {
 }
 
 impl LinkPools {
-    /// Pools that notify `task` when something happens on an idle link, to have [`Self::close_disturbed`] called.
+    /// Creates pools that notify `task` of events on idle links, so that it calls [`Self::close_disturbed`].
     pub fn watched_by(task: Arc<Notify>) -> Self {
         let watch = Arc::new(IdleWatch { is_disturbed: AtomicBool::new(false), task });
         Self { watch, ..Self::default() }
     }
 
-    /// Closes the idle links that their endpoints have closed, or on which they talk out of turn.
+    /// Closes the idle links that their endpoints have closed, or on which endpoints send unsolicited data.
     ///
     /// # Cost
-    /// Linear in the idle links where there is such a one, else a load. No system call but the closes; inside of TLS what has
-    /// arrived is read.
+    /// Linear in the idle links after an event, else one load. No system calls except `close`; for TLS links, reads the
+    /// bytes that have arrived.
     pub fn close_disturbed(&mut self) {
         if self.watch.is_disturbed.swap(false, Relaxed) {
             self.pools.iter_mut().for_each(|(_, pool)| pool.close_disturbed());
         }
     }
 
-    /// The pool of an endpoint; that of an endpoint that has gone is emptied when its place is taken again.
+    /// Returns the pool of an endpoint; the pool of a removed endpoint is emptied when its slot is reused.
     ///
     /// # Cost
     /// An index; allocates when an endpoint is seen for the first time.
@@ -81,12 +81,12 @@ impl LinkPools {
         self.pools.iter_mut().for_each(|(_, pool)| pool.sweep(config, now_ms));
     }
 
-    /// Closes every idle link.
+    /// Closes all idle links.
     pub fn clear(&mut self) {
         self.pools.iter_mut().for_each(|(_, pool)| pool.clear());
     }
 
-    /// Closes the idle link that has waited for longest in one of the pools that have any; whether there was one.
+    /// Closes the longest-idle link of all pools; returns whether there was one.
     ///
     /// # Cost
     /// Linear in the pools.
@@ -99,8 +99,8 @@ impl LinkPools {
         pool.close_oldest()
     }
 
-    /// Closes every idle link, and each of the others when its exchange is over: endpoints are spoken to in another way
-    /// from now on. Links of the era that is returned are kept again.
+    /// Closes all idle links now, and the others when their exchanges end, because the way in which endpoints are
+    /// connected has changed. Links of the returned era are kept again.
     pub fn renew(&mut self) -> u32 {
         self.era = self.era.wrapping_add(1);
         for (_, pool) in &mut self.pools {
@@ -110,7 +110,7 @@ impl LinkPools {
         self.era
     }
 
-    /// How many links are idle and how many there are in all.
+    /// Counts idle links and all links.
     pub fn count(&self) -> LinkCount {
         self.pools.iter().fold(LinkCount::default(), |count, (_, pool)| LinkCount {
             idle: count.idle + pool.idle.len() as u64,
@@ -119,23 +119,23 @@ impl LinkPools {
     }
 }
 
-/// How many links there are.
+/// Number of links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkCount {
-    /// Links waiting for an exchange.
+    /// Idle links.
     pub idle: u64,
     /// All links: idle, busy and being connected.
     pub open: u64,
 }
 
-/// Idle links, the most recently used on top, and the number of all links of the endpoint.
+/// Idle links, the most recently used on top, and the connection count of the endpoint.
 #[derive(Debug)]
 pub struct LinkPool {
     idle: Vec<Link>,
     places: Rc<LinkPlaces>,
-    /// Of which era links are kept.
+    /// Era of the links that are kept.
     era: u32,
-    /// Woken when something happens on an idle link.
+    /// Woken by events on an idle link.
     waker: Waker,
 }
 
@@ -144,9 +144,9 @@ impl LinkPool {
         Self { idle: Vec::new(), places: Rc::default(), era, waker: Arc::clone(watch).into() }
     }
 
-    /// The most recently used idle link on which nothing has happened since.
+    /// Returns the most recently used idle link without an event since.
     ///
-    /// Those found closed, talking out of turn or idle for too long are dropped on the way.
+    /// Links that are closed, have unsolicited data or were idle for too long are dropped on the way.
     pub fn take(&mut self, config: &PoolConfig, now_ms: u64) -> Option<Link> {
         while let Some(mut link) = self.idle.pop() {
             if !is_stale(&link, config, now_ms) && link.stream.is_quiet() {
@@ -157,10 +157,10 @@ impl LinkPool {
         None
     }
 
-    /// Keeps a link that has carried an exchange to its end, unless none are kept, or it is of another era.
+    /// Keeps a link after a complete exchange, unless pooling is off or the link is of another era.
     ///
-    /// One above `idle_max` is kept as well until a sweep finds that nobody took it for a while: when work comes in
-    /// bursts, to close what the next burst connects again costs more than the work.
+    /// Links above `idle_max` are kept as well until a sweep finds that they were not used for a while: with bursts of
+    /// requests, closing connections that the next burst establishes again costs more than the requests.
     pub fn put(&mut self, mut link: Link, config: &PoolConfig, now_ms: u64) {
         link.rest(now_ms);
         let is_worn = config.requests_max > 0 && link.requests() >= config.requests_max;
@@ -169,7 +169,7 @@ impl LinkPool {
         }
     }
 
-    /// Keeps a link that was just established, and carries nothing yet.
+    /// Keeps a link that was just established and has carried no exchange yet.
     pub fn put_fresh(&mut self, mut link: Link, now_ms: u64) {
         link.wait(now_ms);
         if link.era() == self.era {
@@ -177,7 +177,7 @@ impl LinkPool {
         }
     }
 
-    /// Keeps a link unless something has happened on it; from now on that wakes the watch.
+    /// Keeps a link unless it has a pending event; later events wake the watch.
     fn keep(&mut self, mut link: Link) {
         let mut cx = Context::from_waker(&self.waker);
         if link.stream.poll_disturbed(&mut cx).is_pending() {
@@ -186,19 +186,19 @@ impl LinkPool {
         }
     }
 
-    /// Keeps a link without a look at it.
+    /// Keeps a link without checking it for events.
     #[cfg(test)]
     pub(crate) fn put_unwatched(&mut self, link: Link) {
         self.idle.push(link);
     }
 
-    /// Closes the links on which something has happened, and goes on watching the others.
+    /// Closes the links with pending events, and continues to watch the others.
     fn close_disturbed(&mut self) {
         let mut cx = Context::from_waker(&self.waker);
         self.idle.retain_mut(|link| link.stream.poll_disturbed(&mut cx).is_pending());
     }
 
-    /// A place for a new link of this era (see [`LinkPools::renew`]), if the endpoint has fewer than `links_max`.
+    /// Takes a place for a new link of `era` (see [`LinkPools::renew`]), if the endpoint has fewer than `links_max`.
     pub fn place(&self, links_max: u32, era: u32) -> Option<LinkPlace> {
         LinkPlace::take(&self.places, links_max, era)
     }
@@ -213,25 +213,25 @@ impl LinkPool {
         LinkQueue::enter(&self.places)
     }
 
-    /// Closes the idle link that has waited for longest; whether there was one.
+    /// Closes the longest-idle link; returns whether there was one.
     pub fn close_oldest(&mut self) -> bool {
         let has_idle = !self.idle.is_empty();
         self.idle.drain(..usize::from(has_idle));
         has_idle
     }
 
-    /// Closes every idle link.
+    /// Closes all idle links.
     pub fn clear(&mut self) {
         self.idle.clear();
     }
 
-    /// Closes the links that have been idle for too long, and those above `idle_max` that no burst has needed.
+    /// Closes the links that were idle for too long, and those above `idle_max` that no burst has needed.
     ///
     /// # Cost
-    /// Linear in the idle links, no system call but the closes.
+    /// Linear in the idle links, no system calls except `close`.
     pub fn sweep(&mut self, config: &PoolConfig, now_ms: u64) {
         self.idle.retain(|link| !is_stale(link, config, now_ms));
-        // Those used longest ago are at the bottom.
+        // The least recently used links are at the bottom.
         let excess = self.idle.len().saturating_sub(config.idle_max as usize);
         let is_unused = |link: &Link| now_ms.saturating_sub(link.idle_since_ms()) >= EXCESS_KEPT_MS;
         let unused = self.idle.iter().take(excess).take_while(|link| is_unused(link)).count();
@@ -243,5 +243,5 @@ fn is_stale(link: &Link, config: &PoolConfig, now_ms: u64) -> bool {
     u128::from(now_ms.saturating_sub(link.idle_since_ms())) >= config.idle_timeout.as_millis()
 }
 
-/// How long a link above `idle_max` is kept, milliseconds.
+/// Time that a link above `idle_max` is kept, milliseconds.
 const EXCESS_KEPT_MS: u64 = 1_000;

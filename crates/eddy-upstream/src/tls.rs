@@ -1,40 +1,40 @@
-//! How endpoints are spoken to over TLS.
+//! TLS configuration towards endpoints.
 
 use std::sync::Arc;
 
 use eddy_tls::{ServerCheck, TlsVersion, WrittenPath, WrittenPlace};
 
-/// TLS towards the endpoints of a cluster.
+/// TLS settings towards the endpoints of a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClusterTlsConfig {
-    /// The name that endpoints are asked for and have to show, a host or an address; by default each endpoint's own, as its
-    /// address has it.
+    /// Name that endpoints are asked for (SNI) and that their certificates must match, a host or an address; by default
+    /// the endpoint's own name from its address.
     pub server_name: Option<Arc<str>>,
-    /// Whether endpoints are told the name (SNI). Default yes.
+    /// Whether the name is sent (SNI). Default yes.
     pub sends_name: bool,
-    /// The authorities whose certificates are taken, PEM; by default those of the machine.
+    /// Trusted certificate authorities, PEM; by default those of the system.
     pub authorities: Option<WrittenPath>,
-    /// What eddy shows of itself, where endpoints ask for it.
+    /// Client certificate of eddy, for endpoints that ask for one.
     pub identity: Option<IdentityFiles>,
-    /// What an endpoint has to show. Default everything.
+    /// Verification of endpoint certificates. Default full.
     pub check: ServerCheck,
-    /// The least version. Default 1.2.
+    /// Minimum TLS version. Default 1.2.
     pub version_min: TlsVersion,
-    /// Where the configuration says that there is TLS.
+    /// Position of the TLS settings in the configuration.
     pub place: WrittenPlace,
 }
 
-/// The files of a chain of certificates and its key.
+/// Files of a certificate chain and its private key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdentityFiles {
-    /// The chain, PEM.
+    /// Certificate chain, PEM.
     pub chain: WrittenPath,
-    /// The key, PEM.
+    /// Private key, PEM.
     pub key: WrittenPath,
 }
 
 impl ClusterTlsConfig {
-    /// TLS with every default, said at `place`.
+    /// Creates TLS settings with defaults, configured at `place`.
     pub fn new(place: WrittenPlace) -> Self {
         Self {
             server_name: None,
@@ -47,7 +47,7 @@ impl ClusterTlsConfig {
         }
     }
 
-    /// Every file that is named.
+    /// Iterates over all configured files.
     pub fn files(&self) -> impl Iterator<Item = &WrittenPath> {
         let own = self.identity.iter().flat_map(|files| [&files.chain, &files.key]);
         own.chain(&self.authorities)

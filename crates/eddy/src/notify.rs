@@ -1,4 +1,4 @@
-//! Tells the service manager what this process is doing, by its datagram protocol.
+//! Reports the state of this process to the service manager (systemd).
 //!
 //! # Spec
 //! sd_notify(3): datagrams of `NAME=value` lines to the socket named by `NOTIFY_SOCKET`.
@@ -8,37 +8,37 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
-/// The way to the service manager, if there is one.
+/// Connection to the service manager, if there is one.
 #[derive(Debug)]
 pub(crate) struct Notifier {
     manager: Option<(UnixDatagram, SocketAddr)>,
 }
 
 impl Notifier {
-    /// The manager at the address in `NOTIFY_SOCKET`; a manager that cannot be reached is none.
+    /// Connects to the address in `NOTIFY_SOCKET`; without a reachable manager all reports are skipped.
     pub(crate) fn new(socket: Option<OsString>) -> Self {
         Self { manager: socket.as_deref().and_then(connect) }
     }
 
-    /// The gateway serves; this process is the one to look after.
+    /// Reports that the gateway serves, and that this process is the main process.
     pub(crate) fn ready(&self) {
         self.tell(&format!("READY=1\nMAINPID={}\nSTATUS=serving\n", std::process::id()));
     }
 
-    /// The configuration is being read again.
+    /// Reports that the configuration is being reloaded.
     pub(crate) fn reloading(&self) {
         let now_us = eddy_io::monotonic_ms() * 1000;
         self.tell(&format!("RELOADING=1\nMONOTONIC_USEC={now_us}\nSTATUS=reloading\n"));
     }
 
-    /// The gateway lets its exchanges end.
+    /// Reports that the gateway drains.
     pub(crate) fn stopping(&self) {
         self.tell("STOPPING=1\nSTATUS=draining\n");
     }
 
     fn tell(&self, text: &str) {
         if let Some((socket, address)) = &self.manager {
-            // A manager that does not listen is no reason to serve worse.
+            // A manager that does not listen must not impair the service.
             let _ = socket.send_to_addr(text.as_bytes(), address);
         }
     }

@@ -1,6 +1,7 @@
-//! Signals as a descriptor: blocked in every thread, read when there is time for them.
+//! Signals as a descriptor: blocked in every thread, and read by the main loop.
 //!
-//! Blocked signals stay pending across an exec, so the parent loses none while it executes a new image in its own place.
+//! Blocked signals stay pending across an exec, so the parent loses none while it executes a new image in its own
+//! place.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -8,38 +9,39 @@ use std::os::fd::{AsFd, BorrowedFd};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 
-/// What a signal asks of eddy.
+/// Action requested by a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SignalAction {
-    /// SIGHUP: read the configuration again.
+    /// SIGHUP: reload the configuration.
     Reload,
-    /// SIGUSR1: open log files again.
+    /// SIGUSR1: reopen log files.
     ReopenLogs,
     /// SIGUSR2: start the program on disk and hand over to it.
     HandOver,
-    /// SIGTERM, SIGINT or SIGQUIT: let exchanges end and exit.
+    /// SIGTERM, SIGINT or SIGQUIT: drain and exit.
     Drain,
     /// SIGCHLD: a child may have ended.
     ChildEnded,
 }
 
-/// The signals of this process, as a descriptor to poll.
+/// Signals of this process, as a descriptor to poll.
 #[derive(Debug)]
 pub(crate) struct Signals {
     descriptor: SignalFd,
 }
 
 impl Signals {
-    /// Blocks eddy's signals in this thread and all it will start. Call it before any other thread exists.
+    /// Blocks eddy's signals in this thread and all threads it starts. Call it before any other thread exists.
     ///
     /// # Errors
-    /// What the kernel says of `sigprocmask` or `signalfd`.
+    /// Errors of `sigprocmask` or `signalfd`.
     pub(crate) fn block() -> io::Result<Self> {
         let mut mask = SigSet::empty();
         for (signal, _) in REQUESTS {
             mask.add(signal);
         }
-        // A file that may not grow is as good as a full disk: the write fails, and that is all.
+        // With SIGXFSZ blocked, a file that reaches its size limit behaves like a full disk: the write fails, and the
+        // process lives on.
         let mut blocked = mask;
         blocked.add(Signal::SIGXFSZ);
         blocked.thread_block()?;
@@ -47,7 +49,7 @@ impl Signals {
         Ok(Self { descriptor })
     }
 
-    /// The next signal that came, if any.
+    /// Returns the next pending signal's action, if any.
     pub(crate) fn next(&self) -> Option<SignalAction> {
         let signal = self.descriptor.read_signal().ok().flatten()?;
         REQUESTS

@@ -1,19 +1,19 @@
-//! What the program writes for the person who called it, and whether that may be in colour.
+//! Output for the user of the command line, and whether it may be coloured.
 
 use std::io::{self, IsTerminal, Write};
 
 use eddy_config::Colour;
 
-/// Colour for a terminal whose user has not asked for none (`NO_COLOR`).
+/// Returns whether to use colours: only on a terminal, and not if `NO_COLOR` is set.
 pub(crate) fn colour_of(stream: &impl IsTerminal) -> Colour {
     let is_refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     if stream.is_terminal() && !is_refused { Colour::Always } else { Colour::Never }
 }
 
-/// Writes to standard output. A reader that has gone away, as `head` does, has had enough.
+/// Writes to standard output. A closed pipe is not an error: a reader such as `head` has read enough.
 ///
 /// # Errors
-/// When it cannot be written otherwise, as to a full disk.
+/// When writing fails for another reason, such as a full disk.
 pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -22,7 +22,7 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
     }
 }
 
-/// Writes to standard error; there is nowhere to say that this failed.
+/// Writes to standard error; failures cannot be reported anywhere.
 pub(crate) fn print_error(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }

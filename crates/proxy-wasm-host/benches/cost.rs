@@ -1,4 +1,4 @@
-//! What calls and machines cost: `cargo bench -p proxy-wasm-host`.
+//! Benchmarks of calls and VMs: `cargo bench -p proxy-wasm-host`.
 
 #![allow(clippy::print_stdout, reason = "it is for people to read")]
 #![allow(clippy::unwrap_used, reason = "a module that does not work has no cost")]
@@ -13,7 +13,7 @@ use proxy_wasm_host::{
     UnknownImports, Vm, WasmVmLimits,
 };
 
-/// Twenty fields with values of twenty bytes.
+/// Host with twenty headers with values of twenty bytes.
 struct FixedFieldsHost;
 
 impl Host for FixedFieldsHost {
@@ -67,7 +67,7 @@ fn start(image: &Image<FixedFieldsHost>, plugin: &Plugin) -> Vm<FixedFieldsHost>
     vm
 }
 
-/// The shortest of ten runs, for each of what is inside of a call.
+/// Measures a call that performs `inside` operations: the shortest of ten runs, per operation.
 fn measure<T>(name: &str, inside: u32, mut call: impl FnMut() -> T) {
     let mut best = Duration::MAX;
     for _ in 0..10 {

@@ -1,4 +1,4 @@
-//! How a module fails.
+//! Failures of calls into a module.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use wasm_sandbox::{CallTermination, Refused, message_of};
 
 use crate::abi::Callback;
 
-/// Why a call into a module did not come back as it should. Unless the kind says otherwise the [`Vm`](crate::Vm) is dead.
+/// Failure of a call into a module. Unless the kind says otherwise, the [`Vm`](crate::Vm) can no longer be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleFault {
     kind: ModuleFaultKind,
@@ -15,33 +15,34 @@ pub struct ModuleFault {
     message: Arc<str>,
 }
 
-/// The kinds of faults.
+/// Kind of a [`ModuleFault`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ModuleFaultKind {
-    /// It did what the machine forbids: `unreachable`, an address beyond its memory, a division by zero and the like.
+    /// The module performed an operation that WebAssembly forbids: `unreachable`, a memory access out of bounds, a
+    /// division by zero and the like.
     Trap,
-    /// It ran longer than a call may.
+    /// The call exceeded its time limit.
     Deadline,
-    /// It called itself deeper than the stack allows.
+    /// The call stack overflowed, by too deep recursion.
     StackOverflow,
-    /// It ended after it was refused memory or table elements beyond its limit.
+    /// The module ended after it was refused memory or table elements beyond its limit.
     Memory,
-    /// It ended after it was refused memory or table elements within its limit: its own maximum is lower, or the system had
-    /// none.
+    /// The module ended after it was refused memory or table elements within its limit: its own maximum is lower, or
+    /// the system had none.
     NoMemory,
-    /// It ended itself with this code.
+    /// The module exited with this code.
     Exit(u32),
-    /// It answered a callback with a number that means nothing.
+    /// A callback returned an invalid number.
     BadReturn(u32),
     /// The host failed in a way that leaves the module in an unknown state.
     Host,
-    /// It had failed before; nothing was called.
+    /// The VM failed earlier; nothing was called.
     Dead,
-    /// The context is none of this machine's; nothing was called and the machine lives.
+    /// The context does not belong to this VM; nothing was called and the VM stays usable.
     UnknownContext,
-    /// There are as many contexts as there may be; nothing was called and the machine lives.
+    /// The maximum number of contexts is reached; nothing was called and the VM stays usable.
     TooManyContexts,
-    /// A plugin that is to end still has streams; nothing was called and the machine lives.
+    /// A plugin that is to end still has streams; nothing was called and the VM stays usable.
     HasStreams,
 }
 
@@ -54,7 +55,7 @@ impl ModuleFault {
         Self { kind, callback, message: message.into() }
     }
 
-    /// What the machine's error means.
+    /// Classifies a wasmtime error.
     pub(crate) fn of_error(
         error: &wasmtime::Error,
         callback: Option<Callback>,
@@ -72,22 +73,22 @@ impl ModuleFault {
         Self::new(kind, callback, message_of(error))
     }
 
-    /// Which kind it is.
+    /// Returns the kind of the fault.
     pub fn kind(&self) -> ModuleFaultKind {
         self.kind
     }
 
-    /// The callback in which it happened; none while the module started.
+    /// Returns the callback that failed; `None` while the module started.
     pub fn callback(&self) -> Option<Callback> {
         self.callback
     }
 
-    /// What happened and, where the machine knows, which functions were being called, the innermost first.
+    /// Returns the root cause and, if wasmtime has a backtrace, the functions on the stack, innermost first.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// Whether the machine can no longer be used.
+    /// Whether the VM can no longer be used.
     pub fn is_fatal(&self) -> bool {
         !matches!(
             self.kind,

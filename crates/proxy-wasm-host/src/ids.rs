@@ -1,17 +1,17 @@
-//! Numbers by which module and host name things to each other.
+//! Identifiers shared by module and host.
 
-/// A context: a plugin (root) or a stream of one.
+/// Context: a plugin (root context) or a stream of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ContextId(pub u32);
 
-/// A call that a module made, by HTTP or gRPC; the host chooses the numbers.
+/// HTTP or gRPC call made by a module; the host assigns the number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CallId(pub u32);
 
-/// A shared queue.
+/// Shared queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct QueueId(pub u32);
 
-/// A metric.
+/// Metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MetricId(pub u32);

@@ -1,4 +1,4 @@
-//! A module that is linked and ready to be started again and again.
+//! Module that is linked and ready to be instantiated many times.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,63 +12,64 @@ use crate::host::Host;
 use crate::module::{Module, ModuleError};
 use crate::vm::{Vm, VmState};
 
-/// A module with everything that its machines have in common. Clones are the same image.
+/// Linked module with the state that its VMs share. Clones share the image.
 pub struct Image<H: Host> {
     shared: Arc<ImageShared>,
     instance: InstancePre<VmState<H>>,
 }
 
-/// What machines of an image have in common.
+/// State shared by the VMs of an image.
 pub(crate) struct ImageShared {
     pub(crate) module: Module,
     pub(crate) limits: WasmVmLimits,
     pub(crate) sandbox: Arc<Sandbox>,
 }
 
-/// What a machine may use.
+/// Resource limits of a VM.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WasmVmLimits {
-    /// Ticks of [`Engine::tick`](crate::Engine::tick) that a call may see before it is stopped, so a call has at least
-    /// this many periods less one.
+    /// Maximum number of ticks of [`Engine::tick`](crate::Engine::tick) during a call before it is stopped. A call has
+    /// at least this many tick periods less one.
     pub call_ticks_max: u64,
-    /// The same for instantiation, for what the module does first, for `on_vm_start` and for `on_configure`, each by itself.
+    /// Maximum number of ticks for instantiation, for the module's start functions, for `on_vm_start` and for
+    /// `on_configure`, each by itself.
     pub start_ticks_max: u64,
-    /// How long a tick is, if calls are to be stopped by the CPU time of their thread instead of by the clock: then a
-    /// thread that the system lets wait is not blamed for it, and a call may use as much CPU as its ticks are long, and
-    /// two more. By default the clock counts.
+    /// Length of a tick, if calls are stopped by the CPU time of their thread instead of by wall-clock time. A call is
+    /// then not charged while the system suspends its thread, and may use as much CPU time as its ticks are long, and
+    /// two ticks more. `None` (default) counts wall-clock ticks.
     pub cpu_tick: Option<Duration>,
-    /// Memory of a machine, within what the engine allows.
+    /// Maximum memory of a VM, within the engine's limit.
     ///
     /// # Units
     ///
     /// Bytes.
     pub memory_bytes_max: usize,
-    /// Elements of each of its tables, within what the engine allows.
+    /// Maximum number of elements per table, within the engine's limit.
     pub table_elements_max: usize,
-    /// Contexts at a time, plugins and streams together.
+    /// Maximum number of contexts at a time, plugins and streams together.
     pub contexts_max: usize,
-    /// A map that crosses, in either direction.
+    /// Maximum size of a map passed in either direction.
     ///
     /// # Units
     ///
     /// Bytes.
     pub map_bytes_max: usize,
-    /// Pairs of a map that crosses, in either direction.
+    /// Maximum number of pairs of a map passed in either direction.
     pub map_pairs_max: usize,
-    /// A value, body or message that crosses, in either direction.
+    /// Maximum size of a value, body or message passed in either direction.
     ///
     /// # Units
     ///
     /// Bytes.
     pub value_bytes_max: usize,
-    /// A record or a printed line; what is longer is cut.
+    /// Maximum length of a log message or printed line; longer ones are cut.
     ///
     /// # Units
     ///
     /// Bytes.
     pub line_bytes_max: usize,
-    /// What is printed during a call; more is dropped, and how much is told in a record.
+    /// Maximum output per call; more is dropped, and the number of dropped bytes is logged.
     ///
     /// # Units
     ///
@@ -77,8 +78,8 @@ pub struct WasmVmLimits {
 }
 
 impl Default for WasmVmLimits {
-    /// 10 ticks a call and 1,000 at the start, 64 MiB, 100,000 elements, 100,000 contexts, maps of 1 MiB and 1,024 pairs, values of 16 MiB, lines of 8 KiB
-    /// and 64 KiB printed.
+    /// 10 ticks per call and 1,000 at the start, 64 MiB of memory, 100,000 table elements, 100,000 contexts, maps of 1
+    /// MiB and 1,024 pairs, values of 16 MiB, lines of 8 KiB and 64 KiB of output.
     fn default() -> Self {
         Self {
             call_ticks_max: 10,
@@ -97,7 +98,7 @@ impl Default for WasmVmLimits {
 }
 
 impl WasmVmLimits {
-    /// What they mean to a store.
+    /// Returns the limits of the store.
     pub(crate) fn bounds(&self) -> Bounds {
         Bounds {
             memory_bytes_max: self.memory_bytes_max,
@@ -110,7 +111,7 @@ impl WasmVmLimits {
 }
 
 impl<H: Host> Image<H> {
-    /// Links a module with the functions of this host.
+    /// Links a module with the host functions of this host.
     ///
     /// # Errors
     ///
@@ -121,25 +122,25 @@ impl<H: Host> Image<H> {
         Ok(Self { shared: Arc::new(shared), instance })
     }
 
-    /// The module.
+    /// Returns the module.
     pub fn module(&self) -> &Module {
         &self.shared.module
     }
 
-    /// What its machines may use.
+    /// Returns the limits of the image's VMs.
     pub fn limits(&self) -> &WasmVmLimits {
         &self.shared.limits
     }
 
-    /// Makes a machine and runs what the module does first: `_initialize` and `main`, or `_start`.
+    /// Creates a VM and runs the module's start functions: `_initialize` and `main`, or `_start`.
     ///
     /// # Errors
     ///
-    /// There are as many instances as there may be, the module asks for more memory than it may have, or it fails.
+    /// The maximum number of instances is reached, the module asks for more memory than it may have, or it fails.
     ///
     /// # Cost
     ///
-    /// A pooled instance takes some microseconds, and what the module does first.
+    /// A pooled instance takes some microseconds, plus the time of the start functions.
     pub fn instantiate(&self, host: H) -> Result<Vm<H>, StartError> {
         Vm::start(Arc::clone(&self.shared), &self.instance, host)
     }
@@ -151,19 +152,19 @@ impl<H: Host> Clone for Image<H> {
     }
 }
 
-/// Why there is no machine.
+/// Error of creating a VM.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// As many instances live as the pool has room for.
+    /// All instances of the pool are in use.
     #[error("all {instances_max} instances are in use")]
     Busy {
-        /// How many there may be.
+        /// Maximum number of instances.
         instances_max: u32,
     },
-    /// There can be no instance of this module within its limits.
+    /// The module cannot be instantiated within its limits.
     #[error("an instance of the module does not fit its limits: {reason}")]
     Limits {
-        /// What it asked for.
+        /// Resource that the module asked for.
         reason: String,
     },
     /// The module failed.

@@ -1,14 +1,14 @@
-//! A host of proxy-wasm modules for any Rust program.
+//! Embeddable host for proxy-wasm modules.
 //!
-//! An [`Engine`] compiles a [`Module`]; linked with the functions of a [`Host`] it is an [`Image`], of which any number
-//! of machines ([`Vm`]) are made, each with its own memory. A machine has contexts: one for each plugin that it was
-//! configured with and one for each stream of those. The program calls the machine when something happens to a stream
-//! ([`Vm::on_request_headers`] and the like); meanwhile the module calls the program through its [`Host`].
+//! An [`Engine`] compiles a [`Module`]. Linked with the functions of a [`Host`], the module is an [`Image`], from which
+//! any number of [`Vm`]s are created, each with its own memory. A VM has contexts: one for each plugin that it was
+//! configured with and one for each stream of a plugin. The program calls the VM on events of a stream
+//! ([`Vm::on_request_headers`] and the like); during such a call the module calls the program through its [`Host`].
 //!
 //! ```
-//! use proxy_wasm_host::abi::{Action, Answer, LogLevel, MapType, Status};
+//! use proxy_wasm_host::abi::{Action, HostResult, LogLevel, MapType, Status};
 //! use proxy_wasm_host::{
-//!     Engine, EngineSettings, Host, Image, Limits, Module, Plugin, Rest, Sandbox, Scope, UnknownImports,
+//!     Engine, EngineSettings, Host, Image, WasmVmLimits, Module, Plugin, Rest, Sandbox, CallerScope, UnknownImports,
 //! };
 //!
 //! /// One request, as the module sees it.
@@ -18,11 +18,11 @@
 //! }
 //!
 //! impl Host for Exchange {
-//!     fn log(&mut self, _: Scope, level: LogLevel, message: &[u8]) {
+//!     fn log(&mut self, _: CallerScope, level: LogLevel, message: &[u8]) {
 //!         println!("{level:?}: {}", String::from_utf8_lossy(message));
 //!     }
 //!
-//!     fn map_visit(&mut self, _: Scope, map: MapType, visit: &mut dyn FnMut(&[u8], &[u8])) -> Answer {
+//!     fn map_visit(&mut self, _: CallerScope, map: MapType, visit: &mut dyn FnMut(&[u8], &[u8])) -> HostResult {
 //!         if map != MapType::HttpRequestHeaders {
 //!             return Err(Status::NotFound);
 //!         }
@@ -30,7 +30,7 @@
 //!         Ok(())
 //!     }
 //!
-//!     fn map_add(&mut self, _: Scope, _: MapType, key: &[u8], value: &[u8]) -> Answer {
+//!     fn map_add(&mut self, _: CallerScope, _: MapType, key: &[u8], value: &[u8]) -> HostResult {
 //!         self.fields.push((key.to_vec(), value.to_vec()));
 //!         Ok(())
 //!     }
@@ -42,7 +42,7 @@
 //! let engine = Engine::new(EngineSettings::default())?;
 //! let _ticker = engine.ticker(std::time::Duration::from_millis(1))?;
 //! let module = Module::compile(&engine, &code, UnknownImports::Refuse)?;
-//! let image = Image::link(&module, Limits::default(), Sandbox::default())?;
+//! let image = Image::link(&module, WasmVmLimits::default(), Sandbox::default())?;
 //!
 //! // Once for each thread, or for each exchange.
 //! let mut vm = image.instantiate(Exchange::default())?;
@@ -59,23 +59,23 @@
 //! # }
 //! ```
 //!
-//! # What holds
+//! # Guarantees
 //!
-//! * A module can harm nobody but itself: memory, tables, time, stack, contexts, and what it prints are limited
-//!   ([`EngineSettings`], [`Limits`]); it has no files, sockets or environment ([`Sandbox`]). What it does wrong is a
-//!   [`Fault`], after which its machine is dead and says so.
-//! * Numbers from a module are checked before anything is done: a pointer beyond its memory is a status, not a fault.
-//! * No callback is entered from within another. A module that is asked for memory in the midst of a call of its own can
-//!   only print meanwhile.
-//! * The host is asked on behalf of a context that is alive ([`Scope`]).
-//! * What the host gives is copied once, into the module's memory; what the module gives is lent where it lies.
-//! * Contexts are finished by themselves when a module that had asked to wait says that it is done.
+//! * A module cannot harm the host or other modules: memory, tables, time, stack, contexts and printed output are
+//!   limited ([`EngineSettings`], [`WasmVmLimits`]); it has no files, sockets or environment ([`Sandbox`]). A violation
+//!   is a [`ModuleFault`], after which its VM can no longer be used and refuses every call.
+//! * Pointers and lengths from a module are checked before use: a pointer beyond its memory is a status, not a fault.
+//! * No callback is entered from within another. While the module's allocator runs during a host call, the module can
+//!   only print.
+//! * The host is called on behalf of a context that exists ([`CallerScope`]).
+//! * Results of the host are copied once, into the module's memory; arguments from the module are borrowed in place.
+//! * A context whose module asked to delay its end is deleted automatically once the module reports that it is done.
 //!
-//! # Where modules differ
+//! # Differences between modules
 //!
-//! Modules for 0.1.0, 0.2.0 and 0.2.1 are taken, with the names that older ones import. Functions for 0.1.0 give an
-//! empty value for a field that is missing. The kit for C++ answers with more words than "continue" and "pause"; those
-//! that stop in some way are a pause. Callbacks that are missing cost nothing and mean "continue".
+//! Modules for 0.1.0, 0.2.0 and 0.2.1 are supported, with the imports of older versions. For 0.1.0 modules, a missing
+//! header has an empty value. The C++ SDK returns more actions than "continue" and "pause"; every action that stops in
+//! some way is treated as pause. Missing callbacks cost nothing and mean "continue".
 
 #![forbid(unsafe_code)]
 

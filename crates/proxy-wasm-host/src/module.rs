@@ -1,4 +1,4 @@
-//! A compiled module and what it asks for and offers.
+//! Compiled module with its checked imports and exports.
 
 use thiserror::Error;
 use wasm_sandbox::Engine;
@@ -6,7 +6,7 @@ use wasmtime::{ExternType, FuncType, ModuleExport, ValType};
 
 use crate::abi::{AbiVersion, Callback, Function, Number, Signature, signature_of};
 
-/// A module that was compiled and checked. Clones are the same module.
+/// Compiled and checked module. Clones share the module.
 #[derive(Clone)]
 pub struct Module {
     engine: Engine,
@@ -17,82 +17,82 @@ pub struct Module {
     unknown_imports: Vec<String>,
 }
 
-/// Where each callback is, by its number.
+/// Export of each callback, by its number.
 pub(crate) type Callbacks = [Option<CallbackExport>; Callback::ALL.len()];
 
-/// An export that is a callback.
+/// Export that implements a callback.
 #[derive(Clone, Copy)]
 pub(crate) struct CallbackExport {
     pub(crate) export: ModuleExport,
     pub(crate) signature: Signature,
 }
 
-/// What to do with imports that this host doesn't have.
+/// Handling of imports that this host does not provide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum UnknownImports {
-    /// Refuse the module.
+    /// The module is refused.
     #[default]
     Refuse,
-    /// Take it; a call of such a function is a fault.
+    /// The module is accepted; a call of such a function is a fault.
     Trap,
 }
 
-/// Why a module can't be used.
+/// Error of loading a module.
 #[derive(Debug, Error)]
 pub enum ModuleError {
-    /// No module, or one that uses what this machine doesn't know.
+    /// The code is not a WebAssembly module, or it uses features that the engine does not support.
     #[error("this is no WebAssembly module that can be run here")]
     Code {
-        /// Why.
+        /// Underlying error.
         #[source]
         source: wasmtime::Error,
     },
-    /// None of the versions that this host speaks.
+    /// The module declares none of the supported ABI versions.
     #[error(
         "the module exports none of `proxy_abi_version_0_1_0`, `proxy_abi_version_0_2_0` and `proxy_abi_version_0_2_1`: it was not built for proxy-wasm"
     )]
     Version,
-    /// An import that this host doesn't have.
+    /// The module has an import that this host does not provide.
     #[error("the module imports `{name}`, which this host does not have")]
     UnknownImport {
         /// Module and name of the import.
         name: String,
     },
-    /// An import with another type than the function of this host.
+    /// The type of an import differs from the host function's.
     #[error("the module imports `{name}` as {found}, but it is {expected}")]
     ImportType {
         /// Module and name of the import.
         name: String,
-        /// What the module says.
+        /// Type in the module.
         found: String,
-        /// What it is.
+        /// Type of the host function.
         expected: String,
     },
-    /// A callback with another type than the contract says.
+    /// The type of a callback differs from the ABI's.
     #[error("the module exports `{name}` as {found}, but hosts call {expected}")]
     ExportType {
-        /// The name of the export.
+        /// Name of the export.
         name: String,
-        /// What the module says.
+        /// Type in the module.
         found: String,
-        /// What hosts call.
+        /// Type that hosts call.
         expected: String,
     },
-    /// No memory that a host could read.
+    /// The module does not export its memory.
     #[error("the module exports no memory of its own with the name `memory`")]
     Memory,
-    /// No way to ask the module for memory.
+    /// The module exports no allocator.
     #[error("the module exports neither `proxy_on_memory_allocate` nor `malloc`")]
     Allocator,
 }
 
 impl Module {
-    /// Compiles a module, binary or (with wasmtime's feature for it) as text, and checks it.
+    /// Compiles and checks a module, binary or (with wasmtime's feature for it) as text.
     ///
     /// # Errors
     ///
-    /// The code is no module, was built for another contract, imports what this host doesn't have or exports what hosts
-    /// can't call.
+    /// The code is not a module, was built for another ABI, has unknown imports, or exports functions that hosts cannot
+    /// call.
     ///
     /// # Cost
     ///
@@ -110,22 +110,22 @@ impl Module {
         Ok(Self { engine: engine.clone(), code, version, callbacks, allocator, unknown_imports })
     }
 
-    /// The contract it was built for.
+    /// Returns the ABI version that the module was built for.
     pub fn abi_version(&self) -> AbiVersion {
         self.version
     }
 
-    /// Whether it has this callback. Calling one that is missing costs nothing.
+    /// Whether the module has this callback. Calling a missing callback costs nothing.
     pub fn has(&self, callback: Callback) -> bool {
         self.found(callback).is_some()
     }
 
-    /// Imports that this host doesn't have, as `module.name`; calling one is a fault.
+    /// Returns the unknown imports as `module.name`; calling one is a fault.
     pub fn unknown_imports(&self) -> &[String] {
         &self.unknown_imports
     }
 
-    /// The engine that runs it.
+    /// Returns the engine that runs the module.
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
@@ -138,7 +138,7 @@ impl Module {
         self.callbacks.get(callback as usize).copied().flatten()
     }
 
-    /// The name of the function that gives memory.
+    /// Returns the name of the module's allocator function.
     pub(crate) fn allocator(&self) -> &'static str {
         self.allocator
     }
@@ -199,7 +199,7 @@ fn find_allocator(code: &wasmtime::Module) -> Result<&'static str, ModuleError> 
 }
 
 fn check_start(code: &wasmtime::Module) -> Result<(), ModuleError> {
-    // What is never called may have any type.
+    // Functions that are never called may have any type.
     if check_export(code, "_initialize", &[Signature { params: 0, results: 0 }])?.is_some() {
         check_export(code, "main", &[Signature { params: 2, results: 1 }])?;
     } else {
@@ -219,7 +219,7 @@ fn find_callbacks(code: &wasmtime::Module) -> Result<Callbacks, ModuleError> {
     Ok(callbacks)
 }
 
-/// The signature of an export that may be missing.
+/// Checks an optional export and returns its signature.
 fn check_export(
     code: &wasmtime::Module,
     name: &str,

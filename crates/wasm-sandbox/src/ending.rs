@@ -1,40 +1,40 @@
-//! How a call ended that did not return.
+//! Classification of calls into a module that did not return.
 
 use thiserror::Error;
 use wasmtime::{Trap, WasmBacktrace};
 
 use crate::store::Refused;
 
-/// How a call ended that did not return.
+/// Reason why a call into a module did not return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CallTermination {
-    /// The module did what the machine forbids: `unreachable`, an address beyond its memory, a division by zero and the
-    /// like; or it called what is [`Missing`].
+    /// The module performed an operation that WebAssembly forbids: `unreachable`, a memory access out of bounds, a
+    /// division by zero and the like; or it called a [`Missing`] function.
     Trap,
-    /// It ran longer than a call may.
+    /// The call exceeded its time limit.
     Deadline,
-    /// It called itself deeper than the stack allows.
+    /// The call stack overflowed, by too deep recursion.
     StackOverflow,
-    /// It ended after it was refused memory or table elements beyond its limit.
+    /// The module ended after it was refused memory or table elements beyond its limit.
     Memory,
-    /// It ended after it was refused memory or table elements within its limit: its own maximum is lower, or the system
-    /// had none.
+    /// The module ended after it was refused memory or table elements within its limit: its own maximum is lower, or
+    /// the system had none.
     NoMemory,
-    /// It ended itself with this code.
+    /// The module exited with this code.
     Exit(u32),
-    /// A function of the host failed.
+    /// A host function failed.
     Host,
 }
 
 impl CallTermination {
-    /// What the machine's error means, of a call in which memory was or was not refused.
+    /// Classifies a wasmtime error of a call in which memory was or was not refused.
     pub fn of(error: &wasmtime::Error, refused: Option<Refused>) -> Self {
         let of_memory = refused.map(|refused| match refused {
             Refused::Limit => Self::Memory,
             Refused::Elsewhere => Self::NoMemory,
         });
         match (error.downcast_ref::<Exit>(), error.downcast_ref::<Trap>()) {
-            // What a runtime does when it gets no memory differs: some end themselves, some trap.
+            // Language runtimes react differently to failed allocations: some exit, some trap.
             (Some(exit), _) => of_memory.unwrap_or(Self::Exit(exit.0)),
             (None, Some(Trap::Interrupt)) => Self::Deadline,
             (None, Some(Trap::StackOverflow)) => Self::StackOverflow,
@@ -45,22 +45,22 @@ impl CallTermination {
     }
 }
 
-/// The module ended itself.
+/// Error of a call in which the module exited (`proc_exit`).
 #[derive(Debug, Clone, Copy, Error)]
 #[error("the module ended itself with code {0}")]
 pub struct Exit(pub u32);
 
-/// The module called what there is not, by its module and name.
+/// Error of a call to a function that the host does not have; holds its module and name.
 #[derive(Debug, Clone, Error)]
 #[error("the module called `{0}`, which this host does not have")]
 pub struct Missing(pub String);
 
-/// What happened.
+/// Returns the root cause of an error as text.
 pub fn cause_of(error: &wasmtime::Error) -> String {
     error.root_cause().to_string()
 }
 
-/// What happened and, where the machine knows, which functions were being called, the innermost first.
+/// Returns the root cause and, if wasmtime has a backtrace, the functions on the stack, innermost first.
 pub fn message_of(error: &wasmtime::Error) -> String {
     let mut message = cause_of(error);
     let Some(backtrace) = error.downcast_ref::<WasmBacktrace>() else { return message };

@@ -1,11 +1,11 @@
-//! What holds modules of WebAssembly, whatever contract they speak.
+//! Sandbox for WebAssembly modules, independent of the ABI they use.
 //!
-//! An [`Engine`] compiles and runs; its clock ticks. The store of an instance is made by [`confine`] and has a
-//! [`Confinement`], which limits memory, tables, the time of a call and what is printed. [`define_wasi`] gives a module
-//! the functions of WASI: time, randomness and a place to print to, nothing else. How a call ended that did not return
-//! is an [`Ending`].
+//! An [`Engine`] compiles and runs modules and ticks their deadline clock. [`confine`] creates the store of an instance
+//! with a [`Confinement`], which limits memory, tables, call time and printed output. [`define_wasi`] gives a module
+//! the WASI functions: time, randomness and standard output, nothing else. [`CallTermination`] says why a call did not
+//! return.
 //!
-//! What modules and host say to each other is another crate's affair.
+//! The ABI between module and host is defined by another crate.
 
 #![forbid(unsafe_code)]
 

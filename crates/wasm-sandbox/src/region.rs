@@ -1,43 +1,43 @@
-//! Places in a module's memory, as modules give them.
+//! Bounds-checked regions of a module's memory.
 
 use thiserror::Error;
 
-/// A pointer and a length that a module gave.
+/// Pointer and length as given by a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Region {
-    /// The address of its first byte.
+    /// Address of the first byte.
     pub start: u32,
-    /// How many bytes it has.
+    /// Length in bytes.
     pub len: u32,
 }
 
-/// A region reaches beyond the module's memory.
+/// Error of a region that reaches beyond the module's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("an address beyond the module's memory")]
 pub struct Beyond;
 
 impl Region {
-    /// A region, wherever it may be.
+    /// Creates a region without checking it.
     pub const fn new(start: u32, len: u32) -> Self {
         Self { start, len }
     }
 
-    /// Its bytes in a memory.
+    /// Returns the region's bytes in a memory.
     ///
     /// # Errors
     ///
-    /// It reaches beyond the memory.
+    /// The region reaches beyond the memory.
     #[inline]
     pub fn of(self, memory: &[u8]) -> Result<&[u8], Beyond> {
         let (start, end) = self.bounds()?;
         memory.get(start..end).ok_or(Beyond)
     }
 
-    /// Its bytes in a memory.
+    /// Returns the region's bytes in a memory for writing.
     ///
     /// # Errors
     ///
-    /// It reaches beyond the memory.
+    /// The region reaches beyond the memory.
     #[inline]
     pub fn of_mut(self, memory: &mut [u8]) -> Result<&mut [u8], Beyond> {
         let (start, end) = self.bounds()?;

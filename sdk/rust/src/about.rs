@@ -5,20 +5,20 @@ use std::str;
 use crate::abi;
 use crate::crossing::CallContext;
 
-/// Facts about an exchange. A text that is not known (yet) is empty.
+/// Facts about an exchange. A text that is not known, or not yet known, is empty.
 #[derive(Clone, Copy)]
 pub struct About<'a> {
     crossing: &'a CallContext<'a>,
 }
 
-/// One item of metadata.
+/// One metadata entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Metadata<'a> {
-    /// Whose it is, by custom the name of the filter that wrote it.
+    /// Namespace, by convention the name of the filter that wrote it.
     pub space: &'a str,
-    /// What it is.
+    /// Key within the namespace.
     pub key: &'a str,
-    /// JSON.
+    /// Value as JSON.
     pub value: &'a str,
 }
 
@@ -54,40 +54,41 @@ impl<'a> About<'a> {
     }
 
     texts! {
-        /// The client's address, `192.0.2.1:4711`, `[2001:db8::1]:4711` or `unix`.
+        /// Returns the client's address, `192.0.2.1:4711`, `[2001:db8::1]:4711` or `unix`.
         peer;
-        /// The address it connected to.
+        /// Returns the local address that the client connected to.
         local;
-        /// The listener's name.
+        /// Returns the listener's name.
         listener;
-        /// The name of the rule that won.
+        /// Returns the name of the matched rule.
         rule;
-        /// The name of the cluster that the rule says.
+        /// Returns the name of the cluster selected by the rule.
         cluster;
-        /// The endpoint's address, once there is a response from it.
+        /// Returns the endpoint's address, once it has sent a response.
         endpoint;
-        /// The request id, where the listener has them.
+        /// Returns the request ID, if the listener assigns them.
         request_id;
-        /// Why eddy answered by itself, a word as in the access record.
+        /// Returns the reason for a local reply, a word as in the access log entry.
         details;
     }
 
     numbers! {
-        /// When the request's head was complete, microseconds since 1970.
+        /// Returns when the request head was complete, in microseconds since 1970.
         started_unix_us: u64;
-        /// How long the exchange took, microseconds; only in [`crate::Phase::Log`].
+        /// Returns the duration of the exchange in microseconds; only in [`crate::Phase::Log`].
         duration_us: u64;
-        /// The number of the client's connection in this worker.
+        /// Returns the number of the client's connection in this worker.
         connection: u64;
-        /// Bytes of the request's body so far.
+        /// Returns the bytes of the request body so far.
         request_bytes: u64;
-        /// Bytes of the response's body so far.
+        /// Returns the bytes of the response body so far.
         response_bytes: u64;
-        /// Endpoints tried.
+        /// Returns the number of attempts at endpoints.
         attempts: u32;
     }
 
-    /// The metadata of the exchange as the host knows it; [`crate::Exchange::metadata`] knows changes of this crossing as well.
+    /// Returns the metadata of the exchange as known to the host; [`crate::Exchange::metadata`] includes changes of
+    /// this crossing.
     pub fn metadata(&self) -> impl ExactSizeIterator<Item = Metadata<'a>> + use<'a> {
         let view = &self.crossing.view;
         let text = |text| str::from_utf8(view.text(text)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Hooks that may block run on threads of the library's own, over a copy of what the host shows.
+//! Runs blocking hooks on the library's own threads, with a copy of the host's data.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -15,23 +15,23 @@ use crate::paused::{self, FilterPosition};
 use crate::phase::Phase;
 use crate::view::{CallView, RawHead};
 
-/// A hook to be entered elsewhere.
+/// A hook to be called on another thread.
 struct Detached {
     slot: Arc<FilterSlot>,
     place: FilterPosition,
-    /// Our own reference to the state, beside the host's; 0 for none.
+    /// Our own reference to the state, in addition to the host's; 0 for none.
     state: u64,
-    /// What filters before it in the call wrote.
+    /// Edits by earlier filters of the call.
     prior: Vec<u8>,
     seen: OwnedCall,
     hook: BlockingHook,
 }
 
-/// What is run elsewhere, with the state's number; answers with the contract's verdict and never panics.
+/// Hook that runs on another thread, with the state's number; returns the ABI verdict and never panics.
 pub(crate) type BlockingHook =
     Box<dyn FnOnce(&FilterSlot, &CallContext<'_>, FilterPosition, u64) -> u8 + Send>;
 
-/// A call and all it points to, copied.
+/// A copy of a call and of all data that it points to.
 struct OwnedCall {
     call: abi::AbiCall,
     about: Vec<abi::AbiAbout>,
@@ -40,10 +40,10 @@ struct OwnedCall {
     pairs: Vec<abi::AbiPair>,
 }
 
-// SAFETY: the pointers lead to memory that belongs to the copy and is not changed any more.
+// SAFETY: the pointers lead to memory that belongs to the copy and is not modified any more.
 unsafe impl Send for OwnedCall {}
 
-/// Threads and what they have to do.
+/// Threads and their queue.
 struct BlockingPool {
     inner: Mutex<BlockingQueue>,
     wakes: Condvar,
@@ -62,7 +62,7 @@ static POOL: BlockingPool = BlockingPool {
     wakes: Condvar::new(),
 };
 
-/// Has a hook of the slot entered elsewhere.
+/// Calls a hook of the slot on another thread.
 ///
 /// # Safety
 /// As [`detach`].
@@ -73,18 +73,18 @@ pub(crate) unsafe fn enter(
     crossing: &CallContext<'_>,
 ) -> Result<(), Fault> {
     let hook: BlockingHook = Box::new(|slot, crossing, place, mut state| {
-        // SAFETY: the state is of this filter's type, and the reference of `Detached` keeps it. A filter that keeps any state
-        // was given one before, so that none is made here.
+        // SAFETY: the state is of this filter's type, and the reference of `Detached` keeps it alive. A filter with
+        // state was given one before, so that none is created here.
         unsafe { slot.instance().enter(crossing, place, &mut state) }
     });
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     unsafe { detach(slot, place, state, crossing, hook) }
 }
 
-/// Has something run elsewhere; the host is told of its verdict by a resume.
+/// Runs a hook on another thread; its verdict is reported to the host by a resume.
 ///
 /// # Safety
-/// `state` is 0, or a reference to a state of the slot's filter type that becomes this function's.
+/// `state` is 0, or a reference to a state of the slot's filter type that this function takes over.
 pub(crate) unsafe fn detach(
     slot: Arc<FilterSlot>,
     place: FilterPosition,
@@ -101,7 +101,7 @@ pub(crate) unsafe fn detach(
 /// Runs a job on one of the threads.
 ///
 /// # Errors
-/// When there are too many jobs, or no thread to be had; the job is dropped then.
+/// Returns an error if there are too many jobs, or no thread can be started; the job is dropped then.
 pub(crate) fn run(job: Job) -> Result<(), Fault> {
     let mut queue = POOL.lock();
     if queue.jobs.len() >= JOBS_MAX {
@@ -112,7 +112,7 @@ pub(crate) fn run(job: Job) -> Result<(), Fault> {
         match started {
             Ok(_) => queue.threads += 1,
             Err(error) if queue.threads == 0 => return Err(error.into()),
-            // The others will come to it.
+            // The existing threads will run it.
             Err(_) => {}
         }
     }
@@ -132,7 +132,7 @@ impl BlockingPool {
         loop {
             if let Some(job) = queue.jobs.pop_front() {
                 drop(queue);
-                // A hook's panic is a fault already; this keeps the thread for whatever else may come.
+                // A hook's panic is already a fault; this keeps the thread alive for any other panic.
                 let _ = guard::catch(job);
                 queue = self.lock();
                 continue;
@@ -147,12 +147,12 @@ impl BlockingPool {
 impl Detached {
     fn run(&mut self) {
         let Some(phase) = Phase::from_number(self.seen.call.phase) else { return };
-        // SAFETY: the copy lives until the end of this function and is not changed.
+        // SAFETY: the copy lives until the end of this function and is not modified.
         let view = unsafe { CallView::new(self.seen.call) };
         let crossing = CallContext::new(view, phase, &self.prior, EditLog::Own(OwnLog::default()));
         let hook = std::mem::replace(&mut self.hook, Box::new(|_, _, _, _| abi::PAUSE));
         let verdict = hook(&self.slot, &crossing, self.place, self.state);
-        // What is over by now needs no answer.
+        // An exchange that has ended needs no verdict.
         if phase != Phase::Log && verdict != abi::PAUSE {
             let _ = paused::resume(self.place, verdict, &crossing.own_edits());
         }
@@ -161,7 +161,7 @@ impl Detached {
 
 impl Drop for Detached {
     fn drop(&mut self) {
-        // SAFETY: the reference is ours, or 0, and used no more.
+        // SAFETY: the reference is ours, or 0, and not used any more.
         unsafe { self.slot.instance().release(self.state) };
     }
 }
@@ -229,7 +229,7 @@ impl OwnedCall {
     }
 }
 
-/// Most threads; more would only wait beside each other.
+/// Maximum threads; more would only wait for each other.
 const THREADS_MAX: usize = 64;
-/// Most hooks that wait for a thread.
+/// Maximum hooks that wait for a thread.
 const JOBS_MAX: usize = 1024;

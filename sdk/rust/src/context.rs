@@ -1,10 +1,10 @@
-//! A filter's connection to the host outside its hooks.
+//! Connection of a filter to the host outside its hooks.
 
 use crate::log::LogTarget;
 use crate::metric::{Counter, Gauge, Histogram, MetricError};
 use crate::outbound::{Answer, Outbound, OutboundCall, OutboundError};
 
-/// A filter's connection to the host: for the log, for metrics and for requests of its own, from any thread.
+/// Connection of a filter to the host, from any thread: log, metrics and outbound requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Context {
     filter: u32,
@@ -15,15 +15,15 @@ impl Context {
         Self { filter }
     }
 
-    /// A number that only grows, shown as `eddy_filter_NAME{filter="..."}`.
+    /// Defines a counter, shown as `eddy_filter_NAME{filter="..."}`.
     ///
     /// # Errors
-    /// When the name is no metric's name or the filter has 64 of them.
+    /// Returns an error if the name is not a valid metric name, or the filter already has 64 metrics.
     pub fn counter(&self, name: &str) -> Result<Counter, MetricError> {
         Counter::define(self.filter, name)
     }
 
-    /// A number that rises and falls.
+    /// Defines a gauge.
     ///
     /// # Errors
     /// As [`Self::counter`].
@@ -31,18 +31,18 @@ impl Context {
         Gauge::define(self.filter, name)
     }
 
-    /// How values are spread; `bounds` ascend, and there are at most 32.
+    /// Defines a histogram; `bounds` ascend, and there are at most 32.
     ///
     /// # Errors
-    /// As [`Self::counter`], and when the bounds make no sense.
+    /// As [`Self::counter`], and for invalid bounds.
     pub fn histogram(&self, name: &str, bounds: &[u64]) -> Result<Histogram, MetricError> {
         Histogram::define(self.filter, name, bounds)
     }
 
-    /// Sends a request that belongs to no exchange; see [`crate::Exchange::send`].
+    /// Sends a request that does not belong to an exchange; see [`crate::Exchange::send`].
     ///
     /// # Errors
-    /// When the host does not take it; `done` is not called then.
+    /// Returns an error if the host rejects the request; `done` is not called then.
     pub fn send(
         &self,
         request: &Outbound<'_>,

@@ -1,4 +1,4 @@
-//! One crossing from the host into the library: what is seen, and what was written so far.
+//! One crossing from the host into the library: the visible data, and the edits so far.
 
 use crate::abi;
 use crate::edit::EditError;
@@ -7,17 +7,17 @@ use crate::overlay::{self, Arena, OwnHead};
 use crate::phase::Phase;
 use crate::view::{CallView, RawHead};
 
-/// What the hooks of one crossing share.
+/// State shared by the hooks of one crossing.
 pub(crate) struct CallContext<'a> {
     pub(crate) view: CallView<'a>,
     pub(crate) phase: Phase,
-    /// What earlier filters of the call wrote, where `log` does not hold it.
+    /// Edits by earlier filters of the call that `log` does not contain.
     prior: &'a [u8],
     log: EditLog,
     arena: Arena,
 }
 
-/// Which section of a message.
+/// Section of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HeadSection {
     Request,
@@ -34,34 +34,34 @@ impl<'a> CallContext<'a> {
         self.log.append(record)
     }
 
-    /// How many bytes of edits this crossing has.
+    /// Returns the bytes of edits of this crossing.
     pub(crate) fn edits_len(&self) -> usize {
         self.log.len()
     }
 
-    /// Takes back what was written since there were `len` bytes of edits.
+    /// Reverts the edits after the first `len` bytes.
     pub(crate) fn take_back(&self, len: usize) {
         self.log.truncate(len);
     }
 
-    /// All edits so far, those of earlier filters first.
+    /// Returns all edits so far, those of earlier filters first.
     pub(crate) fn edits(&self) -> Vec<u8> {
         let mut edits = self.prior.to_vec();
         self.log.read(|records| edits.extend_from_slice(records.as_bytes()));
         edits
     }
 
-    /// The edits of this crossing alone.
+    /// Returns only the edits of this crossing.
     pub(crate) fn own_edits(&self) -> Vec<u8> {
         self.log.read(|records| records.as_bytes().to_vec())
     }
 
-    /// Whether the hook runs elsewhere than on the thread that the host entered.
+    /// Whether the hook runs on another thread than the one that the host called.
     pub(crate) fn is_detached(&self) -> bool {
         matches!(self.log, EditLog::Own(_))
     }
 
-    /// The section's fields as the host laid them out.
+    /// Returns the section's fields as provided by the host.
     pub(crate) fn raw_head(&self, section: HeadSection) -> RawHead<'a> {
         match section {
             HeadSection::Request => self.view.request(),
@@ -70,14 +70,14 @@ impl<'a> CallContext<'a> {
         }
     }
 
-    /// The section's fields with the edits of this crossing, of which there are some.
+    /// Returns the section's fields with the edits of this crossing, which must exist.
     pub(crate) fn edited_head(&'a self, section: HeadSection) -> RawHead<'a> {
         let head = self.raw_head(section);
         let own = self.read(|prior, log| OwnHead::edited(head, prior.chain(log)));
         self.arena.keep_head(own)
     }
 
-    /// Whether edits of this crossing change fields of this section; of one of this name, if it is given.
+    /// Whether edits of this crossing change fields of this section, or those called `name` if given.
     pub(crate) fn is_edited(&self, section: HeadSection, name: Option<&[u8]>) -> bool {
         if !self.has_edits() || section != self.edited_section() {
             return false;
@@ -89,7 +89,7 @@ impl<'a> CallContext<'a> {
         self.read(|mut prior, mut log| prior.any(is_about) || log.any(is_about))
     }
 
-    /// A text of the head, as the last edit of this kind has left it.
+    /// Returns a text of the head after the last edit of this kind.
     pub(crate) fn text(&'a self, op: u16, original: &'a [u8]) -> &'a [u8] {
         if !self.has_edits() {
             return original;
@@ -99,7 +99,7 @@ impl<'a> CallContext<'a> {
         last.map_or(original, |value| self.arena.keep(value))
     }
 
-    /// The status, as the last edit has left it.
+    /// Returns the status after the last edit.
     pub(crate) fn status(&self) -> u16 {
         let of_call = self.view.call().status;
         if !self.has_edits() {
@@ -111,7 +111,7 @@ impl<'a> CallContext<'a> {
         last.and_then(|status| u16::try_from(status).ok()).unwrap_or(of_call)
     }
 
-    /// The body, as edits have left it.
+    /// Returns the body after the edits.
     pub(crate) fn body(&'a self) -> &'a [u8] {
         let body = self.view.body();
         if !self.has_edits() {
@@ -125,12 +125,12 @@ impl<'a> CallContext<'a> {
         edited.map_or(body, |edited| self.arena.keep(edited))
     }
 
-    /// The metadata of a key, as edits have left it; empty for none.
+    /// Returns the metadata of a key after the edits; empty for none.
     pub(crate) fn metadata(&'a self, space: &str, key: &str) -> &'a [u8] {
         self.metadata_with(space, key, "")
     }
 
-    /// The same of a key with something behind it.
+    /// Returns the metadata of a key that has a suffix appended.
     pub(crate) fn metadata_with(&'a self, space: &str, key: &str, suffix: &str) -> &'a [u8] {
         let is_key = |name: &[u8]| name.strip_suffix(suffix.as_bytes()) == Some(key.as_bytes());
         let is_name = |name: &[u8]| {
@@ -160,7 +160,7 @@ impl<'a> CallContext<'a> {
         self.log.read(|log| look(EditLogRecords::of(self.prior), log))
     }
 
-    /// The section that edits of fields change in this phase.
+    /// Returns the section that field edits change in this phase.
     fn edited_section(&self) -> HeadSection {
         match self.phase {
             Phase::RequestHead | Phase::RequestBody => HeadSection::Request,

@@ -1,4 +1,4 @@
-//! Changes to the message.
+//! Edits of the message.
 
 use std::fmt;
 
@@ -6,71 +6,72 @@ use crate::abi;
 use crate::field::FieldName;
 use crate::phase::Phase;
 
-/// Changes to the message, by a hook through its [`crate::Exchange`] or later through its [`crate::Paused`].
+/// Edits of the message, made by a hook through its [`crate::Exchange`] or later through its [`crate::Paused`].
 ///
-/// The host checks every change as it checks what a peer sends, when the hook has returned. One that it refuses is a fault of
-/// the filter: a control byte, a field that frames the message or ends at a hop, too much of anything.
+/// When the hook has returned, the host checks every edit in the same way as input of a peer. A rejected edit is a
+/// fault of the filter: a control byte, a framing or hop-by-hop header, an exceeded limit.
 ///
 /// # Errors
-/// Each method fails with [`EditError::Phase`] where the phase has no such thing to change, and with [`EditError::TooLarge`]
-/// where the edits of the call would be more than 16 MiB. Then nothing has been changed.
+/// Each method fails with [`EditError::Phase`] if it does not apply to the phase, and with [`EditError::TooLarge`] if
+/// the edits of the call would exceed 16 MiB. Nothing is changed then.
 pub trait Edit: sealed::EditSink {
-    /// One field in the place of all of this name.
+    /// Replaces all header fields of this name by one.
     fn set(&mut self, name: impl FieldName, value: impl AsRef<[u8]>) -> Result<(), EditError> {
         self.write(abi::EDIT_SET, name.name(), value.as_ref(), 0)
     }
 
-    /// One more field.
+    /// Adds a header field.
     fn add(&mut self, name: impl FieldName, value: impl AsRef<[u8]>) -> Result<(), EditError> {
         self.write(abi::EDIT_ADD, name.name(), value.as_ref(), 0)
     }
 
-    /// No field of this name any more.
+    /// Removes all header fields of this name.
     fn remove(&mut self, name: impl FieldName) -> Result<(), EditError> {
         self.write(abi::EDIT_REMOVE, name.name(), &[], 0)
     }
 
-    /// Another method. In request phases.
+    /// Replaces the method. In request phases.
     fn set_method(&mut self, method: &str) -> Result<(), EditError> {
         self.write(abi::EDIT_METHOD, &[], method.as_bytes(), 0)
     }
 
-    /// Another path and query: what is sent, normalised. The rule's own rewrite is void then. In request phases.
+    /// Replaces path and query, which are sent normalised. The rule's own rewrite is not applied then. In request
+    /// phases.
     fn set_target(&mut self, target: impl AsRef<[u8]>) -> Result<(), EditError> {
         self.write(abi::EDIT_TARGET, &[], target.as_ref(), 0)
     }
 
-    /// Another host, or host and port. In request phases.
+    /// Replaces the authority: host, or host and port. In request phases.
     fn set_authority(&mut self, authority: impl AsRef<[u8]>) -> Result<(), EditError> {
         self.write(abi::EDIT_AUTHORITY, &[], authority.as_ref(), 0)
     }
 
-    /// Another status. In response phases.
+    /// Replaces the status. In response phases.
     fn set_status(&mut self, status: u16) -> Result<(), EditError> {
         self.write(abi::EDIT_STATUS, &[], &[], u32::from(status))
     }
 
-    /// This in the place of the piece, or of the whole body where it was collected. In body phases.
+    /// Replaces the piece, or the whole body if it was buffered. In body phases.
     fn set_body(&mut self, body: impl AsRef<[u8]>) -> Result<(), EditError> {
         self.write(abi::EDIT_BODY_SET, &[], body.as_ref(), 0)
     }
 
-    /// This behind the piece or the whole body. In body phases.
+    /// Appends to the piece or the whole body. In body phases.
     fn append_body(&mut self, bytes: impl AsRef<[u8]>) -> Result<(), EditError> {
         self.write(abi::EDIT_BODY_APPEND, &[], bytes.as_ref(), 0)
     }
 
-    /// This before the piece or the whole body. In body phases.
+    /// Prepends to the piece or the whole body. In body phases.
     fn prepend_body(&mut self, bytes: impl AsRef<[u8]>) -> Result<(), EditError> {
         self.write(abi::EDIT_BODY_PREPEND, &[], bytes.as_ref(), 0)
     }
 
-    /// Without the first bytes of the piece or the whole body. In body phases.
+    /// Removes the first bytes of the piece or the whole body. In body phases.
     fn drain_body(&mut self, bytes: u32) -> Result<(), EditError> {
         self.write(abi::EDIT_BODY_DRAIN, &[], &[], bytes)
     }
 
-    /// Notes something for later filters and the access record.
+    /// Sets metadata for later filters and the access log entry.
     fn set_metadata(
         &mut self,
         space: &str,
@@ -81,43 +82,43 @@ pub trait Edit: sealed::EditSink {
         self.write(abi::EDIT_METADATA, &name, value.into().to_string().as_bytes(), 0)
     }
 
-    /// Takes a note away.
+    /// Removes metadata.
     fn remove_metadata(&mut self, space: &str, key: &str) -> Result<(), EditError> {
         let name = [space.as_bytes(), b"\0", key.as_bytes()].concat();
         self.write(abi::EDIT_METADATA, &name, &[], 0)
     }
 
-    /// Has the rule looked up again, with the head as it is then, before the request goes on. In request phases.
+    /// Repeats the rule lookup, with the head after all edits, before the request continues. In request phases.
     fn clear_route(&mut self) -> Result<(), EditError> {
         self.write(abi::EDIT_CLEAR_ROUTE, &[], &[], 0)
     }
 
-    /// The endpoint of the cluster to send to, by its address. In request phases.
+    /// Selects the cluster's endpoint by its address. In request phases.
     fn set_endpoint(&mut self, address: &str, fallback: OnlyThere) -> Result<(), EditError> {
         self.write(abi::EDIT_ENDPOINT, &[], address.as_bytes(), u32::from(fallback == OnlyThere::Yes))
     }
 }
 
-/// Whether a request may go to another endpoint where the wanted one cannot take it.
+/// Whether a request may go to another endpoint if the selected one is unavailable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnlyThere {
-    /// It goes there or nowhere.
+    /// Only the selected endpoint.
     Yes,
-    /// It may go to another one.
+    /// Any endpoint if necessary.
     No,
 }
 
-/// Why a change was not taken.
+/// Why an edit was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EditError {
-    /// The phase has no such thing to change.
+    /// The edit does not apply to the phase.
     Phase {
-        /// What was to be changed.
+        /// Part of the message that was to be changed.
         what: &'static str,
     },
-    /// The edits of the call would be more than their limit.
+    /// The edits of the call would exceed their limit.
     TooLarge,
-    /// The hook has paused: whoever holds the [`crate::Paused`] changes the message through that.
+    /// The hook has paused: the message is changed through its [`crate::Paused`].
     Paused,
 }
 
@@ -127,16 +128,16 @@ pub(crate) mod sealed {
     use super::{EditError, may_edit, what_of};
     use crate::phase::Phase;
 
-    /// Where edits go.
+    /// Destination of edits.
     #[expect(unnameable_types, reason = "nobody else implements it")]
     pub trait EditSink {
-        /// The phase in which the hook was entered.
+        /// Returns the phase in which the hook was called.
         fn sink_phase(&self) -> Phase;
 
         /// Writes a record.
         fn sink(&mut self, op: u16, name: &[u8], value: &[u8], number: u32) -> Result<(), EditError>;
 
-        /// Writes a record if the phase has something for it to change.
+        /// Writes a record if the edit applies to the phase.
         fn write(&mut self, op: u16, name: &[u8], value: &[u8], number: u32) -> Result<(), EditError> {
             if !may_edit(self.sink_phase(), op) {
                 return Err(EditError::Phase { what: what_of(op) });
@@ -146,7 +147,8 @@ pub(crate) mod sealed {
     }
 }
 
-/// Whether the phase has something for this edit to change. What depends on how far the message has gone is the host's to judge.
+/// Whether the edit applies to the phase. Conditions that depend on the progress of the message are checked by the
+/// host.
 fn may_edit(phase: Phase, op: u16) -> bool {
     match op {
         abi::EDIT_METHOD | abi::EDIT_TARGET | abi::EDIT_AUTHORITY => phase.is_request(),
@@ -155,13 +157,13 @@ fn may_edit(phase: Phase, op: u16) -> bool {
         abi::EDIT_BODY_SET | abi::EDIT_BODY_APPEND | abi::EDIT_BODY_PREPEND | abi::EDIT_BODY_DRAIN => {
             phase.is_body()
         }
-        // The host ignores notes of a phase in which nobody follows; they do no harm.
+        // The host ignores metadata of a phase without later filters; it does no harm.
         abi::EDIT_METADATA => true,
         _ => phase != Phase::Log,
     }
 }
 
-/// What an edit changes, in a word.
+/// Returns what an edit changes, in a word.
 fn what_of(op: u16) -> &'static str {
     match op {
         abi::EDIT_METHOD => "method",

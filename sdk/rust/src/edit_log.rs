@@ -1,4 +1,4 @@
-//! The edits of a call: written for the host, and read by the filters that come after.
+//! Edits of a call: written for the host, and read by later filters.
 
 use std::cell::RefCell;
 use std::ptr;
@@ -6,27 +6,27 @@ use std::ptr;
 use crate::abi;
 use crate::edit::EditError;
 
-/// Where records of edits go.
+/// Storage of edit records.
 pub(crate) enum EditLog {
-    /// Into memory of the host.
+    /// In memory of the host.
     Host(HostRoom),
-    /// Into memory of our own, to be handed over with a resume.
+    /// In memory of the library, passed to the host with a resume.
     Own(OwnLog),
 }
 
-/// Records in memory of our own.
+/// Records in memory of the library.
 #[derive(Debug, Default)]
 pub(crate) struct OwnLog {
     bytes: RefCell<Vec<u8>>,
 }
 
-/// The room for edits in a call of the host.
+/// The edit buffer of a host's call.
 pub(crate) struct HostRoom {
     call: *mut abi::AbiCall,
     grow: unsafe extern "C" fn(*mut abi::AbiCall, u32) -> i32,
 }
 
-/// One edit, as written.
+/// One encoded edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EditLogRecord<'r> {
     pub(crate) op: u16,
@@ -36,18 +36,19 @@ pub(crate) struct EditLogRecord<'r> {
     pub(crate) value: &'r [u8],
 }
 
-/// The records of a log, one after the other.
+/// Iterator over the records of a log.
 #[derive(Clone, Debug)]
 pub(crate) struct EditLogRecords<'r> {
     rest: &'r [u8],
 }
 
 impl HostRoom {
-    /// The room of `call`.
+    /// Creates access to the edit buffer of `call`.
     ///
     /// # Safety
-    /// As long as this lives, `call` is the call that this thread was entered with: `edits` has room for `edits_cap` bytes, of
-    /// which `edits_len` are written, nobody else touches these members, and `grow` is the host's function.
+    /// As long as this lives, `call` is the call that this thread was entered with: `edits` has room for `edits_cap`
+    /// bytes, of which `edits_len` are written, nothing else accesses these members, and `grow` is the host's
+    /// function.
     pub(crate) unsafe fn new(
         call: *mut abi::AbiCall,
         grow: unsafe extern "C" fn(*mut abi::AbiCall, u32) -> i32,
@@ -57,14 +58,14 @@ impl HostRoom {
 
     fn written(&self) -> &[u8] {
         let (data, _, len) = self.room();
-        // SAFETY: so many bytes are written there, and no slice of this function outlives a call of `EditLog::read` or
-        // `EditLog::len`, in which nothing is appended.
+        // SAFETY: that many bytes are written there, and no slice of this function outlives a call of `EditLog::read`
+        // or `EditLog::len`, in which nothing is appended.
         unsafe { crate::view::list(data.cast_const(), len as usize) }
     }
 
-    /// Where the edits lie, how many bytes there is room for, and how many are written.
+    /// Returns the address of the edits, the capacity in bytes, and the number of bytes written.
     fn room(&self) -> (*mut u8, u32, u32) {
-        // SAFETY: the call is valid for reading and nobody writes it meanwhile (see `new`).
+        // SAFETY: the call is valid for reading and not written meanwhile (see `new`).
         let call = unsafe { &*self.call };
         (call.edits, call.edits_cap, call.edits_len)
     }
@@ -73,7 +74,7 @@ impl HostRoom {
         let size = record.size()?;
         let (_, cap, len) = self.room();
         if cap.saturating_sub(len) < size {
-            // SAFETY: this is the thread of the call, which lasts (see `new`).
+            // SAFETY: this is the thread of the call, which is still in progress (see `new`).
             let answer = unsafe { (self.grow)(self.call, size) };
             if answer != abi::OK {
                 return Err(EditError::TooLarge);
@@ -83,10 +84,10 @@ impl HostRoom {
         if edits.is_null() || cap.saturating_sub(len) < size {
             return Err(EditError::TooLarge);
         }
-        // SAFETY: `len` bytes are written there, so the place behind them is within the room or at its end.
+        // SAFETY: `len` bytes are written there, so the address after them is within the buffer or at its end.
         let end = unsafe { edits.add(len as usize) };
         let mut writer = RawEditWriter { end };
-        // SAFETY: `size` bytes of room lie behind `end`, which is what the pieces of a record add up to.
+        // SAFETY: `size` bytes are free after `end`, which is the total size of the record's parts.
         unsafe { writer.write(&record, size) };
         // SAFETY: the call is valid for writing and no reference to it is alive (see `new`).
         let call = unsafe { &mut *self.call };
@@ -104,19 +105,20 @@ impl HostRoom {
     }
 }
 
-/// Writes into raw room.
+/// Writes into a raw buffer.
 struct RawEditWriter {
     end: *mut u8,
 }
 
 impl RawEditWriter {
     /// # Safety
-    /// `size`, which is the record's, bytes of room lie behind `end`.
+    /// `size` is that of the record, and that many bytes are free after `end`.
     unsafe fn write(&mut self, record: &EditLogRecord<'_>, size: u32) {
         for piece in [&record.header()[..], record.name, record.value, record.padding(size)] {
-            // SAFETY: source and target do not overlap, one being the filter's and the other the host's, and there is room.
+            // SAFETY: source and target do not overlap, as one is the filter's and the other the host's, and there is
+            // room.
             unsafe { ptr::copy_nonoverlapping(piece.as_ptr(), self.end, piece.len()) };
-            // SAFETY: still within the room or at its end.
+            // SAFETY: still within the buffer or at its end.
             self.end = unsafe { self.end.add(piece.len()) };
         }
     }
@@ -126,7 +128,7 @@ impl EditLog {
     /// Writes a record.
     ///
     /// # Errors
-    /// [`EditError::TooLarge`] beyond the limit of all edits of a call.
+    /// [`EditError::TooLarge`] above the limit of all edits of a call.
     pub(crate) fn append(&self, record: EditLogRecord<'_>) -> Result<(), EditError> {
         match self {
             Self::Host(room) => room.append(record),
@@ -134,7 +136,7 @@ impl EditLog {
         }
     }
 
-    /// Takes back what was written behind the first `len` bytes.
+    /// Removes everything after the first `len` bytes.
     pub(crate) fn truncate(&self, len: usize) {
         match self {
             Self::Host(room) => room.truncate(len),
@@ -142,7 +144,7 @@ impl EditLog {
         }
     }
 
-    /// How many bytes are written.
+    /// Returns the number of bytes written.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Host(room) => room.written().len(),
@@ -150,7 +152,7 @@ impl EditLog {
         }
     }
 
-    /// Looks at what is written. `look` must not write.
+    /// Passes the written records to `look`, which must not write.
     pub(crate) fn read<R>(&self, look: impl FnOnce(EditLogRecords<'_>) -> R) -> R {
         match self {
             Self::Host(room) => look(EditLogRecords::of(room.written())),
@@ -160,7 +162,7 @@ impl EditLog {
 }
 
 impl OwnLog {
-    /// A log that begins with these records.
+    /// Creates a log that begins with these records.
     pub(crate) fn of(records: Vec<u8>) -> Self {
         Self { bytes: RefCell::new(records) }
     }
@@ -179,14 +181,14 @@ impl OwnLog {
         Ok(())
     }
 
-    /// What is written.
+    /// Returns the written bytes.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.bytes.into_inner()
     }
 }
 
 impl EditLogRecord<'_> {
-    /// Bytes of the record with its padding.
+    /// Returns the size of the record with its padding.
     fn size(&self) -> Result<u32, EditError> {
         let size = (HEADER_LEN + self.name.len() + self.value.len()).next_multiple_of(8);
         if size > BYTES_MAX {
@@ -197,7 +199,7 @@ impl EditLogRecord<'_> {
 
     fn header(&self) -> [u8; HEADER_LEN] {
         let mut header = [0; HEADER_LEN];
-        // `size` came first: neither length is beyond 16 MiB.
+        // `size` was checked first: neither length exceeds 16 MiB.
         let name_len = u32::try_from(self.name.len()).unwrap_or_default();
         let value_len = u32::try_from(self.value.len()).unwrap_or_default();
         header[0..2].copy_from_slice(&self.op.to_ne_bytes());
@@ -215,12 +217,12 @@ impl EditLogRecord<'_> {
 }
 
 impl<'r> EditLogRecords<'r> {
-    /// The records in these bytes.
+    /// Creates an iterator over the records in these bytes.
     pub(crate) fn of(bytes: &'r [u8]) -> Self {
         Self { rest: bytes }
     }
 
-    /// The bytes that have not been gone through.
+    /// Returns the bytes that were not iterated yet.
     pub(crate) fn as_bytes(&self) -> &'r [u8] {
         self.rest
     }
@@ -229,7 +231,7 @@ impl<'r> EditLogRecords<'r> {
 impl<'r> Iterator for EditLogRecords<'r> {
     type Item = EditLogRecord<'r>;
 
-    /// The next record; none where the bytes are no whole record, which a log never holds.
+    /// Returns the next record; `None` if the rest is not a whole record, which does not occur in a log.
     fn next(&mut self) -> Option<EditLogRecord<'r>> {
         let (header, rest) = self.rest.split_first_chunk::<HEADER_LEN>()?;
         let [op_0, op_1, step_0, step_1, name_0, name_1, name_2, name_3, rest_of @ ..] = *header;
@@ -251,7 +253,7 @@ impl<'r> Iterator for EditLogRecords<'r> {
 }
 
 const HEADER_LEN: usize = size_of::<abi::AbiEdit>();
-/// The host gives no more room than this.
+/// Maximum size of the host's edit buffer.
 const BYTES_MAX: usize = 16 * 1024 * 1024;
 
 #[cfg(test)]

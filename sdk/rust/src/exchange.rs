@@ -1,4 +1,4 @@
-//! An exchange as a hook sees it.
+//! An exchange as seen by a hook.
 
 use std::cell::OnceCell;
 use std::marker::PhantomData;
@@ -23,16 +23,16 @@ use crate::place::Places;
 use crate::state::{StateAccess, StateCell};
 use crate::verdict::{PauseToken, Verdict};
 
-/// An exchange as a hook sees it: the message, changes to it, and the filter's own state.
+/// An exchange as seen by a hook: the message, edits of it, and the filter's own state.
 ///
-/// What it gives out can be looked at until the hook returns, also after changes; changes are methods of [`crate::Edit`].
-/// Reading shows the message with the changes made so far.
+/// The returned data remains valid until the hook returns, even after edits. The methods of [`crate::Edit`] change
+/// the message. Reads return the message with the edits made so far.
 pub struct Exchange<'a, S> {
     crossing: &'a CallContext<'a>,
     place: FilterPosition,
     state: StateAccess<'a, S>,
     is_paused: bool,
-    /// A hook is one thread's affair: what is seen is memory of the worker.
+    /// Not `Send`: a hook belongs to one thread, and its data is memory of the worker.
     on_thread: PhantomData<*const ()>,
 }
 
@@ -45,23 +45,24 @@ impl<'a, S: Default> Exchange<'a, S> {
         Self { crossing, place, state, is_paused: false, on_thread: PhantomData }
     }
 
-    /// What the filter keeps of this exchange; made with its default when first asked for.
+    /// Returns the filter's state of this exchange; created with its default on first use.
     pub fn state(&mut self) -> &mut S {
         self.state.get()
     }
 }
 
 impl<S: Default + Send + 'static> Exchange<'_, S> {
-    /// Goes on with the hook on a thread of the library's own, over a copy of what the host shows: for what takes time or blocks.
-    /// Return what this gives.
+    /// Continues the hook on a thread of the library, with a copy of the host's data, for slow or blocking work.
+    /// Return the result of this method from the hook.
     ///
-    /// There, `go_on` sees the changes made so far, and the state. Where the hook runs elsewhere already, it is called at once.
+    /// There, `go_on` sees the edits made so far, and the state. If the hook already runs on another thread, `go_on`
+    /// is called directly.
     ///
     /// # Errors
-    /// When too many hooks wait for a thread.
+    /// Returns an error if too many hooks wait for a thread.
     ///
     /// # Cost
-    /// A copy of heads and body, and some microseconds for the way there and back.
+    /// A copy of heads and body, and some microseconds to switch to the thread and back.
     pub fn elsewhere(
         &mut self,
         go_on: impl FnOnce(&mut Exchange<'_, S>) -> Result<Verdict, Fault> + Send + 'static,
@@ -72,7 +73,8 @@ impl<S: Default + Send + 'static> Exchange<'_, S> {
         let hook: BlockingHook = Box::new(move |_, crossing, place, state| {
             let cell = OnceCell::new();
             if state != 0 {
-                // SAFETY: the number is of this exchange's state, and whoever runs this holds a reference to it.
+                // SAFETY: the number is of this exchange's state, and the thread that runs this holds a reference to
+                // it.
                 let shared = unsafe { StateCell::<S>::share(state) };
                 let _ = cell.set(shared);
             }
@@ -80,7 +82,7 @@ impl<S: Default + Send + 'static> Exchange<'_, S> {
                 guard::catch(|| go_on(&mut Exchange::new(crossing, place, StateAccess::new(&cell))));
             instance::say(crossing, place, outcome.unwrap_or_else(Err), 0)
         });
-        // SAFETY: the call that this hook was entered with lasts, so the host has what was entered.
+        // SAFETY: the call of this hook is still in progress, so the host holds the filter.
         let slot = unsafe { FilterSlot::share(self.place.slot) };
         let state = self.state.share();
         // SAFETY: the reference to the state was just counted and is of the slot's filter.
@@ -91,57 +93,57 @@ impl<S: Default + Send + 'static> Exchange<'_, S> {
 }
 
 impl<'a, S> Exchange<'a, S> {
-    /// Where the exchange stands.
+    /// Returns the phase of the exchange.
     #[must_use]
     pub fn phase(&self) -> Phase {
         self.crossing.phase
     }
 
-    /// The request's head.
+    /// Returns the request head.
     #[must_use]
     pub fn request(&self) -> Head<'a> {
         Head::of_crossing(self.crossing, HeadSection::Request)
     }
 
-    /// The response's head; without fields before [`Phase::ResponseHead`].
+    /// Returns the response head; without fields before [`Phase::ResponseHead`].
     #[must_use]
     pub fn response(&self) -> Head<'a> {
         Head::of_crossing(self.crossing, HeadSection::Response)
     }
 
-    /// The trailers, in their phases; else without fields.
+    /// Returns the trailers in their phases; otherwise without fields.
     #[must_use]
     pub fn trailers(&self) -> Head<'a> {
         Head::of_crossing(self.crossing, HeadSection::Trailers)
     }
 
-    /// The piece of the body, or the whole where it was collected; empty outside the phases of bodies.
+    /// Returns the current piece of the body, or the whole body if it was buffered; empty outside body phases.
     #[must_use]
     pub fn body(&self) -> &'a [u8] {
         self.crossing.body()
     }
 
-    /// The method's name.
+    /// Returns the method name.
     #[must_use]
     pub fn method(&self) -> &'a str {
         let method = self.crossing.text(abi::EDIT_METHOD, self.crossing.view.method_name());
-        // A method is a token, and those are ASCII.
+        // A method is a token, and tokens are ASCII.
         str::from_utf8(method).unwrap_or_default()
     }
 
-    /// Path and query, as an earlier filter left it, else as sent.
+    /// Returns path and query, as changed by earlier filters, otherwise as sent.
     #[must_use]
     pub fn target(&self) -> &'a [u8] {
         self.crossing.text(abi::EDIT_TARGET, self.crossing.view.target())
     }
 
-    /// The path: the target up to its first question mark.
+    /// Returns the path: the target up to its first question mark.
     #[must_use]
     pub fn path(&self) -> &'a [u8] {
         self.target().split(|byte| *byte == b'?').next().unwrap_or_default()
     }
 
-    /// The query: what follows the target's first question mark.
+    /// Returns the query: the part of the target after its first question mark.
     #[must_use]
     pub fn query(&self) -> Option<&'a [u8]> {
         let target = self.target();
@@ -149,82 +151,82 @@ impl<'a, S> Exchange<'a, S> {
         target.get(mark + 1..)
     }
 
-    /// Host, or host and port; empty where an HTTP/1.0 client named none.
+    /// Returns host, or host and port; empty if an HTTP/1.0 client sent none.
     #[must_use]
     pub fn authority(&self) -> &'a [u8] {
         self.crossing.text(abi::EDIT_AUTHORITY, self.crossing.view.authority())
     }
 
-    /// `http` or `https`.
+    /// Returns `http` or `https`.
     #[must_use]
     pub fn scheme(&self) -> &'a str {
         str::from_utf8(self.crossing.view.scheme()).unwrap_or_default()
     }
 
-    /// The status of the response; 0 before there is one.
+    /// Returns the response status; 0 before there is one.
     #[must_use]
     pub fn status(&self) -> u16 {
         self.crossing.status()
     }
 
-    /// The version of HTTP that the client speaks.
+    /// Returns the HTTP version of the client.
     #[must_use]
     pub fn version(&self) -> Version {
         Version::from_number(self.crossing.view.call().version)
     }
 
-    /// The number of the worker.
+    /// Returns the number of the worker.
     #[must_use]
     pub fn worker(&self) -> u16 {
         self.crossing.view.call().worker
     }
 
-    /// Whether nothing follows in this direction: there is no body, or this is its last piece.
+    /// Whether this is the end of the message in this direction: there is no body, or this is its last piece.
     #[must_use]
     pub fn is_end(&self) -> bool {
         self.crossing.view.has(abi::CALL_END)
     }
 
-    /// Whether the response is eddy's own.
+    /// Whether the response is a local reply of eddy.
     #[must_use]
     pub fn is_local(&self) -> bool {
         self.crossing.view.has(abi::CALL_LOCAL)
     }
 
-    /// Whether the body is the whole of it.
+    /// Whether the body is complete.
     #[must_use]
     pub fn is_buffered(&self) -> bool {
         self.crossing.view.has(abi::CALL_BUFFERED)
     }
 
-    /// Whether the client came by TLS.
+    /// Whether the client connection uses TLS.
     #[must_use]
     pub fn is_tls(&self) -> bool {
         self.crossing.view.has(abi::CALL_TLS)
     }
 
-    /// Facts about the exchange.
+    /// Returns facts about the exchange.
     #[must_use]
     pub fn about(&self) -> About<'a> {
         About::of(self.crossing)
     }
 
-    /// A note of an earlier filter, or of this one.
+    /// Returns metadata set by an earlier filter, or by this one.
     #[must_use]
     pub fn metadata(&self, space: &str, key: &str) -> Option<serde_json::Value> {
         serde_json::from_slice(self.crossing.metadata(space, key)).ok()
     }
 
-    /// Where the values of a message's field stand in the body, by the key that it has under `fields` in the configuration of
-    /// this filter. Nothing is decoded for it.
+    /// Returns the positions in the body of a protobuf field's values, by its key under `fields` in the configuration
+    /// of this filter. Nothing is decoded for this.
     #[must_use]
     pub fn places(&self, key: &str) -> Places<'a> {
         Places::of_json(self.crossing.metadata_with("message_fields", key, "_at"))
     }
 
-    /// The bytes of a message's field, where [`Self::places`] says that they stand: its last value, which is the one that
-    /// counts. Only a whole body has it ([`Verdict::Buffer`]), as long as no filter between has changed it. A number is not
-    /// found: its value stands in the metadata.
+    /// Returns the bytes of a protobuf field at the positions of [`Self::places`]: its last value, which is the
+    /// effective one. Only available for a whole body ([`Verdict::Buffer`]), as long as no filter in between has
+    /// changed it. Numbers are not available: their value is in the metadata.
     #[must_use]
     pub fn field_bytes(&self, key: &str) -> Option<&'a [u8]> {
         let body = self.body();
@@ -232,24 +234,25 @@ impl<'a, S> Exchange<'a, S> {
         all.filter_map(|place| place.of(body)).last()
     }
 
-    /// Makes the exchange wait: return the verdict, and go on later through the handle, from any thread.
+    /// Pauses the exchange: return the verdict, and resume later through the handle, from any thread.
     ///
-    /// From here on changes are made through the handle.
+    /// From here on, edits are made through the handle.
     #[must_use = "the exchange waits only if the verdict is returned"]
     pub fn pause(&mut self) -> (Verdict, Paused) {
         self.is_paused = true;
-        // Elsewhere than on the worker nobody but the handle takes what was written before to the host.
+        // On another thread than the worker, only the handle passes earlier edits to the host.
         let own = if self.crossing.is_detached() { self.crossing.own_edits() } else { Vec::new() };
         (Verdict::Pause(PauseToken(())), Paused::new(self.place, OwnLog::of(own)))
     }
 
-    /// Sends a request to one of eddy's clusters for this exchange; if that is over earlier, the request is given up.
+    /// Sends a request to one of eddy's clusters for this exchange; the request is cancelled if the exchange ends
+    /// earlier.
     ///
-    /// `done` gets the answer, or a word that tells why there is none. It runs on the thread of a worker and is for passing
-    /// the answer on, mostly to a [`Paused`] that it owns.
+    /// `done` gets the response, or a word for the reason why there is none. It runs on the thread of a worker and
+    /// should only pass the response on, usually to a [`Paused`] that it owns.
     ///
     /// # Errors
-    /// When the host does not take the request; `done` is dropped then.
+    /// Returns an error if the host rejects the request; `done` is dropped then.
     pub fn send(
         &self,
         request: &Outbound<'_>,

@@ -1,4 +1,4 @@
-//! What the host calls.
+//! Functions that the host calls.
 
 use crate::abi;
 use crate::context::Context;
@@ -10,9 +10,9 @@ use crate::library::{self, FilterSlot};
 use crate::outbound;
 use crate::view::list;
 
-/// The filters of a library, as [`crate::filters!`] lists them.
+/// Filters of a library, as listed by [`crate::filters!`].
 pub trait FilterSet: 'static {
-    /// Names and types.
+    /// Names and types of the filters.
     const ENTRIES: &'static [FilterEntry];
 }
 
@@ -22,17 +22,17 @@ pub struct FilterEntry {
     make: Make,
 }
 
-/// Makes a filter of one type from its configuration.
+/// Creates a filter of one type from its configuration.
 type Make = fn(&str, Context) -> Result<Box<dyn FilterInstance>, String>;
 
 impl FilterEntry {
-    /// A filter type under a name.
+    /// Creates an entry for a filter type and a name.
     #[must_use]
     pub const fn of<F: Filter>(name: &'static str) -> Self {
         Self { name, make: Configured::<F>::make }
     }
 
-    /// The name.
+    /// Returns the name.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name
@@ -45,9 +45,9 @@ impl std::fmt::Debug for FilterEntry {
     }
 }
 
-/// Names the filters of a library and exports the one symbol that eddy looks for.
+/// Names the filters of a library and exports the one symbol that eddy looks up.
 ///
-/// Once in a crate of the kind `cdylib`:
+/// Use it once in a crate of type `cdylib`:
 ///
 /// ```
 /// # use eddy_sdk::prelude::*;
@@ -61,8 +61,8 @@ impl std::fmt::Debug for FilterEntry {
 /// eddy_sdk::filters! { "mark" => Mark }
 /// ```
 ///
-/// The names are those of the configuration: `native: {filter: mark, library: ./libmark.so}`. It also makes a type `Filters`,
-/// which the tests of the crate give to the fake host.
+/// The names are those of the configuration: `native: {filter: mark, library: ./libmark.so}`. The macro also defines
+/// a type `Filters`, which the tests of the crate pass to the fake host.
 #[macro_export]
 macro_rules! filters {
     ($($name:literal => $filter:ty),+ $(,)?) => {
@@ -74,43 +74,43 @@ macro_rules! filters {
             const ENTRIES: &'static [$crate::FilterEntry] = &[$($crate::FilterEntry::of::<$filter>($name)),+];
         }
 
-        /// What eddy calls first.
+        /// First function that eddy calls.
         ///
         /// # Safety
-        /// `host` is the host's table of functions, which lives as long as the process.
+        /// `host` is the host's function table, which lives as long as the process.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn eddy_library_open(
             host: *const $crate::abi::AbiHost,
         ) -> *const $crate::abi::AbiLibrary {
-            // SAFETY: as the caller says.
+            // SAFETY: guaranteed by the caller.
             unsafe { $crate::open::<Filters>(host) }
         }
     };
 }
 
-/// Opens the library for a host; what [`crate::filters!`] exports calls it.
+/// Opens the library for a host; called by the export of [`crate::filters!`].
 ///
-/// Null where the host is of another version of the contract.
+/// Returns null if the host has another version of the filter ABI.
 ///
 /// # Safety
-/// `host` is null or the host's table of functions, which lives as long as the process.
+/// `host` is null or the host's function table, which lives as long as the process.
 pub unsafe fn open<L: FilterSet>(host: *const abi::AbiHost) -> *const abi::AbiLibrary {
-    // SAFETY: null or valid, as the caller says.
+    // SAFETY: null or valid, as guaranteed by the caller.
     let Some(offered) = (unsafe { host.as_ref() }) else { return std::ptr::null() };
     if offered.abi != abi::ABI || (offered.size as usize) < size_of::<abi::AbiHost>() {
         let message =
             format!("the library speaks version {} of eddy's contract, the host {}", abi::ABI, offered.abi);
-        // SAFETY: the beginning of the table is the same in every version, and the bytes lie there.
+        // SAFETY: the beginning of the table is the same in every version, and the bytes are valid.
         unsafe { (offered.log)(0, abi::ERROR, message.as_ptr(), message.len()) };
         return std::ptr::null();
     }
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     unsafe { host::keep(host) };
     guard::install();
     let names: Vec<abi::AbiText> =
         L::ENTRIES.iter().map(|entry| abi::AbiText::of(entry.name.as_bytes())).collect();
     let names: &'static [abi::AbiText] = names.leak();
-    // Both live as long as the process, as the contract wants it: a library is opened once.
+    // Both live as long as the process, as the ABI requires: a library is opened once.
     Box::leak(Box::new(abi::AbiLibrary {
         abi: abi::ABI,
         size: size_32::<abi::AbiLibrary>(),
@@ -150,14 +150,14 @@ unsafe extern "C" fn filter_new<L: FilterSet>(
     });
     match made.unwrap_or_else(|fault| Err(fault.to_string())) {
         Ok((slot, interest, flags)) => {
-            // SAFETY: the host's place for the answer is valid while this runs.
+            // SAFETY: the host's location for the result is valid while this runs.
             let info = unsafe { &mut *info };
             info.interest = interest;
             info.flags = flags;
             info.filter = slot.into_number();
             abi::OK
         }
-        // SAFETY: the host's place for the message is valid while this runs.
+        // SAFETY: the host's buffer for the message is valid while this runs.
         Err(message) => unsafe { refuse(error, &message) },
     }
 }
@@ -168,7 +168,7 @@ unsafe extern "C" fn config_new(
     out: *mut u64,
     error: *mut abi::AbiText,
 ) -> i32 {
-    // SAFETY: the number is one of `filter_new`, and the filter is not freed yet.
+    // SAFETY: the number was returned by `filter_new`, and the filter is not freed yet.
     let slot = unsafe { FilterSlot::of(filter) };
     // SAFETY: the host's text is valid while this runs.
     let config = unsafe { text(config) };
@@ -178,34 +178,34 @@ unsafe extern "C" fn config_new(
     });
     match made.unwrap_or_else(|fault| Err(fault.to_string())) {
         Ok(made) => {
-            // SAFETY: the host's place for the answer is valid while this runs.
+            // SAFETY: the host's location for the result is valid while this runs.
             unsafe { out.write(made.into_number()) };
             abi::OK
         }
-        // SAFETY: the host's place for the message is valid while this runs.
+        // SAFETY: the host's buffer for the message is valid while this runs.
         Err(message) => unsafe { refuse(error, &message) },
     }
 }
 
 unsafe extern "C" fn config_free(_: u64, config: u64) {
-    // SAFETY: the host uses the number no more.
+    // SAFETY: the host does not use the number any more.
     unsafe { free(config) };
 }
 
 unsafe extern "C" fn filter_free(filter: u64) {
-    // SAFETY: the host uses the number no more.
+    // SAFETY: the host does not use the number any more.
     unsafe { free(filter) };
 }
 
 unsafe extern "C" fn run(call: *mut abi::AbiCall) {
     let caught = guard::catch(|| {
-        // SAFETY: the call is the host's, by the contract.
+        // SAFETY: the call is the host's, as the ABI requires.
         unsafe { library::run(call) };
     });
-    // Every hook has its own guard; what comes here is a fault of this kit.
+    // Every hook has its own guard; a panic that arrives here is a bug of the SDK.
     if let Err(fault) = caught {
         host::log(0, abi::ERROR, &format!("the kit of the library: {fault}"));
-        // SAFETY: the call is the host's, and nothing refers to it any more.
+        // SAFETY: the call is the host's, and no reference to it is alive.
         unsafe { fail(&mut *call) };
     }
 }
@@ -215,7 +215,7 @@ unsafe extern "C" fn event(event: *const abi::AbiEvent) {
     let Some(event) = (unsafe { event.as_ref() }) else { return };
     let caught = guard::catch(|| {
         let _on_worker = crate::metric::OnWorker::enter(event.worker);
-        // SAFETY: what the event points to is valid while this runs.
+        // SAFETY: data that the event points to is valid while this runs.
         unsafe { outbound::handle_event(event) };
     });
     if let Err(fault) = caught {
@@ -223,21 +223,21 @@ unsafe extern "C" fn event(event: *const abi::AbiEvent) {
     }
 }
 
-/// Makes the first filter of a call the one that failed.
+/// Marks the first filter of a call as failed.
 fn fail(call: &mut abi::AbiCall) {
     call.stopped = 0;
     if call.steps_len == 0 {
         return;
     }
-    // SAFETY: the host has at least one step there.
+    // SAFETY: the host has provided at least one step.
     let step = unsafe { &mut *call.steps };
     step.verdict = abi::FAULT;
 }
 
 /// # Safety
-/// `number` is one of [`Slot::into_number`] and used no more.
+/// `number` was returned by [`FilterSlot::into_number`] and is not used any more.
 unsafe fn free(number: u64) {
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     let slot = unsafe { FilterSlot::take(number) };
     let id = slot.id();
     if let Err(fault) = guard::catch(|| drop(slot)) {
@@ -245,17 +245,18 @@ unsafe fn free(number: u64) {
     }
 }
 
-/// Writes a message into the room that the host gave.
+/// Writes a message into the host's buffer.
 ///
 /// # Safety
 /// `error` is null or points to a text whose bytes can be written.
 unsafe fn refuse(error: *mut abi::AbiText, message: &str) -> i32 {
-    // SAFETY: null or valid, as the caller says.
+    // SAFETY: null or valid, as guaranteed by the caller.
     if let Some(error) = unsafe { error.as_mut() } {
         let len = message.floor_char_boundary(error.len);
         error.len = len;
         if !error.data.is_null() {
-            // SAFETY: there is room for at least `len` bytes, as the caller says, and it is not the message's own.
+            // SAFETY: the buffer has at least `len` bytes, as guaranteed by the caller, and does not overlap the
+            // message.
             unsafe { std::ptr::copy_nonoverlapping(message.as_ptr(), error.data.cast_mut(), len) };
         }
     }
@@ -265,12 +266,12 @@ unsafe fn refuse(error: *mut abi::AbiText, message: &str) -> i32 {
 /// # Safety
 /// The text's bytes are valid for `'a`.
 unsafe fn text<'a>(text: abi::AbiText) -> &'a [u8] {
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     unsafe { list(text.data, text.len) }
 }
 
 const fn size_32<T>() -> u32 {
-    // No structure of the contract comes near the limit.
+    // All structures of the ABI are far below the limit.
     #[expect(clippy::cast_possible_truncation, reason = "see above")]
     let size = size_of::<T>() as u32;
     size

@@ -1,23 +1,23 @@
-//! Why a hook failed.
+//! Failure of a hook.
 
 use std::error::Error;
 use std::fmt;
 
-/// Why a hook failed: a text for eddy's log. The client never sees it.
+/// Failure of a hook, with a text for eddy's log that is never shown to the client.
 ///
-/// Every error becomes one with `?`.
+/// Every error converts to a fault with `?`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Fault {
     message: String,
 }
 
 impl Fault {
-    /// A fault with this message.
+    /// Creates a fault with this message.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into() }
     }
 
-    /// What went wrong.
+    /// Returns the message.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message

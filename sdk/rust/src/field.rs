@@ -1,43 +1,43 @@
-//! Names of fields.
+//! Names of header fields.
 
 use crate::abi;
 
-/// A field name that eddy knows by a number, so that looking one up compares a byte.
+/// A field name that eddy knows by number, so that a lookup compares one byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FieldId(u8);
 
-/// What names a field: a [`FieldId`], or its name in any case.
+/// A name of a field: a [`FieldId`], or a string in any case.
 pub trait FieldName {
-    /// The name.
+    /// Returns the name.
     fn name(&self) -> &[u8];
 
-    /// The number, where it is at hand.
+    /// Returns the number, if it is available without a lookup.
     fn id(&self) -> Option<FieldId> {
         None
     }
 }
 
 impl FieldId {
-    /// The id with this number of the contract; `None` for the numbers that stand for no single name.
+    /// Returns the id with this ABI number; `None` for numbers that do not identify a single name.
     #[must_use]
     pub fn from_number(number: u8) -> Option<Self> {
         (number != abi::FIELD_OTHER && usize::from(number) < abi::FIELD_NAMES.len()).then_some(Self(number))
     }
 
-    /// The id of a name in any case, if eddy knows it.
+    /// Returns the id of a name in any case, if eddy knows it.
     #[must_use]
     pub fn of(name: &[u8]) -> Option<Self> {
         let found = abi::FIELD_NAMES.iter().position(|known| known.as_bytes().eq_ignore_ascii_case(name));
         found.and_then(|number| u8::try_from(number).ok()).and_then(Self::from_number)
     }
 
-    /// The number in the contract.
+    /// Returns the ABI number.
     #[must_use]
     pub const fn number(self) -> u8 {
         self.0
     }
 
-    /// The name in lower case.
+    /// Returns the name in lower case.
     #[must_use]
     pub fn name(self) -> &'static str {
         abi::FIELD_NAMES.get(usize::from(self.0)).copied().unwrap_or_default()
@@ -88,7 +88,7 @@ impl<T: FieldName + ?Sized> FieldName for &T {
     }
 }
 
-/// Declares an id for each name of the contract.
+/// Declares an id for each name of the filter ABI.
 macro_rules! known {
     ($($name:ident = $number:ident;)*) => {
         impl FieldId {

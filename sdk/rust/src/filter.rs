@@ -1,4 +1,4 @@
-//! What a filter is.
+//! The filter trait.
 
 use serde::de::DeserializeOwned;
 
@@ -9,30 +9,31 @@ use crate::fault::Fault;
 use crate::phase::Interest;
 use crate::verdict::Verdict;
 
-/// A filter, made once for each place of the configuration and shared by all workers.
+/// A filter, created once for each use in the configuration and shared by all workers.
 ///
-/// Hooks run on the thread of a worker, where every other exchange of the worker waits for them: a hook that must wait for
-/// something [pauses](Exchange::pause), or its filter is configured with `blocking: true` and entered on threads of its own.
+/// Hooks run on the thread of a worker and delay every other exchange of the worker. A hook that must wait
+/// [pauses](Exchange::pause) the exchange, or its filter is configured with `blocking: true` and called on threads of
+/// its own.
 pub trait Filter: Sized + Send + Sync + 'static {
-    /// The configuration, as JSON; [`serde_json::Value`] for any.
+    /// Configuration, as JSON; [`serde_json::Value`] accepts any.
     type Config: DeserializeOwned;
-    /// What is kept of an exchange from hook to hook; `()` for nothing.
+    /// State kept per exchange from hook to hook; `()` for none.
     type State: Default + Send + 'static;
 
-    /// The hooks that this filter has. One that is not named here is never entered.
+    /// Hooks that this filter implements. Other hooks are never called.
     const INTEREST: Interest;
 
-    /// Whether bodies are looked at but never changed, so that their framing stays as it is.
+    /// Whether bodies are only read and never changed, so that their framing can be kept.
     const ONLY_READS_BODIES: bool = false;
 
-    /// Makes the filter.
+    /// Creates the filter.
     ///
     /// # Errors
-    /// What is wrong with the configuration, in words for the one who wrote it.
+    /// An error in the configuration, as a text for its author.
     fn new(config: Self::Config, context: &Context) -> Result<Self, String>;
 
-    /// Makes the filter that takes this one's place where a rule has a configuration of its own; `merged` is what
-    /// [`Self::merge`] made.
+    /// Creates the filter that replaces this one for a rule with a configuration of its own; `merged` is the result
+    /// of [`Self::merge`].
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -40,8 +41,8 @@ pub trait Filter: Sized + Send + Sync + 'static {
         Self::new(merged, context)
     }
 
-    /// Merges a rule's configuration with the filter's own. Default: members of the rule's object take the place of the
-    /// filter's; anything but two objects is the rule's alone.
+    /// Merges a rule's configuration with the filter's own. Default: members of the rule's object replace those of
+    /// the filter's; unless both are objects, the rule's value is used alone.
     #[must_use]
     fn merge(own: &serde_json::Value, rule: serde_json::Value) -> serde_json::Value {
         match (own, rule) {
@@ -54,20 +55,20 @@ pub trait Filter: Sized + Send + Sync + 'static {
         }
     }
 
-    /// The hooks that this one has, where its configuration decides; never more than `INTEREST`.
+    /// Hooks of this instance, if they depend on its configuration; always a subset of `INTEREST`.
     fn interest(&self) -> Interest {
         Self::INTEREST
     }
 
-    /// The request's head is there.
+    /// Called with the request head.
     ///
     /// # Errors
-    /// A fault, which the failure policy of the filter answers; so with the other hooks.
+    /// A fault, which is handled by the failure policy of the filter; the same holds for the other hooks.
     fn request_head(&self, _: &mut Exchange<'_, Self::State>) -> Result<Verdict, Fault> {
         Ok(Verdict::Continue)
     }
 
-    /// A piece of the request's body is there, or the whole of it.
+    /// Called with a piece of the request body, or the whole body.
     ///
     /// # Errors
     /// A fault.
@@ -75,7 +76,7 @@ pub trait Filter: Sized + Send + Sync + 'static {
         Ok(Verdict::Continue)
     }
 
-    /// The request has trailers.
+    /// Called with the request trailers.
     ///
     /// # Errors
     /// A fault.
@@ -83,7 +84,7 @@ pub trait Filter: Sized + Send + Sync + 'static {
         Ok(Verdict::Continue)
     }
 
-    /// The head of the final response is there, the endpoint's or eddy's own.
+    /// Called with the head of the final response, the endpoint's or a local reply.
     ///
     /// # Errors
     /// A fault.
@@ -91,7 +92,7 @@ pub trait Filter: Sized + Send + Sync + 'static {
         Ok(Verdict::Continue)
     }
 
-    /// A piece of the response's body is there, or the whole of it.
+    /// Called with a piece of the response body, or the whole body.
     ///
     /// # Errors
     /// A fault.
@@ -99,7 +100,7 @@ pub trait Filter: Sized + Send + Sync + 'static {
         Ok(Verdict::Continue)
     }
 
-    /// The response has trailers.
+    /// Called with the response trailers.
     ///
     /// # Errors
     /// A fault.
@@ -107,22 +108,22 @@ pub trait Filter: Sized + Send + Sync + 'static {
         Ok(Verdict::Continue)
     }
 
-    /// The exchange is over and can be looked at, to write it down.
+    /// Called when the exchange has ended, for logging.
     fn log(&self, _: &mut Exchange<'_, Self::State>) {}
 
-    /// The exchange is over and its state given back; told only where a hook has asked for the state.
+    /// Called with the state when the exchange has ended; only if a hook has used the state.
     ///
-    /// The filter is the one of the configuration, also where a rule had one of its own.
+    /// The filter is the one of the configuration, even if a rule replaced it.
     fn ended(&self, _: Self::State, _: End) {}
 }
 
-/// How an exchange ended.
+/// Outcome of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum End {
-    /// The response went out whole.
+    /// The response was sent completely.
     Complete = abi::END_COMPLETE,
-    /// Either side left, a timeout, or a fault.
+    /// Ended early by either side, a timeout, or a fault.
     Cut = abi::END_CUT,
 }
 

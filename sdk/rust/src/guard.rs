@@ -1,4 +1,4 @@
-//! Panics stop at the edge of the library.
+//! Catches panics at the boundary of the library.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -8,13 +8,13 @@ use std::sync::Once;
 use crate::fault::Fault;
 
 thread_local! {
-    /// How many guards this thread is in.
+    /// Nesting depth of guards on this thread.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
-    /// What the last panic within a guard said, with its place.
+    /// Message and location of the last panic within a guard.
     static MESSAGE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Has panics within guards noted instead of printed; others are treated as before.
+/// Installs a panic hook that records panics within guards instead of printing them; others are handled as before.
 pub(crate) fn install() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
@@ -26,10 +26,10 @@ pub(crate) fn install() {
     });
 }
 
-/// Runs filter code; a panic becomes a fault with its message and place.
+/// Runs filter code; a panic becomes a fault with its message and location.
 ///
-/// What the code was changing when it panicked is the filter's own and may be half changed: locks say so, and the host takes
-/// the filter out of the exchange or the exchange down.
+/// Data that the code was changing belongs to the filter and may be half changed: its locks are poisoned, and the
+/// host removes the filter from the exchange or ends the exchange.
 pub(crate) fn catch<R>(run: impl FnOnce() -> R) -> Result<R, Fault> {
     DEPTH.set(DEPTH.get() + 1);
     let outcome = panic::catch_unwind(AssertUnwindSafe(run));
@@ -47,7 +47,7 @@ fn note(info: &PanicHookInfo<'_>) {
         Some(place) => format!("panicked at {}:{}:{}: {text}", place.file(), place.line(), place.column()),
         None => format!("panicked: {text}"),
     };
-    // A thread that is about to end has no place for it any more.
+    // A thread that is about to end cannot store it any more.
     let _ = MESSAGE.try_with(|place| place.replace(Some(message)));
 }
 
@@ -56,7 +56,7 @@ fn text_of(payload: &(dyn Any + Send)) -> &str {
     text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a message")
 }
 
-/// Drops the payload of a panic, which is a filter's value and may panic again.
+/// Drops the payload of a panic, which is a value of the filter and may panic again.
 #[expect(
     clippy::mem_forget,
     reason = "a payload that cannot be dropped without a panic can only be left alone"

@@ -1,4 +1,4 @@
-//! A head or trailer section as a filter sees it.
+//! A head or trailer section as seen by a filter.
 
 use std::fmt;
 use std::str;
@@ -8,7 +8,7 @@ use crate::crossing::{CallContext, HeadSection};
 use crate::field::{FieldId, FieldName};
 use crate::view::RawHead;
 
-/// A head or trailer section; what it gives out can be looked at until the hook returns.
+/// A head or trailer section; the returned data is valid until the hook returns.
 #[derive(Clone, Copy)]
 pub struct Head<'a> {
     source: HeadSource<'a>,
@@ -16,26 +16,26 @@ pub struct Head<'a> {
 
 #[derive(Clone, Copy)]
 enum HeadSource<'a> {
-    /// Of the exchange, where edits may have changed it.
+    /// Of the exchange, possibly changed by edits.
     Crossing(&'a CallContext<'a>, HeadSection),
-    /// Of something else, as it is.
+    /// Of another message, unchanged.
     Raw(RawHead<'a>),
 }
 
-/// One field.
+/// One header or trailer field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field<'a> {
-    /// The name as sent: in any case over HTTP/1.
+    /// Name as sent: in any case over HTTP/1.
     pub name: &'a [u8],
-    /// The value, without white space around it.
+    /// Value, without surrounding white space.
     pub value: &'a [u8],
-    /// The name's number, where eddy knows it.
+    /// Number of the name, if eddy knows it.
     pub id: Option<FieldId>,
-    /// Whether the message's `Connection` field ends it at this hop: it is not sent on.
+    /// Whether the message's `Connection` header names it, so that it is not forwarded.
     pub is_nominated: bool,
 }
 
-/// The fields of a section, in the order sent.
+/// Iterator over the fields of a section, in the order sent.
 #[derive(Clone)]
 pub struct Fields<'a> {
     head: RawHead<'a>,
@@ -51,16 +51,16 @@ impl<'a> Head<'a> {
         Self { source: HeadSource::Raw(head) }
     }
 
-    /// The value of the first field of this name.
+    /// Returns the value of the first field of this name.
     ///
     /// # Cost
-    /// A look at each field's number or at the length of its name.
+    /// Compares each field's number or the length of its name.
     #[must_use]
     pub fn get(&self, name: impl FieldName) -> Option<&'a [u8]> {
         self.all(name).next()
     }
 
-    /// The value of the first field of this name, where it is UTF-8.
+    /// Returns the value of the first field of this name, if it is UTF-8.
     #[must_use]
     pub fn get_str(&self, name: impl FieldName) -> Option<&'a str> {
         self.get(name).and_then(|value| str::from_utf8(value).ok())
@@ -72,7 +72,7 @@ impl<'a> Head<'a> {
         self.get(name).is_some()
     }
 
-    /// The values of all fields of this name, in order.
+    /// Returns the values of all fields of this name, in order.
     pub fn all<N: FieldName>(&self, name: N) -> impl Iterator<Item = &'a [u8]> + use<'a, N> {
         let head = match self.source {
             HeadSource::Raw(head) => head,
@@ -92,7 +92,7 @@ impl<'a> Head<'a> {
         found.map(move |field| head.span(field.value))
     }
 
-    /// All fields, in order.
+    /// Returns all fields, in order.
     #[must_use]
     pub fn fields(&self) -> Fields<'a> {
         let head = match self.source {
@@ -105,7 +105,7 @@ impl<'a> Head<'a> {
         Fields { head, rest: head.fields.iter() }
     }
 
-    /// How many fields there are.
+    /// Returns the number of fields.
     #[must_use]
     pub fn len(&self) -> usize {
         self.fields().len()

@@ -1,4 +1,4 @@
-//! A configured filter behind the one shape that the library knows.
+//! A configured filter behind a type-erased interface.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -20,40 +20,40 @@ use crate::verdict::Verdict;
 
 /// A filter of any type.
 pub(crate) trait FilterInstance: Send + Sync {
-    /// Enters the hook of the phase; answers with the contract's verdict. Never panics.
+    /// Calls the hook of the phase; returns the ABI verdict. Never panics.
     ///
     /// # Safety
-    /// `state` is 0 or what an earlier entry of the same filter in the same exchange left there.
+    /// `state` is 0 or the value left by an earlier call of the same filter in the same exchange.
     unsafe fn enter(&self, crossing: &CallContext<'_>, place: FilterPosition, state: &mut u64) -> u8;
 
-    /// A state for entries elsewhere than on the worker; 0 where the filter keeps none.
+    /// Creates a state for calls on other threads than the worker's; 0 if the filter has none.
     fn state_for_blocking(&self) -> u64;
 
     /// Counts another reference to the state.
     ///
     /// # Safety
-    /// `state` is 0, or was left by an entry of this filter and the host still has it.
+    /// `state` is 0, or was left by a call of this filter and the host still holds it.
     unsafe fn retain(&self, state: u64);
 
-    /// Counts a reference down, and gives the state back where the end left that to its holder. Never panics.
+    /// Releases a reference, and reports the end of the exchange if that was left to its holder. Never panics.
     ///
     /// # Safety
-    /// `state` is 0, or a reference of [`Self::retain`] that is used no more.
+    /// `state` is 0, or a reference of [`Self::retain`] that is not used any more.
     unsafe fn release(&self, state: u64);
 
     /// Whether the state is of a filter whose code must not run on the worker.
     ///
     /// # Safety
-    /// `state` is not 0 and was left by an entry of this filter.
+    /// `state` is not 0 and was left by a call of this filter.
     unsafe fn is_blocking(&self, state: u64) -> bool;
 
-    /// Gives the state of an exchange that is over back. Never panics.
+    /// Reports the end of an exchange with its state. Never panics.
     ///
     /// # Safety
-    /// `state` is not 0, was left by an entry of this filter, and is used no more.
+    /// `state` is not 0, was left by a call of this filter, and is not used any more.
     unsafe fn end(&self, state: u64, end: End);
 
-    /// The filter that takes this one's place for a rule.
+    /// Creates the filter that replaces this one for a rule.
     fn for_rule(&self, config: &str) -> Result<Box<dyn FilterInstance>, String>;
 
     fn interest(&self) -> Interest;
@@ -61,7 +61,7 @@ pub(crate) trait FilterInstance: Send + Sync {
     fn only_reads_bodies(&self) -> bool;
 }
 
-/// A filter of a type.
+/// A filter of a concrete type.
 pub(crate) struct Configured<F> {
     filter: F,
     context: Context,
@@ -69,7 +69,7 @@ pub(crate) struct Configured<F> {
 }
 
 impl<F: Filter> Configured<F> {
-    /// Makes a filter. Never panics.
+    /// Creates a filter. Never panics.
     pub(crate) fn make(config: &str, context: Context) -> Result<Box<dyn FilterInstance>, String> {
         let own: Value = serde_json::from_str(config).map_err(|error| error.to_string())?;
         let parsed = parse::<F>(own.clone())?;
@@ -103,7 +103,8 @@ impl<F: Filter> FilterInstance for Configured<F> {
     unsafe fn enter(&self, crossing: &CallContext<'_>, place: FilterPosition, state: &mut u64) -> u8 {
         let cell = OnceCell::new();
         if *state != 0 {
-            // SAFETY: the number is of this filter type's state and the host still has it, as the caller says.
+            // SAFETY: the number is of this filter type's state and the host still holds it, as guaranteed by the
+            // caller.
             let shared = unsafe { StateCell::<F::State>::share(*state) };
             let _ = cell.set(shared);
         }
@@ -132,9 +133,10 @@ impl<F: Filter> FilterInstance for Configured<F> {
 
     unsafe fn retain(&self, state: u64) {
         if state != 0 {
-            // SAFETY: the number is of this filter type's state and the host still has it, as the caller says.
+            // SAFETY: the number is of this filter type's state and the host still holds it, as guaranteed by the
+            // caller.
             let shared = unsafe { StateCell::<F::State>::share(state) };
-            // The reference goes on as the same number.
+            // The reference lives on as the same number.
             let _ = shared.into_number();
         }
     }
@@ -143,9 +145,9 @@ impl<F: Filter> FilterInstance for Configured<F> {
         if state == 0 {
             return;
         }
-        // SAFETY: the reference is one of `retain`, as the caller says.
+        // SAFETY: the reference is one of `retain`, as guaranteed by the caller.
         let cell = unsafe { StateCell::<F::State>::take(state) };
-        // The end may have come while somebody was at the state, and have left it to them.
+        // The exchange may have ended while the state was in use, leaving the report to its user.
         if let Some((ended, end)) = cell.take_ended() {
             self.tell_end(ended, end);
         }
@@ -155,13 +157,13 @@ impl<F: Filter> FilterInstance for Configured<F> {
     }
 
     unsafe fn is_blocking(&self, state: u64) -> bool {
-        // SAFETY: the number is of this filter type's state and the host still has it, as the caller says.
+        // SAFETY: the number is of this filter type's state and the host still holds it, as guaranteed by the caller.
         let cell = unsafe { StateCell::<F::State>::share(state) };
         cell.is_blocking
     }
 
     unsafe fn end(&self, state: u64, end: End) {
-        // SAFETY: the number is of this filter type's state and used no more, as the caller says.
+        // SAFETY: the number is of this filter type's state and not used any more, as guaranteed by the caller.
         let cell = unsafe { StateCell::<F::State>::take(state) };
         if let Some(state) = cell.end(end) {
             self.tell_end(state, end);
@@ -192,7 +194,7 @@ fn parse<F: Filter>(config: Value) -> Result<F::Config, String> {
     parsed.map_err(|error| error.to_string())
 }
 
-/// Writes down what a hook said, and answers with its number. What a hook that failed wrote before is taken back.
+/// Encodes the result of a hook and returns its ABI verdict. The edits of a failed hook are reverted.
 pub(crate) fn say(
     crossing: &CallContext<'_>,
     place: FilterPosition,
@@ -213,10 +215,10 @@ pub(crate) fn say(
     written.unwrap_or_else(|fault| {
         crossing.take_back(edits_before);
         if place.phase == Phase::Log {
-            // Edits are not looked at any more.
+            // Edits are ignored in this phase.
             Context::new(place.filter).log(Level::Error, format_args!("{fault}"));
         }
-        // Where there is no room for the message, the number alone says enough.
+        // Without room for the message, the verdict alone suffices.
         let _ = crossing.append(fault_record(place.step, fault.message()));
         abi::FAULT
     })

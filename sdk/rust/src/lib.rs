@@ -1,7 +1,8 @@
-//! Filters for the eddy gateway, written in Rust.
+//! SDK for filters of the eddy gateway, written in Rust.
 //!
-//! A filter is a type that implements [`Filter`]; a library is a `cdylib` crate that names its filters with [`filters!`].
-//! eddy loads the library into its own process and enters the filters for the requests and responses of a listener.
+//! A filter is a type that implements [`Filter`]; a library is a `cdylib` crate that lists its filters with
+//! [`filters!`]. eddy loads the library into its own process and calls the filters for the requests and responses of
+//! a listener.
 //!
 //! ```
 //! use eddy_sdk::prelude::*;
@@ -33,10 +34,10 @@
 //! eddy_sdk::filters! { "mark" => Mark }
 //! ```
 //!
-//! What a filter reads lies in memory of the host and can be looked at until the hook returns, which the lifetimes see to.
-//! What it changes is written down and applied by the host afterwards, but the filter itself, and those of the same library
-//! after it, already see the message as changed. A panic in a hook, a constructor, a `Drop` or a callback becomes a fault
-//! of the filter with message and place; the gateway goes on.
+//! The data that a filter reads is in memory of the host and valid until the hook returns, which the lifetimes
+//! enforce. Its edits are recorded and applied by the host afterwards, but the filter itself, and later filters of
+//! the same library, already see the message with the edits. A panic in a hook, a constructor, a `Drop` or a callback
+//! becomes a fault of the filter with message and location; the gateway continues.
 
 #[cfg(panic = "abort")]
 compile_error!(

@@ -1,4 +1,4 @@
-//! What the host's numbers stand for, and a crossing through the filters of a call.
+//! The objects behind the host's numbers, and the execution of a call's filters.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,7 +15,7 @@ use crate::paused::{FilterPosition, fault_record};
 use crate::phase::Phase;
 use crate::view::CallView;
 
-/// A filter, or what takes its place for a rule; the host keeps a counted reference to it as a number.
+/// A filter, or its replacement for a rule; the host holds a counted reference to it as a number.
 pub(crate) struct FilterSlot {
     instance: Box<dyn FilterInstance>,
     id: u32,
@@ -34,37 +34,37 @@ impl FilterSlot {
         self.id
     }
 
-    /// The number that the host keeps.
+    /// Converts the reference to the number that the host holds.
     pub(crate) fn into_number(self: Arc<Self>) -> u64 {
         Arc::into_raw(self).expose_provenance() as u64
     }
 
-    /// What a number of the host stands for.
+    /// Returns the object of a host's number.
     ///
     /// # Safety
-    /// `number` is of [`Self::into_number`] and not taken back for `'a`.
+    /// `number` was returned by [`Self::into_number`] and is not taken back during `'a`.
     pub(crate) unsafe fn of<'a>(number: u64) -> &'a Self {
-        // SAFETY: the host's reference keeps it alive, as the caller says.
+        // SAFETY: the host's reference keeps it alive, as guaranteed by the caller.
         unsafe { &*Self::pointer(number) }
     }
 
-    /// Another reference beside the host's.
+    /// Returns another reference in addition to the host's.
     ///
     /// # Safety
-    /// As [`Self::of`], for the moment.
+    /// As [`Self::of`], during this call.
     pub(crate) unsafe fn share(number: u64) -> Arc<Self> {
-        // SAFETY: the host's reference keeps it alive, as the caller says.
+        // SAFETY: the host's reference keeps it alive, as guaranteed by the caller.
         unsafe { Arc::increment_strong_count(Self::pointer(number)) };
         // SAFETY: this is the reference just counted.
         unsafe { Arc::from_raw(Self::pointer(number)) }
     }
 
-    /// Takes the host's reference back.
+    /// Takes over the host's reference.
     ///
     /// # Safety
-    /// `number` is of [`Self::into_number`] and used no more.
+    /// `number` was returned by [`Self::into_number`] and is not used any more.
     pub(crate) unsafe fn take(number: u64) -> Arc<Self> {
-        // SAFETY: as the caller says, the reference is ours to count down.
+        // SAFETY: the reference is ours to release, as guaranteed by the caller.
         unsafe { Arc::from_raw(Self::pointer(number)) }
     }
 
@@ -73,55 +73,55 @@ impl FilterSlot {
     }
 }
 
-/// Enters the filters of a call, one after the other, until one does not continue.
+/// Calls the filters of a call, one after the other, until one does not continue.
 ///
 /// # Safety
-/// `call` is a call of the host by the contract: valid while this runs, with numbers that this library gave.
+/// `call` is a call of the host that follows the ABI: valid while this runs, with numbers returned by this library.
 pub(crate) unsafe fn run(call: *mut abi::AbiCall) {
     // SAFETY: the call is valid for reading.
     let seen = unsafe { call.read() };
     let _on_worker = OnWorker::enter(seen.worker);
-    // SAFETY: what the call points to is valid and unchanged while this runs.
+    // SAFETY: data that the call points to is valid and unchanged while this runs.
     let view = unsafe { CallView::new(seen) };
-    // SAFETY: the ends and the place for the filter's number are the host's, as the caller says.
+    // SAFETY: the ends and the location of the filter's number are the host's, as guaranteed by the caller.
     unsafe { handle_ended(view.ended(), seen.current) };
     let (Some(phase), Some(host)) = (view.phase(), host::host()) else { return };
     let is_sampled = view.has(abi::CALL_SAMPLED);
-    // SAFETY: this is the thread of the call, and nobody else touches its edits while this runs.
+    // SAFETY: this is the thread of the call, and nothing else accesses its edits while this runs.
     let room = unsafe { HostRoom::new(call, host.edits_grow) };
     let crossing = CallContext::new(view, phase, &[], EditLog::Host(room));
     let mut stopped = seen.steps_len;
     for index in 0..seen.steps_len {
-        // SAFETY: the host has `steps_len` steps there.
+        // SAFETY: the host provides `steps_len` steps there.
         let step = unsafe { seen.steps.add(index as usize) };
-        // SAFETY: the step is valid, and while this runs nobody else touches it.
+        // SAFETY: the step is valid, and nothing else accesses it while this runs.
         let step = unsafe { &mut *step };
-        // SAFETY: the place is the host's, as the caller says.
+        // SAFETY: the location is the host's, as guaranteed by the caller.
         unsafe { write_current(seen.current, step.id) };
         let started = is_sampled.then(Instant::now);
-        // SAFETY: the step's numbers are what this library gave.
+        // SAFETY: the step's numbers were returned by this library.
         step.verdict = unsafe { enter(step, index, &crossing) };
         if let Some(started) = started {
             step.nanos = u32::try_from(started.elapsed().as_nanos()).unwrap_or(u32::MAX);
         }
-        // Nobody can stop what is over: every filter may look at it.
+        // An ended exchange cannot be stopped: every filter may log it.
         if step.verdict != abi::CONTINUE && phase != Phase::Log {
             stopped = index;
             break;
         }
     }
-    // SAFETY: the place is the host's, as the caller says.
+    // SAFETY: the location is the host's, as guaranteed by the caller.
     unsafe { write_current(seen.current, 0) };
     drop(crossing);
-    // SAFETY: the call is valid for writing, and nothing refers to it any more.
+    // SAFETY: the call is valid for writing, and no reference to it is alive.
     let call = unsafe { &mut *call };
     call.stopped = stopped;
 }
 
-/// Enters one filter.
+/// Calls one filter.
 ///
 /// # Safety
-/// The numbers in the step are what this library gave, and their things are in use.
+/// The numbers in the step were returned by this library, and their objects are alive.
 unsafe fn enter(step: &mut abi::AbiStep, index: u32, crossing: &CallContext<'_>) -> u8 {
     let call = crossing.view.call();
     let number = if step.config == 0 { step.filter } else { step.config };
@@ -130,40 +130,41 @@ unsafe fn enter(step: &mut abi::AbiStep, index: u32, crossing: &CallContext<'_>)
         exchange: call.exchange,
         turn: call.turn,
         filter: step.id,
-        // A chain is far shorter than 65,536 filters.
+        // A chain has far fewer than 65,536 filters.
         step: u16::try_from(index).unwrap_or(u16::MAX),
         phase: crossing.phase,
     };
     if step.flags & abi::STEP_BLOCKING == 0 {
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         let slot = unsafe { FilterSlot::of(number) };
-        // SAFETY: the state is what an earlier entry left in the step.
+        // SAFETY: the state is the value left in the step by an earlier call.
         return unsafe { slot.instance().enter(crossing, place, &mut step.state) };
     }
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     let slot = unsafe { FilterSlot::share(number) };
     if step.state == 0 {
         step.state = slot.instance().state_for_blocking();
     }
-    // SAFETY: the state is of this filter, and the host has it.
+    // SAFETY: the state is of this filter, and the host holds it.
     unsafe { slot.instance().retain(step.state) };
-    // SAFETY: the reference just counted is given away.
+    // SAFETY: the reference just counted is passed on.
     let detached = unsafe { blocking::enter(slot, place, step.state, crossing) };
     match detached {
         Ok(()) if crossing.phase == Phase::Log => abi::CONTINUE,
         Ok(()) => abi::PAUSE,
         Err(fault) => {
-            // Without room for the message the number has to say it.
+            // Without room for the message, the verdict has to suffice.
             let _ = crossing.append(fault_record(place.step, fault.message()));
             abi::FAULT
         }
     }
 }
 
-/// Gives back the states of exchanges that are over. Meanwhile `current` names their filters.
+/// Releases the states of ended exchanges. Meanwhile `current` identifies their filters.
 ///
 /// # Safety
-/// The ends are of filters and states of this library; each state is told once. `current` is null or the host's place.
+/// The ends are of filters and states of this library; each state is reported once. `current` is null or the host's
+/// location.
 unsafe fn handle_ended(ended: &[abi::AbiExchangeEnd], current: *mut u32) {
     for ended in ended {
         if ended.filter == 0 || ended.state == 0 {
@@ -171,36 +172,36 @@ unsafe fn handle_ended(ended: &[abi::AbiExchangeEnd], current: *mut u32) {
         }
         let end = End::from_number(ended.reason);
         let state = ended.state;
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         let slot = unsafe { FilterSlot::share(ended.filter) };
-        // SAFETY: the state is of this filter, and still the host's.
+        // SAFETY: the state is of this filter, and still held by the host.
         let is_blocking = unsafe { slot.instance().is_blocking(state) };
         if !is_blocking {
-            // SAFETY: the place is the host's, as the caller says.
+            // SAFETY: the location is the host's, as guaranteed by the caller.
             unsafe { write_current(current, slot.id()) };
-            // SAFETY: the state is told once, so it is ours now.
+            // SAFETY: the state is reported once, so it is ours now.
             unsafe { slot.instance().end(state, end) };
             continue;
         }
         let elsewhere = Box::new(move || {
-            // SAFETY: the state is told once, so it is ours now.
+            // SAFETY: the state is reported once, so it is ours now.
             unsafe { slot.instance().end(state, end) };
         });
         if let Err(fault) = blocking::run(elsewhere) {
             host::log(0, abi::ERROR, &format!("a state is lost: {fault}"));
         }
     }
-    // SAFETY: the place is the host's, as the caller says.
+    // SAFETY: the location is the host's, as guaranteed by the caller.
     unsafe { write_current(current, 0) };
 }
 
-/// Says which filter this thread is in; another process may read it.
+/// Records which filter this thread is executing; another process may read it.
 ///
 /// # Safety
-/// `current` is null or the host's place for it.
+/// `current` is null or the host's location for it.
 unsafe fn write_current(current: *mut u32, id: u32) {
     if !current.is_null() {
-        // SAFETY: the place is the host's, aligned and valid while the call lasts.
+        // SAFETY: the location is the host's, aligned and valid during the call.
         unsafe { current.write_volatile(id) };
     }
 }

@@ -1,37 +1,37 @@
-//! Records in eddy's log.
+//! Messages in eddy's log.
 
 use std::fmt;
 
 use crate::abi;
 use crate::host;
 
-/// How much a record matters.
+/// Severity of a log message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u32)]
 pub enum Level {
     /// Every step.
     Trace = abi::TRACE,
-    /// What helps to find a fault.
+    /// Information for debugging.
     Debug = abi::DEBUG,
-    /// What an operator may want to know.
+    /// Information for operators.
     Info = abi::INFO,
-    /// What an operator should look at.
+    /// A condition that an operator should check.
     Warn = abi::WARN,
-    /// What failed.
+    /// A failure.
     Error = abi::ERROR,
 }
 
-/// What knows which filter it belongs to, so that a record can say whose it is.
+/// A type that belongs to a filter, so that log messages can name it.
 pub trait LogTarget {
-    /// The host's number of the filter.
+    /// Returns the host's number of the filter.
     fn filter_id(&self) -> u32;
 
-    /// Writes a record where the level is logged. The macros [`crate::info!`] and its like are the short form.
+    /// Writes a log message if the level is enabled. The macros [`crate::info!`] etc. are shorter.
     ///
-    /// The host drops and counts what goes beyond 1,000 records a second and filter.
+    /// The host drops and counts messages above 1,000 per second and filter.
     ///
     /// # Cost
-    /// Nothing is formatted below the level that is logged.
+    /// Messages below the enabled level are not formatted.
     fn log(&self, level: Level, text: fmt::Arguments<'_>) {
         let is_logged = host::host().is_some_and(|host| level as u32 >= host.level);
         if !is_logged {
@@ -56,7 +56,7 @@ impl<T: LogTarget + ?Sized> LogTarget for &mut T {
     }
 }
 
-/// Writes a record of level trace: `trace!(x, "{} bytes", len)`.
+/// Logs a message of level trace: `trace!(x, "{} bytes", len)`.
 #[macro_export]
 macro_rules! trace {
     ($target:expr, $($text:tt)+) => {
@@ -64,7 +64,7 @@ macro_rules! trace {
     };
 }
 
-/// Writes a record of level debug: `debug!(x, "{} bytes", len)`.
+/// Logs a message of level debug: `debug!(x, "{} bytes", len)`.
 #[macro_export]
 macro_rules! debug {
     ($target:expr, $($text:tt)+) => {
@@ -72,7 +72,7 @@ macro_rules! debug {
     };
 }
 
-/// Writes a record of level info: `info!(x, "{} bytes", len)`.
+/// Logs a message of level info: `info!(x, "{} bytes", len)`.
 #[macro_export]
 macro_rules! info {
     ($target:expr, $($text:tt)+) => {
@@ -80,7 +80,7 @@ macro_rules! info {
     };
 }
 
-/// Writes a record of level warn: `warn!(x, "{} bytes", len)`.
+/// Logs a message of level warn: `warn!(x, "{} bytes", len)`.
 #[macro_export]
 macro_rules! warn {
     ($target:expr, $($text:tt)+) => {
@@ -88,7 +88,7 @@ macro_rules! warn {
     };
 }
 
-/// Writes a record of level error: `error!(x, "{} bytes", len)`.
+/// Logs a message of level error: `error!(x, "{} bytes", len)`.
 #[macro_export]
 macro_rules! error {
     ($target:expr, $($text:tt)+) => {

@@ -7,55 +7,55 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::abi;
 use crate::host;
 
-/// A number that only grows.
+/// A monotonic counter.
 #[derive(Clone, Copy, Debug)]
 pub struct Counter {
     cells: MetricLanes,
 }
 
-/// A number that rises and falls.
+/// A gauge.
 #[derive(Clone, Copy, Debug)]
 pub struct Gauge {
     cells: MetricLanes,
 }
 
-/// How values are spread over buckets.
+/// A histogram.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     cells: MetricLanes,
     bounds: Box<[u64]>,
 }
 
-/// Why there is no such metric.
+/// Why a metric could not be defined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricError {
-    /// The name is no metric's, its kind is another, or the bounds make no sense; eddy's log says which.
+    /// The name is invalid, the name has another kind, or the bounds are invalid; eddy's log says which.
     Invalid,
-    /// The filter has as many metrics as it may have.
+    /// The filter has its maximum number of metrics.
     Full,
 }
 
-/// The lanes of a metric: one for each worker and one for all other threads.
+/// The lanes of a metric: one per worker and one for all other threads.
 #[derive(Clone, Copy, Debug)]
 struct MetricLanes {
     first: *mut u64,
     stride: u32,
     lanes: u32,
-    /// Cells a lane.
+    /// Cells per lane.
     used: u32,
 }
 
-// SAFETY: the cells live as long as the process and are only ever touched atomically.
+// SAFETY: the cells live as long as the process and are only accessed atomically.
 unsafe impl Send for MetricLanes {}
 // SAFETY: as above.
 unsafe impl Sync for MetricLanes {}
 
 thread_local! {
-    /// The worker whose thread this is; `u32::MAX` elsewhere.
+    /// Worker of this thread; `u32::MAX` on other threads.
     static WORKER: Cell<u32> = const { Cell::new(u32::MAX) };
 }
 
-/// Says whose thread this is while a guest is entered.
+/// Marks this thread as a worker's while a filter runs.
 pub(crate) struct OnWorker {
     before: u32,
 }
@@ -77,10 +77,10 @@ impl Counter {
         Ok(Self { cells: MetricLanes::define(filter, abi::COUNTER, name, &[])? })
     }
 
-    /// Adds to it.
+    /// Adds an amount.
     ///
     /// # Cost
-    /// One atomic addition on a cache line that other workers do not touch.
+    /// One atomic addition on a cache line that other workers do not access.
     pub fn add(&self, amount: u64) {
         self.cells.add(0, amount);
     }
@@ -96,7 +96,7 @@ impl Gauge {
         Ok(Self { cells: MetricLanes::define(filter, abi::GAUGE, name, &[])? })
     }
 
-    /// Adds to it, or takes away with a negative amount.
+    /// Adds an amount, which may be negative.
     pub fn add(&self, amount: i64) {
         self.cells.add(0, amount.cast_unsigned());
     }
@@ -107,7 +107,7 @@ impl Histogram {
         Ok(Self { cells: MetricLanes::define(filter, abi::HISTOGRAM, name, bounds)?, bounds: bounds.into() })
     }
 
-    /// Counts a value.
+    /// Records a value.
     pub fn record(&self, value: u64) {
         let bucket = self.bounds.partition_point(|bound| *bound < value);
         self.cells.add(bucket, 1);
@@ -131,7 +131,7 @@ impl MetricLanes {
         let place = lane as usize * self.stride as usize + cell;
         // SAFETY: `place` is within the metric: the lane is one of the host's, and a lane has `used` cells.
         let cell = unsafe { self.first.add(place) };
-        // SAFETY: the cell is aligned, lives as long as the process and is touched atomically by everybody.
+        // SAFETY: the cell is aligned, lives as long as the process and is only accessed atomically.
         let cell = unsafe { AtomicU64::from_ptr(cell) };
         cell.fetch_add(amount, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! Requests of a filter's own to clusters of eddy.
+//! Outbound requests of filters to clusters of eddy.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::head::Head;
 use crate::host;
 use crate::view::{RawHead, list};
 
-/// A request of a filter's own to one of eddy's clusters.
+/// An outbound request of a filter to one of eddy's clusters.
 ///
 /// ```
 /// # use eddy_sdk::Outbound;
@@ -29,18 +29,18 @@ pub struct Outbound<'r> {
     timeout: Duration,
 }
 
-/// The answer to such a request, to be looked at while the callback runs.
+/// Response to an outbound request, valid while the callback runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer<'a> {
-    /// The status.
+    /// Status code.
     pub status: u16,
-    /// The fields.
+    /// Head with its fields.
     pub head: Head<'a>,
-    /// The whole body.
+    /// Whole body.
     pub body: &'a [u8],
 }
 
-/// A request under way.
+/// A request in flight.
 #[derive(Debug)]
 pub struct OutboundCall {
     filter: u32,
@@ -50,27 +50,27 @@ pub struct OutboundCall {
 /// Why a request was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutboundError {
-    /// There is no such cluster.
+    /// The cluster does not exist.
     UnknownCluster,
-    /// The filter has as many requests under way as it may have.
+    /// The filter has its maximum number of requests in flight.
     Full,
     /// The request is too large.
     TooLarge,
-    /// The exchange that it was for is over.
+    /// The exchange of the request has ended.
     Gone,
-    /// The request makes no sense; eddy's log says why.
+    /// The request is invalid; eddy's log says why.
     Invalid,
 }
 
-/// What is called with the end of a request.
+/// Callback for the end of a request.
 pub(crate) type OutboundCallback = Box<dyn FnOnce(Result<Answer<'_>, &str>) + Send>;
 
-/// Requests under way. An entry goes with its event, or when the request is given up.
+/// Requests in flight. An entry is removed by its event, or when the request is cancelled.
 static UNDER_WAY: LazyLock<Mutex<HashMap<u64, OutboundCallback>>> = LazyLock::new(Mutex::default);
 static TOKEN: AtomicU64 = AtomicU64::new(1);
 
 impl<'r> Outbound<'r> {
-    /// A request without fields and body.
+    /// Creates a request without fields and body.
     #[must_use]
     pub fn new(cluster: &'r str, method: &'r str, target: &'r str) -> Self {
         Self {
@@ -84,7 +84,7 @@ impl<'r> Outbound<'r> {
         }
     }
 
-    /// The host to ask for. Default: the cluster's name.
+    /// Sets the authority. Default: the cluster's name.
     #[must_use]
     pub fn authority(mut self, authority: &'r str) -> Self {
         self.authority = authority;
@@ -109,7 +109,7 @@ impl<'r> Outbound<'r> {
         self
     }
 
-    /// How long the answer may take, in whole milliseconds. Default 5 s.
+    /// Sets the timeout of the response, in whole milliseconds. Default 5 s.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
@@ -142,9 +142,9 @@ impl<'r> Outbound<'r> {
             timeout_ms: timeout_ms(self.timeout),
             body: abi::AbiText::of(self.body),
         };
-        // Before it is sent: its end may come before `send` returns.
+        // Inserted before it is sent: its end may be reported before `send` returns.
         table().insert(token, done);
-        // SAFETY: the texts and what they point to live until the end of this function.
+        // SAFETY: the texts and the data they point to live until the end of this function.
         let answer = unsafe { host::send(&request) };
         if answer == abi::OK {
             return Ok(OutboundCall { filter, token });
@@ -156,7 +156,7 @@ impl<'r> Outbound<'r> {
 }
 
 impl OutboundCall {
-    /// Gives the request up. Its callback is dropped, unless it has been called already.
+    /// Cancels the request. Its callback is dropped, unless it has already been called.
     pub fn cancel(self) {
         if host::cancel(self.filter, self.token) == abi::OK {
             let given_up = table().remove(&self.token);
@@ -165,15 +165,15 @@ impl OutboundCall {
     }
 }
 
-/// Calls what waits for an event, with panics caught.
+/// Calls the callback of an event, and catches its panics.
 ///
 /// # Safety
-/// What the event points to can be read while this runs.
+/// Data that the event points to is readable while this runs.
 pub(crate) unsafe fn handle_event(event: &abi::AbiEvent) {
     let Some(done) = table().remove(&event.token) else { return };
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     let body: &[u8] = unsafe { list(event.body.data, event.body.len) };
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     let head = unsafe { RawHead::of(event.head) };
     let caught = guard::catch(|| match event.kind {
         abi::EVENT_RESPONSE => done(Ok(Answer { status: event.status, head: Head::of_raw(head), body })),

@@ -1,7 +1,7 @@
-//! The message as earlier edits of the same crossing have left it.
+//! The message with the earlier edits of the same crossing.
 //!
-//! The host applies edits when the library has returned. Until then a filter sees its own changes, and those of filters of
-//! the library before it, through what is made here; where nothing was changed, nothing is made.
+//! The host applies edits when the library has returned. Until then, a filter sees its own edits, and those of
+//! earlier filters of the library, through copies made here; unchanged parts are not copied.
 
 use std::cell::OnceCell;
 
@@ -9,7 +9,7 @@ use crate::abi;
 use crate::edit_log::{EditLogRecord, EditLogRecords};
 use crate::view::RawHead;
 
-/// Things that live as long as the crossing and are given out by reference while more are added.
+/// Values that live as long as the crossing and are returned by reference while more are added.
 #[derive(Default)]
 pub(crate) struct Arena {
     first: OnceCell<Box<OverlayNode>>,
@@ -25,7 +25,7 @@ enum Thing {
     Head(OwnHead),
 }
 
-/// A head whose bytes and fields are ours.
+/// A head whose bytes and fields are owned.
 #[derive(Default)]
 pub(crate) struct OwnHead {
     bytes: Vec<u8>,
@@ -33,7 +33,7 @@ pub(crate) struct OwnHead {
 }
 
 impl Arena {
-    /// Keeps bytes.
+    /// Stores bytes.
     pub(crate) fn keep(&self, bytes: Vec<u8>) -> &[u8] {
         match self.add(Thing::Bytes(bytes)) {
             Thing::Bytes(bytes) => bytes,
@@ -41,7 +41,7 @@ impl Arena {
         }
     }
 
-    /// Keeps a head.
+    /// Stores a head.
     pub(crate) fn keep_head(&self, head: OwnHead) -> RawHead<'_> {
         match self.add(Thing::Head(head)) {
             Thing::Head(head) => RawHead { bytes: &head.bytes, fields: &head.fields },
@@ -59,7 +59,7 @@ impl Arena {
 }
 
 impl Drop for Arena {
-    /// One node after the other: a list that drops itself would need stack for each.
+    /// Drops one node after the other: a list that drops itself recursively would need stack for each.
     fn drop(&mut self) {
         let mut next = self.first.take();
         while let Some(mut node) = next {
@@ -69,7 +69,7 @@ impl Drop for Arena {
 }
 
 impl OwnHead {
-    /// The head after its edits.
+    /// Returns the head with the edits applied.
     pub(crate) fn edited<'r>(head: RawHead<'_>, edits: impl Iterator<Item = EditLogRecord<'r>>) -> Self {
         let fields = head.fields.iter().map(|field| {
             (head.span(field.name).to_vec(), head.span(field.value).to_vec(), field.id, field.flags)
@@ -102,7 +102,7 @@ impl OwnHead {
         own
     }
 
-    /// Adds a field; one that would make the head larger than its ranges can say is left out.
+    /// Adds a field; one that would exceed the maximum size of a head is left out.
     pub(crate) fn push(&mut self, name: &[u8], value: &[u8], id: u8, flags: u8) {
         let at = |len: usize| u32::try_from(len).ok();
         let start = self.bytes.len();
@@ -119,7 +119,7 @@ impl OwnHead {
         });
     }
 
-    /// What the host would point to, for as long as this is not changed.
+    /// Returns the ABI form, valid as long as this is not changed.
     pub(crate) fn as_abi(&self) -> abi::AbiHead {
         abi::AbiHead {
             bytes: self.bytes.as_ptr(),
@@ -130,22 +130,22 @@ impl OwnHead {
     }
 }
 
-/// The name of the field that a record changes, if it changes one.
+/// Returns the name of the field that a record changes, if any.
 pub(crate) fn field_of<'r>(record: &EditLogRecord<'r>) -> Option<&'r [u8]> {
     match record.op {
         abi::EDIT_SET | abi::EDIT_ADD | abi::EDIT_REMOVE => Some(record.name),
-        // The field follows the authority.
+        // The `Host` header follows the authority.
         abi::EDIT_AUTHORITY => Some(b"host"),
         _ => None,
     }
 }
 
-/// The value of the last record of a kind.
+/// Returns the value of the last record of a kind.
 pub(crate) fn last_value(records: EditLogRecords<'_>, op: u16) -> Option<Vec<u8>> {
     records.filter(|record| record.op == op).last().map(|record| record.value.to_vec())
 }
 
-/// The body after its edits; `None` where there are none.
+/// Returns the body with the edits applied; `None` if there are none.
 pub(crate) fn edited_body(body: &[u8], records: EditLogRecords<'_>) -> Option<Vec<u8>> {
     let mut edited: Option<Vec<u8>> = None;
     for record in records {

@@ -1,4 +1,4 @@
-//! An exchange that waits for its filter.
+//! A paused exchange.
 
 use std::fmt;
 
@@ -10,10 +10,10 @@ use crate::log::LogTarget;
 use crate::phase::Phase;
 use crate::reply::Reply;
 
-/// An exchange that waits for its filter, to be gone on with from any thread.
+/// An exchange that waits for its filter, to be resumed from any thread.
 ///
-/// The host lets it wait until the filter's timeout, 30 s by default. What is dropped without a word fails the exchange at
-/// once instead: nobody is left who could go on.
+/// The host waits until the filter's timeout, 30 s by default. Dropping this without resuming fails the exchange at
+/// once, since it can't be resumed any more.
 #[derive(Debug)]
 #[must_use = "an exchange whose pause is dropped fails"]
 pub struct Paused {
@@ -22,7 +22,7 @@ pub struct Paused {
     is_done: bool,
 }
 
-/// Which exchange, which crossing of it and which filter.
+/// Identifies the exchange, its crossing and the filter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FilterPosition {
     pub(crate) exchange: u64,
@@ -30,20 +30,20 @@ pub(crate) struct FilterPosition {
     pub(crate) filter: u32,
     pub(crate) step: u16,
     pub(crate) phase: Phase,
-    /// The host's number of what was entered; to be followed only while the call lasts.
+    /// The host's number of the filter; may be dereferenced only during the call.
     pub(crate) slot: u64,
 }
 
-/// Why an exchange did not go on.
+/// Why an exchange was not resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResumeError {
-    /// It is over.
+    /// The exchange has ended.
     Gone,
-    /// It does not wait any more: it timed out or was answered.
+    /// The exchange does not wait any more: it timed out or was answered.
     Stale,
-    /// The edits are larger than their limit.
+    /// The edits exceed their limit.
     TooLarge,
-    /// The host did not take it.
+    /// The host rejected it.
     Invalid,
 }
 
@@ -52,15 +52,15 @@ impl Paused {
         Self { place, log, is_done: false }
     }
 
-    /// Goes on with the changes that were made through this.
+    /// Resumes with the edits made through this.
     ///
     /// # Errors
-    /// When the exchange does not wait for this any more; so with the others.
+    /// Returns an error if the exchange does not wait any more; the same holds for the other methods.
     pub fn resume(self) -> Result<(), ResumeError> {
         self.finish(abi::CONTINUE)
     }
 
-    /// Answers.
+    /// Answers the request.
     ///
     /// # Errors
     /// As [`Self::resume`].
@@ -70,7 +70,7 @@ impl Paused {
         self.finish(abi::REPLY)
     }
 
-    /// Collects the whole body first, where a head phase paused.
+    /// Buffers the whole body first, if a head phase paused.
     ///
     /// # Errors
     /// As [`Self::resume`].
@@ -78,7 +78,7 @@ impl Paused {
         self.finish(abi::BUFFER)
     }
 
-    /// Ends the exchange without an answer, or without the rest of it.
+    /// Ends the exchange without a response, or without the rest of it.
     ///
     /// # Errors
     /// As [`Self::resume`].
@@ -86,12 +86,12 @@ impl Paused {
         self.finish(abi::RESET)
     }
 
-    /// Fails; the filter's failure policy decides what becomes of the exchange.
+    /// Fails; the filter's failure policy decides how the exchange continues.
     ///
     /// # Errors
     /// As [`Self::resume`].
     pub fn fault(mut self, message: &str) -> Result<(), ResumeError> {
-        // What a filter that failed wrote before does not count.
+        // Earlier edits of a failed filter are discarded.
         self.log = OwnLog::default();
         let record = fault_record(self.place.step, message);
         self.log.append(record).map_err(|_| ResumeError::TooLarge)?;
@@ -105,7 +105,7 @@ impl Paused {
     }
 }
 
-/// Tells the host how to go on.
+/// Resumes the exchange on the host.
 pub(crate) fn resume(place: FilterPosition, verdict: u8, edits: &[u8]) -> Result<(), ResumeError> {
     match host::resume(place.exchange, place.turn, verdict, edits) {
         abi::OK => Ok(()),
@@ -116,7 +116,7 @@ pub(crate) fn resume(place: FilterPosition, verdict: u8, edits: &[u8]) -> Result
     }
 }
 
-/// Writes what a reply says.
+/// Writes the records of a reply.
 pub(crate) fn write_reply(
     reply: &Reply,
     step: u16,
@@ -136,7 +136,7 @@ pub(crate) fn write_reply(
     }
 }
 
-/// The record of a fault.
+/// Returns the record of a fault.
 pub(crate) fn fault_record(step: u16, message: &str) -> EditLogRecord<'_> {
     let cut = message.floor_char_boundary(FAULT_BYTES_MAX);
     let value = message.as_bytes().get(..cut).unwrap_or_default();
@@ -147,7 +147,7 @@ impl Drop for Paused {
     fn drop(&mut self) {
         if !self.is_done {
             let log = OwnLog::default();
-            // Too large it is not, and an exchange that is over needs no word of this.
+            // The record is not too large, and an exchange that has ended does not need it.
             let _ = log.append(fault_record(self.place.step, "the filter dropped a pause without going on"));
             let _ = resume(self.place, abi::FAULT, &log.into_bytes());
         }
@@ -183,5 +183,5 @@ impl fmt::Display for ResumeError {
 
 impl std::error::Error for ResumeError {}
 
-/// Longest message of a fault; the log wants a line, not a book.
+/// Maximum length of a fault message, so that it fits on a log line.
 const FAULT_BYTES_MAX: usize = 4096;

@@ -1,4 +1,4 @@
-//! Where an exchange stands when a filter is entered.
+//! Phases of an exchange in which filters are called.
 
 use crate::abi;
 
@@ -6,19 +6,19 @@ use crate::abi;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Phase {
-    /// The request's head.
+    /// Request head.
     RequestHead = abi::REQUEST_HEAD,
-    /// A piece of the request's body, or the whole of it.
+    /// A piece of the request body, or the whole body.
     RequestBody = abi::REQUEST_BODY,
-    /// The request's trailers.
+    /// Request trailers.
     RequestTrailers = abi::REQUEST_TRAILERS,
-    /// The head of the final response.
+    /// Head of the final response.
     ResponseHead = abi::RESPONSE_HEAD,
-    /// A piece of the response's body, or the whole of it.
+    /// A piece of the response body, or the whole body.
     ResponseBody = abi::RESPONSE_BODY,
-    /// The response's trailers.
+    /// Response trailers.
     ResponseTrailers = abi::RESPONSE_TRAILERS,
-    /// The exchange is over and can still be looked at.
+    /// The exchange has ended and can be logged.
     Log = abi::LOG,
 }
 
@@ -34,52 +34,52 @@ impl Phase {
         Self::Log,
     ];
 
-    /// The phase with this number of the contract.
+    /// Returns the phase with this ABI number.
     #[must_use]
     pub fn from_number(number: u8) -> Option<Self> {
         Self::ALL.get(usize::from(number)).copied()
     }
 
-    /// The phase's number in the contract.
+    /// Returns the ABI number.
     #[must_use]
     pub const fn number(self) -> u8 {
         self as u8
     }
 
-    /// Whether this phase is about the request.
+    /// Whether this is a phase of the request.
     #[must_use]
     pub const fn is_request(self) -> bool {
         matches!(self, Self::RequestHead | Self::RequestBody | Self::RequestTrailers)
     }
 
-    /// Whether this phase is about the response.
+    /// Whether this is a phase of the response.
     #[must_use]
     pub const fn is_response(self) -> bool {
         matches!(self, Self::ResponseHead | Self::ResponseBody | Self::ResponseTrailers)
     }
 
-    /// Whether a body is to be seen in this phase.
+    /// Whether a body is available in this phase.
     #[must_use]
     pub const fn is_body(self) -> bool {
         matches!(self, Self::RequestBody | Self::ResponseBody)
     }
 
-    /// Whether trailers are to be seen in this phase.
+    /// Whether trailers are available in this phase.
     #[must_use]
     pub const fn is_trailers(self) -> bool {
         matches!(self, Self::RequestTrailers | Self::ResponseTrailers)
     }
 }
 
-/// The phases in which a filter is entered.
+/// Phases in which a filter is called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Interest(u32);
 
 impl Interest {
-    /// No phase: the filter is configured and never entered.
+    /// No phase: the filter is configured and never called.
     pub const NONE: Self = Self(0);
 
-    /// These phases.
+    /// Returns the set of these phases.
     #[must_use]
     pub const fn of(phases: &[Phase]) -> Self {
         let mut bits = 0;
@@ -91,37 +91,37 @@ impl Interest {
         Self(bits)
     }
 
-    /// Whether the filter is entered in this phase.
+    /// Whether the filter is called in this phase.
     #[must_use]
     pub const fn has(self, phase: Phase) -> bool {
         self.0 & (1 << phase.number()) != 0
     }
 
-    /// The phases that are in both.
+    /// Returns the phases that are in both sets.
     #[must_use]
     pub const fn and(self, others: Self) -> Self {
         Self(self.0 & others.0)
     }
 
-    /// These phases without the others.
+    /// Returns these phases without the others.
     #[must_use]
     pub const fn without(self, others: Self) -> Self {
         Self(self.0 & !others.0)
     }
 
-    /// The bits of the contract.
+    /// Returns the ABI bits.
     #[must_use]
     pub const fn bits(self) -> u32 {
         self.0
     }
 }
 
-/// The version of HTTP that the client speaks.
+/// HTTP version of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Version {
     /// HTTP/1.0.
     Http10,
-    /// HTTP/1.1, and whatever this kit has no name for.
+    /// HTTP/1.1, and any version unknown to this SDK.
     Http11,
     /// HTTP/2.
     Http2,

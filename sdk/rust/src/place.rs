@@ -1,26 +1,26 @@
-//! Where the values of a message's fields stand in a body.
+//! Positions of protobuf field values in a body.
 
-/// Where a value stands in a body. Only where it begins is known of a number; its length is 0 then.
+/// Position of a value in a body. For a number only the beginning is known; its length is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Bytes before it.
+    /// Offset in bytes.
     pub offset: usize,
-    /// Bytes that it has.
+    /// Length in bytes.
     pub length: usize,
 }
 
 impl Place {
-    /// The value in the body that the place is of; nothing where it is not in it.
+    /// Returns the value in the body that the position refers to; `None` if it is out of range.
     #[must_use]
     pub fn of(self, body: &[u8]) -> Option<&[u8]> {
         body.get(self.offset..self.offset.checked_add(self.length)?)
     }
 }
 
-/// Places, in the order of the body.
+/// Positions, in the order of the body.
 #[derive(Clone, Copy, Debug)]
 pub struct Places<'a> {
-    /// A list of lists of two numbers, as JSON.
+    /// A list of pairs of numbers, as JSON.
     rest: &'a [u8],
 }
 

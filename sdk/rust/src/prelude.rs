@@ -1,3 +1,3 @@
-//! What nearly every filter needs.
+//! Imports that nearly every filter needs.
 
 pub use crate::{Context, Edit, Exchange, Fault, FieldId, Filter, Interest, Paused, Phase, Reply, Verdict};

@@ -1,6 +1,6 @@
-//! A filter's own answer.
+//! Local reply of a filter.
 
-/// An answer that a filter gives in the place of an endpoint.
+/// A response that a filter sends instead of an endpoint.
 ///
 /// ```
 /// # use eddy_sdk::Reply;
@@ -19,13 +19,13 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// An answer with this status, 200 to 599; the host takes any other for a fault of the filter.
+    /// Creates a response with this status, 200 to 599; the host treats any other as a fault of the filter.
     #[must_use]
     pub fn new(status: u16) -> Self {
         Self { status, fields: Vec::new(), body: Vec::new(), details: String::new(), grpc_status: None }
     }
 
-    /// Adds a field; several of one name may stand.
+    /// Adds a header field; names may repeat.
     #[must_use]
     pub fn field(mut self, name: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Self {
         self.fields.push((name.as_ref().to_vec(), value.as_ref().to_vec()));
@@ -39,14 +39,14 @@ impl Reply {
         self
     }
 
-    /// Says why, in a word for the access record.
+    /// Sets the reason, a word for the access log entry.
     #[must_use]
     pub fn details(mut self, word: impl Into<String>) -> Self {
         self.details = word.into();
         self
     }
 
-    /// The `grpc-status` of the answer where the request is gRPC.
+    /// Sets the `grpc-status` of the response to a gRPC request.
     #[must_use]
     pub fn grpc_status(mut self, status: u32) -> Self {
         self.grpc_status = Some(status);

@@ -1,4 +1,4 @@
-//! What a filter keeps of an exchange from hook to hook.
+//! State that a filter keeps per exchange from hook to hook.
 
 use std::cell::OnceCell;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -6,49 +6,49 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use crate::filter::End;
 
-/// The state of one filter in one exchange. The host keeps a counted reference to it as a number.
+/// State of one filter in one exchange. The host holds a counted reference to it as a number.
 pub(crate) struct StateCell<S> {
     state: Mutex<Option<S>>,
-    /// Why the exchange ended, plus one; 0 while it lasts.
+    /// Why the exchange ended, plus one; 0 until then.
     end: AtomicU32,
     /// Whether the filter's code must not run on a worker.
     pub(crate) is_blocking: bool,
 }
 
-/// A hook's way to the state, which is made when it is first asked for.
+/// A hook's access to the state, which is created on first use.
 pub(crate) struct StateAccess<'a, S> {
     cell: &'a OnceCell<Arc<StateCell<S>>>,
     guard: Option<MutexGuard<'a, Option<S>>>,
 }
 
 impl<S> StateCell<S> {
-    /// Whether there is something to keep at all.
+    /// Whether the type has any state to keep.
     pub(crate) const IS_KEPT: bool = size_of::<S>() != 0 || std::mem::needs_drop::<S>();
 
     pub(crate) fn new(is_blocking: bool) -> Self {
         Self { state: Mutex::new(None), end: AtomicU32::new(0), is_blocking }
     }
 
-    /// The number that the host keeps.
+    /// Converts the reference to the number that the host holds.
     pub(crate) fn into_number(self: Arc<Self>) -> u64 {
         Arc::into_raw(self).expose_provenance() as u64
     }
 
-    /// Takes the host's reference back.
+    /// Takes over the host's reference.
     ///
     /// # Safety
-    /// `number` is of [`Self::into_number`] for the same `S` and is used no more after this.
+    /// `number` was returned by [`Self::into_number`] for the same `S` and is not used any more after this.
     pub(crate) unsafe fn take(number: u64) -> Arc<Self> {
-        // SAFETY: as the caller says, the reference is ours to count down.
+        // SAFETY: the reference is ours to release, as guaranteed by the caller.
         unsafe { Arc::from_raw(Self::pointer(number)) }
     }
 
-    /// Another reference beside the host's.
+    /// Returns another reference in addition to the host's.
     ///
     /// # Safety
-    /// `number` is of [`Self::into_number`] for the same `S` and has not been taken back.
+    /// `number` was returned by [`Self::into_number`] for the same `S` and has not been taken back.
     pub(crate) unsafe fn share(number: u64) -> Arc<Self> {
-        // SAFETY: the host's reference keeps it alive, as the caller says.
+        // SAFETY: the host's reference keeps it alive, as guaranteed by the caller.
         unsafe { Arc::increment_strong_count(Self::pointer(number)) };
         // SAFETY: this is the reference just counted.
         unsafe { Arc::from_raw(Self::pointer(number)) }
@@ -58,14 +58,14 @@ impl<S> StateCell<S> {
         std::ptr::with_exposed_provenance(usize::try_from(number).unwrap_or_default())
     }
 
-    /// Notes that the exchange is over. Gives the state out unless a hook is still at it: then [`Self::take_ended`], called
-    /// when that is done, will.
+    /// Records that the exchange has ended. Returns the state unless a hook is still using it: then
+    /// [`Self::take_ended`], called when the hook is done, returns it.
     pub(crate) fn end(&self, end: End) -> Option<S> {
         self.end.store(1 + end as u32, Ordering::SeqCst);
         self.take_state()
     }
 
-    /// The state, if the exchange is over and nobody has taken it yet.
+    /// Returns the state if the exchange has ended and the state was not taken yet.
     pub(crate) fn take_ended(&self) -> Option<(S, End)> {
         let end = match self.end.load(Ordering::SeqCst) {
             0 => return None,
@@ -89,7 +89,7 @@ impl<'a, S: Default> StateAccess<'a, S> {
         Self { cell, guard: None }
     }
 
-    /// Another reference to the state as a number; 0 where the filter keeps none.
+    /// Returns another reference to the state as a number; 0 if the filter has none.
     pub(crate) fn share(&self) -> u64 {
         if !StateCell::<S>::IS_KEPT {
             return 0;
@@ -101,8 +101,8 @@ impl<'a, S: Default> StateAccess<'a, S> {
         let cell = self.cell;
         let guard = self.guard.get_or_insert_with(|| {
             let cell = cell.get_or_init(|| Arc::new(StateCell::new(false)));
-            // Only hooks of one filter in one exchange meet here: on a worker they follow each other, and elsewhere one
-            // waits for the other.
+            // Only hooks of one filter in one exchange compete for this lock: on a worker they run one after the
+            // other, and on other threads one waits for the other.
             cell.state.lock().unwrap_or_else(PoisonError::into_inner)
         });
         guard.get_or_insert_with(S::default)
@@ -135,7 +135,8 @@ mod tests {
                 let after_hook = shared.take_ended();
                 (ending.join().expect("it does not panic"), after_hook)
             });
-            // The hook may have looked before the end came, and the end before the hook let go, but not both.
+            // The hook may have checked before the end, and the end may have come before the hook released the state,
+            // but not both.
             assert_eq!(u32::from(at_end.is_some()) + u32::from(after_hook.is_some()), 1);
             assert_eq!(at_end.or_else(|| after_hook.map(|(state, _)| state)), Some(7));
             assert_eq!(shared.take_ended().map(|(state, _)| state), None);
@@ -149,7 +150,7 @@ mod tests {
         // SAFETY: the number was just made.
         let shared = unsafe { StateCell::<String>::share(number) };
         assert_eq!(Arc::strong_count(&cell), 3);
-        // SAFETY: the number is used no more.
+        // SAFETY: the number is not used any more.
         let taken = unsafe { StateCell::<String>::take(number) };
         drop((shared, taken));
         assert_eq!(Arc::strong_count(&cell), 1);

@@ -1,27 +1,27 @@
-//! What a filter says of a phase.
+//! Verdict of a filter on a phase.
 
 use crate::reply::Reply;
 
-/// What a filter says of a phase.
+/// Verdict of a filter on a phase.
 #[derive(Debug)]
 #[must_use]
 #[non_exhaustive]
 pub enum Verdict {
-    /// Go on.
+    /// Continue.
     Continue,
-    /// Collect the whole body, enter the body hook with it, then go on with head and body.
+    /// Buffer the whole body, call the body hook with it, then continue with head and body.
     ///
-    /// At the end of a message, where nothing is left to collect, the same as `Continue`.
+    /// At the end of a message, where there is nothing to buffer, it equals `Continue`.
     Buffer,
-    /// Answer at once; no further filter is entered.
+    /// Respond at once; no further filter is called.
     Reply(Reply),
-    /// Wait at this filter until its [`crate::Paused`] is resumed; [`crate::Exchange::pause`] makes both.
+    /// Wait at this filter until its [`crate::Paused`] is resumed; [`crate::Exchange::pause`] returns both.
     Pause(PauseToken),
-    /// End the exchange without an answer, or without the rest of it.
+    /// End the exchange without a response, or without the rest of it.
     Reset,
 }
 
-/// The proof that somebody has the means to go on.
+/// Proof that a handle to resume the exchange exists.
 #[derive(Debug)]
 pub struct PauseToken(pub(crate) ());
 

@@ -1,4 +1,4 @@
-//! What entering a filter may cost: no memory on the way of a request.
+//! Cost limits of calling a filter: no allocation per request.
 
 use std::time::Instant;
 
@@ -38,7 +38,7 @@ impl Filter for CopyFilter {
     fn request_head(&self, x: &mut Exchange<'_, ()>) -> Result<Verdict, Fault> {
         let host = x.request().get(FieldId::HOST).unwrap_or_default();
         x.set("host2", host)?;
-        // What was set concerns another name: nothing has to be made anew for this.
+        // Another name was set: nothing has to be copied for this read.
         let agent = x.request().get("user-agent").unwrap_or_default();
         x.set("agent2", agent)?;
         eddy_sdk::debug!(x, "below the level: {}", agent.len());
@@ -75,7 +75,7 @@ fn nothing_is_allocated_to_enter_to_read_and_to_change() {
     }
 }
 
-/// Not a promise but a figure, to be read with `--nocapture` in a release build.
+/// Not a guarantee but a measurement, to be read with `--nocapture` in a release build.
 #[test]
 fn the_time_of_a_crossing_is_shown() {
     let library = open();
@@ -103,7 +103,7 @@ fn a_state_is_one_allocation() {
     call.tell(library);
 }
 
-/// A call that can be entered again and again.
+/// A call that can be repeated.
 struct OneCall {
     steps: [abi::AbiStep; 1],
     room: [u64; 64],
@@ -114,7 +114,7 @@ impl OneCall {
         let mut info = abi::FilterInfo::default();
         let mut error = abi::AbiText::EMPTY;
         let (name, config) = (abi::AbiText::of(name.as_bytes()), abi::AbiText::of(b"null"));
-        // SAFETY: the texts lie there, and both places can be written.
+        // SAFETY: the texts are valid, and both locations can be written.
         let made = unsafe { (library.filter_new)(name, config, 1, &raw mut info, &raw mut error) };
         assert_eq!(made, abi::OK);
         Self {
@@ -127,7 +127,7 @@ impl OneCall {
         let mut call = EMPTY;
         (call.steps, call.steps_len) = (self.steps.as_mut_ptr(), 1);
         (call.edits, call.edits_cap) = (self.room.as_mut_ptr().cast(), 512);
-        // SAFETY: the call is one by the contract.
+        // SAFETY: the call follows the ABI.
         unsafe { (library.run)(&raw mut call) };
     }
 
@@ -137,7 +137,7 @@ impl OneCall {
         let mut call = EMPTY;
         call.phase = 255;
         (call.ended, call.ended_len) = (&raw const ended, 1);
-        // SAFETY: the call is one by the contract.
+        // SAFETY: the call follows the ABI.
         unsafe { (library.run)(&raw mut call) };
     }
 }

@@ -10,7 +10,7 @@ use eddy_sdk::test::{Chain, Configured, Library, Request, Response};
 const CREDENTIALS: &str = "Basic Zm9vbmFtZTp2YWxpZHBhc3N3b3Jk";
 const USER: &str = r#"{"username": "fooname", "password": "validpassword"}"#;
 
-/// The root of the repository, by name: a link on the way stays one.
+/// Returns the root of the repository by name: symbolic links are not resolved.
 fn root() -> &'static Path {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
     own.parent().and_then(Path::parent).expect("the kit lies two folders deep")
@@ -49,7 +49,7 @@ fn c(name: &str) -> Library {
 
 fn make() -> Command {
     let mut make = Command::new("make");
-    // What this test's own make says is not meant for another.
+    // Variables of the make that runs this test must not affect the other one.
     make.current_dir(root().join("examples/filters/c")).env_remove("MAKEFLAGS").arg("-s");
     make
 }
@@ -210,7 +210,7 @@ fn what_is_no_library_is_refused() {
             eprintln!("skipped: there is no {path} on this machine");
             continue;
         }
-        // SAFETY: a library without the symbol, or none at all.
+        // SAFETY: a library without the symbol, or not a library.
         let refused = unsafe { Library::load(Path::new(path)) };
         assert!(refused.expect_err("it is none").contains(says), "{path}");
     }

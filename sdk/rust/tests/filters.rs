@@ -1,4 +1,4 @@
-//! Filters on the fake host: what a filter writer relies on.
+//! Filters on the fake host: behaviour that filter authors rely on.
 
 #[path = "filters/mod.rs"]
 mod kinds;
@@ -59,7 +59,7 @@ fn later_filters_of_a_crossing_see_what_earlier_ones_changed() {
     let second =
         library.filter("script", r#"["copy x-a x-b", "copy-target x-target", "copy-method x-method"]"#);
     let (first, second) = (first.expect("right"), second.expect("right"));
-    // Room for no edit at first: every one has to ask for more.
+    // No room for edits at first: every edit has to request more.
     for room in [0, 40, 4096] {
         let outcome = Chain::new().room(room).then(&first).then(&second).send(Request::get("/old"), ok);
         let request = outcome.sent();
@@ -290,13 +290,13 @@ fn a_field_is_taken_out_of_the_body() {
         let outcome = Chain::new().then(&filter).send(Request::post("/", "0123").piece("456789"), ok);
         assert_eq!(outcome.metadata("seen", "tenant"), Some(expected), "{places}: {:?}", outcome.faults());
     };
-    // The last value is the one that counts.
+    // The last value is the effective one.
     check("[[2,3],[7,2]]", "\"78\"");
     check("[[2,3],[9,2]]", "\"234\"");
     check("[[10,1]]", "\"none\"");
     check("[[4,0]]", "\"none\"");
     check("[]", "\"none\"");
-    // A piece is not the whole.
+    // A piece is not the whole body.
     check("[[0,2]]", "\"none\"");
 }
 
@@ -351,7 +351,7 @@ fn the_rest_of_a_hook_runs_elsewhere() {
     let panicking = library.filter("elsewhere", r#""panic""#).expect("right");
     let outcome = Chain::new().then(&panicking).send(Request::get("/"), ok);
     assert_eq!((outcome.answered().status, outcome.faults().len()), (500, 1));
-    // The other state is given back on the thread for what blocks, whenever that comes to it.
+    // The other state is released on the thread for blocking work, at any time.
     let ended =
         notes().into_iter().filter(|note| note.starts_with("elsewhere") && !note.contains("eddy-filter"));
     assert_eq!(ended.count(), 1);

@@ -25,7 +25,7 @@ fn the_filter_in_rust_does_what_the_guide_says() {
     let manifest = block("toml").replace("\"../eddy/sdk/rust\"", &format!("{:?}", kit.display().to_string()));
     write(&folder.join("Cargo.toml"), &format!("{manifest}\n[workspace]\n"));
     write(&folder.join("src/lib.rs"), &block("rust"));
-    // The same versions as here, so that nothing is asked of a registry.
+    // Uses the same versions as here, so that no registry is queried.
     let lock = std::fs::read(root().join("Cargo.lock")).expect("the workspace has a lock file");
     std::fs::write(folder.join("Cargo.lock"), lock).expect("the folder for tests can be written");
     let target = folder.join("target");
@@ -51,7 +51,7 @@ fn check(library: &Path, config: &str, rule: &str) {
     assert!(send(Chain::new().then(&filter).with_rule(&rule), "theirs").was_sent());
 }
 
-/// The first block of the guide in a language.
+/// Returns the first code block of the guide in a language.
 fn block(language: &str) -> String {
     let guide =
         std::fs::read_to_string(root().join("docs/guide/native-filters.md")).expect("there is a guide");
@@ -70,7 +70,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// Writes what differs, so that nothing is built anew without need.
+/// Writes a file only if it differs, so that nothing is rebuilt unnecessarily.
 fn write(path: &Path, text: &str) {
     if std::fs::read_to_string(path).ok().as_deref() != Some(text) {
         std::fs::write(path, text).expect("the folder for tests can be written");

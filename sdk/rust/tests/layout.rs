@@ -1,4 +1,5 @@
-//! The contract in Rust is the contract in C: sizes, offsets and numbers, as a C compiler sees the header.
+//! The filter ABI in Rust equals that in C: sizes, offsets and numbers, as a C compiler computes them from the
+//! header.
 
 use std::collections::BTreeMap;
 use std::mem::offset_of;
@@ -10,7 +11,7 @@ use eddy_sdk::abi;
 /// Compares every member of structures: the header's name, ours, and the members.
 macro_rules! structures {
     ($($c:literal = $rust:ident { $($member:ident),* $(,)? })*) => {
-        /// What the C compiler is asked for, and what it must answer.
+        /// Returns the expressions for the C compiler, and the expected results.
         fn expected() -> Vec<(String, i64)> {
             let mut all = Vec::new();
             $(
@@ -24,7 +25,7 @@ macro_rules! structures {
             all
         }
 
-        /// The structures that are compared, with the number of their members.
+        /// The compared structures, with the number of their members.
         const STRUCTURES: &[(&str, usize)] = &[$(($c, [$(stringify!($member)),*].len())),*];
     };
 }
@@ -110,7 +111,7 @@ fn names_of_fields_are_those_of_the_header() {
     }
 }
 
-/// Every constant of the kit's sources by its name.
+/// Returns every constant of the SDK's sources by name.
 fn our_numbers() -> BTreeMap<String, i64> {
     let mut numbers = BTreeMap::new();
     for file in ["numbers.rs", "fields.rs"] {
@@ -127,7 +128,7 @@ fn our_numbers() -> BTreeMap<String, i64> {
     numbers
 }
 
-/// The names of all numbers that the header declares.
+/// Returns the names of all numbers that the header declares.
 fn c_numbers(header: &str) -> Vec<String> {
     let text = without_comments(header);
     let mut names = Vec::new();
@@ -152,7 +153,7 @@ fn without_comments(text: &str) -> String {
     parts.fold(first, |text, part| text + part.split_once("*/").map_or("", |(_, rest)| rest))
 }
 
-/// Has a C program print the values of expressions.
+/// Prints the values of expressions by a C program.
 fn ask_c(questions: &[(String, i64)]) -> Vec<i64> {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let (source, program) = (folder.join("layout.c"), folder.join("layout"));

@@ -1,4 +1,4 @@
-//! The cases of `abi/vectors`, which every guest answers alike.
+//! The test cases of `abi/vectors`, which give the same results in every guest.
 #![cfg(not(miri))]
 
 #[path = "vectors/case.rs"]

@@ -1,4 +1,4 @@
-//! Reader of the events of `go test -json`.
+//! Parser of the events that `go test -json` prints.
 
 use std::collections::HashMap;
 
@@ -10,12 +10,12 @@ use crate::tally::{Skip, TestTally};
 #[derive(Debug, Default)]
 pub(crate) struct GoTest {
     tally: TestTally,
-    /// What tests that still run have printed, by package and name.
+    /// Output of tests that are still running, by package and test name.
     printed: HashMap<(String, String), String>,
 }
 
 impl GoTest {
-    /// Reads a line; returns what a person should see of it.
+    /// Reads a line and returns the text to show to a person, if any.
     pub(crate) fn read(&mut self, line: &str) -> Option<String> {
         let Some(event) = serde_json::from_str::<Value>(line).ok().filter(Value::is_object) else {
             return Some(format!("{line}\n"));
@@ -26,7 +26,7 @@ impl GoTest {
             if action == "fail" {
                 self.fail_package(&package);
             }
-            // A package tells its result in its own words.
+            // Output of a package is shown; the package reports its result in it.
             return Some(output).filter(|output| !output.is_empty() && output != "PASS\n");
         };
         let key = (package.clone(), test.to_owned());
@@ -40,7 +40,7 @@ impl GoTest {
         let printed = self.printed.remove(&key).unwrap_or_default();
         let name = format!("{package}::{test}");
         match action.as_str() {
-            // Tests inside of others are counted with them.
+            // A subtest is counted with its parent test.
             "pass" => self.tally.passed += usize::from(!test.contains('/')),
             "skip" => self.tally.skipped.push(skip(name, &printed)),
             _ => {
@@ -51,12 +51,12 @@ impl GoTest {
         None
     }
 
-    /// Ends the output.
+    /// Ends the output and returns the counts.
     pub(crate) fn finish(self) -> TestTally {
         self.tally
     }
 
-    /// A package fails with its tests, or alone: it does not compile, or crashes.
+    /// Records a package failure, unless one of its tests has failed: it does not compile, or it crashes.
     fn fail_package(&mut self, package: &str) {
         let of_package = format!("{package}::");
         if !self.tally.failed.iter().any(|name| name.starts_with(&of_package)) {

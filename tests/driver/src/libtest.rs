@@ -1,4 +1,4 @@
-//! Reader of what `cargo test` prints: Cargo's own lines and those of Rust's test harness.
+//! Parser of `cargo test` output: Cargo's own lines and those of Rust's test harness.
 
 use std::collections::BTreeSet;
 
@@ -11,18 +11,18 @@ pub(crate) struct Libtest {
     program: Option<TestProgram>,
 }
 
-/// A test program that runs.
+/// A running test program.
 #[derive(Debug, Default)]
 struct TestProgram {
     name: String,
     passed: usize,
     failed: BTreeSet<String>,
-    /// Whether the lines are those of a list of failures.
+    /// Whether the current lines belong to a list of failures.
     is_in_list: bool,
     result: Option<ProgramResult>,
 }
 
-/// What a program says at its end.
+/// Counts in the result line of a program.
 #[derive(Debug)]
 struct ProgramResult {
     passed: usize,
@@ -39,13 +39,13 @@ impl Libtest {
         }
         let Some(program) = &mut self.program else { return };
         if line == "failures:" {
-            // The harness lists the names last, behind what the failed tests printed.
+            // The harness lists the names last, after the output of the failed tests.
             program.is_in_list = true;
             program.failed.clear();
         } else if line.starts_with("---- ") {
             program.is_in_list = false;
         } else if let Some(result) = line.strip_prefix("test result: ") {
-            // What failed tests printed may be of another harness; the last result is that of the program.
+            // Failed tests may print the output of another harness; the last result line is the program's own.
             let (passed, failed) = (count(result, " passed"), count(result, " failed"));
             program.result = Some(ProgramResult { passed, failed });
             program.is_in_list = false;
@@ -60,7 +60,7 @@ impl Libtest {
         }
     }
 
-    /// Ends the output.
+    /// Ends the output and returns the counts.
     pub(crate) fn finish(mut self) -> TestTally {
         self.end_program();
         self.tally
@@ -69,7 +69,7 @@ impl Libtest {
     fn end_program(&mut self) {
         let Some(TestProgram { name, passed, failed, result, .. }) = self.program.take() else { return };
         let Some(result) = result else {
-            // A crash, or a call of `exit`.
+            // The program crashed or called `exit`.
             self.tally.passed += passed;
             self.tally.failed.push(format!("{name} (ended without a result)"));
             return;
@@ -84,7 +84,7 @@ impl Libtest {
     }
 }
 
-/// Returns the name of the program that this line of Cargo's says it starts.
+/// Returns the name of the program that Cargo starts according to this line.
 fn started(line: &str) -> Option<String> {
     let line = line.trim_start();
     if let Some(name) = line.strip_prefix("Doc-tests ") {
@@ -96,13 +96,13 @@ fn started(line: &str) -> Option<String> {
     Some(name.to_owned())
 }
 
-/// Returns the test that this line says is ignored, and why.
+/// Returns the test that this line reports as ignored, and the reason.
 fn ignored(line: &str) -> Option<(&str, &str)> {
     let (test, reason) = line.strip_prefix("test ")?.split_once(" ... ignored")?;
     Some((test, reason.strip_prefix(", ").unwrap_or("no reason is given")))
 }
 
-/// Returns the number before a word of a result.
+/// Returns the number before a word of a result line.
 fn count(result: &str, word: &str) -> usize {
     let before = result.split_once(word).map_or("", |(before, _)| before);
     before.rsplit(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0)

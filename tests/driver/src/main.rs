@@ -1,4 +1,4 @@
-//! `test-driver [PART]...`: runs the parts of the test suite, one failure not hiding the rest, and prints a summary.
+//! `test-driver [PART]...`: runs all parts of the test suite even when one fails, and prints a summary.
 //!
 //! The last line is `N passed, N failed, N skipped`; the exit status is a failure when anything failed.
 
@@ -42,14 +42,14 @@ fn main() -> Result<ExitCode> {
         times.push(PartTime { name: part.name(), took: begun.elapsed() });
     }
     let lines = fs::read_to_string(&notices).unwrap_or_default();
-    // Nobody reads the file after this.
+    // The file is not read again, so a failed removal does not matter.
     let _ = fs::remove_file(&notices);
     tally.add_notices(lines.lines().filter_map(Notice::parse));
     write!(io::stdout(), "{}", Summary { tally: &tally, times: &times })?;
     Ok(if tally.failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Parses the names of parts; no name stands for all parts.
+/// Parses the names of parts; no name selects all parts.
 fn chosen(names: Vec<String>) -> Result<Vec<SuitePart>> {
     if names.is_empty() {
         return Ok(SuitePart::ALL.to_vec());

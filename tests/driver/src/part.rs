@@ -1,4 +1,4 @@
-//! The parts of the suite and the commands of each.
+//! Parts of the test suite and the commands of each.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -8,16 +8,16 @@ use test_peers::{GO, SANITIZERS};
 
 use crate::step::{Format, SuiteStep};
 
-/// A part that can be run alone.
+/// A part of the suite that can be run on its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SuitePart {
     /// Formatting and lints.
     Lint,
-    /// All Rust crates, the end-to-end tests and tidy among them.
+    /// All Rust crates, including the end-to-end tests and tidy.
     Rust,
-    /// Everything written in Go.
+    /// All Go code.
     Go,
-    /// The example filters in C.
+    /// Example filters in C.
     C,
 }
 
@@ -40,7 +40,7 @@ impl SuitePart {
     /// Returns the steps of the part in the tree at `root`.
     ///
     /// # Errors
-    /// When the build folder cannot be named.
+    /// When the build folder cannot be determined.
     pub(crate) fn steps(self, root: &Path) -> Result<Vec<SuiteStep>> {
         Ok(match self {
             Self::Lint => lint(),
@@ -58,7 +58,7 @@ fn lint() -> Vec<SuiteStep> {
     let cargo = cargo();
     vec![
         SuiteStep::new(&[&cargo, "fmt", "--all", "--check"]),
-        // In the profile of the tests: build scripts, macros and libraries in C are built once for both.
+        // Uses the test profile: build scripts, macros and C libraries are built once for lints and tests.
         SuiteStep::new(&[
             &cargo,
             "clippy",
@@ -73,7 +73,7 @@ fn lint() -> Vec<SuiteStep> {
     ]
 }
 
-/// `cargo test` builds the programs as well, once: `cargo build` would choose other features of their dependencies.
+/// `cargo test` builds the programs as well, once: `cargo build` would select other features of their dependencies.
 fn rust(build_folder: &Path) -> Vec<SuiteStep> {
     let cargo = cargo();
     let test = [&cargo, "test", "--profile", "quick", "--no-fail-fast"];
@@ -101,12 +101,12 @@ fn go() -> Vec<SuiteStep> {
     steps.into_iter().map(|step| step.needs(GO)).collect()
 }
 
-/// The Cargo that runs this, as make names it.
+/// Returns the Cargo program that runs this driver; make passes it in `CARGO`.
 fn cargo() -> String {
     env::var_os("CARGO").map_or_else(|| "cargo".to_owned(), |path| path.to_string_lossy().into_owned())
 }
 
-/// Cargo's build folder of the workspace.
+/// Returns Cargo's build folder of the workspace.
 fn build_folder(root: &Path) -> Result<PathBuf> {
     let named = env::var_os("CARGO_TARGET_DIR").filter(|path| !path.is_empty());
     Ok(std::path::absolute(root.join(named.map_or_else(|| PathBuf::from("target"), PathBuf::from)))?)

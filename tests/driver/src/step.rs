@@ -1,4 +1,4 @@
-//! A step: one command, whose output is passed on as it comes and read for results.
+//! One command of the suite; its output is passed on as it arrives and parsed for results.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -26,21 +26,21 @@ pub(crate) struct SuiteStep {
     needs: Option<TestDependency>,
 }
 
-/// How a step tells its result.
+/// Source of a step's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
-    /// By its exit status alone.
+    /// The exit status alone.
     Status,
-    /// By its exit status, and by printing nothing.
+    /// The exit status, and that nothing was printed.
     Silence,
-    /// As `cargo test` does.
+    /// The output of `cargo test`.
     Cargo,
-    /// As `go test -json` does.
+    /// The output of `go test -json`.
     Go,
 }
 
 impl SuiteStep {
-    /// A step that runs these words in the root of the tree, the first being the program.
+    /// Creates a step that runs these words in the root of the tree; the first word is the program.
     pub(crate) fn new<S: AsRef<str>>(words: &[S]) -> Self {
         Self {
             words: words.iter().map(|word| word.as_ref().to_owned()).collect(),
@@ -98,7 +98,7 @@ impl SuiteStep {
         let (reader, writer) = io::pipe()?;
         let mut command = Command::new(program);
         command.args(arguments).current_dir(root.join(&self.folder)).envs(&self.variables);
-        // One pipe for both outputs keeps their order.
+        // A single pipe for standard output and standard error keeps their order.
         command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
         let mut child = match command.spawn() {
             Ok(child) => child,
@@ -107,7 +107,7 @@ impl SuiteStep {
                 return Ok(TestTally::one_failed(format!("{} (cannot run {program}: {error})", self.name())));
             }
         };
-        // The command holds copies of the writing end.
+        // The command holds copies of the write end, which would keep the pipe open.
         drop(command);
         let lines = lines_of(reader);
         let mut results = Results::new(self.format);
@@ -122,7 +122,7 @@ impl SuiteStep {
                 Err(RecvTimeoutError::Disconnected) => break child.wait()?,
             }
         };
-        // A process that outlives the command may hold the pipe open; its lines are not waited for.
+        // A process that outlives the command may hold the pipe open; its output is not awaited.
         while let Ok(line) = lines.recv_timeout(POLL) {
             results.read(&line)?;
         }
@@ -138,7 +138,7 @@ impl SuiteStep {
     }
 }
 
-/// The reader of a format.
+/// The output parser of a format.
 enum Results {
     Plain { is_silent: bool },
     Cargo(Libtest),
@@ -154,7 +154,7 @@ impl Results {
         }
     }
 
-    /// Reads a line, and writes what a person should see of it.
+    /// Reads a line and prints the text to show to a person.
     fn read(&mut self, line: &[u8]) -> io::Result<()> {
         let text = String::from_utf8_lossy(line);
         let text = text.trim_end_matches('\n');
@@ -179,7 +179,7 @@ impl Results {
     }
 }
 
-/// Reads lines in a thread of its own, which ends with the pipe.
+/// Reads lines in its own thread, which ends with the pipe.
 fn lines_of(reader: PipeReader) -> Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn a_process_that_outlives_a_step_does_not_hold_it_up() {
         let begun = Instant::now();
-        // Ends by itself, long after the test.
+        // The background process ends by itself, long after the test.
         assert_eq!(run(&shell("sleep 30 & echo done")).passed, 1);
         assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
     }

@@ -1,4 +1,4 @@
-//! The summary at the end of a run: failures by name, skipped tests by what they lack, and the counts.
+//! Summary at the end of a run: failures by name, skipped tests by missing requirement, and the counts.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::tally::{Skip, TestTally};
 
-/// All that a run found out.
+/// Results of a run.
 pub(crate) struct Summary<'a> {
     pub(crate) tally: &'a TestTally,
     pub(crate) times: &'a [PartTime],
@@ -35,7 +35,7 @@ impl Display for Summary<'_> {
     }
 }
 
-/// Writes tests that did not run as they are, grouped by reason, each with the command that changes it.
+/// Writes tests that did not run in full, grouped by reason, each with the command that makes them run.
 fn write_group(out: &mut Formatter<'_>, title: &str, skips: &[Skip]) -> fmt::Result {
     let mut groups: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
     for Skip { reason, remedy, test } in skips {

@@ -4,39 +4,39 @@ use std::collections::BTreeSet;
 
 use test_peers::{Notice, NoticeKind};
 
-/// Result of some tests.
+/// Results of a set of tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TestTally {
-    /// Number of tests that passed. Skipped tests are among them until their notices are added.
+    /// Number of passed tests. Includes skipped tests until their notices are added.
     pub(crate) passed: usize,
     /// Names of failed tests and checks.
     pub(crate) failed: Vec<String>,
-    /// Tests that did not run, each with its reason.
+    /// Tests that did not run, each with the reason.
     pub(crate) skipped: Vec<Skip>,
-    /// Tests that ran without a part of theirs.
+    /// Tests that ran without one of their parts.
     pub(crate) partial: Vec<Skip>,
     /// Tests that ran with recorded answers of a missing peer.
     pub(crate) recorded: Vec<Skip>,
 }
 
-/// A test that did not run as it is.
+/// A test that did not run in full.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Skip {
-    /// Why.
+    /// Reason why it did not run in full.
     pub(crate) reason: String,
-    /// The command that makes it run.
+    /// Command that makes it run.
     pub(crate) remedy: String,
-    /// Its name.
+    /// Name of the test.
     pub(crate) test: String,
 }
 
 impl TestTally {
-    /// One check that failed.
+    /// Returns the result of one failed check.
     pub(crate) fn one_failed(name: String) -> Self {
         Self { failed: vec![name], ..Self::default() }
     }
 
-    /// One check that did not run.
+    /// Returns the result of one skipped check.
     pub(crate) fn one_skipped(skip: Skip) -> Self {
         Self { skipped: vec![skip], ..Self::default() }
     }
@@ -71,7 +71,7 @@ impl TestTally {
         self.recorded.extend(recorded);
     }
 
-    /// Number of tests that were skipped; one that lacks two peers is one test.
+    /// Number of skipped tests; a test that lacks two peers counts once.
     pub(crate) fn skipped_count(&self) -> usize {
         let failed: BTreeSet<&String> = self.failed.iter().collect();
         let tests: BTreeSet<&String> = self.skipped.iter().map(|skip| &skip.test).collect();

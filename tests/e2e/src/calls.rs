@@ -1,12 +1,12 @@
-//! Calls of gRPC as bytes: messages, their frames, and answers over HTTP/1.1 with trailers that tell how a call ended.
+//! gRPC calls as bytes: messages, frames, and HTTP/1.1 responses with `grpc-status` trailers.
 
-/// A message in a frame.
+/// Returns a gRPC frame with this message.
 pub fn frame(message: &[u8]) -> Vec<u8> {
     let length = u32::try_from(message.len()).unwrap_or_default().to_be_bytes();
     [&[0][..], &length, message].concat()
 }
 
-/// The messages of a body.
+/// Returns the messages of a body.
 pub fn frames(mut body: &[u8]) -> Vec<Vec<u8>> {
     let mut messages = Vec::new();
     while let Some(([_, length @ ..], rest)) = body.split_first_chunk::<5>() {
@@ -18,7 +18,8 @@ pub fn frames(mut body: &[u8]) -> Vec<Vec<u8>> {
     messages
 }
 
-/// A field with a length: a text, bytes, or a message. Numbers of fields and lengths are below 16 and 16,384.
+/// Returns a length-delimited protobuf field: a string, bytes, or a message. The field number must be below 16, the
+/// length below 16,384.
 pub fn field(number: u8, bytes: impl AsRef<[u8]>) -> Vec<u8> {
     let bytes = bytes.as_ref();
     let tag = number << 3 | 2;
@@ -28,30 +29,30 @@ pub fn field(number: u8, bytes: impl AsRef<[u8]>) -> Vec<u8> {
     [&head, bytes].concat()
 }
 
-/// A field that is a number below 128.
+/// Returns a protobuf field with a number below 128.
 pub fn number(number: u8, value: u8) -> Vec<u8> {
     vec![number << 3, value]
 }
 
-/// A chunk of a body.
+/// Returns an HTTP chunk of a body.
 pub fn chunk(bytes: &[u8]) -> Vec<u8> {
     [format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n"].concat()
 }
 
-/// The head of an answer.
+/// Response head.
 pub const HEAD: &str =
     "HTTP/1.1 200 OK\r\nContent-Type: application/grpc\r\nX-Own: 1\r\nTransfer-Encoding: chunked\r\n\r\n";
 
-/// The trailers of a call that ended well.
+/// Trailers of a successful call.
 pub const WELL: &str = "grpc-status: 0\r\n";
 
-/// The answer of a call: messages, then how it ended.
+/// Returns the response to a call: messages, then the trailers with the status.
 pub fn answer(messages: &[&[u8]], trailers: &str) -> Vec<u8> {
     let body: Vec<u8> = messages.iter().flat_map(|message| chunk(&frame(message))).collect();
     [HEAD.as_bytes(), &body, format!("0\r\n{trailers}\r\n").as_bytes()].concat()
 }
 
-/// A call with these bytes as its body.
+/// Returns a call with these bytes as its body.
 pub fn call(method: &str, fields: &str, body: &[u8]) -> Vec<u8> {
     let length = body.len();
     let head = format!(

@@ -1,4 +1,4 @@
-//! A service of the conformance tests of gRPC with a gateway before it, as the tests start and ask it.
+//! A service of the gRPC conformance tests behind a gateway, with the stdin/stdout protocol of those tests.
 
 use std::io::{Read, Write, stdin, stdout};
 use std::path::Path;
@@ -9,13 +9,13 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::gateway::{Launch, TestGateway};
 
-/// Reads from standard input what the service is to be like, starts the program `service` with a gateway before it, writes where
-/// that listens to standard output, and serves until it is told to end (SIGTERM).
+/// Starts the program `service` with a gateway in front of it, and serves until SIGTERM.
 ///
-/// Whatever the clients speak, the service speaks gRPC over HTTP/2: what is between is the gateway's.
+/// Reads the service's settings from standard input and writes the gateway's address to standard output. The service
+/// always uses gRPC over HTTP/2; the gateway translates whatever protocol the clients use.
 ///
 /// # Errors
-/// When one of them does not start, or says what cannot be read.
+/// When the service or the gateway does not start, or the service's output cannot be parsed.
 pub async fn serve(service: &Path) -> Result<()> {
     let mut told_to_end = signal(SignalKind::terminate())?;
     let asked = read(&mut stdin())?;
@@ -37,7 +37,7 @@ pub async fn serve(service: &Path) -> Result<()> {
     gateway.stop().await
 }
 
-/// What the service is asked for: gRPC over HTTP/2, in cleartext.
+/// Returns the settings sent to the service: gRPC over HTTP/2, in cleartext.
 fn wish(receive_limit: u64) -> Vec<u8> {
     let mut message = Vec::new();
     put_number(&mut message, PROTOCOL, GRPC);
@@ -46,7 +46,7 @@ fn wish(receive_limit: u64) -> Vec<u8> {
     message
 }
 
-/// Where the gateway listens.
+/// Returns the gateway's address as a protobuf message.
 fn place(gateway: &TestGateway) -> Vec<u8> {
     let address = gateway.address();
     let host = address.ip().to_string();
@@ -58,7 +58,7 @@ fn place(gateway: &TestGateway) -> Vec<u8> {
     message
 }
 
-/// Reads a message behind its length.
+/// Reads a length-prefixed message.
 fn read(from: &mut impl Read) -> Result<Vec<u8>> {
     let mut length = [0; 4];
     from.read_exact(&mut length).context("nothing is said")?;
@@ -69,14 +69,14 @@ fn read(from: &mut impl Read) -> Result<Vec<u8>> {
     Ok(message)
 }
 
-/// Writes a message behind its length.
+/// Writes a message with its length prefix.
 fn write(to: &mut impl Write, message: &[u8]) -> Result<()> {
     to.write_all(&u32::try_from(message.len())?.to_be_bytes())?;
     to.write_all(message)?;
     Ok(to.flush()?)
 }
 
-/// The number in a field of a message of protobuf, 0 where it is not there.
+/// Returns the number in a field of a protobuf message, or 0 when the field is missing.
 fn number(message: &[u8], field: u32) -> u64 {
     let mut rest = message;
     let mut found = 0;
@@ -85,7 +85,7 @@ fn number(message: &[u8], field: u32) -> u64 {
         match key & 7 {
             0 if key >> 3 == u64::from(field) => found = value,
             0 => {}
-            // What has a length is passed over.
+            // Length-delimited fields are skipped.
             _ => rest = rest.get(usize::try_from(value).unwrap_or(usize::MAX)..).unwrap_or_default(),
         }
     }

@@ -1,4 +1,4 @@
-//! A client of HTTP/2 that sends the frames it is told to, right or wrong, and tells which come back.
+//! An HTTP/2 client that sends arbitrary frames, valid or not, and returns the frames it receives.
 
 use std::net::SocketAddr;
 
@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 
 use crate::wire::within;
 
-/// The types of frames.
+/// Frame types.
 pub mod kind {
     #![expect(missing_docs, reason = "RFC 9113 §6")]
     pub const DATA: u8 = 0;
@@ -23,42 +23,43 @@ pub mod kind {
     pub const CONTINUATION: u8 = 9;
 }
 
-/// Ends the stream and the block of fields.
+/// Flags END_STREAM and END_HEADERS.
 pub const ENDS: u8 = 5;
-/// Ends the block of fields.
+/// Flag END_HEADERS.
 pub const HEAD: u8 = 4;
 
-/// A frame.
+/// An HTTP/2 frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawHttp2Frame {
-    /// Its type.
+    /// Frame type.
     pub kind: u8,
-    /// Its flags.
+    /// Frame flags.
     pub flags: u8,
-    /// Its stream.
+    /// Stream identifier.
     pub stream: u32,
-    /// What it holds.
+    /// Frame payload.
     pub payload: Vec<u8>,
 }
 
 impl RawHttp2Frame {
-    /// Its bytes.
+    /// Encodes the frame.
     pub fn bytes(&self) -> Vec<u8> {
         frame(self.kind, self.flags, self.stream, &self.payload)
     }
 
-    /// The number that its payload has at a place: an error code, a window, a stream.
+    /// Returns the 32-bit number at an offset of the payload: an error code, a window, a stream.
     pub fn number(&self, at: usize) -> u32 {
         let bytes = self.payload.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
         bytes.map_or(u32::MAX, u32::from_be_bytes)
     }
 
-    /// Whether it ends its stream.
+    /// Whether the frame ends its stream.
     pub fn ends(&self) -> bool {
         matches!(self.kind, kind::DATA | kind::HEADERS) && self.flags & 1 != 0
     }
 
-    /// Whether it begins an answer with this status, one of those that have an index of their own (RFC 7541, appendix A).
+    /// Whether the frame begins a response with this status, which must have a static HPACK index (RFC 7541, appendix
+    /// A).
     pub fn has_status(&self, status: u16) -> bool {
         let index = match status {
             200 => 0x88,
@@ -72,13 +73,13 @@ impl RawHttp2Frame {
     }
 }
 
-/// The bytes of a frame.
+/// Encodes a frame.
 pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap_or(0).to_be_bytes();
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// A block of fields, none of them compressed.
+/// Encodes a header block without compression.
 pub fn block(fields: &[(&str, &str)]) -> Vec<u8> {
     let mut out = Vec::new();
     for (name, value) in fields {
@@ -91,14 +92,16 @@ pub fn block(fields: &[(&str, &str)]) -> Vec<u8> {
     out
 }
 
-/// The fields of a request for a path, and more.
+/// Encodes the header block of a request for a path, with additional fields.
 pub fn request(method: &str, path: &str, more: &[(&str, &str)]) -> Vec<u8> {
     let fields = [(":method", method), (":scheme", "http"), (":path", path), (":authority", "a.test")];
     block(&[&fields, more].concat())
 }
 
-/// A header block whose last header is put into the dynamic table with a value of 3,900 bytes, and then named `repeats` times
-/// more, one byte each. It is the only one in the table: [`repeated`] names it again.
+/// Encodes a header block that inserts its last field into the dynamic table with a value of 3,900 bytes and then
+/// references it `repeats` more times, at one byte each.
+///
+/// It is the only field in the table: [`repeated`] references it again.
 pub fn bomb(fields: &[(&str, &str)], repeats: usize) -> Vec<u8> {
     let mut out = block(fields);
     out.extend_from_slice(b"\x40\x05x-big\x7f\xbd\x1d");
@@ -107,14 +110,14 @@ pub fn bomb(fields: &[(&str, &str)], repeats: usize) -> Vec<u8> {
     out
 }
 
-/// A header block that names the header of an earlier [`bomb`] this often.
+/// Encodes a header block that references the field of an earlier [`bomb`] `repeats` times.
 pub fn repeated(fields: &[(&str, &str)], repeats: usize) -> Vec<u8> {
     let mut out = block(fields);
     out.resize(out.len() + repeats, 0xbe);
     out
 }
 
-/// A connection.
+/// An HTTP/2 connection.
 #[derive(Debug)]
 pub struct FramedClient {
     stream: TcpStream,
@@ -122,10 +125,10 @@ pub struct FramedClient {
 }
 
 impl FramedClient {
-    /// Connects and begins, with settings of this payload.
+    /// Connects and sends the preface with this SETTINGS payload.
     ///
     /// # Errors
-    /// When there is no connection.
+    /// When the connection fails.
     pub async fn connect(address: SocketAddr, settings: &[u8]) -> Result<Self> {
         let stream = TcpStream::connect(address).await.context("cannot connect")?;
         stream.set_nodelay(true)?;
@@ -135,10 +138,10 @@ impl FramedClient {
         Ok(client)
     }
 
-    /// Sends bytes.
+    /// Sends raw bytes.
     ///
     /// # Errors
-    /// When the connection is gone.
+    /// When the connection is closed.
     pub async fn send(&mut self, bytes: &[u8]) -> Result<()> {
         Ok(self.stream.write_all(bytes).await?)
     }
@@ -151,10 +154,10 @@ impl FramedClient {
         self.send(&frame(kind, flags, stream, payload)).await
     }
 
-    /// The next frame; `None` at the end, by a reset too.
+    /// Returns the next frame, or `None` at the end of the connection, also after a reset.
     ///
     /// # Errors
-    /// When nothing comes in time.
+    /// When no frame arrives in time.
     pub async fn next(&mut self) -> Result<Option<RawHttp2Frame>> {
         loop {
             if let Some(frame) = take_frame(&mut self.input) {
@@ -167,10 +170,10 @@ impl FramedClient {
         }
     }
 
-    /// The next frame that is wanted; those before it are let be.
+    /// Returns the next matching frame; frames before it are discarded.
     ///
     /// # Errors
-    /// When it does not come before the end, or in time.
+    /// When none arrives before the end of the connection, or in time.
     pub async fn until(
         &mut self,
         what: &str,
@@ -187,7 +190,7 @@ impl FramedClient {
     }
 }
 
-/// Takes the frame that `input` begins with away, if it is all there.
+/// Removes the frame at the front of `input`, if it is complete.
 pub fn take_frame(input: &mut Vec<u8>) -> Option<RawHttp2Frame> {
     let [a, b, c, kind, flags, s @ ..] = *input.first_chunk::<9>()?;
     let end = 9 + (usize::from(a) << 16 | usize::from(b) << 8 | usize::from(c));

@@ -1,4 +1,4 @@
-//! An endpoint of HTTP/2 that sends the frames it is told to, right or wrong, and keeps those that come.
+//! An HTTP/2 endpoint that sends arbitrary frames, valid or not, and records the frames it receives.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,39 +13,39 @@ use crate::framed::{RawHttp2Frame, frame, kind, take_frame};
 use crate::place;
 use crate::wire::within;
 
-/// What a client of HTTP/2 begins with.
+/// Connection preface of an HTTP/2 client.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// A frame that has come.
+/// A received frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heard {
-    /// The number of its connection, from 0 in the order of acceptance.
+    /// Number of the connection, from 0 in the order of acceptance.
     pub connection: usize,
-    /// The frame.
+    /// The received frame.
     pub frame: RawHttp2Frame,
 }
 
-/// What is said to that.
+/// Reply to a frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FrameReply {
-    /// What is sent.
+    /// Bytes to send.
     pub bytes: Vec<u8>,
-    /// Whether the connection ends after it.
+    /// Whether the connection is closed afterwards.
     pub is_last: bool,
 }
 
 impl FrameReply {
-    /// Nothing.
+    /// Replies with nothing.
     pub fn nothing() -> Self {
         Self::default()
     }
 
-    /// These bytes.
+    /// Replies with these bytes.
     pub fn bytes(bytes: impl Into<Vec<u8>>) -> Self {
         Self { bytes: bytes.into(), is_last: false }
     }
 
-    /// These bytes, and the end of the connection.
+    /// Replies with these bytes and closes the connection.
     pub fn last(bytes: impl Into<Vec<u8>>) -> Self {
         Self { bytes: bytes.into(), is_last: true }
     }
@@ -53,7 +53,7 @@ impl FrameReply {
 
 type FrameHandler = dyn Fn(&Heard) -> FrameReply + Send + Sync;
 
-/// A running endpoint; ends when it goes out of scope.
+/// A running endpoint, stopped on drop.
 #[derive(Debug)]
 pub struct FramedOrigin {
     address: SocketAddr,
@@ -63,11 +63,11 @@ pub struct FramedOrigin {
 }
 
 impl FramedOrigin {
-    /// An endpoint that begins with settings of this payload and answers each frame as `answer` says. Settings and pings are
-    /// acknowledged by itself.
+    /// Starts an endpoint that sends this SETTINGS payload and replies to each frame as `answer` decides. SETTINGS and
+    /// PING frames are acknowledged automatically.
     ///
     /// # Errors
-    /// When nobody can listen.
+    /// When no socket can be bound.
     pub async fn with(
         settings: &[u8],
         answer: impl Fn(&Heard) -> FrameReply + Send + Sync + 'static,
@@ -95,17 +95,17 @@ impl FramedOrigin {
         Ok(Self { address, heard, changes, task })
     }
 
-    /// Where it listens.
+    /// Returns the listening address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// All that has come so far.
+    /// Returns the frames received so far.
     pub fn heard(&self) -> Vec<Heard> {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Waits until what has come is enough.
+    /// Waits until `is_enough` accepts the received frames.
     ///
     /// # Errors
     /// When it does not in time.
@@ -159,7 +159,7 @@ impl FramedOriginConnection {
         }
     }
 
-    /// Answers a frame; whether the connection goes on.
+    /// Replies to a frame. Returns whether the connection continues.
     async fn answer(&mut self, heard: RawHttp2Frame) -> Result<bool> {
         let acknowledged = match heard.kind {
             kind::SETTINGS | kind::PING if heard.flags & 1 == 0 => {

@@ -1,4 +1,4 @@
-//! The real binary as a child of the test: started with a configuration, watched, and ended by its process id.
+//! The eddy binary as a child process of the test: started with a configuration, observed, and stopped by process id.
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -18,7 +18,7 @@ use crate::place::{self, TempDir};
 use crate::site::QUICK_START;
 use crate::wire::{DEADLINE, WireClient, WireResponse, within, within_for};
 
-/// A running gateway; whatever is left of its processes is killed when it goes out of scope.
+/// A running gateway; its remaining processes are killed on drop.
 #[derive(Debug)]
 pub struct TestGateway {
     process: Child,
@@ -31,26 +31,26 @@ pub struct TestGateway {
     lines: Lines,
 }
 
-/// How a gateway is started.
+/// Start options of a gateway.
 #[derive(Clone, Debug, Default)]
 pub struct Launch {
-    /// The binary; the one under test when not given.
+    /// Path of the binary; the binary under test by default.
     pub binary: Option<PathBuf>,
-    /// The limit on open files.
+    /// Limit on open files.
     pub files_max: Option<u32>,
     /// Arguments after `run CONFIG`.
     pub arguments: Vec<OsString>,
-    /// Words of the configuration that stand for something else, beside `LISTEN`, `ADMIN` and `DIR`.
+    /// Placeholders in the configuration and their values, beside `LISTEN`, `ADMIN` and `DIR`.
     pub substitutes: Vec<(String, String)>,
-    /// Variables of its environment, beside those of the test.
+    /// Environment variables, in addition to those of the test.
     pub environment: Vec<(String, String)>,
-    /// Longest until it answers, where that is not [`DEADLINE`].
+    /// Longest time until the gateway is ready, when it differs from [`DEADLINE`].
     pub ready_within: Option<Duration>,
-    /// The name of the configuration file, which says in what dialect it is; `eddy.yaml` when not given.
+    /// Name of the configuration file, which selects the dialect; `eddy.yaml` by default.
     pub file: Option<&'static str>,
 }
 
-/// What the gateway wrote on its standard output and error.
+/// Lines that the gateway wrote to standard output and standard error.
 #[derive(Clone, Debug, Default)]
 pub struct Lines {
     lines: Arc<Mutex<Vec<String>>>,
@@ -58,28 +58,28 @@ pub struct Lines {
 }
 
 impl TestGateway {
-    /// Starts a gateway with the quick start's configuration in front of `origin`.
+    /// Starts a gateway with the quick start configuration in front of `origin`.
     ///
     /// # Errors
-    /// When it does not come up within [`DEADLINE`].
+    /// When it is not ready within [`DEADLINE`].
     pub async fn before(origin: &TapOrigin) -> Result<Self> {
         Self::start(QUICK_START, &[("ORIGIN", &origin.address())]).await
     }
 
-    /// Starts a gateway with `config`, in which `LISTEN`, `ADMIN`, `DIR` and the words of `substitutes` are replaced.
+    /// Starts a gateway with `config`, in which `LISTEN`, `ADMIN`, `DIR` and the names in `substitutes` are replaced.
     ///
     /// # Errors
-    /// When it does not come up within [`DEADLINE`].
+    /// When it is not ready within [`DEADLINE`].
     pub async fn start(config: &str, substitutes: &[(&str, &dyn ToString)]) -> Result<Self> {
         let substitutes =
             substitutes.iter().map(|(word, text)| ((*word).to_owned(), text.to_string())).collect();
         Self::launch(config, Launch { substitutes, ..Launch::default() }).await
     }
 
-    /// Starts a gateway as `launch` says and waits until it answers.
+    /// Starts a gateway with the options in `launch` and waits until it is ready.
     ///
     /// # Errors
-    /// When it does not come up in time; the error holds what it wrote.
+    /// When it is not ready in time; the error contains its output.
     pub async fn launch(config: &str, launch: Launch) -> Result<Self> {
         let limit = launch.ready_within.unwrap_or(DEADLINE);
         let mut gateway = Self::spawn(config, launch)?;
@@ -90,7 +90,7 @@ impl TestGateway {
         Ok(gateway)
     }
 
-    /// Starts a gateway and does not wait.
+    /// Starts a gateway without waiting until it is ready.
     ///
     /// # Errors
     /// When the binary cannot be started.
@@ -133,34 +133,34 @@ impl TestGateway {
     }
 
     async fn is_ready(&self) -> bool {
-        // Other dialects have no admin listener to be asked.
+        // Other dialects do not configure an admin listener to query.
         if self.config.extension().is_some_and(|extension| extension != "yaml") {
             return self.lines.count(" ready ") > 0;
         }
         self.admin("/ready").await.is_ok_and(|response| response.status == 200)
     }
 
-    /// Where the listener is.
+    /// Returns the address of the listener.
     pub fn address(&self) -> SocketAddr {
         self.listen
     }
 
-    /// Where the admin listener is.
+    /// Returns the address of the admin listener.
     pub fn admin_address(&self) -> SocketAddr {
         self.admin
     }
 
-    /// The process id of the gateway's parent process.
+    /// Returns the process id of the gateway's parent process.
     pub fn pid(&self) -> Pid {
         self.pid
     }
 
-    /// The directory of this gateway's files; `DIR` in its configuration.
+    /// Returns the directory of this gateway's files: `DIR` in its configuration.
     pub fn directory(&self) -> &Path {
         self.directory.path()
     }
 
-    /// What it wrote so far.
+    /// Returns the lines written so far.
     pub fn lines(&self) -> &Lines {
         &self.lines
     }
@@ -168,41 +168,42 @@ impl TestGateway {
     /// Connects a client.
     ///
     /// # Errors
-    /// As [`Client::connect`].
+    /// As [`WireClient::connect`].
     pub async fn client(&self) -> Result<WireClient> {
         WireClient::connect(self.listen).await
     }
 
-    /// Sends `bytes` on a connection of its own and reads the response.
+    /// Sends `bytes` on a new connection and reads the response.
     ///
     /// # Errors
-    /// As [`Client::exchange`].
+    /// As [`WireClient::exchange`].
     pub async fn exchange(&self, bytes: impl AsRef<[u8]>) -> Result<WireResponse> {
         self.client().await?.exchange(bytes).await
     }
 
-    /// Asks the admin listener for `path`.
+    /// Requests `path` from the admin listener.
     ///
     /// # Errors
-    /// As [`Client::exchange`].
+    /// As [`WireClient::exchange`].
     pub async fn admin(&self, path: &str) -> Result<WireResponse> {
         let request = format!("GET {path} HTTP/1.1\r\nHost: admin\r\nConnection: close\r\n\r\n");
         WireClient::connect(self.admin).await?.exchange(request).await
     }
 
-    /// The value of the metric whose line begins with `series` (a name, perhaps with labels), summed over its lines.
+    /// Returns the value of the metric whose line begins with `series` (a name, perhaps with labels), summed over its
+    /// lines.
     ///
     /// # Errors
-    /// When the admin listener does not answer.
+    /// When the admin listener does not respond.
     pub async fn metric(&self, series: &str) -> Result<f64> {
         let text = self.admin("/metrics").await?.text();
         Ok(sum_of_series(&text, series))
     }
 
-    /// Waits until the metric `series` has `value`.
+    /// Waits until the metric `series` equals `value`.
     ///
     /// # Errors
-    /// When it has not within [`DEADLINE`].
+    /// When it does not within [`DEADLINE`].
     pub async fn until_metric(&self, series: &str, value: f64) -> Result<()> {
         let mut last = f64::NAN;
         let reached = within(series, async {
@@ -217,7 +218,7 @@ impl TestGateway {
         reached.await.with_context(|| format!("{series} is {last}, not {value}"))?
     }
 
-    /// Replaces the configuration file at once, with the words replaced as at the start.
+    /// Replaces the configuration file atomically, with the placeholders replaced as at the start.
     ///
     /// # Errors
     /// When the file system refuses.
@@ -230,12 +231,12 @@ impl TestGateway {
     /// Sends `signal` to the parent process.
     ///
     /// # Errors
-    /// When the process is gone.
+    /// When the process no longer exists.
     pub fn signal(&self, signal: Signal) -> Result<()> {
         kill_process(self.pid, signal).context("cannot signal the gateway")
     }
 
-    /// The process ids of the parent's children.
+    /// Returns the process ids of the parent's children.
     ///
     /// # Errors
     /// When `/proc` cannot be read.
@@ -245,7 +246,7 @@ impl TestGateway {
         Ok(text.split_whitespace().filter_map(|word| Pid::from_raw(word.parse().ok()?)).collect())
     }
 
-    /// Waits until the gateway ends by itself.
+    /// Waits until the gateway exits by itself.
     ///
     /// # Errors
     /// When it does not within `limit`.
@@ -253,10 +254,10 @@ impl TestGateway {
         Ok(within_for(limit, "exit of the gateway", self.process.wait()).await??)
     }
 
-    /// Ends the gateway with SIGTERM and waits for it.
+    /// Stops the gateway with SIGTERM and waits for it.
     ///
     /// # Errors
-    /// When it does not end within [`DEADLINE`] or ends with anything but success.
+    /// When it does not exit within [`DEADLINE`] or exits with an error.
     pub async fn stop(mut self) -> Result<()> {
         self.signal(Signal::TERM)?;
         let status = self.exited(DEADLINE).await?;
@@ -267,7 +268,7 @@ impl TestGateway {
 
 impl Drop for TestGateway {
     fn drop(&mut self) {
-        // The group is this gateway's own: it was made when it was started.
+        // The process group belongs to this gateway alone: it was created at the start.
         let _ = kill_process_group(self.pid, Signal::KILL);
     }
 }
@@ -286,18 +287,18 @@ impl Lines {
         });
     }
 
-    /// All lines so far.
+    /// Returns all lines so far.
     pub fn text(&self) -> String {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner).join("\n")
     }
 
-    /// How many lines hold `word` so far.
+    /// Number of lines so far that contain `word`.
     pub fn count(&self, word: &str) -> usize {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         lines.iter().filter(|line| line.contains(word)).count()
     }
 
-    /// Waits until `count` lines hold `word`.
+    /// Waits until `count` lines contain `word`.
     ///
     /// # Errors
     /// When they do not within [`DEADLINE`].
@@ -305,7 +306,7 @@ impl Lines {
         let mut changes = self.changes.subscribe();
         let met = within(word, async {
             while self.count(word) < count {
-                // The sender lives in `self`.
+                // The sender is in `self`.
                 let _ = changes.changed().await;
             }
         });
@@ -313,7 +314,7 @@ impl Lines {
     }
 }
 
-/// The sum of the samples of `series` in Prometheus text; `series` is a name, or a name with its first labels.
+/// Returns the sum of the samples of `series` in Prometheus text; `series` is a name, or a name with its first labels.
 pub fn sum_of_series(text: &str, series: &str) -> f64 {
     text.lines()
         .filter(|line| {

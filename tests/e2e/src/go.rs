@@ -1,4 +1,4 @@
-//! Packages in Go, built by tests.
+//! Builds Go packages for tests.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,23 +8,24 @@ use anyhow::{Context, Result, ensure};
 
 use crate::place::tree;
 
-/// What a package is built into.
+/// Target kind of a Go build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Into {
-    /// A program for this machine.
+    /// Program for this machine.
     Program,
-    /// A library for this machine.
+    /// Shared library for this machine.
     Library,
-    /// A module of Wasm.
+    /// Wasm module.
     Module,
 }
 
-/// Builds the package `package` of the folder `folder` of this tree as `file`; nothing where there is no Go, which skips the test.
+/// Builds the package `package` in the folder `folder` of this tree to `file`. Returns `None` without Go, which skips
+/// the test.
 ///
 /// # Errors
-/// When it does not build, or there must be Go and there is none.
+/// When the build fails, or Go is required and missing.
 pub fn build(folder: &str, package: &str, into: Into, file: &Path) -> Result<Option<PathBuf>> {
-    // Tests share what they build.
+    // Tests share the build results.
     static BUILDING: Mutex<()> = Mutex::new(());
     let _one = BUILDING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if !test_peers::all_present(&[test_peers::GO])? {

@@ -1,4 +1,4 @@
-//! Tools of the end-to-end tests: the real binary, an origin that keeps every byte, a raw client and the checkers.
+//! Tools of the end-to-end tests: the eddy binary, an origin that records every byte, a raw client and the checkers.
 #![forbid(unsafe_code)]
 
 pub mod calls;

@@ -1,4 +1,4 @@
-//! A name server on loopback that answers every question with one address.
+//! A DNS server on loopback that answers every query with one address.
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 
 use anyhow::Result;
 
-/// Answers over UDP, on a thread of its own, until it is dropped.
+/// Answers over UDP, on its own thread, until it is dropped.
 #[derive(Debug)]
 pub struct NameServer {
     address: SocketAddr,
@@ -21,10 +21,10 @@ struct NameServerState {
 }
 
 impl NameServer {
-    /// Starts on a free port; every name has this address.
+    /// Starts the server on a free port; every name resolves to `answer`.
     ///
     /// # Errors
-    /// When there is no socket.
+    /// When no socket can be bound.
     pub fn start(answer: Ipv4Addr) -> Result<Self> {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = socket.local_addr()?;
@@ -33,12 +33,12 @@ impl NameServer {
         let thread = thread::spawn(move || {
             let mut bytes = [0; 512];
             while let Ok((length, peer)) = socket.recv_from(&mut bytes) {
-                // What is empty ends it.
+                // An empty datagram stops the thread.
                 let query = bytes.get(..length).filter(|query| !query.is_empty());
                 let Some(query) = query else { return };
                 let answer = answer_to(query, &mut own.lock().unwrap_or_else(PoisonError::into_inner));
                 if let Some(answer) = answer {
-                    // A lost answer is asked for again.
+                    // The client repeats the query when the answer is lost.
                     let _ = socket.send_to(&answer, peer);
                 }
             }
@@ -46,17 +46,17 @@ impl NameServer {
         Ok(Self { address, said, thread: Some(thread) })
     }
 
-    /// Where it listens.
+    /// Returns the listening address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Gives every name another address from now on.
+    /// Resolves every name to another address from now on.
     pub fn answer(&self, answer: Ipv4Addr) {
         self.said.lock().unwrap_or_else(PoisonError::into_inner).answer = answer;
     }
 
-    /// The names that it was asked for.
+    /// Returns the queried names.
     pub fn asked(&self) -> Vec<String> {
         self.said.lock().unwrap_or_else(PoisonError::into_inner).names.clone()
     }
@@ -72,7 +72,7 @@ impl Drop for NameServer {
     }
 }
 
-/// The answer to the only question of a query: an address to those for IPv4, and none to others.
+/// Returns the answer to a query with one question: an address for IPv4 questions, and none for others.
 fn answer_to(query: &[u8], said: &mut NameServerState) -> Option<Vec<u8>> {
     let (id, rest) = (query.get(..2)?, query.get(12..)?);
     let (mut name, mut at) = (String::new(), 0);
@@ -94,7 +94,7 @@ fn answer_to(query: &[u8], said: &mut NameServerState) -> Option<Vec<u8>> {
     answer.extend([0x81, 0x80, 0, 1, 0, u8::from(has_answer), 0, 0, 0, 0]);
     answer.extend(question);
     if has_answer {
-        // The name of the question, an address, for a second.
+        // Answer record: a pointer to the name of the question, an IPv4 address, TTL of one second.
         answer.extend([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 1, 0, 4]);
         answer.extend(said.answer.octets());
     }

@@ -1,4 +1,4 @@
-//! Where a test runs: the binary under test, addresses of its own, directories of its own, and the knobs of the environment.
+//! Environment of a test: the binary under test, addresses, temporary directories, and environment variables.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Context, Result, ensure};
 
-/// A directory that is removed with everything in it when it goes out of scope.
+/// A directory that is removed with its content on drop.
 #[derive(Debug)]
 pub struct TempDir {
     path: PathBuf,
 }
 
 impl TempDir {
-    /// Makes a directory whose name begins with `name`.
+    /// Creates a directory whose name begins with `name`.
     ///
     /// # Errors
     /// When the file system refuses.
@@ -25,12 +25,12 @@ impl TempDir {
         Ok(Self { path })
     }
 
-    /// The directory.
+    /// Returns the path of the directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A path in the directory.
+    /// Returns a path in the directory.
     pub fn join(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
@@ -38,28 +38,28 @@ impl TempDir {
 
 impl Drop for TempDir {
     fn drop(&mut self) {
-        // What is left over harms nobody; a test's verdict does not hang on it.
+        // A directory that cannot be removed does no harm and does not affect the test result.
         let _ = std::fs::remove_dir_all(&self.path);
     }
 }
 
-/// The value of an environment variable that steers the tests.
+/// Returns the value of an environment variable that controls the tests.
 pub fn variable(name: &str) -> Option<String> {
     #[expect(clippy::disallowed_methods, reason = "the one place where the tests read their environment")]
     let value = std::env::var(name);
     value.ok().filter(|value| !value.is_empty())
 }
 
-/// The eddy binary: `EDDY_BIN`, or the one cargo built beside this test.
+/// Returns the path of the eddy binary: `EDDY_BIN`, or the one that cargo built beside this test.
 ///
 /// # Errors
-/// When there is none; says how to build it.
+/// When there is none; the error says how to build it.
 pub fn eddy_binary() -> Result<PathBuf> {
     if let Some(path) = variable("EDDY_BIN") {
         return Ok(PathBuf::from(path));
     }
     let test = std::env::current_exe().context("cannot tell where this test lives")?;
-    // Tests live in target/<profile>/deps, the harness's own programs in target/<profile>.
+    // Tests are in target/<profile>/deps, the harness's own programs in target/<profile>.
     let profile =
         test.parent().map(|parent| if parent.ends_with("deps") { parent.join("..") } else { parent.into() });
     let binary = profile.context("this test lives nowhere")?.join("eddy");
@@ -71,15 +71,15 @@ pub fn eddy_binary() -> Result<PathBuf> {
     Ok(binary)
 }
 
-/// The root of the source tree.
+/// Returns the root of the source tree.
 pub fn tree() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Puts a program with this content, an executable file or a script, at `path`, in one step.
+/// Writes a program with this content, an executable file or a script, to `path` atomically.
 ///
-/// Another process writes it: what this one writes, a child that another thread forks meanwhile has open too until it
-/// executes its own program, and a program that somebody has open for writing cannot be executed.
+/// A child process writes the file. If this process wrote it, a child that another thread forks meanwhile would inherit
+/// the open file until it executes its own program, and a program that is open for writing cannot be executed.
 ///
 /// # Errors
 /// When it cannot be written.
@@ -92,7 +92,7 @@ pub fn install(content: &[u8], path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Puts a copy of the eddy binary at `path`, in one step.
+/// Writes a copy of the eddy binary to `path` atomically.
 ///
 /// # Errors
 /// As [`eddy_binary`] and [`install`].
@@ -100,11 +100,10 @@ pub fn install_eddy(path: &Path) -> Result<()> {
     install(&std::fs::read(eddy_binary()?)?, path)
 }
 
-/// A loopback address that no other test of this machine uses, with a port at which nobody listened a moment ago.
+/// Returns a loopback address that no other test on this machine uses, with a port that was free a moment ago.
 ///
-/// The port is below those that the kernel gives to connections by itself. Nothing is bound to find it: a child that
-/// another thread forks meanwhile would have the socket too until it executes its own program, and the address would
-/// be in use.
+/// The port is below the ephemeral range of the kernel. No socket is bound to find it: a child that another thread
+/// forks meanwhile would inherit the socket until it executes its own program, and the address would be in use.
 ///
 /// # Errors
 /// When no port is free.
@@ -122,13 +121,13 @@ pub fn free_address() -> Result<SocketAddr> {
     anyhow::bail!("no free port at {ip}")
 }
 
-/// The loopback address that names client number `number`; distinct up to 2^20 and never one of [`free_address`].
+/// Returns the loopback address of client number `number`; distinct up to 2^20 and never equal to a [`free_address`].
 pub fn client_address(number: u32) -> Ipv4Addr {
     let [_, high, middle, low] = number.to_be_bytes();
     Ipv4Addr::new(127, 16 | (high & 0x0f), middle, low)
 }
 
-/// A number that no other call in this process gets.
+/// Returns a number that is unique in this process.
 pub fn next_number() -> u32 {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)

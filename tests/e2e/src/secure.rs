@@ -1,4 +1,4 @@
-//! TLS as a client and an authority have it: certificates to order, and connections that tell how they end.
+//! TLS for tests: an authority that issues certificates, and client connections that report how they end.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -20,25 +20,25 @@ use tokio_rustls::client::TlsStream;
 
 use crate::wire::{ParseOutcome, WireResponse, read_response, within};
 
-/// An authority that issues certificates.
+/// A certificate authority.
 pub struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
 }
 
-/// A chain and its key, PEM.
+/// A certificate chain and its key, PEM.
 #[derive(Clone, Debug)]
 pub struct Issued {
-    /// The chain.
+    /// Certificate chain.
     pub chain: String,
-    /// The key.
+    /// Private key.
     pub key: String,
 }
 
 impl Authority {
-    /// A new authority.
+    /// Creates an authority.
     ///
     /// # Errors
-    /// When no key can be made.
+    /// When no key can be generated.
     pub fn new(name: &str) -> Result<Self> {
         let mut params = CertificateParams::new(Vec::new())?;
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -46,24 +46,24 @@ impl Authority {
         Ok(Self { issuer: CertifiedIssuer::self_signed(params, KeyPair::generate()?)? })
     }
 
-    /// Its own certificate, PEM.
+    /// Returns the authority's own certificate, PEM.
     pub fn pem(&self) -> String {
         self.issuer.pem()
     }
 
-    /// A certificate for hosts.
+    /// Issues a certificate for hosts.
     ///
     /// # Errors
-    /// When no key can be made.
+    /// When no key can be generated.
     pub fn issue(&self, hosts: &[&str]) -> Result<Issued> {
         let hosts: Vec<String> = hosts.iter().map(|host| (*host).to_owned()).collect();
         self.sign(CertificateParams::new(hosts)?)
     }
 
-    /// A certificate for hosts that held until the beginning of a year.
+    /// Issues a certificate for hosts that expired at the beginning of `year`.
     ///
     /// # Errors
-    /// When no key can be made.
+    /// When no key can be generated.
     pub fn issue_until(&self, hosts: &[&str], year: i32) -> Result<Issued> {
         let hosts: Vec<String> = hosts.iter().map(|host| (*host).to_owned()).collect();
         let mut params = CertificateParams::new(hosts)?;
@@ -71,10 +71,10 @@ impl Authority {
         self.sign(params)
     }
 
-    /// A certificate for a client.
+    /// Issues a client certificate.
     ///
     /// # Errors
-    /// When no key can be made.
+    /// When no key can be generated.
     pub fn issue_client(&self, name: &str) -> Result<Issued> {
         let mut params = CertificateParams::new(Vec::new())?;
         params.distinguished_name = rcgen::DistinguishedName::new();
@@ -83,10 +83,10 @@ impl Authority {
         self.sign(params)
     }
 
-    /// A certificate with this number for a client.
+    /// Issues a client certificate with this serial number.
     ///
     /// # Errors
-    /// When no key can be made.
+    /// When no key can be generated.
     pub fn issue_numbered_client(&self, number: u64) -> Result<Issued> {
         let mut params = CertificateParams::new(Vec::new())?;
         params.serial_number = Some(number.into());
@@ -94,7 +94,7 @@ impl Authority {
         self.sign(params)
     }
 
-    /// The list of revoked certificates, by their numbers, PEM.
+    /// Returns the certificate revocation list with these serial numbers, PEM.
     ///
     /// # Errors
     /// When it cannot be signed.
@@ -122,10 +122,10 @@ impl Authority {
         Ok(Issued { chain: certificate.pem(), key: key.serialize_pem() })
     }
 
-    /// How a client trusts this authority alone and shows `own`, if it has one.
+    /// Returns a client configuration that trusts only this authority and presents `own`, if given.
     ///
     /// # Errors
-    /// When what was issued cannot be read.
+    /// When a certificate or key cannot be parsed.
     pub fn trust(
         &self,
         own: Option<&Issued>,
@@ -148,10 +148,10 @@ impl Authority {
     }
 }
 
-/// How a client takes any certificate that a server shows, and looks at none.
+/// Returns a client configuration that accepts any server certificate without verification.
 ///
 /// # Errors
-/// When the library has no such versions.
+/// When the library does not support these versions.
 pub fn take_any(versions: &[&'static SupportedProtocolVersion]) -> Result<Arc<ClientConfig>> {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let schemes = provider.signature_verification_algorithms.supported_schemes();
@@ -160,7 +160,7 @@ pub fn take_any(versions: &[&'static SupportedProtocolVersion]) -> Result<Arc<Cl
     Ok(Arc::new(builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()))
 }
 
-/// Takes any certificate and any signature.
+/// Certificate verifier that accepts any certificate and any signature.
 #[derive(Debug)]
 struct TakesAny(Vec<SignatureScheme>);
 
@@ -200,7 +200,7 @@ impl ServerCertVerifier for TakesAny {
 }
 
 impl Issued {
-    /// A certificate of X.509 version 1 with the common name `a.test`, which no authority has issued.
+    /// Returns an X.509 version 1 certificate with the common name `a.test`, which no authority has issued.
     pub fn version_1() -> Self {
         Self {
             chain: include_str!("../data/certificates/version1.crt").to_owned(),
@@ -208,7 +208,7 @@ impl Issued {
         }
     }
 
-    /// Writes it as `NAME.crt` and `NAME.key` into a folder, each at once.
+    /// Writes it as `NAME.crt` and `NAME.key` to a folder, each file atomically.
     ///
     /// # Errors
     /// When the file system refuses.
@@ -223,10 +223,10 @@ impl Issued {
 }
 
 impl Issued {
-    /// Takes the server's part in a handshake on a connection.
+    /// Performs the server side of a TLS handshake on a connection.
     ///
     /// # Errors
-    /// Whatever ends the handshake.
+    /// When the handshake fails.
     pub async fn accept(&self, stream: TcpStream) -> Result<tokio_rustls::server::TlsStream<TcpStream>> {
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let config = rustls::ServerConfig::builder_with_provider(provider)
@@ -241,26 +241,26 @@ impl Issued {
     }
 }
 
-/// A connection inside of TLS.
+/// A client connection over TLS.
 pub struct SecureClient {
     stream: TlsStream<TcpStream>,
     buffer: Vec<u8>,
 }
 
-/// How a connection inside of TLS ended.
+/// End of a TLS connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecureEnd {
-    /// The server has said so.
+    /// The server sent close_notify.
     Said,
-    /// It was cut.
+    /// The connection was cut without close_notify.
     Cut,
 }
 
 impl SecureClient {
-    /// Connects and shakes hands, asking for `host`.
+    /// Connects and performs the TLS handshake with `host` as the server name.
     ///
     /// # Errors
-    /// Whatever ends the handshake.
+    /// When the connection or the handshake fails.
     pub async fn connect(address: SocketAddr, config: &Arc<ClientConfig>, host: &str) -> Result<Self> {
         let name = ServerName::try_from(host.to_owned())?;
         let connect = async {
@@ -272,17 +272,17 @@ impl SecureClient {
         Ok(Self { stream, buffer: Vec::new() })
     }
 
-    /// The server's own certificate, DER.
+    /// Returns the server's certificate, DER.
     pub fn server_certificate(&self) -> &[u8] {
         self.stream.get_ref().1.peer_certificates().and_then(|chain| chain.first()).map_or(&[], AsRef::as_ref)
     }
 
-    /// The protocol that was agreed on in the handshake; empty where none was.
+    /// Returns the protocol negotiated in the handshake (ALPN); empty without one.
     pub fn protocol(&self) -> &[u8] {
         self.stream.get_ref().1.alpn_protocol().unwrap_or_default()
     }
 
-    /// Whether a session of before was taken up.
+    /// Whether the TLS session was resumed.
     pub fn is_resumed(&self) -> bool {
         self.stream.get_ref().1.handshake_kind() == Some(rustls::HandshakeKind::Resumed)
     }
@@ -290,7 +290,7 @@ impl SecureClient {
     /// Sends bytes.
     ///
     /// # Errors
-    /// When the connection has ended, or takes none within the deadline.
+    /// When the connection has ended, or the peer accepts no bytes within the deadline.
     pub async fn send(&mut self, bytes: impl AsRef<[u8]>) -> Result<()> {
         let send = async {
             self.stream.write_all(bytes.as_ref()).await?;
@@ -302,7 +302,7 @@ impl SecureClient {
     /// Reads a response to a GET.
     ///
     /// # Errors
-    /// When there is none, or not within the deadline.
+    /// When no response arrives, or not within the deadline.
     pub async fn answer(&mut self) -> Result<WireResponse> {
         let mut is_ended = false;
         loop {
@@ -330,7 +330,7 @@ impl SecureClient {
         self.answer().await
     }
 
-    /// Reads all that comes, and how it ends.
+    /// Reads all bytes until the end, and returns them with the kind of end.
     ///
     /// # Errors
     /// When the end does not come within the deadline.
@@ -339,7 +339,7 @@ impl SecureClient {
         Ok((std::mem::take(&mut self.buffer), end))
     }
 
-    /// Waits for the end.
+    /// Waits for the end of the connection.
     ///
     /// # Errors
     /// When it does not come within the deadline.

@@ -1,4 +1,4 @@
-//! An endpoint inside of TLS: shakes hands, and passes on what is said inside, both ways, to another.
+//! A TLS endpoint that terminates TLS and relays the plaintext, in both directions, to another endpoint.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,7 +18,7 @@ use crate::place;
 use crate::secure::{Authority, Issued};
 use crate::wire::within;
 
-/// A running endpoint; ends when it goes out of scope.
+/// A running endpoint, stopped on drop.
 #[derive(Debug)]
 pub struct SecureOrigin {
     address: SocketAddr,
@@ -26,24 +26,25 @@ pub struct SecureOrigin {
     task: JoinHandle<()>,
 }
 
-/// A handshake that ended well.
+/// A successful TLS handshake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shaken {
-    /// The name that was asked for (SNI).
+    /// Requested server name (SNI).
     pub server_name: Option<String>,
-    /// Whether a certificate was shown.
+    /// Whether the client presented a certificate.
     pub has_certificate: bool,
-    /// Whether a session of before was taken up.
+    /// Whether the session was resumed.
     pub is_resumed: bool,
-    /// The protocol that is spoken inside (ALPN).
+    /// Negotiated protocol (ALPN).
     pub protocol: Option<String>,
 }
 
 impl SecureOrigin {
-    /// An endpoint in front of `behind` that shows `own` and asks for certificates of `clients`, if there are any.
+    /// Starts an endpoint in front of `behind` that presents `own` and requests client certificates of `clients`, if
+    /// given.
     ///
     /// # Errors
-    /// When nobody can listen, or what was issued cannot be read.
+    /// When no socket can be bound, or a certificate cannot be parsed.
     pub async fn before(
         behind: SocketAddr,
         own: &Issued,
@@ -53,7 +54,7 @@ impl SecureOrigin {
         Self::start(behind, server_config(own, clients, versions)?).await
     }
 
-    /// The same, asking for no certificate, where these protocols are taken to be spoken inside (ALPN).
+    /// Starts an endpoint that requests no client certificate and offers these protocols (ALPN).
     ///
     /// # Errors
     /// As [`Self::before`].
@@ -77,12 +78,12 @@ impl SecureOrigin {
         Ok(Self { address, shaken, task })
     }
 
-    /// Where it listens.
+    /// Returns the listening address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The handshakes so far.
+    /// Returns the handshakes so far.
     pub fn shaken(&self) -> Vec<Shaken> {
         self.shaken.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -1,10 +1,10 @@
-//! Configurations for tests: one listener, one table and the cluster `origin`, with whatever a test adds.
+//! Builder of test configurations: one listener, one table and the cluster `origin`, plus what a test adds.
 
 use crate::gateway::{Launch, TestGateway};
 use crate::origin::TapOrigin;
 use anyhow::Result;
 
-/// The configuration that the quick start shows: everything goes to `ORIGIN`.
+/// Configuration of the quick start: everything is forwarded to `ORIGIN`.
 pub const QUICK_START: &str = "\
 listeners: [{address: LISTEN, routes: site}]
 admin: {address: ADMIN}
@@ -12,7 +12,7 @@ routes: {site: [{match: {path: {prefix: /}}, cluster: origin}]}
 clusters: {origin: {endpoints: [ORIGIN]}}
 ";
 
-/// A configuration in the making; one worker unless told otherwise, so that links are reused in a known way.
+/// Builder of a configuration; one worker by default, so that link reuse is deterministic.
 #[derive(Clone, Debug)]
 pub struct GatewayConfigBuilder {
     top: Vec<String>,
@@ -27,8 +27,9 @@ pub struct GatewayConfigBuilder {
 impl Default for GatewayConfigBuilder {
     fn default() -> Self {
         Self {
-            // A busy machine must not make the gateway refuse what a test sends.
-            // A stop waits for clients that the test has not dropped yet; most tests need not wait with it.
+            // The queue delay is off, because a busy machine must not make the gateway refuse requests. The drain
+            // timeout is short: a stop waits for clients that the test has not dropped yet, and most tests need not
+            // wait for that.
             top: vec!["workers: 1".into(), "limits: {queue_delay: 0s}".into(), "drain_timeout: 300ms".into()],
             listener: Vec::new(),
             rules: Vec::new(),
@@ -41,12 +42,12 @@ impl Default for GatewayConfigBuilder {
 }
 
 impl GatewayConfigBuilder {
-    /// A site whose only rule sends everything to `origin`.
+    /// Creates a site whose only rule forwards everything to `origin`.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a line at the top level; one with the same key is replaced, such as the default of one worker.
+    /// Adds a line at the top level; a line with the same key is replaced, such as the default of one worker.
     #[must_use]
     pub fn top(mut self, line: &str) -> Self {
         let key = line.split(':').next();
@@ -69,7 +70,7 @@ impl GatewayConfigBuilder {
         self
     }
 
-    /// Leaves out the rule that sends everything else to `origin`.
+    /// Omits the rule that forwards everything else to `origin`.
     #[must_use]
     pub fn without_default_rule(mut self) -> Self {
         self.has_default_rule = false;
@@ -83,21 +84,22 @@ impl GatewayConfigBuilder {
         self
     }
 
-    /// Adds a cluster of its own, as in `other: {endpoints: [OTHER]}`.
+    /// Adds another cluster, as in `other: {endpoints: [OTHER]}`.
     #[must_use]
     pub fn another_cluster(mut self, cluster: &str) -> Self {
         self.clusters.push(cluster.into());
         self
     }
 
-    /// Lets `word` stand for `value` in all of the above.
+    /// Replaces the placeholder `word` by `value` in all of the above.
     #[must_use]
     pub fn with(mut self, word: &str, value: impl ToString) -> Self {
         self.substitutes.push((word.into(), value.to_string()));
         self
     }
 
-    /// The configuration as text; `LISTEN`, `ADMIN`, `DIR` and the words of [`Site::with`] still stand in it.
+    /// Returns the configuration as text; it still contains `LISTEN`, `ADMIN`, `DIR` and the placeholders of
+    /// [`GatewayConfigBuilder::with`].
     pub fn text(&self) -> String {
         let mut text = self.top.join("\n");
         text += "\nadmin: {address: ADMIN}\nlisteners:\n  - address: LISTEN\n    routes: site\n";
@@ -122,17 +124,17 @@ impl GatewayConfigBuilder {
     /// Starts a gateway with this configuration in front of `origin`.
     ///
     /// # Errors
-    /// As [`Gateway::launch`].
+    /// As [`TestGateway::launch`].
     pub async fn before(self, origin: &TapOrigin) -> Result<TestGateway> {
         let site = self.with("ORIGIN", origin.address());
         let substitutes = site.substitutes.clone();
         TestGateway::launch(&site.text(), Launch { substitutes, ..Launch::default() }).await
     }
 
-    /// Starts a gateway with this configuration as `launch` says.
+    /// Starts a gateway with this configuration in front of `origin`, with the options in `launch`.
     ///
     /// # Errors
-    /// As [`Gateway::launch`].
+    /// As [`TestGateway::launch`].
     pub async fn launch(self, origin: &TapOrigin, mut launch: Launch) -> Result<TestGateway> {
         let site = self.with("ORIGIN", origin.address());
         launch.substitutes.extend(site.substitutes.iter().cloned());

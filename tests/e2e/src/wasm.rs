@@ -1,4 +1,4 @@
-//! Modules in Wasm for tests: written as text around a common frame, or built from the examples.
+//! Wasm modules for tests: written as text with a common prelude, or built from the examples.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,11 +9,11 @@ use anyhow::{Context, Result, ensure};
 use crate::place::{TempDir, tree};
 use crate::site::GatewayConfigBuilder;
 
-/// A module made of the frame and these parts. A text between backquotes stands for two constants, its address and its
-/// length.
+/// Assembles a module from the prelude and these parts. A text between backquotes is replaced by two constants: its
+/// address and its length.
 ///
 /// # Errors
-/// When it is no module; the error shows where.
+/// When the module is invalid; the error shows where.
 pub fn module(parts: &str) -> Result<Vec<u8>> {
     let mut data = String::new();
     let mut end = TEXTS_AT;
@@ -32,11 +32,12 @@ pub fn module(parts: &str) -> Result<Vec<u8>> {
     wat::parse_str(&whole).with_context(|| format!("a module of a test is none:\n{whole}"))
 }
 
-/// A site whose one filter `f` is a module of these parts, and the folder in which it lies; `module_keys` are more keys
-/// of the module, `filter_keys` more of the filter, each behind its comma.
+/// Returns a site whose only filter `f` is a module of these parts, and the folder of the module.
+///
+/// `module_keys` are more keys of the module, `filter_keys` more keys of the filter, each after its comma.
 ///
 /// # Errors
-/// As [`module`]; when it cannot be written.
+/// As [`module`]; when the module cannot be written.
 pub fn site(parts: &str, module_keys: &str, filter_keys: &str) -> Result<(GatewayConfigBuilder, TempDir)> {
     let folder = TempDir::new("wasm")?;
     let path = folder.join("f.wasm");
@@ -46,7 +47,7 @@ pub fn site(parts: &str, module_keys: &str, filter_keys: &str) -> Result<(Gatewa
     Ok((GatewayConfigBuilder::new().top(&filter).listener("filters: [f]"), folder))
 }
 
-/// Pairs as a module gives them to its host; without bytes that are none of a text.
+/// Serializes a header map as a module passes it to its host, as text: lengths above 127 do not work.
 pub fn pairs(pairs: &[(&str, &str)]) -> String {
     let number = |number: usize| {
         let bytes = u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes();
@@ -58,11 +59,11 @@ pub fn pairs(pairs: &[(&str, &str)]) -> String {
     number(pairs.len()) + &lengths + &contents
 }
 
-/// Builds the example filters in Rust, once, and says in which folder their modules are; nothing where Rust has no
-/// standard library for Wasm, which skips the test.
+/// Builds the example filters in Rust, once, and returns the folder of their modules. Returns `None` when Rust's
+/// standard library for Wasm is missing, which skips the test.
 ///
 /// # Errors
-/// When they do not build.
+/// When the build fails.
 pub fn examples() -> Result<Option<PathBuf>> {
     if !test_peers::present_or_optional(&test_peers::RUST_WASM) {
         return Ok(None);
@@ -82,11 +83,11 @@ pub fn examples() -> Result<Option<PathBuf>> {
     Ok(Some(target.join("wasm32-wasip1/release")))
 }
 
-/// Builds the example filters in C and says in which folder their modules are; nothing where there is no compiler for them,
-/// which it says then.
+/// Builds the example filters in C and returns the folder of their modules. Returns `None` when there is no compiler
+/// for them, which is announced.
 ///
 /// # Errors
-/// When they do not build, or must be there and there is no compiler.
+/// When the build fails, or the compiler is required and missing.
 pub fn examples_in_c(folder: &TempDir) -> Result<Option<PathBuf>> {
     if !test_peers::all_present(&[test_peers::CLANG_WASM])? {
         return Ok(None);
@@ -100,10 +101,10 @@ pub fn examples_in_c(folder: &TempDir) -> Result<Option<PathBuf>> {
     Ok(Some(build))
 }
 
-/// Where texts begin in the memory of a module; below are places for what the host gives.
+/// Address of the first text in a module's memory; the space below is for data from the host.
 const TEXTS_AT: usize = 1024;
 
-/// What every module of the tests has: host functions under short names, a memory, and a way to ask for some of it.
+/// Prelude of every test module: host functions under short names, a memory, and an allocation function.
 const FRAME: &str = r#"
 (import "env" "proxy_log" (func $log (param i32 i32 i32) (result i32)))
 (import "env" "proxy_get_header_map_value" (func $get (param i32 i32 i32 i32 i32) (result i32)))

@@ -1,4 +1,4 @@
-//! A client that goes away leaves nothing behind (F25): its upstream exchange is cancelled and every gauge falls to zero.
+//! A client disconnect leaves nothing behind (F25): its upstream exchange is cancelled and every gauge returns to zero.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ async fn is_clean(gateway: &TestGateway) -> Result<()> {
     gateway.until_metric("eddy_worker_exchanges", 0.0).await?;
     gateway.until_metric("eddy_worker_connections", 0.0).await?;
     within("idle links only", async {
-        // Gauges of links are brought up to date once a second.
+        // Link gauges are updated once per second.
         while gateway.metric("eddy_cluster_links").await? > gateway.metric("eddy_cluster_links_idle").await? {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
@@ -148,7 +148,7 @@ async fn thousands_of_aborts_leave_no_trace() -> Result<()> {
         }
     }
     is_clean(&gateway).await?;
-    // The last connections may still stand in the queue of the socket, to be accepted and found gone.
+    // The last connections may still be in the accept queue of the socket, to be accepted and found closed.
     let (mut after, mut idle) = (0, 0.0);
     within("the end of the last connections", async {
         loop {
@@ -173,13 +173,13 @@ fn open_files(gateway: &TestGateway) -> Result<usize> {
     Ok(count)
 }
 
-/// 100 ms by contract; a busy machine gets some more.
+/// Time limit for cancellation: 100 ms by contract, more for a busy machine.
 const PROMPT: Duration = Duration::from_millis(1000);
 
 #[tokio::test]
 async fn a_client_that_leaves_while_an_endpoint_is_connected_to_is_noticed_at_once() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    // The kernel takes connections for it, and nobody shakes hands.
+    // The kernel accepts its connections, but no TLS handshake follows.
     let silent = TcpListener::bind("127.0.0.1:0").await?;
     for hedge in ["", "hedge: {after: 30s}, "] {
         let gateway = GatewayConfigBuilder::new()
@@ -203,7 +203,7 @@ async fn a_client_that_leaves_while_an_endpoint_is_connected_to_is_noticed_at_on
         let mut framed = FramedClient::connect(gateway.address(), &[]).await?;
         framed.frame(kind::HEADERS, ENDS, 1, &request("GET", "/", &[])).await?;
         gateway.until_metric(pending, 4.0).await?;
-        // One resets, one closes, one says that it says no more, and one takes its request back.
+        // The clients reset, close, shut down their sending side, and reset their stream.
         clients.remove(0).reset();
         gateway.until_metric(pending, 3.0).await?;
         drop(clients.remove(0));

@@ -1,4 +1,5 @@
-//! Access records for a service: Envoy's access log service on gRPC's own library, with the messages as go-control-plane has them.
+//! Access log entries sent to Envoy's access log service, built on gRPC's own library with the messages of
+//! go-control-plane.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -14,7 +15,7 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-/// The service in a process of its own, which ends with its standard input.
+/// The access log service in its own process, which ends with its standard input.
 struct AccessLogServiceProcess {
     process: Child,
     told: ChildStdin,
@@ -33,13 +34,13 @@ impl AccessLogServiceProcess {
         Ok(service)
     }
 
-    /// What it says next.
+    /// Returns the next report of the service.
     async fn next(&mut self) -> Result<Value> {
         let line = within("a line of the service", self.says.next_line()).await??;
         Ok(serde_json::from_str(&line.context("the service has ended")?)?)
     }
 
-    /// What it says next that has this key.
+    /// Returns the next report of the service with this key.
     async fn until(&mut self, key: &str) -> Result<Value> {
         loop {
             let said = self.next().await?;
@@ -49,7 +50,7 @@ impl AccessLogServiceProcess {
         }
     }
 
-    /// Has calls end with this status from now on.
+    /// Makes calls end with this status from now on.
     async fn end_with(&mut self, code: u32) -> Result<()> {
         self.told.write_all(format!("{code}\n").as_bytes()).await?;
         self.until("told").await.map(drop)
@@ -135,7 +136,7 @@ async fn the_service_gets_what_lines_would_have() -> Result<()> {
     ensure!((0..60).contains(&ago), "it began {ago} s ago: {said}");
     ensure!(common["duration"].as_str().is_some_and(|time| time.ends_with('s')), "{said}");
 
-    // Why an exchange ended badly.
+    // The reason why an exchange failed.
     ensure!(gateway.exchange(get("/gone", "")).await?.status == 502);
     let said = service.until("entry").await?;
     let entry = &said["entry"];
@@ -178,7 +179,7 @@ async fn records_wait_for_a_service_that_is_away() -> Result<()> {
     let said = service.until("entry").await?;
     ensure!(said["entry"]["request"]["path"] == "/1", "{said}");
 
-    // It says that it can't at the moment: tried again.
+    // UNAVAILABLE: the batch is retried.
     service.end_with(14).await?;
     ensure!(gateway.exchange(get("/2", "")).await?.status == 200);
     service.until("refused").await?;
@@ -186,7 +187,7 @@ async fn records_wait_for_a_service_that_is_away() -> Result<()> {
     let said = service.until("entry").await?;
     ensure!(said["entry"]["request"]["path"] == "/2", "{said}");
 
-    // It does not want it: lost and counted, and the next goes on.
+    // INVALID_ARGUMENT: the batch is lost and counted; the next one is sent.
     service.end_with(3).await?;
     ensure!(gateway.exchange(get("/3", "")).await?.status == 200);
     service.until("refused").await?;
@@ -197,7 +198,7 @@ async fn records_wait_for_a_service_that_is_away() -> Result<()> {
     ensure!(said["entry"]["request"]["path"] == "/4", "{said}");
     gateway.lines().until("the access log service takes records again", 1).await?;
 
-    // Beyond the limit records are dropped, requests are not.
+    // Beyond the limit, entries are dropped, but requests are served.
     service.stop().await?;
     let long = format!("Referer: http://{}/\r\n", "a".repeat(2000));
     let mut client = gateway.client().await?;

@@ -1,5 +1,4 @@
-//! Certificates that eddy orders by itself, from a real authority: both kinds of proof, renewal, restarts, and all that can go
-//! wrong on the way.
+//! ACME certificate orders from a real certificate authority: both challenge types, renewal, restarts, and failures.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -43,22 +42,22 @@ routes:
 
 const HOSTS: &str = "{acme: [a.test, www.a.test]}";
 
-/// An order of a certificate takes some seconds: the authority is asked again after one.
+/// Time limit for a certificate order, which takes some seconds: the authority is polled after one second.
 const ORDER_TIME_MAX: Duration = Duration::from_secs(30);
 
-/// An authority, what a gateway needs to ask it, and what outlives gateways.
+/// A certificate authority, the settings to reach it, and the state that outlives gateways.
 struct AcmeSetup {
     authority: Pebble,
     listen: SocketAddr,
     clear: SocketAddr,
-    /// The challenge, and the certificates of the listener.
+    /// Challenge type; `certificates` holds the certificates of the listener.
     challenge: &'static str,
     certificates: String,
     store: TempDir,
 }
 
 impl AcmeSetup {
-    /// Nothing where there is no authority to be had.
+    /// Starts the authority. Returns `None` when none is available.
     async fn with(
         challenge: &'static str,
         certificates: &str,
@@ -102,14 +101,14 @@ impl AcmeSetup {
         Launch { substitutes, ..Launch::default() }
     }
 
-    /// Where the certificate is kept that begins with `a.test`.
+    /// Returns the path of the certificate whose name begins with `a.test`.
     fn certificate(&self) -> Result<std::path::PathBuf> {
         let folder =
             fs::read_dir(self.store.path())?.next().context("there is no folder of the authority")??;
         Ok(folder.path().join("a.test.pem"))
     }
 
-    /// Waits until a client that trusts the authority is served at `host`; the certificate that it was shown.
+    /// Waits until a client that trusts the authority is served at `host`. Returns the certificate it was shown.
     async fn until_served(&self, trust: &Arc<ClientConfig>, host: &str) -> Result<Vec<u8>> {
         self.until(|| async { self.shown(trust, host).await.ok() }).await
     }
@@ -135,7 +134,7 @@ impl AcmeSetup {
     }
 }
 
-/// The authority's programs, built once; nothing where they cannot be had.
+/// Returns the authority's programs, built once, or `None` when they are not available.
 fn programs() -> Result<Option<PebblePrograms>> {
     static BUILT: OnceLock<Option<PebblePrograms>> = OnceLock::new();
     static BUILDING: std::sync::Mutex<()> = std::sync::Mutex::new(());
@@ -148,7 +147,7 @@ fn programs() -> Result<Option<PebblePrograms>> {
     Ok(BUILT.get().cloned().flatten())
 }
 
-/// How orders do.
+/// Returns the state of the orders.
 async fn orders_of(gateway: &TestGateway) -> Result<Value> {
     Ok(serde_json::from_slice(&gateway.admin("/acme").await?.body)?)
 }
@@ -160,7 +159,7 @@ async fn a_certificate_is_proven_in_a_handshake_and_outlives_a_restart() -> Resu
     let trust = place.authority.trusted().await?;
     let first = place.until_served(&trust, "a.test").await?;
     ensure!(place.shown(&trust, "www.a.test").await? == first);
-    // The challenge is over: who asks for the proof gets no handshake, and is told so.
+    // The challenge is over: a client that requests the challenge protocol gets an alert instead of a handshake.
     let mut asking = ClientConfig::clone(&trust);
     asking.alpn_protocols = vec![b"acme-tls/1".to_vec()];
     ensure!(SecureClient::connect(place.listen, &Arc::new(asking), "a.test").await.is_err());
@@ -184,10 +183,10 @@ async fn a_certificate_is_proven_in_a_handshake_and_outlives_a_restart() -> Resu
     ensure!(next > expires - 80.0 * 24.0 * 3600.0 && next < expires - 8.0 * 24.0 * 3600.0, "{view}");
     gateway.stop().await?;
 
-    // What the authority writes is read a little later.
+    // The authority's log is read with a short delay.
     place.until(|| async { (place.authority.issued() == 1).then_some(()) }).await?;
     let again = place.start().await?;
-    // From the first moment on, and without an order.
+    // The certificate is served from the start, without an order.
     ensure!(place.shown(&trust, "a.test").await? == first);
     place
         .until(|| async {
@@ -204,11 +203,11 @@ async fn a_certificate_is_proven_over_http_before_filters_and_rules() -> Result<
     let gateway = place.start().await?;
     let trust = place.authority.trusted().await?;
     place.until_served(&trust, "www.a.test").await?;
-    // Whoever asks for a token that is nobody's meets the filters, as with any other path.
+    // A request for an unknown token passes the filters, like any other path.
     let mut client = WireClient::connect(place.clear).await?;
     let request = "GET /.well-known/acme-challenge/other HTTP/1.1\r\nHost: a.test\r\n\r\n";
     ensure!(client.exchange(request).await?.status == 401);
-    // A handshake proves nothing here.
+    // With the HTTP challenge, the TLS challenge protocol is not offered.
     let mut asking = ClientConfig::clone(&trust);
     asking.alpn_protocols = vec![b"acme-tls/1".to_vec()];
     ensure!(SecureClient::connect(place.listen, &Arc::new(asking), "a.test").await.is_err());
@@ -222,7 +221,7 @@ async fn a_certificate_is_renewed_in_time_and_nobody_notices() -> Result<()> {
     let trust = place.authority.trusted().await?;
     let first = place.until_served(&trust, "a.test").await?;
     let mut open = SecureClient::connect(place.listen, &trust, "a.test").await?;
-    // A connection of before goes on, all the while.
+    // A connection opened before the renewal continues throughout.
     let renewed = async {
         loop {
             ensure!(open.exchange("GET / HTTP/1.1\r\nHost: a.test\r\n\r\n").await?.status == 418);
@@ -234,7 +233,7 @@ async fn a_certificate_is_renewed_in_time_and_nobody_notices() -> Result<()> {
     };
     let last = within_for(ORDER_TIME_MAX, "a certificate that was renewed", renewed).await??;
     ensure!(last.status == 418);
-    // One order after the other, each counted, and no more than four an hour whatever the life of a certificate.
+    // Orders run one at a time, each is counted, and at most four per hour, whatever the certificate lifetime.
     let folder = place.certificate()?;
     let noted: Value = serde_json::from_slice(&fs::read(folder.with_file_name("orders.json"))?)?;
     let noted = noted["a.test"].as_array().map_or(0, Vec::len);
@@ -259,7 +258,7 @@ async fn without_a_certificate_nobody_is_served_in_its_name() -> Result<()> {
     let wait = view["blocked.test"]["ordered_at"].as_u64().context("it is not ordered again")?;
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?.as_secs();
     ensure!(wait > now && wait <= now + 60, "{view}");
-    // The certificates of files are shown all the while.
+    // Certificates from files are shown throughout.
     let trust = servers.trust(None, &[&rustls::version::TLS13])?;
     place.shown(&trust, "own.test").await?;
     ensure!(place.shown(&trust, "blocked.test").await.is_err());
@@ -273,7 +272,7 @@ async fn the_last_certificate_stays_in_use_while_orders_fail() -> Result<()> {
     let trust = place.authority.trusted().await?;
     let first = place.until_served(&trust, "a.test").await?;
     gateway.stop().await?;
-    // Another host is wanted besides, which the authority does not find here, as nothing proves it in this way.
+    // The new order includes a host that the authority cannot validate here with this challenge type.
     let mut place = place;
     place.certificates = "{acme: [a.test, blocked.test]}".to_owned();
     let gateway = place.start().await?;
@@ -285,7 +284,7 @@ async fn the_last_certificate_stays_in_use_while_orders_fail() -> Result<()> {
 #[tokio::test]
 async fn an_authority_that_is_slow_or_silent_keeps_nobody_waiting() -> Result<()> {
     let Some(place) = AcmeSetup::with("tls-alpn-01", HOSTS, 600, 3).await? else { return Ok(()) };
-    // It takes connections, and says nothing.
+    // The authority accepts connections and never responds.
     let silent = tokio::net::TcpListener::bind(place::free_address()?).await?;
     let gateway = place.start_with(&format!("https://{}/dir", silent.local_addr()?)).await?;
     let asked = within_for(ORDER_TIME_MAX, "the order", silent.accept()).await??;
@@ -298,7 +297,7 @@ async fn an_authority_that_is_slow_or_silent_keeps_nobody_waiting() -> Result<()
             == 401
     );
     ensure!(SecureClient::connect(place.listen, &place.authority.trusted().await?, "a.test").await.is_err());
-    // It stops as fast as ever.
+    // The pending order does not delay the stop.
     gateway.stop().await?;
     drop(asked);
     let gateway = place.start().await?;
@@ -322,7 +321,7 @@ async fn what_is_kept_and_broken_is_told_of_with_the_way_out() -> Result<()> {
         "{error}"
     );
     fs::remove_file(&path)?;
-    // Without its account it orders nothing, and leaves what is there alone.
+    // Without a valid account it orders nothing, and leaves the existing file unchanged.
     let account = path.with_file_name("account.json");
     fs::write(&account, "{}")?;
     let gateway = place.start().await?;
@@ -368,7 +367,7 @@ async fn of_several_processes_one_orders_and_the_next_takes_over() -> Result<()>
     let mut gateway = place.start().await?;
     let trust = place.authority.trusted().await?;
     let first = place.until_served(&trust, "a.test").await?;
-    // Another gateway with the same store: it shows what is there, and leaves orders to the first.
+    // A second gateway with the same store shows the existing certificates, and leaves orders to the first.
     let (listen, clear) = (place.listen, place.clear);
     (place.listen, place.clear) = (place::free_address()?, place::free_address()?);
     let other = place.start().await?;
@@ -376,7 +375,7 @@ async fn of_several_processes_one_orders_and_the_next_takes_over() -> Result<()>
     ensure!(place.shown(&trust, "a.test").await? == first);
     other.stop().await?;
     (place.listen, place.clear) = (listen, clear);
-    // A hand-over: the successor has the right to order once the predecessor drains.
+    // Takeover: the successor becomes responsible for orders once the predecessor drains.
     gateway.signal(Signal::USR2)?;
     gateway.until_metric("eddy_process_generation", 2.0).await?;
     place
@@ -385,7 +384,7 @@ async fn of_several_processes_one_orders_and_the_next_takes_over() -> Result<()>
         })
         .await?;
     ensure!(place.authority.issued() == 1);
-    // What is asked for from now on, the successor orders.
+    // New certificates are ordered by the successor.
     gateway.write_config(&CONFIG.replace("CERTIFICATES", &format!("{HOSTS}, {{acme: b.test}}")))?;
     place.until_served(&trust, "b.test").await?;
     ensure!(place.shown(&trust, "a.test").await? == first);

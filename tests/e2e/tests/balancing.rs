@@ -1,4 +1,4 @@
-//! Who gets requests and who does not: limits of clusters, priorities, zones, fail-over and slow start.
+//! Balancing across endpoints: cluster limits, priorities, zones, failover and slow start.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -10,7 +10,7 @@ use eddy_e2e::place;
 use eddy_e2e::wire::{WireClient, get};
 use tokio::net::TcpListener;
 
-/// An origin that answers with its name, and a status that can be changed.
+/// An origin that responds with its name, and a status that can be changed.
 struct NamedOrigin {
     origin: TapOrigin,
     status: Arc<AtomicU16>,
@@ -30,7 +30,7 @@ impl NamedOrigin {
         self.status.store(status, Ordering::Relaxed);
     }
 
-    /// How many requests came that are no checks.
+    /// Number of received requests, without health checks.
     fn served(&self) -> usize {
         self.origin.log().requests().iter().filter(|request| &*request.target != b"/healthz").count()
     }
@@ -53,7 +53,7 @@ fn refused(limit: &str) -> String {
     format!("eddy_cluster_limited_total{{cluster=\"one\",limit=\"{limit}\"}}")
 }
 
-/// An origin that answers when the gate is open.
+/// Starts an origin that responds when the gate is open.
 async fn gated(gate: &Gate) -> Result<TapOrigin> {
     let gate = gate.clone();
     TapOrigin::with(move |_| {
@@ -65,7 +65,7 @@ async fn gated(gate: &Gate) -> Result<TapOrigin> {
     .await
 }
 
-/// A client whose request waits at the origin, which has had so many before.
+/// Returns a client whose request waits at the origin, which has received `before` earlier requests.
 async fn waiting(gateway: &TestGateway, origin: &TapOrigin, before: usize) -> Result<WireClient> {
     let mut client = gateway.client().await?;
     client.send(get("/", "")).await?;
@@ -89,7 +89,7 @@ async fn requests_beyond_the_limit_are_told_so_by_all_workers() -> Result<()> {
     let shown = gateway.admin("/clusters").await?.text();
     let shown: String = shown.split_whitespace().collect();
     ensure!(shown.contains("\"requests\":{\"max\":2,\"now\":2,\"refused\":4}"), "{shown}");
-    // A call of gRPC is told in its own way.
+    // A gRPC call gets a gRPC status.
     let call =
         "POST /a.B/C HTTP/1.1\r\nHost: a\r\nContent-Type: application/grpc\r\nContent-Length: 0\r\n\r\n";
     let told = gateway.exchange(call).await?;
@@ -98,7 +98,7 @@ async fn requests_beyond_the_limit_are_told_so_by_all_workers() -> Result<()> {
     ensure!(first.get_answer().await?.text() == "late" && second.get_answer().await?.text() == "late");
     gateway.until_metric("eddy_cluster_in_use{cluster=\"one\",limit=\"requests\"}", 0.0).await?;
     ensure!(gateway.exchange(get("/", "")).await?.text() == "late");
-    // The limit outlives a reload, and what is in use is not forgotten.
+    // The limit survives a reload, and its usage is kept.
     gateway.write_config(&site.replace("requests: 2", "requests: 1"))?;
     gateway.lines().until("configuration reloaded", 1).await?;
     ensure!(gateway.exchange(get("/", "")).await?.text() == "late");
@@ -121,7 +121,7 @@ async fn links_beyond_the_limit_are_made_only_in_place_of_idle_ones() -> Result<
     };
     if !is_slow {
         ensure!(waits.get_answer().await?.text() == "quick");
-        // The idle link to the one is closed for a link to the other.
+        // The idle link to one endpoint is closed to allow a link to the other.
         waits.send(get("/", "")).await?;
     }
     slow.log().until_requests(1).await?;
@@ -138,7 +138,7 @@ async fn links_beyond_the_limit_are_made_only_in_place_of_idle_ones() -> Result<
 
 #[tokio::test]
 async fn few_wait_for_a_link_where_that_is_limited() -> Result<()> {
-    // The kernel takes connections for it, and nobody shakes hands.
+    // The kernel accepts its connections, but no TLS handshake follows.
     let silent = TcpListener::bind("127.0.0.1:0").await?;
     let one = format!(
         "  one: {{endpoints: ['{}'], tls: {{verify: none}}, connect_timeout: 5s, limits: {{pending: 1}}}}\n",
@@ -162,7 +162,7 @@ async fn retries_beyond_the_limit_are_not_made() -> Result<()> {
         "  one: {endpoints: [BUSY], ejection: {failures: 0}, limits: {retries: 1}}\n",
     );
     let gateway = start(&site, &[("BUSY", &busy.origin)]).await?;
-    // One at a time: the place is the request's own for all of its retries.
+    // Limit of one: a request keeps its slot for all its retries.
     for _ in 0..3 {
         ensure!(gateway.exchange(get("/", "")).await?.status == 503);
     }
@@ -187,8 +187,8 @@ async fn requests_go_on_to_another_cluster_for_the_reasons_that_are_given() -> R
     let with = |rule: &str| config(rule, &clusters.replace("GONE", &gone));
     let words = [("FIRST", &first.origin), ("SECOND", &second.origin), ("THIRD", &third.origin)];
     let lists = [
-        // The rule, what the first answers, and what the client gets from whom. No rule is that of the line before: the same
-        // configuration would not be loaded again.
+        // The rule, the status of the first endpoint, and the status and sender of the client's response. Each rule
+        // differs from the previous one, because an unchanged configuration would not be loaded again.
         ("cluster: gone, failover: [{cluster: two}, {cluster: three, when: not_found}]", 200, 200, "third"),
         ("cluster: gone, failover: [{cluster: two}, {cluster: three}]", 200, 404, "second"),
         ("cluster: one, failover: [{cluster: three}]", 500, 500, "first"),
@@ -213,7 +213,7 @@ async fn requests_go_on_to_another_cluster_for_the_reasons_that_are_given() -> R
         let answer = gateway.exchange(get("/", "")).await?;
         ensure!((answer.status, &*answer.text()) == (status, who), "{rule}: {answer:?}");
     }
-    // What may have been looked at is not repeated; what was not, is.
+    // A request that an endpoint may have processed is not repeated; one that it has not processed is.
     let post = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody";
     first.answers(500);
     for (rule, status) in [
@@ -234,7 +234,7 @@ const CHECKED: &str =
     "health: {http: {path: /healthz}, interval: 100ms, timeout: 5s, unhealthy: 1, healthy: 1}";
 const UNWELL: &str = "eddy_cluster_endpoints_unwell{cluster=\"one\"}";
 
-/// How many of so many requests each origin served.
+/// Sends `requests` requests and returns how many each origin served.
 async fn shares(gateway: &TestGateway, origins: &[&NamedOrigin], requests: usize) -> Result<Vec<usize>> {
     let before: Vec<usize> = origins.iter().map(|one| one.served()).collect();
     let mut client = gateway.client().await?;
@@ -258,13 +258,13 @@ async fn lower_priorities_get_what_higher_ones_cannot_bear() -> Result<()> {
     ensure!(shares(&gateway, &all, 20).await? == [10, 10, 0]);
     a.answers(503);
     gateway.until_metric(UNWELL, 1.0).await?;
-    // Half of two bears 70 of 100.
+    // One healthy endpoint of two takes 70 % of the requests.
     let got = shares(&gateway, &all, 400).await?;
     ensure!(got[0] == 0 && (80..160).contains(&got[2]), "{got:?}");
     b.answers(503);
     gateway.until_metric(UNWELL, 2.0).await?;
     ensure!(shares(&gateway, &all, 20).await? == [0, 0, 20]);
-    // None is left: all are used.
+    // No healthy endpoint is left: all are used.
     spare.answers(503);
     gateway.until_metric(UNWELL, 0.0).await?;
     gateway.stop().await
@@ -301,7 +301,7 @@ async fn one_that_was_added_gets_a_tenth_of_its_share_at_first() -> Result<()> {
     ensure!((20..110).contains(&got[1]), "{got:?}");
     let shown = gateway.admin("/clusters").await?.text();
     ensure!(shown.contains("\"warming_percent\": 10"), "{shown}");
-    // Nobody is spared where nothing says so.
+    // Without slow start, a new endpoint gets its full share.
     gateway.write_config(&site.replace("[OLD]", "[OLD, NEW]").replace(", slow_start: 1h", ""))?;
     gateway.lines().until("configuration reloaded", 2).await?;
     ensure!(shares(&gateway, &[&old, &new], 20).await? == [10, 10]);

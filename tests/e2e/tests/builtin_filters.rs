@@ -1,4 +1,4 @@
-//! Filters that come with eddy, in the program as it runs.
+//! Filters that come with eddy, in the running gateway.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use eddy_e2e::site::GatewayConfigBuilder;
 use eddy_e2e::wire::{get, within};
 use rustix::process::Signal;
 
-/// `alice:secret`, `alice:wrong`, `bob:secret`.
+/// Credentials `alice:secret`; then `alice:wrong` and `bob:secret`.
 const ALICE: &str = "Basic YWxpY2U6c2VjcmV0";
 const WRONG: &str = "Basic YWxpY2U6d3Jvbmc=";
 const BOB: &str = "Basic Ym9iOnNlY3JldA==";
@@ -63,7 +63,7 @@ async fn a_chain_of_them_does_what_each_says() -> Result<()> {
 #[tokio::test]
 async fn passwords_are_computed_beside_the_workers() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    // Of no password; takes some 50 ms.
+    // A hash that no password matches; checking takes some 50 ms.
     let slow = "$2y$10$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW";
     let filter =
         format!("filters: {{login: {{basic_auth: {{users: {{alice: '{slow}'}}, threads: 1, queue: 4}}}}}}");
@@ -79,7 +79,7 @@ async fn passwords_are_computed_beside_the_workers() -> Result<()> {
         client.send(login("/", WRONG)).await?;
         clients.push(client);
     }
-    // The only worker goes on although four passwords are still to be computed.
+    // The only worker serves requests although four passwords are still being checked.
     let begin = Instant::now();
     ensure!(gateway.exchange(&get("/free/", "")).await?.status == 200);
     let free = begin.elapsed();
@@ -103,7 +103,7 @@ async fn a_changed_file_of_users_holds_after_a_reload() -> Result<()> {
         .top("filters: {login: {basic_auth: {file: DIR/users}}}")
         .listener("filters: [login]");
     let text = site.text();
-    // The file lies beside the configuration, whose place is known once the gateway runs.
+    // The file is beside the configuration, whose directory is known once the gateway runs.
     let gateway =
         TestGateway::start(&GatewayConfigBuilder::new().text(), &[("ORIGIN", &origin.address())]).await?;
     std::fs::write(gateway.directory().join("users"), format!("alice:{QUICK}\n"))?;
@@ -138,7 +138,7 @@ async fn a_rate_holds_for_all_workers_together() -> Result<()> {
         .await?;
     let mut statuses = Vec::new();
     for _ in 0..30 {
-        // Each on a connection of its own, which either worker may take.
+        // Each request uses its own connection, which either worker may accept.
         statuses.push(gateway.exchange(&get("/", "")).await?.status);
     }
     ensure!(statuses.iter().filter(|status| **status == 200).count() == 10, "{statuses:?}");

@@ -1,4 +1,5 @@
-//! Large bodies of known length, which nobody looks at: moved inside of the kernel, byte for byte, and no byte beyond them.
+//! Large bodies of known length without inspection: moved inside the kernel, unchanged, and not a byte beyond their
+//! end.
 
 use std::net::SocketAddr;
 
@@ -66,7 +67,8 @@ async fn read_exactly(stream: &mut TcpStream, count: usize) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Requests and responses follow one another on the same two connections, so a byte too many or too few shows at once.
+/// Requests and responses follow one another on the same two connections, so a missing or extra byte is detected at
+/// once.
 #[tokio::test]
 async fn bodies_of_all_sizes_come_as_they_were_sent() -> Result<()> {
     let place = BulkSetup::start().await?;
@@ -77,7 +79,7 @@ async fn bodies_of_all_sizes_come_as_they_were_sent() -> Result<()> {
     for (number, up) in sizes.into_iter().enumerate() {
         let down = sizes[sizes.len() - 1 - number];
         let (body_up, body_down) = (pattern(up, number), pattern(down, number + 100));
-        // The body comes with its head, or later and in pieces.
+        // The body arrives with its head, or later and in pieces.
         let is_late = number % 2 == 1;
         let head = format!("POST /{number} HTTP/1.1\r\nHost: a\r\nContent-Length: {up}\r\n\r\n");
         let client_side = async {
@@ -124,7 +126,7 @@ async fn bodies_of_all_sizes_come_as_they_were_sent() -> Result<()> {
     Ok(())
 }
 
-/// What cannot be moved so is copied: chunks.
+/// Chunked bodies, which cannot be moved in the kernel, are copied.
 #[tokio::test]
 async fn chunks_are_looked_at() -> Result<()> {
     let place = BulkSetup::start().await?;
@@ -154,12 +156,13 @@ async fn chunks_are_looked_at() -> Result<()> {
     Ok(())
 }
 
-/// Whoever breaks off in the middle of a large body, the other side can tell, and the next exchange is not disturbed.
+/// When one side aborts in the middle of a large body, the other side can detect it, and the next exchange is
+/// unaffected.
 #[tokio::test]
 async fn a_large_body_that_is_cut_is_seen_to_be_cut() -> Result<()> {
     let place = BulkSetup::start().await?;
     let half = pattern(500_000, 7);
-    // The endpoint ends, or resets, in the middle.
+    // The endpoint closes, or resets, in the middle.
     for is_reset in [false, true] {
         let mut client = place.connect().await?;
         client.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").await?;
@@ -185,7 +188,7 @@ async fn a_large_body_that_is_cut_is_seen_to_be_cut() -> Result<()> {
         ensure!(is_cut || count < 1_000_000, "{count} bytes came, and then an orderly end");
         ensure!(is_cut, "a body that was cut after {count} bytes ended in order");
     }
-    // The client leaves in the middle of what it sends.
+    // The client disconnects in the middle of its upload.
     let mut client = place.connect().await?;
     client.write_all(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n").await?;
     client.write_all(&half).await?;
@@ -196,7 +199,7 @@ async fn a_large_body_that_is_cut_is_seen_to_be_cut() -> Result<()> {
     let mut rest = Vec::new();
     let _ = within("the end", server.read_to_end(&mut rest)).await?;
     ensure!(rest.len() <= 100_000, "{} bytes", rest.len());
-    // An endpoint that answers early ends the upload, and the answer arrives.
+    // An early response from the endpoint ends the upload, and the response arrives.
     let mut client = place.connect().await?;
     client.write_all(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 50000000\r\n\r\n").await?;
     let mut server = place.accept().await?;
@@ -216,7 +219,7 @@ async fn a_large_body_that_is_cut_is_seen_to_be_cut() -> Result<()> {
     Ok(())
 }
 
-/// A client that takes nothing holds no more than its pipe and the sockets' buffers; a slow one gets all.
+/// A client that reads nothing holds no more than its pipe and the socket buffers; a slow client receives everything.
 #[tokio::test]
 async fn a_slow_client_holds_the_endpoint_back() -> Result<()> {
     let place = BulkSetup::start().await?;
@@ -228,7 +231,7 @@ async fn a_slow_client_holds_the_endpoint_back() -> Result<()> {
     server.write_all(format!("HTTP/1.1 200 OK\r\nContent-Length: {TOTAL}\r\n\r\n").as_bytes()).await?;
     let block = vec![3_u8; 1 << 20];
     let mut sent = 0;
-    // Until nothing goes in any more.
+    // Until the buffers are full.
     while let Ok(count) =
         tokio::time::timeout(std::time::Duration::from_millis(300), server.write(&block)).await
     {

@@ -19,7 +19,7 @@ fn corpus() -> PathBuf {
     place::tree().join("tests/corpus")
 }
 
-/// eddy's own cases and those of the folders in `EDDY_CORPUS`, with the exceptions applied.
+/// Returns eddy's own cases and those of the folders in `EDDY_CORPUS`, with the exceptions applied.
 fn cases(kind: FramingCaseKind) -> Result<Vec<FramingCase>> {
     let mut cases = read_cases(&corpus())?;
     for folder in
@@ -70,19 +70,19 @@ async fn requests_are_read_the_same_by_everybody() -> Result<()> {
     let mut panel = Panel::start().await?;
     println!("{}", panel.describe());
     let (address, log) = TapOrigin::on_thread()?;
-    // A busy machine must not make the gateway refuse what it would serve.
+    // A busy machine must not make the gateway shed requests.
     let config = format!("{QUICK_START}limits: {{queue_delay: 0s}}\n");
-    // The other parsers speak HTTP/1 alone, and what begins HTTP/2 is broken to them.
+    // The other parsers support HTTP/1 only, and reject the beginning of an HTTP/2 connection.
     let config = config.replacen("routes: site}", "routes: site, http2: {cleartext: false}}", 1);
-    // Behind an offer to switch protocols some of them read no requests any more, and eddy sends none before it is answered,
-    // which the tests of tunnels show: here none is made.
+    // Upgrades are off: after an upgrade request some parsers read no further requests, and eddy forwards none before
+    // the upgrade is answered. The tests of tunnels cover that.
     let config = config.replacen("cluster: origin}", "cluster: origin, upgrades: []}", 1);
     let gateway = TestGateway::start(&config, &[("ORIGIN", &address)]).await?;
     let driver = Arc::new(RequestDriver::new(gateway.address(), cases(FramingCaseKind::Request)?, Cuts::All));
     let attempts = match driver.run().await {
         Ok(attempts) => attempts,
         Err(error) => {
-            // What the gateway says of itself is the best hint at what went wrong.
+            // The gateway's output is the best hint at the cause.
             let metrics = gateway.admin("/metrics").await?.text();
             return Err(error.context(format!("{}\n{metrics}", gateway.lines().text())));
         }
@@ -93,12 +93,12 @@ async fn requests_are_read_the_same_by_everybody() -> Result<()> {
     println!("{report}");
     println!("{} opinions of absent parsers are not recorded", panel.unrecorded());
     let is_own = place::variable("EDDY_CORPUS").is_none() && place::variable("EDDY_CASES").is_none();
-    // Where a body was cut depends on the moment; nearly all strings are the same in each run.
+    // Where a body was cut depends on timing; nearly all byte strings are the same in each run.
     ensure!(!is_own || panel.unrecorded() * 5 <= panel.judged(), "the record is stale: run with `UPDATE=1`");
     if place::variable("UPDATE").is_some() {
         panel.record()?;
     }
-    // (b) The gateway counts the messages that the origin got.
+    // (b) The gateway counts the messages that reach the origin.
     ensure!(counted == report.forwarded as f64, "{counted} counted of {} forwarded", report.forwarded);
     ensure!(report.findings.is_empty(), "{} cases with divergences", report.findings.cases());
     Ok(())

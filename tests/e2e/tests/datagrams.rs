@@ -1,4 +1,4 @@
-//! Datagrams that are passed on by session: whose they are, where they go, when a session ends, and what is told of it.
+//! UDP forwarding by session: session ownership, endpoint selection, session end, and access log entries.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -13,7 +13,7 @@ use serde_json::Value;
 use tokio::net::{TcpListener, UdpSocket};
 use tokio::time::timeout;
 
-/// A client, which takes answers from the gateway alone.
+/// Returns a client socket that accepts answers from the gateway only.
 async fn client(gateway: &TestGateway) -> Result<UdpSocket> {
     client_at(Ipv4Addr::LOCALHOST, gateway.address()).await
 }
@@ -24,7 +24,7 @@ async fn client_at(own: Ipv4Addr, asked: SocketAddr) -> Result<UdpSocket> {
     Ok(client)
 }
 
-/// An endpoint whose part the test takes.
+/// An endpoint played by the test.
 struct DatagramEndpoint(UdpSocket);
 
 impl DatagramEndpoint {
@@ -36,7 +36,7 @@ impl DatagramEndpoint {
         Ok(self.0.local_addr()?)
     }
 
-    /// The next datagram and who sends it: a session of the gateway's.
+    /// Receives the next datagram and its sender, which is a session of the gateway.
     async fn take(&self) -> Result<(Vec<u8>, SocketAddr)> {
         let mut room = vec![0; 65_535];
         let (count, from) = within("a datagram at the endpoint", self.0.recv_from(&mut room)).await??;
@@ -44,12 +44,12 @@ impl DatagramEndpoint {
         Ok((room, from))
     }
 
-    /// Answers what comes with the same, for ever.
+    /// Echoes received datagrams, without end.
     fn echo(self) {
         tokio::spawn(async move {
             let mut room = vec![0; 65_535];
             while let Ok((count, from)) = self.0.recv_from(&mut room).await {
-                // Who has gone needs no answer.
+                // The sender may have closed its socket.
                 let _ = self.0.send_to(&room[..count], from).await;
             }
         });
@@ -63,7 +63,7 @@ async fn take(client: &UdpSocket) -> Result<Vec<u8>> {
     Ok(room)
 }
 
-/// Sends until there is an answer, as clients of UDP do.
+/// Repeats the datagram until there is an answer, as UDP clients do.
 async fn ask(client: &UdpSocket, bytes: &[u8]) -> Result<Vec<u8>> {
     within("an answer to one of many", async {
         loop {
@@ -92,7 +92,7 @@ async fn gateway(listener: &str, endpoints: &[SocketAddr]) -> Result<TestGateway
     TestGateway::launch(&format!("workers: 1\n{}", config(listener, endpoints)), Launch::default()).await
 }
 
-/// The records so far, once there are `count`.
+/// Returns the access log entries so far, once there are `count`.
 async fn records(directory: &Path, count: usize) -> Result<Vec<Value>> {
     let path = directory.join("access.log");
     within("records", async {
@@ -125,14 +125,14 @@ async fn each_client_has_a_session_whatever_it_sends() -> Result<()> {
         sessions.extend(session);
     }
     ensure!(sessions[0] != sessions[1], "clients have sessions of their own");
-    // Answers go to whom they belong, as many as the endpoint likes, and in their order.
+    // Answers reach their client, any number per request, and in order.
     for length in [65_507, 0, 3] {
         endpoint.0.send_to(&pattern(length), sessions[1]).await?;
         endpoint.0.send_to(b"one", sessions[0]).await?;
         ensure!(take(&other).await? == pattern(length));
         ensure!(take(&one).await? == b"one");
     }
-    // Nobody else can speak through a session.
+    // Datagrams from another sender do not pass through a session.
     let stranger = UdpSocket::bind("127.0.0.1:0").await?;
     stranger.send_to(b"stranger", sessions[0]).await?;
     endpoint.0.send_to(b"right", sessions[0]).await?;
@@ -144,7 +144,7 @@ async fn each_client_has_a_session_whatever_it_sends() -> Result<()> {
     ensure!(gateway.metric("eddy_connections{listener=\"it\"}").await? == 2.0);
     ensure!(gateway.metric("eddy_connections_accepted_total{listener=\"it\"}").await? == 2.0);
     ensure!(gateway.metric("eddy_datagrams_dropped_total").await? == 0.0);
-    // What is idle does not hold up the end.
+    // Idle sessions do not delay the stop.
     gateway.stop().await
 }
 
@@ -187,7 +187,7 @@ async fn questions_with_one_answer_have_a_session_each() -> Result<()> {
     let keys = "    forward: {cluster: it, datagrams: 1, responses: 1}\n    timeouts: {idle: 1s}\n";
     let gateway = gateway(keys, &[endpoint.address()?]).await?;
     let client = client(&gateway).await?;
-    // Both at once: each has its own way, and an answer that comes late still finds its client.
+    // Two at once: each has its own session, and a late answer still reaches its client.
     client.send(b"a").await?;
     client.send(b"b").await?;
     let ((a, to_a), (b, to_b)) = (endpoint.take().await?, endpoint.take().await?);
@@ -200,7 +200,7 @@ async fn questions_with_one_answer_have_a_session_each() -> Result<()> {
     let answered = records(gateway.directory(), 2).await?;
     ensure!(answered.iter().all(|record| record["reason"] == "answered"), "{answered:?}");
     ensure!(gateway.metric("eddy_cluster_failures_total{cluster=\"it\"}").await? == 0.0);
-    // One that has to answer and doesn't has failed.
+    // An endpoint that must answer and does not has failed.
     client.send(b"c").await?;
     endpoint.take().await?;
     gateway.until_metric("eddy_cluster_failures_total{cluster=\"it\"}", 1.0).await?;
@@ -227,7 +227,7 @@ async fn an_endpoint_that_is_gone_is_left_out() -> Result<()> {
     Ok(())
 }
 
-/// A client that never falls silent keeps its session, but not at an endpoint that is down.
+/// A client that sends continuously keeps its session, but not at an unhealthy endpoint.
 #[tokio::test]
 async fn sessions_leave_an_endpoint_that_is_not_well() -> Result<()> {
     let (mut endpoints, mut doors) = (Vec::new(), Vec::new());
@@ -251,7 +251,7 @@ async fn sessions_leave_an_endpoint_that_is_not_well() -> Result<()> {
         }
     })
     .await??;
-    // It takes no connections any more, and datagrams without a word.
+    // The endpoint refuses connections from now on, and drops datagrams silently.
     drop(doors.remove(at));
     let other = &endpoints[1 - at];
     within("a datagram at the other endpoint", async {
@@ -277,7 +277,7 @@ async fn sessions_have_a_limit_that_forged_addresses_cannot_pass() -> Result<()>
     let gateway = gateway(keys, &[address]).await?;
     let first = client(&gateway).await?;
     ensure!(ask(&first, b"first").await? == b"first");
-    // Each a client of its own, which never listens.
+    // Each datagram is from a new client, which never reads.
     let mut flood = Vec::new();
     for _ in 0..200 {
         let client = client(&gateway).await?;
@@ -286,7 +286,7 @@ async fn sessions_have_a_limit_that_forged_addresses_cannot_pass() -> Result<()>
     }
     gateway.until_metric("eddy_datagrams_dropped_total{listener=\"it\",reason=\"sessions\"}", 198.0).await?;
     ensure!(gateway.metric("eddy_connections{listener=\"it\"}").await? <= 3.0);
-    // Who has a session keeps it, and when the flood's have ended there is room again.
+    // A client with a session keeps it. When the sessions of the flood have ended, new clients are served again.
     ensure!(ask(&first, b"still").await? == b"still");
     let late = client(&gateway).await?;
     ensure!(ask(&late, b"late").await? == b"late");
@@ -316,7 +316,7 @@ async fn sessions_outlive_reloads_but_not_their_listener() -> Result<()> {
     ensure!(endpoint.take().await? == (b"after".to_vec(), session), "the session is the same");
     endpoint.0.send_to(b"answer", session).await?;
     ensure!(take(&client).await? == b"answer");
-    // Without its listener it ends, and leaves the port to whoever comes next.
+    // Without its listener the session ends, and the port is free.
     let other = place::free_address()?;
     let elsewhere = plain.replace("LISTEN", &other.to_string());
     reload(elsewhere, 2).await?;
@@ -331,7 +331,7 @@ async fn sessions_outlive_reloads_but_not_their_listener() -> Result<()> {
     let moved = client_at(Ipv4Addr::LOCALHOST, other).await?;
     moved.send(b"moved").await?;
     ensure!(endpoint.take().await?.0 == b"moved");
-    // And back again.
+    // The listener returns to the first address.
     reload(plain.clone(), 3).await?;
     client.send(b"back").await?;
     let (bytes, again) = endpoint.take().await?;
@@ -339,7 +339,7 @@ async fn sessions_outlive_reloads_but_not_their_listener() -> Result<()> {
     Ok(())
 }
 
-/// The successor has the same sockets, so nothing that was sent meanwhile is lost; sessions begin anew there.
+/// The successor has the same sockets, so no datagram is lost; sessions start anew there.
 #[tokio::test]
 async fn a_hand_over_loses_no_datagram() -> Result<()> {
     let endpoint = DatagramEndpoint::start().await?;
@@ -358,7 +358,7 @@ async fn a_hand_over_loses_no_datagram() -> Result<()> {
     let before = gateway.children()?;
     place::install_eddy(&binary)?;
     gateway.signal(Signal::USR2)?;
-    // All the while, and without a second try.
+    // Datagrams are sent throughout, without retries.
     let mut rounds = 0;
     while gateway.lines().count("handed over") == 0
         || gateway.children()?.iter().any(|pid| before.contains(pid))
@@ -375,7 +375,7 @@ async fn a_hand_over_loses_no_datagram() -> Result<()> {
     gateway.stop().await
 }
 
-/// With sockets for each worker, and bound to all addresses, each client is answered from where it asks.
+/// With sockets per worker, bound to all addresses, each client gets its answer from the address that it sent to.
 #[tokio::test]
 async fn answers_come_from_the_address_that_was_asked() -> Result<()> {
     let endpoint = DatagramEndpoint::start().await?;
@@ -398,7 +398,7 @@ async fn answers_come_from_the_address_that_was_asked() -> Result<()> {
     gateway.stop().await
 }
 
-/// Many sessions, one after the other and many at once, beside a flood of forged ones: when they have ended, nothing is left.
+/// Many sessions in sequence and in parallel, beside a flood of forged ones: when they have ended, nothing is left.
 #[tokio::test]
 async fn nothing_is_left_of_sessions_that_have_ended() -> Result<()> {
     let rounds = if place::variable("EDDY_SOAK").is_some() { 400 } else { 4 };
@@ -426,7 +426,7 @@ async fn nothing_is_left_of_sessions_that_have_ended() -> Result<()> {
         for answer in served {
             answers += usize::from(answer.await.is_ok());
         }
-        // Some of the first flood's sessions may be there still.
+        // Some sessions of the first flood may still exist.
         ensure!(answers > 0, "no answer in round {round}");
         gateway.until_metric("eddy_connections{listener=\"it\"}", 0.0).await?;
     }
@@ -437,7 +437,7 @@ async fn nothing_is_left_of_sessions_that_have_ended() -> Result<()> {
     gateway.stop().await
 }
 
-/// A port that another program has is told of, by its name.
+/// The log names the program that occupies a port.
 #[tokio::test]
 async fn a_port_that_is_taken_is_told_of() -> Result<()> {
     let taken = UdpSocket::bind("127.0.0.1:0").await?;

@@ -1,5 +1,5 @@
-//! Descriptors of protobuf by the program as it runs: fetched from servers on gRPC's own library, and told of as OpenAPI, which a
-//! validator of others judges.
+//! Protobuf descriptors in the running program: fetched by reflection from servers with gRPC's own library, and
+//! converted to OpenAPI, which a third-party validator checks.
 
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
@@ -19,7 +19,7 @@ async fn eddy(arguments: &[&str]) -> Result<Output> {
     Ok(within("the command", command.output()).await??)
 }
 
-/// What a command writes that ends well.
+/// Runs a command that must succeed, and returns its output.
 async fn written(arguments: &[&str]) -> Result<String> {
     let output = eddy(arguments).await?;
     let said = String::from_utf8_lossy(&output.stderr);
@@ -27,14 +27,14 @@ async fn written(arguments: &[&str]) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// What a command says that fails for what it was given.
+/// Runs a command that must fail because of its input, and returns its error.
 async fn refused(arguments: &[&str]) -> Result<String> {
     let output = eddy(arguments).await?;
     ensure!(output.status.code() == Some(1), "{arguments:?}: {output:?}");
     Ok(String::from_utf8(output.stderr)?)
 }
 
-/// Starts a server that says a line once it listens, and ends with its standard input.
+/// Starts a server that writes a line once it listens, and ends with its standard input.
 async fn start(program: &Path, arguments: &[&str]) -> Result<Child> {
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
@@ -55,7 +55,7 @@ async fn a_server_tells_its_descriptors() -> Result<()> {
     let set = folder.join("peer.binpb").display().to_string();
     written(&["descriptors", "fetch", &server, "-o", &set]).await?;
 
-    // A gateway takes them.
+    // The gateway accepts the descriptors.
     let config = folder.join("eddy.yaml");
     std::fs::write(
         &config,
@@ -69,7 +69,7 @@ async fn a_server_tells_its_descriptors() -> Result<()> {
     ensure!(document["paths"]["/grpc.health.v1.Health/Check"]["post"].is_object(), "{document}");
     ensure!(!document.to_string().contains("grpc.reflection"), "{document}");
 
-    // One service alone; one that is not there.
+    // A single service, then one that does not exist.
     written(&["descriptors", "fetch", &server, "--service", "grpc.health.v1.Health", "-o", &set]).await?;
     let document = written(&["descriptors", "openapi", &set, "--auto"]).await?;
     ensure!(document.contains("Health") && !document.contains("TestService"), "{document}");
@@ -80,7 +80,7 @@ async fn a_server_tells_its_descriptors() -> Result<()> {
     Ok(())
 }
 
-/// An older server, whose messages lie in scores of files.
+/// An older server, whose messages are spread over dozens of files.
 #[tokio::test]
 async fn an_older_server_tells_them_too() -> Result<()> {
     let folder = TempDir::new("reflection")?;
@@ -106,11 +106,11 @@ async fn what_tells_nothing_is_named() -> Result<()> {
         &[],
     )
     .await?;
-    // It speaks gRPC, and has no such service.
+    // A gRPC server without the reflection service.
     let listener = gateway.address().to_string();
     let said = refused(&["descriptors", "fetch", &listener, "-o", &set]).await?;
     ensure!(said.contains("does not tell of itself"), "{said}");
-    // It does not speak HTTP/2.
+    // A server without HTTP/2.
     let admin = gateway.admin_address().to_string();
     let said = refused(&["descriptors", "fetch", &admin, "-o", &set]).await?;
     ensure!(said.contains("HTTP/2") || said.contains("connection"), "{said}");
@@ -120,7 +120,7 @@ async fn what_tells_nothing_is_named() -> Result<()> {
     gateway.stop().await
 }
 
-/// Compares with a file of the tree, or writes it where the variable `UPDATE` is set.
+/// Compares `text` with a file of the tree, or writes the file when `UPDATE` is set.
 fn golden(path: &Path, text: &str) -> Result<()> {
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(path, text)?;
@@ -141,7 +141,7 @@ async fn the_transcoding_example_is_told_of() -> Result<()> {
     golden(&example("transcoding/openapi.json"), &told)?;
     let document: Value = serde_json::from_str(&told)?;
     let paths = &document["paths"];
-    // Parameters are named alike for all methods of a path.
+    // Parameters have the same names in all methods of a path.
     let book = &paths["/v1/shelves/{name}/books/{name_2}"];
     for method in ["get", "patch", "put", "delete"] {
         ensure!(book[method]["operationId"].is_string(), "{method}: {told}");
@@ -175,7 +175,7 @@ async fn what_is_told_is_openapi() -> Result<()> {
         let output = eddy(&arguments).await?;
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         if !output.status.success() {
-            // The messages of the conformance tests have no service.
+            // The messages of the conformance tests define no service.
             ensure!(said.contains("no method has a google.api.http option"), "{arguments:?}: {said}");
             continue;
         }

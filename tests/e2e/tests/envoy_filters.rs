@@ -1,6 +1,6 @@
-//! Filters that others wrote for Envoy, unchanged, in the program as it runs.
+//! Third-party Envoy filters, unchanged, in the running gateway.
 //!
-//! `tests/envoy-filters` says where they come from, and checks more of them without a gateway.
+//! `tests/envoy-filters` lists their sources, and tests more of them without a gateway.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use eddy_e2e::others::{BUILD_TIME_MAX, EnvoyFilter, FilterSource, envoy_filters}
 use eddy_e2e::place::TempDir;
 use eddy_e2e::site::GatewayConfigBuilder;
 
-/// The same folder each time, so that the Go command finds what it has built before.
+/// Returns a folder that is the same in each run, so that the Go command can reuse its build results.
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
@@ -43,7 +43,7 @@ fn basic(credentials: &str) -> String {
     format!("Authorization: Basic {}\r\n", BASE64.encode(credentials.as_bytes()))
 }
 
-/// A gateway that has each of these filters before the rule of its name, `/ID/`.
+/// Starts a gateway with a rule `/ID/` for each of these filters.
 async fn one_for_each(filters: &[EnvoyFilter], origin: &TapOrigin) -> Result<TestGateway> {
     let mut definitions = Vec::new();
     let mut site = GatewayConfigBuilder::new();
@@ -101,7 +101,7 @@ async fn filters_from_repositories_do_their_job() -> Result<()> {
 }
 
 async fn token(gateway: &TestGateway) -> Result<()> {
-    // The MD5 of the target and `secret`.
+    // MD5 of the target and `secret`.
     let right = "Token: 1c7fbd6b26184dc9f07f6ce95715c040\r\n";
     expect(gateway, get("/token/x?a=b", right), 200, "hello").await?;
     expect(gateway, get("/token/y?a=b", right), 403, "invalid token").await?;
@@ -124,15 +124,15 @@ async fn remote_auth(gateway: &TestGateway) -> Result<()> {
 }
 
 async fn simple(gateway: &TestGateway) -> Result<()> {
-    // The filter knows its two special targets by their whole text, which have no rule here.
+    // The filter compares its two special targets as a whole; there is no rule for them here.
     let answer = gateway.exchange(&get("/simple/", "")).await?;
     ensure!(answer.status == 200 && answer.text() == "hello", "{answer:?}");
     ensure!(answer.fields.text("rsp-header-from-go") == "bar-test", "{answer:?}");
-    // It begins its series with two noughts, so that it comes to nothing else.
+    // The filter starts its series with two zeros, so the result is always 0.
     gateway.lines().until("FIBONNACI: 0", 1).await
 }
 
-/// The rules of the test of the framework HTNN: a path, and the plugins that are before it.
+/// Rules of the HTNN framework test: a path, and the plugins in front of it.
 const HTNN: [(&str, &str); 8] = [
     (
         "/key",
@@ -196,7 +196,7 @@ async fn plugins_of_the_framework_htnn_do_their_job() -> Result<()> {
     })
     .await?;
     let package = filter.package.display();
-    // As HTNN's control plane writes them: a version, and the consumer as JSON in JSON.
+    // In the format of HTNN's control plane: a version, and the consumer as JSON in JSON.
     let consumers = r#"{ns: {
       rick: {v: 1, d: '{"auth": {"keyAuth": "{\"key\": \"rick\"}", "hmacAuth": "{\"accessKey\": \"ak\", \"secretKey\": \"sk\", \"signedHeaders\": [\"x-custom-a\"], \"algorithm\": \"HMAC_SHA256\"}"}}'},
       tom: {v: 1, d: '{"auth": {"keyAuth": "{\"key\": \"tom\"}"}}'}}}"#;
@@ -224,11 +224,11 @@ async fn plugins_of_the_framework_htnn_do_their_job() -> Result<()> {
     gateway.stop().await
 }
 
-/// Plugins that find out who asks, and one that lets in only some.
+/// Plugins that authenticate the consumer, and one that allows only some consumers.
 async fn htnn_consumers(gateway: &TestGateway, origin: &TapOrigin) -> Result<()> {
     expect(gateway, get("/key", "Authorization: rick\r\n"), 200, "hello").await?;
     expect(gateway, get("/key?ak=tom&x=y", ""), 200, "hello").await?;
-    // What proves who one is does not go further.
+    // Credentials are not forwarded.
     let sent = origin.log().requests();
     ensure!(sent.iter().all(|request| request.fields.count("authorization") == 0), "{sent:?}");
     let targets: Vec<_> = sent.iter().map(|request| request.target_text()).collect();
@@ -251,7 +251,7 @@ async fn htnn_consumers(gateway: &TestGateway, origin: &TapOrigin) -> Result<()>
     Ok(())
 }
 
-/// Plugins that decide by what the request says, and one that counts.
+/// Plugins that evaluate conditions on the request, and one that counts.
 async fn htnn_conditions(gateway: &TestGateway) -> Result<()> {
     expect(gateway, get("/cel", ""), 200, "hello").await?;
     let post = |path: &str| format!("POST {path} HTTP/1.1\r\nHost: test.local\r\nContent-Length: 0\r\n\r\n");
@@ -276,7 +276,7 @@ async fn htnn_conditions(gateway: &TestGateway) -> Result<()> {
     Ok(())
 }
 
-/// A plugin that asks somebody else, with the body of the request, behind one that adds a field.
+/// A plugin that calls another service with the request body, after one that adds a field.
 async fn htnn_asks(gateway: &TestGateway, origin: &TapOrigin) -> Result<()> {
     let post = |body: &str| {
         let length = body.len();

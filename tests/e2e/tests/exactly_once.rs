@@ -1,6 +1,6 @@
-//! Every request is answered once, by the origin, whatever happens to the gateway meanwhile.
+//! Every request is answered exactly once, by the origin, whatever happens to the gateway meanwhile.
 //!
-//! `EDDY_SOAK` set makes each run long: a million requests, two hundred reloads, twenty hand-overs and kills.
+//! With `EDDY_SOAK` each run is long: a million requests, two hundred reloads, twenty takeovers and kills.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ clusters: {origin: {endpoints: [ORIGIN]}}
 
 const CONNECTIONS: u32 = 32;
 
-/// How much of a run is done: the short form for every change, the long one for a release.
+/// Size of a run: short for every change, long for a release.
 fn size(short: u64, long: u64) -> u64 {
     if place::variable("EDDY_SOAK").is_some() { long } else { short }
 }
@@ -51,7 +51,7 @@ impl ExactlyOnceRun {
         Ok(Self { origin, gateway, load })
     }
 
-    /// Ends the load, then the gateway, and joins the journals.
+    /// Stops the load, then the gateway, and compares the journals.
     async fn end(self) -> Result<JournalSummary> {
         let sent = tokio::task::spawn_blocking(|| self.load.stop()).await??;
         self.gateway.stop().await?;
@@ -150,7 +150,7 @@ async fn a_killed_process_loses_its_own_exchanges_only() -> Result<()> {
         .await??;
         run.load.until_sent(requests * number / kills).await?;
         if kills > 5 {
-            // The parent holds back a process that dies five times in ten seconds.
+            // The parent process delays the restart of a process that crashes five times in ten seconds.
             tokio::time::sleep(Duration::from_millis(2500)).await;
         }
     }
@@ -158,7 +158,7 @@ async fn a_killed_process_loses_its_own_exchanges_only() -> Result<()> {
     println!("{kills} kills: {verdict}");
     ensure!(verdict.is_unharmed(), "{verdict}");
     ensure!(verdict.count(eddy_e2e::journal::RequestOutcome::Refused) == 0, "refused: {verdict}");
-    // Each connection has one exchange at a time, so a kill can cost each of them one.
+    // Each connection has one exchange at a time, so each kill can fail one exchange per connection.
     let most = kills * u64::from(CONNECTIONS);
     ensure!(verdict.failures() <= most, "{} failures of at most {most}: {verdict}", verdict.failures());
     Ok(())

@@ -1,4 +1,4 @@
-//! Fields that belong to a connection stay on it, and what the origin is told of the client cannot be forged.
+//! Hop-by-hop fields are not forwarded, and the forwarded client information cannot be forged.
 
 use anyhow::{Result, ensure};
 use eddy_e2e::gateway::TestGateway;
@@ -6,7 +6,7 @@ use eddy_e2e::origin::{OriginScript, TapOrigin, response};
 use eddy_e2e::site::GatewayConfigBuilder;
 use eddy_e2e::wire::WireRequest;
 
-/// What of a request with `fields` arrives at the origin.
+/// Returns a request with `fields` as it arrives at the origin.
 async fn arrives(gateway: &TestGateway, origin: &TapOrigin, fields: &str) -> Result<WireRequest> {
     let before = origin.log().requests().len();
     let answer = gateway.exchange(format!("GET / HTTP/1.1\r\nHost: a.example\r\n{fields}\r\n")).await?;
@@ -138,7 +138,7 @@ async fn forwarded_follows_its_grammar() -> Result<()> {
     gateway.stop().await
 }
 
-/// A host with a port, or an IPv6 host, is no token: it must be quoted in `Forwarded` (RFC 7239 §4).
+/// A host with a port, or an IPv6 address, is not a token: it must be quoted in `Forwarded` (RFC 7239 §4).
 #[tokio::test]
 async fn forwarded_quotes_what_is_no_token() -> Result<()> {
     let origin = TapOrigin::start().await?;
@@ -153,7 +153,8 @@ async fn forwarded_quotes_what_is_no_token() -> Result<()> {
     gateway.stop().await
 }
 
-/// T-21: an origin that folds `-`, `_` and `.` sees one value of each field that the gateway sets, the gateway's.
+/// T-21: an origin that treats `-`, `_` and `.` alike sees one value of each field that the gateway sets: the
+/// gateway's.
 #[tokio::test]
 async fn aliases_of_the_gateways_own_fields_do_not_pass() -> Result<()> {
     let origin = TapOrigin::start().await?;
@@ -177,7 +178,7 @@ async fn aliases_of_the_gateways_own_fields_do_not_pass() -> Result<()> {
     gateway.stop().await
 }
 
-/// Aliases of framing fields and of `Host` do not reach an origin that folds them.
+/// Aliases of framing fields and of `Host` do not reach an origin that treats `-`, `_` and `.` alike.
 #[tokio::test]
 async fn aliases_of_framing_fields_do_not_pass() -> Result<()> {
     let origin = TapOrigin::start().await?;

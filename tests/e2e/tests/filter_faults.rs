@@ -1,7 +1,8 @@
-//! Scripts and modules that never end, explode or lie, again and again in one gateway: nobody else notices.
+//! Scripts and modules that never end, exhaust memory or return false results, repeatedly in one gateway: other
+//! requests are unaffected.
 //!
-//! Fifty-two rounds of each; with `EDDY_SOAK` ten thousand, where a module whose instance the worker's exchanges share gets as
-//! many as the waits between its starts allow.
+//! Fifty-two rounds of each; ten thousand with `EDDY_SOAK`, where a module whose instance is shared by the worker's
+//! exchanges gets as many as the delays between its restarts allow.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,21 +15,21 @@ use eddy_e2e::gateway::sum_of_series;
 use eddy_e2e::place;
 use eddy_e2e::wire::{WireClient, WireResponse, get};
 
-/// What was measured of one kind of fault.
+/// Measurements of one kind of fault.
 #[derive(Default)]
 struct FaultTimings {
-    /// CPU time of the worker for a fault and the exchange beside it: that is how long others wait.
+    /// CPU time of the worker for a fault and the exchange beside it: the time that others wait.
     computed: Vec<Duration>,
-    /// How long the exchange beside a fault took.
+    /// Duration of the exchange beside a fault.
     waited: Vec<Duration>,
 }
 
-/// What was measured, by kind.
+/// Measurements by kind of fault.
 #[derive(Default)]
 struct FaultTimingsByKind(BTreeMap<String, FaultTimings>);
 
 impl FaultTimingsByKind {
-    /// Tells how long others waited.
+    /// Formats how long others waited.
     fn tell(&self, limit: Duration) -> Result<String> {
         let counts = || self.0.values().map(|kind| kind.computed.len());
         let mut text = format!(
@@ -52,8 +53,8 @@ impl FaultTimingsByKind {
     /// Checks that others waited no longer than the limit allows.
     fn judge(&self, limit: Duration) -> Result<()> {
         for (told, kind) in &self.0 {
-            // Modules are ended by a thread that has to be given a processor, too: where it has to wait for one each time, the
-            // quickest quarter tells what eddy itself does.
+            // Modules are interrupted by a thread, which needs a CPU as well. When that thread has to wait for a CPU
+            // each time, the fastest quarter of the values shows the time that eddy itself needs.
             let (usual, most) = (at(&kind.computed, 25), at(&kind.computed, 100));
             ensure!(usual <= limit + LATE_MAX, "{told}: others waited for {usual:?}");
             ensure!(most <= limit + SLOW_MAX, "{told}: others waited for {most:?}");
@@ -71,7 +72,7 @@ fn quantiles(all: &[Duration]) -> String {
     format!("{half:.1?} in the median, {most:.1?} in 90 of 100, {nearly:.1?} in 99, {longest:.1?} at most")
 }
 
-/// The value that so many of a hundred do not exceed.
+/// Returns the value that `percent` percent of the durations do not exceed.
 fn at(all: &[Duration], percent: usize) -> Duration {
     let mut sorted = all.to_vec();
     sorted.sort_unstable();
@@ -79,12 +80,12 @@ fn at(all: &[Duration], percent: usize) -> Duration {
     sorted.get(last * percent / 100).copied().unwrap_or_default()
 }
 
-/// A gateway in the midst of faults.
+/// A gateway with filters that fail.
 struct FaultRun {
     site: EvilSite,
     evil: WireClient,
     other: WireClient,
-    /// Where the kernel tells what the worker has computed.
+    /// Scheduler statistics of the worker's thread.
     worker: PathBuf,
 }
 
@@ -96,7 +97,7 @@ impl FaultRun {
         Ok(Self { site, evil, other, worker })
     }
 
-    /// Asks under the path of a filter, on a connection that is kept as long as it is.
+    /// Sends a request under the path of a filter, on a connection that is reused while it is open.
     async fn ask(&mut self, name: &str, fields: &str) -> Result<()> {
         if self.evil.ended().is_some() {
             self.evil = self.site.gateway.client().await?;
@@ -112,7 +113,7 @@ impl FaultRun {
         Ok(answer)
     }
 
-    /// Whether a filter has an instance to fail in.
+    /// Whether a filter has an instance that can fail.
     async fn is_ready(&mut self, filter: &EvilFilter) -> Result<bool> {
         if !filter.is_awaited {
             return Ok(true);
@@ -121,7 +122,7 @@ impl FaultRun {
         Ok(self.answer().await?.status == 200)
     }
 
-    /// One fault, and another exchange that is there before it is over.
+    /// Triggers one fault, and sends another exchange before the fault is over.
     async fn fail(&mut self, filter: &EvilFilter, tally: &mut FaultTimingsByKind) -> Result<()> {
         let before = self.computed()?;
         self.ask(&filter.name, "X-Evil: 1\r\n").await?;
@@ -142,8 +143,8 @@ impl FaultRun {
         Ok(())
     }
 
-    /// So many rounds of every filter; those that have to be waited for are passed over until they are ready, unless nobody
-    /// waits for them.
+    /// Runs this many rounds of every filter. A filter whose instance is still restarting is skipped until it is ready.
+    /// Without `awaits`, the run does not wait for such filters at its end.
     async fn repeat(&mut self, rounds: u32, awaits: bool, tally: &mut FaultTimingsByKind) -> Result<()> {
         let filters = self.site.filters.clone();
         let mut left: Vec<(EvilFilter, u32)> = filters.into_iter().map(|filter| (filter, rounds)).collect();
@@ -163,7 +164,7 @@ impl FaultRun {
         Ok(())
     }
 
-    /// CPU time of the worker so far.
+    /// Returns the CPU time of the worker so far.
     fn computed(&self) -> Result<Duration> {
         let text = std::fs::read_to_string(&self.worker)?;
         let nanos = text.split(' ').next().context("no time")?.parse()?;
@@ -171,7 +172,7 @@ impl FaultRun {
     }
 }
 
-/// Where the kernel tells of the gateway's one worker.
+/// Returns the path of the scheduler statistics of the gateway's only worker.
 fn worker_of(site: &EvilSite) -> Result<PathBuf> {
     let children = site.gateway.children()?;
     let child = children.first().context("no gateway process")?.as_raw_nonzero();
@@ -187,8 +188,8 @@ fn worker_of(site: &EvilSite) -> Result<PathBuf> {
 #[tokio::test]
 async fn nobody_else_notices_what_fails_again_and_again() -> Result<()> {
     let is_long = place::variable("EDDY_SOAK").is_some();
-    // An instance that fails again and again is started later and later, so that thirteen take a second and the next
-    // thirteen as many seconds: the short run has new ones.
+    // The delay before a failing instance restarts grows: thirteen restarts take about a second, the next thirteen a
+    // second each. The short run therefore uses new gateways.
     let (gateways, rounds, cpu_ms) = if is_long { (1, 10_000, 2) } else { (4, 13, 10) };
     let mut tally = FaultTimingsByKind::default();
     for _ in 0..gateways {
@@ -214,7 +215,7 @@ async fn nobody_else_notices_what_fails_again_and_again() -> Result<()> {
 }
 
 const POLL: Duration = Duration::from_millis(5);
-/// How much later than its limit a fault ends.
+/// Maximum delay of an interruption after the time limit.
 const LATE_MAX: Duration = Duration::from_millis(5);
-/// How much later one may that the machine had other things to do than to end.
+/// Maximum delay of a single interruption, when the machine was busy with other work.
 const SLOW_MAX: Duration = Duration::from_millis(150);

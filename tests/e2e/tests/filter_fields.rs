@@ -1,4 +1,4 @@
-//! Filters in four languages say which fields of messages they read, and find them where they stand in the body.
+//! Filters in four languages declare which message fields they read, and get the positions of these fields in the body.
 
 use std::process::Command;
 
@@ -13,7 +13,7 @@ use eddy_e2e::wasm;
 const PLACE: &str = "/orders.v1.Orders/Place";
 const TONGUES: [&str; 4] = ["go", "lua", "c", "wasm"];
 
-/// The example with what was built for it; nothing where there is no Go or no clang, which is said then.
+/// Returns the example with the built filters. Returns `None` without Go or clang, with a notice.
 fn example(folder: &TempDir) -> Result<Option<String>> {
     let library = folder.join("filters.so");
     if go::build("examples/filters/go", "./bundle", Into::Library, &library)?.is_none() {
@@ -43,7 +43,7 @@ fn example(folder: &TempDir) -> Result<Option<String>> {
     Ok(Some(text + "admin: {address: ADMIN}\nworkers: 1\n"))
 }
 
-/// An origin that answers an order with what it costs.
+/// Starts an origin that answers an order with its price.
 async fn orders() -> Result<TapOrigin> {
     let reply = [field(1, "o-1"), field(2, [field(1, "EUR"), number(2, 42)].concat())].concat();
     TapOrigin::with(move |_| OriginScript::send(answer(&[&reply], WELL))).await
@@ -56,7 +56,7 @@ async fn filters_in_four_languages_read_a_field() -> Result<()> {
     let origin = orders().await?;
     let gateway = TestGateway::start(&text, &[("ORIGIN", &origin.address())]).await?;
     let one = field(1, field(1, "acme"));
-    // The last value of a field counts, as every library has it.
+    // The last value of a field counts, as in every protobuf library.
     let twice = [field(1, field(1, "zoo")), field(2, field(1, "a")), one.clone()].concat();
     let emptied = [one.clone(), field(1, field(1, ""))].concat();
     let bodies =
@@ -72,7 +72,7 @@ async fn filters_in_four_languages_read_a_field() -> Result<()> {
             ensure!(told == tenant, "{index}, {tongue}: {told:?}, not {tenant:?}");
         }
     }
-    // However the message is cut up.
+    // The result does not depend on how the message is split.
     let whole = frame(&twice);
     for at in [1, 6, 9, whole.len() - 1] {
         let mut client = gateway.client().await?;
@@ -88,7 +88,7 @@ async fn filters_in_four_languages_read_a_field() -> Result<()> {
         let told = TONGUES.map(|tongue| request.fields.text(&format!("x-tenant-{tongue}")));
         ensure!(told == ["acme"; 4] && request.body == whole, "{request:?}");
     }
-    // What is no message has no fields.
+    // A body that is not a message has no fields.
     let plain = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\n\0\0\0\0\x01x";
     gateway.exchange(plain).await?;
     let seen = origin.log().until_requests(bodies.len() + 5).await?;
@@ -100,7 +100,7 @@ async fn filters_in_four_languages_read_a_field() -> Result<()> {
     gateway.stop().await
 }
 
-/// A filter in Lua between two others, which change what it is not to see, or see what it has changed.
+/// A Lua filter that reads fields, between two others that replace the body before and after it.
 const AROUND: &str = r#"
 listeners:
   - address: LISTEN
@@ -164,17 +164,17 @@ async fn values_come_with_their_places_and_are_those_that_the_filter_is_shown() 
         "{seen:?}"
     );
     ensure!(seen[0].body == b"changed", "{seen:?}");
-    // An answer passes the list the other way round.
+    // Filters run in reverse order for responses.
     ensure!(answered.fields.text("x-total") == "42 18 0", "{answered:?}");
     gateway.until_metric("eddy_filter_messages{filter=\"reading (fields of requests)\"}", 1.0).await?;
-    // Nothing is read for a filter that is left out.
+    // Fields are not read for a disabled filter.
     gateway.exchange(call(PLACE, "X-Off: 1\r\n", &frame(&order))).await?;
     gateway.exchange(call(PLACE, "", &frame(&order))).await?;
     gateway.until_metric("eddy_filter_messages{filter=\"reading (fields of requests)\"}", 2.0).await?;
     gateway.stop().await
 }
 
-/// A module that lets pieces pass, and says at the end whether there is a field.
+/// A module that lets body chunks pass, and reports at the end whether a field exists.
 const PASSING: &str = r#"
 (data (i32.const 512) "eddy\00field\00tenant")
 (func (export "proxy_on_request_body") (param i32 i32 i32) (result i32)
@@ -195,11 +195,12 @@ async fn a_module_finds_fields_in_whole_bodies_alone() -> Result<()> {
     );
     let (site, _folder) = wasm::site(PASSING, "", &keys)?;
     let gateway = site.before(&origin).await?;
-    // A body that comes at once is whole without having been collected.
+    // A body that arrives at once is complete without buffering.
     let body = frame(&[field(1, field(1, "acme")), field(2, field(1, "nut"))].concat());
     gateway.exchange(call(PLACE, "", &body)).await?;
     gateway.lines().until("acme", 1).await?;
-    // One that came in pieces is not: at the field's place in the last piece, which is long enough for that, something else stands.
+    // A body that arrives in pieces is not complete: the last piece is long enough to contain the field's position, but
+    // has other bytes there.
     let mut client = gateway.client().await?;
     let request = call(PLACE, "", &body);
     let (begun, rest) = request.split_at(request.len() - body.len() + 1);

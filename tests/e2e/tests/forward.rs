@@ -1,4 +1,4 @@
-//! Connections that are passed on as they are: bytes, ends and breaks, which endpoint, and who the client is said to be.
+//! TCP forwarding: bytes, half-close and resets, endpoint selection, and the client address.
 
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -14,7 +14,7 @@ use rustls::version::{TLS12, TLS13};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
-/// An endpoint whose connections the test takes part in.
+/// An endpoint whose connections are handled by the test.
 struct TcpEndpoint {
     listener: TcpListener,
 }
@@ -32,7 +32,7 @@ impl TcpEndpoint {
         Ok(within("a connection at the endpoint", self.listener.accept()).await??.0)
     }
 
-    /// Whether nobody connects for a while.
+    /// Whether no connection arrives for a while.
     async fn is_left_alone(&self) -> bool {
         tokio::time::timeout(Duration::from_millis(200), self.listener.accept()).await.is_err()
     }
@@ -75,25 +75,25 @@ async fn bytes_go_both_ways_and_each_end_by_itself() -> Result<()> {
     let gateway = gateway("    forward: {cluster: db}\n", &[("db", endpoint.address()?)]).await?;
     let mut client = connect(gateway.address()).await?;
     let mut server = endpoint.accept().await?;
-    // The endpoint may be the first to speak.
+    // The endpoint may send first.
     server.write_all(b"220 hello\r\n").await?;
     ensure!(read_exactly(&mut client, 11).await? == b"220 hello\r\n");
     client.write_all(b"EHLO\r\n").await?;
     ensure!(read_exactly(&mut server, 6).await? == b"EHLO\r\n");
-    // One side has said all it has to say, the other goes on.
+    // One side shuts down its sending direction, the other continues.
     client.shutdown().await?;
     ensure!(read_to_end(&mut server).await?.is_empty());
     server.write_all(b"still here").await?;
     drop(server);
     ensure!(read_to_end(&mut client).await? == b"still here");
-    // Who has read the end may be told of it before it is counted.
+    // The end may be visible to a peer before it is counted.
     gateway.until_metric("eddy_body_bytes_in_total{listener=\"it\"}", 6.0).await?;
     gateway.until_metric("eddy_body_bytes_out_total{listener=\"it\"}", 21.0).await?;
     ensure!(gateway.metric("eddy_faults_total").await? == 0.0);
     Ok(())
 }
 
-/// Bulk goes through pipes, where a part of it waits while the other side takes nothing.
+/// Bulk data goes through pipes, where a part of it waits while the other side does not read.
 #[tokio::test]
 async fn bulk_comes_as_it_was_sent_whatever_the_pace() -> Result<()> {
     let endpoint = TcpEndpoint::start().await?;
@@ -114,7 +114,7 @@ async fn bulk_comes_as_it_was_sent_whatever_the_pace() -> Result<()> {
         let up = send(pattern(upload, 1), client_out);
         let down = send(pattern(download, 2), server_out);
         let (mut uploaded, mut downloaded) = (Vec::new(), Vec::new());
-        // One side is read late: what it does not take yet must wait, not get lost.
+        // One side reads late: unread data must wait and not get lost.
         within("the upload", server_in.read_to_end(&mut uploaded)).await??;
         within("the download", client_in.read_to_end(&mut downloaded)).await??;
         within("the sender", up).await???;
@@ -159,7 +159,7 @@ async fn silence_has_an_end_and_an_endpoint_that_is_down_another() -> Result<()>
     let closed = place::free_address()?;
     let substitutes = vec![("GONE".to_owned(), closed.to_string())];
     let gateway = TestGateway::launch(&config, Launch { substitutes, ..Launch::default() }).await?;
-    // Whichever endpoint is tried first, the one that is up is found.
+    // Whichever endpoint is tried first, the reachable one is found.
     for _ in 0..4 {
         let mut client = connect(gateway.address()).await?;
         let mut server = endpoint.accept().await?;
@@ -169,7 +169,7 @@ async fn silence_has_an_end_and_an_endpoint_that_is_down_another() -> Result<()>
         let end = within("the end of a silent connection", client.read(&mut byte)).await?;
         ensure!(!matches!(end, Ok(1..)), "{end:?}");
     }
-    // The end may come before the kernel has told that there is a connection.
+    // The end may arrive before the kernel reports that the connection is established.
     if let Ok(mut client) = connect(closed).await {
         let end = within("the end of a connection to nobody", client.read(&mut [0])).await?;
         ensure!(!matches!(end, Ok(1..)), "{end:?}");
@@ -184,7 +184,7 @@ async fn silence_has_an_end_and_an_endpoint_that_is_down_another() -> Result<()>
     Ok(())
 }
 
-/// The name that a client of TLS asks for is read on the way, and TLS stays between client and endpoint.
+/// The server name of a TLS client is read in passing, and TLS remains end to end between client and endpoint.
 #[tokio::test]
 async fn the_name_that_is_asked_for_decides() -> Result<()> {
     let (exact, below, rest) =
@@ -226,12 +226,12 @@ async fn the_name_that_is_asked_for_decides() -> Result<()> {
         served.with_context(|| format!("serving {name}"))?;
         asked?;
     }
-    // What is not TLS goes where no name is asked for, with what was read of it.
+    // A connection without TLS goes to the rule without a server name, including the bytes already read.
     let mut client = connect(gateway.address()).await?;
     client.write_all(b"hello there").await?;
     let mut server = rest.accept().await?;
     ensure!(read_exactly(&mut server, 11).await? == b"hello there");
-    // A client that says nothing is not waited for.
+    // A silent client times out.
     let mut silent = connect(gateway.address()).await?;
     ensure!(matches!(within("the end", silent.read(&mut [0])).await?, Ok(0) | Err(_)));
     ensure!(rest.is_left_alone().await);
@@ -263,7 +263,7 @@ async fn tls_can_end_here() -> Result<()> {
     Ok(())
 }
 
-/// One record a connection, whatever came of it, and none where the listener wants none.
+/// One access log entry per connection, whatever its outcome, and none when the listener disables them.
 #[tokio::test]
 async fn connections_are_recorded_at_their_end() -> Result<()> {
     let endpoint = TcpEndpoint::start().await?;
@@ -295,11 +295,11 @@ async fn connections_are_recorded_at_their_end() -> Result<()> {
     served?;
     asked?;
     gateway.lines().until("\"transport\":\"tcp\"", 1).await?;
-    // One who says no name, and one whose endpoint is gone.
+    // A client without a server name, and one whose endpoint is unreachable.
     let mut nameless = connect(gateway.address()).await?;
     nameless.write_all(b"hello").await?;
     ensure!(matches!(within("the end", nameless.read(&mut [0])).await?, Ok(0) | Err(_)));
-    // The end may come before the kernel has told that there is a connection.
+    // The end may arrive before the kernel reports that the connection is established.
     if let Ok(mut lost) = connect(closed).await {
         ensure!(matches!(within("the end", lost.read(&mut [0])).await?, Ok(0) | Err(_)));
     }
@@ -307,7 +307,7 @@ async fn connections_are_recorded_at_their_end() -> Result<()> {
     let mut unseen = connect(silent).await?;
     drop(endpoint.accept().await?);
     ensure!(matches!(within("the end", unseen.read(&mut [0])).await?, Ok(0) | Err(_)));
-    // Connections that are passed on end when both sides have ended them.
+    // Forwarded connections end when both sides have closed.
     drop(unseen);
     let lines = gateway.lines().clone();
     gateway.stop().await?;
@@ -333,7 +333,7 @@ async fn connections_are_recorded_at_their_end() -> Result<()> {
     Ok(())
 }
 
-/// Who the client is, said by a proxy in front and passed on to the endpoint.
+/// The client address in the PROXY protocol, received from a proxy in front and passed on to the endpoint.
 #[tokio::test]
 async fn a_proxy_in_front_says_who_the_client_is_and_the_endpoint_is_told() -> Result<()> {
     let endpoint = TcpEndpoint::start().await?;
@@ -349,7 +349,7 @@ async fn a_proxy_in_front_says_who_the_client_is_and_the_endpoint_is_told() -> R
             within("a connection", socket.connect(listen)).await?.context("connect")
         };
         let proxy = Ipv4Addr::new(127, 0, 0, 2);
-        // Cut anywhere, as packets may be.
+        // Cut at any position, as packets may be.
         let line = b"PROXY TCP4 192.0.2.7 198.51.100.1 4711 443\r\nhello";
         for cut in [1, 10, 15, 43, 44, 46] {
             let mut client = from(proxy).await?;
@@ -362,14 +362,14 @@ async fn a_proxy_in_front_says_who_the_client_is_and_the_endpoint_is_told() -> R
             expect_client(&mut server, version, "192.0.2.7:4711", gateway.address()).await?;
             ensure!(read_exactly(&mut server, 5).await? == b"hello");
         }
-        // One who is no proxy can't say who he is.
+        // A client that is not a trusted proxy cannot set its address.
         let mut client = connect(gateway.address()).await?;
         client.write_all(line).await?;
         let mut server = endpoint.accept().await?;
         let own = client.local_addr()?;
         expect_client(&mut server, version, &own.to_string(), gateway.address()).await?;
         ensure!(read_exactly(&mut server, line.len()).await? == line);
-        // A proxy that says nothing of the kind, or nothing at all, is sent away.
+        // A proxy whose PROXY header is invalid or missing is disconnected.
         for said in [&b"GET / HTTP/1.1\r\n\r\n"[..], b"PROXY TCP4 nonsense\r\n", b""] {
             let mut client = from(proxy).await?;
             client.write_all(said).await?;
@@ -408,7 +408,7 @@ async fn expect_client(server: &mut TcpStream, version: &str, client: &str, loca
     Ok(())
 }
 
-/// Requests, too, come from whom the proxy in front says.
+/// Requests, too, have the client address from the PROXY protocol.
 #[tokio::test]
 async fn requests_come_from_whom_the_proxy_says() -> Result<()> {
     let endpoint = TcpEndpoint::start().await?;

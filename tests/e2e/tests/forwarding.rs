@@ -222,7 +222,7 @@ async fn a_refused_expectation_leaves_nothing_behind() -> Result<()> {
     client.send("POST /e HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 30\r\n\r\n").await?;
     let answer = client.answer("POST").await?.response;
     ensure!(matches!(answer.status, 403 | 502), "{answer:?}");
-    // The body was never sent: either the connection is closed, or the next bytes are its body.
+    // The body was never sent: either the connection is closed, or the next bytes are the body.
     if answer.is_keep_alive() {
         client.send([b"x".repeat(30), GET.into()].concat()).await?;
         assert_eq!(client.get_answer().await?.text(), "next");
@@ -345,7 +345,7 @@ async fn whoever_goes_on_after_an_early_answer_is_read_for_a_while() -> Result<(
             .await?;
     let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     for (length, is_read) in [(1_000_000, true), (64 << 20, false)] {
-        // What is sent can't wait in the kernel, so that it is known how much was read.
+        // A small send buffer keeps the data out of the kernel, so that the test knows how much was read.
         let socket = TcpSocket::new_v4()?;
         socket.set_send_buffer_size(16 * 1024)?;
         let mut client = within("a connection", socket.connect(gateway.address())).await??;
@@ -424,7 +424,7 @@ async fn a_large_response_waits_for_a_slow_reader() -> Result<()> {
     let mut client = gateway.client().await?;
     client.read_little()?;
     client.send(GET).await?;
-    // For a moment nothing is read: the gateway must hold what fits its buffers, not the whole.
+    // The client reads nothing for a moment: the gateway must buffer only what fits its buffers, not the whole body.
     tokio::time::sleep(Duration::from_millis(200)).await;
     assert_eq!(hash_of(&client.get_answer().await?.body), hash);
     gateway.stop().await

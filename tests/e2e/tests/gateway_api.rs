@@ -1,11 +1,13 @@
-//! The conformance cases of the Gateway API, in front of the program as it runs.
+//! Conformance cases of the Gateway API against the running gateway.
 //!
-//! `data/gateway_api` holds what tests of the API's own suite set up and ask, by the name of the test; each Service is an
-//! origin that tells its name. Left out are the tests that need TLS or HTTP/2 (`*-tls-*`, `backendtlspolicy-*`,
+//! `data/gateway_api` holds the manifests and requests of the API's own conformance suite, by test name; each Service
+//! is an origin that reports its name. Left out are the tests that need TLS or HTTP/2 (`*-tls-*`, `backendtlspolicy-*`,
 //! `httproute-https-listener`, `httproute-backend-protocol-h2c`, and of `httproute-redirect-port-and-scheme` the third
 //! part), a cluster that changes (`*-observed-generation-bump`, `gateway-modify-listeners`, `gateway-static-addresses`,
-//! `httproute-service-types`, the second case of `httproute-reference-grant`), chance (`httproute-request-percentage-mirror`), and WebSocket (`httproute-backend-protocol-websocket`). Those on status alone are in
-//! `eddy-config`; of gRPC the paths and fields are sent over HTTP/1.1, without the content type of calls, so that "unimplemented" is a 404.
+//! `httproute-service-types`, the second case of `httproute-reference-grant`), chance
+//! (`httproute-request-percentage-mirror`), and WebSocket (`httproute-backend-protocol-websocket`). Tests of status
+//! only are in `eddy-config`. The gRPC tests send paths and headers over HTTP/1.1, without the gRPC content type, so
+//! that "unimplemented" is a 404.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -35,7 +37,7 @@ const NAMESPACES: [(&str, &[&str]); 3] = [
     ("gateway-conformance-web-backend", &["web-backend"]),
 ];
 
-/// The origins that stand for Services, by namespace and name.
+/// Origins that represent the Services, by namespace and name.
 struct Services(BTreeMap<String, TapOrigin>);
 
 impl Services {
@@ -51,7 +53,7 @@ impl Services {
         Ok(Self(services))
     }
 
-    /// Namespaces and Services as manifests; the ones of the suite have a label that Gateways select by.
+    /// Returns Namespaces and Services as manifests; those of the suite have a label that Gateways select by.
     fn manifests() -> String {
         let mut out = String::new();
         for (namespace, names) in NAMESPACES {
@@ -74,7 +76,7 @@ impl Services {
         format!("{{{}}}", entries.join(", "))
     }
 
-    /// Clusters for the Services that GRPCRoutes name: what these origins speak is HTTP/1.1 all the same.
+    /// Returns clusters for the Services that GRPCRoutes name, because these origins use HTTP/1.1.
     fn clusters(&self) -> String {
         let calls = self.0.iter().filter(|(name, _)| name.contains("/grpc-"));
         let entries: Vec<String> = calls
@@ -88,7 +90,7 @@ impl Services {
     }
 }
 
-/// An answer that tells who gives it and what came: its name, the head's first line, and the fields.
+/// Returns a response with the origin's name and the received request: the first line of the head, and the fields.
 fn answer(name: &str, request: &WireRequest) -> OriginScript {
     let mut body =
         format!("{name}\n{} {}\n", String::from_utf8_lossy(&request.method), request.target_text());
@@ -115,7 +117,7 @@ fn data() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("data/gateway_api")
 }
 
-/// Runs the tests whose names begin so; how many cases that were.
+/// Runs the tests whose names begin with `prefix`. Returns the number of cases.
 async fn run(prefix: &str) -> Result<usize> {
     let services = Services::start().await?;
     let all: Value = serde_json::from_str(&std::fs::read_to_string(data().join("cases.json"))?)?;
@@ -138,7 +140,7 @@ async fn run_test(name: &str, test: &Value, services: &Services) -> Result<usize
     Ok(cases.len())
 }
 
-/// A gateway in front of the test's manifests, and where each port of each Gateway is listened on.
+/// Starts a gateway with the test's manifests. Also returns the address of each port of each Gateway.
 async fn start(
     name: &str,
     test: &Value,
@@ -237,7 +239,7 @@ fn check_answer(case: &Value, response: &WireResponse) -> Result<()> {
     Ok(())
 }
 
-/// The path, host and fields that the Service was sent.
+/// Checks the path, host and fields that the Service received.
 fn check_sent(sent: &Value, text: &str) -> Result<()> {
     let mut lines = text.lines().skip(1);
     let target = lines.next().and_then(|line| line.split(' ').nth(1)).unwrap_or_default();
@@ -278,7 +280,7 @@ fn check_location(
     ensure!(text("scheme").is_none_or(|wanted| wanted == scheme), "the location is {location}");
     ensure!(name == text("host").unwrap_or(own), "the location is {location}");
     ensure!(text("path").is_none_or(|wanted| wanted == path), "the location is {location}");
-    // The port that belongs to the scheme may be written, and eddy never does.
+    // The default port of the scheme may be written, but eddy never does.
     let wanted = text("port").filter(|port| !matches!((scheme, *port), ("http", "80") | ("https", "443")));
     ensure!(port == wanted.unwrap_or_default(), "the location is {location}");
     Ok(())

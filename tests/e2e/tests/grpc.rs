@@ -1,7 +1,7 @@
-//! Calls of gRPC through the program as it runs: what it says itself, deadlines, retries, what it counts, and gRPC-Web.
+//! gRPC calls through the running gateway: local replies, deadlines, retries, metrics, and gRPC-Web.
 //!
-//! The services here frame messages as gRPC does, over HTTP/1.1, so that each byte is under the test's control. Real services
-//! and clients are asked in `grpc_peers.rs`.
+//! The services here frame messages as gRPC does, over HTTP/1.1, so that the test controls each byte. Real services and
+//! clients are tested in `grpc_peers.rs`.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use eddy_e2e::site::GatewayConfigBuilder;
 use eddy_e2e::wire::{WireRequest, WireResponse};
 use tokio::process::Command;
 
-/// A message in its frame.
+/// Returns a gRPC frame with this message.
 fn frame(message: &[u8]) -> Vec<u8> {
     let length = u32::try_from(message.len()).unwrap_or_default().to_be_bytes();
     [&[0][..], &length, message].concat()
@@ -27,18 +27,18 @@ fn chunk(bytes: &[u8]) -> Vec<u8> {
 const HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Type: application/grpc+proto\r\nX-Own: 1\r\nTransfer-Encoding: chunked\r\n\r\n";
 const WELL: &str = "grpc-status: 0\r\n";
 
-/// The answer of a call: messages, then how it ended.
+/// Returns the response to a call: messages, then the trailers with the status.
 fn answer(messages: &[&[u8]], trailers: &str) -> Vec<u8> {
     let body: Vec<u8> = messages.iter().flat_map(|message| chunk(&frame(message))).collect();
     [HEAD.as_bytes(), &body, format!("0\r\n{trailers}\r\n").as_bytes()].concat()
 }
 
-/// A call that ended without an answer.
+/// Returns the response to a call that ended without a message.
 fn ended(code: u32) -> Vec<u8> {
     format!("HTTP/1.1 200 OK\r\nContent-Type: application/grpc\r\nGrpc-Status: {code}\r\nGrpc-Message: why\r\nContent-Length: 0\r\n\r\n").into()
 }
 
-/// A call with one message.
+/// Returns a call with one message.
 fn call(path: &str, fields: &str, message: &[u8]) -> Vec<u8> {
     typed(path, "application/grpc", fields, &frame(message))
 }
@@ -100,13 +100,13 @@ async fn what_eddy_says_itself_is_told_in_the_way_of_grpc() -> Result<()> {
             ensure!(response.fields.text("location") == "http://b.test/moved", "{response:?}");
         }
     }
-    // Its own type, or what a rule says of the status, is left to the rule.
+    // A response with its own content type, or a status that the rule maps, is left to the rule.
     let response = gateway.exchange(&call("/own", "", b"")).await?;
     ensure!(response.fields.text("content-type") == "application/grpc+proto", "{response:?}");
     ensure!(response.fields.count("grpc-status") == 0, "{response:?}");
     let response = gateway.exchange(&call("/edited", "", b"")).await?;
     ensure!(response.status == 503 && response.fields.text("grpc-status") == "8", "{response:?}");
-    // Others are told in their own way.
+    // Requests with other content types get HTTP errors.
     for content_type in ["application/json", "application/grpc-web", "application/grpcx"] {
         let response = gateway.exchange(&typed("/none", content_type, "", b"")).await?;
         ensure!(response.status == 404 && response.text() == "Not Found", "{content_type}: {response:?}");
@@ -116,7 +116,7 @@ async fn what_eddy_says_itself_is_told_in_the_way_of_grpc() -> Result<()> {
     if !test_peers::present_or_partial(&[test_peers::CURL_HTTP2])? {
         return gateway.stop().await;
     }
-    // The same over HTTP/2: a head, and nothing behind it.
+    // The error over HTTP/2: a head without a body.
     let url = format!("http://{}/none", gateway.address());
     let mut curl = Command::new("curl");
     curl.args(["-sS", "--max-time", "20", "--http2-prior-knowledge", "-D", "-", "-o", "/dev/null"]).args([
@@ -124,7 +124,8 @@ async fn what_eddy_says_itself_is_told_in_the_way_of_grpc() -> Result<()> {
         "content-type: application/grpc",
         "-H",
         "te: trailers",
-        // Without a body: curl takes the end of one that it has not sent yet for a fault, whatever the answer.
+        // Without a body: curl reports an error when a response ends before its request body is sent, whatever the
+        // response.
         "-X",
         "POST",
         &url,
@@ -154,12 +155,12 @@ async fn a_call_ends_with_its_deadline() -> Result<()> {
     let response = gateway.exchange(&call("/wait", "Grpc-Timeout: 300m\r\n", b"x")).await?;
     assert_ended(&response, "4", "Gateway Timeout");
     ensure!((300..5_000).contains(&begun.elapsed().as_millis()), "{:?}", begun.elapsed());
-    // The endpoint is told what the client said.
+    // The endpoint receives the client's timeout.
     let head = |events: &[TapEvent]| events.iter().any(|event| matches!(event, TapEvent::Request { .. }));
     origin.log().until("the request", head).await?;
     let seen = origin.log().requests();
     ensure!(seen[0].fields.text("grpc-timeout") == "300m", "{seen:?}");
-    // The rule's own time counts where it is shorter, and both are told alike.
+    // The rule's timeout applies when it is shorter; the error is the same.
     let begun = Instant::now();
     let response = gateway.exchange(&call("/short", "Grpc-Timeout: 10S\r\n", b"x")).await?;
     assert_ended(&response, "4", "Gateway Timeout");
@@ -172,7 +173,7 @@ async fn a_call_ends_with_its_deadline() -> Result<()> {
         assert_ended(&response, "13", "Bad Request");
     }
     ensure!(origin.log().requests().len() == before);
-    // What is no call has no such deadline.
+    // A request that is not a gRPC call has no such deadline.
     let response =
         gateway.exchange(&typed("/well", "application/json", "Grpc-Timeout: 0n\r\n", b"{}")).await?;
     ensure!(response.status == 200 && response.body == frame(b"x"), "{response:?}");
@@ -180,11 +181,12 @@ async fn a_call_ends_with_its_deadline() -> Result<()> {
     gateway.stop().await
 }
 
-/// A site with an endpoint that does what `first` says the first time of two, and answers well the second.
+/// Starts a site with an endpoint that alternates: `first` decides the first response of each pair, the second is a
+/// success.
 async fn pair(
     first: impl Fn(&WireRequest) -> OriginScript + Send + Sync + 'static,
 ) -> Result<(TapOrigin, TestGateway)> {
-    // It is asked about a request more than once: at its head, and when it is whole.
+    // The script of a request is chosen more than once: at its head, and when it is complete.
     let seen: Mutex<Vec<(usize, usize)>> = Mutex::default();
     let origin = TapOrigin::with(move |asked| {
         let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -227,15 +229,15 @@ async fn calls_are_tried_again_for_a_status_that_the_rule_names() -> Result<()> 
             );
         } else {
             ensure!(response.fields.text("grpc-status") == code.to_string(), "{response:?}");
-            // Each first one is asked first again.
+            // Consumes the second response of the pair, so that the next request is a first one again.
             let _ = gateway.exchange(&call("/plain", "", b"")).await?;
         }
     }
-    // A rule that names none passes them on, and what HTTP's statuses allow is not for calls.
+    // A rule without gRPC statuses passes them on; the HTTP statuses of its retry policy do not apply to calls.
     let response = gateway.exchange(&call("/plain", "X-Code: 14\r\n", b"")).await?;
     assert_ended(&response, "14", "why");
     let _ = gateway.exchange(&call("/plain", "", b"")).await?;
-    // Beyond what is kept, nothing is tried again.
+    // A request larger than the replay buffer is not retried.
     let response = gateway.exchange(&call("/retried", "X-Code: 14\r\n", &vec![0; 2 << 20])).await?;
     assert_ended(&response, "14", "why");
     gateway.until_metric("eddy_cluster_retries_total{cluster=\"pair\"}", 2.0).await?;
@@ -246,7 +248,7 @@ async fn calls_are_tried_again_for_a_status_that_the_rule_names() -> Result<()> 
 async fn a_call_that_is_still_coming_is_sent_again_from_its_beginning() -> Result<()> {
     let refused = Gate::default();
     let opens = refused.clone();
-    // The first one ends the call when it has seen the head, and takes no more of it.
+    // The first attempt ends the call when it has seen the head, and reads no more of it.
     let (origin, gateway) = pair(move |_| {
         OriginScript::at_head([
             ScriptStep::Send(ended(14)),
@@ -296,7 +298,7 @@ async fn how_calls_end_is_counted_and_told() -> Result<()> {
         let response = client.exchange(&call(path, "", b"x")).await?;
         ensure!(path != "/trailers" || response.trailers.text("x-more") == "1", "{response:?}");
     }
-    // The trailers of the call before are none of this one's, nor of a request that is no call.
+    // Trailers of the previous call are not reused for this one, nor for a request that is not a call.
     client.exchange(&call("/silent", "", b"x")).await?;
     client.exchange(&typed("/trailers", "application/json", "", b"{}")).await?;
     for (status, count) in [("9", 2.0), ("5", 1.0), ("none", 3.0), ("other", 1.0), ("12", 1.0)] {
@@ -318,7 +320,7 @@ async fn how_calls_end_is_counted_and_told() -> Result<()> {
     gateway.stop().await
 }
 
-/// A service behind the filter for gRPC-Web, which answers with what it was sent.
+/// Starts a service behind the gRPC-Web filter, which echoes the request.
 async fn web(options: &str) -> Result<(TapOrigin, TestGateway)> {
     let origin = TapOrigin::with(|asked| match asked.request.target_text().as_str() {
         "/ended" => OriginScript::send(ended(5)),
@@ -358,7 +360,7 @@ async fn calls_of_grpc_web_reach_services_of_grpc() -> Result<()> {
     ensure!(seen[0].fields.text("content-type") == "application/grpc+proto", "{seen:?}");
     ensure!(seen[0].fields.text("te") == "trailers" && seen[0].body == frame(b"abc"), "{seen:?}");
 
-    // Base64 of two parts, each with its padding.
+    // Base64 in two parts, each with its own padding.
     let text = |bytes: &[u8]| data_encoding::BASE64.encode(bytes);
     let body = format!("{}{}", text(&frame(b"abc")), text(&frame(b"")));
     let response =
@@ -371,7 +373,7 @@ async fn calls_of_grpc_web_reach_services_of_grpc() -> Result<()> {
     let seen = origin.log().requests();
     ensure!(seen[1].body == [frame(b"abc"), frame(b"")].concat(), "{seen:?}");
 
-    // Without an answer, the head tells how the call ended; what eddy says itself, too.
+    // Without a message, the head contains the status, in local replies too.
     for (path, code) in [("/ended", "5"), ("/none", "12")] {
         let response = gateway.exchange(&typed(path, "application/grpc-web", "", &frame(b""))).await?;
         ensure!(response.status == 200 && response.fields.text("grpc-status") == code, "{response:?}");
@@ -382,14 +384,14 @@ async fn calls_of_grpc_web_reach_services_of_grpc() -> Result<()> {
     }
     let response = gateway.exchange(&typed("/page", "application/grpc-web", "", &frame(b""))).await?;
     ensure!(response.status == 503 && response.body == b"no", "{response:?}");
-    // gRPC itself passes.
+    // Plain gRPC passes unchanged.
     let response = gateway.exchange(&call("/echo", "", b"abc")).await?;
     ensure!(response.body == frame(b"abc") && response.trailers.text("grpc-status") == "0", "{response:?}");
     gateway.lines().until("\"grpc_status\":\"0\"", 3).await?;
     gateway.stop().await
 }
 
-/// What Base64 stands for that was put together of parts.
+/// Decodes Base64 that is a concatenation of padded parts.
 fn decoded(text: &[u8]) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     for group in text.chunks(4) {

@@ -1,5 +1,5 @@
-//! Real gRPC through the program as it runs: gRPC's own library and its interoperability tests, and the conformance tests of those
-//! who have another library.
+//! Real gRPC through the running gateway: gRPC's own library and its interoperability tests, and the conformance tests
+//! of Connect, which has another library.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -14,7 +14,7 @@ use eddy_e2e::wire::{within, within_for};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-/// A service of gRPC in a process of its own, which ends with its standard input.
+/// A gRPC service in its own process, which ends with its standard input.
 struct GrpcServiceProcess {
     _process: Child,
     told: ChildStdin,
@@ -35,7 +35,7 @@ impl GrpcServiceProcess {
         Ok(service)
     }
 
-    /// Has its health service say this of a name.
+    /// Sets the status that the health service reports for a name.
     async fn tell(&mut self, name: &str, status: &str) -> Result<()> {
         self.told.write_all(format!("{name} {status}\n").as_bytes()).await?;
         self.until("told").await
@@ -48,7 +48,7 @@ impl GrpcServiceProcess {
     }
 }
 
-/// Puts a service through cases.
+/// Runs test cases against a service.
 async fn call(peer: &Path, address: SocketAddr, cases: &[&str]) -> Result<()> {
     let mut command = Command::new(peer);
     command.arg("call").arg(address.to_string()).args(cases).stdin(Stdio::null()).kill_on_drop(true);
@@ -93,7 +93,8 @@ async fn calls_of_every_kind_pass() -> Result<()> {
     let Some(peer) = others::grpc_peer(folder.path())? else { return Ok(()) };
     let service = GrpcServiceProcess::start(&peer).await?;
     let gateway = gateway(SITE, &service).await?;
-    // gRPC's interoperability tests but for those of credentials, which are not HTTP's affair, and of what a client does by itself.
+    // The gRPC interoperability tests, except those of credentials, which do not concern HTTP, and those of purely
+    // client-side behaviour.
     let interoperability = [
         "empty_unary",
         "large_unary",
@@ -110,7 +111,7 @@ async fn calls_of_every_kind_pass() -> Result<()> {
         "unimplemented_method",
     ];
     call(&peer, gateway.address(), &interoperability).await?;
-    // No rule has the service that nobody implements.
+    // No rule exists for the unimplemented service.
     let own = [
         "unimplemented_service",
         "big_messages",

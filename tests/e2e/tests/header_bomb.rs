@@ -1,8 +1,9 @@
-//! Header compression as an attack, beside others: how much memory a few connections take, what reaches the endpoint, and when
-//! the connections end.
+//! HPACK bomb attack on eddy and other proxies: memory use of a few connections, bytes that reach the endpoint, and
+//! when the connections are closed.
 //!
-//! Each connection sends a header of 3.9 KB once and then requests that name it again and again, one byte each time, as often as
-//! the target takes. The endpoint reads requests and never answers, so that all of them stay under way.
+//! Each connection sends a header of 3.9 KB once. Its further requests reference that header repeatedly, at one byte
+//! each, as often as the target accepts. The endpoint reads requests and never responds, so that all requests remain in
+//! flight.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,9 +22,9 @@ use tokio::task::JoinSet;
 
 /// Connections of the attacker.
 const CONNECTIONS: usize = 8;
-/// Requests that a connection tries to have under way at once, below what each target allows by default.
+/// Concurrent requests per connection, below the default limit of each target.
 const STREAMS: u32 = 100;
-/// How long the attack goes on; a connection that is still open then was not ended.
+/// Duration of the attack; a connection that is still open then was not closed by the target.
 const ATTACK_TIME: Duration = Duration::from_secs(4);
 /// Time between two rounds of requests on a connection.
 const ROUND_TIME: Duration = Duration::from_millis(50);
@@ -63,13 +64,13 @@ impl RequestSink {
 /// Figures of one target.
 #[derive(Debug, Default)]
 struct HeaderBombFigures {
-    /// Bytes of requests that were sent, the first of each connection included.
+    /// Bytes of requests sent, including the first one of each connection.
     sent: u64,
     forwarded: u64,
-    /// How much the target's memory grew at most.
+    /// Maximum growth of the target's memory.
     grown: u64,
     ended: usize,
-    /// When the last of those that were ended was.
+    /// Time until the last of the closed connections was closed.
     ended_after: Duration,
 }
 
@@ -86,14 +87,14 @@ impl HeaderBombFigures {
     }
 }
 
-/// The memory of a process, bytes.
+/// Returns the memory of a process, bytes.
 fn memory(process: u32) -> Result<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("VmRSS")?;
     Ok(line.split_whitespace().next().context("a number")?.parse::<u64>()? * 1024)
 }
 
-/// Reads frames until the target ends the connection; grants what answers need, and says which streams ended.
+/// Reads frames until the target closes the connection, and counts down the open streams.
 async fn read(mut input: ReadHalf<UnixStream>, is_over: Arc<AtomicBool>, open: Arc<AtomicU64>) {
     let mut held = Vec::new();
     while let Ok(count) = input.read_buf(&mut held).await
@@ -111,7 +112,8 @@ async fn read(mut input: ReadHalf<UnixStream>, is_over: Arc<AtomicBool>, open: A
     is_over.store(true, Relaxed);
 }
 
-/// Keeps requests under way on one connection, each with so many references; tells how much was sent and when it was ended.
+/// Keeps requests in flight on one connection, each with this many references. Returns the bytes sent and when the
+/// connection was closed.
 async fn attack(socket: PathBuf, references: usize) -> Result<(u64, Option<Duration>)> {
     let begun = Instant::now();
     let stream = UnixStream::connect(&socket).await?;
@@ -132,7 +134,7 @@ async fn attack(socket: PathBuf, references: usize) -> Result<(u64, Option<Durat
             if output.write_all(&request).await.is_err() {
                 is_over.store(true, Relaxed);
             }
-            // The reader must see what has come of it.
+            // Lets the reader process the responses.
             tokio::task::yield_now().await;
         }
         tokio::time::sleep(ROUND_TIME.min(ATTACK_TIME / 8)).await;
@@ -142,7 +144,7 @@ async fn attack(socket: PathBuf, references: usize) -> Result<(u64, Option<Durat
     Ok((sent, ended))
 }
 
-/// Attacks what listens at a socket and is this process.
+/// Attacks the process `process`, which listens at a socket.
 async fn measure(
     socket: &Path,
     process: u32,
@@ -170,7 +172,7 @@ async fn measure(
     Ok(figures)
 }
 
-/// References of a request that stays below the largest head of a target, bytes.
+/// Number of references that keep a request below the head limit of a target, which is in bytes.
 fn references(head_bytes_max: usize) -> usize {
     (head_bytes_max - 512) / (3_900 + 64)
 }
@@ -216,7 +218,7 @@ async fn envoy() -> Result<Option<HeaderBombFigures>> {
         config.pointer_mut("/static_resources/clusters/0").and_then(|cluster| cluster.as_object_mut());
     cluster.context("a cluster")?.insert("circuit_breakers".into(), breakers);
     let envoy = Envoy::start(&program, &config.to_string(), &sink.path())?;
-    // `max_request_headers_kb` is 60.
+    // The default of `max_request_headers_kb` is 60.
     Ok(Some(measure(&envoy.socket(), envoy.process(), &sink, references(60 * 1024)).await?))
 }
 
@@ -233,7 +235,7 @@ async fn small_header_blocks_become_large_heads_of_few_requests() -> Result<()> 
     rows.iter().for_each(|row| println!("{row}"));
     ensure!(own.ended == CONNECTIONS, "{own:?}");
     ensure!(own.ended_after < Duration::from_secs(1), "{own:?}");
-    // Each connection had four such heads under way at most.
+    // Each connection had at most four such heads in flight.
     ensure!(own.forwarded <= CONNECTIONS as u64 * 4 * 64 * 1024, "{own:?}");
     ensure!(own.grown <= CONNECTIONS as u64 * 1024 * 1024, "{own:?}");
     Ok(())

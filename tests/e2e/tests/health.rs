@@ -1,4 +1,4 @@
-//! Active health checks: who is asked what, and who gets requests.
+//! Active health checks: probes, and their effect on balancing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ use eddy_e2e::secure_origin::SecureOrigin;
 use eddy_e2e::wire::get;
 use rustls::version::TLS13;
 
-/// An origin that says how it is.
+/// An origin with a configurable health status.
 struct Patient {
     origin: TapOrigin,
     is_well: Arc<AtomicBool>,
@@ -35,7 +35,7 @@ impl Patient {
         self.is_well.store(is_well, Ordering::Relaxed);
     }
 
-    /// How many requests came that are no checks.
+    /// Number of received requests, without health checks.
     fn served(&self) -> usize {
         self.origin.log().requests().iter().filter(|request| &*request.target != b"/healthz").count()
     }
@@ -62,7 +62,7 @@ async fn who_is_not_well_gets_no_requests_until_it_is() -> Result<()> {
     let (a, b) = (Patient::new("a", true).await?, Patient::new("b", false).await?);
     let gateway =
         start(&config("[FIRST, SECOND]", QUICK), &[("FIRST", &a.origin), ("SECOND", &b.origin)]).await?;
-    // The first answer decides.
+    // The first probe decides.
     gateway.until_metric(UNWELL, 1.0).await?;
     for _ in 0..10 {
         ensure!(gateway.exchange(get("/", "")).await?.text() == "a");
@@ -92,11 +92,11 @@ async fn when_too_few_are_well_all_are_used() -> Result<()> {
     let (b, c) = (Patient::new("b", true).await?, Patient::new("c", false).await?);
     let words = [("FIRST", &a.origin), ("SECOND", &b.origin), ("THIRD", &c.origin)];
     let gateway = start(&config("[FIRST, SECOND, THIRD]", QUICK), &words).await?;
-    // Two of three are well: the third is left out.
+    // Two of three are healthy: the third is not used.
     gateway.until_metric(UNWELL, 1.0).await?;
     b.set_well(false);
     gateway.lines().until("a health check finds an endpoint not well", 2).await?;
-    // One of three: nobody is.
+    // One of three is healthy: all are used (panic mode).
     gateway.until_metric(UNWELL, 0.0).await?;
     let before = (a.served(), b.served(), c.served());
     for _ in 0..9 {
@@ -113,7 +113,7 @@ async fn what_is_known_outlives_a_reload() -> Result<()> {
     let words = [("FIRST", &a.origin), ("SECOND", &b.origin)];
     let gateway = start(&config("[FIRST, SECOND]", QUICK), &words).await?;
     gateway.until_metric(UNWELL, 1.0).await?;
-    // Another interval: everybody is asked anew, and what was known stands until there are answers enough.
+    // A changed interval restarts the checks; the previous result holds until there are enough new ones.
     let slow = QUICK.replace("interval: 100ms", "interval: 10m");
     gateway.write_config(&config("[FIRST, SECOND]", &slow))?;
     gateway.lines().until("configuration reloaded", 1).await?;
@@ -121,7 +121,7 @@ async fn what_is_known_outlives_a_reload() -> Result<()> {
     for _ in 0..6 {
         ensure!(gateway.exchange(get("/", "")).await?.text() == "a");
     }
-    // Without checks nobody is left out.
+    // Without health checks all endpoints are used.
     gateway.write_config(
         &config("[FIRST, SECOND]", "{interval: 10m}").replace(", health: {interval: 10m}", ""),
     )?;

@@ -1,4 +1,4 @@
-//! A second attempt before the first has answered: who is heard, who is given up, and when there is none.
+//! Hedged requests: which response wins, which attempt is cancelled, and when no second attempt is sent.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,19 +13,20 @@ use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapOrigin, response};
 use eddy_e2e::wire::{WireClient, get};
 use tokio::net::TcpListener;
 
-/// Two endpoints of one cluster that do by turns what they are told to, whichever of them is asked.
+/// Two endpoints of one cluster that follow a common sequence of scripts, whichever of them gets the request.
 struct Two {
     origins: [TapOrigin; 2],
 }
 
 impl Two {
-    /// Endpoints that answer the first request with the first script, and so on, and those after the last with `more`.
+    /// Starts endpoints that answer the first request with the first script, and so on; after the last script with
+    /// `more`.
     async fn new(scripts: impl IntoIterator<Item = OriginScript>) -> Result<Self> {
         let scripts: Arc<[OriginScript]> = scripts.into_iter().collect();
         let asked = Arc::new(AtomicUsize::new(0));
         let start = || {
             let (scripts, asked) = (Arc::clone(&scripts), Arc::clone(&asked));
-            // An origin asks about its head and again about the whole request.
+            // An origin chooses the script at the head and again at the whole request.
             let turns = Mutex::new(HashMap::new());
             TapOrigin::with(move |request| {
                 let mut turns = turns.lock().unwrap_or_else(PoisonError::into_inner);
@@ -42,7 +43,7 @@ impl Two {
     }
 }
 
-/// A gateway before two endpoints, whose rule and cluster have these keys, too.
+/// Starts a gateway in front of two endpoints, with these additional keys for rule and cluster.
 async fn before(two: &Two, rule: &str, cluster: &str) -> Result<TestGateway> {
     let [one, other] = &two.origins;
     start(&format!("ONE, OTHER], {cluster}"), rule, &[("ONE", one.address()), ("OTHER", other.address())])
@@ -64,7 +65,7 @@ fn says(body: &str) -> OriginScript {
     OriginScript::send(response(200, "", body))
 }
 
-/// What an endpoint does that never answers.
+/// Script of an endpoint that never responds.
 fn silent() -> OriginScript {
     OriginScript::steps([ScriptStep::AwaitEnd])
 }
@@ -82,7 +83,7 @@ async fn the_second_answers_for_a_first_that_does_not() -> Result<()> {
     let gateway = before(&two, SOON, "limits: {requests: 10, retries: 1}").await?;
     let mut client = gateway.client().await?;
     ensure!(client.exchange(get("/", "")).await?.text() == "second");
-    // The first is closed, and nothing of it is held against its endpoint.
+    // The first attempt's link is closed, without counting as a failure of its endpoint.
     let [one, other] = &two.origins;
     let (first, second) = tokio::select! {
         ended = one.log().until_ended(1) => ended.map(|()| (one, other)),
@@ -99,7 +100,7 @@ async fn the_second_answers_for_a_first_that_does_not() -> Result<()> {
     gateway.lines().until("\"attempts\":2", 1).await?;
     let line = gateway.lines().text();
     ensure!(line.contains(&format!("\"endpoint\":\"{}\"", second.address())), "{line}");
-    // The client's connection goes on, and so does the second's.
+    // The client's connection stays open, and so does the second attempt's link.
     ensure!(client.exchange(get("/next", "")).await?.text() == "third");
     let shown = gateway.admin("/clusters").await?.text();
     ensure!(!shown.contains("\"active\":1"), "{shown}");
@@ -133,7 +134,7 @@ async fn where_one_fails_the_other_goes_on_and_where_both_do_the_last_is_told() 
     let (second_came, first_cut) = (Gate::default(), Gate::default());
     let (third_came, both_came) = (Gate::default(), Gate::default());
     let two = Two::new([
-        // The first fails, the second answers.
+        // The first attempt fails, the second gets a response.
         OriginScript::steps([
             ScriptStep::AwaitGate(second_came.clone()),
             ScriptStep::Open(first_cut.clone()),
@@ -144,7 +145,7 @@ async fn where_one_fails_the_other_goes_on_and_where_both_do_the_last_is_told() 
             ScriptStep::AwaitGate(first_cut),
             ScriptStep::Send(response(200, "", "second")),
         ]),
-        // The second fails, the first answers.
+        // The second attempt fails, the first gets a response.
         OriginScript::steps([
             ScriptStep::AwaitGate(third_came.clone()),
             ScriptStep::Send(response(200, "", "first")),
@@ -155,7 +156,7 @@ async fn where_one_fails_the_other_goes_on_and_where_both_do_the_last_is_told() 
         OriginScript::steps([ScriptStep::Open(both_came), ScriptStep::Close]),
     ])
     .await?;
-    // A kept link that is closed is asked again anyway, once beside what `retry` allows.
+    // A request on a stale pooled link is retried anyway, once in addition to what `retry` allows.
     let gateway = before(&two, "hedge: {after: 40ms}, retry: {attempts: 0}", "").await?;
     ensure!(gateway.exchange(get("/", "")).await?.text() == "second");
     ensure!(gateway.exchange(get("/", "")).await?.text() == "first");
@@ -171,7 +172,7 @@ async fn an_answer_that_would_be_tried_again_waits_for_a_better_one() -> Result<
     let busy = || response(503, "", "busy");
     let (first, second, third) = (Gate::default(), Gate::default(), Gate::default());
     let two = Two::new([
-        // The first is busy, the second is not.
+        // The first gets a 503, the second does not.
         OriginScript::steps([
             ScriptStep::AwaitGate(first.clone()),
             ScriptStep::Send(busy()),
@@ -182,13 +183,13 @@ async fn an_answer_that_would_be_tried_again_waits_for_a_better_one() -> Result<
             ScriptStep::AwaitGate(second),
             ScriptStep::Send(response(200, "", "second")),
         ]),
-        // The other way round.
+        // The second gets a 503, the first does not.
         OriginScript::steps([
             ScriptStep::AwaitGate(third.clone()),
             ScriptStep::Send(response(200, "", "first")),
         ]),
         OriginScript::steps([ScriptStep::Send(busy()), ScriptStep::Open(third)]),
-        // Both are.
+        // Both get a 503.
         OriginScript::steps([ScriptStep::Pause(Duration::from_millis(300)), ScriptStep::Send(busy())]),
         OriginScript::steps([ScriptStep::Pause(Duration::from_millis(300)), ScriptStep::Send(busy())]),
     ])
@@ -201,7 +202,7 @@ async fn an_answer_that_would_be_tried_again_waits_for_a_better_one() -> Result<
     gateway.stop().await
 }
 
-/// What an endpoint answers with once it has been silent for much longer than the hedge waits.
+/// Script of an endpoint that responds after a silence much longer than the hedging delay.
 fn late() -> OriginScript {
     OriginScript::steps([
         ScriptStep::Pause(Duration::from_millis(300)),
@@ -250,7 +251,7 @@ async fn limits_and_budget_bound_it_and_one_endpoint_is_not_asked_twice() -> Res
 
 #[tokio::test]
 async fn an_endpoint_that_does_not_even_take_the_connection_is_raced_with() -> Result<()> {
-    // The kernel takes connections for it, and nobody shakes hands.
+    // The kernel accepts its connections, but no TLS handshake follows.
     let silent = TcpListener::bind("127.0.0.1:0").await?;
     let other = TcpListener::bind("127.0.0.1:0").await?;
     let words = [("ONE", silent.local_addr()?), ("OTHER", other.local_addr()?)];
@@ -260,7 +261,7 @@ async fn an_endpoint_that_does_not_even_take_the_connection_is_raced_with() -> R
         let mut client = gateway.client().await?;
         async move { client.exchange(get("/", "")).await }
     });
-    // Both are connected to, though neither has failed.
+    // The gateway connects to both, although neither has failed.
     let (one, two) = tokio::join!(silent.accept(), other.accept());
     let _held = (one?, two?);
     ensure!(hedges(&gateway).await? == (1.0, 0.0));
@@ -276,14 +277,14 @@ async fn several_are_asked_where_that_is_allowed() -> Result<()> {
         [start_one(silent()).await?, start_one(silent()).await?, start_one(says("one of three")).await?];
     let words: Vec<_> =
         ["ONE", "TWO", "THREE"].into_iter().zip(origins.iter().map(TapOrigin::address)).collect();
-    // More than the ten that a second has room for by itself.
+    // More than the default of ten retries per second that the budget always allows.
     let cluster = "ONE, TWO, THREE], retry_budget: {floor: 1000}";
     let gateway = start(cluster, "hedge: {after: 20ms, attempts: 2}", &words).await?;
     for _ in 0..6 {
         ensure!(gateway.exchange(get("/", "")).await?.text() == "one of three");
     }
     let (sent, won) = hedges(&gateway).await?;
-    // By turns: one of two requests that follow each other goes to the others first.
+    // Round robin: one of two consecutive requests starts at one of the other endpoints.
     gateway.lines().until("\"attempts\":3", 1).await?;
     ensure!(won >= 1.0 && (won..=12.0).contains(&sent), "{sent} {won}");
     gateway.stop().await
@@ -368,7 +369,7 @@ async fn streams_of_http2_are_reset_where_another_answers() -> Result<()> {
     let reset = cancelled.iter().find(|heard| heard.frame.kind == kind::RST_STREAM).context("a reset")?;
     ensure!(reset.frame.number(0) == 8, "CANCEL: {reset:?}");
     ensure!(hedges(&gateway).await? == (1.0, 1.0));
-    // The link goes on.
+    // The link stays open.
     ensure!(gateway.exchange(get("/", "")).await?.text() == "framed");
     ensure!(gateway.exchange(get("/", "")).await?.text() == "framed");
     ensure!(gateway.metric("eddy_cluster_http2_links_total{cluster=\"one\"}").await? == 2.0);

@@ -1,4 +1,4 @@
-//! HTTP/2 from clients: real ones, and one that sends what nobody should.
+//! HTTP/2 from clients: real clients, and one that violates the protocol.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use rustix::process::Signal;
 use test_peers::{CURL_HTTP2, H2LOAD, all_present, present_or_partial};
 use tokio::process::Command;
 
-/// What a program wrote; it has to end well.
+/// Runs a program that must succeed, and returns its output.
 async fn output(program: &str, arguments: &[&str]) -> Result<String> {
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).kill_on_drop(true);
@@ -101,7 +101,7 @@ clusters: {origin: {endpoints: [ORIGIN]}}
         ensure!(first.fields.text(name) == value, "{name}: {}", first.fields.text(name));
     }
     ensure!(first.fields.text("content-length") == "4" && first.fields.text("x-id").len() == 32);
-    // Upgrades are not taken: the answer comes over HTTP/1.1, and so it does where it is turned off.
+    // An upgrade to h2c is ignored: the response uses HTTP/1.1, also with HTTP/2 turned off.
     let heard =
         curl(&["--http2", "-w", "%{http_version}", "-o", "/dev/null", &format!("http://{plain}/")]).await?;
     ensure!(heard == "1.1", "{heard}");
@@ -174,7 +174,8 @@ async fn a_request_whose_answer_is_there_is_read_on_for_a_while() -> Result<()> 
     let gateway = site.before(&origin).await?;
     let is_reset = |frame: &RawHttp2Frame| frame.kind == kind::RST_STREAM;
     let mut client = FramedClient::connect(gateway.address(), &[]).await?;
-    // One that ends within the while is not reset: the next frame of its kind is for the one that goes on and on.
+    // A request that ends within the grace period is not reset: the next RST_STREAM is for the request that does not
+    // end.
     client.frame(kind::HEADERS, HEAD, 1, &request("POST", "/fixed", &[])).await?;
     client.until("the answer's end", |frame| frame.stream == 1 && frame.payload == b"fixed").await?;
     client.frame(kind::DATA, 0, 1, &[7; 10_000]).await?;
@@ -185,12 +186,12 @@ async fn a_request_whose_answer_is_there_is_read_on_for_a_while() -> Result<()> 
     let reset = client.until("a reset", is_reset).await?;
     ensure!(reset.stream == 3 && reset.number(0) == 0, "NO_ERROR: {reset:?}");
     ensure!(since.elapsed() >= Duration::from_millis(500), "after {:?}", since.elapsed());
-    // One that takes no account of it is cut off before it has sent much.
+    // A client that ignores the response is reset before it has sent much.
     client.frame(kind::HEADERS, HEAD, 5, &request("POST", "/fixed", &[])).await?;
     client.until("the answer's end", |frame| frame.stream == 5 && frame.payload == b"fixed").await?;
     let mut sent = 0;
     while sent < 4_000_000 {
-        // It keeps to its windows, which are opened as long as it is read.
+        // It respects its flow-control windows, which are extended while the gateway reads.
         client.frame(kind::DATA, 0, 5, &[7; 16_000]).await?;
         sent += 16_000;
         let next = client
@@ -205,7 +206,7 @@ async fn a_request_whose_answer_is_there_is_read_on_for_a_while() -> Result<()> 
     if !present_or_partial(&[CURL_HTTP2])? {
         return gateway.stop().await;
     }
-    // A real client hears the answer. More than its window would stall curl 7.88, whatever it is told.
+    // A real client gets the response. A body above its window would stall curl 7.88 in any case.
     let folder = TempDir::new("early")?;
     let from = folder.join("from");
     std::fs::write(&from, vec![7; 60_000])?;
@@ -237,7 +238,7 @@ async fn who_breaks_off_is_told_of_and_let_go() -> Result<()> {
     client.frame(kind::HEADERS, ENDS, 1, &request("GET", "/cut", &[])).await?;
     let reset = client.until("a reset", |frame| frame.kind == kind::RST_STREAM).await?;
     ensure!((reset.stream, reset.number(0)) == (1, 2), "{reset:?}");
-    // A request that is taken back ends its way to the endpoint; the connection goes on.
+    // A cancelled request is cancelled at the endpoint as well; the connection stays open.
     client.frame(kind::HEADERS, ENDS, 3, &request("GET", "/wait", &[])).await?;
     origin.log().until_requests(2).await.ok();
     origin
@@ -256,7 +257,7 @@ async fn who_breaks_off_is_told_of_and_let_go() -> Result<()> {
         )
         .await?;
     gateway.until_metric("eddy_worker_exchanges", 0.0).await?;
-    // An answer before the end of the request ends it, without an error.
+    // A response before the end of the request ends the request, without an error.
     client.frame(kind::HEADERS, HEAD, 5, &request("POST", "/early", &[])).await?;
     client.until("the answer", |frame| frame.stream == 5 && frame.ends()).await?;
     let reset = client.until("a reset", |frame| frame.kind == kind::RST_STREAM).await?;
@@ -300,7 +301,7 @@ async fn floods_end_by_their_name_and_hurt_nobody() -> Result<()> {
     for (name, before, piece) in floods {
         let mut client = FramedClient::connect(gateway.address(), &[]).await?;
         let flood: Vec<u8> = before.into_iter().chain((0..3_000).flat_map(piece)).collect();
-        // The end may come in the middle.
+        // The gateway may close in the middle.
         client.send(&flood).await.ok();
         let told = client.until("the end", |frame| frame.kind == kind::GOAWAY).await;
         let told = told.with_context(|| name.to_owned())?;
@@ -346,7 +347,7 @@ listeners:
     let mut failed = Vec::new();
     for (address, more) in [(gateway.address(), vec![]), (secure, vec!["-t", "-k"])] {
         let (host, port) = (address.ip().to_string(), address.port().to_string());
-        // The answer comes at the end of the request, so that all that a case sends finds its stream open.
+        // The response comes at the end of the request, so that the stream is open for all frames of a case.
         let arguments = ["-h", &host, "-p", &port, "-P", "/echo", "--strict", "-o", "5"];
         let mut command = Command::new(&h2spec);
         command.args(arguments).args(more).stdin(Stdio::null()).kill_on_drop(true);
@@ -356,12 +357,12 @@ listeners:
         let failures = heard.split("Failures:").nth(1).unwrap_or_default().lines();
         failed.extend(failures.filter(|line| line.contains('\u{d7}')).map(|line| line.trim().to_owned()));
     }
-    // In cleartext what does not begin as HTTP/2 is taken for HTTP/1, and answered 400 before the connection ends.
+    // In cleartext, an invalid HTTP/2 preface is treated as HTTP/1 and answered 400 before the connection is closed.
     ensure!(failed == ["\u{d7} 2: Sends invalid connection preface"], "{failed:?}");
     gateway.stop().await
 }
 
-/// The memory of the gateway's child, bytes.
+/// Returns the memory of the gateway's child process, bytes.
 fn memory(gateway: &TestGateway) -> Result<u64> {
     let child = gateway.children()?.first().copied().context("a child")?;
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.as_raw_nonzero()))?;
@@ -375,7 +376,7 @@ async fn a_client_that_reads_nothing_holds_little() -> Result<()> {
     let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let before = memory(&gateway)?;
     let mut clients = Vec::new();
-    // Windows of none, and windows of all with nobody reading below.
+    // Windows of size zero, and maximum windows without reading from the socket.
     for window in [[0, 0, 0, 0], [0x7f, 0xff, 0xff, 0xff]] {
         let mut client = FramedClient::connect(gateway.address(), &[&[0, 4], &window[..]].concat()).await?;
         client.frame(kind::WINDOW_UPDATE, 0, 0, &[0x7f, 0, 0, 0]).await?;
@@ -384,11 +385,11 @@ async fn a_client_that_reads_nothing_holds_little() -> Result<()> {
         }
         clients.push(client);
     }
-    // An answer or two may fit into the sockets' buffers, the others wait.
+    // One or two responses may fit into the socket buffers, the others wait.
     origin.log().until_requests(200).await?;
     tokio::time::sleep(Duration::from_millis(300)).await;
     let held = memory(&gateway)?.saturating_sub(before);
-    // A buffer of 64 KiB for each of 200 answers, and what waits to be written.
+    // A buffer of 64 KiB for each of 200 responses, and data waiting to be written.
     ensure!(held < 24 * 1024 * 1024, "{held} bytes are held for two clients that read nothing");
     drop(clients);
     gateway.until_metric("eddy_worker_exchanges", 0.0).await?;
@@ -414,7 +415,7 @@ async fn the_end_is_announced_and_what_is_on_its_way_is_served() -> Result<()> {
     let first = client.until("the first word of the end", |frame| frame.kind == kind::GOAWAY).await?;
     ensure!((first.number(0), first.number(4)) == (0x7fff_ffff, 0), "{first:?}");
     let ping = client.until("a ping", |frame| frame.kind == kind::PING).await?;
-    // A request that crossed it.
+    // A request that crosses the GOAWAY on the wire.
     client.frame(kind::HEADERS, ENDS, 3, &request("GET", "/", &[])).await?;
     client.frame(kind::PING, 1, 0, &ping.payload).await?;
     let last = client.until("the last word", |frame| frame.kind == kind::GOAWAY).await?;
@@ -440,7 +441,7 @@ async fn nobody_is_waited_for_too_long() -> Result<()> {
         .listener("timeouts: {head: 300ms, idle: 600ms}")
         .listener("limits: {requests_per_connection: 2}");
     let gateway = site.before(&origin).await?;
-    // Nothing after the settings; half a head; nothing after an answer.
+    // Nothing after SETTINGS; half a head; nothing after a response.
     for pieces in [
         Vec::new(),
         vec![frame(kind::HEADERS, 0, 1, &request("GET", "/", &[]))],
@@ -485,7 +486,7 @@ async fn frames_changed_at_random_hurt_nobody() -> Result<()> {
         let mut client = FramedClient::connect(gateway.address(), &[]).await?;
         client.send(&bytes).await.ok();
         client.frame(kind::PING, 0, 0, &[0; 8]).await.ok();
-        // The answer to it, or the end; half a frame may be waited for.
+        // A PING acknowledgement, or GOAWAY; half a frame may still be incomplete.
         let heard = tokio::time::timeout(
             Duration::from_millis(50),
             client.until("either", |frame: &RawHttp2Frame| matches!(frame.kind, kind::PING | kind::GOAWAY)),

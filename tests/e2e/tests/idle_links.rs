@@ -1,5 +1,5 @@
-//! An endpoint that closes idle connections, behind eddy, NGINX and Envoy: how soon each closes its side, and what becomes of
-//! requests with a body that come about when it does.
+//! An endpoint that closes idle connections, behind eddy, NGINX and Envoy: how soon each proxy closes its side, and the
+//! fate of requests with a body that are sent at that moment.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -14,13 +14,13 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// How long the endpoint keeps an idle connection.
+/// Time after which the endpoint closes an idle connection.
 const IDLE_TIME: Duration = Duration::from_millis(20);
 const CLOSES: usize = 300;
 const POSTS: u32 = 1_000;
 const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
-/// An endpoint that closes its side of a connection once it has been idle, and tells how long the other side stayed open.
+/// An endpoint that closes its side of an idle connection, and reports how long the other side stayed open.
 struct ClosingOrigin {
     address: SocketAddr,
     closed: UnboundedReceiver<Duration>,
@@ -40,8 +40,8 @@ impl ClosingOrigin {
     }
 }
 
-/// Answers each request in whole, and closes after the first idle time. A request that comes later is never read: the
-/// kernel answers it with a reset.
+/// Responds to each request completely, and closes after the first idle time. A later request is never read: the kernel
+/// answers it with a reset.
 async fn serve(mut stream: TcpStream, tell: UnboundedSender<Duration>) -> Result<()> {
     let mut bytes = Vec::new();
     let mut room = [0; 4096];
@@ -59,22 +59,22 @@ async fn serve(mut stream: TcpStream, tell: UnboundedSender<Duration>) -> Result
     let since = Instant::now();
     stream.shutdown().await?;
     if stream.read(&mut room).await? == 0 {
-        // Whoever no longer listens has measured enough.
+        // When the receiver is gone, enough has been measured.
         let _ = tell.send(since.elapsed());
     }
     Ok(())
 }
 
-/// Whether these are a whole request: its body, where it has one, ends in a full stop.
+/// Whether the bytes are a complete request: its body, if any, ends with a full stop.
 fn is_whole(bytes: &[u8]) -> bool {
     bytes.ends_with(if bytes.starts_with(b"POST") { b"." } else { b"\r\n\r\n" })
 }
 
 #[derive(Debug)]
 struct IdleCloseOutcome {
-    /// From the endpoint's close to the proxy's: the median, and the longest.
+    /// Time from the endpoint's close to the proxy's: median and maximum.
     close: (Duration, Duration),
-    /// Requests that were not answered 200, of [`POSTS`].
+    /// Requests of [`POSTS`] that were not answered 200.
     failed: usize,
 }
 
@@ -94,7 +94,7 @@ async fn try_out(proxy: SocketAddr, origin: &mut ClosingOrigin) -> Result<IdleCl
     let mut failed = 0;
     let post = format!("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1024\r\n\r\n{}.", "x".repeat(1023));
     for number in 0..POSTS {
-        // From one millisecond before the close to three after it: no clock is more exact here than a busy loop.
+        // From one millisecond before the close to three after it. Only a busy loop is precise enough for that.
         let pause = IDLE_TIME - Duration::from_millis(1) + Duration::from_micros(u64::from(number % 80) * 50);
         let since = Instant::now();
         tokio::time::sleep(pause - Duration::from_millis(2)).await;

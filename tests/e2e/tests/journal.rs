@@ -1,4 +1,4 @@
-//! The exactly-once checker sees what it is there to see: each planted fault, and nothing where nothing is planted.
+//! The exactly-once checker detects each planted fault, and reports nothing without one.
 
 use anyhow::{Result, ensure};
 use eddy_e2e::journal::{FaultyRelay, JournalOrigin, JournalSummary, Load, Plant, RequestOutcome};
@@ -8,7 +8,7 @@ async fn verdict_with(plant: Plant) -> Result<JournalSummary> {
     let relay = FaultyRelay::start(origin.address(), plant).await?;
     let load = Load { gateway: relay.address(), connections: 8, seed: 1 }.start();
     load.until_sent(2000).await?;
-    // Stopping waits for a thread; the relay must go on meanwhile.
+    // Stopping waits for a thread; the relay must continue meanwhile.
     let sent = tokio::task::spawn_blocking(|| load.stop()).await??;
     let (seen, foreign) = origin.seen();
     Ok(JournalSummary::join(&sent, &seen, foreign))

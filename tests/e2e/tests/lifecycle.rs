@@ -1,4 +1,4 @@
-//! Start, reload, hand-over, crash and stop, as an operator and a client see them.
+//! Start, reload, takeover, crash and stop, as seen by an operator and a client.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
-/// An origin whose answer to `/held` waits for the gate.
+/// Starts an origin whose response to `/held` waits for the gate.
 async fn gated() -> Result<(TapOrigin, Gate)> {
     let gate = Gate::default();
     let waiting = gate.clone();
@@ -52,7 +52,7 @@ async fn a_stop_lets_exchanges_end_and_announces_it() -> Result<()> {
         let mut idle = gateway.client().await?;
         idle.exchange(GET).await?;
         gateway.signal(signal)?;
-        // An idle connection is closed in order; the one that waits is served.
+        // An idle connection is closed in order; the waiting one is served.
         assert_eq!(idle.end().await?, (ConnectionEnd::Closed, Vec::new()));
         gate.open();
         let answer = client.get_answer().await.with_context(|| gateway.lines().text())?;
@@ -148,7 +148,7 @@ async fn an_exchange_ends_on_the_plan_it_began_with() -> Result<()> {
     gateway.signal(Signal::HUP)?;
     gateway.lines().until("configuration reloaded", 1).await?;
     assert_eq!(gateway.exchange(GET).await?.fields.text("x-plan"), "new");
-    // A reload does not close kept connections, or says so first.
+    // A reload does not close kept-alive connections without announcing it.
     if kept.ended().is_none() && kept.is_quiet_for(Duration::from_millis(50)).await {
         assert_eq!(kept.exchange(GET).await?.fields.text("x-plan"), "new");
     }
@@ -258,7 +258,8 @@ async fn a_killed_gateway_process_is_replaced_at_once() -> Result<()> {
         let victim = *before.first().context("no gateway process")?;
         let since = Instant::now();
         kill_process(victim, Signal::KILL)?;
-        // The sockets are the parent's: a connection waits in their queue and is served by the next process.
+        // The parent process holds the sockets: a connection waits in the accept queue and is served by the next
+        // process.
         let answer = gateway.exchange(GET).await.with_context(|| format!("round {round}"))?;
         ensure!(answer.status == 200 && since.elapsed() < Duration::from_secs(1), "{:?}", since.elapsed());
         ensure!(!gateway.children()?.contains(&victim), "{victim:?} still lives");
@@ -277,11 +278,11 @@ async fn a_gateway_process_that_hangs_is_replaced() -> Result<()> {
     client.send(GET).await?;
     let next = eddy_e2e::wire::within_for(Duration::from_secs(30), "an answer or an end", client.next("GET"))
         .await?;
-    // The connection may have been the hanging process's; the next is not.
+    // The connection may have belonged to the hanging process; the next one does not.
     if !matches!(&next, ClientEvent::Answer(answer) if answer.response.status == 200) {
         assert_eq!(gateway.exchange(GET).await?.status, 200);
     }
-    // Five seconds of silence by design; a busy machine gets more.
+    // Five seconds of silence by design; more for a busy machine.
     ensure!(since.elapsed() < Duration::from_secs(30), "it took {:?}", since.elapsed());
     gateway.stop().await
 }
@@ -298,12 +299,12 @@ async fn without_its_parent_the_gateway_process_serves_on() -> Result<()> {
     assert_eq!(kept.exchange(GET).await?.status, 200);
     assert_eq!(gateway.exchange(GET).await?.status, 200);
     kill_process(child, Signal::TERM)?;
-    // Not by connecting: who meets a full queue hears nothing for seconds.
+    // Connection attempts would not work here: a client that meets a full queue waits for seconds.
     within("the end of the gateway process", async {
         while is_running(child) {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        // Its first thread may go before the last, which closes the sockets.
+        // Its first thread may end before the last one, which closes the sockets.
         while WireClient::connect(gateway.address()).await.is_ok() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
@@ -312,13 +313,13 @@ async fn without_its_parent_the_gateway_process_serves_on() -> Result<()> {
     Ok(())
 }
 
-/// Whether a process lives; one that has ended and that nobody has asked about does not.
+/// Whether a process is running; a zombie is not.
 fn is_running(process: Pid) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero()));
     stat.is_ok_and(|stat| stat.rsplit(')').next().is_some_and(|rest| !rest.trim_start().starts_with('Z')))
 }
 
-/// A gateway whose binary is a copy of its own, to be replaced on disk.
+/// Starts a gateway with its own copy of the binary, to be replaced on disk.
 async fn with_own_binary(origin: &TapOrigin, place: &place::TempDir) -> Result<TestGateway> {
     let binary = place.join("eddy");
     place::install_eddy(&binary)?;
@@ -435,7 +436,8 @@ async fn metrics_say_what_happened() -> Result<()> {
     gateway.stop().await
 }
 
-/// Every sample has a name, perhaps labels, and a number; every family is declared once, before its samples.
+/// Checks the Prometheus format: every sample has a name, optional labels, and a number; every family is declared once,
+/// before its samples.
 fn check_exposition(text: &str) -> Result<()> {
     let mut declared = std::collections::BTreeSet::new();
     let mut samples = std::collections::BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Every limit and timeout of a client's side holds, and is answered as documented.
+//! Every client-side limit and timeout is enforced, and answered as documented.
 
 use std::time::{Duration, Instant};
 
@@ -122,7 +122,7 @@ async fn the_number_of_connections_is_limited() -> Result<()> {
     }
     let mut extra = gateway.client().await?;
     extra.send(GET).await?;
-    // Either the newcomer is refused or an idle one makes room; four serve at most.
+    // Either the new connection is refused or an idle one is closed for it; at most four are served.
     let served = matches!(within("a word", extra.next("GET")).await?, ClientEvent::Answer(answer) if answer.response.status == 200);
     let mut open = usize::from(served);
     for client in &mut held {
@@ -138,7 +138,8 @@ async fn the_number_of_connections_is_limited() -> Result<()> {
     gateway.stop().await
 }
 
-/// The kernel spreads connections as they come: a worker that has more of them than another uses the room that it leaves.
+/// The kernel spreads connections unevenly: a worker with more connections than another uses the room that the other
+/// leaves.
 #[tokio::test]
 async fn workers_share_the_room_for_connections() -> Result<()> {
     const ROOM: usize = 16;
@@ -154,7 +155,7 @@ async fn workers_share_the_room_for_connections() -> Result<()> {
     for client in &mut held {
         assert_eq!(client.exchange(GET).await?.status, 200);
     }
-    // Whichever worker the newcomers come to, idle connections make room for them.
+    // Whichever worker accepts the new connections, idle ones are closed for them.
     for _ in 0..ROOM {
         let mut newcomer = gateway.client().await?;
         assert_eq!(within("a place", newcomer.exchange(GET)).await??.status, 200);
@@ -169,7 +170,7 @@ async fn with_timeouts(origin: &TapOrigin, timeouts: &str) -> Result<TestGateway
     GatewayConfigBuilder::new().listener(&format!("timeouts: {timeouts}")).before(origin).await
 }
 
-/// Awaits an answer that must come after about `limit`, not before and not much later.
+/// Awaits a response that must arrive after about `limit`, not before and not much later.
 async fn answer_after(limit: Duration, client: &mut WireClient, method: &str) -> Result<WireResponse> {
     let since = Instant::now();
     let answer = client.answer(method).await?.response;
@@ -311,7 +312,7 @@ async fn an_upstream_must_answer_in_time() -> Result<()> {
     assert_eq!(answer_after(Duration::from_millis(300), &mut client, "GET").await?.status, 504);
     let mut client = gateway.client().await?;
     client.send("GET /stops HTTP/1.1\r\nHost: a\r\n\r\n").await?;
-    // The answer has begun: the cut must be visible.
+    // The response has begun: the cut must be visible.
     match within("the end", client.next("GET")).await? {
         ClientEvent::Ended { partial: Some(partial), .. } => {
             assert_eq!((partial.status, &partial.body[..]), (200, &b"abc"[..]))
@@ -326,7 +327,7 @@ async fn an_upstream_must_answer_in_time() -> Result<()> {
 #[tokio::test]
 async fn an_upstream_must_be_reached_in_time() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    // A listener whose queue is full takes no more connections and refuses none.
+    // A listener with a full accept queue accepts no more connections and refuses none.
     let full = std::net::TcpListener::bind(eddy_e2e::place::free_address()?)?;
     let address = full.local_addr()?;
     rustix::net::listen(&full, 0)?;
@@ -381,5 +382,5 @@ async fn exchanges_beyond_the_limit_are_shed_at_once() -> Result<()> {
     gateway.stop().await
 }
 
-/// How much later than its limit an answer may come on a busy machine.
+/// Maximum delay of a response after its limit on a busy machine.
 const SLACK: Duration = Duration::from_millis(1500);

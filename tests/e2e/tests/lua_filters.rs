@@ -1,4 +1,4 @@
-//! Filters in Lua, in the program as it runs.
+//! Lua filters in the running gateway.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use eddy_e2e::site::GatewayConfigBuilder;
 use eddy_e2e::wire::DEADLINE;
 use rustix::process::Signal;
 
-/// The key `filters` with one filter of this script and further keys of `lua`, and keys beside that.
+/// Returns the key `filters` with one Lua filter: this script, further keys of `lua`, and further keys of the filter.
 fn lua(name: &str, script: &str, keys: &str, beside: &str) -> String {
     let mut text = format!("  {name}:\n    lua:\n      source: |\n");
     for line in script.lines() {
@@ -25,7 +25,7 @@ fn lua(name: &str, script: &str, keys: &str, beside: &str) -> String {
     text
 }
 
-/// A site whose requests all pass one script.
+/// Returns a site whose requests all pass one script.
 fn site(script: &str) -> GatewayConfigBuilder {
     with_keys(script, "", "")
 }
@@ -227,7 +227,7 @@ async fn asynchronous_calls_are_bounded_by_exchange_and_by_filter() -> Result<()
         .until("a call of the filter to a cluster is refused: its exchange has 3 under way", 1)
         .await?;
     gateway.lines().until("7 are under way that no exchange waits for (`background_calls`)", 1).await?;
-    // Once they are answered there is room again.
+    // Once the calls are answered, new ones are allowed again.
     gate.open();
     let deadline = Instant::now() + DEADLINE;
     loop {
@@ -387,7 +387,7 @@ end";
     ensure!(gateway.exchange(ask("open")).await?.status == 200);
     let text = gateway.lines().text();
     ensure!(text.contains("script:5: it broke"), "{text}");
-    // A failure of another kind in the same second does not hide which limit was met.
+    // A failure of another kind in the same second does not hide which limit was exceeded.
     let told = [
         (" cause=cpu ", "it used more CPU time than `lua.cpu` allows (20ms)"),
         (
@@ -424,7 +424,7 @@ async fn workers_count_together() -> Result<()> {
     .await?;
     let mut statuses = Vec::new();
     for _ in 0..20 {
-        // Each on a connection of its own, which either worker may take.
+        // Each request uses its own connection, which either worker may accept.
         let answer = gateway.exchange(&get("/a")).await?;
         ensure!(answer.fields.text("x-last") == "/a", "{answer:?}");
         statuses.push(answer.status);
@@ -436,11 +436,11 @@ async fn workers_count_together() -> Result<()> {
 #[tokio::test]
 async fn a_changed_script_is_taken_up_by_itself() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    // Beside no configuration: nothing but the scripts' own change makes the gateway read it again.
+    // The directory holds no configuration: only the change of a script makes the gateway read it again.
     let folder = TempDir::new("lua")?;
     let script =
         |mark: &str| format!("function envoy_on_response(h)\n  h:headers():add('x-mark', '{mark}')\nend\n");
-    // As editors do it: the new file takes the place of the other at once.
+    // Atomically, as editors do.
     let write = |name: &str, text: &str| -> Result<()> {
         std::fs::write(folder.join("next"), text)?;
         Ok(std::fs::rename(folder.join("next"), folder.join(name))?)
@@ -472,7 +472,7 @@ async fn a_changed_script_is_taken_up_by_itself() -> Result<()> {
     let said = gateway.lines().text();
     ensure!(said.contains("unexpected symbol near ':'") && said.contains("line=2 path="), "{said}");
     ensure!(said.contains("mark.lua"), "{said}");
-    // One that is whole again is taken up, as is one that a signal asks for.
+    // A corrected script is loaded, also on a signal.
     write("mark.lua", &script("third"))?;
     gateway.lines().until("configuration reloaded", 3).await?;
     ensure!(mark("/").await? == "third");
@@ -514,7 +514,7 @@ async fn a_script_ends_the_connection_behind_an_answer() -> Result<()> {
         ensure!(answer.status == status && answer.fields.text("connection") == "close", "{answer:?}");
         client.end().await?;
     }
-    // The endpoint's link is none of the client's.
+    // The link to the endpoint is not closed with the client's connection.
     let seen = origin.log().requests();
     ensure!(seen.iter().all(|request| request.fields.text("connection") != "close"), "{seen:?}");
     gateway.stop().await

@@ -1,4 +1,4 @@
-//! Manifests of Kubernetes in the program as it runs: Ingresses of both flavours, and certificates in Secrets.
+//! Kubernetes manifests in the running gateway: Ingresses of both flavours, and certificates in Secrets.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::version::{TLS12, TLS13};
 
-/// A gateway in front of manifests, and the Services `web`, `shop` and `next`, each an origin that tells its name.
+/// A gateway in front of manifests, and the Services `web`, `shop` and `next`, each an origin that reports its name.
 struct Cluster {
     gateway: TestGateway,
     plain: SocketAddr,
@@ -28,7 +28,7 @@ struct Cluster {
 const SERVICES: [&str; 3] = ["web", "shop", "next"];
 
 impl Cluster {
-    /// Starts it with what `manifests` makes of an authority.
+    /// Starts the gateway with the manifests that `manifests` returns for an authority.
     async fn start(manifests: impl FnOnce(&Authority) -> Result<String>) -> Result<Self> {
         let authority = Authority::new("cluster")?;
         let mut text = manifests(&authority)?;
@@ -72,7 +72,7 @@ fn request(host: &str, target: &str) -> String {
     format!("GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n")
 }
 
-/// A Secret with a certificate, as `kubectl create secret tls` makes it.
+/// Returns a Secret with a certificate, as `kubectl create secret tls` makes it.
 fn secret(name: &str, issued: &Issued) -> String {
     let encoded = |text: &str| data_encoding::BASE64.encode(text.as_bytes());
     format!(
@@ -123,7 +123,7 @@ async fn ingresses_are_served_as_the_api_says() -> Result<()> {
         ("plain.test", "/shop/exact/1", "shop /shop/exact/1"),
         ("plain.test", "/shopping", "next /shopping"),
         ("other.test", "/", "next /"),
-        // The API does not ask that requests without TLS be refused.
+        // The API does not require that requests without TLS are refused.
         ("secure.test", "/a", "web /a"),
     ] {
         expect(&cluster, host, target, 200, body).await?;
@@ -138,7 +138,7 @@ async fn ingresses_are_served_as_ingress_nginx_does() -> Result<()> {
     let cluster = Cluster::start(|authority| ingress("nginx", "", authority)).await?;
     expect(&cluster, "plain.test", "/shop/1", 200, "shop /shop/1").await?;
     expect(&cluster, "plain.test", "/shopping", 200, "next /shopping").await?;
-    // A host with a certificate is redirected to it, the slash at the end dropped.
+    // A host with a certificate is redirected to HTTPS, without the trailing slash.
     for (target, location) in
         [("/a?b", "https://secure.test/a?b"), ("/a/", "https://secure.test/a"), ("/", "https://secure.test")]
     {
@@ -151,7 +151,7 @@ async fn ingresses_are_served_as_ingress_nginx_does() -> Result<()> {
         ensure!(answer.text() == format!("web {target}"), "{target}: {answer:?}");
         ensure!(answer.fields.count("strict-transport-security") == 0, "{target}: {answer:?}");
     }
-    // Nobody has a certificate for this host: the one there is does not fit either, and clients say so.
+    // There is no certificate for this host: the default one does not match, and the client reports it.
     let stranger = cluster.open("plain.test").await.err().context("no certificate is for this host")?;
     let why = format!("{stranger:#}");
     ensure!(why.contains("NotValidForName") || why.contains("not valid for name"), "{why}");
@@ -210,7 +210,7 @@ spec:
 async fn the_listener_decides_which_certificate_is_shown() -> Result<()> {
     let mut issued = Vec::new();
     let cluster = Cluster::start(|authority| {
-        // Both are for both hosts, so that only the listener can tell them apart.
+        // Both certificates cover both hosts, so that only the listener determines which one is shown.
         issued = vec![
             authority.issue(&["one.a.test", "*.a.test"])?,
             authority.issue(&["one.a.test", "*.a.test"])?,
@@ -225,11 +225,11 @@ async fn the_listener_decides_which_certificate_is_shown() -> Result<()> {
         let answer = client.exchange(request(host, "/a")).await?;
         ensure!(answer.text() == body, "{host}: {answer:?}");
     }
-    // The host of a request may be another listener's than the one whose name was asked for.
+    // The `Host` of a request may belong to another listener than the server name.
     let other = cluster.open("one.a.test").await?.exchange(request("two.a.test", "/a")).await?;
     ensure!(other.text() == "next /a", "{other:?}");
     let stranger = cluster.open("one.example").await.err().context("no listener has this host")?;
-    // It is turned away, rather than shown a certificate that is not for it.
+    // The handshake is refused, rather than showing a certificate for another host.
     let why = format!("{stranger:#}");
     ensure!(!why.contains("NotValidForName") && !why.contains("not valid for name"), "{why}");
     let answer = cluster.get("one.a.test", "/a?b").await?;
@@ -238,7 +238,7 @@ async fn the_listener_decides_which_certificate_is_shown() -> Result<()> {
     nameless.enable_sni = false;
     let nameless = SecureClient::connect(cluster.secure, &Arc::new(nameless), "one.a.test").await;
     ensure!(nameless.is_err(), "no listener is for clients without a name");
-    // A renewed certificate is taken in with the manifest.
+    // A renewed certificate is loaded with the manifest.
     let renewed = cluster.authority.issue(&["one.a.test"])?;
     let text = GATEWAY.to_owned() + &secret("one", &renewed) + &secret("below", &issued[1]);
     let text = text
@@ -260,8 +260,8 @@ async fn the_admin_listener_shows_no_keys() -> Result<()> {
     cluster.gateway.stop().await
 }
 
-/// One listener that can't be had keeps none of the others from being served, at the start and after a reload, and is served
-/// once its address is free.
+/// A listener whose address cannot be bound does not prevent the others from being served, at the start and after a
+/// reload. It is served once its address is free.
 #[tokio::test]
 async fn a_listener_whose_address_is_in_use_is_served_when_it_is_free() -> Result<()> {
     let origin = TapOrigin::start().await?;
@@ -295,14 +295,14 @@ async fn a_listener_whose_address_is_in_use_is_served_when_it_is_free() -> Resul
     let page = gateway.admin("/listeners").await?.text();
     ensure!(page.contains(&format!("cannot listen at {taken}: ")), "{page}");
     gateway.lines().until("a listener is not served", 1).await?;
-    // A reload serves what it can, too.
+    // A reload, too, serves the listeners that it can.
     listeners.push(listener(3));
     std::fs::write(folder.join("site.yaml"), manifests(&listeners))?;
     gateway.signal(Signal::HUP)?;
     gateway.until_metric(&unbound(taken_later), 1.0).await?;
     ensure!(get(free).await? == 200);
     ensure!(gateway.metric("eddy_config_rejected").await? == 0.0);
-    // What is free again is listened at without being asked for.
+    // A freed address is bound without a reload.
     drop((first, later));
     for address in [taken, taken_later] {
         gateway.lines().until(&format!("address={address} role=listener"), 1).await?;
@@ -312,7 +312,7 @@ async fn a_listener_whose_address_is_in_use_is_served_when_it_is_free() -> Resul
     gateway.stop().await
 }
 
-/// Where no listener is left, nothing is started.
+/// When no listener can be served, the gateway does not start.
 #[tokio::test]
 async fn manifests_of_which_nothing_can_be_served_are_refused() -> Result<()> {
     let taken = std::net::TcpListener::bind("127.0.0.1:0")?;

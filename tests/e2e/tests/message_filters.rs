@@ -1,6 +1,6 @@
-//! Filters that look into protobuf messages: the program as it runs, with the examples' configurations and real frames.
+//! Filters that inspect protobuf messages: the running gateway with the configurations of the examples and real frames.
 //!
-//! The services frame messages as gRPC does and tell in trailers how a call ended, over HTTP/1.1.
+//! The services frame messages as gRPC does and send the status in trailers, over HTTP/1.1.
 
 use anyhow::{Context, Result, ensure};
 use eddy_e2e::calls::{HEAD, WELL, answer, call, chunk, field, frame, frames, number};
@@ -9,7 +9,7 @@ use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapEvent, TapOrigin, resp
 use eddy_e2e::place;
 use eddy_e2e::wire::{ConnectionEnd, WireResponse, within};
 
-/// The configuration of an example, changed, with what stands in for its addresses.
+/// Returns the configuration of an example, with these changes and with placeholders for its addresses.
 fn example(name: &str, changes: &[(&str, &str)]) -> Result<String> {
     let folder = place::tree().join("examples").join(name);
     let mut text =
@@ -30,7 +30,7 @@ async fn redacting(origin: &TapOrigin, changes: &[(&str, &str)]) -> Result<TestG
     TestGateway::start(&example("redaction", changes)?, &[("ORIGIN", &origin.address())]).await
 }
 
-/// An account, all of it.
+/// Returns a complete account message.
 fn account() -> Vec<u8> {
     [
         field(1, "eve"),
@@ -47,7 +47,7 @@ fn account() -> Vec<u8> {
     .concat()
 }
 
-/// What may go on of it.
+/// Returns the account message after redaction.
 fn redacted() -> Vec<u8> {
     [
         field(1, "eve"),
@@ -140,14 +140,14 @@ async fn what_cannot_be_looked_into_does_not_go_on() -> Result<()> {
         let request = call(GET, &format!("X-Case: {case}\r\n"), &frame(b""));
         assert_status(&gateway.exchange(request).await.context(case)?, 13)?;
     }
-    // Behind the head of a stream there is only an end that nobody takes for well.
+    // After the head of a stream was sent, an error can only be shown by an incomplete end.
     let mut client = gateway.client().await?;
     client.send(call(WATCH, "X-Case: second\r\n", &frame(b""))).await?;
     let (end, rest) = client.end().await?;
     ensure!(matches!(end, ConnectionEnd::Closed | ConnectionEnd::Reset), "{end:?}");
     let is_hidden = !rest.windows(6).any(|window| window == b"s3cret");
     ensure!(is_hidden && !rest.ends_with(b"0\r\n\r\n"), "{}", String::from_utf8_lossy(&rest));
-    // Nobody knows what this method answers with.
+    // The response type of this method is unknown.
     let request = call("/accounts.v1.Accounts/Other", "", &frame(b""));
     assert_status(&gateway.exchange(request).await?, 13)?;
     gateway.until_metric("eddy_filter_refused{filter=\"privacy\"}", 5.0).await?;
@@ -178,10 +178,10 @@ async fn requests_and_bodies_that_are_a_message_are_redacted_too() -> Result<()>
     ensure!(answered.status == 200 && answered.body == redacted(), "{answered:?}");
     let seen = origin.log().until_requests(1).await?;
     ensure!(seen[0].body == redacted(), "{seen:?}");
-    // What is no message is none of its business.
+    // A body that is not a message is left unchanged.
     let answered = gateway.exchange("GET /page HTTP/1.1\r\nHost: a\r\n\r\n").await?;
     ensure!(answered.body == b"s3cret", "{answered:?}");
-    // A stream of requests goes on while it comes.
+    // A client stream is forwarded as it arrives.
     let mut client = gateway.client().await?;
     let head = format!(
         "POST {IMPORT} HTTP/1.1\r\nHost: a\r\nContent-Type: application/grpc\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -199,7 +199,7 @@ async fn requests_and_bodies_that_are_a_message_are_redacted_too() -> Result<()>
     ensure!(client.get_answer().await?.status == 200);
     let seen = origin.log().until_requests(3).await?;
     ensure!(frames(&seen[2].body) == [redacted(), redacted()], "{seen:?}");
-    // A request that can't be read reaches nobody.
+    // A request that cannot be parsed is not forwarded.
     let refused = gateway.exchange(call(GET, "", b"\x01\0\0\0\x01x")).await?;
     ensure!(
         refused.status == 200 && refused.trailers.text("grpc-status") == "0",
@@ -217,7 +217,7 @@ async fn requests_and_bodies_that_are_a_message_are_redacted_too() -> Result<()>
 
 #[tokio::test]
 async fn masks_of_the_same_length_let_large_messages_pass_as_they_come() -> Result<()> {
-    // 32 MiB of text in fields that are not private, the last byte long after the first has arrived.
+    // 32 MiB of text in fields that are not private; the last byte arrives long after the first.
     let gate = Gate::default();
     let opened = gate.clone();
     let piece = field(5, field(2, "v".repeat(1020)));
@@ -268,7 +268,7 @@ async fn routing(acme: &TapOrigin, others: &TapOrigin, changes: &[(&str, &str)])
 const PLACE: &str = "/orders.v1.Orders/Place";
 const UPLOAD: &str = "/orders.v1.Orders/Upload";
 
-/// An order of a tenant.
+/// Returns an order of a tenant.
 fn order(tenant: &str) -> Vec<u8> {
     let customer = [field(1, tenant), number(2, 1)].concat();
     let items: Vec<u8> =
@@ -276,7 +276,7 @@ fn order(tenant: &str) -> Vec<u8> {
     [field(1, customer), items].concat()
 }
 
-/// An origin that says in the id of each reply who it is.
+/// Starts an origin that sends its name in the id of each reply.
 async fn orders(name: &'static str) -> Result<TapOrigin> {
     let reply = [field(1, name), field(2, number(2, 42))].concat();
     TapOrigin::with(move |_| OriginScript::send(answer(&[&reply], WELL))).await
@@ -299,7 +299,7 @@ async fn a_field_of_the_first_message_chooses_the_rule_and_stands_in_the_record(
         .lines()
         .until(r#""tenant":"acme","region":"EUROPE","articles":["a","b\"\u000a","c"],"total":42"#, 1)
         .await?;
-    // A client can't choose by the header: what the message says counts, and if it says nothing, nothing.
+    // A client cannot choose the route by the header: only the field of the message counts, even when it is empty.
     let spoofed = "X-Tenant: acme\r\n";
     answered_by(&gateway.exchange(call(PLACE, spoofed, &frame(&order("zoo")))).await?, "others")?;
     answered_by(&gateway.exchange(call(PLACE, spoofed, &frame(b""))).await?, "others")?;
@@ -309,7 +309,7 @@ async fn a_field_of_the_first_message_chooses_the_rule_and_stands_in_the_record(
     ensure!(seen[2].fields.count("x-tenant") == 0, "{seen:?}");
     gateway.lines().until(r#""total":42"#, 3).await?;
     gateway.lines().until(r#""tenant":"zoo""#, 1).await?;
-    // The last value of a field counts, as every library has it.
+    // The last value of a field counts, as in every protobuf library.
     let twice = [field(1, field(1, "zoo")), field(1, field(1, "acme"))].concat();
     answered_by(&gateway.exchange(call(PLACE, "", &frame(&twice))).await?, "acme")?;
     gateway.stop().await
@@ -328,7 +328,7 @@ async fn a_stream_goes_where_its_first_message_says() -> Result<()> {
     client.send(head).await?;
     client.send(chunk(begin)).await?;
     client.send(chunk(rest)).await?;
-    // The head goes with the first message, and the rest of the stream behind it.
+    // The head is forwarded with the first message, and the rest of the stream after it.
     acme.log()
         .until("head", |events| events.iter().any(|event| matches!(event, TapEvent::Head { .. })))
         .await?;

@@ -1,4 +1,4 @@
-//! Every planted fault can be planted: what it replaces stands in the tree exactly once.
+//! Every planted fault can be applied: the text that it replaces occurs exactly once in its file.
 
 use anyhow::{Context, Result, ensure};
 use eddy_e2e::mutants::read_mutants;

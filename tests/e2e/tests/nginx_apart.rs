@@ -1,6 +1,6 @@
-//! Where eddy does otherwise than NGINX on purpose: the same configuration in both programs, and what each answers.
+//! Deliberate differences to NGINX: the response of each program to the same configuration.
 //!
-//! The list of these differences is in `docs/reference/divergences.md`. Where NGINX is not installed eddy alone is asked.
+//! These differences are listed in `docs/reference/divergences.md`. Without NGINX only eddy is tested.
 
 use std::net::SocketAddr;
 use std::process::Command;
@@ -12,7 +12,7 @@ use eddy_e2e::peer::Nginx;
 use eddy_e2e::place::{self, TempDir};
 use eddy_e2e::wire::{WireClient, WireResponse};
 
-/// A server in both programs, each with an upstream of its own.
+/// A server in both programs, each with its own upstream.
 struct Both {
     gateway: TestGateway,
     origin: TapOrigin,
@@ -27,7 +27,8 @@ struct NginxPeer {
 }
 
 impl Both {
-    /// Starts both with these directives of a server: `ORIGIN` is the upstream's address, `GONE` one where nobody listens.
+    /// Starts both with these directives of a server: `ORIGIN` is the upstream's address, `GONE` an address without a
+    /// listener.
     async fn start(server: &str) -> Result<Self> {
         let fill = |listen: &str, origin: &TapOrigin, gone: SocketAddr| {
             let server =
@@ -46,7 +47,7 @@ impl Both {
         Ok(Self { gateway, origin, peer })
     }
 
-    /// What both answer to a request: eddy, and NGINX where it is there.
+    /// Returns the responses of eddy and, when it is installed, NGINX.
     async fn ask(&self, request: &str) -> Result<(WireResponse, Option<WireResponse>)> {
         let ours = ask(self.gateway.address(), request).await.context("eddy")?;
         let theirs = match &self.peer {
@@ -56,7 +57,7 @@ impl Both {
         Ok((ours, theirs))
     }
 
-    /// Asks for a path and holds both to what they are said to answer.
+    /// Requests a path and compares both responses with the expected ones.
     async fn check(&self, target: &str, fields: &str, eddy: &str, nginx: &str) -> Result<()> {
         let request = format!("GET {target} HTTP/1.1\r\nHost: a.test\r\n{fields}\r\n");
         let (ours, theirs) = self.ask(&request).await?;
@@ -66,7 +67,7 @@ impl Both {
     }
 }
 
-/// What the upstreams answer: with the status that a path such as `/status/600` names, others with what was asked.
+/// Response of the upstreams: the status that a path such as `/status/600` names, otherwise an echo.
 fn answer(asked: TapRequest<'_>) -> OriginScript {
     let target = asked.request.target_text();
     let status = target.rsplit_once("/status/").and_then(|(_, status)| status.parse().ok());
@@ -80,7 +81,7 @@ async fn ask(address: SocketAddr, request: &str) -> Result<WireResponse> {
     Ok(client.answer(method).await?.response)
 }
 
-/// Status, address and text; texts of NGINX's own are left out.
+/// Formats status, location and body; NGINX's own error pages are omitted.
 fn told(answer: &WireResponse) -> String {
     let location = answer.fields.text("location");
     let text = answer.text();
@@ -92,7 +93,7 @@ fn told(answer: &WireResponse) -> String {
     }
 }
 
-/// The answer to a request for a path, and what NGINX answers where it is there.
+/// Requests a path from eddy and, when it is installed, NGINX.
 async fn get(both: &Both, target: &str, fields: &str) -> Result<(WireResponse, Option<WireResponse>)> {
     both.ask(&format!("GET {target} HTTP/1.1\r\nHost: a.test\r\n{fields}\r\n")).await
 }
@@ -118,7 +119,7 @@ async fn heads_that_two_parsers_read_in_two_ways_are_refused() -> Result<()> {
     }
     let (ours, theirs) = both.ask("PRI / HTTP/1.1\r\nHost: a.test\r\n\r\n").await?;
     ensure!(ours.status == 400 && theirs.is_none_or(|theirs| theirs.status == 200), "{ours:?}");
-    // What has a place in a registered name is taken by both.
+    // Both accept characters that are allowed in a registered name (reg-name).
     let (ours, theirs) = both.ask("GET / HTTP/1.1\r\nHost: 0.0.0.0=5000\r\n\r\n").await?;
     ensure!(ours.status == 200 && theirs.is_none_or(|theirs| theirs.status == 200), "{ours:?}");
     let (ours, theirs) = both.ask("TRACE / HTTP/1.1\r\nHost: a.test\r\n\r\n").await?;
@@ -138,7 +139,7 @@ async fn a_status_above_599_is_a_fault_of_the_upstream() -> Result<()> {
         ("/status/599", "599", "599"),
         ("/status/600", "502", "600"),
         ("/status/999", "502", "999"),
-        // What the configuration asks for is answered.
+        // Statuses that the configuration itself returns are sent.
         ("/own600", "600 said", "600 said"),
         ("/own999", "999 said", "999 said"),
     ] {
@@ -258,7 +259,7 @@ async fn no_files_are_served() -> Result<()> {
     both.gateway.stop().await
 }
 
-/// NGINX 1.22 is asked; a newer one may answer as eddy does.
+/// NGINX 1.22 is the reference; a newer one may respond as eddy does.
 #[tokio::test]
 async fn what_nginx_has_changed_since_is_as_it_is_now() -> Result<()> {
     let long = "b".repeat(300);
@@ -266,7 +267,7 @@ async fn what_nginx_has_changed_since_is_as_it_is_now() -> Result<()> {
         "location /fields {{ return 200 \"said $http_x_a\"; }} location /{long} {{ return 200 \"said long\"; }} location / {{ return 200 \"said other\"; }}"
     );
     let both = Both::start(&server).await?;
-    // As many bytes as the length of the location is modulo 256, and one more.
+    // One byte longer than the length of the location modulo 256.
     let short = format!("/{}x", "b".repeat(44));
     for (target, fields, now, once) in [
         ("/fields", "X-A: 1\r\nX-A: 2\r\n", "200 said 1, 2", "200 said 1"),

@@ -1,5 +1,4 @@
-//! An `nginx.conf` in the program as it runs; what NGINX itself makes of such files is compared elsewhere, without a
-//! gateway.
+//! An `nginx.conf` in the running gateway; the comparison with NGINX itself is in other tests, without a gateway.
 
 use std::process::Command;
 
@@ -257,7 +256,8 @@ async fn answers_of_upstreams_are_replaced_and_their_addresses_rewritten() -> Re
     let moved = get(&gateway, "a.test", "/app/moved", "").await?;
     let expected = format!("http://a.test:{}/app/new", gateway.address().port());
     ensure!(moved.status == 302 && moved.fields.text("location") == expected, "{moved:?}");
-    // A body has gone to the first upstream: a text can still be answered, another upstream cannot be asked.
+    // A request body has already gone to the first upstream: a text can still be returned, but no other upstream can be
+    // tried.
     let post =
         |target: &str| format!("POST {target} HTTP/1.1\r\nHost: a.test\r\nContent-Length: 5\r\n\r\nhello");
     let answer = gateway.exchange(post("/app/lost")).await?;

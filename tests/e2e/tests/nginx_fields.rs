@@ -1,5 +1,5 @@
-//! What becomes of fields between clients, an `nginx.conf` and upstreams: the same configuration in eddy and in NGINX, where
-//! it is installed.
+//! Header fields between clients, an `nginx.conf` and upstreams: the same configuration in eddy and in NGINX, when it
+//! is installed.
 
 use std::net::SocketAddr;
 
@@ -10,14 +10,14 @@ use eddy_e2e::peer::Nginx;
 use eddy_e2e::place::{self, TempDir};
 use eddy_e2e::wire::{WireClient, WireResponse};
 
-/// A program that serves the configuration, and the upstream that it has for itself.
+/// A program that serves the configuration, and its own upstream.
 struct ProxyUnderTest {
     name: &'static str,
     address: SocketAddr,
     origin: TapOrigin,
 }
 
-/// eddy, and NGINX where it is installed.
+/// eddy, and NGINX when it is installed.
 struct Both {
     gateway: TestGateway,
     served: Vec<ProxyUnderTest>,
@@ -44,7 +44,7 @@ impl Both {
     }
 }
 
-/// It wants a login at `/login`, sends clients elsewhere at `/moved`, and tells types of texts at `/text`.
+/// Starts an upstream that requires a login at `/login`, redirects at `/moved`, and sends text types at `/text`.
 async fn upstream() -> Result<TapOrigin> {
     let answer = |asked: TapRequest<'_>| {
         let (status, fields) = match asked.request.target_text().as_str() {
@@ -148,7 +148,7 @@ async fn a_page_for_401_keeps_the_challenges_of_the_upstream() -> Result<()> {
             );
         }
     }
-    // Nothing of it stays for the next request of a connection.
+    // Nothing is carried over to the next request of a connection.
     let mut client = WireClient::connect(both.gateway.address()).await?;
     for (target, count) in [("/login", 1), ("/fine", 0), ("/plain", 1), ("/both", 2)] {
         client.send(&format!("GET {target} HTTP/1.1\r\nHost: a.test\r\n\r\n")).await?;
@@ -202,7 +202,7 @@ async fn an_error_page_that_is_a_file_keeps_the_status() -> Result<()> {
     let gateway =
         TestGateway::launch(&config, Launch { file: Some("nginx.conf"), ..Launch::default() }).await?;
     ensure!(ask(gateway.address(), "/", "").await?.status == 502);
-    // Without the file there is nothing that could be a success.
+    // Without the file `/found.html`, the status 200 of its error page does not apply.
     ensure!(ask(gateway.address(), "/none", "").await?.status == 404);
     gateway.stop().await
 }

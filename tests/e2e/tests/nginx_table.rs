@@ -1,4 +1,4 @@
-//! An `nginx.conf` as a table of an eddy.yaml: beside eddy's own rules, behind filters, and shown by the admin listener.
+//! An `nginx.conf` as a table of an eddy.yaml: with eddy's own rules, after filters, and in the admin interface.
 
 use std::fs;
 
@@ -58,13 +58,14 @@ async fn the_most_specific_host_of_all_tables_wins_then_their_order() -> Result<
     let gateway = start(&origin, &folder).await?;
     for (host, target, body) in [
         ("shop.test", "/x", "shop"),
-        // The host is said more exactly in the second table.
+        // The second table has the more specific host.
         ("www.a.test", "/healthz", "a /healthz"),
         ("x.b.test", "/a//b", "a /a/b"),
-        // Of any host the first table comes first.
+        // For any host the first table takes precedence.
         ("other.test", "/healthz", "well"),
         ("other.test", "/x", "default"),
-        // An expression says no host that tables are ordered by: it counts where NGINX is asked.
+        // A regular expression has no host by which tables are ordered: it applies only after the NGINX table is
+        // selected.
         ("c1.test", "/healthz", "well"),
         ("c1.test", "/x", "expression"),
     ] {
@@ -79,7 +80,7 @@ async fn the_most_specific_host_of_all_tables_wins_then_their_order() -> Result<
     let rule = r#"eddy_rule_requests_total{listener="LISTEN",rule="www.a.test /app/"}"#;
     let rule = rule.replace("LISTEN", &gateway.address().to_string());
     ensure!(gateway.metric(&rule).await? == 1.0);
-    // Records name the step by which a rule won, and of NGINX's locations their kind.
+    // Access log entries name the step by which a rule won, and for NGINX locations their kind.
     for (step, count) in [("host", 1), ("table", 2), ("prefix", 3), ("server", 2)] {
         gateway.lines().until(&format!(r#""step":"{step}""#), count).await?;
     }

@@ -1,4 +1,4 @@
-//! TLS of an `nginx.conf`: who is shown which certificate, beside the real NGINX, and who is turned away.
+//! TLS of an `nginx.conf`: certificate selection in eddy and the real NGINX, and refused handshakes.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use rustls::version::{TLS12, TLS13};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Servers that show certificates by their names: of the server, of `http`, or that of the default server.
+/// Servers with certificates by server name: of the server, of `http`, or of the default server.
 const SERVERS: &str = "\
     ssl_certificate DIR/common.crt;
     ssl_certificate_key DIR/common.key;
@@ -45,7 +45,7 @@ const SERVERS: &str = "\
     }
 ";
 
-/// The name that a client asks for, the certificate that it is shown, and who answers.
+/// Requested server name, certificate shown, and responding server.
 const SHOWN: [(&str, &str, &str); 9] = [
     ("first.test", "first", "first https on"),
     ("nobody.test", "first", "first https on"),
@@ -58,7 +58,7 @@ const SHOWN: [(&str, &str, &str); 9] = [
     ("own.wild.test", "first", "own"),
 ];
 
-/// Certificates that are each for all names, so that what is shown is the choice of the server alone.
+/// Certificates that each cover all names, so that only the selection by the server determines which one is shown.
 struct Certificates {
     authority: Authority,
     clients: Authority,
@@ -74,7 +74,7 @@ impl Certificates {
         Ok(Self { issued, authority, clients: Authority::new("clients")? })
     }
 
-    /// A folder with all of them.
+    /// Writes all of them to a folder.
     fn folder(&self) -> Result<TempDir> {
         let folder = TempDir::new("certificates")?;
         self.issued.iter().try_for_each(|(name, issued)| issued.write(folder.path(), name))?;
@@ -86,7 +86,7 @@ impl Certificates {
         self.authority.trust(own, &[&TLS13, &TLS12])
     }
 
-    /// Which certificate a client is shown that asks for a name, and who answers.
+    /// Returns the certificate that a client with this server name is shown, and the responding server.
     async fn ask(&self, address: SocketAddr, name: &str) -> Result<(&'static str, String)> {
         let mut client = SecureClient::connect(address, &self.trust(None)?, name).await?;
         let shown = client.server_certificate().to_vec();
@@ -100,7 +100,7 @@ impl Certificates {
     }
 }
 
-/// A gateway with these directives of `http`, in which `DIR` stands for the folder of the certificates.
+/// Starts a gateway with these directives of `http`, in which `DIR` is replaced by the folder of the certificates.
 async fn gateway(http: &str, folder: &TempDir) -> Result<TestGateway> {
     let http = http.replace("HERE", "LISTEN").replace("DIR", &folder.path().display().to_string());
     let config = format!("worker_processes 1;\nevents {{}}\nhttp {{\n{http}}}\n");
@@ -142,7 +142,7 @@ async fn names_of_no_server_are_turned_away_where_that_is_asked_for() -> Result<
         ensure!(served == ("second", "one".to_owned()), "{served:?}");
         let refused = certificates.ask(address, "two.test").await;
         let refused = format!("{:#}", refused.err().context("nobody has the name")?);
-        // Each says it by an alert of its own.
+        // Each program sends a different alert.
         ensure!(refused.contains("UnrecognisedName") || refused.contains("AccessDenied"), "{refused}");
         let mut nameless = ClientConfig::clone(&*certificates.trust(None)?);
         nameless.enable_sni = false;
@@ -152,7 +152,7 @@ async fn names_of_no_server_are_turned_away_where_that_is_asked_for() -> Result<
     gateway.stop().await
 }
 
-/// Servers at four addresses: over TLS and in cleartext, without HTTP/2 and with it.
+/// Servers at four addresses: with TLS and in cleartext, each without and with HTTP/2.
 const VERSIONS: &str = "\
     ssl_certificate DIR/common.crt;
     ssl_certificate_key DIR/common.key;
@@ -163,14 +163,14 @@ const VERSIONS: &str = "\
     server { listen NEW ssl; server_name two.test; return 200 new; }
 ";
 
-/// Whether a server speaks HTTP/2 to a client that begins with it in cleartext.
+/// Whether a server responds to the HTTP/2 preface in cleartext.
 async fn takes_preface(address: SocketAddr) -> Result<bool> {
     let mut stream = TcpStream::connect(address).await?;
-    // The preface, and settings that say nothing.
+    // Preface and an empty SETTINGS frame.
     stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0").await?;
     let mut head = [0; 4];
     let read = within("an answer", stream.read_exact(&mut head)).await?;
-    // The fourth byte of a frame is its kind, and the server's first one are its settings.
+    // The fourth byte of a frame is its type; the server's first frame is SETTINGS.
     Ok(read.is_ok() && head[3] == 4)
 }
 
@@ -204,7 +204,7 @@ async fn http2_is_spoken_where_the_configuration_says_so_as_in_nginx() -> Result
             ensure!(agreed == expected, "{address} {host}: {agreed}");
         }
     }
-    // What NGINX does since 1.25.1: both versions in cleartext.
+    // As NGINX does since 1.25.1: both versions in cleartext.
     let request = "GET / HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n";
     let mut old = TcpStream::connect(ours[0]).await?;
     old.write_all(request.as_bytes()).await?;

@@ -1,7 +1,7 @@
-//! Which endpoint a request goes to, in eddy and in the real NGINX with the same configuration: endpoints that fail, names
-//! that a resolver is asked for, and limits of exchanges.
+//! Endpoint selection in eddy and in the real NGINX with the same configuration: failing endpoints, names from a
+//! resolver, and connection limits.
 //!
-//! Where NGINX is not installed eddy alone is asked.
+//! Without NGINX only eddy is tested.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -13,7 +13,7 @@ use eddy_e2e::peer::Nginx;
 use eddy_e2e::place::{self, TempDir};
 use eddy_e2e::wire::{WireClient, WireResponse, get, within};
 
-/// Two endpoints of which the first answers what the path asks for, and a program before them.
+/// Two endpoints, the first of which responds as the path demands, and a program in front of them.
 struct UpstreamPair {
     bad: TapOrigin,
     _good: TapOrigin,
@@ -21,7 +21,7 @@ struct UpstreamPair {
     program: ProxyProgram,
 }
 
-/// Held for its end alone.
+/// The program is stopped on drop.
 enum ProxyProgram {
     Eddy(Box<TestGateway>),
     Nginx { _program: Nginx },
@@ -61,7 +61,7 @@ impl UpstreamPair {
     }
 }
 
-/// Starts eddy, or NGINX where it is installed, with these directives of `http`; `LISTEN` is where it listens.
+/// Starts eddy, or NGINX when it is installed, with these directives of `http`; `LISTEN` is the listening address.
 async fn run(http: &str, is_eddy: bool) -> Result<Option<(ProxyProgram, SocketAddr)>> {
     if is_eddy {
         let config = format!("worker_processes 1;\nevents {{}}\nhttp {{ {http} }}\n");
@@ -108,7 +108,7 @@ async fn statuses_that_are_tried_again_count_as_failures_and_no_others() -> Resu
     for is_eddy in [true, false] {
         let Some(pair) = UpstreamPair::start(FAILING, is_eddy).await? else { continue };
         let who = if is_eddy { "eddy" } else { "NGINX" };
-        // How often the first endpoint is asked, from and to, and how many clients see its answer.
+        // Minimum and maximum number of requests to the first endpoint, and number of clients that see its response.
         for (method, target, requests, asked, seen) in [
             ("GET", "/listed/500", 200, 1..=1, 0),
             ("GET", "/busy/429", 20, 1..=1, 0),

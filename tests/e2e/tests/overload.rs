@@ -1,4 +1,4 @@
-//! Three times more requests than can be served: as many are served in time as at the peak.
+//! Three times more requests than the capacity: as many are served in time as at the peak.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -26,27 +26,27 @@ routes: {site: [{cluster: origin}]}
 clusters: {origin: {endpoints: [ORIGIN]}}
 ";
 const GET: &[u8] = b"GET /load HTTP/1.1\r\nHost: a\r\n\r\n";
-/// How many times the peak of the gateway and of its twin is measured, in turn, before the load and after it.
+/// Number of peak measurements of the gateway and of its twin, in turn, before and after the load.
 const PEAK_WINDOWS: u32 = 8;
 const PEAK_WINDOW: Duration = Duration::from_secs(1);
-/// Connections by which a peak is measured.
+/// Connections of a peak measurement.
 const CONNECTIONS: usize = 32;
 const LOAD_TIME: Duration = Duration::from_secs(20);
-/// Most requests under way at once; a user who finds no room gives up.
+/// Maximum number of requests in flight; a further user gives up.
 const IN_FLIGHT_MAX: usize = 4000;
-/// An answer later than this is of no use to anybody.
+/// Longest useful response time; a later response does not count.
 const USEFUL: Duration = Duration::from_secs(1);
 
-/// Why the gateway serves so few requests that one core can send it three times as many.
+/// Cause of the low capacity, which allows one core to generate three times as many requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scarce {
-    /// A filter works for some tenths of a millisecond on each.
+    /// A filter uses some tenths of a millisecond on each request.
     Costly,
-    /// It may use 4 % of its core, in slices that are far apart.
+    /// The gateway may use 4 % of its core, in slices that are far apart.
     Throttled,
 }
 
-/// A share of a CPU that a gateway's processes may use, so that the load need not be one that fills the machine.
+/// CPU share that a gateway's processes may use, so that the load need not fill the machine.
 struct Quota {
     folder: PathBuf,
 }
@@ -82,13 +82,13 @@ impl Quota {
 
 impl Drop for Quota {
     fn drop(&mut self) {
-        // It goes when the last process of the gateway has.
+        // The cgroup can be removed after the last process of the gateway has ended.
         let _ = std::fs::remove_dir(&self.folder);
     }
 }
 
-/// A gateway on the first core; whoever sends it three times what it can serve has the other, as it must not take the time
-/// to serve it.
+/// A gateway on the first core. The load generator uses the other core, so that it does not take CPU time from the
+/// gateway.
 struct Limited {
     gateway: TestGateway,
     quota: Option<Quota>,
@@ -113,7 +113,7 @@ impl Limited {
     }
 }
 
-/// Served requests a second of each of two gateways, measured in turn.
+/// Returns the served requests per second of two gateways, measured in turn.
 async fn peaks(gateways: [SocketAddr; 2]) -> Result<[f64; 2]> {
     let mut sums = [0.0; 2];
     for _ in 0..PEAK_WINDOWS {
@@ -134,12 +134,12 @@ fn move_threads(folder: &str, core: usize) -> Result<()> {
     Ok(())
 }
 
-/// What a user does when no answer comes in time.
+/// Behaviour of a user when no response arrives in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum User {
-    /// Waits on.
+    /// Keeps waiting.
     Patient,
-    /// Closes the connection and comes back with another.
+    /// Closes the connection and opens another.
     Hasty,
 }
 
@@ -168,7 +168,7 @@ impl OverloadCounts {
     }
 }
 
-/// Served requests a second when each connection sends its next request when it has its answer.
+/// Returns the served requests per second when each connection sends its next request after the previous response.
 async fn closed_loop(gateway: SocketAddr, connections: usize, time: Duration) -> Result<f64> {
     let tally = Arc::new(OverloadCounts::default());
     let until = Instant::now() + time;
@@ -195,7 +195,7 @@ async fn closed_loop(gateway: SocketAddr, connections: usize, time: Duration) ->
     Ok(tally.served.load(Relaxed) as f64 / time.as_secs_f64())
 }
 
-/// Sends `rate` requests a second whatever becomes of them, each on an idle connection or a new one.
+/// Sends `rate` requests per second regardless of their results, each on an idle connection or a new one.
 async fn open_loop(
     gateway: SocketAddr,
     rate: f64,
@@ -225,7 +225,7 @@ async fn open_loop(
                     tally.failed.fetch_add(1, Relaxed);
                     return;
                 };
-                // A connection that was closed while it was idle fails at reading, and is counted there.
+                // A connection that was closed while idle fails on reading, and is counted there.
                 let _ = client.send(GET).await;
                 let patience = if user == User::Hasty { USEFUL } else { LOAD_TIME };
                 let Ok(next) = tokio::time::timeout(patience, client.next("GET")).await else {
@@ -234,7 +234,7 @@ async fn open_loop(
                 };
                 tally.count(&next, scheduled.elapsed());
                 if matches!(&next, ClientEvent::Answer(answer) if answer.response.is_keep_alive()) {
-                    // At the end of the run nobody takes it back.
+                    // At the end of the run the receiver is gone.
                     let _ = idle.send(client);
                 }
             });
@@ -242,7 +242,7 @@ async fn open_loop(
         while tasks.try_join_next().is_some() {}
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    // What is still under way is too late to count.
+    // Requests that are still in flight are too late to count.
     tasks.abort_all();
     Ok(tally)
 }
@@ -253,14 +253,14 @@ async fn overload_costs_no_goodput() -> Result<()> {
     overload(Scarce::Costly, User::Patient, 0.9).await
 }
 
-/// Each connection that is given up is closed and followed by a new one.
+/// Each abandoned connection is closed and followed by a new one.
 #[tokio::test]
 #[ignore = "takes a minute and a machine that is otherwise idle: make soak"]
 async fn users_who_give_up_cost_no_goodput() -> Result<()> {
     overload(Scarce::Costly, User::Hasty, 0.9).await
 }
 
-/// Here a request costs the gateway not much more than to find that it has come.
+/// Here a request costs the gateway little more than detecting its arrival.
 #[tokio::test]
 #[ignore = "takes a minute and a machine that is otherwise idle: make soak"]
 async fn overload_of_a_throttled_gateway_costs_some_goodput() -> Result<()> {
@@ -287,8 +287,8 @@ async fn overload(scarce: Scarce, user: User, share_min: f64) -> Result<()> {
     let slowest_admin = admin.await??;
     let rest = until_load_is_gone(&site.gateway).await?;
     let [after, twin_after] = peaks([gateway, twin_address]).await?;
-    // What a request costs moves with what else the machine does: of the measurements around the load the mean is fair, and the
-    // twin, which had no load, tells what the peak would be without it.
+    // The cost of a request varies with the other load of the machine: the mean of the measurements around the load is
+    // fair, and the twin, which had no load, shows what the peak would be without it.
     let peak = f64::midpoint(before, after);
     let recovered = (after / before) / (twin_after / twin_before);
     #[expect(clippy::print_stdout, reason = "the figures are what the run is for")]
@@ -317,8 +317,10 @@ async fn overload(scarce: Scarce, user: User, share_min: f64) -> Result<()> {
     twin.stop().await
 }
 
-/// Waits until the connections that users have left are gone, at least two seconds; how long it took. To find that one has
-/// been left costs as much as a request: 4,000 of them are seconds of a gateway that may use 4 % of its core.
+/// Waits until the connections that users have abandoned are closed, at least two seconds. Returns the duration.
+///
+/// Detecting an abandoned connection costs as much as a request: 4,000 of them take seconds in a gateway that may use 4
+/// % of its core.
 async fn until_load_is_gone(gateway: &TestGateway) -> Result<Duration> {
     let since = Instant::now();
     loop {

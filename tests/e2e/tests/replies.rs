@@ -1,5 +1,5 @@
-//! Answers that eddy gives by itself: no byte of an unread body is ever taken for a request (T-04), and nothing that a
-//! client writes splits an answer (T-17).
+//! Local replies: no byte of an unread body is ever parsed as a request (T-04), and no client data splits a response
+//! (T-17).
 
 use anyhow::{Result, ensure};
 use eddy_e2e::origin::TapOrigin;
@@ -7,10 +7,10 @@ use eddy_e2e::place;
 use eddy_e2e::site::GatewayConfigBuilder;
 use eddy_e2e::wire::{ClientEvent, DEADLINE, WireClient};
 
-/// A body that spells a request.
+/// A body that looks like a request.
 const INNER: &str = "GET /smuggled HTTP/1.1\r\nHost: smuggled\r\n\r\n";
 
-/// Each site that answers without having read the body: how to reach it, and the status it gives.
+/// Returns each site that responds without having read the body: how to reach it, and its status.
 fn sites() -> Vec<(&'static str, String, u16)> {
     let length = INNER.len();
     let post = |target: &str, fields: &str| {
@@ -48,14 +48,14 @@ async fn site() -> Result<GatewayConfigBuilder> {
         .with("DEAD", place::free_address()?))
 }
 
-/// What the client says after its head.
+/// Client behaviour after the head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
-    /// The whole body at once.
+    /// Sends the whole body at once.
     Body,
-    /// The body after the answer came.
+    /// Sends the body after the response arrived.
     BodyLater,
-    /// Half of the body, then nothing more.
+    /// Sends half of the body, then nothing more.
     Half,
 }
 
@@ -85,7 +85,8 @@ async fn no_byte_of_an_unread_body_is_taken_for_a_request() -> Result<()> {
     open.stop().await
 }
 
-/// Sends `head`, a body that spells a request and, where the connection lives on, one more request; returns statuses.
+/// Sends `head`, a body that looks like a request and, if the connection stays open, one more request; returns
+/// statuses.
 async fn attack(client: &mut WireClient, head: &str, then: Then) -> Result<Vec<u16>> {
     let framed = if head.contains("chunked") {
         format!("{:x}\r\n{INNER}\r\n0\r\n\r\n", INNER.len())
@@ -94,7 +95,7 @@ async fn attack(client: &mut WireClient, head: &str, then: Then) -> Result<Vec<u
     };
     let last = "GET /last HTTP/1.1\r\nHost: a\r\n\r\n";
     let mut statuses = Vec::new();
-    // The gateway may answer and close before all is sent.
+    // The gateway may respond and close before all is sent.
     let _ = match then {
         Then::Body => client.send(format!("{head}{framed}{last}")).await,
         Then::BodyLater => client.send(head).await,

@@ -1,4 +1,4 @@
-//! Short of something, eddy serves what it can and recovers by itself: files, disks, addresses.
+//! Shortage of file descriptors, disk space or addresses: eddy serves what it can and recovers by itself.
 
 use std::time::{Duration, Instant};
 
@@ -22,19 +22,19 @@ async fn out_of_files_is_weathered() -> Result<()> {
         if let Ok(client) = WireClient::connect(gateway.address()).await {
             held.push(client);
         }
-        // A connection in use is never the one that is closed to make room.
+        // A connection in use is never closed to make room.
         if number % 10 == 0 {
             assert_eq!(witness.exchange(GET).await?.status, 200, "after {number} connections");
         }
     }
-    // What is there goes on, and the admin listener answers.
+    // Existing connections are served, and the admin listener responds.
     for _ in 0..20 {
         assert_eq!(witness.exchange(GET).await?.status, 200);
     }
     assert_eq!(gateway.admin("/healthz").await?.status, 200);
     let busy = cpu_of(&gateway, Duration::from_secs(1)).await?;
     ensure!(busy < 0.2, "it spins: {busy} of a CPU while there is nothing to do");
-    // The witness too has been idle by now, and may have been closed for one that waited.
+    // The witness, too, has been idle by now, and may have been closed for a waiting connection.
     drop((held, witness));
     gateway.until_metric("eddy_worker_connections", 0.0).await?;
     for _ in 0..20 {
@@ -43,7 +43,7 @@ async fn out_of_files_is_weathered() -> Result<()> {
     gateway.stop().await
 }
 
-/// The share of a CPU that the gateway's processes use for `time`.
+/// Returns the CPU share that the gateway's processes use during `time`.
 async fn cpu_of(gateway: &TestGateway, time: Duration) -> Result<f64> {
     let before = ticks_of(gateway)?;
     let since = Instant::now();
@@ -80,7 +80,7 @@ async fn an_access_log_on_a_full_disk_harms_nobody() -> Result<()> {
     gateway.stop().await
 }
 
-/// Records that could not be written are counted.
+/// Waits until entries that could not be written are counted.
 async fn within_dropped(gateway: &TestGateway) -> Result<()> {
     eddy_e2e::wire::within("dropped records", async {
         while gateway.metric("eddy_access_records_dropped_total").await? < 1.0 {
@@ -103,7 +103,7 @@ async fn an_access_log_that_nobody_reads_harms_nobody() -> Result<()> {
         rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
         0,
     )?;
-    // Held open and never read: writes fill the pipe and then have to wait.
+    // The reader is held open and never read: writes fill the pipe and then have to wait.
     let _reader = std::fs::OpenOptions::new().read(true).write(true).open(&fifo)?;
     let gateway = GatewayConfigBuilder::new()
         .top("access_log: {file: FIFO, format: json}")
@@ -154,7 +154,7 @@ trait StopAndRead {
 }
 
 impl StopAndRead for TestGateway {
-    /// Stops the gateway and checks the records it left.
+    /// Stops the gateway and checks the access log entries it left.
     async fn stop_and_read(mut self, log: &std::path::Path, wanted: usize) -> Result<()> {
         self.signal(rustix::process::Signal::TERM)?;
         let status = self.exited(eddy_e2e::wire::DEADLINE).await?;
@@ -191,7 +191,7 @@ async fn many_idle_connections_cost_little() -> Result<()> {
     gateway.stop().await
 }
 
-/// Resident bytes of the gateway's child processes.
+/// Returns the resident bytes of the gateway's child processes.
 fn memory_of(gateway: &TestGateway) -> Result<u64> {
     let mut sum = 0;
     for child in gateway.children()? {

@@ -1,4 +1,4 @@
-//! What rules do: who answers, what the cluster sees and what comes back.
+//! Actions of rules: who responds, what the cluster receives and what the client gets.
 
 use anyhow::{Result, ensure};
 use eddy_e2e::gateway::TestGateway;
@@ -230,7 +230,7 @@ async fn weights_share_out_requests() -> Result<()> {
         assert_eq!(client.exchange("GET / HTTP/1.1\r\nHost: a\r\n\r\n").await?.status, 200);
     }
     let share = other.log().requests().len();
-    // A fair coin of 1/4 leaves 100 ± 50 only once in some ten million runs.
+    // A fair draw of 1/4 leaves 100 ± 50 only once in some ten million runs.
     ensure!((50..=150).contains(&share), "{share} of 400 went to a quarter");
     gateway.stop().await
 }
@@ -299,7 +299,7 @@ async fn a_dead_endpoint_is_passed_over() -> Result<()> {
         .before(&origin)
         .await?;
     for number in 0..30 {
-        // Nothing was sent to the dead endpoint, so any request may go elsewhere.
+        // Nothing was sent to the dead endpoint, so any request may be sent to another one.
         let raw = format!("POST /{number} HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc");
         assert_eq!(gateway.exchange(raw).await?.status, 200, "request {number}");
     }

@@ -1,4 +1,4 @@
-//! Many requests over HTTP/2 whose bodies come at a trickle: other clients are served all the same.
+//! Many HTTP/2 requests whose bodies trickle in: other clients are still served.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -15,17 +15,17 @@ use eddy_e2e::wire::{DEADLINE, WireClient, get};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
 
-/// Clients that send as little as they can.
+/// Clients that send as slowly as they can.
 #[derive(Clone, Copy, Debug)]
 struct Attack {
     clients: usize,
-    /// Requests of each that are under way at once.
+    /// Concurrent requests per client.
     streams: usize,
-    /// The pause between two bytes of a body.
+    /// Pause between two bytes of a body.
     pause: Duration,
 }
 
-/// What other clients got meanwhile.
+/// Results of other clients meanwhile.
 #[derive(Clone, Copy, Debug, Default)]
 struct Others {
     served: usize,
@@ -33,10 +33,10 @@ struct Others {
     slowest: Duration,
 }
 
-/// One client of the attack: each request that ends is followed by another.
+/// Runs one client of the attack: each request that ends is followed by another.
 async fn trickle(address: SocketAddr, attack: Attack) -> Result<()> {
     loop {
-        // A gateway may well end the connection.
+        // The gateway is allowed to close the connection.
         let _ = trickle_until_closed(address, attack).await;
         tokio::task::yield_now().await;
     }
@@ -74,7 +74,7 @@ async fn trickle_until_closed(address: SocketAddr, attack: Attack) -> Result<()>
     }
 }
 
-/// Asks as other clients do, one request after the other, each on a connection of its own, until `enough`.
+/// Sends requests as other clients do, one at a time, each on its own connection, until `enough`.
 async fn ask(address: SocketAddr, enough: impl Fn(&Others, Duration) -> bool) -> Result<Others> {
     let mut others = Others::default();
     let begun = Instant::now();
@@ -92,7 +92,7 @@ async fn ask(address: SocketAddr, enough: impl Fn(&Others, Duration) -> bool) ->
     Ok(others)
 }
 
-/// The attack on one address, and what others get at another of the same gateway.
+/// Runs the attack on one address, and returns the results of other clients at another address of the same gateway.
 async fn others_during(
     attacked: SocketAddr,
     asked: SocketAddr,
@@ -118,7 +118,7 @@ async fn bodies_at_a_trickle_do_not_cost_others_their_answers() -> Result<()> {
     let site = GatewayConfigBuilder::new().listener("timeouts: {body_grace: 2s}").cluster("links: 32");
     let gateway = site.before(&origin).await?;
     let attack = Attack { clients: 4, streams: 40, pause: Duration::from_millis(200) };
-    // Longer than the grace of a slow body, so that many have been ended and begun again.
+    // Longer than the grace period of a slow body, so that many requests have been ended and restarted.
     let enough = |others: &Others, passed: Duration| {
         others.refused > 0 || (others.served >= 100 && passed > Duration::from_secs(4))
     };
@@ -127,7 +127,7 @@ async fn bodies_at_a_trickle_do_not_cost_others_their_answers() -> Result<()> {
     gateway.stop().await
 }
 
-/// As an attacker would do it, with the defaults of each.
+/// A realistic attack, against the default settings of each proxy.
 const WHOLE: Attack = Attack { clients: 24, streams: 100, pause: Duration::from_secs(1) };
 const WHOLE_TIME: Duration = Duration::from_secs(30);
 
@@ -141,7 +141,7 @@ async fn the_whole_attack_beside_nginx_and_envoy() -> Result<()> {
     let eddy = others_during(gateway.address(), gateway.address(), WHOLE, enough).await?;
     println!("eddy:  {eddy:?}");
     gateway.stop().await?;
-    // On a port with HTTP/2 in cleartext it speaks nothing else.
+    // NGINX supports only HTTP/2 on a cleartext port with HTTP/2.
     let (framed, plain) = (place::free_address()?, place::free_address()?);
     let server = |listen: String| {
         format!("server {{ listen {listen}; location / {{ proxy_pass http://{}; }} }}\n", origin.address())

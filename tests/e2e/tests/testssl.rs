@@ -1,4 +1,4 @@
-//! What testssl.sh, where it is installed, finds of a listener with nothing but its defaults.
+//! Findings of testssl.sh, when it is installed, for a listener with default settings.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -22,7 +22,7 @@ routes:
   site: [{respond: {status: 200, body: served}}]
 ";
 
-/// What it finds besides, and why that stays as it is.
+/// Accepted findings, each with the reason.
 const EXPECTED: [(&str, &str); 8] = [
     ("cipher_order", "every suite is strong, and the client knows whether it has hardware for AES"),
     ("OCSP_stapling", "the key `ocsp`; the authority of this test has nothing to say"),
@@ -50,7 +50,7 @@ async fn nothing_is_found_that_is_not_explained() -> Result<()> {
     let gateway = TestGateway::launch(CONFIG, Launch { substitutes, ..Launch::default() }).await?;
     let address = gateway.address();
     let mut testssl = Command::new(test_peers::testssl().context("testssl.sh is gone")?);
-    // Everything but simulations of clients and a list of all suites, which find nothing and take half of the time.
+    // All checks except client simulations and a list of all suites, which find nothing and take half of the time.
     testssl.args(["--quiet", "--color", "0", "--warnings", "off", "-p", "-s", "-f", "-P", "-S", "-h", "-U"]);
     testssl.arg("--add-ca").arg(folder.join("ca.pem")).arg("--jsonfile").arg(folder.join("found.json"));
     testssl.args(["--ip", &address.ip().to_string(), &format!("localhost:{}", address.port())]);
@@ -65,7 +65,7 @@ async fn nothing_is_found_that_is_not_explained() -> Result<()> {
         let severity = found.iter().find(|one| one["id"] == id).and_then(|one| one["severity"].as_str());
         matches!(severity, Some("OK"))
     };
-    // It has looked at what matters.
+    // The important checks have run.
     for id in ["SSLv3", "TLS1_2", "TLS1_3", "cipherlist_NULL", "heartbleed", "secure_renego"] {
         ensure!(is_good(id), "{id}: {text}");
     }
@@ -79,5 +79,5 @@ async fn nothing_is_found_that_is_not_explained() -> Result<()> {
     gateway.stop().await
 }
 
-/// It takes half a minute where nothing else runs.
+/// Time limit; a run takes half a minute on an idle machine.
 const TIME_MAX: Duration = Duration::from_secs(400);

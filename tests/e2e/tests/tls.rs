@@ -1,4 +1,4 @@
-//! TLS towards clients: who is shown what, who is let in, and what a reload and a crash leave alone.
+//! TLS towards clients: certificate selection, client certificates, and what a reload and a crash leave unchanged.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ clusters:
   origin: {endpoints: [ORIGIN]}
 ";
 
-/// A gateway with certificates, and whoever trusts them.
+/// A gateway with certificates, and the authorities that clients trust.
 struct TlsSetup {
     gateway: TestGateway,
     origin: TapOrigin,
@@ -57,7 +57,7 @@ struct TlsSetup {
     b: Issued,
     strict: SocketAddr,
     asking: SocketAddr,
-    /// Where the certificates lie.
+    /// Folder of the certificates.
     folder: TempDir,
 }
 
@@ -115,7 +115,7 @@ async fn the_name_decides_which_certificate_is_shown() -> Result<()> {
         let answer = client.exchange(GET).await?;
         ensure!(answer.status == 200, "{host}: {answer:?}");
     }
-    // Nobody's name gets the first certificate, which is not for it.
+    // An unknown server name gets the first certificate, which does not match it.
     let stranger = SecureClient::connect(place.gateway.address(), &place.trust()?, "c.test").await;
     let error = format!("{:#}", stranger.err().context("it is not for c.test")?);
     ensure!(error.contains("NotValidForName") || error.contains("not valid for name"), "{error}");
@@ -138,7 +138,7 @@ async fn who_is_not_let_in_hears_why() -> Result<()> {
         let config = place.servers.trust(own, &versions)?;
         let refused = async {
             let mut client = SecureClient::connect(place.strict, &config, host).await?;
-            // Of TLS 1.3 a client only learns with the first answer that its certificate was not taken.
+            // In TLS 1.3 a client only learns with the first response that its certificate was rejected.
             client.exchange(GET).await
         };
         ensure!(refused.await.is_err(), "{host}, {outcome}");
@@ -185,7 +185,7 @@ async fn a_renewed_certificate_is_shown_and_nobody_is_cut_off() -> Result<()> {
     let after = place.open().await?;
     ensure!(after.server_certificate() == der(&renewed)?.as_ref());
     ensure!(before.exchange(GET).await?.status == 200, "an open connection stays");
-    // One that cannot be used changes nothing.
+    // An invalid certificate changes nothing.
     Issued { chain: renewed.chain.clone(), key: place.b.key.clone() }.write(place.folder.path(), "a")?;
     place.gateway.lines().until("the key does not belong to the first certificate", 1).await?;
     ensure!(place.open().await?.server_certificate() == der(&renewed)?.as_ref());
@@ -215,14 +215,14 @@ async fn sessions_are_resumed_where_the_same_clients_are_taken() -> Result<()> {
         for is_resumed in [false, true] {
             let mut client = SecureClient::connect(place.gateway.address(), &config, "a.test").await?;
             ensure!(client.is_resumed() == is_resumed);
-            // The tickets come with the answer.
+            // The tickets arrive with the response.
             ensure!(client.exchange(GET).await?.status == 200);
         }
-        // The other listener asks clients who they are, which a ticket of this one doesn't say.
+        // The other listener requires client certificates, which a ticket of this one does not prove.
         let elsewhere = SecureClient::connect(place.asking, &config, "a.test").await?;
         ensure!(!elsewhere.is_resumed());
     }
-    // A reload keeps the keys.
+    // A reload keeps the ticket keys.
     let config = place.trust()?;
     let mut client = SecureClient::connect(place.gateway.address(), &config, "a.test").await?;
     client.exchange(GET).await?;
@@ -262,7 +262,7 @@ routes: {site: [{respond: {status: 204}}]}
         ensure!(serve(&config(1)?).await? == 204);
         ensure!(serve(&config(2)?).await.is_err(), "{version:?}");
     }
-    // A session of before is no way in, either.
+    // An earlier session does not bypass the revocation, either.
     let config = servers.trust(Some(&clients.issue_numbered_client(3)?), &[&TLS13])?;
     ensure!(serve(&config).await? == 204);
     let next = folder.join("next");
@@ -276,7 +276,7 @@ routes: {site: [{respond: {status: 204}}]}
 #[tokio::test]
 async fn who_does_not_shake_hands_is_closed() -> Result<()> {
     let place = TlsSetup::start().await?;
-    // Silence, a beginning of a handshake that stops, and another protocol.
+    // Silence, an incomplete handshake, and another protocol.
     for (bytes, outcome) in [
         (&b""[..], "timeout"),
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "timeout"),
@@ -340,7 +340,7 @@ async fn an_end_is_said_unless_the_answer_was_cut() -> Result<()> {
     place.gateway.stop().await
 }
 
-/// Certificates that were issued in the old way are shown; and a cluster that checks nothing takes them.
+/// An X.509 version 1 certificate can be configured; a cluster without verification accepts it.
 #[tokio::test]
 async fn a_certificate_of_version_1_is_shown_and_taken() -> Result<()> {
     const CONFIG: &str = "\

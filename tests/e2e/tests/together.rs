@@ -1,7 +1,7 @@
-//! Go's runtime, LuaJIT and wasmtime in one process, whichever comes first: each takes signals of the kernel for its own
-//! faults, reserves addresses and stops code, and none is in the way of another.
+//! Go's runtime, LuaJIT and wasmtime in one process, in any order of loading: each handles kernel signals for its own
+//! faults, reserves address space and interrupts code, and none disturbs another.
 //!
-//! Skipped aloud where there is no Go.
+//! Skipped with a notice without Go.
 
 use std::path::Path;
 
@@ -23,7 +23,8 @@ const ORDERS: [[&str; 3]; 6] = [
     ["wasm", "lua", "go"],
 ];
 
-/// Fields of requests that fail, each in the tongue that it names: by a signal, by an end that is forced, by memory.
+/// Headers of failing requests, each in the language it names: by a signal, by a forced interruption, by memory
+/// exhaustion.
 const FAULTS: [&str; 11] = [
     "X-Go: nothing",
     "X-Lua: loop",
@@ -38,10 +39,10 @@ const FAULTS: [&str; 11] = [
     "X-Lua: error",
 ];
 
-/// The same without harm: Go's collector, a stack of Go's that is moved, and a loop that LuaJIT compiles.
+/// Harmless work: Go's garbage collector, growth of a goroutine stack, and a loop that LuaJIT compiles.
 const WORK: [&str; 3] = ["X-Go: collection", "X-Go: depth", "X-Lua: work"];
 
-/// The script tells in responses how many traces were compiled and why others were not.
+/// Script that reports in responses how many traces were compiled and why others were not.
 const SCRIPT: &str = "
 local jit = require('jit')
 local compiled, aborted = 0, {}
@@ -80,7 +81,7 @@ const MODULE: &str = r#"
     (drop (call $replace (i32.const 2) `x-module` `ok`))
     (i32.const 0))"#;
 
-/// What a filter in a tongue is in the configuration.
+/// Returns the configuration of the filter in a language.
 fn filter_in(tongue: &str, library: &Path, module: &Path) -> String {
     match tongue {
         "go" => {
@@ -90,7 +91,7 @@ fn filter_in(tongue: &str, library: &Path, module: &Path) -> String {
             let source = SCRIPT.replace('\n', "\n        ");
             format!("  lua:\n    lua:\n      allow: [package]\n      memory: 4MiB\n      source: |{source}\n")
         }
-        // An instance an exchange, so that nothing has to be waited for.
+        // One instance per exchange, so that no request has to wait for a restart.
         _ => format!("  wasm: {{wasm: {{module: '{}', isolation: stream}}}}\n", module.display()),
     }
 }
@@ -130,7 +131,7 @@ async fn three_runtimes_fail_side_by_side_whichever_was_loaded_first() -> Result
         let before = gateway.children()?;
         for round in 0..20 {
             let told = || format!("{order:?}, round {round}");
-            // Each fault behind another one in each round.
+            // In each round every fault follows a different one.
             for index in 0..FAULTS.len() {
                 let field = FAULTS[(index * 3 + round) % FAULTS.len()];
                 check(&gateway, &format!("{field}\r\n"), 500).await.with_context(told)?;
@@ -150,7 +151,7 @@ async fn three_runtimes_fail_side_by_side_whichever_was_loaded_first() -> Result
     Ok(())
 }
 
-/// How many bytes of addresses the gateway has reserved.
+/// Returns the address space that the gateway has reserved, bytes.
 fn reserved_bytes(gateway: &TestGateway) -> Result<u64> {
     let child = gateway.children()?.first().context("no gateway process")?.as_raw_nonzero();
     let status = std::fs::read_to_string(format!("/proc/{child}/status"))?;
@@ -158,5 +159,5 @@ fn reserved_bytes(gateway: &TestGateway) -> Result<u64> {
     Ok(line.trim().trim_end_matches(" kB").parse::<u64>()? * 1024)
 }
 
-/// What wasmtime's pool takes is far beyond this.
+/// Lower bound of reserved address space; wasmtime's pool takes far more.
 const RESERVED_MIN: u64 = 1 << 40;

@@ -1,6 +1,6 @@
-//! A service that speaks gRPC behind the gateway, called with JSON: the program as it runs, with the example's configuration.
+//! A gRPC service behind the gateway, called with JSON: the running gateway with the example's configuration.
 //!
-//! The service frames messages as gRPC does and tells in trailers how a call ended, over HTTP/1.1.
+//! The service frames messages as gRPC does and sends the status in trailers, over HTTP/1.1.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapEvent, TapOrigin};
 use eddy_e2e::place;
 use eddy_e2e::wire::{ConnectionEnd, WireBodyFraming, WireRequest, WireResponse, get};
 
-/// The configuration of the example, with what stands in for its addresses.
+/// Returns the configuration of the example, with placeholders for its addresses.
 fn example(extra: &str) -> Result<String> {
     let folder = place::tree().join("examples/transcoding");
     let text = std::fs::read_to_string(folder.join("eddy.yaml")).context("the example's configuration")?;
@@ -27,12 +27,12 @@ async fn gateway(origin: &TapOrigin, extra: &str) -> Result<TestGateway> {
     TestGateway::start(&example(extra)?, &[("ORIGIN", &origin.address())]).await
 }
 
-/// A message with one text in field 2, `title` of a book and `theme` of a shelf.
+/// Returns a message with one text in field 2: `title` of a book, `theme` of a shelf.
 fn text_2(text: &str) -> Vec<u8> {
     field(2, text)
 }
 
-/// What the library does: it answers shelves with their name as the theme.
+/// Script of the library service: it returns shelves with their name as the theme.
 fn library(request: &WireRequest) -> OriginScript {
     let method = request.target_text();
     let message = request.body.get(5..).unwrap_or_default();
@@ -40,7 +40,7 @@ fn library(request: &WireRequest) -> OriginScript {
         "GetShelf" if message.ends_with(b"/none") => {
             answer(&[], "grpc-status: 5\r\ngrpc-message: no%20shelf\r\nx-more: 2\r\n")
         }
-        // A response without a body has all in its head.
+        // A response without a body has the status in its head.
         "GetShelf" if message.ends_with(b"/early") => {
             "HTTP/1.1 200 OK\r\nContent-Type: application/grpc\r\ngrpc-status: 16\r\nContent-Length: 0\r\n\r\n".into()
         }
@@ -82,7 +82,7 @@ fn assert_json(response: &WireResponse, status: u16, body: &str) -> Result<()> {
 async fn requests_with_json_are_calls_of_grpc() -> Result<()> {
     let origin = TapOrigin::with(|asked| library(asked.request)).await?;
     let gateway = gateway(&origin, "").await?;
-    // A request without a body becomes one with a message.
+    // A request without a body is converted to one with a message.
     let response = gateway.exchange(&get("/v1/shelves/a%20b", "Accept-Encoding: gzip\r\n")).await?;
     assert_json(&response, 200, r#"{"name":"shelves/a b"}"#)?;
     ensure!(
@@ -105,7 +105,7 @@ async fn requests_with_json_are_calls_of_grpc() -> Result<()> {
     let expected = frame(b"\x1a\x08\x12\x06Utopia\n\x09shelves/1");
     ensure!(seen[1].target == b"/library.v1.Library/CreateBook" && seen[1].body == expected, "{seen:?}");
 
-    // The link is used again, and so is the client's connection.
+    // The link is reused, and so is the client's connection.
     let mut client = gateway.client().await?;
     for number in 0..5 {
         let response = client.exchange(&get(&format!("/v1/shelves/{number}"), "")).await?;
@@ -130,7 +130,7 @@ async fn how_a_call_ended_is_the_status() -> Result<()> {
     ensure!(response.status == 503 && response.body == b"no", "{response:?}");
     ensure!(origin.log().requests().len() == 4);
 
-    // What the client does wrong reaches nobody.
+    // Invalid requests are not forwarded.
     for (request, status) in [
         (get("/v1/shelves/1?x=1", ""), 400),
         (get("/v2", ""), 404),
@@ -181,7 +181,7 @@ async fn streams_pass_message_by_message() -> Result<()> {
     );
     let expected = "{\"title\":\"a\"}\n{\"title\":\"b\"}\n{\"error\":{\"code\":14,\"message\":\"\"}}\n";
     ensure!(response.text() == expected, "{response:?}");
-    // An array, all at once now.
+    // An array, in one piece.
     let response = gateway.exchange(&get("/v1/shelves/1/books:watch", "")).await?;
     assert_json(&response, 200, r#"[{"title":"a"},{"title":"b"},{"error":{"code":14,"message":""}}]"#)?;
     gateway.stop().await
@@ -195,7 +195,7 @@ async fn a_stream_of_requests_goes_on_while_it_comes() -> Result<()> {
     let head = "POST /v1/books:import HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
     client.send(head).await?;
     client.send(chunk(br#"[{"title":"a"},"#)).await?;
-    // The head went with the first message.
+    // The head was forwarded with the first message.
     origin
         .log()
         .until("head", |events| events.iter().any(|event| matches!(event, TapEvent::Head { .. })))
@@ -214,7 +214,7 @@ async fn a_large_message_passes_and_one_that_is_too_large_does_not() -> Result<(
     let length = title.len();
     let origin = TapOrigin::with(move |asked| {
         let book = frames(&asked.request.body).concat();
-        // The book is the field 3 of the request: one byte of tag, four of length.
+        // The book is field 3 of the request: one byte of tag, four of length.
         OriginScript::send(answer(&[book.get(5..5 + length + 5).unwrap_or_default()], WELL))
     })
     .await?;
@@ -235,7 +235,7 @@ async fn a_large_message_passes_and_one_that_is_too_large_does_not() -> Result<(
 
 #[tokio::test]
 async fn a_message_that_breaks_off_is_not_taken_for_whole() -> Result<()> {
-    // More than waits for the end, then another status than well: the client must see that something is missing.
+    // A message larger than the buffer, then an error status: the client must see that something is missing.
     let message = [&[0x12, 0x80, 0x80, 0x80, 0x01][..], "x".repeat(1 << 21).as_bytes()].concat();
     let origin =
         TapOrigin::with(move |_| OriginScript::send(answer(&[&message], "grpc-status: 13\r\n"))).await?;

@@ -1,4 +1,5 @@
-//! An origin that misbehaves harms its own exchange only: a definite answer or a visible cut, and a link never used again.
+//! A misbehaving origin harms only its own exchange: a definite response or a visible cut, and a link that is never
+//! reused.
 
 use std::time::Duration;
 
@@ -11,16 +12,16 @@ use eddy_e2e::wire::{ClientEvent, ConnectionEnd, WireResponse, within};
 
 const GET: &str = "GET /next HTTP/1.1\r\nHost: a\r\n\r\n";
 
-/// What a client may see of a misbehaving origin.
+/// Result that a client may see of a misbehaving origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sight {
     /// This status.
     Status(u16),
-    /// The gateway's own status, or the origin's answer with a visible cut.
+    /// The gateway's own status, or the origin's response with a visible cut.
     CutOr(u16),
-    /// The gateway's own status, or any visible end: interim responses were passed on already.
+    /// The gateway's own status, or any visible end: interim responses were already forwarded.
     EndOr(u16),
-    /// The origin's status, whole; or the gateway's.
+    /// The origin's status with a complete response; or the gateway's.
     WholeOr(u16, u16),
 }
 
@@ -358,7 +359,7 @@ async fn an_unsolicited_answer_on_an_idle_link_is_nobodys() -> Result<()> {
         let target = format!("/{number}");
         let answer = gateway.exchange(format!("GET {target} HTTP/1.1\r\nHost: a\r\n\r\n")).await?;
         assert_eq!(answer.text(), target);
-        // Before the next request is on its way, which it would be the answer to.
+        // The next request must not be sent yet: otherwise this would be its response.
         within("the unsolicited answer", said.opened()).await?;
     }
     gateway.stop().await
@@ -414,14 +415,15 @@ async fn a_dead_origin_is_502_at_once_and_a_new_one_is_found() -> Result<()> {
     gateway.stop().await
 }
 
-/// F23: the origin closes idle links about when the gateway sends on them; a replayable request never fails for it.
+/// F23: the origin closes idle links at about the time the gateway sends on them; a replayable request never fails for
+/// it.
 #[tokio::test]
 async fn a_link_that_closes_as_it_is_used_costs_no_answer() -> Result<()> {
     for delay in [0, 1, 2, 3, 5, 8] {
         let origin = TapOrigin::with(move |asked| {
             let ok = ScriptStep::Send(response(200, "", asked.request.target_text()));
             if asked.number == 1 {
-                // The second request on a link dies with it.
+                // The second request on a link fails with the link.
                 return OriginScript::at_head([ScriptStep::Reset]);
             }
             OriginScript::steps([ok, ScriptStep::Pause(Duration::from_millis(delay)), ScriptStep::Close])
@@ -536,7 +538,7 @@ async fn a_client_that_is_cut_sees_it() -> Result<()> {
         ClientEvent::Answer(answer) => ensure!(answer.response.status == 502, "{answer:?}"),
         other @ (ClientEvent::Ended { .. } | ClientEvent::Bad(_)) => anyhow::bail!("{other:?}"),
     }
-    // Without a length an old client sees only a reset.
+    // Without a length, an HTTP/1.0 client can detect the cut only by a reset.
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n";
     let origin = TapOrigin::with(move |_| {
         OriginScript::steps([send(chunked), ScriptStep::Pause(BEAT), ScriptStep::Close])
@@ -554,5 +556,6 @@ async fn a_client_that_is_cut_sees_it() -> Result<()> {
     gateway.stop().await
 }
 
-/// Long enough for bytes on loopback to be read before what follows them; part of the behaviour, not a wait for it.
+/// Pause long enough for bytes on loopback to be read before those that follow; part of the behaviour, not a wait for a
+/// result.
 const BEAT: Duration = Duration::from_millis(30);

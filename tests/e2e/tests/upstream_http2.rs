@@ -1,5 +1,5 @@
-//! HTTP/2 towards endpoints: every version and both ways of a connection against each other, real endpoints, and one that says
-//! what nobody should.
+//! HTTP/2 towards endpoints: every combination of versions and transports, real endpoints, and one that violates the
+//! protocol.
 
 use std::net::SocketAddr;
 use std::process::Stdio;
@@ -22,7 +22,7 @@ use test_peers::{CURL_HTTP2, H2LOAD, NGINX_HTTP2, all_present};
 use tokio::process::Command;
 use tokio::time::sleep;
 
-/// What a program wrote; it has to end well.
+/// Runs a program that must succeed, and returns its output.
 async fn output(program: &str, arguments: &[&str]) -> Result<String> {
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).kill_on_drop(true);
@@ -33,10 +33,10 @@ async fn output(program: &str, arguments: &[&str]) -> Result<String> {
     Ok(text)
 }
 
-/// A gateway in two: in front what is under test, behind it a listener that speaks HTTP/2, and behind that an origin.
+/// A gateway in two parts: the front under test, behind it a listener with HTTP/2, and behind that an origin.
 struct Http2GatewayChain {
     gateway: TestGateway,
-    /// The front over TLS.
+    /// Address of the front with TLS.
     secure: SocketAddr,
     folder: TempDir,
 }
@@ -69,7 +69,7 @@ clusters:
   origin: {endpoints: [ORIGIN]}
 ";
 
-/// The clusters of [`CHAIN`], and what is spoken with each.
+/// Clusters of [`CHAIN`], with the protocol version spoken to each.
 const WAYS: [(&str, &str); 5] = [
     ("plain1", "HTTP/1.1"),
     ("plain2", "HTTP/2"),
@@ -101,7 +101,7 @@ impl Http2GatewayChain {
         Ok(Self { gateway, secure, folder })
     }
 
-    /// How curl speaks to the front, by version and way of the connection; the second is the address of a path.
+    /// Returns curl's arguments for the front by version and transport, each with the base URL.
     fn fronts(&self) -> Vec<(Vec<String>, String)> {
         let plain = format!("http://{}", self.gateway.address());
         let trust = self.folder.join("ca.pem").display().to_string();
@@ -168,7 +168,7 @@ async fn many_requests_at_once_are_each_answered() -> Result<()> {
             ensure!(heard.contains("2000 succeeded, 0 failed"), "{way} {version:?}: {heard}");
         }
     }
-    // 400 at once go by no more links than it takes.
+    // 400 concurrent requests use no more links than necessary.
     let links = "eddy_cluster_http2_links_total{cluster=\"plain2\"}";
     let count = chain.gateway.metric(links).await?;
     ensure!((4.0..=12.0).contains(&count), "{count} links");
@@ -197,7 +197,7 @@ async fn trailers_and_interim_answers_pass_between_all_versions() -> Result<()> 
         ensure!(data.payload == b"abc" && !data.ends(), "{data:?}");
         let trailers = client.until("trailers", |frame| frame.kind == kind::HEADERS).await?;
         ensure!(trailers.ends());
-        // The same by a client of HTTP/1.
+        // The exchange is repeated with an HTTP/1 client.
         let mut client = chain.gateway.client().await?;
         let text = format!(
             "POST {path} HTTP/1.1\r\nHost: a\r\nTE: trailers\r\nConnection: TE\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nX-Sum: 1\r\n\r\n"
@@ -234,12 +234,12 @@ async fn who_breaks_off_is_told_to_the_other_side() -> Result<()> {
         client.frame(kind::HEADERS, ENDS, 1, &request("GET", &format!("/{way}/cut"), &[])).await?;
         let reset = client.until("a reset", |frame| frame.kind == kind::RST_STREAM).await?;
         ensure!((reset.stream, reset.number(0)) == (1, 2), "{reset:?}");
-        // What a client takes back is called off at the endpoint, and the link goes on.
+        // A stream that a client cancels is cancelled at the endpoint, and the link stays open.
         client.frame(kind::HEADERS, ENDS, 3, &request("GET", &format!("/{way}/wait"), &[])).await?;
         chain.gateway.until_metric("eddy_worker_exchanges", 2.0).await?;
         client.frame(kind::RST_STREAM, 0, 3, &[0, 0, 0, 8]).await?;
         chain.gateway.until_metric("eddy_worker_exchanges", 0.0).await?;
-        // An answer before the end of the request is passed on.
+        // A response before the end of the request is forwarded.
         client.frame(kind::HEADERS, HEAD, 5, &request("POST", &format!("/{way}/early"), &[])).await?;
         client.until("the answer", |frame| frame.stream == 5 && frame.ends()).await?;
         let links = format!("eddy_cluster_http2_links_total{{cluster=\"{way}\"}}");
@@ -249,7 +249,7 @@ async fn who_breaks_off_is_told_to_the_other_side() -> Result<()> {
     chain.gateway.stop().await
 }
 
-/// A head of an answer with these fields.
+/// Returns a response head with these fields.
 fn answer(stream: u32, flags: u8, fields: &[(&str, &str)]) -> Vec<u8> {
     frame(kind::HEADERS, flags, stream, &block(fields))
 }
@@ -258,7 +258,7 @@ fn ok(stream: u32) -> Vec<u8> {
     [answer(stream, HEAD, &[(":status", "200")]), frame(kind::DATA, 1, stream, b"served")].concat()
 }
 
-/// A gateway before an endpoint of HTTP/2, its cluster with these keys, too.
+/// Starts a gateway in front of an HTTP/2 endpoint, with these additional keys of the cluster.
 async fn gateway_before(origin: &FramedOrigin, keys: &[&str]) -> Result<TestGateway> {
     let tap = TapOrigin::start().await?;
     let mut site = GatewayConfigBuilder::new()
@@ -279,7 +279,7 @@ fn is_head(heard: &Heard) -> bool {
 async fn what_an_endpoint_has_not_looked_at_is_asked_again() -> Result<()> {
     type Refusal = fn(u32) -> FrameReply;
     let refusals: [(Refusal, &str); 3] = [
-        // It takes its leave from a stream before.
+        // GOAWAY with a last stream before this one.
         (|_| FrameReply::bytes(frame(kind::GOAWAY, 0, 0, &[0; 8])), "goaway"),
         (|_| FrameReply::last(frame(kind::GOAWAY, 0, 0, &[0; 8])), "goaway and the end"),
         (|stream| FrameReply::bytes(frame(kind::RST_STREAM, 0, stream, &[0, 0, 0, 7])), "refused"),
@@ -294,7 +294,7 @@ async fn what_an_endpoint_has_not_looked_at_is_asked_again() -> Result<()> {
         })
         .await?;
         let gateway = gateway_before(&origin, &[]).await?;
-        // One that may not be repeated by itself, and may be here.
+        // A POST, which may not be repeated in general, but may be here.
         let answer = gateway.exchange("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n").await?;
         ensure!(answer.status == 200 && answer.text() == "served", "{name}: {answer:?}");
         ensure!(refused.load(Ordering::SeqCst) == 2, "{name}");
@@ -303,7 +303,7 @@ async fn what_an_endpoint_has_not_looked_at_is_asked_again() -> Result<()> {
     Ok(())
 }
 
-/// A batch of access log entries has no client that would lose patience.
+/// A batch of access log entries has no client that would give up.
 #[tokio::test]
 async fn an_endpoint_that_leaves_every_link_is_not_connected_to_without_end() -> Result<()> {
     let framed = FramedOrigin::with(&[], |heard| match is_head(heard) {
@@ -321,14 +321,15 @@ async fn an_endpoint_that_leaves_every_link_is_not_connected_to_without_end() ->
     assert_eq!(gateway.exchange(get("/", "")).await?.status, 200);
     gateway.until_metric("eddy_access_batches_failed_total", 1.0).await?;
     let asked = framed.heard().iter().filter(|heard| is_head(heard)).count();
-    // Once, and ten times again; another round may have begun after the pause.
+    // Once, and ten retries; another round may have begun after the pause.
     ensure!((11..=22).contains(&asked), "asked {asked} times");
     gateway.stop().await
 }
 
 #[tokio::test]
 async fn an_endpoint_whose_heads_are_out_of_proportion_loses_its_link() -> Result<()> {
-    // The header of 3.9 KB comes with the first answer of a link, and is named 16 times in each: 60 KB for a few bytes.
+    // The header of 3.9 KB comes with the first response of a link, and is referenced 16 times in each: 60 KB for a few
+    // bytes.
     let status = [(":status", "200")];
     let origin = FramedOrigin::with(&[], move |heard| match is_head(heard) {
         true if heard.frame.stream == 1 => {
@@ -388,7 +389,7 @@ async fn what_may_have_been_looked_at_is_not() -> Result<()> {
 
 #[tokio::test]
 async fn an_endpoint_that_speaks_something_else_is_told_by_name() -> Result<()> {
-    // One of HTTP/1, in the clear; over TLS one that does not agree, and one that has no word for it.
+    // An HTTP/1 endpoint in cleartext; over TLS one that refuses the ALPN protocol, and one without ALPN.
     let origin = TapOrigin::start().await?;
     let authority = Authority::new("servers")?;
     let own = authority.issue(&["a.test"])?;
@@ -420,7 +421,7 @@ async fn an_endpoint_that_speaks_something_else_is_told_by_name() -> Result<()> 
     }
     gateway.lines().until("an endpoint does not speak HTTP/2", 1).await?;
     ensure!(origin.log().requests().is_empty(), "nobody was asked anything");
-    // Where there is a choice, it is asked in its own tongue.
+    // With `protocol: auto`, the endpoint's own version is used.
     for _ in 0..3 {
         ensure!(gateway.exchange(get("/auto", "")).await?.status == 200);
     }
@@ -432,7 +433,7 @@ async fn an_endpoint_that_speaks_something_else_is_told_by_name() -> Result<()> 
 async fn no_more_requests_are_sent_at_once_than_the_endpoint_takes() -> Result<()> {
     let gate = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&gate);
-    // Two streams at once on a connection; answers come once there are six requests in all.
+    // Two concurrent streams per connection; responses come once there are six requests in total.
     let origin = FramedOrigin::with(&[0, 3, 0, 0, 0, 2], move |heard| {
         if !is_head(heard) {
             return FrameReply::nothing();
@@ -455,7 +456,7 @@ async fn no_more_requests_are_sent_at_once_than_the_endpoint_takes() -> Result<(
         let own = heard.iter().filter(|heard| is_head(heard) && heard.connection == connection).count();
         ensure!(own == 2, "{own} on connection {connection}");
     }
-    // There is no room for a seventh.
+    // There is no capacity for a seventh.
     ensure!(gateway.exchange(get("/", "")).await?.status == 503);
     gateway.lines().until("\"reason\":\"links_exhausted\"", 1).await?;
     gateway.stop().await
@@ -478,14 +479,14 @@ async fn a_client_that_reads_slowly_holds_its_own_stream_alone() -> Result<()> {
     }
     origin.log().until_requests(20).await?;
     sleep(Duration::from_millis(300)).await;
-    // Others on the same link are served meanwhile.
+    // Other requests on the same link are served meanwhile.
     for _ in 0..20 {
         let answer = chain.gateway.exchange(get("/plain2/small", "")).await?;
         ensure!(answer.text() == "small");
     }
     let links = "eddy_cluster_http2_links_total{cluster=\"plain2\"}";
     ensure!(chain.gateway.metric(links).await? == 1.0);
-    // Of each a window and a buffer on the way in, and the same in the back.
+    // A window and a buffer for each response in the front, and the same in the back.
     let held = memory(&chain.gateway)?.saturating_sub(before);
     ensure!(held < 20 * 1024 * 1024, "{held} bytes are held for clients that read nothing");
     drop(slow);
@@ -493,7 +494,7 @@ async fn a_client_that_reads_slowly_holds_its_own_stream_alone() -> Result<()> {
     chain.gateway.stop().await
 }
 
-/// Waits until somebody takes connections.
+/// Waits until the address accepts connections.
 async fn until_listening(address: SocketAddr) -> Result<()> {
     within("somebody who listens", async {
         while WireClient::connect(address).await.is_err() {
@@ -503,7 +504,7 @@ async fn until_listening(address: SocketAddr) -> Result<()> {
     .await
 }
 
-/// The memory of the gateway's child, bytes.
+/// Returns the memory of the gateway's child process, bytes.
 fn memory(gateway: &TestGateway) -> Result<u64> {
     let child = gateway.children()?.first().copied().context("a child")?;
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.as_raw_nonzero()))?;
@@ -536,7 +537,7 @@ async fn nothing_is_lost_while_an_endpoint_takes_its_leave_again_and_again() -> 
     if !all_present(&[H2LOAD])? {
         return Ok(());
     }
-    // Ours in the back, which announces the end of each connection after a number of requests.
+    // eddy itself as the back, which closes each connection after a number of requests, with an announcement.
     let origin = TapOrigin::start().await?;
     let back =
         GatewayConfigBuilder::new().listener("limits: {requests_per_connection: 50}").before(&origin).await?;
@@ -623,7 +624,7 @@ async fn a_server_of_go_is_spoken_to() -> Result<()> {
         let answer = client.answer("POST").await?.response;
         ensure!(answer.status == 200 && answer.body == body, "{bytes}: {} bytes", answer.body.len());
         ensure!(answer.fields.text("x-proto") == "HTTP/2.0 a.test trailers", "{:?}", answer.fields);
-        // Go announces the length of a small body, behind which HTTP/1 has no room for trailers.
+        // Go sends the length of a small body; HTTP/1 allows no trailers after such a body.
         let has_length = !answer.fields.text("content-length").is_empty();
         ensure!(has_length || answer.trailers.text("x-sum") == "42", "{bytes}: {:?}", answer.trailers);
         ensure!(has_length == (bytes < 5_000), "{bytes}: {:?}", answer.fields);
@@ -682,7 +683,7 @@ async fn the_endpoint_is_asked_whether_the_body_may_come() -> Result<()> {
         if answered == "100" {
             ensure!(!first.ends(), "{first:?}");
             client.frame(kind::DATA, 1, 1, b"hello").await?;
-            // The one after it is final: there is no second `100`.
+            // The next head is the final response: there is no second `100`.
             client.until("the final answer", |frame| frame.has_status(200)).await?;
         } else {
             client.until("the end of the stream", |frame| frame.stream == 1 && frame.number(0) == 0).await?;

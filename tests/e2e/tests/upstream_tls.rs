@@ -1,4 +1,4 @@
-//! TLS towards endpoints: who is trusted, who is shown what, which links are kept, and what comes through.
+//! TLS towards endpoints: server verification, client certificates, link reuse, and data integrity.
 
 use std::net::SocketAddr;
 
@@ -12,7 +12,7 @@ use eddy_e2e::secure_origin::SecureOrigin;
 use eddy_e2e::wire::{WireClient, get};
 use rustls::version::{TLS12, TLS13};
 
-/// Clusters by what is said of their TLS; each has a rule for its name.
+/// Clusters by TLS settings; each has a rule for its name.
 const CLUSTERS: &[(&str, &str, &str)] = &[
     ("full", "GOOD", "{server_name: a.test, authorities: CERTS/servers.pem}"),
     ("quiet", "GOOD", "{server_name: a.test, authorities: CERTS/servers.pem, send_name: false}"),
@@ -36,7 +36,7 @@ struct UpstreamTlsSetup {
     addressed: SecureOrigin,
     servers: Authority,
     others: Authority,
-    /// Where the certificates lie.
+    /// Folder of the certificates.
     folder: TempDir,
 }
 
@@ -91,7 +91,7 @@ access_log: {file: stdout, format: json}
 listeners: [{address: LISTEN, routes: site}]
 ";
 
-/// A configuration with all of [`CLUSTERS`].
+/// Returns a configuration with all of [`CLUSTERS`].
 fn all() -> String {
     let rule = |name: &str| format!("    - {{match: {{path: {{prefix: /{name}}}}}, cluster: {name}}}\n");
     let cluster = |(name, endpoint, tls): &(&str, &str, &str)| {
@@ -102,7 +102,7 @@ fn all() -> String {
     format!("{FRAME}routes:\n  site:\n{rules}clusters:\n{clusters}")
 }
 
-/// One cluster behind every path.
+/// Returns a configuration with one cluster for every path.
 fn one(cluster: &str) -> String {
     format!("{FRAME}routes: {{site: [{{cluster: one}}]}}\nclusters:\n  one: {{{cluster}}}\n")
 }
@@ -184,7 +184,7 @@ async fn links_are_kept_and_sessions_taken_up_again() -> Result<()> {
     let gateway = place.start(&one(&format!("endpoints: ['GOOD'], {tls}"))).await?;
     let mut client = gateway.client().await?;
     for _ in 0..5 {
-        // What cannot be repeated goes over a link that is seen to be open.
+        // A request that cannot be repeated uses a link that was checked to be open.
         let post = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi";
         ensure!(client.exchange(post).await?.status == 200);
     }
@@ -198,7 +198,7 @@ async fn links_are_kept_and_sessions_taken_up_again() -> Result<()> {
         }
         ensure!(gateway.metric(&outcome("one", "full")).await? == 1.0, "{endpoint}");
         ensure!(gateway.metric(&outcome("one", "resumed")).await? == 2.0, "{endpoint}");
-        // Another reload of the same goes on with the same sessions.
+        // A reload without TLS changes keeps the sessions.
         gateway.write_config(&one(&format!("{cluster}, connect_timeout: 4s")))?;
         gateway.lines().until("configuration reloaded", 1).await?;
         ensure!(gateway.exchange(get("/", "")).await?.status == 200);
@@ -229,7 +229,7 @@ async fn whom_is_trusted_no_longer_is_spoken_to_no_longer() -> Result<()> {
     gateway.lines().until("configuration reloaded", 2).await?;
     ensure!(gateway.exchange(get("/", "")).await?.status == 200);
     ensure!(place.good.shaken().len() == 2 && !place.good.shaken()[1].is_resumed);
-    // One that can't be used changes nothing.
+    // An invalid file changes nothing.
     std::fs::write(place.folder.join("trusted.pem"), "nobody")?;
     gateway.lines().until("configuration rejected", 1).await?;
     ensure!(gateway.exchange(get("/", "")).await?.status == 200);
@@ -256,7 +256,7 @@ async fn bodies_come_through_whole_in_both_directions() -> Result<()> {
     let place = UpstreamTlsSetup::new().await?;
     let gateway = place.start(&all()).await?;
     let mut client = gateway.client().await?;
-    // Around what a record holds, and what buffers hold.
+    // Sizes around the TLS record size and the buffer sizes.
     for size in [0, 1, 4095, 4096, 4097, 16_383, 16_384, 16_385, 32_768, 65_536, 70_001, 3_000_000] {
         let body: Vec<u8> =
             (0..size).map(|number: u32| (number.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
@@ -414,7 +414,8 @@ async fn a_configuration_of_envoys_leads_to_endpoints_inside_of_tls() -> Result<
     gateway.stop().await
 }
 
-/// The real NGINX as an endpoint that asks who comes, and where it is; `None` where it is not installed.
+/// Starts the real NGINX as an endpoint that requires client certificates, and returns its address; `None` when it is
+/// not installed.
 fn asking_nginx(own: &Issued, clients: &Authority) -> Result<Option<(Nginx, SocketAddr)>> {
     let folder = TempDir::new("nginx")?;
     own.write(folder.path(), "own")?;

@@ -1,4 +1,4 @@
-//! Istio's Gateways and VirtualServices in front of the program as it runs.
+//! Istio Gateways and VirtualServices in the running gateway.
 
 use std::time::{Duration, Instant};
 
@@ -45,7 +45,7 @@ spec:
 {apiVersion: v1, kind: Service, metadata: {name: copy}, spec: {ports: [{port: 80}]}}
 ";
 
-/// An origin that tells what it was asked for.
+/// Starts an origin that reports the received request.
 async fn origin() -> Result<TapOrigin> {
     TapOrigin::with(|asked| {
         let request = asked.request;

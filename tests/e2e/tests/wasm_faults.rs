@@ -1,4 +1,4 @@
-//! Modules in Wasm that fail in every way they can: the exchange in them ends, and nothing else does.
+//! Wasm modules that fail in every possible way: their exchange ends, and nothing else is affected.
 
 use std::time::{Duration, Instant};
 
@@ -28,7 +28,7 @@ async fn every_evil_in_a_head_ends_its_exchange_alone() -> Result<()> {
                 ensure!(evil.status == status, "{told}: {evil:?}\n{}", gateway.lines().text());
                 let witness = gateway.exchange(&get("/free/", "")).await.context(told.clone())?;
                 ensure!(witness.status == 200, "{told}: {witness:?}");
-                // The instance in reserve takes over at once; the next may have to be started first.
+                // The instance in reserve takes over at once; the next one may have to be started first.
                 until_well(&gateway).await.context(told.clone())?;
             }
             let good =
@@ -40,7 +40,7 @@ async fn every_evil_in_a_head_ends_its_exchange_alone() -> Result<()> {
     Ok(())
 }
 
-/// Waits until the module serves again.
+/// Waits until the module serves requests again.
 async fn until_well(gateway: &TestGateway) -> Result<()> {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
@@ -56,7 +56,7 @@ async fn until_well(gateway: &TestGateway) -> Result<()> {
 const LATER: [(&str, &str, &str, Option<u16>); 6] = [
     ("proxy_on_request_body", "i32 i32 i32", "(result i32)", Some(500)),
     ("proxy_on_response_headers", "i32 i32 i32", "(result i32)", Some(500)),
-    // The head may be on its way by then.
+    // The head may already have been sent.
     ("proxy_on_response_body", "i32 i32 i32", "(result i32)", None),
     ("proxy_on_done", "i32", "(result i32)", Some(200)),
     ("proxy_on_log", "i32", "", Some(200)),
@@ -104,7 +104,7 @@ async fn evil_ticks_harm_only_their_module() -> Result<()> {
         );
         let origin = TapOrigin::start().await?;
         let (gateway, _folder) = before(&origin, &parts, "worker").await?;
-        // Each instance ticks once and dies of it; the next exchange has the next one.
+        // Each instance fails at its first tick; the next exchange uses the next instance.
         for count in 1..4 {
             gateway.lines().until("proxy_on_tick", count).await.context(name)?;
             let witness = gateway.exchange(&get("/free/", "")).await?;
@@ -116,7 +116,7 @@ async fn evil_ticks_harm_only_their_module() -> Result<()> {
     Ok(())
 }
 
-/// Modules that meet a limit: what they do, the kind of the failure and what the log has to say of it.
+/// Modules that exceed a limit: their code, the kind of the failure and the expected log message.
 const LIMITS: [(&str, &str, &str, &str); 2] = [
     (
         "grow",
@@ -144,7 +144,7 @@ async fn the_log_names_the_limit_and_its_key() -> Result<()> {
             let is_meant = |line: &&str| line.contains(told);
             let line = lines.lines().find(is_meant).with_context(context)?;
             ensure!(line.contains(" filter=f ") && line.contains(&format!(" cause={kind} ")), "{line}");
-            // Exchanges that find no instance yet fail by the same limit.
+            // Exchanges that find no instance yet fail with the same kind.
             let of = |kind: &str| format!("eddy_filter_faults_total{{filter=\"f\",kind=\"{kind}\"}}");
             ensure!(gateway.metric(&of(kind)).await? >= 20.0, "{}", context());
             ensure!(gateway.metric(&of("fault")).await? < 0.5, "{}", context());

@@ -1,4 +1,4 @@
-//! Filters in Wasm, in the program as it runs.
+//! Wasm filters in the running gateway.
 
 use anyhow::{Context, Result, ensure};
 use eddy_e2e::gateway::TestGateway;
@@ -101,7 +101,7 @@ async fn the_examples_in_rust_do_what_they_say() -> Result<()> {
         match target.as_str() {
             "/may/yes" => OriginScript::send(response(200, "X-User: alice\r\n", "")),
             "/may/no" => OriginScript::send(response(403, "", "not you")),
-            // What is replaced lies across two chunks.
+            // The replaced text spans two chunks.
             _ => OriginScript::send(
                 "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n\
                  8\r\nit is ba\r\nb\r\nd, very bad\r\n0\r\n\r\n",
@@ -156,7 +156,7 @@ async fn the_examples_in_c_do_what_they_say() -> Result<()> {
         OriginScript::send(match asked.request.target_text().as_str() {
             "/long" => response(200, "Content-Type: text/plain\r\n", &body),
             "/image" => response(200, "Content-Type: image/x\r\n", "colour"),
-            // What is replaced lies across two chunks.
+            // The replaced text spans two chunks.
             _ => "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n\
                   5\r\na col\r\n9\r\nour, cold\r\n0\r\n\r\n"
                 .into(),
@@ -188,7 +188,7 @@ async fn the_examples_in_c_do_what_they_say() -> Result<()> {
     }
     let requests = origin.log().requests();
     ensure!(requests.len() == 9 && requests.iter().all(|request| request.fields.text("x-user") == "fooname"));
-    // What is no configuration is told of by the module.
+    // The module reports an invalid configuration.
     for (of, config, expected) in
         [("basic_auth", "nobody", "a user name, a colon"), ("body_rewrite", "=x", "what is looked for")]
     {
@@ -209,7 +209,8 @@ async fn the_examples_in_c_do_what_they_say() -> Result<()> {
     gateway.stop().await
 }
 
-/// Asks the cluster `asked` for `/a` or `/b`, as a request says, and tells the endpoint what it was answered.
+/// Returns a module that calls the cluster `asked` for `/a` or `/b`, as the request demands, and forwards its
+/// answer to the endpoint in a header.
 fn asking() -> String {
     let call = |path: &str| {
         let fields = wasm::pairs(&[(":method", "GET"), (":path", path), (":authority", "x")]);
@@ -262,7 +263,7 @@ async fn an_answer_that_comes_too_late_is_nobody_else_s() -> Result<()> {
     asked.log().until_requests(1).await?;
     gone.reset();
     gateway.until_metric("eddy_filter_paused", 0.0).await?;
-    // Whoever has its place now waits for an answer, too.
+    // The new owner of its slot waits for a response, too.
     let mut client = gateway.client().await?;
     client.send(get("/stays", "X-Ask-B: 1\r\n")).await?;
     asked.log().until_requests(2).await?;
@@ -279,8 +280,8 @@ async fn an_answer_that_comes_too_late_is_nobody_else_s() -> Result<()> {
     gateway.stop().await
 }
 
-/// Adds its filter's configuration to the field `x-by` of requests and responses, and logs it where the filter or an exchange
-/// is done with.
+/// Adds its filter's configuration to the header `x-by` of requests and responses, and logs it when the filter or an
+/// exchange ends.
 const SIGNING: &str = r#"
     (func (export "proxy_on_context_create") (param i32 i32)
       (i32.store (i32.add (i32.const 2048) (i32.mul (local.get 0) (i32.const 4))) (local.get 1)))
@@ -344,7 +345,7 @@ async fn filters_of_one_module_stand_side_by_side_and_are_told_of_their_ends() -
             gateway.lines().until("a plugin is gone", 8).await?;
         } else {
             ensure!(gateway.lines().count("a plugin is done") == 0, "{}", gateway.lines().text());
-            // A module whose place another takes: the worker's instance and the one in reserve, with four plugins each.
+            // A replaced module: the worker's instance and the one in reserve, with four plugins each.
             std::fs::write(folder.join("next"), wasm::module(&format!("{SIGNING} (func)"))?)?;
             std::fs::rename(folder.join("next"), &path)?;
             gateway.lines().until("configuration reloaded", 1).await?;
@@ -360,7 +361,8 @@ async fn filters_of_one_module_stand_side_by_side_and_are_told_of_their_ends() -
     Ok(())
 }
 
-/// Marks responses with this text, and waits in the request's head for a tick where the request says so.
+/// Returns a module that marks responses with this text, and pauses in the request head until a tick when the request
+/// demands it.
 fn marking(mark: &str) -> String {
     format!(
         r#"(global $waiting (mut i32) (i32.const 0))
@@ -392,7 +394,7 @@ async fn a_tick_goes_on_with_what_waits_and_a_changed_module_takes_over() -> Res
     ensure!(mark().await? == "old");
     let mut waiting = gateway.client().await?;
     waiting.send(get("/waits", "X-Wait: 1\r\n")).await?;
-    // The file takes the place of the other at once, and nobody is told.
+    // The file is replaced atomically, without a signal.
     std::fs::write(folder.join("next"), wasm::module(&marking("new"))?)?;
     std::fs::rename(folder.join("next"), folder.join("f.wasm"))?;
     gateway.lines().until("configuration reloaded", 1).await?;
@@ -402,7 +404,7 @@ async fn a_tick_goes_on_with_what_waits_and_a_changed_module_takes_over() -> Res
     let requests = origin.log().requests();
     let waited = requests.iter().find(|request| request.target_text() == "/waits");
     ensure!(waited.is_some_and(|request| request.fields.text("x-late") == "old"), "{requests:?}");
-    // What is no module changes nothing.
+    // A file that is not a module changes nothing.
     std::fs::write(folder.join("next"), "no module")?;
     std::fs::rename(folder.join("next"), folder.join("f.wasm"))?;
     gateway.lines().until("configuration rejected", 1).await?;
@@ -448,7 +450,7 @@ async fn a_module_that_cannot_be_used_is_a_problem_of_the_configuration() -> Res
     Ok(())
 }
 
-/// What a module does to the bodies of responses, and where it says that their length may change.
+/// Changes of a module to response bodies, and where it declares that their length may change.
 const LENGTHS: [(&str, &str, &str); 4] = [
     (
         "looks",
@@ -464,11 +466,11 @@ const LENGTHS: [(&str, &str, &str); 4] = [
     ("free, by another length", "(drop (call $replace (i32.const 2) `content-length` `1000`))", APPEND),
 ];
 
-/// Appends to the last piece.
+/// Appends to the last chunk.
 const APPEND: &str =
     "(if (local.get 2) (then (drop (call $set_body (i32.const 1) (local.get 1) (i32.const 0) ` more`))))";
 
-/// A module with this code for heads and bodies of responses, and what it answers to the head.
+/// Returns a module with this code for response heads and bodies, and this return value for the head.
 fn of_lengths(head: &str, body: &str, answer: u8) -> String {
     format!(
         r#"(func (export "proxy_on_response_headers") (param i32 i32 i32) (result i32) {head} (i32.const {answer}))
@@ -476,7 +478,7 @@ fn of_lengths(head: &str, body: &str, answer: u8) -> String {
     )
 }
 
-/// An origin whose body is `hello` or, under `/large`, more than eddy reads at once.
+/// Starts an origin whose body is `hello` or, under `/large`, more than eddy reads at once.
 async fn sized() -> Result<(TapOrigin, String)> {
     let large = "hello".repeat(40_000);
     let body = large.clone();
@@ -536,10 +538,10 @@ async fn a_length_that_changes_behind_its_head_is_a_fault_of_the_filter() -> Res
     ] {
         let (origin, large) = sized().await?;
         let (gateway, _folder) = before(&origin, &of_lengths("", body, 0), "worker", keys).await?;
-        // Nothing of it has gone out, so the client hears of the fault.
+        // Nothing has been sent yet, so the client gets an error status.
         let answer = gateway.exchange(&get("/", "")).await?;
         ensure!(answer.status == 500, "{told}: {answer:?}");
-        // The head has gone out: what follows is cut, and never more than was announced.
+        // The head has been sent: the rest is cut, and never exceeds the announced length.
         let mut client = gateway.client().await?;
         client.send(get("/large", "")).await?;
         let (_, bytes) = client.end().await?;

@@ -1,6 +1,6 @@
-//! The example filters in Go as a module of Wasm, in the program as it runs.
+//! The example filters in Go as a Wasm module, in the running gateway.
 //!
-//! Skipped aloud where there is no Go.
+//! Skipped with a notice without Go.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,7 +14,7 @@ use eddy_e2e::place::eddy_binary;
 use eddy_e2e::site::GatewayConfigBuilder;
 use eddy_e2e::wire::get;
 
-/// The module, built once; nothing where there is no Go.
+/// Builds the module once. Returns `None` without Go.
 fn module() -> Result<Option<PathBuf>> {
     let module = Path::new(env!("CARGO_TARGET_TMPDIR")).join("goexamples.wasm");
     static BUILDING: Mutex<()> = Mutex::new(());
@@ -22,7 +22,7 @@ fn module() -> Result<Option<PathBuf>> {
     let Some(module) = go::build("examples/filters/go", "./bundle", Into::Module, &module)? else {
         return Ok(None);
     };
-    // Compiled once and kept, so that gateways start in the time that tests give them.
+    // The module is compiled once and cached, so that gateways start within the time limit of tests.
     let config = module.with_extension("yaml");
     let text = format!(
         "listeners: [{{address: '127.0.0.1:0', demo: true, filters: [f]}}]\nfilters: {{f: {{wasm: {{module: '{}', root_id: passthrough}}}}}}\n",
@@ -34,7 +34,7 @@ fn module() -> Result<Option<PathBuf>> {
     Ok(Some(module))
 }
 
-/// A gateway with one filter of the module.
+/// Starts a gateway with one filter of the module.
 async fn gateway(module: &Path, origin: &TapOrigin, name: &str, config: &str) -> Result<TestGateway> {
     let (module, cpu) = (module.display(), "cpu: 1s");
     GatewayConfigBuilder::new()

@@ -1,4 +1,4 @@
-//! The example filters that come with proxy-wasm's SDKs for Go and Rust, unchanged, in the program as it runs.
+//! The example filters of proxy-wasm's SDKs for Go and Rust, unchanged, in the running gateway.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,15 +10,15 @@ use eddy_e2e::origin::{OriginScript, TapOrigin, response};
 use eddy_e2e::others::{BUILD_TIME_MAX, go_sdk_examples, rust_sdk_examples};
 use eddy_e2e::site::GatewayConfigBuilder;
 
-/// A filter: its name, which is also its path; the module that it is; more keys of that; its configuration.
+/// A filter: its name, which is also its path; its module; more keys of the module; its configuration.
 type SdkExampleFilter = (&'static str, &'static str, &'static str, &'static str);
 
-/// The same folder each time, so that compilers find what they have built before.
+/// Returns a folder that is the same in each run, so that compilers can reuse their build results.
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
-/// A gateway with each filter before the rule of its name, `/NAME`, and nowhere else.
+/// Returns a site with each filter only in the rule of its name, `/NAME`.
 fn site(modules: &Path, filters: &[SdkExampleFilter]) -> GatewayConfigBuilder {
     let mut definitions = Vec::new();
     let mut site = GatewayConfigBuilder::new();
@@ -80,7 +80,7 @@ async fn rust_examples(modules: &Path) -> Result<()> {
     let is_no = Arc::clone(&refuses);
     let origin = TapOrigin::with(move |asked| {
         OriginScript::send(match asked.request.target_text().as_str() {
-            // An even number is a yes, an odd one a no.
+            // An even number means yes, an odd one no.
             "/bytes/1" => response(200, "", [u8::from(is_no.load(Ordering::Relaxed))]),
             "/body" if asked.request.fields.count("x-plain") == 0 => {
                 response(200, "", "a secret of 24 bytes yes")
@@ -198,7 +198,7 @@ async fn go_heads_and_bodies(gateway: &TestGateway, origin: &TapOrigin) -> Resul
     let answer = gateway.exchange(in_pieces).await?;
     ensure!(answer.status == 200 && answer.text() == "one, two, three", "{answer:?}");
 
-    // Each request is sent to the one or the other by chance.
+    // Each request is routed to one of the two at random.
     for _ in 0..64 {
         gateway.exchange(&get("/routing", "")).await?;
     }

@@ -1,4 +1,4 @@
-//! The peers of all tests, each with the feature that the tests use and the command that installs it.
+//! Catalogue of the peers: the feature that the tests use and the command that installs it.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -34,7 +34,7 @@ pub const NGINX_HTTP2: TestDependency = TestDependency {
     probe: || nginx_has(&["--with-http_v2_module"]),
 };
 
-/// nginx with TLS, HTTP/2, its status page and, as a dynamic module, streams: as the benchmark runs it.
+/// nginx as the benchmark runs it: TLS, HTTP/2, its status page and the stream module, loaded dynamically.
 pub const NGINX_STREAM: TestDependency = TestDependency {
     name: "nginx with its stream module",
     remedy: "apt-get install nginx libnginx-mod-stream (or make bench-peers)",
@@ -68,7 +68,7 @@ pub const HAPROXY_LUA: TestDependency = TestDependency {
     probe: || says("haproxy", &["-vv"], &["Built with OpenSSL", "Built with Lua"]),
 };
 
-/// The Envoy of the version that answers were recorded with.
+/// Envoy of the version that answers were recorded with.
 pub const ENVOY: TestDependency = TestDependency {
     name: "Envoy",
     remedy: "make bench-peers (needs python3 with venv)",
@@ -78,7 +78,7 @@ pub const ENVOY: TestDependency = TestDependency {
     },
 };
 
-/// A load generator for HTTP/2.
+/// Load generator for HTTP/2.
 pub const H2LOAD: TestDependency = TestDependency {
     name: "h2load",
     remedy: "apt-get install nghttp2-client (or make bench-peers)",
@@ -92,14 +92,14 @@ pub const CURL_HTTP2: TestDependency = TestDependency {
     probe: || says("curl", &["--version"], &["HTTP2"]),
 };
 
-/// strace, where the kernel lets it attach to processes of the test.
+/// strace, on a kernel that lets it attach to processes of the test.
 pub const STRACE: TestDependency = TestDependency {
     name: "strace",
     remedy: "apt-get install strace (or make bench-peers), and the right to trace",
     probe: || says("strace", &["-qq", "-o", "/dev/null", "true"], &[]),
 };
 
-/// testssl.sh, which needs programs that it does not bring.
+/// testssl.sh, which needs programs that it does not bundle.
 pub const TESTSSL: TestDependency = TestDependency {
     name: "testssl.sh",
     remedy: "apt-get install testssl.sh (or make bench-peers)",
@@ -127,7 +127,7 @@ pub const RUST_WASM: TestDependency = TestDependency {
     },
 };
 
-/// A C compiler with the address and the undefined behaviour sanitizer.
+/// C compiler with the address sanitizer and the undefined behaviour sanitizer.
 pub const SANITIZERS: TestDependency = TestDependency {
     name: "a C compiler with sanitizers",
     remedy: "apt-get install gcc libc6-dev",
@@ -138,11 +138,11 @@ pub const SANITIZERS: TestDependency = TestDependency {
     },
 };
 
-/// gcc with a shared runtime of its address sanitizer, to be loaded before a program.
+/// gcc with a shared runtime of its address sanitizer, for preloading into a program.
 pub const GCC_SANITIZERS: TestDependency = TestDependency {
     name: "gcc with a shared address sanitizer",
     remedy: "apt-get install gcc",
-    // A compiler without it prints the name as it was given.
+    // A compiler without it prints the name unchanged.
     probe: || says("cc", &["-print-file-name=libasan.so"], &["/libasan.so"]),
 };
 
@@ -163,18 +163,18 @@ pub const OPENAPI_VALIDATOR: TestDependency = TestDependency {
 /// Command that installs the HTTP parsers of `tests/differential`.
 pub const HTTP_PARSERS: &str = "tests/differential/install, and apt-get install nodejs (or make bench-peers)";
 
-/// What makes a test run that fetches from a package registry.
+/// Remedy for a skipped test that fetches from a package registry.
 pub const FROM_REGISTRY: &str = "make test where crates.io and the Go module proxy are within reach";
 
-/// What makes a test run that fetches from a public repository.
+/// Remedy for a skipped test that fetches from a public repository.
 pub const FROM_REPOSITORY: &str = "make test where the repository is within reach";
 
-/// Whether `nginx -V` prints all of these words: options that it was configured with, and the version.
+/// Checks that `nginx -V` prints all of these words: configure options, or the version.
 fn nginx_has(options: &[&str]) -> Result<(), String> {
     says("nginx", &["-V"], options)
 }
 
-/// Whether nginx was configured without any of these options.
+/// Checks that nginx was configured without any of these options.
 fn nginx_lacks(options: &[&str]) -> Result<(), String> {
     let text = run("nginx", &["-V"])?;
     match options.iter().find(|option| text.contains(*option)) {
@@ -183,13 +183,13 @@ fn nginx_lacks(options: &[&str]) -> Result<(), String> {
     }
 }
 
-/// Whether the file of a dynamic module is there.
+/// Checks that the file of a dynamic module exists.
 fn nginx_module(file: &str) -> Result<(), String> {
     let path = nginx_modules().join(file);
     if path.is_file() { Ok(()) } else { Err(format!("there is no {}", path.display())) }
 }
 
-/// Whether a program runs with these arguments and prints all of these words.
+/// Checks that a program runs with these arguments and prints all of these words.
 fn says(name: &str, arguments: &[&str], words: &[&str]) -> Result<(), String> {
     let text = run(name, arguments)?;
     match words.iter().find(|word| !text.contains(*word)) {
@@ -203,7 +203,7 @@ fn run(name: &str, arguments: &[&str]) -> Result<String, String> {
     output_of(Command::new(program).args(arguments))
 }
 
-/// Returns what a command prints, on both of its outputs.
+/// Returns the standard output and standard error of a command.
 fn output_of(command: &mut Command) -> Result<String, String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output =

@@ -1,7 +1,7 @@
-//! Programs that tests need beside Rust, Go and a C compiler, and notices of tests that go without them.
+//! Programs that tests need beside Rust, Go and a C compiler, and notices of tests that run without them.
 //!
-//! A test asks for its peers with [`all_present`] and returns where one is missing. The notice says which test was
-//! skipped, what is missing and which command installs it. With `EDDY_REQUIRE_PEERS=1` a missing peer is an error.
+//! A test checks for its peers with [`all_present`] and returns when one is missing. The notice names the skipped test,
+//! the missing peer and the command that installs it. With `EDDY_REQUIRE_PEERS=1` a missing peer is an error.
 //! The crate has no dependencies, so that the tests of every crate can use it.
 #![forbid(unsafe_code)]
 

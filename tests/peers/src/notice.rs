@@ -1,7 +1,8 @@
-//! Notices of skipped tests, in one form that the driver of the test suite reads.
+//! Notices of skipped tests, in a format that the driver of the test suite parses.
 //!
-//! The harness captures what a passing test prints. A notice therefore goes to the file that `EDDY_TEST_NOTICES` names,
-//! one line each, or straight to standard error where the variable is not set.
+//! The harness captures the output of passing tests. A notice therefore goes to the file that `EDDY_TEST_NOTICES`
+//! names,
+//! one line each, or directly to standard error when the variable is not set.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -11,19 +12,19 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
-/// The variable that names the file of notices.
+/// Environment variable that names the file of notices.
 pub const NOTICES_VARIABLE: &str = "EDDY_TEST_NOTICES";
 
-/// A line about a test that ran without something it needs.
+/// Report of a test that ran without something it needs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Notice {
     /// Effect on the test.
     pub kind: NoticeKind,
     /// Test program and name of the test, `program::name`.
     pub test: String,
-    /// The missing peer, and why it counts as missing.
+    /// Missing peer, and why it counts as missing.
     pub missing: String,
-    /// The command that makes the test run.
+    /// Command that makes the test run.
     pub remedy: String,
 }
 
@@ -34,11 +35,11 @@ pub enum NoticeKind {
     Skipped,
     /// The test ran without the part that needs the peer.
     Partial,
-    /// The test ran with answers that the peer gave once.
+    /// The test ran with recorded answers of the peer.
     Recorded,
 }
 
-/// A peer is missing where `EDDY_REQUIRE_PEERS` forbids it.
+/// Error: a peer is missing while `EDDY_REQUIRE_PEERS` is set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingPeer {
     missing: String,
@@ -69,7 +70,7 @@ pub fn use_recorded(missing: &str, remedy: &str) -> Result<(), MissingPeer> {
     announce_or_fail(NoticeKind::Recorded, missing, remedy)
 }
 
-/// Announces that the running test is skipped because something is missing that no machine is required to have.
+/// Announces a skipped test when something is missing that no machine is required to have.
 pub fn skip_optional(missing: &str, remedy: &str) {
     announce(&notice(NoticeKind::Skipped, missing, remedy));
 }
@@ -91,29 +92,29 @@ fn notice(kind: NoticeKind, missing: &str, remedy: &str) -> Notice {
     Notice { kind, test: running_test(), missing: one_line(missing), remedy: one_line(remedy) }
 }
 
-/// Writes a notice, once in this process.
+/// Writes a notice, once per process.
 fn announce(notice: &Notice) {
     static ANNOUNCED: Mutex<BTreeSet<Notice>> = Mutex::new(BTreeSet::new());
     let is_new = ANNOUNCED.lock().unwrap_or_else(PoisonError::into_inner).insert(notice.clone());
     if !is_new {
         return;
     }
-    // Without its file, and without standard error, there is nowhere to write it.
+    // Without the file and without standard error, the notice cannot be written.
     let file = env::var_os(NOTICES_VARIABLE).filter(|path| !path.is_empty());
     let file = file.and_then(|path| OpenOptions::new().create(true).append(true).open(path).ok());
     let _ = match file {
-        // One write: other processes append to the same file.
+        // A single write, because other processes append to the same file.
         Some(mut file) => file.write_all(notice.line().as_bytes()),
         None => writeln!(io::stderr(), "{notice}"),
     };
 }
 
-/// The harness names the thread of each test after it.
+/// Returns the name of the running test: the harness names the thread of each test after it.
 fn running_test() -> String {
     let program =
         env::current_exe().ok().and_then(|path| Some(path.file_stem()?.to_string_lossy().into_owned()));
     let program = program.unwrap_or_default();
-    // Cargo adds a hash to the names of test programs.
+    // Cargo appends a hash to the names of test programs.
     let program = program.rsplit_once('-').map_or(program.as_str(), |(name, _)| name);
     let thread = std::thread::current();
     match thread.name() {
@@ -122,7 +123,7 @@ fn running_test() -> String {
     }
 }
 
-/// What a program says when it fails may be long.
+/// Joins `text` to one line and truncates it, because the error output of a program may be long.
 fn one_line(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= CHARS_MAX {
@@ -134,12 +135,12 @@ fn one_line(text: &str) -> String {
 const CHARS_MAX: usize = 240;
 
 impl Notice {
-    /// Formats the notice as a line of the file of notices.
+    /// Formats the notice as a line of the notices file.
     pub fn line(&self) -> String {
         format!("{}\t{}\t{}\t{}\n", self.kind.word(), self.test, self.missing, self.remedy)
     }
 
-    /// Parses a line of the file of notices.
+    /// Parses a line of the notices file.
     pub fn parse(line: &str) -> Option<Self> {
         let mut parts = line.trim_end_matches('\n').split('\t');
         let kind = NoticeKind::parse(parts.next()?)?;

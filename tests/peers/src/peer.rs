@@ -1,4 +1,4 @@
-//! A peer that tests may need, and whether it is there.
+//! A peer that tests may need, and the check whether it is installed.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -18,7 +18,7 @@ pub struct TestDependency {
 }
 
 impl TestDependency {
-    /// Returns why the peer counts as missing, or `None` where it is there. Each process asks a program once.
+    /// Returns why the peer counts as missing, or `None` when it is present. Each process probes a program once.
     pub fn missing(&self) -> Option<String> {
         static ASKED: Mutex<BTreeMap<&str, Option<String>>> = Mutex::new(BTreeMap::new());
         let mut asked = ASKED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -26,13 +26,13 @@ impl TestDependency {
         asked.entry(self.name).or_insert_with(ask).clone()
     }
 
-    /// Whether the peer is there with all that its name says.
+    /// Whether the peer is present with the feature that its name mentions.
     pub fn is_present(&self) -> bool {
         self.missing().is_none()
     }
 }
 
-/// Whether all of these peers are there; the first that is missing is announced as the reason why the test is skipped.
+/// Whether all of these peers are present. The first missing one is announced as the reason to skip the test.
 ///
 /// # Errors
 /// With `EDDY_REQUIRE_PEERS`, when one is missing.
@@ -46,7 +46,7 @@ pub fn all_present(peers: &[TestDependency]) -> Result<bool, MissingPeer> {
     Ok(true)
 }
 
-/// Whether all of these peers are there; the notice says that a part of the test is left out where one is missing.
+/// Whether all of these peers are present. For a missing one, the notice says that a part of the test is left out.
 ///
 /// # Errors
 /// With `EDDY_REQUIRE_PEERS`, when one is missing.
@@ -60,7 +60,7 @@ pub fn present_or_partial(peers: &[TestDependency]) -> Result<bool, MissingPeer>
     Ok(true)
 }
 
-/// Whether this peer is there; where it is missing, the test is skipped, whether or not peers are required.
+/// Whether this peer is present. When it is missing, the test is skipped, whether or not peers are required.
 pub fn present_or_optional(peer: &TestDependency) -> bool {
     let missing = peer.missing();
     if let Some(missing) = &missing {
@@ -69,7 +69,7 @@ pub fn present_or_optional(peer: &TestDependency) -> bool {
     missing.is_none()
 }
 
-/// Whether this peer is there; where it is missing, the notice says that recorded answers replace it.
+/// Whether this peer is present. When it is missing, the notice says that recorded answers replace it.
 ///
 /// # Errors
 /// With `EDDY_REQUIRE_PEERS`, when it is missing.

@@ -1,4 +1,4 @@
-//! The long runs: what takes too long for every change, and leaves its last result in the tree.
+//! Long runs: tests that take too long for every change; the last result is kept in the tree.
 
 mod step;
 mod tasks;

@@ -1,4 +1,4 @@
-//! A step of a long run: a command, how it went and what it had to say.
+//! One command of a long run, its outcome and the figures it printed.
 
 use std::fmt::{self, Display, Formatter};
 use std::path::Path;
@@ -16,51 +16,51 @@ pub struct RunStep {
     variables: Vec<(&'static str, String)>,
 }
 
-/// How a step went.
+/// Result of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StepStatus {
-    /// It ended well.
+    /// The command succeeded.
     Passed,
-    /// It ended badly.
+    /// The command failed.
     Failed,
-    /// It was left out, and why.
+    /// The step was left out, with the reason.
     Skipped(&'static str),
 }
 
-/// A step that is over.
+/// A finished step.
 #[derive(Clone, Debug)]
 pub struct StepOutcome {
-    /// What was done.
+    /// Name of the step.
     pub name: String,
-    /// How it went.
+    /// Result of the step.
     pub verdict: StepStatus,
-    /// How long it took.
+    /// Duration of the step.
     pub took: Duration,
-    /// What its tests printed.
+    /// Lines that its tests printed.
     pub figures: Vec<String>,
 }
 
 impl RunStep {
-    /// A step that runs these words, the first being the program.
+    /// Creates a step that runs these words; the first word is the program.
     pub fn new(name: &str, words: &[&str]) -> Self {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
         Self { name: name.to_owned(), words, folder: ".", variables: Vec::new() }
     }
 
-    /// The same step in a folder of the tree.
+    /// Runs the step in this folder of the tree.
     #[must_use]
     pub fn within(self, folder: &'static str) -> Self {
         Self { folder, ..self }
     }
 
-    /// The same step with a variable of the environment.
+    /// Sets an environment variable for the step.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: &str) -> Self {
         self.variables.push((name, value.to_owned()));
         self
     }
 
-    /// Runs the step in the tree at `root`; what it says on standard error is seen as it comes.
+    /// Runs the step in the tree at `root`; its standard error is shown as it arrives.
     ///
     /// # Errors
     /// When the program cannot be started.
@@ -76,7 +76,7 @@ impl RunStep {
         Ok(StepOutcome { name: self.name.clone(), verdict, took: since.elapsed(), figures: figures(&text) })
     }
 
-    /// The step, left out.
+    /// Returns the outcome of the step when it is left out.
     pub fn skip(&self, why: &'static str) -> StepOutcome {
         StepOutcome {
             name: self.name.clone(),
@@ -99,7 +99,7 @@ impl Display for StepOutcome {
     }
 }
 
-/// What the tests of a run with `--show-output` printed.
+/// Returns the lines that tests printed in a run with `--show-output`.
 fn figures(text: &str) -> Vec<String> {
     let mut figures = Vec::new();
     let mut is_inside = false;

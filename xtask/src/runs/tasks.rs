@@ -1,4 +1,4 @@
-//! Which steps each long run has, and where its result is kept.
+//! Steps of each long run and the path of its result.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -9,16 +9,16 @@ use anyhow::{Context, Result};
 
 use super::step::{RunStep, StepOutcome, StepStatus};
 
-/// What steers the nightly run.
+/// Options of the nightly run.
 #[derive(Clone, Debug, Default)]
 pub struct Nightly {
-    /// Folders of more corpus files, with `:` between them.
+    /// Folders with more corpus files, separated by `:`.
     pub corpus: Option<String>,
-    /// How long each fuzz target runs, seconds.
+    /// Run time of each fuzz target in seconds.
     pub fuzz_seconds: u32,
 }
 
-/// Plants the faults of `tests/mutants` with these names, all without any; whether each was noticed.
+/// Applies the faults of `tests/mutants` with these names, or all without names. Returns whether each was detected.
 ///
 /// # Errors
 /// When cargo can't be started.
@@ -30,7 +30,7 @@ pub fn mutants(root: &Path, names: &[String]) -> Result<bool> {
     Ok(command.status().context("can't start `cargo`")?.success())
 }
 
-/// Runs the tests that take long in their long form; writes `tests/soak/RESULT.md`. Whether all passed.
+/// Runs the long tests in full and writes `tests/soak/RESULT.md`. Returns whether all passed.
 ///
 /// # Errors
 /// When a step can't be started or the result can't be written.
@@ -66,14 +66,14 @@ pub fn soak(root: &Path) -> Result<bool> {
     write_result(root, "tests/soak/RESULT.md", "The long runs under load, the last time", &outcomes)
 }
 
-/// A test in its long form.
+/// Creates the step of a test in its long form.
 fn test_of(package: &str, name: &str, which: &[&str]) -> RunStep {
     let words = ["cargo", "test", "--quiet", "--profile", "quick", "-p", package];
     let options = ["--", "--include-ignored", "--show-output", "--test-threads=1"];
     RunStep::new(name, &[&words[..], which, &options].concat()).with("EDDY_SOAK", "1")
 }
 
-/// A million requests to generated configurations, put to eddy and to the real NGINX.
+/// Sends a million requests to generated configurations, to eddy and to the real NGINX.
 fn nginx_pairs(root: &Path) -> Result<Vec<StepOutcome>> {
     let words = ["cargo", "test", "--quiet", "--profile", "quick", "-p", "eddy-config", "--test", "nginx"];
     let options = ["many_generated", "--", "--ignored", "--show-output"];
@@ -85,7 +85,7 @@ fn nginx_pairs(root: &Path) -> Result<Vec<StepOutcome>> {
     Ok(vec![step.skip("NGINX is not installed")])
 }
 
-/// A million requests to generated routes, put to eddy and to the real Envoy; one that was ended goes on.
+/// Sends a million requests to generated routes, to eddy and to the real Envoy; an interrupted run is resumed.
 fn envoy_pairs(root: &Path) -> RunStep {
     let words = ["cargo", "test", "--quiet", "--profile", "quick", "-p", "eddy-e2e", "--test", "envoy_conf"];
     let options = ["many_generated", "--", "--ignored", "--show-output"];
@@ -94,7 +94,7 @@ fn envoy_pairs(root: &Path) -> RunStep {
         .with("EDDY_ENVOY_LEDGER", &root.join("tests/nightly/envoy.txt").display().to_string())
 }
 
-/// The bridge, where a tool looks at every use of memory; without Clang's sanitizer or Miri what needs it is left out.
+/// Runs the bridge with memory checking. Steps are left out when Clang's sanitizer or Miri is missing.
 fn bridge_watched(root: &Path) -> Result<Vec<StepOutcome>> {
     let sanitized = test_of(
         "eddy-bridge-e2e",
@@ -104,7 +104,7 @@ fn bridge_watched(root: &Path) -> Result<Vec<StepOutcome>> {
     let miri = ["rustup", "run", "nightly", "cargo", "miri"];
     let messages = ["test", "--quiet", "-p", "eddy-bridge", "--test", "messages"];
     let messages = RunStep::new("the bridge's messages under Miri", &[&miri[..], &messages].concat())
-        // Messages have addresses, which are numbers.
+        // Messages contain addresses as integers.
         .with("MIRIFLAGS", "-Zmiri-permissive-provenance");
     let header = ["-fsyntax-only", "-include", "sanitizer/asan_interface.h", "-x", "c", "/dev/null"];
     let steps = [
@@ -118,7 +118,7 @@ fn bridge_watched(root: &Path) -> Result<Vec<StepOutcome>> {
     Ok(outcomes)
 }
 
-/// Hooks, resumes, replies and resets in random orders, ten million steps each.
+/// Runs hooks, resumes, replies and resets in random orders, ten million steps each.
 fn random_orders() -> Vec<RunStep> {
     vec![
         test_of("eddy-proxy", "random orders over the tables of filters", &["--lib", "schedule_tests"]),
@@ -136,8 +136,10 @@ fn random_orders() -> Vec<RunStep> {
 }
 
 impl Nightly {
-    /// Runs the whole corpus, a million requests to generated routes, ten million messages, filters in random orders, the
-    /// bridge under a sanitizer, every fuzz target and all planted faults; writes `tests/nightly/RESULT.md`. Whether all passed.
+    /// Runs all nightly steps and writes `tests/nightly/RESULT.md`. Returns whether all passed.
+    ///
+    /// The steps: the whole corpus, a million requests to generated routes, ten million messages, filters in random
+    /// orders, the bridge under a sanitizer, every fuzz target and all planted faults.
     ///
     /// # Errors
     /// When a step can't be started or the result can't be written.
@@ -157,7 +159,7 @@ impl Nightly {
         let routes =
             ["cargo", "test", "--quiet", "--profile", "quick", "-p", "eddy-route", "--test", "route"];
         let routes = [&routes[..], &["agreement", "--", "--show-output"]].concat();
-        // Each case is a table and some fifteen requests.
+        // Each case is a table and about fifteen requests.
         let routes = RunStep::new("routes: index, plain scan and oracle agree, a million requests", &routes)
             .with("PROPTEST_CASES", "40000");
         let protobuf = RunStep::new(
@@ -191,7 +193,7 @@ impl Nightly {
     }
 }
 
-/// The names of the fuzz targets.
+/// Returns the names of the fuzz targets.
 fn targets(root: &Path) -> Result<Vec<String>> {
     let entries = std::fs::read_dir(root.join("fuzz/targets")).context("can't list `fuzz/targets`")?;
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
@@ -201,14 +203,14 @@ fn targets(root: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Whether a program is there and ends well with these arguments.
+/// Whether a program exists and succeeds with these arguments.
 fn has(program: &str, arguments: &[&str]) -> bool {
     let mut command = Command::new(program);
     command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Runs one step after the other and says how each went; a failed one does not end the run.
+/// Runs the steps in order and prints the outcome of each; a failed step does not end the run.
 fn run_all(root: &Path, steps: &[RunStep]) -> Result<Vec<StepOutcome>> {
     let mut outcomes = Vec::new();
     for step in steps {
@@ -219,7 +221,7 @@ fn run_all(root: &Path, steps: &[RunStep]) -> Result<Vec<StepOutcome>> {
     Ok(outcomes)
 }
 
-/// Writes what became of a run, with the commit it was of; whether nothing failed.
+/// Writes the outcomes of a run and the commit it ran on. Returns whether nothing failed.
 fn write_result(root: &Path, path: &str, title: &str, outcomes: &[StepOutcome]) -> Result<bool> {
     let commit = Command::new("git").args(["log", "-1", "--format=%h"]).current_dir(root).output()?;
     let mut text = format!("# {title}\n\nOf {}.\n\n", String::from_utf8_lossy(&commit.stdout).trim());
@@ -237,7 +239,7 @@ fn write_result(root: &Path, path: &str, title: &str, outcomes: &[StepOutcome]) 
     Ok(outcomes.iter().all(|outcome| outcome.verdict != StepStatus::Failed))
 }
 
-/// Where cargo builds: two folders above this program.
+/// Returns Cargo's build folder: two folders above this program.
 fn build_folder() -> Result<PathBuf> {
     let program = std::env::current_exe().context("can't tell where this program lies")?;
     Ok(program.ancestors().nth(2).context("this program lies in cargo's build folder")?.to_owned())

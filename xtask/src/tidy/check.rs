@@ -1,4 +1,4 @@
-//! All rules, one after the other.
+//! Runs all rules in order.
 
 use super::source::RustSources;
 use super::{
@@ -9,7 +9,7 @@ use crate::docs::Page;
 use crate::metadata::Workspace;
 use crate::tree::SourceTree;
 
-/// Every problem of the tree, sorted by place; `pages` are those made from the code.
+/// Returns every problem of the tree, sorted by path; `pages` are those generated from the code.
 pub fn check(tree: &SourceTree, workspace: &Workspace, pages: &[Page]) -> Vec<Problem> {
     let (sources, mut problems) = RustSources::parse(tree);
     problems.extend(edges::check(workspace));
@@ -18,9 +18,7 @@ pub fn check(tree: &SourceTree, workspace: &Workspace, pages: &[Page]) -> Vec<Pr
     problems.extend(sizes::check(&sources));
     problems.extend(modules::check(&sources));
     problems.extend(names::check(&sources));
-    if std::env::var_os("TIDY_WORDS").is_some() {
-        problems.extend(words::check(tree, &sources));
-    }
+    problems.extend(words::check(tree, &sources));
     problems.extend(files::check(tree, &sources, workspace));
     problems.extend(markers::check(tree));
     problems.extend(documents::check(tree));

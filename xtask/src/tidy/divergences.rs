@@ -1,4 +1,4 @@
-//! The lists of where eddy differs on purpose are short, and each difference has a test.
+//! Rule: the lists of deliberate differences to other proxies are short, and each difference has a test.
 
 use std::collections::BTreeSet;
 
@@ -6,12 +6,12 @@ use super::Problem;
 use super::source::RustSources;
 use crate::tree::SourceTree;
 
-/// Every list that is too long, and every difference that names no test that is there.
+/// Reports every list that is too long and every difference without an existing test.
 pub(super) fn check(tree: &SourceTree, sources: &RustSources<'_>) -> Vec<Problem> {
     let Some(text) = tree.text(PAGE) else { return Vec::new() };
     let tests = tests(sources);
     let mut problems = Vec::new();
-    // How many lines of a table stand above: its heads and its rule are the first two.
+    // Number of table lines above this one; the first two are the header and the separator.
     let mut above = 0;
     for (index, line) in text.lines().enumerate() {
         if !line.starts_with('|') {
@@ -42,14 +42,14 @@ fn judge(cell: &str, tests: &BTreeSet<String>) -> Option<String> {
     Some(format!("there is no test `{missing}`"))
 }
 
-/// What stands between the last two bars of a row; a bar behind a `\` is a part of it.
+/// Returns the last cell of a table row; a bar after a `\` is part of the cell.
 fn last_cell(line: &str) -> &str {
     let row = line.trim_end().trim_end_matches('|');
     let mut bars = row.rmatch_indices('|').filter(|(at, _)| !row[..*at].ends_with('\\'));
     bars.next().map_or(row, |(at, _)| &row[at + 1..]).trim()
 }
 
-/// The names of all tests.
+/// Returns the names of all tests.
 fn tests(sources: &RustSources<'_>) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for source in sources.iter() {
@@ -72,12 +72,12 @@ fn gather(items: &[syn::Item], names: &mut BTreeSet<String>) {
     }
 }
 
-/// Whether an attribute is `test`, whoever runs it.
+/// Whether an attribute is `test`, of any test framework.
 fn is_test(attribute: &syn::Attribute) -> bool {
     attribute.path().segments.last().is_some_and(|segment| segment.ident == "test")
 }
 
 const PAGE: &str = "docs/reference/divergences.md";
 
-/// Most rows of a list, one for each dialect.
+/// Maximum rows of a list; there is one list per dialect.
 const ROWS_MAX: usize = 15;

@@ -1,12 +1,12 @@
-//! Links in documents lead somewhere.
+//! Rule: links in documents have an existing target.
 
 use super::Problem;
 use crate::tree::{SourceTree, join};
 
-/// Every link of a document to a file or heading that isn't there.
+/// Reports every link of a document to a file or heading that doesn't exist.
 pub(super) fn check(tree: &SourceTree) -> Vec<Problem> {
     let mut problems = Vec::new();
-    // A text in a crate's sources is a piece of a page that is published elsewhere, where its links are checked.
+    // A Markdown file in a crate's sources is part of a page that is published elsewhere, where its links are checked.
     for (path, text) in tree.with_extension("md").filter(|(path, _)| !path.contains("/src/")) {
         for (line, target) in links(text) {
             if let Some(message) = judge(tree, path, text, &target) {
@@ -34,7 +34,7 @@ fn judge(tree: &SourceTree, path: &str, text: &str, target: &str) -> Option<Stri
     (!is_there).then(|| format!("the link `{target}` leads nowhere: `{found}` has no such heading"))
 }
 
-/// The targets of links and images outside code, with their lines.
+/// Returns the targets of links and images outside code, with their lines.
 fn links(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (line, prose) in prose(text) {
@@ -51,7 +51,7 @@ fn links(text: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// Lines outside fenced code, with inline code blanked.
+/// Returns the lines outside fenced code, with inline code blanked.
 pub(super) fn prose(text: &str) -> Vec<(usize, String)> {
     let mut is_code = false;
     let mut lines = Vec::new();
@@ -66,7 +66,7 @@ pub(super) fn prose(text: &str) -> Vec<(usize, String)> {
     lines
 }
 
-/// The names under which the headings of a document can be linked to.
+/// Returns the link anchors of the headings of a document.
 fn headings(text: &str) -> Vec<String> {
     let mut is_code = false;
     let mut names: Vec<String> = Vec::new();

@@ -1,9 +1,9 @@
-//! Which crate may import which: the picture in ARCHITECTURE.md, as a table.
+//! Rule: crates import only the crates that the table allows, as drawn in ARCHITECTURE.md.
 
 use super::Problem;
 use crate::metadata::{Import, Workspace, WorkspacePackage};
 
-/// Every problem with what packages import.
+/// Reports every import that the table does not allow.
 pub(super) fn check(workspace: &Workspace) -> Vec<Problem> {
     workspace.packages.iter().flat_map(check_package).collect()
 }
@@ -44,13 +44,13 @@ fn listed(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Crates that may import every other: the program, and what is no part of the product.
+/// Crates that may import any other. Packages outside `crates/` may, too: they are not part of the product.
 const FREE: [&str; 1] = ["eddy"];
 
-/// What tests of any crate may use: other programs to compare with, and notices where they are missing.
+/// Crates that tests of any crate may use: the end-to-end test kit, and notices of missing peers.
 const FOR_TESTS: [&str; 2] = ["eddy-e2e", "test-peers"];
 
-/// From the highest row to the lowest; a crate imports lower rows only.
+/// Allowed imports of each crate, from the highest row to the lowest; a crate imports lower rows only.
 const ALLOWED: [(&str, &[&str]); 14] = [
     ("eddy-source", &["eddy-config"]),
     (
@@ -76,7 +76,7 @@ const ALLOWED: [(&str, &[&str]); 14] = [
     ("eddy-protobuf", &[]),
     ("eddy-tls", &[]),
     ("eddy-io", &[]),
-    // A host for any program, and what holds its modules: they import nothing of eddy's.
+    // The Wasm host works in any program, and so does its sandbox: they import no other crate of eddy.
     ("proxy-wasm-host", &["wasm-sandbox"]),
     ("wasm-sandbox", &[]),
 ];

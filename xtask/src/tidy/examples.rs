@@ -1,4 +1,4 @@
-//! Every example is run by a test.
+//! Rule: every example is run by a test.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use super::Problem;
 use super::source::RustSources;
 use crate::tree::SourceTree;
 
-/// Every example that no test mentions.
+/// Reports every example that no test mentions.
 pub(super) fn check(tree: &SourceTree, sources: &RustSources<'_>) -> Vec<Problem> {
     let below = tree.iter().filter_map(|(path, _)| path.strip_prefix("examples/"));
     let examples: BTreeSet<&str> = below.filter_map(|path| path.split('/').next()).collect();

@@ -1,4 +1,4 @@
-//! Every Rust file is part of a target.
+//! Rule: every Rust file is part of a target.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use super::source::{RustSource, RustSources};
 use crate::metadata::Workspace;
 use crate::tree::{SourceTree, join};
 
-/// Every Rust file that no `mod` leads to, and every manifest that doesn't take over the workspace's lints.
+/// Reports every Rust file that no `mod` reaches and every manifest that doesn't inherit the workspace's lints.
 pub(super) fn check(tree: &SourceTree, sources: &RustSources<'_>, workspace: &Workspace) -> Vec<Problem> {
     let mut reached = BTreeSet::new();
     for root in workspace.packages.iter().flat_map(|package| &package.roots) {
@@ -29,7 +29,7 @@ pub(super) fn check(tree: &SourceTree, sources: &RustSources<'_>, workspace: &Wo
     dead.chain(unlinted).collect()
 }
 
-/// Follows the `mod` lines of a file at `path`, whose children lie in `folder`.
+/// Follows the `mod` lines of the file at `path`, whose children are in `folder`.
 fn reach(
     sources: &RustSources<'_>,
     items: &[syn::Item],
@@ -61,7 +61,7 @@ fn find<'s, 't>(sources: &'s RustSources<'t>, folder: &str, name: &str) -> Optio
     sources.get(&beside).or_else(|| sources.get(&join(folder, &format!("{name}/mod.rs"))))
 }
 
-/// Where the modules of a file lie: beside `mod.rs`, else in a folder named like the file.
+/// Returns the folder of a file's modules: that of `mod.rs`, else a folder named like the file.
 fn children_folder(source: &RustSource<'_>) -> String {
     let path = source.path.trim_end_matches(".rs");
     path.strip_suffix("/mod").unwrap_or(path).to_owned()

@@ -1,9 +1,9 @@
-//! Unfinished work has an issue.
+//! Rule: each unfinished-work marker names an issue.
 
 use super::Problem;
 use crate::tree::SourceTree;
 
-/// Every mark of unfinished work that doesn't name its issue.
+/// Reports every unfinished-work marker that doesn't name its issue.
 pub(super) fn check(tree: &SourceTree) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (path, text) in tree.iter() {
@@ -30,7 +30,7 @@ fn judge(line: &str) -> Option<String> {
     None
 }
 
-/// Whether every mark in the line is followed by an issue's number.
+/// Whether every marker in the line is followed by an issue number.
 fn has_issue(line: &str) -> bool {
     line.split(MARK).skip(1).all(|rest| {
         rest.strip_prefix("(#")
@@ -39,7 +39,7 @@ fn has_issue(line: &str) -> bool {
     })
 }
 
-// In two pieces, so that these lines are not found themselves.
+// Split in two, so that the rule does not match these lines.
 const MARK: &str = concat!("TO", "DO");
 const FORBIDDEN: [&str; 3] = [concat!("FIX", "ME"), concat!("XX", "X"), concat!("HA", "CK")];
 const EXTENSIONS: [&str; 8] = [".rs", ".toml", ".yaml", ".yml", ".sh", ".go", ".lua", ".py"];

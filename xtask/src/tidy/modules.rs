@@ -1,9 +1,9 @@
-//! Modules say what they own: in their name, in their first line and by what `mod.rs` leaves out.
+//! Rule: module names are specific, each module starts with a summary, and `mod.rs` has no logic.
 
 use super::Problem;
 use super::source::{RustSource, RustSources, line};
 
-/// Every module with a name that says nothing, a `mod.rs` with logic, or no word on what it is.
+/// Reports every module with a vague name, a `mod.rs` with logic, or no summary line.
 pub(super) fn check(sources: &RustSources<'_>) -> Vec<Problem> {
     sources
         .iter()
@@ -33,7 +33,7 @@ fn vague_message(name: &str) -> String {
 }
 
 fn check_contents(source: &RustSource<'_>) -> Vec<Problem> {
-    // Below `tests/` a `mod.rs` is how targets share code without becoming a target.
+    // Below `tests/` a `mod.rs` lets targets share code without becoming a target.
     if source.is_test() || !source.path.ends_with("/mod.rs") {
         return Vec::new();
     }

@@ -1,4 +1,4 @@
-//! A type name means one thing.
+//! Rule: a type name has one meaning.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use syn::visit::{self, Visit};
 use super::Problem;
 use super::source::{RustSources, line};
 
-/// Every definition of a type whose name is defined more than [`DEFINITIONS_MAX`] times in the workspace.
+/// Reports every type whose name is defined more than [`DEFINITIONS_MAX`] times in the workspace.
 pub(super) fn check(sources: &RustSources<'_>) -> Vec<Problem> {
     let mut finder = Finder { path: "", definitions: BTreeMap::new() };
     for source in sources.iter() {
@@ -27,7 +27,7 @@ fn judge(name: &str, (path, line): (&str, usize), count: usize) -> Problem {
 
 struct Finder<'s> {
     path: &'s str,
-    /// By name, the files and lines of the definitions.
+    /// Files and lines of the definitions, by name.
     definitions: BTreeMap<String, Vec<(&'s str, usize)>>,
 }
 

@@ -1,25 +1,25 @@
-//! What a rule finds.
+//! A problem that a rule reports.
 
 use std::fmt;
 
-/// A place that breaks a rule, and the way out.
+/// A violation of a rule, with the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
-    /// The file, below the root.
+    /// Path of the file, relative to the root.
     pub path: String,
-    /// The line, from 1; 0 for the file as a whole.
+    /// Line number from 1; 0 for the file as a whole.
     pub line: usize,
-    /// What is wrong and what to do.
+    /// Description of the problem and its remedy.
     pub message: String,
 }
 
 impl Problem {
-    /// A problem at a line.
+    /// Creates a problem at a line.
     pub fn at(path: &str, line: usize, message: impl Into<String>) -> Self {
         Self { path: path.to_owned(), line, message: message.into() }
     }
 
-    /// A problem of a file as a whole.
+    /// Creates a problem of a file as a whole.
     pub fn of(path: &str, message: impl Into<String>) -> Self {
         Self::at(path, 0, message)
     }

@@ -1,4 +1,4 @@
-//! Crates that take bytes, time and seeds as arguments have no I/O, clock or thread of their own.
+//! Rule: crates that take bytes, time and seeds as arguments have no I/O, clock or thread of their own.
 
 use syn::visit::{self, Visit};
 
@@ -6,7 +6,7 @@ use super::Problem;
 use super::source::{RustSource, RustSources, is_for_tests, line};
 use crate::metadata::Workspace;
 
-/// Every use of the outer world in a pure crate.
+/// Reports every use of the operating system in a pure crate.
 pub(super) fn check(sources: &RustSources<'_>, workspace: &Workspace) -> Vec<Problem> {
     let mut problems = Vec::new();
     for package in &workspace.packages {
@@ -89,8 +89,8 @@ impl<'ast> Visit<'ast> for PurityVisitor<'_> {
 
 const NO_IO: [&str; 5] = ["eddy-http", "eddy-route", "eddy-filter", "eddy-protobuf", "eddy-tls"];
 const IO_CRATES: [&str; 7] = ["tokio", "rustix", "socket2", "mio", "nix", "hickory-resolver", "reqwest"];
-/// Modules of `std` that reach the outer world.
+/// Modules of `std` that access the operating system.
 const OUTER: [&str; 5] = ["fs", "process", "thread", "env", "os"];
-/// Types that reach it, under whatever path.
+/// Types that access the operating system, under any path.
 const OPENERS: [&str; 6] =
     ["Instant", "SystemTime", "TcpListener", "TcpStream", "UdpSocket", "ToSocketAddrs"];

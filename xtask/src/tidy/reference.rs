@@ -1,10 +1,10 @@
-//! Pages made from the code are those the code makes now.
+//! Rule: published pages equal those generated from the current code.
 
 use super::Problem;
 use crate::docs::Page;
 use crate::tree::SourceTree;
 
-/// Every published page that differs from what the code makes, or is missing.
+/// Reports every published page that is missing or differs from the generated one.
 pub(super) fn check(tree: &SourceTree, pages: &[Page]) -> Vec<Problem> {
     let stale = pages.iter().filter_map(|page| {
         let message = match tree.text(&page.path) {

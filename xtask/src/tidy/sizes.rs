@@ -1,4 +1,4 @@
-//! Files and functions stay small enough to be held in mind.
+//! Rule: files and functions are short.
 
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
@@ -6,7 +6,7 @@ use syn::visit::{self, Visit};
 use super::Problem;
 use super::source::{RustSource, RustSources, is_for_tests, line};
 
-/// Every file and function that is too long; tests may be longer.
+/// Reports every file and function that is too long; tests may be longer.
 pub(super) fn check(sources: &RustSources<'_>) -> Vec<Problem> {
     sources.iter().filter(|source| !source.is_test()).flat_map(check_source).collect()
 }
@@ -75,5 +75,5 @@ fn lines(of: &impl Spanned) -> usize {
 
 const FILE_LINES_MAX: usize = 600;
 const FUNCTION_LINES_MAX: usize = 100;
-/// Files that were longer when the rule came, with their length then; entries shrink and go, none is added.
+/// Longer files from before the rule, with their length then; entries shrink and go, none is added.
 const RATCHET: [(&str, usize); 0] = [];

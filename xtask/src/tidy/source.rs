@@ -1,4 +1,4 @@
-//! Rust files, read once for all rules.
+//! Rust files, parsed once for all rules.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub(super) struct RustSource<'t> {
 }
 
 impl<'t> RustSources<'t> {
-    /// Reads every Rust file; those that are no Rust are problems.
+    /// Parses every Rust file; a file that is not valid Rust is a problem.
     pub(super) fn parse(tree: &'t SourceTree) -> (Self, Vec<Problem>) {
         let mut files = BTreeMap::new();
         let mut problems = Vec::new();
@@ -45,7 +45,7 @@ impl<'t> RustSources<'t> {
 }
 
 impl RustSource<'_> {
-    /// Whether the file holds tests or benches, so that rules for products don't apply.
+    /// Whether the file holds tests or benches, so that rules for product code don't apply.
     pub(super) fn is_test(&self) -> bool {
         let (folder, name) = self.path.rsplit_once('/').unwrap_or(("", self.path));
         folder.split('/').any(|part| TEST_FOLDERS.contains(&part))
@@ -54,12 +54,12 @@ impl RustSource<'_> {
     }
 }
 
-/// The line a piece of syntax begins at.
+/// Returns the line where a syntax node begins.
 pub(super) fn line(of: &impl Spanned) -> usize {
     of.span().start().line
 }
 
-/// Whether attributes say that the item is there for tests only.
+/// Whether attributes mark an item as test-only.
 pub(super) fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("test")

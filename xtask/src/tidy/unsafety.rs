@@ -1,4 +1,4 @@
-//! `unsafe` stays in the crates that are reviewed for it.
+//! Rule: `unsafe` is only in the crates that are reviewed for it.
 
 use syn::visit::{self, Visit};
 
@@ -6,11 +6,11 @@ use super::Problem;
 use super::source::{RustSource, RustSources, line};
 use crate::metadata::{RootKind, Workspace};
 
-/// Every `unsafe` where none may be, and every crate that doesn't forbid it.
+/// Reports every `unsafe` where it is not allowed, and every crate that doesn't forbid it.
 pub(super) fn check(sources: &RustSources<'_>, workspace: &Workspace) -> Vec<Problem> {
     let outside = sources.iter().filter(|source| !may_be_unsafe(source.path));
     let mut problems: Vec<Problem> = outside.flat_map(check_source).collect();
-    // The entry point of a fuzz target is a macro that is unsafe inside.
+    // The entry point of a fuzz target is a macro that uses `unsafe` inside.
     let packages = workspace.packages.iter().filter(|package| !package.manifest.starts_with("fuzz/"));
     let roots = packages.flat_map(|package| &package.roots);
     for root in roots.filter(|root| root.kind == RootKind::Product && !may_be_unsafe(&root.path)) {
@@ -95,7 +95,7 @@ impl<'ast> Visit<'ast> for UnsafetyVisitor<'_> {
     }
 }
 
-/// Whether this is an allocator, as tests that count allocations have.
+/// Whether this implements a global allocator, as tests that count allocations do.
 fn is_of_allocator(item: &syn::ItemImpl) -> bool {
     let of = item.trait_.as_ref().and_then(|(_, path, _)| path.segments.last());
     of.is_some_and(|segment| segment.ident == "GlobalAlloc")

@@ -1,8 +1,8 @@
-//! What is called over the bridge, with every kind of argument that has a row.
+//! Declaration of the calls that the bridge benchmark measures, with each kind of argument that has a row.
 
 use eddy_bridge::Record;
 
-/// A struct of ten fields, five of them texts.
+/// A struct of ten fields, five of them strings.
 #[derive(Clone, Copy, Debug, Record)]
 pub struct Order<'a> {
     /// A number.
@@ -15,89 +15,89 @@ pub struct Order<'a> {
     pub time: i64,
     /// One of two.
     pub is_new: bool,
-    /// A text.
+    /// A string.
     pub name: &'a str,
-    /// A text.
+    /// A string.
     pub kind: &'a str,
-    /// A text.
+    /// A string.
     pub place: &'a str,
-    /// A text.
+    /// A string.
     pub note: &'a str,
-    /// A text.
+    /// A string.
     pub sign: &'a str,
 }
 
-/// What Go has allocated since it started.
+/// Go heap allocations since program start.
 #[derive(Clone, Copy, Debug, Record)]
 pub struct Allocated {
-    /// How often.
+    /// Number of allocations.
     pub count: u64,
-    /// How much.
+    /// Allocated bytes.
     pub bytes: u64,
 }
 
-/// Go reads all that it is given, and answers with how many bytes that was.
+/// Functions implemented in Go. Each reads its whole argument and returns the number of bytes read.
 #[eddy_bridge::go]
 pub trait Reader {
-    /// Nothing.
+    /// No argument.
     fn empty(&self);
-    /// A text.
+    /// A string.
     fn text(&self, text: &str) -> u64;
     /// A struct of ten fields.
     fn order(&self, order: &Order<'_>) -> u64;
-    /// Several texts.
+    /// Several strings.
     fn batch(&self, texts: &[&str]) -> u64;
     /// Bytes.
     fn bytes(&self, bytes: &[u8]) -> u64;
-    /// Nothing.
+    /// No argument.
     async fn empty_later(&self);
-    /// A text.
+    /// A string.
     async fn text_later(&self, text: &str) -> u64;
     /// A struct of ten fields.
     async fn order_later(&self, order: &Order<'_>) -> u64;
-    /// Several texts.
+    /// Several strings.
     async fn batch_later(&self, texts: &[&str]) -> u64;
     /// Bytes.
     async fn bytes_later(&self, bytes: &[u8]) -> u64;
-    /// What Go has allocated.
+    /// Returns Go's allocations so far.
     fn allocated(&self) -> Allocated;
 }
 
-/// Rust reads all that it is given, and answers with how many bytes that was.
+/// Functions implemented in Rust. Each reads its whole argument and returns the number of bytes read.
 #[eddy_bridge::rust]
 pub trait Native {
-    /// Nothing, by assembly.
+    /// No argument, through the assembly entry.
     #[short]
     fn empty_short(&self);
-    /// A text, by assembly.
+    /// A string, through the assembly entry.
     #[short]
     fn text_short(&self, text: &str) -> u64;
-    /// A struct of ten fields, by assembly.
+    /// A struct of ten fields, through the assembly entry.
     #[short]
     fn order_short(&self, order: &Order<'_>) -> u64;
-    /// Several texts, by assembly.
+    /// Several strings, through the assembly entry.
     #[short]
     fn batch_short(&self, texts: &[&str]) -> u64;
-    /// Bytes, by assembly.
+    /// Bytes, through the assembly entry.
     #[short]
     fn bytes_short(&self, bytes: &[u8]) -> u64;
-    /// Nothing.
+    /// No argument.
     fn empty(&self);
-    /// A text.
+    /// A string.
     fn text(&self, text: &str) -> u64;
     /// A struct of ten fields.
     fn order(&self, order: &Order<'_>) -> u64;
-    /// Several texts.
+    /// Several strings.
     fn batch(&self, texts: &[&str]) -> u64;
     /// Bytes.
     fn bytes(&self, bytes: &[u8]) -> u64;
-    /// Nothing.
+    /// No argument.
     async fn empty_later(&self);
-    /// A text.
+    /// A string.
     async fn text_later(&self, text: &str) -> u64;
     /// A struct of ten fields.
     async fn order_later(&self, order: &Order<'_>) -> u64;
-    /// Several texts.
+    /// Several strings.
     async fn batch_later(&self, texts: &[&str]) -> u64;
     /// Bytes.
     async fn bytes_later(&self, bytes: &[u8]) -> u64;

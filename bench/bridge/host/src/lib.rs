@@ -1,10 +1,10 @@
-//! The library of Rust that a program of Go measures.
+//! Rust library that is called and measured by a Go program.
 
 mod figures;
 
 pub use self::figures::{Allocated, Native, Order, Reader, serve_native};
 
-/// Reads what it is given: the first byte of each text, and the length.
+/// Reads the first byte and the length of each argument.
 struct NativeReader;
 
 impl Native for NativeReader {

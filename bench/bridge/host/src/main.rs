@@ -1,4 +1,4 @@
-//! Loads a library of Go and measures calls from Rust to Go, a line of JSON a row.
+//! Loads a Go library, measures calls from Rust to Go, and prints one line of JSON per row.
 //!
 //! `eddy-bench-bridge-host LIBRARY [REPEATS]`
 
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Calls whose caller waits, and exported functions of Go without the bridge.
+/// Measures blocking calls, and exported Go functions called without the bridge.
 fn waited(reader: &Reader, plain: &PlainExports, repeats: u32) -> Vec<Row> {
     let texts = texts();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -55,7 +55,7 @@ fn waited(reader: &Reader, plain: &PlainExports, repeats: u32) -> Vec<Row> {
         .collect()
 }
 
-/// A row with what both languages have allocated meanwhile.
+/// Measures a row on one thread, with the allocations of both languages.
 fn one_thread(reader: &Reader, repeats: u32, id: &str, mut call: &dyn Fn()) -> Row {
     let ns = least(repeats, &mut call);
     let before = reader.allocated().expect(ANSWERED);
@@ -65,7 +65,7 @@ fn one_thread(reader: &Reader, repeats: u32, id: &str, mut call: &dyn Fn()) -> R
     Row::new(id, ns).with_allocations([before.count, before.bytes], both, ALLOCATION_CALLS)
 }
 
-/// Two threads that call at the same time; what the slower of them needs.
+/// Measures two threads that call at the same time; the row is the time of the slower one.
 fn two_threads(repeats: u32, id: &str, call: &(dyn Fn() + Sync)) -> Row {
     let ns = thread::scope(|scope| {
         let other = scope.spawn(|| least(repeats * 3, &mut || call()));
@@ -75,7 +75,7 @@ fn two_threads(repeats: u32, id: &str, call: &(dyn Fn() + Sync)) -> Row {
     Row::new(format!("{id}-two"), ns)
 }
 
-/// What is passed in every way, the same as in the program of Go.
+/// Arguments of all measured calls, the same as in the Go program.
 const TEXT32: &str = "a text of exactly 32 bytes, this";
 const SAMPLE: Order<'static> = Order {
     id: 7,
@@ -90,16 +90,16 @@ const SAMPLE: Order<'static> = Order {
     sign: "a1b2c3d4e5",
 };
 
-/// 16 texts of 24 bytes, each in memory of its own.
+/// Returns 16 strings of 24 bytes, each in an allocation of its own.
 fn texts() -> Vec<String> {
     ('a'..'q').map(|letter| format!("a text of 24 bytes, no.{letter}")).collect()
 }
 
-/// 64 KiB.
+/// Returns 64 KiB.
 fn bytes() -> Vec<u8> {
     "0123456789abcdef".repeat(4096).into_bytes()
 }
 
-/// Calls over which allocations are counted.
+/// Number of calls over which allocations are counted.
 const ALLOCATION_CALLS: u32 = 20_000;
 const ANSWERED: &str = "the library answers all calls";

@@ -1,22 +1,22 @@
-//! Functions that Go exports, called without the bridge.
+//! Exported Go functions that are called without the bridge.
 
 use std::ffi::{CString, OsStr};
 use std::mem::transmute;
 use std::os::unix::ffi::OsStrExt;
 
-/// Functions of Go that do nothing.
+/// Exported Go functions that do nothing.
 pub(crate) struct PlainExports {
     empty: unsafe extern "C" fn(*mut u64),
     barrier: unsafe extern "C" fn(*mut u64),
 }
 
 impl PlainExports {
-    /// Finds them in a library that is loaded.
+    /// Finds the functions in a library that is already loaded.
     pub(crate) fn find(path: &OsStr) -> Result<Self, Box<dyn std::error::Error>> {
         let path = CString::new(path.as_bytes())?;
-        // SAFETY: the path ends with NUL; the library is loaded already, so that nothing of it runs.
+        // SAFETY: the path ends with NUL; the library is loaded already, so that none of its code runs.
         let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_NOLOAD) };
-        // SAFETY: the library, or null for the program itself, in which the name isn't found.
+        // SAFETY: the handle is the library, or null for the program itself, in which the name isn't found.
         let empty = unsafe { libc::dlsym(library, c"bench_empty".as_ptr()) };
         // SAFETY: as above.
         let barrier = unsafe { libc::dlsym(library, c"bench_barrier".as_ptr()) };
@@ -31,17 +31,17 @@ impl PlainExports {
         })
     }
 
-    /// Enters Go and comes back.
+    /// Calls Go and returns.
     pub(crate) fn empty(&self) {
         let mut word = 0;
-        // SAFETY: Go looks at nothing.
+        // SAFETY: Go does not access the argument.
         unsafe { (self.empty)(&raw mut word) };
     }
 
-    /// Enters Go, where panics are caught, and comes back.
+    /// Calls Go through the function that catches panics, and returns.
     pub(crate) fn barrier(&self) {
         let mut word = 0;
-        // SAFETY: Go looks at nothing.
+        // SAFETY: Go does not access the argument.
         unsafe { (self.barrier)(&raw mut word) };
     }
 }

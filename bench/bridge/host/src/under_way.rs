@@ -1,4 +1,4 @@
-//! Calls that are answered later: one after the other, and many under way at once.
+//! Asynchronous calls: one at a time, and many in flight.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -12,7 +12,7 @@ use eddy_bench_bridge::Reader;
 use crate::measure::{Row, least};
 use crate::{ANSWERED, SAMPLE, TEXT32, bytes, texts};
 
-/// A row for each argument with many calls under way, with one thread and two, and one for calls one after the other.
+/// Returns a row per argument with many calls in flight, on one thread and on two, and a row for calls one at a time.
 pub(crate) fn rows(reader: &Reader, repeats: u32) -> Vec<Row> {
     let texts = texts();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -46,12 +46,12 @@ fn later<T>(call: impl Future<Output = Result<T, eddy_bridge::BridgeError>> + 's
     })
 }
 
-/// What a call takes of the time of a thread that has many under way, in ns.
+/// Returns the time in ns that one call costs a thread with many calls in flight.
 fn a_call(repeats: u32, call: &dyn Fn() -> BoxedCall) -> f64 {
     least(repeats, &mut || drive(call, BATCH, UNDER_WAY)) / BATCH as f64
 }
 
-/// Makes so many calls, with at most so many under way, and waits for each, the oldest first.
+/// Makes `count` calls with at most `under_way` in flight, and awaits them in order.
 fn drive(call: &dyn Fn() -> BoxedCall, count: usize, under_way: usize) {
     let waker = Waker::from(Arc::new(ThreadUnparker(thread::current())));
     let mut context = Context::from_waker(&waker);
@@ -77,7 +77,7 @@ impl Wake for ThreadUnparker {
     }
 }
 
-/// Calls of one measurement.
+/// Calls per measurement.
 const BATCH: usize = 2048;
-/// Calls under way at once.
+/// Maximum number of calls in flight.
 const UNDER_WAY: usize = 256;

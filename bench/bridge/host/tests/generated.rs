@@ -1,4 +1,4 @@
-//! What the generator has made for the benchmark is up to date.
+//! The committed Go code of the benchmark equals the output of the generator.
 #![forbid(unsafe_code)]
 
 use std::fs;

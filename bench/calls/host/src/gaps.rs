@@ -1,4 +1,4 @@
-//! How long a call into Go takes that comes after a pause: the figures that calls in a tight loop hide.
+//! Latency of calls into Go after a pause, which calls in a tight loop do not show.
 
 use std::hint::spin_loop;
 use std::thread;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::library::Library;
 use crate::measure::{Row, once};
 
-/// A row for each length of pause.
+/// Returns a row for each pause length.
 pub(crate) fn rows(library: &Library, repeats: u32) -> Vec<Row> {
     PAUSES.iter().map(|pause| row(library, pause, pause.calls * repeats.min(10) / 10)).collect()
 }
@@ -38,7 +38,7 @@ struct Pause {
     wait: fn(Duration),
 }
 
-/// Waits at work, as a busy worker does between two requests with a filter.
+/// Waits as a busy worker does between two requests with a filter: the thread spins.
 fn spin(length: Duration) {
     let start = Instant::now();
     while start.elapsed() < length {

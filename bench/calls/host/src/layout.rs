@@ -1,8 +1,8 @@
-//! What the host and the Go library agree on; guest/shared.h has the same.
+//! Data structures shared by the host and the Go library; guest/shared.h declares the same.
 
 use std::ffi::{c_int, c_void};
 
-/// Bytes somewhere, a `bench_text`.
+/// A byte slice, `bench_text` in C.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct Text {
@@ -10,7 +10,7 @@ pub(crate) struct Text {
     pub(crate) length: usize,
 }
 
-/// A header field as ranges of the request's bytes, a `bench_field`.
+/// A header field as ranges of the request's bytes, `bench_field` in C.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct BenchField {
@@ -21,7 +21,7 @@ pub(crate) struct BenchField {
     pub(crate) id: u32,
 }
 
-/// A request as the guest sees it, a `bench_request`.
+/// A request as the guest sees it, `bench_request` in C.
 #[repr(C)]
 pub(crate) struct Request {
     pub(crate) bytes: *const u8,
@@ -31,11 +31,11 @@ pub(crate) struct Request {
     pub(crate) edits: *mut u8,
     pub(crate) edits_capacity: u32,
     pub(crate) edits_length: u32,
-    /// Where the `Content` lies that the request is of.
+    /// Address of the request's `Content`.
     pub(crate) host: *mut c_void,
 }
 
-/// One operation, a `bench_operation`.
+/// One operation, `bench_operation` in C.
 #[repr(C)]
 pub(crate) struct Operation {
     pub(crate) request: *mut Request,
@@ -43,7 +43,7 @@ pub(crate) struct Operation {
     pub(crate) value: Text,
 }
 
-/// Where all fields are to be copied to, a `bench_copy`.
+/// Destination for a copy of all fields, `bench_copy` in C.
 #[repr(C)]
 pub(crate) struct Copy {
     pub(crate) request: *mut Request,
@@ -52,7 +52,7 @@ pub(crate) struct Copy {
     pub(crate) texts: *mut [Text; 2],
 }
 
-/// The functions of the host, a `bench_host`.
+/// Table of host functions, `bench_host` in C.
 #[repr(C)]
 pub(crate) struct Host {
     pub(crate) empty: unsafe extern "C" fn(*mut c_void) -> usize,
@@ -61,5 +61,5 @@ pub(crate) struct Host {
     pub(crate) copy: unsafe extern "C" fn(*mut Copy) -> usize,
 }
 
-/// A hook of the guest.
+/// A hook function of the guest.
 pub(crate) type Hook = unsafe extern "C" fn(*mut Request) -> c_int;

@@ -1,4 +1,4 @@
-//! The Go library: loaded, its functions found once, and safe to call.
+//! The loaded Go library, with safe wrappers of its functions.
 
 use std::error::Error;
 use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use crate::layout::{Hook, Host, Request};
 use crate::request;
 
-/// The library. It stays loaded: a Go runtime can't be ended.
+/// A loaded Go library. It is never unloaded: a Go runtime can't be ended.
 pub(crate) struct Library {
     handle: *mut c_void,
     empty: unsafe extern "C" fn(),
@@ -25,16 +25,16 @@ pub(crate) struct Library {
 unsafe impl Sync for Library {}
 
 impl Library {
-    /// Loads the library and tells it the host's functions.
+    /// Loads the library and passes it the table of host functions.
     pub(crate) fn open(path: &OsStr) -> Result<Self, Box<dyn Error>> {
         let path = CString::new(path.as_bytes())?;
-        // SAFETY: the path ends with a NUL; running the library's initialisation is what this is for.
+        // SAFETY: the path ends with a NUL; running the library's initialisation is intended.
         let handle = unsafe { dlopen(path.as_ptr(), RTLD_NOW) };
         if handle.is_null() {
             return Err(last_error().into());
         }
         let open: unsafe extern "C" fn(*const Host) = function(handle, "guest_open")?;
-        // SAFETY: shared.h declares it so; it copies the table before it returns.
+        // SAFETY: shared.h declares this type; the guest copies the table before it returns.
         unsafe { open(&request::HOST) };
         Ok(Self {
             handle,
@@ -49,66 +49,66 @@ impl Library {
         })
     }
 
-    /// Which way the guest's calls go.
+    /// Returns which mechanism the guest uses for its calls.
     pub(crate) fn status(&self) -> String {
         let mut text = vec![0; 500];
-        // SAFETY: it writes no more than the length it is told.
+        // SAFETY: the guest writes at most as many bytes as the length that is passed.
         let length = unsafe { (self.status)(text.as_mut_ptr(), text.len()) };
         text.truncate(length);
         String::from_utf8_lossy(&text).into_owned()
     }
 
-    /// Objects and bytes that the guest has allocated so far.
+    /// Returns the number of objects and bytes that the guest has allocated so far.
     pub(crate) fn allocated(&self) -> [u64; 2] {
         let mut out = [0; 2];
-        // SAFETY: it writes two numbers.
+        // SAFETY: the guest writes two numbers.
         unsafe { (self.allocated)(&mut out) };
         out
     }
 
     pub(crate) fn empty(&self) {
-        // SAFETY: it takes nothing and does nothing.
+        // SAFETY: the function takes no argument and does nothing.
         unsafe { (self.empty)() };
     }
 
     pub(crate) fn arguments(&self, request: &mut Request) {
-        // SAFETY: it reads the request while it runs.
+        // SAFETY: the guest reads the request only while the call runs.
         unsafe { (self.arguments)(request) };
     }
 
     pub(crate) fn barrier(&self, request: &mut Request) -> c_int {
-        // SAFETY: it reads the request while it runs.
+        // SAFETY: the guest reads the request only while the call runs.
         unsafe { (self.barrier)(request) }
     }
 
     pub(crate) fn panic(&self, request: &mut Request) -> c_int {
-        // SAFETY: its panic ends inside of it.
+        // SAFETY: the guest recovers the panic before it returns.
         unsafe { (self.panic)(request) }
     }
 
-    /// Has the guest call the host so many times by cgo.
+    /// Makes the guest call the host `count` times through cgo.
     pub(crate) fn inside_cgo(&self, count: usize) {
-        // SAFETY: it calls `empty` of the table.
+        // SAFETY: the guest calls `empty` of the table.
         unsafe { (self.inside_cgo)(count) };
     }
 
-    /// Has the guest call the host so many times by fastcall.
+    /// Makes the guest call the host `count` times through fastcall.
     pub(crate) fn inside_fast(&self, count: usize) {
-        // SAFETY: it calls `empty` of the table.
+        // SAFETY: the guest calls `empty` of the table.
         unsafe { (self.inside_fast)(count) };
     }
 
-    /// A hook, by its name.
+    /// Returns the hook called `name`.
     pub(crate) fn hook(&self, name: &str) -> Hook {
         function(self.handle, name).expect("the guest is built from the sources beside this program")
     }
 }
 
-/// Finds a function. `F` must be the type that shared.h or the guest's export says.
+/// Finds a function by name. `F` must be the type declared by shared.h or by the guest's export.
 fn function<F: Copy>(handle: *mut c_void, name: &str) -> Result<F, Box<dyn Error>> {
     const { assert!(size_of::<F>() == size_of::<*mut c_void>(), "a pointer to a function") };
     let name = CString::new(name)?;
-    // SAFETY: the handle is that of a loaded library, the name ends with a NUL.
+    // SAFETY: the handle is that of a loaded library; the name ends with a NUL.
     let address = unsafe { dlsym(handle, name.as_ptr()) };
     if address.is_null() {
         return Err(last_error().into());
@@ -118,12 +118,12 @@ fn function<F: Copy>(handle: *mut c_void, name: &str) -> Result<F, Box<dyn Error
 }
 
 fn last_error() -> String {
-    // SAFETY: it may be called at any time.
+    // SAFETY: dlerror may be called at any time.
     let text = unsafe { dlerror() };
     if text.is_null() {
         return "the library can't be loaded".to_owned();
     }
-    // SAFETY: it is a text that is good until the next call of these functions on this thread.
+    // SAFETY: the string is valid until the next call of these functions on this thread.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 

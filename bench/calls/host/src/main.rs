@@ -1,4 +1,4 @@
-//! Loads a Go library as a gateway does, calls it in many ways, and prints how long each took, a line of JSON a row.
+//! Loads a Go library as a gateway does, calls it in several ways, and prints the time of each as one line of JSON.
 //!
 //! `eddy-bench-calls-host LIBRARY [REPEATS]`
 
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Everything that is measured call after call.
+/// Returns the rows of all calls that are measured in a loop.
 fn rows(library: &Library, repeats: u32) -> Vec<Row> {
     let mut rows = vec![first_of_a_thread(library, repeats)];
     rows.push(measured(library, repeats, "c-go-empty", || library.empty()));
@@ -56,7 +56,7 @@ fn rows(library: &Library, repeats: u32) -> Vec<Row> {
     rows
 }
 
-/// A row with what the guest has allocated meanwhile.
+/// Measures a row, with the allocations of the guest.
 fn measured(library: &Library, repeats: u32, id: &'static str, mut work: impl FnMut()) -> Row {
     let ns = least(repeats, &mut work);
     let before = library.allocated();
@@ -67,7 +67,7 @@ fn measured(library: &Library, repeats: u32, id: &'static str, mut work: impl Fn
     Row::new(id, ns).with_allocations(before, after, ALLOCATION_CALLS)
 }
 
-/// A whole hook: a fresh list of changes, the crossing, and the changes applied.
+/// Measures a whole hook: an empty edit list, the crossing, and applying the edits.
 fn hooked(library: &Library, repeats: u32, id: &'static str, hook: Hook, expected: Expected) -> Row {
     let mut message = Message::new();
     let answer = message.enter(hook);
@@ -82,14 +82,14 @@ fn hooked(library: &Library, repeats: u32, id: &'static str, hook: Hook, expecte
     })
 }
 
-/// What a hook must do for its time to mean anything.
+/// Required result of a hook: a hook that does not do its work must not be timed.
 #[derive(Clone, Copy)]
 enum Expected {
     Allowed,
     TwoSet,
 }
 
-/// The first call into Go of each of some threads: the thread is made known to Go.
+/// Measures the first call into Go on each of several threads, which registers the thread with the Go runtime.
 fn first_of_a_thread(library: &Library, repeats: u32) -> Row {
     library.empty();
     let times = (0..repeats.max(5)).map(|_| {
@@ -101,7 +101,7 @@ fn first_of_a_thread(library: &Library, repeats: u32) -> Row {
     Row::new("c-go-first", times.fold(f64::INFINITY, f64::min))
 }
 
-/// Two threads that call at the same time; what the slower of them needs.
+/// Measures two threads that call at the same time; the row is the time of the slower one.
 fn two_threads(library: &Library, repeats: u32) -> Row {
     let ns = thread::scope(|scope| {
         let other = scope.spawn(|| least(repeats * 3, &mut || library.empty()));
@@ -111,13 +111,13 @@ fn two_threads(library: &Library, repeats: u32) -> Row {
     Row::new("c-go-two-threads", ns)
 }
 
-/// What a call from Go to the host takes inside of a call from the host to Go.
+/// Returns the time of a call from Go to the host, made inside a call from the host to Go.
 fn inside(repeats: u32, id: &'static str, many: impl Fn(usize)) -> Row {
     Row::new(id, least(repeats, &mut || many(INSIDE_CALLS)) / INSIDE_CALLS as f64)
 }
 
 impl Library {
-    /// The hooks, with the rows they are.
+    /// Returns the hooks with the ids of their rows.
     fn hooks(&self) -> Vec<(&'static str, Hook, Expected)> {
         vec![
             ("auth-flat", self.hook("hook_auth_flat"), Expected::Allowed),
@@ -133,8 +133,8 @@ impl Library {
     }
 }
 
-/// Calls over which allocations are counted.
+/// Number of calls over which allocations are counted.
 const ALLOCATION_CALLS: u32 = 20_000;
 
-/// Calls inside of one call; the crossing itself is a ten-thousandth of them.
+/// Calls made inside one crossing, so that the crossing itself is a ten-thousandth of the time.
 const INSIDE_CALLS: usize = 10_000;

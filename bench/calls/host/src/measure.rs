@@ -1,9 +1,9 @@
-//! Times of short pieces of work, and the lines that say them.
+//! Timing of short pieces of work, and the output rows.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-/// A line of the output.
+/// A line of output.
 pub(crate) struct Row {
     id: String,
     figures: Vec<(&'static str, f64)>,
@@ -19,7 +19,7 @@ impl Row {
         self
     }
 
-    /// Adds what was allocated between two readings, a call.
+    /// Adds the allocations per call between two readings.
     pub(crate) fn with_allocations(self, before: [u64; 2], after: [u64; 2], calls: u32) -> Self {
         let per_call =
             |index: usize| ((after[index] - before[index]) as f64 / f64::from(calls) * 100.0).round() / 100.0;
@@ -35,8 +35,8 @@ impl Row {
     }
 }
 
-/// The least time in ns that a piece of work took in some repeats of a millisecond or so: what else runs on the machine
-/// only ever adds.
+/// Returns the least time in ns per run of `work`, over several repeats of about a millisecond. Other work on the
+/// machine only ever adds time.
 pub(crate) fn least(repeats: u32, work: &mut impl FnMut()) -> f64 {
     let mut count = 16;
     while timed(count, work) < Duration::from_millis(1) {
@@ -47,7 +47,7 @@ pub(crate) fn least(repeats: u32, work: &mut impl FnMut()) -> f64 {
         .fold(f64::INFINITY, f64::min)
 }
 
-/// The time in ns of a single piece of work, the clock's own included.
+/// Returns the time in ns of a single run, including the clock's own overhead.
 pub(crate) fn once(work: impl FnOnce()) -> f64 {
     let start = Instant::now();
     work();

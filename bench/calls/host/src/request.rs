@@ -1,27 +1,27 @@
-//! A request of twenty fields, how it is shown to the guest, and what the guest may ask the host of it.
+//! A request of twenty header fields, the view of it that the guest gets, and the host functions that access it.
 
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 
 use crate::layout::{BenchField, Copy, Hook, Host, Operation, Request, Text};
 
-/// A request with the memory it is laid out in. It stays where it is: the guest's view points into it.
+/// A request with its memory. It must not move: the guest's view points into it.
 pub(crate) struct Message {
     content: Box<Content>,
     edits: Vec<u64>,
     view: Request,
 }
 
-/// What the host knows of a request.
+/// The request data of the host.
 struct Content {
     bytes: Vec<u8>,
     fields: Vec<BenchField>,
-    /// Changes that the guest asked for.
+    /// Edits that the guest has requested.
     changes: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 impl Message {
-    /// A request like that of a browser, with the credential that the guest's filters look for.
+    /// Creates a request like that of a browser, with the credentials that the guest's filters expect.
     pub(crate) fn new() -> Self {
         let mut content =
             Box::new(Content { bytes: Vec::new(), fields: Vec::new(), changes: Vec::with_capacity(8) });
@@ -42,36 +42,37 @@ impl Message {
         Self { content, edits, view }
     }
 
-    /// The view of the guest.
+    /// Returns the view for the guest.
     pub(crate) fn request(&mut self) -> &mut Request {
         self.view.host = (&raw mut *self.content).cast();
         &mut self.view
     }
 
-    /// Enters a hook with the request and applies what it has written.
+    /// Calls a hook with the request and applies the edits that it has written.
     pub(crate) fn enter(&mut self, hook: Hook) -> c_int {
         self.content.changes.clear();
         self.view.edits_length = 0;
         let request = self.request();
-        // SAFETY: the view points to memory of `self`, which nobody else uses while the hook runs. A hook is a function of
-        // the guest that takes a request.
+        // SAFETY: the view points to memory of `self`, which nothing else accesses while the hook runs. A hook is a
+        // guest function that takes a request.
         let answer = unsafe { hook(request) };
         self.apply();
         answer
     }
 
-    /// How many changes the last hook made.
+    /// Returns the number of edits that the last hook made.
     pub(crate) fn applied(&self) -> usize {
         self.content.changes.len()
     }
 
-    /// What a hook returns that has seen every field: lengths and first bytes of the names.
+    /// Returns the result of a hook that has visited every field: the sum of all lengths and of the first bytes of
+    /// the names.
     pub(crate) fn visited(&self) -> c_int {
         let of = |(name, value): &(&str, &str)| name.len() + value.len() + usize::from(name.as_bytes()[0]);
         c_int::try_from(FIELDS.iter().map(of).sum::<usize>()).expect("a small number")
     }
 
-    /// Reads the list of changes, believing nothing.
+    /// Reads the edit list without trusting its contents.
     fn apply(&mut self) {
         let mut rest = self.edits.as_slice();
         let mut left = self.view.edits_length as usize / 8;
@@ -91,9 +92,9 @@ impl Message {
     }
 }
 
-/// Name and value of a record, copied out of its words.
+/// Copies the name and the value of a record out of its words.
 fn split(words: &[u64], name_length: usize, value_length: usize) -> (Vec<u8>, Vec<u8>) {
-    // SAFETY: words have no padding, and a byte may have any value and lie anywhere.
+    // SAFETY: words have no padding, and a byte may have any value and any address.
     let (_, bytes, _) = unsafe { words.align_to::<u8>() };
     let (name, rest) = bytes.split_at(name_length);
     (name.to_vec(), rest[..value_length].to_vec())
@@ -126,9 +127,9 @@ extern "C" fn host_empty(_: *mut c_void) -> usize {
     0
 }
 
-/// Finds a field by name and shows its value.
+/// Finds a field by name and returns its value.
 unsafe extern "C" fn host_get(operation: *mut Operation) -> usize {
-    // SAFETY: the guest passes an operation that nobody else uses meanwhile.
+    // SAFETY: the guest passes an operation that nothing else accesses during the call.
     let operation = unsafe { &mut *operation };
     let Some(content) = content_of(operation.request) else { return 0 };
     let name = bytes_of(&operation.name);
@@ -138,28 +139,28 @@ unsafe extern "C" fn host_get(operation: *mut Operation) -> usize {
     1
 }
 
-/// Notes a change.
+/// Records an edit.
 unsafe extern "C" fn host_set(operation: *mut Operation) -> usize {
-    // SAFETY: the guest passes an operation that nobody else uses meanwhile.
+    // SAFETY: the guest passes an operation that nothing else accesses during the call.
     let operation = unsafe { &mut *operation };
     let Some(content) = content_of(operation.request) else { return 0 };
     content.changes.push((bytes_of(&operation.name).to_vec(), bytes_of(&operation.value).to_vec()));
     1
 }
 
-/// Copies all fields to where the guest has made room for them.
+/// Copies all fields into buffers that the guest has allocated.
 unsafe extern "C" fn host_copy(copy: *mut Copy) -> usize {
-    // SAFETY: the guest passes a description that nobody else uses meanwhile.
+    // SAFETY: the guest passes a description that nothing else accesses during the call.
     let copy = unsafe { &mut *copy };
     let Some(content) = content_of(copy.request) else { return 0 };
-    // SAFETY: the guest has made room for as many bytes as the request says it has.
+    // SAFETY: the guest has allocated as many bytes as the request states.
     unsafe { copy.bytes.copy_from_nonoverlapping(content.bytes.as_ptr(), content.bytes.len()) };
     if !copy.fields.is_null() {
         // SAFETY: as above, for the fields.
         unsafe { copy.fields.copy_from_nonoverlapping(content.fields.as_ptr(), content.fields.len()) };
     }
     if !copy.texts.is_null() {
-        // SAFETY: as above, for a pair of texts a field.
+        // SAFETY: as above, for a pair of texts per field.
         let texts = unsafe { std::slice::from_raw_parts_mut(copy.texts, content.fields.len()) };
         for (pair, field) in texts.iter_mut().zip(&content.fields) {
             let text = |start: u32, end: u32| Text {
@@ -173,9 +174,10 @@ unsafe extern "C" fn host_copy(copy: *mut Copy) -> usize {
 }
 
 fn content_of<'a>(request: *mut Request) -> Option<&'a mut Content> {
-    // SAFETY: the guest passes the request that it was entered with, which lives until it returns.
+    // SAFETY: the guest passes the request that its hook was called with, which lives until the hook returns.
     let request = unsafe { request.as_ref() }?;
-    // SAFETY: `Message::request` has written where the content is; while the guest runs, nobody else uses it.
+    // SAFETY: `Message::request` has stored the address of the content; nothing else accesses it while the guest
+    // runs.
     unsafe { request.host.cast::<Content>().as_mut() }
 }
 
@@ -183,14 +185,14 @@ fn bytes_of(text: &Text) -> &[u8] {
     if text.length == 0 {
         return &[];
     }
-    // SAFETY: the guest passes bytes that stay until the call returns.
+    // SAFETY: the guest passes bytes that stay valid until the call returns.
     unsafe { std::slice::from_raw_parts(text.data, text.length) }
 }
 
-/// The number of the field `authorization`, as guest/request.go has it.
+/// Number of the field `authorization`, as defined in guest/request.go.
 const AUTHORIZATION: u32 = 33;
 
-/// Room for changes, in words.
+/// Capacity of the edit list, in words.
 const EDITS_WORDS: usize = 512;
 
 const FIELDS: [(&str, &str); 20] = [

@@ -7,13 +7,13 @@ use base64::engine::general_purpose::STANDARD;
 use proxy_wasm::traits::{Context, HttpContext};
 use proxy_wasm::types::Action;
 
-/// Lets requests with the right credentials pass.
+/// Lets only requests with the right credentials pass.
 pub(crate) struct BasicAuth {
     expected: Rc<[u8]>,
 }
 
 impl BasicAuth {
-    /// Expects `name:password`.
+    /// Creates a filter that expects `name:password`.
     pub(crate) fn new(expected: Rc<[u8]>) -> Self {
         Self { expected }
     }
@@ -41,7 +41,7 @@ impl HttpContext for BasicAuth {
     }
 }
 
-/// Compares in a time that depends on the lengths alone.
+/// Compares in a time that depends on the lengths only.
 fn is_equal(one: &[u8], other: &[u8]) -> bool {
     let differ = |sum, (a, b): (&u8, &u8)| std::hint::black_box(sum | (a ^ b));
     one.len() == other.len() && one.iter().zip(other).fold(0, differ) == 0

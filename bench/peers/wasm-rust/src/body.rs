@@ -1,11 +1,12 @@
-//! A look at bodies.
+//! A filter that reads bodies.
 
 use proxy_wasm::traits::{Context, HttpContext};
 use proxy_wasm::types::Action;
 
 use crate::complain;
 
-/// Looks through the response's body, as it passes, for a byte that the bodies of the benchmark don't have, so to its end.
+/// Searches each response body while it passes for a byte that no body of the benchmark contains, and so reads it to
+/// its end.
 pub(crate) struct BodyRead;
 
 impl Context for BodyRead {}

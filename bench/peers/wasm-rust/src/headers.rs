@@ -1,9 +1,9 @@
-//! A header from another, in each direction.
+//! A filter that copies a header to another one, in each direction.
 
 use proxy_wasm::traits::{Context, HttpContext};
 use proxy_wasm::types::Action;
 
-/// Sets `host2` to what `Host` says, and `server2` to what `Server` says.
+/// Sets `host2` to the value of `Host` in requests, and `server2` to the value of `Server` in responses.
 pub(crate) struct HeaderGetSet;
 
 impl Context for HeaderGetSet {}
@@ -16,7 +16,7 @@ impl HttpContext for HeaderGetSet {
     }
 
     fn on_http_response_headers(&mut self, _: usize, _: bool) -> Action {
-        // The gateway's own answers have none.
+        // The gateway's local replies have none.
         if let Some(server) = self.get_http_response_header("server") {
             self.set_http_response_header("server2", Some(&server));
         }

@@ -1,5 +1,5 @@
-//! The filters of `envoy-wasm` and `eddy-wasm`: one module for both, in Rust with the kit of proxy-wasm. The configuration
-//! names the filter. Nothing is kept from one request to the next.
+//! Filters of `envoy-wasm` and `eddy-wasm`: one module for both, in Rust with the proxy-wasm SDK. The configuration
+//! names the filter. No state is kept between requests.
 #![forbid(unsafe_code)]
 
 mod auth;
@@ -17,7 +17,7 @@ proxy_wasm::main! {{
     proxy_wasm::set_root_context(|_| Box::new(WasmRootContext { filter: WasmFilterKind::Passthrough }));
 }}
 
-/// What the configuration says.
+/// The filter configuration.
 #[derive(Deserialize)]
 #[serde(tag = "filter", rename_all = "kebab-case")]
 enum WasmFilterConfig {
@@ -27,7 +27,7 @@ enum WasmFilterConfig {
     BodyRead,
 }
 
-/// Which filter it is, with what it needs.
+/// The configured filter with its data.
 enum WasmFilterKind {
     Passthrough,
     BasicAuth(Rc<[u8]>),
@@ -73,7 +73,7 @@ impl RootContext for WasmRootContext {
     }
 }
 
-/// Does nothing. A module of this kit has every function that a gateway may enter, and is entered in every phase.
+/// Does nothing. A module built with this SDK exports every callback, so the gateway calls it in every phase.
 struct Passthrough;
 
 impl Context for Passthrough {}
@@ -82,6 +82,6 @@ impl HttpContext for Passthrough {}
 
 /// Writes a line to the gateway's log.
 fn complain(text: &str) {
-    // A log that takes nothing is no reason to stop.
+    // A log that cannot be written to is no reason to stop.
     let _ = hostcalls::log(LogLevel::Error, text);
 }

@@ -1,10 +1,10 @@
-//! Codecs of Rust with the messages of the crate's own benchmark: marshal, unmarshal, and a field without either; one thread and
-//! one for each CPU, with allocations. `make bench-protobuf` runs it.
+//! Rust protobuf codecs on the messages of the crate's own benchmark: marshal, unmarshal, and access to one field
+//! without either. Measured on one thread and on one thread per CPU, with allocations. `make bench-protobuf` runs it.
 //!
 //!     cargo run --release -- [WORD]... [--json FILE]
 //!
-//! Each row is measured in rounds, of which the best counts: whatever else runs can only make one slower. Where several threads
-//! work at once, a row is the time that passes divided by all their messages.
+//! Each row is measured in rounds, of which the best counts: other work on the machine can only make a round slower.
+//! With several threads, a row is the elapsed time divided by the messages of all threads.
 
 #![forbid(unsafe_code)]
 
@@ -24,7 +24,7 @@ mod generated {
 
 use serde::Serialize;
 
-/// What eddy-bench reports of, in the form of the crate's own benchmark.
+/// The document that eddy-bench reports from, in the format of the crate's own benchmark.
 #[derive(Serialize)]
 struct Document {
     subject: &'static str,

@@ -1,11 +1,11 @@
-//! How a way is measured.
+//! Measurement of one codec operation.
 
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use crate::ways::Way;
 
-/// Nanoseconds and allocations a message, with so many threads at once.
+/// Returns nanoseconds and allocations per message, with `threads` threads at once.
 pub(crate) fn measure(way: &Way, threads: usize) -> (f64, f64) {
     let mut op = (way.begin)();
     (0..WARM_RUNS).for_each(|_| op());

@@ -1,4 +1,4 @@
-//! The ways of working with a message.
+//! The codec operations that are measured.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -10,17 +10,17 @@ use crate::generated::{self, __buffa::view};
 use crate::objects;
 use crate::samples::{Sample, schema};
 
-/// One way of doing one thing.
+/// One operation by one implementation.
 pub(crate) struct Way<'s> {
     pub(crate) work: &'static str,
     pub(crate) by: &'static str,
-    /// Makes ready for one thread; what it answers with does the work once.
+    /// Prepares the operation on one thread and returns a closure that performs it once.
     pub(crate) begin: Box<dyn Fn() -> Op<'s> + Sync + 's>,
 }
 
 pub(crate) type Op<'s> = Box<dyn FnMut() + 's>;
 
-/// All ways of working with a sample.
+/// Returns all operations on a sample.
 pub(crate) fn all(sample: &Sample) -> Vec<Way<'_>> {
     let mut ways = if sample.name == "published" {
         codecs::<objects::Published, generated::Published>(sample)
@@ -61,7 +61,7 @@ fn way<'s>(work: &'static str, by: &'static str, begin: impl Fn() -> Op<'s> + Sy
     Way { work, by, begin: Box::new(begin) }
 }
 
-/// The codecs that make objects.
+/// Returns the codecs that decode into objects.
 fn codecs<P: prost::Message + Default + 'static, B: buffa::Message + Default + 'static>(
     sample: &Sample,
 ) -> Vec<Way<'_>> {

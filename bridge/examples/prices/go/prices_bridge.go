@@ -8,28 +8,28 @@ import (
 	bridge "github.com/eddy-gateway/eddy/bridge/go"
 )
 
-// Order: An article and how many of it are wanted, read where Rust has them.
+// Order: An article and the ordered quantity, read from Rust's memory.
 type Order struct {
-	// What is wanted.
+	// Name of the article.
 	Article bridge.Str
-	// How many.
+	// Ordered quantity.
 	Count uint32
 	_     [4]byte
 }
 
-// Price: What an order costs.
+// Price: Price of an order.
 type Price struct {
-	// In cents.
+	// Amount in cents.
 	Cents uint64
-	// In words, for people.
+	// Amount as text for people.
 	Text string
 }
 
-// Prices: A list of prices, which a library of Go has.
+// Prices: A price list implemented in a Go library.
 type Prices interface {
-	// Price: The price of an order, or why there is none.
+	// Price: Returns the price of an order, or why there is none.
 	Price(order *Order) (Price, error)
-	// Ask: As `price`, from a supplier who takes his time.
+	// Ask: Returns the price in cents from a supplier that answers later.
 	Ask(ctx context.Context, article bridge.Str) (uint64, error)
 }
 

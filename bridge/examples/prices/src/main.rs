@@ -1,4 +1,4 @@
-//! A program of Rust that uses a library of Go: `prices LIBRARY`.
+//! A Rust program that uses a Go library: `prices LIBRARY`.
 
 #![forbid(unsafe_code)]
 
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Waits for a future on this thread; a program with a runtime awaits it there.
+/// Blocks this thread on a future; a program with an async runtime awaits it instead.
 fn wait<F: Future>(future: F) -> F::Output {
     struct UnparkWaker(Thread);
     impl Wake for UnparkWaker {

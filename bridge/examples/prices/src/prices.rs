@@ -1,29 +1,29 @@
-//! What the program of Rust asks of the library of Go.
+//! Declaration of the functions that the Rust program calls in the Go library.
 
-/// An article and how many of it are wanted, read where Rust has them.
+/// An article and the ordered quantity, read from Rust's memory.
 #[derive(Debug, eddy_bridge::Record)]
 pub(crate) struct Order<'a> {
-    /// What is wanted.
+    /// Name of the article.
     pub(crate) article: &'a str,
-    /// How many.
+    /// Ordered quantity.
     pub(crate) count: u32,
 }
 
-/// What an order costs.
+/// Price of an order.
 #[derive(Debug, eddy_bridge::Record)]
 pub(crate) struct Price {
-    /// In cents.
+    /// Amount in cents.
     pub(crate) cents: u64,
-    /// In words, for people.
+    /// Amount as text for people.
     pub(crate) text: String,
 }
 
-/// A list of prices, which a library of Go has.
+/// A price list implemented in a Go library.
 #[eddy_bridge::go]
 pub(crate) trait Prices {
-    /// The price of an order, or why there is none.
+    /// Returns the price of an order, or why there is none.
     fn price(&self, order: &Order<'_>) -> Result<Price, String>;
 
-    /// As `price`, from a supplier who takes his time.
+    /// Returns the price in cents from a supplier that answers later.
     async fn ask(&self, article: &str) -> Result<u64, String>;
 }

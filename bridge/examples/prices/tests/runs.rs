@@ -1,4 +1,4 @@
-//! The example is built and run as its README says.
+//! Builds and runs the example as its README describes.
 #![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
 use std::fs;

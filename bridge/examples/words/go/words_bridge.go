@@ -8,17 +8,17 @@ import (
 	bridge "github.com/eddy-gateway/eddy/bridge/go"
 )
 
-// Summary: What is known of a text.
+// Summary: Statistics of a text.
 type Summary struct {
-	// How many words it has.
+	// Number of words.
 	Words uint64
-	// How often each occurs.
+	// Number of occurrences of each word.
 	Counts map[string]uint32
-	// The longest, if there is one.
+	// Longest word, if there is any.
 	Longest bridge.Option[string]
 }
 
-// Words: Looks at texts.
+// Words: Word statistics.
 //
 // It calls an implementation in Rust. Any goroutine may use it.
 type Words struct {
@@ -31,7 +31,7 @@ func BindWords(from bridge.Binder) (Words, error) {
 	return Words{service}, err
 }
 
-// Count: How many words a text has. It is called often, and takes no time: a short call.
+// Count: Returns the number of words in a text. Called often and returns quickly: a short call.
 func (s Words) Count(text string) (answer uint64, err error) {
 	frame := struct {
 		extent uint64
@@ -49,7 +49,7 @@ func (s Words) Count(text string) (answer uint64, err error) {
 
 var wordsCountParts = []bridge.Part{{At: 0, Size: 1}}
 
-// Summary: All that is known of a text, or why nothing is.
+// Summary: Returns the statistics of a text, or why there are none.
 func (s Words) Summary(text string) (answer Summary, err error) {
 	var kept bridge.Kept
 	defer kept.End(&err)
@@ -73,7 +73,7 @@ func (s Words) Summary(text string) (answer Summary, err error) {
 
 var wordsSummaryParts = []bridge.Part{{At: 0, Size: 1}}
 
-// CountLater: As `count`, of a text that is so long that it is better not waited for.
+// CountLater: Returns the number of words in a text that is too long to block the caller.
 func (s Words) CountLater(ctx context.Context, text string) (answer uint64, err error) {
 	call := s.service.BeginAsync(2)
 	defer call.End(&err)

@@ -1,4 +1,4 @@
-//! A library of Rust that a program of Go uses.
+//! A Rust library that a Go program uses.
 
 mod words;
 

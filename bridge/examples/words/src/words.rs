@@ -1,28 +1,28 @@
-//! What the program of Go asks of the library of Rust.
+//! Declaration of the functions that the Go program calls in the Rust library.
 
 use std::collections::BTreeMap;
 
-/// What is known of a text.
+/// Statistics of a text.
 #[derive(Debug, eddy_bridge::Record)]
 pub struct Summary {
-    /// How many words it has.
+    /// Number of words.
     pub words: u64,
-    /// How often each occurs.
+    /// Number of occurrences of each word.
     pub counts: BTreeMap<String, u32>,
-    /// The longest, if there is one.
+    /// Longest word, if there is any.
     pub longest: Option<String>,
 }
 
-/// Looks at texts.
+/// Word statistics.
 #[eddy_bridge::rust]
 pub trait Words {
-    /// How many words a text has. It is called often, and takes no time: a short call.
+    /// Returns the number of words in a text. Called often and returns quickly: a short call.
     #[short]
     fn count(&self, text: &str) -> u64;
 
-    /// All that is known of a text, or why nothing is.
+    /// Returns the statistics of a text, or why there are none.
     fn summary(&self, text: &str) -> Result<Summary, String>;
 
-    /// As `count`, of a text that is so long that it is better not waited for.
+    /// Returns the number of words in a text that is too long to block the caller.
     async fn count_later(&self, text: &str) -> u64;
 }

@@ -1,11 +1,11 @@
-//! The example is built and run as its README says.
+//! Builds and runs the example as its README describes.
 #![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::{env, fs};
 
-/// The library, which is built with these tests, beside them.
+/// Returns the path of the library, which is built together with these tests, beside them.
 fn library() -> PathBuf {
     let tests = env::current_exe().unwrap();
     tests.with_file_name("libwords.so")

@@ -1,4 +1,4 @@
-//! Services for another process.
+//! Serves the calls of another process.
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -11,7 +11,7 @@ use eddy_bridge_ring::{CallFailure, CallHandler, Incoming, Workers};
 
 use crate::{ABSENT, BIND, CALL, DIFFERENT, FAULT, words};
 
-/// Answers calls of another process from services: methods that wait on threads of its own, async ones on the executor of
+/// Serves calls of another process: blocking methods on threads of its own, async methods on the executor of
 /// [`eddy_bridge::set_executor`].
 #[derive(Debug)]
 pub struct ServiceHandler {
@@ -20,11 +20,11 @@ pub struct ServiceHandler {
 }
 
 impl ServiceHandler {
-    /// Starts as many threads as are given, each of which answers one call at a time; so many more calls wait. Calls of
-    /// async methods need none: the link's [`calls_max`](eddy_bridge_ring::Limits::calls_max) is their limit.
+    /// Starts `threads` threads, each of which runs one call at a time; at most `waiting_max` further calls wait.
+    /// Async methods need no thread: their limit is [`calls_max`](eddy_bridge_ring::LinkLimits::calls_max) of the link.
     ///
     /// # Errors
-    /// When no thread can be started.
+    /// Returns an error if no thread can be started.
     pub fn start(
         services: Vec<ServiceImplementation>,
         threads: usize,
@@ -43,7 +43,7 @@ impl ServiceHandler {
         Ok(Self { services, workers })
     }
 
-    /// The answer of a call of an async method, which is to come; nothing where it is another call.
+    /// Returns the future reply to a call of an async method; `None` for any other call.
     fn later(&self, call: &Incoming) -> Option<ReplyFuture> {
         let (target, request) = (call.method() == CALL).then(|| call.bytes().split_first_chunk())??;
         let (service, method) = words::halves(u64::from_ne_bytes(*target));
@@ -62,7 +62,7 @@ impl CallHandler for ServiceHandler {
     }
 }
 
-/// Answers a call when its future does, and drops the future when nobody waits any longer.
+/// Answers a call when its future is ready, and drops the future when the caller has cancelled.
 async fn tell(call: Incoming, answer: ReplyFuture) {
     let answer = {
         let mut answer = answer;

@@ -1,4 +1,4 @@
-//! Services of another process.
+//! Calls services of another process.
 
 use std::future::ready;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use eddy_bridge_ring::{CallError, CallFailure, ProcessLink};
 
 use crate::{ABSENT, BIND, CALL, DIFFERENT, FAULT, words};
 
-/// Another process, as a way to its services.
+/// A connection to another process that calls its services.
 #[derive(Debug)]
 pub struct RemoteProcess {
     link: ProcessLink,
@@ -21,22 +21,23 @@ pub struct RemoteProcess {
 pub enum RemoteBindError {
     /// The other process has no service of this name.
     Absent(String),
-    /// It has one of another declaration: generate the code of both sides from the same and build again.
+    /// The service has another declaration: generate the code of both sides from the same declaration and build
+    /// again.
     Different(String),
-    /// It could not be asked, or answered otherwise than it should.
+    /// It could not be reached, or its response was invalid.
     Unreachable(String),
 }
 
 impl RemoteProcess {
-    /// A process at the other end of a link. Calls take no longer than the timeout.
+    /// Creates a client for the process at the other end of a link. Calls fail after the timeout.
     pub fn new(link: ProcessLink, timeout: Duration) -> Arc<Self> {
         Arc::new(Self { link, timeout })
     }
 
-    /// Finds a service by its name and the shape of its declaration, as generated code has them.
+    /// Finds a service by its name and the shape of its declaration, as given by generated code.
     ///
     /// # Errors
-    /// Every [`BindError`].
+    /// Every [`RemoteBindError`].
     pub fn bind(self: &Arc<Self>, name: &str, shape: u64) -> Result<BoundService, RemoteBindError> {
         let mut question = shape.to_ne_bytes().to_vec();
         question.extend(name.as_bytes());
@@ -74,7 +75,7 @@ impl ServiceTransport for RemoteProcess {
     }
 }
 
-/// A call as bytes: whom it is for, and the request.
+/// Encodes a call: service, method and request.
 fn question(service: u32, method: u32, request: &[u64]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(size_of_val(request) + 8);
     words::append(&mut bytes, &[words::join(service, method)]);
@@ -82,13 +83,13 @@ fn question(service: u32, method: u32, request: &[u64]) -> Vec<u8> {
     bytes
 }
 
-/// What came back, as the bridge has it.
+/// Decodes a reply.
 fn words_of(outcome: Result<Vec<u8>, CallError>) -> Result<Vec<u64>, BridgeError> {
     let malformed = || BridgeError::new(BridgeErrorKind::Malformed, "the reply has no whole words");
     words::of(&outcome.map_err(fault)?).ok_or_else(malformed)
 }
 
-/// What the bridge says of a call without an answer.
+/// Converts the error of a call without a reply.
 fn fault(error: CallError) -> BridgeError {
     let kind = match &error {
         CallError::Timeout(_) => BridgeErrorKind::Deadline,
@@ -104,7 +105,7 @@ fn fault(error: CallError) -> BridgeError {
     }
 }
 
-/// The kind of fault that a failure is, by its code.
+/// Returns the fault kind for the code of a failure.
 fn kind_of(code: u32) -> BridgeErrorKind {
     let kinds = [
         BridgeErrorKind::Panic,

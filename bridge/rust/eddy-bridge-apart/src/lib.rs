@@ -1,8 +1,8 @@
-//! The bridge between two processes: services that were declared for calls in one process, over a ring.
+//! Bridge calls between two processes, over a ring, for services declared for calls within one process.
 //!
-//! The caller finds a service with [`Apart::bind`] and gives it to the generated caller; the called process gives its
-//! implementations to [`Answers`], which is a handler of the ring. Either may be in Go: the package `apart` there speaks
-//! the same.
+//! The caller finds a service with [`RemoteProcess::bind`] and passes it to the generated caller; the called process
+//! passes its implementations to [`ServiceHandler`], which is a handler of the ring. Either may be in Go: the Go
+//! package `apart` uses the same protocol.
 //!
 //! ```text
 //! method 0   finds a service: its shape (8 bytes) and its name; the answer is its number (8 bytes)
@@ -19,11 +19,11 @@ pub use apart::{RemoteBindError, RemoteProcess};
 
 /// Finds a service.
 const BIND: u32 = 0;
-/// Calls a method of one.
+/// Calls a method of a service.
 const CALL: u32 = 1;
-/// There is no such service.
+/// The service does not exist.
 const ABSENT: u32 = eddy_bridge_ring::CallFailure::FIRST_OWN;
-/// The service was made from another declaration.
+/// The service has another declaration.
 const DIFFERENT: u32 = ABSENT + 1;
 /// Added to the kind of a fault.
 const FAULT: u32 = 32;

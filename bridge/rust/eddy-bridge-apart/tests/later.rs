@@ -1,4 +1,4 @@
-//! Async methods of another process, in Go, and those that it calls back.
+//! Async methods of another process, in Go, and async methods that it calls back.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
@@ -17,7 +17,7 @@ fn echo(process: &GoProcess) -> Echo {
     Echo::with(process.linked().bind("Echo", Echo::SHAPE).unwrap())
 }
 
-/// As many calls as a link allows by default.
+/// The default limit of concurrent calls of a link.
 const CALLS: usize = 1024;
 
 #[test]
@@ -45,7 +45,7 @@ fn a_dead_process_ends_all_calls() {
     let mut process = GoProcess::start("ends");
     let echo = echo(&process);
     let calls: Vec<_> = (0..CALLS).map(|_| echo.for_ever()).collect();
-    // One call of these is beyond the limit as long as all are under way.
+    // One more call is beyond the limit while all of these are in flight.
     assert_eq!(echo.nothing().unwrap_err().kind, BridgeErrorKind::Overloaded);
     process.child.kill().unwrap();
     for call in calls {

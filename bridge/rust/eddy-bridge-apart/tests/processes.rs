@@ -1,4 +1,4 @@
-//! Services of another process, in Go: every type, both ways, and what goes wrong.
+//! Services of a Go process: every type, both directions, and errors.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on fails")]
 

@@ -1,4 +1,4 @@
-//! Async methods in Rust, called over a ring from Rust: what becomes of them when they panic, and when nobody waits.
+//! Async Rust methods called over a ring from Rust: panics and cancelled calls.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
@@ -18,16 +18,16 @@ use eddy_bridge_ring::{LinkLimits, NoCalls, ProcessLink, accept_stream, connect_
 
 use crate::waiting::{until, wait};
 
-/// Rust answers later.
+/// Async methods implemented in Rust.
 #[eddy_bridge::rust]
 pub trait Slow {
-    /// The text, at once.
+    /// Returns the text at once.
     async fn echo(&self, text: &str) -> String;
-    /// Never.
+    /// Never completes.
     async fn never(&self);
-    /// A panic.
+    /// Panics.
     async fn explode(&self, text: &str);
-    /// How many futures are there.
+    /// Returns the number of live futures.
     fn alive(&self) -> u64;
 }
 
@@ -41,7 +41,7 @@ struct Sloth {
     alive: Arc<AtomicUsize>,
 }
 
-/// Counts itself while it is there.
+/// Counts live instances.
 struct LiveCountGuard(Arc<AtomicUsize>);
 
 impl LiveCountGuard {
@@ -78,7 +78,7 @@ impl Slow for Sloth {
     }
 }
 
-/// A service and a way to it, the implementation's count, and the link's other end.
+/// Returns a service, the live count of its implementation, and the link's other end.
 fn slow(timeout: Duration) -> (BoundService, Arc<AtomicUsize>, ProcessLink) {
     let sloth = Sloth::default();
     let alive = Arc::clone(&sloth.alive);
@@ -98,7 +98,7 @@ fn a_future_answers() {
     let long = "long ".repeat(100_000);
     for text in ["", "short", &long] {
         assert_eq!(wait(service.start(ECHO, &(text,)).answer::<String>()).unwrap(), text);
-        // Whether the caller waits in place is his affair.
+        // Whether the caller blocks is up to the caller.
         assert_eq!(service.call::<_, String>(ECHO, &(text,)).unwrap(), text);
     }
 }
@@ -115,7 +115,7 @@ fn what_is_dropped_is_dropped_on_the_other_side() {
     let (service, alive, _other) = slow(LONG);
     let calls: Vec<_> = (0..1000).map(|_| service.start(NEVER, &()).answer::<()>()).collect();
     until(|| alive.load(SeqCst) == 1000);
-    // They hold none of the threads that other calls need.
+    // They occupy none of the threads that other calls need.
     assert_eq!(service.call::<_, u64>(ALIVE, &()).unwrap(), 1000);
     drop(calls);
     until(|| alive.load(SeqCst) == 0);
@@ -157,5 +157,5 @@ fn requests_that_are_wrong_are_malformed() {
     assert_eq!(fault, BridgeError::new(BridgeErrorKind::Unknown, "`Slow` has no method 99"));
 }
 
-/// Longer than anything takes that works.
+/// Longer than any successful operation takes.
 const LONG: Duration = Duration::from_secs(60);

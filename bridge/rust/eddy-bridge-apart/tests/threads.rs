@@ -1,4 +1,5 @@
-//! Nobody holds a thread while he waits for another process. A program of its own, because it counts its threads.
+//! Calls to another process do not occupy a thread while they wait. A test program of its own, because it counts its
+//! threads.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
@@ -21,7 +22,7 @@ fn a_thousand_calls_are_under_way_from_one_thread() {
     let before = threads();
 
     let mut calls: Vec<_> = (0..1000).map(|_| Box::pin(echo.for_ever())).collect();
-    // What is called after them is answered before them.
+    // Later calls are answered first.
     assert_eq!(wait(echo.later("meanwhile", 0)).unwrap(), "meanwhile");
     for call in &mut calls {
         assert!(call.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
@@ -32,7 +33,7 @@ fn a_thousand_calls_are_under_way_from_one_thread() {
     drop(calls);
     until(|| echo.ended().unwrap() == 1000);
 
-    // The other way: each goroutine waits for a future of this process that never ends.
+    // The other direction: each goroutine waits for a future of this process that never ends.
     let calls: Vec<_> = (0..500).map(|_| echo.give_up_in_rust(HOUR_MS)).collect();
     assert_eq!(wait(echo.later_by_rust("meanwhile", 3)).unwrap(), "meanwhile");
     let executor = available_parallelism().unwrap().get();
@@ -41,6 +42,6 @@ fn a_thousand_calls_are_under_way_from_one_thread() {
     drop(calls);
 }
 
-/// Fewer threads than calls by far; Go has some of its own.
+/// Far fewer threads than calls; the Go runtime has some of its own.
 const FEW: usize = 30;
 const HOUR_MS: u32 = 3_600_000;

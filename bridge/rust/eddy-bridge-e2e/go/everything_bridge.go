@@ -8,19 +8,19 @@ import (
 	bridge "github.com/eddy-gateway/eddy/bridge/go"
 )
 
-// Leaf: A struct in others.
+// Leaf: A struct that others contain.
 type Leaf struct {
-	// A text.
+	// A string.
 	Name string
 	// A number.
 	Count uint32
-	// A list that is not one of numbers.
+	// A list whose elements are not numbers.
 	Tags []string
 }
 
-// Every: A struct with all that owns itself.
+// Every: A struct with all owned types.
 type Every struct {
-	// The smallest.
+	// The smallest unsigned number.
 	Byte uint8
 	// A number.
 	Short uint16
@@ -28,41 +28,41 @@ type Every struct {
 	Word uint32
 	// A number.
 	Long uint64
-	// A number with a sign.
+	// A signed number.
 	SignedByte int8
-	// A number with a sign.
+	// A signed number.
 	SignedShort int16
-	// A number with a sign.
+	// A signed number.
 	SignedWord int32
-	// A number with a sign.
+	// A signed number.
 	SignedLong int64
-	// A number with a fraction.
+	// A floating-point number.
 	Single float32
-	// A number with a fraction.
+	// A floating-point number.
 	Double float64
-	// One of two.
+	// A bool.
 	Flag bool
-	// A text.
+	// A string.
 	Text string
 	// Bytes.
 	Bytes []uint8
-	// Numbers that are wider than bytes.
+	// Numbers wider than bytes.
 	Numbers []int32
-	// Numbers with a fraction.
+	// Floating-point numbers.
 	Doubles []float64
-	// A list that is not one of numbers.
+	// A list of bools.
 	Flags []bool
 	// A struct in a struct.
 	Leaf Leaf
 	// Structs.
 	Leaves []Leaf
-	// A map in order.
+	// An ordered map.
 	ByName map[string]Leaf
-	// A map without.
+	// An unordered map.
 	ByNumber map[int64][]uint8
-	// A struct, perhaps.
+	// An optional struct.
 	MaybeLeaf bridge.Option[Leaf]
-	// A text, perhaps.
+	// An optional string.
 	MaybeText bridge.Option[string]
 	// A value or an error.
 	Outcome bridge.Result[uint16, string]
@@ -70,124 +70,124 @@ type Every struct {
 	Nested []bridge.Option[[]string]
 }
 
-// View: A struct that is read where the caller has it.
+// View: A struct that is read from the caller's memory.
 type View struct {
-	// A text.
+	// A string.
 	Name bridge.Str
 	// Bytes.
 	Body bridge.Slice[uint8]
 	// Numbers.
 	Numbers bridge.Slice[uint32]
-	// A text, perhaps.
+	// An optional string.
 	Maybe bridge.Option[bridge.Str]
 	// A number.
 	Count uint64
 }
 
-// Narrow: A struct whose fields would lie closer in Go than they do in messages.
+// Narrow: A struct whose fields are packed more densely in Go than in messages.
 type Narrow struct {
-	// The smallest.
+	// The smallest unsigned number.
 	Byte uint8
 	_    [7]byte
-	// One of two.
+	// A bool.
 	Flag bool
 	_    [7]byte
-	// A struct that is nothing but narrow.
+	// A struct with narrow fields only.
 	Inner Inner
-	// A number with a fraction.
+	// A floating-point number.
 	Single float32
-	// A number, perhaps.
+	// An optional number.
 	Maybe bridge.Option[int8]
-	// A struct, perhaps.
+	// An optional struct.
 	MaybeInner bridge.Option[Inner]
-	// A number with a sign.
+	// A signed number.
 	Signed int32
 	_      [4]byte
 }
 
-// Inner: A struct that Go would put anywhere.
+// Inner: A struct without a word-sized field, which Go aligns to less than a word.
 type Inner struct {
 	// A number.
 	Code uint16
 	_    [6]byte
-	// One of two.
+	// A bool.
 	IsGood bool
 	_      [7]byte
 }
 
-// Viewed: What a [`View`] looked at.
+// Viewed: Copies of the fields of a [`View`].
 type Viewed struct {
-	// A text.
+	// A string.
 	Name string
 	// Bytes.
 	Body []uint8
 	// Numbers.
 	Numbers []uint32
-	// A text, perhaps.
+	// An optional string.
 	Maybe bridge.Option[string]
 	// A number.
 	Count uint64
 }
 
-// Refusal: Why something was refused.
+// Refusal: An error with details.
 type Refusal struct {
-	// A number for it.
+	// Numeric error code.
 	Code uint32
-	// A text for it.
+	// Error message.
 	Reason string
 }
 
-// Echo: Go gives back what it gets.
+// Echo: Functions implemented in Go, most of which return their argument.
 type Echo interface {
-	// Nothing: Nothing at all.
+	// Nothing: Does nothing.
 	Nothing()
-	// Every: All types, and back.
+	// Every: Returns a value of all types.
 	Every(value *Every) Every
-	// EveryByRust: All types, on to Rust by cgo, and back.
+	// EveryByRust: Returns a value of all types by way of Rust, called through cgo.
 	EveryByRust(value *Every) (Every, error)
-	// EveryByShort: All types, on to Rust by assembly, and back.
+	// EveryByShort: Returns a value of all types by way of Rust, called through assembly.
 	EveryByShort(value *Every) (Every, error)
-	// View: Views, and back as copies.
+	// View: Returns a copy of a view.
 	View(view *View) Viewed
-	// ViewByRust: Views, on to Rust by cgo, and back as copies.
+	// ViewByRust: Returns a copy of a view by way of Rust, called through cgo.
 	ViewByRust(view *View) (Viewed, error)
-	// Narrow: Numbers narrower than a word, and back.
+	// Narrow: Returns numbers narrower than a word.
 	Narrow(value *Narrow) Narrow
-	// NarrowByRust: Numbers narrower than a word, on to Rust by cgo, and back.
+	// NarrowByRust: Returns numbers narrower than a word by way of Rust, called through cgo.
 	NarrowByRust(value *Narrow) (Narrow, error)
-	// NarrowByShort: Numbers narrower than a word, on to Rust by assembly, and back.
+	// NarrowByShort: Returns numbers narrower than a word by way of Rust, called through assembly.
 	NarrowByShort(value *Narrow) (Narrow, error)
-	// JoinByRust: Arguments of all kinds in one text, which Rust makes, by cgo and by assembly.
+	// JoinByRust: Joins arguments of all kinds to one string by way of Rust, called through cgo and through assembly.
 	JoinByRust(names []bridge.Str, numbers bridge.Slice[uint16], flag bool) (string, error)
-	// BackByRust: The text by way of Rust, which calls `deep` meanwhile.
+	// BackByRust: Returns the string by way of Rust, which calls `deep` meanwhile.
 	BackByRust(text bridge.Str, depth uint32) (string, error)
-	// Deep: Has the goroutine's stack grow, which moves it.
+	// Deep: Makes the goroutine's stack grow, which moves it.
 	Deep(depth uint32)
-	// Join: Arguments of all kinds in one text.
+	// Join: Joins arguments of all kinds to one string.
 	Join(text bridge.Str, bytes bridge.Slice[uint8], numbers bridge.Slice[int16], names []bridge.Str, last bridge.Option[uint8]) string
-	// AddByRust: The sum that Rust makes of two numbers in a short call.
+	// AddByRust: Returns the sum of two numbers, computed by Rust in a short call.
 	AddByRust(one uint64, other uint64) (uint64, error)
-	// Refuse: A result, or an error that is a struct.
+	// Refuse: Succeeds, or returns an error that is a struct.
 	Refuse(code uint32) *Refusal
-	// Explode: A panic.
+	// Explode: Panics.
 	Explode(text bridge.Str)
-	// ExplodeInRust: What Go gets when Rust panics: the text of its error.
+	// ExplodeInRust: Returns the error text that Go gets when Rust panics.
 	ExplodeInRust(text bridge.Str) string
-	// InvalidInRust: What Go gets when it passes a string that is not UTF-8.
+	// InvalidInRust: Returns the error text that Go gets when it passes a string that is not UTF-8.
 	InvalidInRust() string
-	// Collect: A collection of garbage.
+	// Collect: Runs the garbage collector.
 	Collect()
-	// Later: The text after so many milliseconds.
+	// Later: Returns the string after `milliseconds`.
 	Later(ctx context.Context, text bridge.Str, milliseconds uint32) string
-	// ExplodeLater: A panic in a goroutine.
+	// ExplodeLater: Panics in a goroutine.
 	ExplodeLater(ctx context.Context, text bridge.Str) error
-	// ForEver: Until the context ends.
+	// ForEver: Returns when the context ends.
 	ForEver(ctx context.Context)
-	// Ended: How many contexts of `for_ever` have ended.
+	// Ended: Returns the number of ended contexts of `for_ever`.
 	Ended() uint64
-	// LaterByRust: The text by way of a future in Rust.
+	// LaterByRust: Returns the string by way of a future in Rust.
 	LaterByRust(ctx context.Context, text bridge.Str, turns uint32) (string, error)
-	// GiveUpInRust: What Go gets when it gives up a future that never ends.
+	// GiveUpInRust: Returns the error text that Go gets when it cancels a future that never completes.
 	GiveUpInRust(ctx context.Context, milliseconds uint32) string
 }
 
@@ -411,7 +411,7 @@ func RegisterEcho(implementation Echo) {
 	})
 }
 
-// Mirror: Rust gives back what it gets.
+// Mirror: Functions implemented in Rust, most of which return their argument.
 //
 // It calls an implementation in Rust. Any goroutine may use it.
 type Mirror struct {
@@ -424,7 +424,7 @@ func BindMirror(from bridge.Binder) (Mirror, error) {
 	return Mirror{service}, err
 }
 
-// Every: All types, and back.
+// Every: Returns a value of all types.
 func (s Mirror) Every(value *Every) (answer Every, err error) {
 	call := s.service.Begin(0)
 	defer call.End(&err)
@@ -438,7 +438,7 @@ func (s Mirror) Every(value *Every) (answer Every, err error) {
 	return readEvery(in, 0), nil
 }
 
-// EveryShort: As `every`, by assembly.
+// EveryShort: As `every`, called through assembly.
 func (s Mirror) EveryShort(value *Every) (answer Every, err error) {
 	call := s.service.Begin(1)
 	defer call.End(&err)
@@ -452,7 +452,7 @@ func (s Mirror) EveryShort(value *Every) (answer Every, err error) {
 	return readEvery(in, 0), nil
 }
 
-// View: Views, and back as copies.
+// View: Returns a copy of a view.
 func (s Mirror) View(view View) (answer Viewed, err error) {
 	var kept bridge.Kept
 	defer kept.End(&err)
@@ -473,7 +473,7 @@ func (s Mirror) View(view View) (answer Viewed, err error) {
 
 var mirrorViewParts = []bridge.Part{{At: 0, Size: 1}, {At: 2, Size: 1}, {At: 4, Size: 4}, {At: 7, Size: 1}}
 
-// Narrow: Numbers narrower than a word, and back.
+// Narrow: Returns numbers narrower than a word.
 func (s Mirror) Narrow(value *Narrow) (answer Narrow, err error) {
 	var kept bridge.Kept
 	defer kept.End(&err)
@@ -494,7 +494,7 @@ func (s Mirror) Narrow(value *Narrow) (answer Narrow, err error) {
 
 var mirrorNarrowParts = []bridge.Part{{At: 0, Size: 1, Narrow: true}, {At: 1, Size: 1, Narrow: true}, {At: 2, Size: 2, Narrow: true}, {At: 3, Size: 1, Narrow: true}, {At: 4, Size: 4, Narrow: true}, {At: 6, Size: 1, Narrow: true}, {At: 8, Size: 2, Narrow: true}, {At: 9, Size: 1, Narrow: true}, {At: 10, Size: 4, Narrow: true}}
 
-// NarrowShort: As `narrow`, by assembly.
+// NarrowShort: As `narrow`, called through assembly.
 func (s Mirror) NarrowShort(value *Narrow) (answer Narrow, err error) {
 	var kept bridge.Kept
 	defer kept.End(&err)
@@ -514,7 +514,7 @@ func (s Mirror) NarrowShort(value *Narrow) (answer Narrow, err error) {
 
 var mirrorNarrowShortParts = []bridge.Part{{At: 0, Size: 1, Narrow: true}, {At: 1, Size: 1, Narrow: true}, {At: 2, Size: 2, Narrow: true}, {At: 3, Size: 1, Narrow: true}, {At: 4, Size: 4, Narrow: true}, {At: 6, Size: 1, Narrow: true}, {At: 8, Size: 2, Narrow: true}, {At: 9, Size: 1, Narrow: true}, {At: 10, Size: 4, Narrow: true}}
 
-// Join: Arguments of all kinds in one text.
+// Join: Joins arguments of all kinds to one string.
 func (s Mirror) Join(names []string, numbers []uint16, flag bool, single float32, byte uint8) (answer string, err error) {
 	var kept bridge.Kept
 	defer kept.End(&err)
@@ -540,7 +540,7 @@ func (s Mirror) Join(names []string, numbers []uint16, flag bool, single float32
 
 var mirrorJoinParts = []bridge.Part{{At: 0, Size: bridge.Texts}, {At: 2, Size: 2}}
 
-// JoinShort: As `join`, by assembly.
+// JoinShort: As `join`, called through assembly.
 func (s Mirror) JoinShort(names []string, numbers []uint16, flag bool, single float32, byte uint8) (answer string, err error) {
 	var kept bridge.Kept
 	defer kept.End(&err)
@@ -564,7 +564,7 @@ func (s Mirror) JoinShort(names []string, numbers []uint16, flag bool, single fl
 
 var mirrorJoinShortParts = []bridge.Part{{At: 0, Size: bridge.Texts}, {At: 2, Size: 2}}
 
-// Back: The text, after Go was called to have the caller's stack move.
+// Back: Returns the string after a call of Go that moves the caller's stack.
 func (s Mirror) Back(text string, depth uint32) (answer string, err error) {
 	var kept bridge.Kept
 	defer kept.End(&err)
@@ -589,7 +589,7 @@ func (s Mirror) Back(text string, depth uint32) (answer string, err error) {
 
 var mirrorBackParts = []bridge.Part{{At: 0, Size: 1}}
 
-// Add: The sum.
+// Add: Returns the sum.
 func (s Mirror) Add(one uint64, other uint64) (answer uint64, err error) {
 	frame := struct {
 		extent uint64
@@ -606,7 +606,7 @@ func (s Mirror) Add(one uint64, other uint64) (answer uint64, err error) {
 	return in.U64(0), nil
 }
 
-// Letters: How many letters there are, or why that can't be told.
+// Letters: Returns the number of letters, or why they can't be counted.
 func (s Mirror) Letters(text string) (answer uint64, err error) {
 	var kept bridge.Kept
 	defer kept.End(&err)
@@ -629,7 +629,7 @@ func (s Mirror) Letters(text string) (answer uint64, err error) {
 
 var mirrorLettersParts = []bridge.Part{{At: 0, Size: 1}}
 
-// Explode: A panic.
+// Explode: Panics.
 func (s Mirror) Explode(text string) (answer uint32, err error) {
 	var kept bridge.Kept
 	defer kept.End(&err)
@@ -653,7 +653,7 @@ func (s Mirror) Explode(text string) (answer uint32, err error) {
 
 var mirrorExplodeParts = []bridge.Part{{At: 0, Size: 1}}
 
-// Later: The text, after having let others run so many times.
+// Later: Returns the string after yielding `turns` times.
 func (s Mirror) Later(ctx context.Context, text string, turns uint32) (answer string, err error) {
 	call := s.service.BeginAsync(11)
 	defer call.End(&err)
@@ -668,7 +668,7 @@ func (s Mirror) Later(ctx context.Context, text string, turns uint32) (answer st
 	return in.String(0), nil
 }
 
-// Never: A future that never ends.
+// Never: Never completes.
 func (s Mirror) Never(ctx context.Context) (err error) {
 	call := s.service.BeginAsync(12)
 	defer call.End(&err)
@@ -676,7 +676,7 @@ func (s Mirror) Never(ctx context.Context) (err error) {
 	return err
 }
 
-// Dropped: How many of `never` were dropped.
+// Dropped: Returns the number of dropped futures of `never`.
 func (s Mirror) Dropped() (answer uint64, err error) {
 	frame := struct {
 		extent uint64

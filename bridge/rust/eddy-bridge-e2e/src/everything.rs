@@ -4,21 +4,21 @@ use std::collections::{BTreeMap, HashMap};
 
 use eddy_bridge::Record;
 
-/// A struct in others.
+/// A struct that others contain.
 #[derive(Clone, Debug, PartialEq, Record)]
 pub struct Leaf {
-    /// A text.
+    /// A string.
     pub name: String,
     /// A number.
     pub count: u32,
-    /// A list that is not one of numbers.
+    /// A list whose elements are not numbers.
     pub tags: Vec<String>,
 }
 
-/// A struct with all that owns itself.
+/// A struct with all owned types.
 #[derive(Clone, Debug, PartialEq, Record)]
 pub struct Every {
-    /// The smallest.
+    /// The smallest unsigned number.
     pub byte: u8,
     /// A number.
     pub short: u16,
@@ -26,41 +26,41 @@ pub struct Every {
     pub word: u32,
     /// A number.
     pub long: u64,
-    /// A number with a sign.
+    /// A signed number.
     pub signed_byte: i8,
-    /// A number with a sign.
+    /// A signed number.
     pub signed_short: i16,
-    /// A number with a sign.
+    /// A signed number.
     pub signed_word: i32,
-    /// A number with a sign.
+    /// A signed number.
     pub signed_long: i64,
-    /// A number with a fraction.
+    /// A floating-point number.
     pub single: f32,
-    /// A number with a fraction.
+    /// A floating-point number.
     pub double: f64,
-    /// One of two.
+    /// A bool.
     pub flag: bool,
-    /// A text.
+    /// A string.
     pub text: String,
     /// Bytes.
     pub bytes: Vec<u8>,
-    /// Numbers that are wider than bytes.
+    /// Numbers wider than bytes.
     pub numbers: Vec<i32>,
-    /// Numbers with a fraction.
+    /// Floating-point numbers.
     pub doubles: Vec<f64>,
-    /// A list that is not one of numbers.
+    /// A list of bools.
     pub flags: Vec<bool>,
     /// A struct in a struct.
     pub leaf: Leaf,
     /// Structs.
     pub leaves: Vec<Leaf>,
-    /// A map in order.
+    /// An ordered map.
     pub by_name: BTreeMap<String, Leaf>,
-    /// A map without.
+    /// An unordered map.
     pub by_number: HashMap<i64, Vec<u8>>,
-    /// A struct, perhaps.
+    /// An optional struct.
     pub maybe_leaf: Option<Leaf>,
-    /// A text, perhaps.
+    /// An optional string.
     pub maybe_text: Option<String>,
     /// A value or an error.
     pub outcome: Result<u16, String>,
@@ -68,162 +68,162 @@ pub struct Every {
     pub nested: Vec<Option<Vec<String>>>,
 }
 
-/// A struct that is read where the caller has it.
+/// A struct that is read from the caller's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Record)]
 pub struct View<'a> {
-    /// A text.
+    /// A string.
     pub name: &'a str,
     /// Bytes.
     pub body: &'a [u8],
     /// Numbers.
     pub numbers: &'a [u32],
-    /// A text, perhaps.
+    /// An optional string.
     pub maybe: Option<&'a str>,
     /// A number.
     pub count: u64,
 }
 
-/// A struct whose fields would lie closer in Go than they do in messages.
+/// A struct whose fields are packed more densely in Go than in messages.
 #[derive(Clone, Copy, Debug, PartialEq, Record)]
 pub struct Narrow {
-    /// The smallest.
+    /// The smallest unsigned number.
     pub byte: u8,
-    /// One of two.
+    /// A bool.
     pub flag: bool,
-    /// A struct that is nothing but narrow.
+    /// A struct with narrow fields only.
     pub inner: Inner,
-    /// A number with a fraction.
+    /// A floating-point number.
     pub single: f32,
-    /// A number, perhaps.
+    /// An optional number.
     pub maybe: Option<i8>,
-    /// A struct, perhaps.
+    /// An optional struct.
     pub maybe_inner: Option<Inner>,
-    /// A number with a sign.
+    /// A signed number.
     pub signed: i32,
 }
 
-/// A struct that Go would put anywhere.
+/// A struct without a word-sized field, which Go aligns to less than a word.
 #[derive(Clone, Copy, Debug, PartialEq, Record)]
 pub struct Inner {
     /// A number.
     pub code: u16,
-    /// One of two.
+    /// A bool.
     pub is_good: bool,
 }
 
-/// What a [`View`] looked at.
+/// Copies of the fields of a [`View`].
 #[derive(Clone, Debug, PartialEq, Record)]
 pub struct Viewed {
-    /// A text.
+    /// A string.
     pub name: String,
     /// Bytes.
     pub body: Vec<u8>,
     /// Numbers.
     pub numbers: Vec<u32>,
-    /// A text, perhaps.
+    /// An optional string.
     pub maybe: Option<String>,
     /// A number.
     pub count: u64,
 }
 
-/// Why something was refused.
+/// An error with details.
 #[derive(Clone, Debug, PartialEq, Record)]
 pub struct Refusal {
-    /// A number for it.
+    /// Numeric error code.
     pub code: u32,
-    /// A text for it.
+    /// Error message.
     pub reason: String,
 }
 
-/// Go gives back what it gets.
+/// Functions implemented in Go, most of which return their argument.
 #[eddy_bridge::go]
 pub trait Echo {
-    /// Nothing at all.
+    /// Does nothing.
     fn nothing(&self);
-    /// All types, and back.
+    /// Returns a value of all types.
     fn every(&self, value: &Every) -> Every;
-    /// All types, on to Rust by cgo, and back.
+    /// Returns a value of all types by way of Rust, called through cgo.
     fn every_by_rust(&self, value: &Every) -> Result<Every, String>;
-    /// All types, on to Rust by assembly, and back.
+    /// Returns a value of all types by way of Rust, called through assembly.
     fn every_by_short(&self, value: &Every) -> Result<Every, String>;
-    /// Views, and back as copies.
+    /// Returns a copy of a view.
     fn view(&self, view: &View<'_>) -> Viewed;
-    /// Views, on to Rust by cgo, and back as copies.
+    /// Returns a copy of a view by way of Rust, called through cgo.
     fn view_by_rust(&self, view: &View<'_>) -> Result<Viewed, String>;
-    /// Numbers narrower than a word, and back.
+    /// Returns numbers narrower than a word.
     fn narrow(&self, value: &Narrow) -> Narrow;
-    /// Numbers narrower than a word, on to Rust by cgo, and back.
+    /// Returns numbers narrower than a word by way of Rust, called through cgo.
     fn narrow_by_rust(&self, value: &Narrow) -> Result<Narrow, String>;
-    /// Numbers narrower than a word, on to Rust by assembly, and back.
+    /// Returns numbers narrower than a word by way of Rust, called through assembly.
     fn narrow_by_short(&self, value: &Narrow) -> Result<Narrow, String>;
-    /// Arguments of all kinds in one text, which Rust makes, by cgo and by assembly.
+    /// Joins arguments of all kinds to one string by way of Rust, called through cgo and through assembly.
     fn join_by_rust(&self, names: &[&str], numbers: &[u16], flag: bool) -> Result<String, String>;
-    /// The text by way of Rust, which calls `deep` meanwhile.
+    /// Returns the string by way of Rust, which calls `deep` meanwhile.
     fn back_by_rust(&self, text: &str, depth: u32) -> Result<String, String>;
-    /// Has the goroutine's stack grow, which moves it.
+    /// Makes the goroutine's stack grow, which moves it.
     fn deep(&self, depth: u32);
-    /// Arguments of all kinds in one text.
+    /// Joins arguments of all kinds to one string.
     fn join(&self, text: &str, bytes: &[u8], numbers: &[i16], names: &[&str], last: Option<u8>) -> String;
-    /// The sum that Rust makes of two numbers in a short call.
+    /// Returns the sum of two numbers, computed by Rust in a short call.
     fn add_by_rust(&self, one: u64, other: u64) -> Result<u64, String>;
-    /// A result, or an error that is a struct.
+    /// Succeeds, or returns an error that is a struct.
     fn refuse(&self, code: u32) -> Result<(), Refusal>;
-    /// A panic.
+    /// Panics.
     fn explode(&self, text: &str);
-    /// What Go gets when Rust panics: the text of its error.
+    /// Returns the error text that Go gets when Rust panics.
     fn explode_in_rust(&self, text: &str) -> String;
-    /// What Go gets when it passes a string that is not UTF-8.
+    /// Returns the error text that Go gets when it passes a string that is not UTF-8.
     fn invalid_in_rust(&self) -> String;
-    /// A collection of garbage.
+    /// Runs the garbage collector.
     fn collect(&self);
-    /// The text after so many milliseconds.
+    /// Returns the string after `milliseconds`.
     async fn later(&self, text: &str, milliseconds: u32) -> String;
-    /// A panic in a goroutine.
+    /// Panics in a goroutine.
     async fn explode_later(&self, text: &str) -> Result<(), String>;
-    /// Until the context ends.
+    /// Returns when the context ends.
     async fn for_ever(&self);
-    /// How many contexts of `for_ever` have ended.
+    /// Returns the number of ended contexts of `for_ever`.
     fn ended(&self) -> u64;
-    /// The text by way of a future in Rust.
+    /// Returns the string by way of a future in Rust.
     async fn later_by_rust(&self, text: &str, turns: u32) -> Result<String, String>;
-    /// What Go gets when it gives up a future that never ends.
+    /// Returns the error text that Go gets when it cancels a future that never completes.
     async fn give_up_in_rust(&self, milliseconds: u32) -> String;
 }
 
-/// Rust gives back what it gets.
+/// Functions implemented in Rust, most of which return their argument.
 #[eddy_bridge::rust]
 pub trait Mirror {
-    /// All types, and back.
+    /// Returns a value of all types.
     fn every(&self, value: &Every) -> Every;
-    /// As `every`, by assembly.
+    /// As `every`, called through assembly.
     #[short]
     fn every_short(&self, value: &Every) -> Every;
-    /// Views, and back as copies.
+    /// Returns a copy of a view.
     fn view(&self, view: View<'_>) -> Viewed;
-    /// Numbers narrower than a word, and back.
+    /// Returns numbers narrower than a word.
     fn narrow(&self, value: &Narrow) -> Narrow;
-    /// As `narrow`, by assembly.
+    /// As `narrow`, called through assembly.
     #[short]
     fn narrow_short(&self, value: &Narrow) -> Narrow;
-    /// Arguments of all kinds in one text.
+    /// Joins arguments of all kinds to one string.
     fn join(&self, names: &[&str], numbers: &[u16], flag: bool, single: f32, byte: u8) -> String;
-    /// As `join`, by assembly.
+    /// As `join`, called through assembly.
     #[short]
     fn join_short(&self, names: &[&str], numbers: &[u16], flag: bool, single: f32, byte: u8) -> String;
-    /// The text, after Go was called to have the caller's stack move.
+    /// Returns the string after a call of Go that moves the caller's stack.
     fn back(&self, text: &str, depth: u32) -> Result<String, String>;
-    /// The sum.
+    /// Returns the sum.
     #[short]
     fn add(&self, one: u64, other: u64) -> u64;
-    /// How many letters there are, or why that can't be told.
+    /// Returns the number of letters, or why they can't be counted.
     #[short]
     fn letters(&self, text: &str) -> Result<u64, String>;
-    /// A panic.
+    /// Panics.
     fn explode(&self, text: &str) -> Result<u32, Refusal>;
-    /// The text, after having let others run so many times.
+    /// Returns the string after yielding `turns` times.
     async fn later(&self, text: &str, turns: u32) -> String;
-    /// A future that never ends.
+    /// Never completes.
     async fn never(&self);
-    /// How many of `never` were dropped.
+    /// Returns the number of dropped futures of `never`.
     fn dropped(&self) -> u64;
 }

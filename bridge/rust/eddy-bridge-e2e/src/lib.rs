@@ -1,4 +1,5 @@
-//! What the tests of the bridge call, both ways, and the library of Go with the other side. It is a library for Go itself.
+//! Services that the bridge tests call in both directions, and the Go library that implements the other side. This
+//! crate is also a library that Go loads.
 
 mod everything;
 mod library;

@@ -1,4 +1,4 @@
-//! The library of Go, built once for each program of tests.
+//! The Go library, built once per test program.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,21 +9,21 @@ use eddy_bridge::Go;
 
 use crate::{Echo, Looking, serve_mirror};
 
-/// The library, with what Rust offers to it. `folder` is for what is built.
+/// Returns the library, with the services that Rust offers to it. It is built in `folder`.
 ///
 /// # Panics
 ///
-/// There is no Go toolchain, or the library has errors.
+/// If there is no Go toolchain, or the library has errors.
 pub fn library(folder: &Path) -> Go {
     static LIBRARY: OnceLock<Go> = OnceLock::new();
     *LIBRARY.get_or_init(|| open(&build(folder, &[], &[])))
 }
 
-/// Opens a library that was built, and offers it what it calls.
+/// Opens a library, and offers it the services that it calls.
 ///
 /// # Panics
 ///
-/// It can't be opened.
+/// If it can't be opened.
 pub fn open(path: &Path) -> Go {
     let go = Go::open(path).expect("a library that Go has just built can be opened");
     let echo = Echo::bind(&go).expect("the library has just been built from the same declaration");
@@ -31,14 +31,14 @@ pub fn open(path: &Path) -> Go {
     go
 }
 
-/// Builds the library, with further flags, and with variables of the environment.
+/// Builds the library with further flags and environment variables.
 ///
 /// # Panics
 ///
-/// There is no Go toolchain, or the library has errors.
+/// If there is no Go toolchain, or the library has errors.
 pub fn build(folder: &Path, flags: &[&str], variables: &[(&str, &str)]) -> PathBuf {
     static COUNT: AtomicU32 = AtomicU32::new(0);
-    // Programs of tests run at the same time, and so do the tests in them.
+    // Test programs run at the same time, and so do the tests in them.
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let path = folder.join(format!("everything-{}-{count}.so", std::process::id()));
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("go");

@@ -1,4 +1,4 @@
-//! The Rust side that Go calls.
+//! Rust implementation of the service that Go calls.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -7,16 +7,16 @@ use std::task::Poll;
 
 use crate::{Echo, Every, Mirror, Narrow, Refusal, View, Viewed};
 
-/// Gives back what it gets.
+/// Implementation that returns its arguments.
 #[derive(Debug, Default)]
 pub struct Looking {
     dropped: Arc<AtomicU64>,
-    /// Whom it calls in turn.
+    /// Go service that it calls in turn.
     echo: Option<Echo>,
 }
 
 impl Looking {
-    /// One that calls Go as well.
+    /// Creates an implementation that calls Go as well.
     pub fn with(echo: Echo) -> Self {
         Self { echo: Some(echo), ..Self::default() }
     }
@@ -109,7 +109,7 @@ async fn yield_once() {
     .await;
 }
 
-/// Counts that it was dropped.
+/// Counts when it is dropped.
 struct DropCounter(Arc<AtomicU64>);
 
 impl Drop for DropCounter {

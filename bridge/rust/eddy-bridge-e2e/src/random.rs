@@ -1,20 +1,20 @@
-//! Values of every type, from a seed.
+//! Random values of every type, from a seed.
 
 use std::iter;
 
 use crate::{Every, Inner, Leaf, Narrow};
 
-/// A source of values, the same for the same seed.
+/// Generator of values, the same for the same seed.
 #[derive(Clone, Debug)]
 pub struct ValueGenerator(u64);
 
 impl ValueGenerator {
-    /// The source of a seed.
+    /// Creates a generator from a seed.
     pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// A number, often one at an end of a range.
+    /// Returns a number, often one at the end of a range.
     pub fn number(&mut self) -> u64 {
         let number = self.next();
         match number % 8 {
@@ -26,13 +26,13 @@ impl ValueGenerator {
         }
     }
 
-    /// A number below another.
+    /// Returns a number below `end`.
     #[expect(clippy::cast_possible_truncation, reason = "it is less than a usize")]
     pub fn below(&mut self, end: usize) -> usize {
         (self.next() % end as u64) as usize
     }
 
-    /// How long a list is: short, and now and then longer than any memory that is kept for it.
+    /// Returns the length of a list: mostly short, occasionally longer than any preallocated buffer.
     pub fn length(&mut self) -> usize {
         match self.below(200) {
             0 => self.below(3000),
@@ -42,29 +42,29 @@ impl ValueGenerator {
         }
     }
 
-    /// A text, of letters of one to four bytes.
+    /// Returns a string of characters of one to four bytes.
     pub fn text(&mut self) -> String {
         let letters = ['a', 'z', ' ', '\0', 'é', 'ß', '€', '語', '🦀'];
         (0..self.length()).map(|_| letters[self.below(letters.len())]).collect()
     }
 
-    /// Bytes of any value.
+    /// Returns random bytes.
     pub fn bytes(&mut self) -> Vec<u8> {
         (0..self.length()).map(|_| self.number().to_le_bytes()[0]).collect()
     }
 
-    /// Numbers of any value.
+    /// Returns random numbers.
     pub fn words(&mut self) -> Vec<u32> {
         (0..self.length()).map(|_| self.word()).collect()
     }
 
-    /// A struct in others.
+    /// Returns a struct that others contain.
     pub fn leaf(&mut self) -> Leaf {
         let tags = (0..self.below(3)).map(|_| self.text()).collect();
         Leaf { name: self.text(), count: self.word(), tags }
     }
 
-    /// A value of all types.
+    /// Returns a value of all types.
     pub fn every(&mut self) -> Every {
         let [byte, signed, ..] = self.number().to_le_bytes();
         let short = self.word();
@@ -96,7 +96,7 @@ impl ValueGenerator {
         }
     }
 
-    /// Numbers narrower than a word.
+    /// Returns numbers narrower than a word.
     pub fn narrow(&mut self) -> Narrow {
         let [byte, signed, ..] = self.number().to_le_bytes();
         Narrow {
@@ -114,7 +114,7 @@ impl ValueGenerator {
         Inner { code: low(self.word()), is_good: self.below(2) == 1 }
     }
 
-    /// Some value, or none.
+    /// Returns a value or `None`.
     pub fn perhaps<T>(&mut self, make: impl Fn(&mut Self) -> T) -> Option<T> {
         (self.below(2) == 1).then(|| make(self))
     }
@@ -129,7 +129,7 @@ impl ValueGenerator {
         u32::from_le_bytes([a, b, c, d])
     }
 
-    /// Any number but those that are no numbers, which equal nothing.
+    /// Returns any number except NaN, which equals nothing.
     fn single(&mut self) -> f32 {
         let number = f32::from_bits(self.word());
         if number.is_nan() { -0.0 } else { number }
@@ -140,7 +140,7 @@ impl ValueGenerator {
         if number.is_nan() { f64::NEG_INFINITY } else { number }
     }
 
-    /// Xorshift.
+    /// Advances the xorshift generator.
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

@@ -1,4 +1,4 @@
-//! The checks that Go and the C compiler have find nothing: pointers of Go, and memory.
+//! The pointer checks of Go and the address sanitizer of the C compiler find no error.
 #![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::{env, fs};
 
 use eddy_bridge_e2e::{Echo, ValueGenerator, View, build, open};
 
-/// Where the other program finds the library.
+/// Path of the library, passed to the second program.
 const LIBRARY: &str = "EDDY_BRIDGE_LIBRARY";
 
 #[test]
@@ -30,13 +30,13 @@ fn the_address_sanitizer_finds_nothing() {
     run(&["-asan"], &[], Some(&path));
 }
 
-/// Builds the library, and runs `values_come_back` with it in a program of its own.
+/// Builds the library, and runs `values_come_back` with it in a separate program.
 fn run(flags: &[&str], variables: &[(&str, &str)], preload: Option<&Path>) {
     let library = build(Path::new(env!("CARGO_TARGET_TMPDIR")), flags, variables);
     let mut command = Command::new(env::current_exe().unwrap());
     command.args(["--exact", "values_come_back", "--include-ignored"]).env(LIBRARY, &library);
     if let Some(preload) = preload {
-        // What Go and Rust keep until the end is no leak.
+        // Memory that Go and Rust keep until exit is not a leak.
         command
             .env("LD_PRELOAD", preload)
             .env("ASAN_OPTIONS", "detect_leaks=0:detect_stack_use_after_return=0");

@@ -1,4 +1,4 @@
-//! What fails on one side is an error on the other, with its text, and nothing else fails.
+//! A failure on one side is an error with its text on the other, and affects nothing else.
 #![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
 use std::path::Path;

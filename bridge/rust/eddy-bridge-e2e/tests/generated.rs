@@ -1,4 +1,4 @@
-//! The Go side of the tests' declaration is what the generator makes of it, and what gofmt makes of that.
+//! The committed Go code of the tests equals the output of the generator, and gofmt does not change it.
 #![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Calls whose answer comes later, both ways.
+//! Asynchronous calls, in both directions.
 #![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
 use std::future::Future;
@@ -24,7 +24,7 @@ impl Wake for ParkedThreadWaker {
     }
 }
 
-/// Waits for a future on this thread, 30 seconds at most.
+/// Blocks this thread on a future, for 30 seconds at most.
 fn wait<F: Future>(future: F) -> F::Output {
     let waker = Waker::from(Arc::new(ParkedThreadWaker(thread::current())));
     let mut future = pin!(future);

@@ -1,4 +1,4 @@
-//! A program of Go that loads a library of Rust, which has the other tests' services.
+//! A Go program that loads a Rust library with the services of the other tests.
 #![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
 use std::env;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 #[test]
 fn a_program_of_go_loads_a_library_of_rust() {
-    // It is built with this test, beside it.
+    // Cargo builds it with this test, beside it.
     let library = env::current_exe().unwrap().with_file_name("libeddy_bridge_e2e.so");
     let output = Command::new("go")
         .args(["test", "-count=1", "-v", "-timeout=5m", "."])

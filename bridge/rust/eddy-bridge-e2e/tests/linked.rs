@@ -1,4 +1,4 @@
-//! A program that is linked with an archive of Go, instead of loading a library.
+//! A program that links a Go archive instead of loading a library.
 #![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
 use std::path::Path;
@@ -45,7 +45,7 @@ fn a_program_is_linked_with_an_archive() {
     let manifest = MANIFEST.replace("RUST", rust.canonicalize().unwrap().to_str().unwrap());
     fs::write(folder.join("Cargo.toml"), manifest).unwrap();
     fs::write(folder.join("src/main.rs"), MAIN).unwrap();
-    // The versions that are there already.
+    // Uses the versions that are already downloaded.
     fs::copy(rust.join("../../Cargo.lock"), folder.join("Cargo.lock")).unwrap();
     let archive = folder.join("libeverything.a");
     let mut build = Command::new("go");

@@ -1,7 +1,7 @@
-//! The bridge under the address sanitizer: its Rust, its Go and its C, whichever of them is the program.
+//! The bridge under the address sanitizer: Rust, Go and C code, in Rust programs and in Go programs.
 //!
-//! One runtime of the sanitizer watches a process: the compiler's where Rust is the program, Clang's where Go is. That is
-//! why Clang compiles what is C here; the runtime of GCC would be a second one.
+//! A process can have only one sanitizer runtime: the Rust compiler's in a Rust program, Clang's in a Go program.
+//! That is why Clang compiles the C code here; GCC would add a second runtime.
 #![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
 #![allow(clippy::print_stdout, reason = "how many tests there were is kept with the result of a long run")]
 
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, process};
 
-/// Set where the sanitizer watches.
+/// Set where the sanitizer is active.
 const SANITIZED: &str = "EDDY_BRIDGE_SANITIZED";
 
 #[test]
@@ -24,7 +24,7 @@ fn nothing_is_found_in_calls_between_rust_and_go() {
 #[test]
 #[ignore = "compiles the bridge once more, as no stable compiler does by itself: `make nightly`"]
 fn nothing_is_found_in_calls_between_processes() {
-    // Not `deaths`, which looks at how much memory there is: the sanitizer keeps what was freed, to tell who uses it.
+    // Not `deaths`, which measures memory: the sanitizer keeps freed memory to detect its use.
     finds_nothing("eddy-bridge-ring", &["--lib", "--test", "processes"]);
     finds_nothing("eddy-bridge-apart", &["--tests"]);
 }
@@ -47,11 +47,11 @@ fn memory_is_read_after_its_end() {
     let text = black_box("gone".to_owned());
     let at = text.as_ptr();
     drop(text);
-    // SAFETY: there is none. The sanitizer ends this program, which does nothing else.
+    // SAFETY: none; this reads freed memory on purpose. The sanitizer ends this program, which does nothing else.
     black_box(unsafe { at.read() });
 }
 
-/// Runs tests of a crate, in which nothing must be found; prints how many there were.
+/// Runs tests of a crate in which the sanitizer must find nothing; prints how many there were.
 fn finds_nothing(package: &str, tests: &[&str]) {
     let output = under_sanitizer(package, tests);
     let printed = printed(&output);
@@ -61,14 +61,14 @@ fn finds_nothing(package: &str, tests: &[&str]) {
     println!("{package}: {passed} tests");
 }
 
-/// How many tests have passed, where a line sums up those of a program.
+/// Returns the number of passed tests, if the line is the summary of a test program.
 fn passed(line: &str) -> Option<u32> {
     line.strip_prefix("test result: ok. ")?.split(' ').next()?.parse().ok()
 }
 
 fn under_sanitizer(package: &str, tests: &[&str]) -> process::Output {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sanitized");
-    // With a target that is named, what runs in the compiler isn't watched.
+    // With an explicit target, code that runs in the compiler is not sanitized.
     let target = format!("{}-unknown-linux-gnu", env::consts::ARCH);
     Command::new(env!("CARGO"))
         .args(["test", "--offline", "--no-fail-fast", "--target", &target, "--target-dir"])
@@ -77,9 +77,9 @@ fn under_sanitizer(package: &str, tests: &[&str]) -> process::Output {
         .args(tests)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
-        // The runtime lies beside the standard library of every toolchain; the flag that links it is not stable.
+        // The runtime is beside the standard library of every toolchain; the flag that links it is unstable.
         .env("RUSTC_BOOTSTRAP", "1")
-        // A library of Go finds the runtime in the program.
+        // A Go library finds the runtime in the program.
         .env("RUSTFLAGS", "-Zsanitizer=address -Clink-arg=-rdynamic")
         .env("CC", "clang")
         .env("GOFLAGS", "-asan")

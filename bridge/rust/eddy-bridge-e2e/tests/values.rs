@@ -1,4 +1,4 @@
-//! Every type, both ways, by both ways of calling: what comes back is what was sent.
+//! Every type in both directions, by both calling mechanisms: the result equals the argument.
 #![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
 use std::path::Path;
@@ -9,7 +9,7 @@ fn echo() -> Echo {
     Echo::bind(&library(Path::new(env!("CARGO_TARGET_TMPDIR")))).unwrap()
 }
 
-/// How many values of all types in a run of the tests.
+/// Number of values of all types per test run.
 const VALUES: u64 = 20_000;
 
 #[test]
@@ -23,7 +23,7 @@ fn a_million_values_come_back() {
     send(1_000_000);
 }
 
-/// Sends values in turn to Go, to Go and on to Rust by cgo, and by assembly.
+/// Sends values to Go only, to Go and on to Rust through cgo, and to Go and on to Rust through assembly.
 fn send(count: u64) {
     let echo = echo();
     for seed in 0..count {
@@ -67,7 +67,7 @@ fn narrow_numbers_are_no_wider_than_they_are() {
 #[test]
 fn lists_of_texts_are_passed() {
     let echo = echo();
-    // By cgo, up to 64 are copied where they are called from.
+    // Through cgo, up to 64 are copied on the caller's stack.
     for count in [0, 1, 2, 63, 64, 65, 500] {
         let names: Vec<String> = (0..count).map(|number| format!("{number}é;")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();

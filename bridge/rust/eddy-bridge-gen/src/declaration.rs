@@ -1,4 +1,4 @@
-//! What a declaration says.
+//! Parsed declarations.
 
 use std::collections::BTreeMap;
 
@@ -7,24 +7,24 @@ use syn::Ident;
 
 use crate::types::Type;
 
-/// A file with all that it declares.
+/// All declarations of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Declaration {
     pub(crate) services: Vec<ServiceDeclaration>,
-    /// In the order of the file.
+    /// Structs in the order of the file.
     pub(crate) records: Vec<RecordDeclaration>,
 }
 
-/// Who implements a trait.
+/// The side that implements a trait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Callee {
-    /// Go; Rust calls.
+    /// Implemented in Go, called by Rust.
     Go,
-    /// Rust; Go calls.
+    /// Implemented in Rust, called by Go.
     Rust,
 }
 
-/// A trait.
+/// A service, declared as a trait.
 #[derive(Debug)]
 pub(crate) struct ServiceDeclaration {
     pub(crate) name: Ident,
@@ -33,7 +33,7 @@ pub(crate) struct ServiceDeclaration {
     pub(crate) methods: Vec<MethodDeclaration>,
 }
 
-/// A function of a trait.
+/// A method of a service.
 #[derive(Debug)]
 pub(crate) struct MethodDeclaration {
     pub(crate) name: Ident,
@@ -43,18 +43,18 @@ pub(crate) struct MethodDeclaration {
     pub(crate) answer: Type,
 }
 
-/// How a method answers.
+/// Calling convention of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Manner {
-    /// While the caller waits.
+    /// Blocks the caller.
     Waited,
-    /// While the caller waits, within a microsecond.
+    /// Blocks the caller for less than a microsecond.
     Short,
-    /// Later.
+    /// Asynchronous.
     Async,
 }
 
-/// A struct.
+/// A record, declared as a struct.
 #[derive(Debug)]
 pub(crate) struct RecordDeclaration {
     pub(crate) name: Ident,
@@ -68,11 +68,11 @@ pub(crate) struct FieldDeclaration {
     pub(crate) name: Ident,
     pub(crate) docs: Vec<String>,
     pub(crate) of: Type,
-    /// Of an argument: that it is a struct of the caller's, to which Go has a pointer.
+    /// Whether the argument is a struct of the caller's, passed to Go by pointer.
     pub(crate) is_lent: bool,
 }
 
-/// How many words structs take, and their shapes.
+/// Number of words of each struct, and its shape.
 #[derive(Debug, Default)]
 pub(crate) struct Measures(BTreeMap<String, Measure>);
 
@@ -83,11 +83,11 @@ pub(crate) struct Measure {
 }
 
 impl Measures {
-    /// Measures every struct of a declaration.
+    /// Computes the size and the shape of every struct of a declaration.
     ///
     /// # Errors
     ///
-    /// A struct is not there, or has itself in it.
+    /// A struct that is not declared, or that contains itself.
     pub(crate) fn of(declaration: &Declaration) -> syn::Result<Self> {
         let mut measures = Self::default();
         for record in &declaration.records {
@@ -132,7 +132,7 @@ impl Measures {
         Ok(())
     }
 
-    /// How many words a type takes.
+    /// Returns the number of words of a type.
     pub(crate) fn words(&self, of: &Type) -> usize {
         match of {
             Type::Unit => 0,
@@ -144,7 +144,7 @@ impl Measures {
         }
     }
 
-    /// The shape of a type, as `Wire::SHAPE`.
+    /// Returns the shape of a type, as `Wire::SHAPE`.
     pub(crate) fn shape(&self, of: &Type) -> u64 {
         match of {
             Type::Unit => shape_of_name("tuple"),
@@ -163,7 +163,7 @@ impl Measures {
         parts.iter().fold(shape_of_name(name), |shape, part| shape_of_field(shape, "", self.shape(part)))
     }
 
-    /// The shape of a service, as the runtime computes it.
+    /// Returns the shape of a service, as the runtime computes it.
     pub(crate) fn shape_of_service(&self, service: &ServiceDeclaration) -> u64 {
         service.methods.iter().fold(shape_of_name(&service.name.to_string()), |shape, method| {
             let arguments: Vec<&Type> = method.arguments.iter().map(|argument| &argument.of).collect();
@@ -174,7 +174,7 @@ impl Measures {
 }
 
 impl MethodDeclaration {
-    /// What is answered where all goes well.
+    /// Returns the type of the result on success.
     pub(crate) fn value(&self) -> &Type {
         match &self.answer {
             Type::Result(value, _) => value,
@@ -182,7 +182,7 @@ impl MethodDeclaration {
         }
     }
 
-    /// The name with what else both sides must agree on.
+    /// Returns the name together with the properties that both sides must agree on.
     pub(crate) fn full_name(&self) -> String {
         match self.manner {
             Manner::Waited => self.name.to_string(),

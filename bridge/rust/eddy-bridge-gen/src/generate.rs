@@ -1,4 +1,4 @@
-//! From a file of Rust to a file of Go.
+//! Generates a Go file from a Rust file.
 
 use std::path::{Path, PathBuf};
 use std::{error, fmt, fs, io};
@@ -6,12 +6,12 @@ use std::{error, fmt, fs, io};
 use crate::declaration::Measures;
 use crate::{go, parse};
 
-/// Writes the Go side of a declaration: `FOLDER/NAME_bridge.go`, where `NAME` is that of the file. Unchanged, it is not
-/// written again. The package has the folder's name, unless another is given.
+/// Writes the Go side of a declaration: `FOLDER/NAME_bridge.go`, where `NAME` is that of the file. An unchanged file
+/// is not written again. The package is named after the folder unless `package` is given.
 ///
 /// # Errors
 ///
-/// The declaration can't be read, something in it can't cross, or the Go file can't be written.
+/// The declaration can't be read, a type in it can't cross the bridge, or the Go file can't be written.
 pub fn generate(
     file: impl AsRef<Path>,
     folder: impl AsRef<Path>,
@@ -39,11 +39,11 @@ pub fn generate(
     Ok(target)
 }
 
-/// The Go side of a declaration, as text.
+/// Returns the Go side of a declaration as text.
 ///
 /// # Errors
 ///
-/// Everything in it that can't cross, combined.
+/// All types that can't cross the bridge, combined.
 pub fn go_text(text: &str, name: &str, package: &str) -> syn::Result<String> {
     let declaration = parse::file(&syn::parse_file(text)?)?;
     let measures = Measures::of(&declaration)?;
@@ -56,19 +56,19 @@ fn package_of(folder: &Path) -> String {
     if name.starts_with(|first: char| first.is_ascii_alphabetic()) { name } else { "declared".to_owned() }
 }
 
-/// Why there is no Go side.
+/// Error of [`generate`].
 #[derive(Debug)]
 pub enum GenerateError {
     /// A file can't be read or written.
     File {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: io::Error,
     },
-    /// Something in the declaration can't cross.
+    /// A type in the declaration can't cross the bridge.
     Declaration {
-        /// Every problem, with its place: `FILE:LINE:COLUMN: MESSAGE`.
+        /// Every problem with its position: `FILE:LINE:COLUMN: MESSAGE`.
         problems: Vec<String>,
     },
 }

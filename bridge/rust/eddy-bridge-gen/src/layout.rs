@@ -1,29 +1,29 @@
-//! Which types lie in Go's memory as they do in messages, so that nobody has to take them apart.
+//! Types whose layout in Go's memory equals that in messages, so that they need no conversion.
 
 use crate::declaration::{Declaration, FieldDeclaration, Measures, RecordDeclaration};
 use crate::types::{MemoryOwner, Scalar, Type};
 
-/// How the types of a declaration lie in Go's memory.
+/// Memory layout of a declaration's types in Go.
 #[derive(Clone, Copy)]
 pub(crate) struct Layout<'d>(pub(crate) &'d Declaration);
 
-/// A word of a message that is more than a number of 64 bits.
+/// A word of a message that is not a plain 64-bit number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WordLayout {
-    /// A number of so many bytes; those above them mean nothing.
+    /// A number of this many bytes; the higher bytes are ignored.
     Narrow(usize),
-    /// A list, with the next word, whose elements have so many bytes.
+    /// With the next word, a list whose elements have this many bytes.
     Numbers(usize),
-    /// A list, with the next word, of texts.
+    /// With the next word, a list of strings.
     Texts,
 }
 
 impl Layout<'_> {
-    /// Whether a value of Go is a record of a message. Structs are, with the padding that [`Layout::padding`] tells.
+    /// Whether the Go value has the layout of a message. Structs do with the padding of [`Layout::padding`].
     pub(crate) fn fits(&self, of: &Type) -> bool {
         match of {
             Type::Bool | Type::Scalar(_) | Type::Str { .. } => true,
-            // Slices of Go have a third word.
+            // Go slices have a third word.
             Type::List { of, owner } => *owner == MemoryOwner::Caller && matches!(**of, Type::Scalar(_)),
             Type::Option(value) => self.fits(value),
             Type::Record(_) => self.record(of).is_some_and(|record| self.fits_record(record)),
@@ -31,12 +31,12 @@ impl Layout<'_> {
         }
     }
 
-    /// Whether all fields of a struct fit.
+    /// Whether all fields of a struct have the layout of a message.
     pub(crate) fn fits_record(&self, record: &RecordDeclaration) -> bool {
         record.fields.iter().all(|field| self.fits(&field.of))
     }
 
-    /// How many bytes a struct needs behind one of its fields, so that the next begins with a word.
+    /// Returns the number of padding bytes after a field, so that the next one begins at a word.
     pub(crate) fn padding(&self, fields: &[FieldDeclaration], index: usize) -> usize {
         match (bytes(&fields[index].of), fields.get(index + 1)) {
             (8, _) => 0,
@@ -45,7 +45,7 @@ impl Layout<'_> {
         }
     }
 
-    /// Whether Go itself puts it at a multiple of eight.
+    /// Whether Go itself aligns the type to eight bytes.
     fn is_wide(&self, of: &Type) -> bool {
         match self.record(of) {
             Some(record) => record.fields.iter().any(|field| self.is_wide(&field.of)),
@@ -58,7 +58,7 @@ impl Layout<'_> {
         self.0.records.iter().find(|record| record.name == *name)
     }
 
-    /// What is more than a number of 64 bits in a value that begins with a word.
+    /// Returns the words of a value at `at` that are not plain 64-bit numbers.
     pub(crate) fn parts(&self, of: &Type, at: usize, measures: &Measures) -> Vec<(usize, WordLayout)> {
         match of {
             Type::Bool | Type::Scalar(_) if bytes(of) < 8 => vec![(at, WordLayout::Narrow(bytes(of)))],
@@ -82,7 +82,7 @@ impl Layout<'_> {
     }
 }
 
-/// Bytes of a number or a bool; eight for what begins with a word.
+/// Returns the size of a number or bool in bytes; eight for types that begin with a word.
 pub(crate) fn bytes(of: &Type) -> usize {
     match of {
         Type::Bool => 1,

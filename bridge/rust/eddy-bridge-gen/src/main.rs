@@ -1,4 +1,4 @@
-//! The command of the bridge: `eddy-bridge generate FILE.rs --go FOLDER`.
+//! Command line of the generator: `eddy-bridge generate FILE.rs --go FOLDER`.
 
 #![forbid(unsafe_code)]
 
@@ -29,7 +29,7 @@ fn main() -> ExitCode {
 }
 
 fn say(text: &str) {
-    // A reader that is gone has nothing to be told.
+    // With standard error closed, the message cannot be shown.
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 

@@ -1,4 +1,4 @@
-//! Reads declarations.
+//! Parses declarations.
 
 use syn::spanned::Spanned;
 use syn::{
@@ -10,11 +10,11 @@ use crate::declaration::{
 };
 use crate::types::{MemoryOwner, Type};
 
-/// Reads a file: its traits and structs that carry our attributes, nothing else of it.
+/// Parses a file: its traits and structs that have our attributes, and nothing else.
 ///
 /// # Errors
 ///
-/// Everything that is wrong, combined.
+/// All errors, combined.
 pub(crate) fn file(file: &syn::File) -> syn::Result<Declaration> {
     let mut declaration = Declaration::default();
     let mut problems = Problems::default();
@@ -34,11 +34,11 @@ pub(crate) fn file(file: &syn::File) -> syn::Result<Declaration> {
     problems.into_result(declaration)
 }
 
-/// Reads a trait.
+/// Parses a trait.
 ///
 /// # Errors
 ///
-/// Everything that is wrong, combined.
+/// All errors, combined.
 pub(crate) fn service(item: &ItemTrait, callee: Callee) -> syn::Result<ServiceDeclaration> {
     let mut problems = Problems::default();
     if !item.generics.params.is_empty() {
@@ -55,11 +55,11 @@ pub(crate) fn service(item: &ItemTrait, callee: Callee) -> syn::Result<ServiceDe
     problems.into_result(ServiceDeclaration { name, callee, docs: docs(&item.attrs), methods })
 }
 
-/// Reads a struct.
+/// Parses a struct.
 ///
 /// # Errors
 ///
-/// Everything that is wrong, combined.
+/// All errors, combined.
 pub(crate) fn record(item: &ItemStruct) -> syn::Result<RecordDeclaration> {
     let mut problems = Problems::default();
     let mut fields = Vec::new();
@@ -153,7 +153,7 @@ fn manner(function: &syn::TraitItemFn, callee: Callee) -> syn::Result<Manner> {
     }
 }
 
-/// An answer, which may have nothing of the callee's memory in it.
+/// Checks a result type, which must not borrow memory of the callee.
 fn owned(of: Type, written: &syn::Type) -> syn::Result<Type> {
     if has_views(&of) {
         let message = "an answer owns what it has, because the call is over: use String or Vec<T>";
@@ -200,7 +200,7 @@ fn derives_record(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// The lines of doc comments.
+/// Returns the lines of doc comments.
 pub(crate) fn docs(attributes: &[Attribute]) -> Vec<String> {
     let lines = attributes.iter().filter_map(|attribute| match &attribute.meta {
         Meta::NameValue(meta) if meta.path.is_ident("doc") => match &meta.value {
@@ -215,7 +215,7 @@ pub(crate) fn docs(attributes: &[Attribute]) -> Vec<String> {
     lines.map(|line| line.strip_prefix(' ').unwrap_or(&line).trim_end().to_owned()).collect()
 }
 
-/// What was found wrong so far.
+/// Errors found so far.
 #[derive(Default)]
 struct Problems(Option<syn::Error>);
 
@@ -240,10 +240,10 @@ impl Problems {
     }
 }
 
-/// So many tuples have layouts.
+/// Tuples of at most this many elements have layouts.
 const ARGUMENTS_MAX: usize = 8;
 
-/// The name of a method's struct in Rust, and of anything in Go.
+/// Returns the CamelCase name of a method's Rust struct, and of Go identifiers.
 pub(crate) fn camel(name: &Ident) -> String {
     let name = name.to_string();
     let words = name.trim_start_matches("r#").split('_').filter(|word| !word.is_empty());

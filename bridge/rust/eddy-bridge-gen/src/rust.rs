@@ -1,4 +1,4 @@
-//! The Rust side, as the attributes make it in place.
+//! Generates the Rust side, in the place of the attributes.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -8,11 +8,11 @@ use crate::declaration::{Callee, Manner, MethodDeclaration, ServiceDeclaration};
 use crate::parse;
 use crate::types::Type;
 
-/// What stands instead of a trait with an attribute.
+/// Returns the code that replaces a trait with an attribute.
 ///
 /// # Errors
 ///
-/// Something in it can't cross.
+/// A type in it can't cross the bridge.
 pub fn service(item: &ItemTrait, callee: Callee) -> syn::Result<TokenStream> {
     let service = parse::service(item, callee)?;
     let functions: Vec<&TraitItemFn> = item
@@ -29,11 +29,11 @@ pub fn service(item: &ItemTrait, callee: Callee) -> syn::Result<TokenStream> {
     })
 }
 
-/// What a struct with the derive gets.
+/// Returns the implementations for a struct with the derive.
 ///
 /// # Errors
 ///
-/// Something in it can't cross.
+/// A type in it can't cross the bridge.
 pub fn record(item: &ItemStruct) -> syn::Result<TokenStream> {
     parse::record(item)?;
     let name = &item.ident;
@@ -83,7 +83,7 @@ pub fn record(item: &ItemStruct) -> syn::Result<TokenStream> {
     })
 }
 
-/// A struct with the methods of a trait, each a call of Go.
+/// Returns a struct with the methods of a trait, each a call into Go.
 fn caller(item: &ItemTrait, service: &ServiceDeclaration, functions: &[&TraitItemFn]) -> TokenStream {
     let name = &item.ident;
     let text = name.to_string();
@@ -166,7 +166,7 @@ fn calling(
     }
 }
 
-/// The trait itself, and the function that makes a service of an implementation.
+/// Returns the trait itself, and the function that makes a service from an implementation.
 fn served(item: &ItemTrait, service: &ServiceDeclaration, functions: &[&TraitItemFn]) -> TokenStream {
     let name = &item.ident;
     let text = name.to_string();
@@ -212,7 +212,7 @@ fn served(item: &ItemTrait, service: &ServiceDeclaration, functions: &[&TraitIte
     }
 }
 
-/// A method as the trait has it, without what is ours.
+/// Returns a method as declared in the trait, without our attributes.
 fn declared(function: &TraitItemFn) -> TokenStream {
     let attributes = function.attrs.iter().filter(|attribute| !attribute.path().is_ident("short"));
     let mut signature = function.sig.clone();
@@ -277,7 +277,7 @@ fn answering(
     }
 }
 
-/// The type that an argument is read as: views as they are, references to other values as the values.
+/// Returns the type that an argument is read as: views unchanged, references to other values as the values.
 fn as_read(written: &syn::Type, of: &Type) -> TokenStream {
     match written {
         syn::Type::Reference(reference) if !of.is_view() => match &*reference.elem {
@@ -291,7 +291,7 @@ fn as_read(written: &syn::Type, of: &Type) -> TokenStream {
     }
 }
 
-/// The shape of a service, computed of its types.
+/// Returns the shape of a service, computed from its types.
 fn shape(service: &ServiceDeclaration, functions: &[&TraitItemFn]) -> TokenStream {
     let name = service.name.to_string();
     let methods = functions.iter().zip(&service.methods).map(|(function, method)| {
@@ -324,7 +324,7 @@ fn written(output: &ReturnType) -> TokenStream {
     }
 }
 
-/// Value and error of an answer that is a `Result`.
+/// Returns value and error type of a result that is a `Result`.
 fn result_of<'o>(output: &'o ReturnType, answer: &Type) -> Option<(&'o syn::Type, &'o syn::Type)> {
     if !matches!(answer, Type::Result(..)) {
         return None;

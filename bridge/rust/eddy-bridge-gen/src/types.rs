@@ -1,4 +1,4 @@
-//! The types that cross.
+//! The types that can cross the bridge.
 
 use syn::spanned::Spanned;
 use syn::{GenericArgument, Ident, PathArguments, PathSegment};
@@ -6,7 +6,7 @@ use syn::{GenericArgument, Ident, PathArguments, PathSegment};
 /// A type of a declaration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Type {
-    /// Nothing, as an answer.
+    /// No value, as a result.
     Unit,
     Bool,
     Scalar(Scalar),
@@ -26,16 +26,16 @@ pub(crate) enum Type {
     Record(Ident),
 }
 
-/// Whose memory a string or list is in.
+/// Owner of the memory of a string or list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MemoryOwner {
-    /// The caller's, while the call lasts.
+    /// The caller, for the duration of the call.
     Caller,
-    /// The value's own.
+    /// The value itself.
     Own,
 }
 
-/// A number: its name in Rust, in Go, and in the names of methods of the Go package.
+/// A number type: its Rust name, its Go name, and its name in methods of the Go package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scalar {
     pub(crate) rust: &'static str,
@@ -56,16 +56,16 @@ const SCALARS: [Scalar; 10] = [
     Scalar { rust: "f64", go: "float64", method: "F64" },
 ];
 
-/// What a type may be, for messages.
+/// Supported types, for error messages.
 pub(crate) const KNOWN: &str =
     "numbers of 8 to 64 bits, bool, &str, String, &[T], Vec<T>, HashMap, BTreeMap, Option, Result";
 
 impl Type {
-    /// Reads a type.
+    /// Parses a type.
     ///
     /// # Errors
     ///
-    /// It is none that crosses.
+    /// A type that can't cross the bridge.
     pub(crate) fn parse(written: &syn::Type) -> syn::Result<Self> {
         match written {
             syn::Type::Tuple(tuple) if tuple.elems.is_empty() => Ok(Self::Unit),
@@ -100,7 +100,7 @@ impl Type {
             syn::Type::Path(path) if path.path.is_ident("String") => {
                 Err(wrong(reference, "a string of the caller is passed as &str"))
             }
-            // A reference to a whole value is only a way of passing it.
+            // A reference to a whole value only selects how it is passed.
             other => Self::parse(other),
         }
     }
@@ -152,12 +152,12 @@ impl Type {
         Ok(Self::Map { key: Box::new(parsed), value: Box::new(value) })
     }
 
-    /// Whether this may be an element of a list.
+    /// Checks that the type may be an element of a list.
     fn for_list(self, at: &impl Spanned) -> syn::Result<Self> {
         self.for_field(at)
     }
 
-    /// Whether this may be part of something.
+    /// Checks that the type may be part of another one.
     pub(crate) fn for_field(self, at: &impl Spanned) -> syn::Result<Self> {
         if self == Self::Unit {
             return Err(wrong(at, "() is an answer, or the good part of a Result; it has nothing to send"));
@@ -165,7 +165,7 @@ impl Type {
         Ok(self)
     }
 
-    /// The structs in it.
+    /// Returns the structs that it contains.
     pub(crate) fn records(&self) -> Vec<&Ident> {
         match self {
             Self::Unit | Self::Bool | Self::Scalar(_) | Self::Str { .. } => Vec::new(),
@@ -191,7 +191,7 @@ impl Type {
     }
 }
 
-/// The types in the angle brackets of a segment.
+/// Returns the types in the angle brackets of a segment.
 fn arguments<const N: usize>(segment: &PathSegment) -> syn::Result<[&syn::Type; N]> {
     let PathArguments::AngleBracketed(written) = &segment.arguments else {
         return Err(wrong(segment, &format!("`{}` wants {N} types in angle brackets", segment.ident)));

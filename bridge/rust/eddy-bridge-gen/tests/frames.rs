@@ -1,4 +1,4 @@
-//! Which calls of Rust pass their arguments as they lie in Go.
+//! Calls into Rust that pass their arguments with Go's memory layout.
 #![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
 use eddy_bridge_gen::go_text;
@@ -55,7 +55,7 @@ fn a_frame_has_an_end() {
     let fields = |count: usize| (0..count).map(|number| format!("f{number}: u64,")).collect::<String>();
     assert!(is_frame(&record("Wide", &fields(96)), "wide: &Wide"));
     assert!(!is_frame(&record("Wide", &fields(97)), "wide: &Wide"));
-    // Lists of texts are told by the bits of a word.
+    // Lists of strings are marked by the bits of a word.
     assert!(is_frame(&record("Wide", &fields(63)), "wide: &Wide, texts: &[&str]"));
     assert!(!is_frame(&record("Wide", &fields(64)), "wide: &Wide, texts: &[&str]"));
 }

@@ -1,4 +1,4 @@
-//! What can't cross is named at its place.
+//! Types that can't cross the bridge are reported with their position.
 #![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
 use eddy_bridge_gen::go_text;

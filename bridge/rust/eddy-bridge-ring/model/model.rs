@@ -1,7 +1,8 @@
-//! The ring in every order of its steps, and of what its memory may show: nobody sleeps over a message or over room, and what
-//! is read is what was written.
+//! Model check of the ring over every order of its steps and every permitted memory view: no side keeps sleeping
+//! while there is a message or room, and the bytes read are the bytes written.
 //!
-//! It is the ring's own source, over a memory of the model checker. A process that sleeps for ever is a deadlock there.
+//! It compiles the ring's own source with the memory of the model checker, where a process that sleeps forever is a
+//! deadlock.
 
 #![allow(
     dead_code,
@@ -23,11 +24,11 @@ use loom::model::Builder;
 use loom::sync::mpsc::channel;
 use loom::thread;
 
-use crate::frame::{Frame, Kind};
+use crate::frame::{RingFrameHeader, RingFrameKind};
 use crate::memory::Memory;
-use crate::ring::{Consumer, Producer, Side, memory_bytes, split};
+use crate::ring::{Consumer, Producer, LinkRole, memory_bytes, split};
 
-/// Memory of the model checker, of zeroes.
+/// Memory of the model checker, initially zero.
 mod memory {
     pub(crate) use loom::sync::atomic::{AtomicU64, fence};
 
@@ -45,7 +46,7 @@ mod memory {
     }
 }
 
-/// Checks all orders in which threads are interrupted no more than so often.
+/// Checks all orders in which threads are preempted at most `interruptions_max` times.
 fn check(interruptions_max: usize, run: impl Fn() + Sync + Send + 'static) {
     let mut builder = Builder::new();
     builder.preemption_bound = Some(interruptions_max);
@@ -53,16 +54,16 @@ fn check(interruptions_max: usize, run: impl Fn() + Sync + Send + 'static) {
     builder.check(run);
 }
 
-/// A ring with room for two frames without bytes, or for one with some.
+/// Creates a ring with room for two frames without bytes, or for one with some.
 fn ring() -> (Producer, Consumer) {
     let memory = Arc::new(Memory::new(memory_bytes(RING_BYTES)));
-    let (producer, _) = split(Arc::clone(&memory), RING_BYTES, Side::Connector);
-    let (_, consumer) = split(memory, RING_BYTES, Side::Acceptor);
+    let (producer, _) = split(Arc::clone(&memory), RING_BYTES, LinkRole::Connector);
+    let (_, consumer) = split(memory, RING_BYTES, LinkRole::Acceptor);
     (producer, consumer)
 }
 
-fn frame(call: u64, bytes: u32) -> Frame {
-    Frame { kind: Kind::Call, bytes, call, detail: 0, timeout_ms: 0, total: bytes.into() }
+fn frame(call: u64, bytes: u32) -> RingFrameHeader {
+    RingFrameHeader { kind: RingFrameKind::Call, bytes, call, detail: 0, timeout_ms: 0, total: bytes.into() }
 }
 
 #[test]
@@ -75,7 +76,7 @@ fn a_reader_never_sleeps_over_a_message() {
             for call in 1..=2 {
                 assert!(producer.try_push(&frame(call, 0), &[]).unwrap());
                 if producer.takes_reader_sleep() {
-                    // As a byte on a socket: it stays until it is taken.
+                    // Like a byte on a socket: it stays until it is read.
                     bell.send(()).unwrap();
                 }
             }
@@ -130,7 +131,7 @@ fn what_is_read_is_what_was_written() {
     check(3, || {
         let (mut producer, mut consumer) = ring();
         let writer = thread::spawn(move || {
-            // The second lies where the first one was, and around the end of the ring.
+            // The second message reuses the place of the first and wraps around the end of the ring.
             for (call, bytes) in [(1, vec![1; 9]), (2, vec![2; 24])] {
                 while !producer.try_push(&frame(call, u32::try_from(bytes.len()).unwrap()), &bytes).unwrap() {
                     thread::yield_now();

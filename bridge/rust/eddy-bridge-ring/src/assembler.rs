@@ -1,4 +1,4 @@
-//! Messages out of pieces.
+//! Assembles messages from pieces.
 
 use crate::fault::Misconduct;
 use crate::frame::{RingFrameHeader, RingFrameKind};
@@ -14,10 +14,11 @@ pub(crate) struct LinkMessage {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Puts messages together from pieces that follow each other.
+/// Assembles messages from consecutive pieces.
 ///
-/// A writer never mixes the pieces of two messages; one that gives a message up just begins the next. So there is one
-/// unfinished message at most, and its memory grows with what has come of it, not with what was announced.
+/// A writer never interleaves the pieces of two messages; if it abandons a message, it simply begins the next. So
+/// there is at most one unfinished message, and its memory grows with the bytes received, not with the announced
+/// length.
 #[derive(Debug)]
 pub(crate) struct Assembler {
     message_bytes_max: u64,
@@ -31,7 +32,7 @@ impl Assembler {
         Self { message_bytes_max, piece_bytes_max, unfinished: None }
     }
 
-    /// Whether the frame begins or continues something that only the link's own thread may take.
+    /// Whether the frame begins or continues a message that only the link's own thread may handle.
     pub(crate) fn is_for_reader(&self, frame: &RingFrameHeader) -> bool {
         let kind = match (&self.unfinished, frame.kind) {
             (Some((message, _)), RingFrameKind::More) => message.kind,
@@ -40,7 +41,7 @@ impl Assembler {
         matches!(kind, RingFrameKind::Call | RingFrameKind::Cancel)
     }
 
-    /// Where the bytes of a frame are to be appended.
+    /// Returns the buffer to which the bytes of a frame are to be appended.
     pub(crate) fn accept(&mut self, frame: &RingFrameHeader) -> Result<&mut Vec<u8>, Misconduct> {
         if frame.kind != RingFrameKind::More {
             if frame.total > self.message_bytes_max {
@@ -62,7 +63,7 @@ impl Assembler {
         Ok(&mut message.bytes)
     }
 
-    /// The message, if its last piece has come.
+    /// Returns the message if its last piece has arrived.
     pub(crate) fn take_whole(&mut self) -> Option<LinkMessage> {
         let (message, _) =
             self.unfinished.take_if(|(message, total)| message.bytes.len() as u64 == *total)?;

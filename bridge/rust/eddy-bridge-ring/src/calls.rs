@@ -1,4 +1,4 @@
-//! Calls that this side made and that are not answered yet.
+//! Pending calls that this side made.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use crate::fault::{CallError, LinkEndReason, Misconduct};
 use crate::slot::OneshotSlot;
 
-/// What comes of a call.
+/// Result of a call.
 pub(crate) type CallResult = Result<Vec<u8>, CallError>;
 
-/// The calls that are not answered yet, by their numbers, which are never used again.
+/// Pending calls by number; numbers are never reused.
 #[derive(Debug)]
 pub(crate) struct Calls {
     limit: usize,
@@ -21,7 +21,7 @@ pub(crate) struct Calls {
 struct PendingCallTable {
     open: HashMap<u64, OpenCall>,
     next: u64,
-    /// When the link's thread looks for calls whose time is over; it sleeps until then.
+    /// When the link's thread next checks for expired calls; it sleeps until then.
     watched_until: Option<Instant>,
     ended: Option<LinkEndReason>,
 }
@@ -29,32 +29,32 @@ struct PendingCallTable {
 #[derive(Debug)]
 struct OpenCall {
     slot: Arc<OneshotSlot<CallResult>>,
-    /// When the link's thread gives the call up. Threads that wait do that by themselves.
+    /// When the link's thread abandons the call. Blocked threads do that themselves.
     expiry: Option<Expiry>,
 }
 
-/// When a call is given up, and how long that is from its beginning.
+/// Deadline of a call, and the timeout from its beginning.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expiry {
     pub(crate) deadline: Instant,
     pub(crate) timeout: Duration,
 }
 
-/// A call that was just opened.
+/// A call that was just registered.
 #[derive(Debug)]
 pub(crate) struct NewCall {
     pub(crate) call: u64,
     pub(crate) slot: Arc<OneshotSlot<CallResult>>,
-    /// Whether the link's thread sleeps longer than until the call's deadline.
+    /// Whether the link's thread sleeps beyond the call's deadline.
     pub(crate) outlasts_sleep: bool,
 }
 
-/// What a look at the deadlines found.
+/// Result of a check for expired calls.
 #[derive(Debug)]
 pub(crate) struct Expired {
-    /// Calls that were given up.
+    /// Calls that have expired.
     pub(crate) calls: Vec<u64>,
-    /// When to look again.
+    /// When to check again.
     pub(crate) next: Option<Instant>,
 }
 
@@ -63,12 +63,12 @@ impl Calls {
         Self { limit, table: Mutex::default() }
     }
 
-    /// Calls at a time.
+    /// Returns the maximum number of pending calls.
     pub(crate) fn limit(&self) -> usize {
         self.limit
     }
 
-    /// Gives a call a number and a place for its answer.
+    /// Assigns a call a number and a slot for its answer.
     pub(crate) fn open(&self, expiry: Option<Expiry>) -> Result<NewCall, CallError> {
         let mut table = self.lock();
         if let Some(fault) = &table.ended {
@@ -86,7 +86,7 @@ impl Calls {
         Ok(NewCall { call, slot, outlasts_sleep })
     }
 
-    /// Gives an answer to who waits for it. Nobody may: then it came too late.
+    /// Delivers an answer to its waiter. The call may have been abandoned: then the answer is discarded.
     pub(crate) fn finish(&self, call: u64, outcome: CallResult) -> Result<(), Misconduct> {
         let mut table = self.lock();
         if call >= table.next {
@@ -100,12 +100,12 @@ impl Calls {
         Ok(())
     }
 
-    /// Gives a call up, and says whether it was still unanswered.
+    /// Abandons a call, and returns whether it was still pending.
     pub(crate) fn forget(&self, call: u64) -> bool {
         self.lock().open.remove(&call).is_some()
     }
 
-    /// Gives up what has expired.
+    /// Abandons expired calls.
     pub(crate) fn expire(&self, now: Instant) -> Expired {
         let mut table = self.lock();
         let mut expired = Expired { calls: Vec::new(), next: None };
@@ -130,7 +130,7 @@ impl Calls {
         expired
     }
 
-    /// Ends all calls, those of the future too.
+    /// Fails all pending calls, and all future ones.
     pub(crate) fn end(&self, fault: &LinkEndReason) {
         let mut table = self.lock();
         table.ended.get_or_insert_with(|| fault.clone());

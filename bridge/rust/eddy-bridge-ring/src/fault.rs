@@ -1,46 +1,46 @@
-//! Why a link can't be made, why it ended, and why a call has no answer.
+//! Errors: a link can't be established, a link ended, or a call has no answer.
 
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Why a link could not be made.
+/// Why a link could not be established.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
-    /// The limits ask for a ring of an impossible size.
+    /// The limits request a ring of an unsupported size.
     #[error("a ring of {0} bytes can't be made: take a power of two from 4096 to 67108864")]
     RingBytes(usize),
     /// The limits allow messages that are too long.
     #[error("messages of {0} bytes can't be allowed: 1073741824 is the most")]
     MessageBytes(usize),
-    /// The limits allow no call or too many.
+    /// The limits allow no calls or too many.
     #[error("{0} calls at a time can't be allowed: take 1 to 1048576")]
     Calls(usize),
     /// The socket's path can't be used.
     #[error("the socket \"{path}\" can't be used")]
     Path {
-        /// The path.
+        /// Path of the socket.
         path: PathBuf,
-        /// What the system says.
+        /// System error.
         #[source]
         source: io::Error,
     },
     /// The shared memory could not be made or mapped.
     #[error("shared memory can't be had")]
     Memory(#[source] io::Error),
-    /// The socket failed while the two sides agreed.
+    /// The socket failed during the handshake.
     #[error("the socket failed before the link was made")]
     Socket(#[source] io::Error),
-    /// The other side closed the socket while the two sides agreed.
+    /// The other side closed the socket during the handshake.
     #[error("the other process closed the socket before the link was made")]
     Gone,
-    /// The other side did not say what is due in time.
+    /// The other side did not complete the handshake in time.
     #[error("the other process didn't agree on a link within {0:?}")]
     Late(Duration),
-    /// What the other side said first is not of this protocol.
+    /// The first bytes of the other side are not of this protocol.
     #[error("the other process doesn't speak the ring's protocol: {0}")]
     Hello(&'static str),
-    /// The other side refused.
+    /// The other side rejected the link.
     #[error("the other process refused the link: {0}")]
     Refused(&'static str),
     /// No thread could be started.
@@ -54,10 +54,10 @@ pub enum LinkEndReason {
     /// The other process died or closed the link.
     #[error("the other process is gone: it died or closed the link")]
     Gone,
-    /// The other process lives, but left a full ring untouched: it hangs, or is stopped.
+    /// The other process lives, but did not read a full ring: it hangs, or is stopped.
     #[error("the other process took nothing out of a full ring for {0:?}: it hangs or is stopped")]
     Stalled(Duration),
-    /// The other process wrote what the protocol doesn't allow.
+    /// The other process violated the protocol.
     #[error("the other process broke the ring's protocol: {0}")]
     Misconduct(#[from] Misconduct),
     /// The link was closed on this side.
@@ -68,18 +68,18 @@ pub enum LinkEndReason {
     Socket(io::ErrorKind),
 }
 
-/// What the other process wrote that the protocol doesn't allow.
+/// Protocol violation by the other process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Misconduct {
-    /// A position lies outside of what the ring holds.
+    /// A position is outside the range of the ring.
     #[error("a position in the ring is off by {used} words, the ring has {capacity}")]
     Position {
-        /// The distance between the positions, in words of 8 bytes.
+        /// Distance between the positions, in words of 8 bytes.
         used: u64,
-        /// Words that the ring has.
+        /// Capacity of the ring in words.
         capacity: u64,
     },
-    /// A frame is not wholly there.
+    /// A frame is incomplete.
     #[error("a frame of {words} words was announced where {used} were written")]
     Truncated {
         /// Words of the frame.
@@ -87,69 +87,69 @@ pub enum Misconduct {
         /// Words that were written.
         used: u64,
     },
-    /// A frame is of no known kind.
+    /// A frame has an unknown kind.
     #[error("a frame is of the unknown kind {0}")]
     Kind(u8),
-    /// Bits that must be zero are not.
+    /// Reserved bits are not zero.
     #[error("reserved bits of a frame are set")]
     Reserved,
     /// A message is longer than this side accepts.
     #[error("a message of {bytes} bytes was announced, the limit is {limit}")]
     Length {
-        /// What was announced.
+        /// Announced length.
         bytes: u64,
-        /// What is accepted.
+        /// Accepted length.
         limit: u64,
     },
-    /// A piece has another length than its place in the message gives it.
+    /// A piece has another length than its position in the message requires.
     #[error("a piece of a message has {bytes} bytes instead of {expected}")]
     Piece {
-        /// What it has.
+        /// Actual length.
         bytes: u64,
-        /// What it must have.
+        /// Required length.
         expected: u64,
     },
     /// A piece continues a message that was not begun.
     #[error("a piece belongs to no message")]
     Stray,
-    /// A call has the number of one that is not answered yet.
+    /// A call has the number of a call that is still pending.
     #[error("call {0} was made twice")]
     Twice(u64),
-    /// Calls keep coming while no answer is taken.
+    /// The other side keeps calling while it reads no answers.
     #[error("calls keep coming while no answer is taken")]
     Flood,
-    /// An answer belongs to a call that was never made.
+    /// An answer to a call that was never made.
     #[error("call {0} was answered, which was never made")]
     NeverCalled(u64),
 }
 
-/// What the one who was called says instead of an answer.
+/// Failure that the callee reports instead of an answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text} (code {code})")]
 pub struct CallFailure {
-    /// What kind of failure it is: below 16 one of the constants here, from 16 on the called side's own.
+    /// Kind of failure: below 16 one of the constants here, from 16 on defined by the callee.
     pub code: u32,
-    /// For people, at most 4 KiB.
+    /// Human-readable text, at most 4 KiB.
     pub text: String,
 }
 
 impl CallFailure {
     /// The handler panicked.
     pub const PANICKED: u32 = 1;
-    /// There is no such method.
+    /// The method does not exist.
     pub const UNKNOWN_METHOD: u32 = 2;
-    /// The called side has as many calls as it takes at a time.
+    /// The callee already has its maximum number of concurrent calls.
     pub const BUSY: u32 = 3;
-    /// The handler let the call go without an answer.
+    /// The handler dropped the call without an answer.
     pub const UNANSWERED: u32 = 4;
     /// The answer is longer than the caller accepts.
     pub const ANSWER_TOO_LONG: u32 = 5;
-    /// The handler said that it failed, and no more.
+    /// The handler reported a failure without details.
     pub const FAILED: u32 = 6;
-    /// The first code that the called side may give a meaning of its own.
+    /// First code that the callee may define itself.
     pub const FIRST_OWN: u32 = 16;
 
-    /// A failure of a kind with a text, which is cut to 4 KiB.
+    /// Creates a failure with a code and a text, which is cut to 4 KiB.
     pub fn new(code: u32, text: impl Into<String>) -> Self {
         let mut text = text.into();
         text.truncate(text.floor_char_boundary(TEXT_BYTES_MAX));
@@ -160,21 +160,21 @@ impl CallFailure {
 /// Why a call has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
-    /// The deadline passed. The called side was told that nobody waits any longer.
+    /// The deadline passed. The callee was notified that the call is cancelled.
     #[error("no answer came within {0:?}")]
     Timeout(Duration),
-    /// The called side answered with a failure.
+    /// The callee answered with a failure.
     #[error("the call failed in the other process: {0}")]
     Failed(#[from] CallFailure),
     /// The message is longer than the other side accepts.
     #[error("a message of {bytes} bytes is more than the {limit} that the other process accepts")]
     TooLong {
-        /// What was to be sent.
+        /// Length of the message.
         bytes: usize,
-        /// What the other side accepts.
+        /// Length that the other side accepts.
         limit: usize,
     },
-    /// As many calls are unanswered as the two sides allow.
+    /// The maximum number of pending calls that both sides allow is reached.
     #[error("{0} calls are unanswered already, more are not allowed at a time")]
     Busy(usize),
     /// The link has ended.
@@ -185,10 +185,10 @@ pub enum CallError {
         "a handler on the link's own thread can't wait for an answer of the same link: call from another thread, such as one of `Workers`"
     )]
     OnReader,
-    /// No link could be made again.
+    /// No new link could be established.
     #[error("there is no link: {0}")]
     NoLink(String),
 }
 
-/// Bytes of a failure's text that are sent.
+/// Maximum bytes of a failure's text.
 pub(crate) const TEXT_BYTES_MAX: usize = 4096;

@@ -1,8 +1,8 @@
-//! Frames: what lies in a ring, as words.
+//! Frames: the content of a ring, in words.
 
 use crate::fault::Misconduct;
 
-/// The fixed part of a frame; `bytes` bytes follow it, padded to whole words.
+/// Frame header; `bytes` bytes follow it, padded to whole words.
 ///
 /// ```text
 /// word 0   bytes (32 bits) | kind (8) | zero (24)
@@ -20,19 +20,19 @@ pub(crate) struct RingFrameHeader {
     pub(crate) total: u64,
 }
 
-/// What a frame is.
+/// Kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum RingFrameKind {
     /// Begins a call.
     Call = 1,
-    /// Begins the answer to one.
+    /// Begins the answer to a call.
     Answer = 2,
-    /// Begins a failure, which is told instead of an answer.
+    /// Begins a failure, which is sent instead of an answer.
     Failure = 3,
-    /// Nobody waits for the answer of a call any longer.
+    /// Cancels a call: the caller no longer waits for its answer.
     Cancel = 4,
-    /// The next piece of the message that was begun last.
+    /// The next piece of the message begun last.
     More = 5,
 }
 
@@ -58,7 +58,7 @@ impl RingFrameHeader {
         })
     }
 
-    /// Words that the frame takes in a ring.
+    /// Returns the number of words that the frame occupies in a ring.
     pub(crate) fn words(&self) -> u64 {
         FRAME_WORDS as u64 + u64::from(self.bytes).div_ceil(WORD_BYTES as u64)
     }
@@ -83,7 +83,7 @@ fn low_byte(word: u64) -> u8 {
     word as u8
 }
 
-/// Words of the fixed part.
+/// Words of a frame header.
 pub(crate) const FRAME_WORDS: usize = 4;
 /// Bytes of a word.
 pub(crate) const WORD_BYTES: usize = 8;

@@ -1,15 +1,15 @@
-//! Who takes the calls of the other process.
+//! Handler of the other process's calls.
 
 use crate::fault::CallFailure;
 use crate::incoming::Incoming;
 
-/// Takes the calls of the other process.
+/// Handles the calls of the other process.
 ///
-/// It runs on the link's own thread, which reads nothing meanwhile: answer what takes microseconds there, and hand on
-/// what takes longer, by [`Workers`](crate::Workers) or a runtime of your own. Any function that takes an [`Incoming`] is
-/// a handler.
+/// It runs on the link's own thread, which reads nothing meanwhile: answer calls that take microseconds directly, and
+/// pass longer ones to [`Workers`](crate::Workers) or your own runtime. Any function that takes an [`Incoming`] is a
+/// handler.
 pub trait CallHandler: Send + Sync + 'static {
-    /// Takes a call, which may be answered here or later, from any thread.
+    /// Handles a call, which may be answered here or later, from any thread.
     fn handle(&self, call: Incoming);
 }
 
@@ -19,7 +19,7 @@ impl<F: Fn(Incoming) + Send + Sync + 'static> CallHandler for F {
     }
 }
 
-/// A handler for a side that only calls.
+/// Handler of a side that only makes calls.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoCalls;
 

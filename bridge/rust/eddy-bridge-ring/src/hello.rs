@@ -1,7 +1,8 @@
-//! What the two sides say over the socket before there is a ring.
+//! Handshake of the two sides over the socket, before the ring is used.
 //!
-//! The side that connects says its limits and passes the memory on; the other one answers with its own, or refuses. Both
-//! say 40 bytes: eight letters, the version, a status, bytes of a ring, bytes of a message, calls at a time.
+//! The connecting side sends its limits and passes the shared memory; the other one answers with its own limits, or
+//! rejects. Each message has 40 bytes: eight letters, the version, a status, bytes of a ring, bytes of a message,
+//! maximum concurrent calls.
 
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
@@ -20,17 +21,17 @@ use crate::limits::{LinkLimits, is_ring_size};
 use crate::memory::Memory;
 use crate::ring::memory_bytes;
 
-/// What the other side accepts.
+/// Limits accepted by the other side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Agreed {
     pub(crate) ring_bytes: usize,
-    /// Bytes of one message that the other side accepts.
+    /// Maximum bytes of a message that the other side accepts.
     pub(crate) message_bytes_max: usize,
-    /// Calls at a time that the other side accepts.
+    /// Maximum concurrent calls that the other side accepts.
     pub(crate) calls_max: usize,
 }
 
-/// Offers a link, and waits for what the other side says.
+/// Offers a link, and waits for the answer of the other side.
 pub(crate) fn offer(socket: &UnixStream, limits: &LinkLimits) -> Result<(Memory, Agreed), LinkError> {
     let clock = HandshakeTimer::start(limits.handshake);
     let (memory, fd) = Memory::create(memory_bytes(limits.ring_bytes)).map_err(LinkError::Memory)?;
@@ -53,7 +54,7 @@ pub(crate) fn offer(socket: &UnixStream, limits: &LinkLimits) -> Result<(Memory,
     }
 }
 
-/// Waits for an offer, and takes or refuses it.
+/// Waits for an offer, and accepts or rejects it.
 pub(crate) fn take(socket: &UnixStream, limits: &LinkLimits) -> Result<(Memory, Agreed), LinkError> {
     let clock = HandshakeTimer::start(limits.handshake);
     let (words, fd) = receive(socket, &clock)?;
@@ -85,7 +86,7 @@ fn check(
     Ok((memory, said.agreed))
 }
 
-/// Receives the first words of the other side and the descriptor that came with them.
+/// Receives the first words of the other side and the file descriptor passed with them.
 fn receive(
     socket: &UnixStream,
     clock: &HandshakeTimer,
@@ -106,7 +107,7 @@ fn receive(
     Ok((words, fd))
 }
 
-/// What a side said.
+/// Handshake message of a side.
 #[derive(Debug)]
 struct HelloReply {
     status: u32,
@@ -159,7 +160,7 @@ fn reason(status: u32) -> &'static str {
     }
 }
 
-/// The time that is left for agreeing.
+/// Remaining time of the handshake.
 struct HandshakeTimer {
     limit: Duration,
     deadline: Instant,
@@ -170,7 +171,7 @@ impl HandshakeTimer {
         Self { limit, deadline: Instant::now() + limit }
     }
 
-    /// Has the socket's next operation end in time.
+    /// Sets the timeout of the socket's next operation to the remaining time.
     fn apply(&self, socket: &UnixStream) -> Result<(), LinkError> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
@@ -211,7 +212,7 @@ impl HandshakeTimer {
 
 const HELLO_BYTES: usize = 40;
 const MAGIC: &[u8; 8] = b"eddyring";
-/// Changes with everything that the other side must know.
+/// Protocol version. It changes with everything that the other side must know.
 const VERSION: u32 = 1;
 
 const ACCEPTED: u32 = 0;

@@ -1,11 +1,11 @@
-//! What comes from the other side: whoever has the lock reads, one at a time.
+//! Receiving side of a link; only the thread that holds its lock reads.
 
 use crate::assembler::{Assembler, LinkMessage};
 use crate::fault::Misconduct;
 use crate::ring::Consumer;
 use crate::socket::Bell;
 
-/// The way from the other side.
+/// Incoming ring with its message assembler.
 #[derive(Debug)]
 pub(crate) struct Inbound {
     pub(crate) consumer: Consumer,
@@ -13,26 +13,26 @@ pub(crate) struct Inbound {
     pub(crate) bell: Bell,
 }
 
-/// Who reads.
+/// The thread that reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReaderRole {
-    /// The link's own thread, which takes calls too.
+    /// The link's own thread, which also handles calls.
     Link,
-    /// A thread that waits for an answer. It must not run a handler, which could want what the thread has locked.
+    /// A thread that waits for an answer. It must not run a handler, which could need a lock that the thread holds.
     Caller,
 }
 
-/// What a look into the ring gave.
+/// Result of polling the ring.
 #[derive(Debug)]
 pub(crate) enum InboundPoll {
     Message(LinkMessage),
-    /// What is next is for the link's own thread.
+    /// The next frame is for the link's own thread.
     ForLink,
     Nothing,
 }
 
 impl Inbound {
-    /// The next message that has wholly come.
+    /// Returns the next complete message.
     pub(crate) fn next(&mut self, reader: ReaderRole) -> Result<InboundPoll, Misconduct> {
         while let Some(frame) = self.consumer.peek()? {
             if reader == ReaderRole::Caller && self.assembler.is_for_reader(&frame) {

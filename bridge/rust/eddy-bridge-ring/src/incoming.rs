@@ -14,7 +14,7 @@ use crate::limits::LinkLimits;
 use crate::shared::LinkState;
 use crate::slot::OneshotSlot;
 
-/// A call of the other process. Dropping it tells the caller that there is no answer.
+/// A call of the other process. Dropping it reports to the caller that there is no answer.
 #[derive(Debug)]
 pub struct Incoming {
     shared: Arc<LinkState>,
@@ -33,27 +33,27 @@ impl Incoming {
         Self { shared, call, method, bytes, deadline, cancellation, is_answered: false }
     }
 
-    /// Which method is called.
+    /// Returns the number of the called method.
     pub fn method(&self) -> u32 {
         self.method
     }
 
-    /// What it is called with. It is this process' own copy.
+    /// Returns the argument bytes, a copy owned by this process.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// When the caller stops waiting.
+    /// Returns when the caller stops waiting.
     pub fn deadline(&self) -> Instant {
         self.deadline
     }
 
-    /// Tells whether, and when, nobody waits for the answer any longer.
+    /// Returns a handle that reports when the caller stops waiting.
     pub fn cancellation(&self) -> Cancellation {
         self.cancellation.clone()
     }
 
-    /// Answers the call. It never waits: where there is no room in the ring, another thread sends the answer later.
+    /// Answers the call without blocking: if the ring is full, another thread sends the answer later.
     pub fn answer(mut self, bytes: Vec<u8>) {
         let limit = self.shared.agreed.message_bytes_max;
         if bytes.len() > limit {
@@ -68,7 +68,7 @@ impl Incoming {
         self.send(RingFrameKind::Failure, failure.code, failure.text.into_bytes());
     }
 
-    /// Answers the call with what a function makes of it. A panic of the function becomes a failure with its text.
+    /// Answers the call with the result of a function. A panic of the function becomes a failure with its text.
     pub fn answer_with(self, function: impl FnOnce(&Self) -> Result<Vec<u8>, CallFailure>) {
         match catch_unwind(AssertUnwindSafe(|| function(&self))) {
             Ok(Ok(bytes)) => self.answer(bytes),
@@ -104,12 +104,13 @@ impl Drop for Incoming {
     }
 }
 
-/// Whether somebody still waits for an answer. As a future it is ready when nobody does; one task at a time may wait.
+/// Cancellation of a call. As a future, it is ready once the caller no longer waits; only one task at a time may
+/// await it.
 #[derive(Clone, Debug)]
 pub struct Cancellation(Arc<OneshotSlot<()>>);
 
 impl Cancellation {
-    /// Whether nobody waits for the answer any longer: the caller gave up, or the link has ended.
+    /// Whether the caller no longer waits for the answer: it gave up, or the link has ended.
     pub fn is_cancelled(&self) -> bool {
         self.0.is_filled()
     }
@@ -123,12 +124,12 @@ impl Future for Cancellation {
             return Poll::Ready(());
         }
         let polled = self.0.poll_take(context);
-        // The content may go to another clone; that it was there is what counts.
+        // Another clone may have taken the content; it counts that the slot was filled.
         if self.is_cancelled() { Poll::Ready(()) } else { polled }
     }
 }
 
-/// The calls of the other side that are not answered yet.
+/// Calls of the other side that are not answered yet.
 #[derive(Debug)]
 pub(crate) struct IncomingCalls {
     calls_max: usize,
@@ -139,7 +140,7 @@ pub(crate) struct IncomingCalls {
 #[derive(Debug, Default)]
 struct IncomingCallTable {
     open: HashMap<u64, IncomingCallEntry>,
-    /// The sum over those that are open.
+    /// Sum of the bytes of the open calls.
     bytes: usize,
 }
 
@@ -154,7 +155,7 @@ impl IncomingCalls {
         Self { calls_max: limits.calls_max, bytes_max: limits.calls_bytes_max, table: Mutex::default() }
     }
 
-    /// Takes a call in; nothing when there are too many already, whose answers nobody may wait for any longer.
+    /// Registers a call; returns `None` if too many are open, including cancelled ones that are not answered yet.
     pub(crate) fn enter(&self, call: u64, bytes: usize) -> Result<Option<Cancellation>, Misconduct> {
         let mut table = self.lock();
         if table.open.contains_key(&call) {
@@ -170,12 +171,12 @@ impl IncomingCalls {
         Ok(Some(cancellation))
     }
 
-    /// Whether no call is unanswered.
+    /// Whether no call is open.
     pub(crate) fn is_idle(&self) -> bool {
         self.lock().open.is_empty()
     }
 
-    /// Nobody waits for an answer any longer. An answer may have crossed that message on its way.
+    /// Marks a call as cancelled. Its answer may have been sent at the same time.
     pub(crate) fn cancel(&self, call: u64) {
         let cancellation = self.lock().open.get(&call).map(|open| open.cancellation.clone());
         if let Some(cancellation) = cancellation {
@@ -183,7 +184,7 @@ impl IncomingCalls {
         }
     }
 
-    /// The link has ended: nobody waits for any answer.
+    /// Marks all calls as cancelled because the link has ended.
     pub(crate) fn cancel_all(&self) {
         let all: Vec<_> = self.lock().open.values().map(|open| open.cancellation.clone()).collect();
         for cancellation in all {

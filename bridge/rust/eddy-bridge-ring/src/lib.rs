@@ -1,26 +1,26 @@
 //! Calls between two processes through shared memory.
 //!
-//! A [`Link`] joins two processes: each can call the other with a method's number and some bytes, any number of calls at
-//! once, answered in any order. What is sent lies in two rings of shared memory; a Unix socket beside it wakes a
-//! process that sleeps and tells at once when the other one dies.
+//! A [`ProcessLink`] connects two processes: each can call the other with a method number and some bytes, any number
+//! of calls concurrently, answered in any order. The data is in two rings of shared memory; a Unix socket beside them
+//! wakes a sleeping process and reports at once when the other one dies.
 //!
-//! The other process is not trusted. Every number that it writes is read once and checked, every byte is copied before it
-//! is looked at, and what doesn't fit ends the link with a [`Fault`] that says why. Whatever the other one does, a call
+//! The other process is not trusted. Every number that it writes is read once and checked, every byte is copied
+//! before it is used, and a violation ends the link with a [`LinkEndReason`]. Whatever the other process does, a call
 //! returns by its deadline.
 //!
 //! ```no_run
 //! use std::time::Duration;
-//! use eddy_bridge_ring::{Incoming, Limits, Listener, NoCalls, connect};
+//! use eddy_bridge_ring::{Incoming, LinkLimits, LinkListener, NoCalls, connect};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // One process answers ...
-//! let listener = Listener::bind("/run/me/echo.sock", Limits::default())?;
+//! let listener = LinkListener::bind("/run/me/echo.sock", LinkLimits::default())?;
 //! let link = listener.accept(|call: Incoming| {
 //!     let bytes = call.bytes().to_vec();
 //!     call.answer(bytes);
 //! })?;
 //! // ... and another one asks.
-//! let link = connect("/run/me/echo.sock", Limits::default(), NoCalls)?;
+//! let link = connect("/run/me/echo.sock", LinkLimits::default(), NoCalls)?;
 //! assert_eq!(link.call(1, b"hello", Duration::from_secs(1))?, b"hello");
 //! # Ok(()) }
 //! ```

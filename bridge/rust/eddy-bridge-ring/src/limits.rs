@@ -1,29 +1,29 @@
-//! What a link may use at most.
+//! Resource limits of a link.
 
 use std::thread::available_parallelism;
 use std::time::Duration;
 
 use crate::fault::LinkError;
 
-/// What a link may use at most. Each side has its own; what one side sends is held to the other's as well.
+/// Resource limits of a link. Each side has its own; what a side sends must respect the other side's limits as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkLimits {
-    /// Bytes of each of the two rings: a power of two from 4 KiB to 64 MiB. The side that connects says how many;
-    /// the other accepts up to its own figure. A message that is longer than a quarter of a ring goes in pieces.
+    /// Bytes of each of the two rings: a power of two from 4 KiB to 64 MiB. The connecting side chooses the size; the
+    /// other one accepts sizes up to its own value. A message longer than a quarter of a ring is sent in pieces.
     pub ring_bytes: usize,
-    /// Bytes of one message that are accepted from the other side, at most 1 GiB.
+    /// Maximum bytes of a message from the other side, at most 1 GiB.
     pub message_bytes_max: usize,
-    /// Calls that may be unanswered at a time, in each direction.
+    /// Maximum pending calls, in each direction.
     pub calls_max: usize,
-    /// Bytes of the other side's calls that may be unanswered at a time; a single call may always have
+    /// Maximum bytes of the other side's unanswered calls; a single call may always have
     /// [`message_bytes_max`](Self::message_bytes_max).
     pub calls_bytes_max: usize,
-    /// How long a thread watches the ring before it sleeps. A wake costs microseconds and often a system call on
-    /// both sides; watching costs a core. On a machine with one core nobody watches.
+    /// Time that a thread polls the ring before it sleeps. A wake costs microseconds and often a system call on both
+    /// sides; polling occupies a core. On a machine with one core no thread polls.
     pub spin: Duration,
-    /// How long the other side may leave a full ring untouched before the link ends.
+    /// Time that the other side may leave a full ring unread before the link ends.
     pub stall: Duration,
-    /// How long the two sides may take to agree on a link.
+    /// Timeout of the handshake.
     pub handshake: Duration,
 }
 
@@ -42,7 +42,7 @@ impl Default for LinkLimits {
 }
 
 impl LinkLimits {
-    /// These limits, if they can be kept.
+    /// Returns these limits if they are valid.
     pub(crate) fn check(mut self) -> Result<Self, LinkError> {
         if !is_ring_size(self.ring_bytes) {
             return Err(LinkError::RingBytes(self.ring_bytes));
@@ -60,13 +60,13 @@ impl LinkLimits {
     }
 }
 
-/// Whether a ring can have so many bytes.
+/// Whether a ring can have this size.
 pub(crate) fn is_ring_size(bytes: usize) -> bool {
     bytes.is_power_of_two() && (RING_BYTES_MIN..=RING_BYTES_MAX).contains(&bytes)
 }
 
 const RING_BYTES_MIN: usize = 4 * 1024;
 const RING_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// More than anybody should send in one piece of memory, and it keeps sums of lengths far from overflow.
+/// More than should be sent in one piece, and small enough that sums of lengths cannot overflow.
 const MESSAGE_BYTES_MAX: usize = 1024 * 1024 * 1024;
 const CALLS_MAX: usize = 1024 * 1024;

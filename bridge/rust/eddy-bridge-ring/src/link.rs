@@ -28,11 +28,11 @@ use crate::shared::LinkState;
 use crate::slot::OneshotSlot;
 use crate::socket::Bell;
 
-/// A link to another process. Clones are the same link; it ends with the last of them.
+/// A link to another process. Clones share the link; it ends when the last of them is dropped.
 #[derive(Clone, Debug)]
 pub struct ProcessLink {
     shared: Arc<LinkState>,
-    /// Ends the link. The link's threads don't have it.
+    /// Ends the link on drop. The link's own threads do not hold it.
     _owner: Arc<LinkCloseGuard>,
 }
 
@@ -49,11 +49,11 @@ impl ProcessLink {
     /// Calls the other process and waits for the answer.
     ///
     /// # Errors
-    /// Every [`CallError`]; in any case it returns when the timeout is over. A timeout over a day counts as a day.
+    /// Every [`CallError`]; it always returns by the timeout. A timeout over a day counts as a day.
     ///
     /// # Cost
-    /// One copy of the bytes on each side and each way. System calls only where a side sleeps: after
-    /// [`Limits::spin`] without work.
+    /// One copy of the bytes on each side in each direction. System calls only where a side sleeps: after
+    /// [`LinkLimits::spin`] without work.
     pub fn call(&self, method: u32, bytes: &[u8], timeout: Duration) -> CallResult {
         let timeout = timeout.min(TIMEOUT_MAX);
         let deadline = Instant::now() + timeout;
@@ -77,15 +77,16 @@ impl ProcessLink {
         if self.shared.calls.forget(call) {
             self.shared.cancel(call);
         }
-        // The answer may have come at the last moment.
+        // The answer may have arrived at the last moment.
         slot.take().unwrap_or(Err(CallError::Timeout(timeout)))
     }
 
-    /// Calls the other process. The call is on its way when this returns; the answer is what the future gives. A future that
-    /// is dropped cancels the call.
+    /// Starts a call of the other process. The call is sent when this returns; the future yields the answer. Dropping
+    /// the future cancels the call.
     ///
     /// # Errors
-    /// Those by which a call can't be made; the others come out of the future. A timeout over a day counts as a day.
+    /// Errors that prevent the call from being sent; all others are returned by the future. A timeout over a day
+    /// counts as a day.
     pub fn call_async(
         &self,
         method: u32,
@@ -113,12 +114,12 @@ impl ProcessLink {
         Ok(pending)
     }
 
-    /// Why the link has ended, if it has.
+    /// Returns why the link has ended, if it has.
     pub fn fault(&self) -> Option<LinkEndReason> {
         self.shared.fault.get().cloned()
     }
 
-    /// Ends the link: calls on both sides get an error, and so do later ones.
+    /// Ends the link: pending calls on both sides fail, and so do later ones.
     pub fn close(&self) {
         self.shared.end(LinkEndReason::Closed);
     }
@@ -135,7 +136,7 @@ impl ProcessLink {
         let bell = Bell::new(Arc::clone(&socket));
         let ring_bytes = agreed.ring_bytes;
         let (producer, consumer) = split(Arc::new(memory), ring_bytes, side);
-        // Until the first wake nobody watches.
+        // No thread polls until the first wake.
         consumer.rest();
         let assembler = Assembler::new(limits.message_bytes_max, piece_bytes_max(ring_bytes));
         let calls_max = limits.calls_max.min(agreed.calls_max);
@@ -163,7 +164,7 @@ impl ProcessLink {
         if bytes > limit { Err(CallError::TooLong { bytes, limit }) } else { Ok(()) }
     }
 
-    /// Watches the ring for an answer, which is faster than being woken. It reads what comes for others as well.
+    /// Polls the ring for an answer, which is faster than being woken. It also reads messages for other threads.
     fn watch(&self, slot: &OneshotSlot<CallResult>, until: Instant) {
         let mut may_lead = true;
         while !slot.is_filled() && Instant::now() < until {
@@ -175,7 +176,7 @@ impl ProcessLink {
         }
     }
 
-    /// Reads until the slot is filled or the time is over. Says no when the link's own thread has to go on.
+    /// Reads until the slot is filled or the time is over. Returns `false` if the link's own thread has to continue.
     fn lead(
         &self,
         mut inbound: MutexGuard<'_, Inbound>,
@@ -213,7 +214,7 @@ impl ProcessLink {
     }
 }
 
-/// A call that is on its way. Dropping it cancels the call; the link goes on as long as there is one.
+/// A call in flight. Dropping it cancels the call; it keeps the link open.
 #[derive(Debug)]
 #[must_use = "a call is cancelled when this is dropped"]
 pub struct PendingCall {
@@ -239,7 +240,7 @@ impl Drop for PendingCall {
     }
 }
 
-/// Starts the link's own thread, and the one that sends what others could not wait for.
+/// Starts the link's own thread, and the thread that sends delayed messages.
 fn start_threads(shared: &Arc<LinkState>) -> io::Result<()> {
     let sender = Arc::clone(shared);
     thread::Builder::new().name("ring-sender".to_owned()).spawn(move || {
@@ -256,12 +257,12 @@ fn start_threads(shared: &Arc<LinkState>) -> io::Result<()> {
     Ok(())
 }
 
-/// A call's time as the other side is told: rounded up, so that it never gives up first.
+/// Returns the timeout as sent to the other side: rounded up, so that the callee never gives up first.
 fn whole_ms(timeout: Duration) -> u32 {
     u32::try_from(timeout.as_micros().div_ceil(1000)).expect("a day has fewer milliseconds")
 }
 
-/// So long may a call take, and no sum of moments overflows.
+/// Maximum timeout of a call, so that no sum of instants overflows.
 const TIMEOUT_MAX: Duration = Duration::from_secs(24 * 3600);
-/// Pauses of the processor between two looks into the ring.
+/// Spin iterations between two polls of the ring.
 const PAUSES_A_LOOK: usize = 8;

@@ -1,9 +1,9 @@
-//! The memory that two processes share.
+//! Memory shared by two processes.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::NonNull;
-/// What a ring is made of; its model in the tests has these of its own.
+/// Atomics that a ring is made of; the model in the tests replaces them by its own.
 pub(crate) use std::sync::atomic::{AtomicU64, fence};
 
 use rustix::fs::{
@@ -13,8 +13,8 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 /// A mapping of words that another process may change at any time.
 ///
-/// Rust never sees it as anything but atomics, so that whatever the other process writes, and whenever it does, is a
-/// value like any other.
+/// Rust accesses it only through atomics, so that whatever the other process writes, and whenever it does, is an
+/// ordinary value.
 #[derive(Debug)]
 pub(crate) struct Memory {
     words: NonNull<AtomicU64>,
@@ -22,9 +22,9 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Makes memory of zeroes and the descriptor by which another process can map it.
+    /// Creates zeroed memory and the descriptor by which another process can map it.
     ///
-    /// Its size is sealed: neither process can take pages away under the other.
+    /// Its size is sealed: neither process can remove pages that the other one uses.
     pub(crate) fn create(bytes: usize) -> io::Result<(Self, OwnedFd)> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let fd = memfd_create("eddy-bridge-ring", flags)?;
@@ -33,13 +33,13 @@ impl Memory {
         Ok((Self::map(&fd, bytes)?, fd))
     }
 
-    /// Maps memory that another process made.
+    /// Maps memory that another process created.
     ///
     /// # Errors
-    /// `InvalidInput` when it is not what [`Memory::create`] makes: of another size, not sealed, or of a kind whose
-    /// pages can fail to come.
+    /// `InvalidInput` if it was not created like [`Memory::create`] does: it has another size, is not sealed, or is
+    /// of a kind whose pages may be unavailable.
     pub(crate) fn adopt(fd: &OwnedFd, bytes: usize) -> io::Result<Self> {
-        // What the kernel calls the file system of `memfd_create`; pages of others (huge ones, FUSE) can fail to come.
+        // Type of the file system of `memfd_create`; pages of others (huge pages, FUSE) may be unavailable.
         if fstatfs(fd)?.f_type != 0x0102_1994 {
             return Err(invalid("the descriptor is not one of shared memory"));
         }
@@ -52,10 +52,10 @@ impl Memory {
         Self::map(fd, bytes)
     }
 
-    /// All words.
+    /// Returns all words.
     pub(crate) fn words(&self) -> &[AtomicU64] {
-        // SAFETY: the mapping has `count` words, is aligned to a page, lives as long as `self`, its size is sealed, and
-        // both processes reach it through atomics or machine code that Rust doesn't see.
+        // SAFETY: the mapping has `count` words, is aligned to a page, lives as long as `self`, its size is sealed,
+        // and both processes access it through atomics or machine code that Rust doesn't see.
         unsafe { std::slice::from_raw_parts(self.words.as_ptr(), self.count) }
     }
 
@@ -77,7 +77,7 @@ impl Drop for Memory {
     }
 }
 
-// SAFETY: the memory is only reached through atomics, which any thread may use.
+// SAFETY: the memory is accessed only through atomics, which any thread may use.
 unsafe impl Send for Memory {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Memory {}
@@ -86,5 +86,5 @@ fn invalid(message: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, message)
 }
 
-/// The size stays as it is, and so do the seals.
+/// Fixes the size and the seals themselves.
 const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);

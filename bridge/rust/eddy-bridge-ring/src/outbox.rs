@@ -1,4 +1,5 @@
-//! What goes to the other side: now, by the thread that has it, or soon, where nobody may wait.
+//! Sending side of a link: at once on the calling thread, or later on the sender thread where the caller must not
+//! block.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -10,13 +11,13 @@ use crate::frame::{RingFrameHeader, RingFrameKind};
 use crate::ring::{Producer, piece_bytes_max};
 use crate::socket::Bell;
 
-/// The way to the other side.
+/// Outgoing ring with its queue of delayed messages.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     out: Mutex<Out>,
-    /// There may be room, a turn is over, or the link has ended.
+    /// Signalled when there may be room, when a long message is complete, or when the link has ended.
     changed: Condvar,
-    /// Something was put off.
+    /// Signalled when a message is queued.
     put_off: Condvar,
     bell: Bell,
     piece_bytes_max: usize,
@@ -27,9 +28,9 @@ pub(crate) struct Outbox {
 #[derive(Debug)]
 struct Out {
     producer: Producer,
-    /// A message that is longer than the room has its turn: the others wait.
+    /// Whether a message longer than the available room is being sent: all others wait.
     is_taken: bool,
-    /// Messages for the thread that sends what others could not wait for.
+    /// Messages for the sender thread.
     late: VecDeque<LinkMessage>,
     ended: Option<LinkEndReason>,
 }
@@ -39,9 +40,9 @@ struct Out {
 pub(crate) enum SendError {
     /// The deadline passed.
     Late,
-    /// Too much is put off already.
+    /// Too many messages are queued already.
     Full,
-    /// The other side breaks the protocol or takes nothing: the link is to be ended.
+    /// The other side violates the protocol or reads nothing: the link must be ended.
     Fault(LinkEndReason),
 }
 
@@ -51,7 +52,7 @@ impl From<Misconduct> for SendError {
     }
 }
 
-/// A message that is to be sent, by reference.
+/// A message to be sent, by reference.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Letter<'a> {
     pub(crate) kind: RingFrameKind,
@@ -81,7 +82,7 @@ impl Outbox {
         }
     }
 
-    /// Sends a message, and waits for room where there is none.
+    /// Sends a message, and waits for room if necessary.
     pub(crate) fn send(&self, letter: &Letter<'_>, deadline: Instant) -> Result<(), SendError> {
         let mut out = self.lock();
         while out.is_taken {
@@ -102,7 +103,7 @@ impl Outbox {
         result
     }
 
-    /// Sends a message if there is room at once, and has a thread do it otherwise.
+    /// Sends a message if there is room at once; otherwise queues it for the sender thread.
     pub(crate) fn send_soon(&self, message: LinkMessage) -> Result<(), SendError> {
         let mut out = self.lock();
         out.live()?;
@@ -112,7 +113,7 @@ impl Outbox {
             self.ring(out);
             return Ok(());
         }
-        // Answers must go: they have as much again for themselves.
+        // Answers must be sent: they get the same capacity once more.
         let is_answer = matches!(message.kind, RingFrameKind::Answer | RingFrameKind::Failure);
         let put_off_max = if is_answer { 2 * self.put_off_max } else { self.put_off_max };
         if out.late.len() >= put_off_max {
@@ -124,7 +125,7 @@ impl Outbox {
         Ok(())
     }
 
-    /// Sends what was put off, until the link ends. It is what a thread does all its life.
+    /// Sends queued messages until the link ends; the main loop of the sender thread.
     pub(crate) fn send_late(&self) -> Result<(), LinkEndReason> {
         loop {
             let mut out = self.lock();
@@ -146,14 +147,14 @@ impl Outbox {
         }
     }
 
-    /// Tells those who wait for room to look again.
+    /// Wakes the threads that wait for room.
     pub(crate) fn look_again(&self) {
-        // Invariant: who found no room waits before this lock is had, so that nobody misses it.
+        // Invariant: a thread that found no room waits before this lock can be acquired, so that no wake is lost.
         drop(self.lock());
         self.changed.notify_all();
     }
 
-    /// Nothing is sent any longer.
+    /// Stops sending.
     pub(crate) fn end(&self, fault: &LinkEndReason) {
         let mut out = self.lock();
         out.ended.get_or_insert_with(|| fault.clone());
@@ -163,7 +164,7 @@ impl Outbox {
         self.put_off.notify_all();
     }
 
-    /// Sends all pieces of a message. It has its turn.
+    /// Sends all pieces of a message, whose turn it is.
     fn send_pieces<'o>(
         &'o self,
         mut out: MutexGuard<'o, Out>,
@@ -204,7 +205,7 @@ impl Outbox {
                 Ok(false) => {}
             }
             if !has_asked {
-                // Room that was made before it was asked for brings no wake: try once more.
+                // Room that was freed before the request causes no wake: try once more.
                 out.producer.ask_for_room();
                 has_asked = true;
                 continue;
@@ -241,7 +242,7 @@ impl Outbox {
         Ok(out)
     }
 
-    /// Wakes the other side where it sleeps.
+    /// Wakes the other side if it sleeps.
     fn ring(&self, out: MutexGuard<'_, Out>) {
         let is_asleep = out.producer.takes_reader_sleep();
         drop(out);
@@ -270,7 +271,7 @@ impl<'a> Letter<'a> {
         Self { kind: *kind, call: *call, detail: *detail, timeout_ms: *timeout_ms, bytes }
     }
 
-    /// The frame of a piece that begins after so many bytes.
+    /// Returns the frame of the piece that begins at offset `sent`.
     fn frame(&self, sent: usize, piece: &[u8]) -> RingFrameHeader {
         RingFrameHeader {
             kind: if sent == 0 { self.kind } else { RingFrameKind::More },
@@ -284,5 +285,5 @@ impl<'a> Letter<'a> {
 }
 
 const NO_PANIC: &str = "nothing panics while the way out is locked";
-/// What was put off has no deadline of its own; that nothing is taken for too long ends it.
+/// Queued messages have no deadline of their own; the stall timeout of the ring ends them.
 const FOREVER: Duration = Duration::from_secs(24 * 3600);

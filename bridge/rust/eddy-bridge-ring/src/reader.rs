@@ -1,4 +1,4 @@
-//! The link's own thread: it takes calls, sees the other side die, and gives up what has expired.
+//! The link's own thread: handles calls, notices the death of the other process, and abandons expired calls.
 
 use std::hint::spin_loop;
 use std::io;
@@ -15,7 +15,7 @@ use crate::frame::RingFrameKind;
 use crate::inbound::{InboundPoll, ReaderRole};
 use crate::shared::LinkState;
 
-/// What the link's own thread does all its life.
+/// Main loop of the link's own thread.
 pub(crate) fn run(shared: &Arc<LinkState>) {
     let fault = match serve(shared) {
         Ok(never) => match never {},
@@ -34,7 +34,7 @@ fn serve(shared: &Arc<LinkState>) -> Result<std::convert::Infallible, LinkEndRea
         }
         shared.outbox.look_again();
         let is_all = read(shared)?;
-        // What was written before is taken still; more than a ring holds is not.
+        // Messages written before the hangup are still read, but no more than a ring holds.
         rounds_after_end += u32::from(has_hung_up);
         if has_hung_up && (is_all || rounds_after_end > ROUNDS_AFTER_END_MAX) {
             return Err(LinkEndReason::Gone);
@@ -49,7 +49,7 @@ fn serve(shared: &Arc<LinkState>) -> Result<std::convert::Infallible, LinkEndRea
     }
 }
 
-/// How long the thread may sleep.
+/// Maximum sleep of the thread.
 #[derive(Clone, Copy)]
 enum SleepLimit {
     None,
@@ -57,11 +57,11 @@ enum SleepLimit {
     Long,
 }
 
-/// Sleeps until there is something to do, and says whether the other side has hung up.
+/// Sleeps until there is something to do, and returns whether the other side has hung up.
 fn wait(shared: &LinkState, pause: SleepLimit) -> Result<bool, LinkEndReason> {
     let left = match pause {
         SleepLimit::None => Some(Duration::ZERO),
-        // A little later rather than a little earlier, to look once.
+        // Slightly later rather than slightly earlier, to wake only once.
         SleepLimit::Until(deadline) => {
             Some(deadline.saturating_duration_since(Instant::now()) + Duration::from_micros(100))
         }
@@ -74,13 +74,13 @@ fn wait(shared: &LinkState, pause: SleepLimit) -> Result<bool, LinkEndReason> {
         Err(error) => return Err(LinkEndReason::Socket(io::Error::from(error).kind())),
     }
     if !fds[1].revents().is_empty() {
-        // Only this thread reads it, and it says that there is something.
+        // Only this thread reads it, and poll reported that it is readable.
         let _ = rustix::io::read(&shared.wake, &mut [0; 8]);
     }
     if fds[0].revents().is_empty() { Ok(false) } else { take_rings(shared) }
 }
 
-/// Takes the other side's wakes off the socket, and says whether it has hung up.
+/// Reads the other side's wakes from the socket, and returns whether it has hung up.
 fn take_rings(shared: &LinkState) -> Result<bool, LinkEndReason> {
     match recv(&*shared.socket, &mut [0; RINGS_MAX], RecvFlags::DONTWAIT) {
         Ok((0, _)) | Err(Errno::CONNRESET) => Ok(true),
@@ -89,8 +89,8 @@ fn take_rings(shared: &LinkState) -> Result<bool, LinkEndReason> {
     }
 }
 
-/// Takes what has come, and what comes while it watches for a while. Says whether that was all: if so, the other side wakes
-/// this thread for more.
+/// Reads the available messages, and those that arrive while it polls for a while. Returns whether that was all: if
+/// so, the other side wakes this thread for more.
 fn read(shared: &Arc<LinkState>) -> Result<bool, Misconduct> {
     let mut inbound = shared.lock_inbound();
     inbound.consumer.watch();
@@ -120,22 +120,22 @@ fn read(shared: &Arc<LinkState>) -> Result<bool, Misconduct> {
             shared.handle_answer(message)?;
             continue;
         }
-        // The handler runs without the lock: its answers may be taken, and those of others.
+        // The handler runs without the lock: other threads may read answers meanwhile.
         drop(inbound);
         shared.handle_call(message)?;
         inbound = shared.lock_inbound();
         inbound.consumer.watch();
-        // Who calls once is likely to call again soon.
+        // A caller is likely to call again soon.
         watch_until = Some(Instant::now() + shared.spin);
     }
     Ok(false)
 }
 
-/// Wakes that are taken at a time.
+/// Wakes that are read at a time.
 const RINGS_MAX: usize = 64;
-/// Messages that are taken before the thread looks at the socket and the clock again.
+/// Messages that are read before the thread checks the socket and the clock again.
 const MESSAGES_MAX: usize = 256;
-/// Rounds of so many messages after the other side has hung up: the largest ring of the shortest messages.
+/// Rounds of that many messages after the other side has hung up: the largest ring of the shortest messages.
 const ROUNDS_AFTER_END_MAX: u32 = 64 * 1024 * 1024 / 32 / 256;
-/// Pauses of the processor between two looks into the ring.
+/// Spin iterations between two polls of the ring.
 const PAUSES_A_LOOK: usize = 8;

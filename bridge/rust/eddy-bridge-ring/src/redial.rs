@@ -1,4 +1,4 @@
-//! A link that is made again after the other process was replaced.
+//! A link that reconnects after the other process was replaced.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -11,9 +11,10 @@ use crate::limits::LinkLimits;
 use crate::link::ProcessLink;
 use crate::socket::connect_shared;
 
-/// Connects to a path, and again with the next call after a link has ended.
+/// Connects to a path, and reconnects on the next call after a link has ended.
 ///
-/// Calls that were under way when a link ended get its fault and are not made again: nobody knows whether they were served.
+/// Calls in flight when a link ended fail with its error and are not repeated: it is unknown whether they were
+/// executed.
 pub struct Redial {
     path: PathBuf,
     limits: LinkLimits,
@@ -24,31 +25,32 @@ pub struct Redial {
 #[derive(Default)]
 struct RedialState {
     link: Option<ProcessLink>,
-    /// Why there was no link the last time, and when that was.
+    /// Time and error of the last failed attempt.
     failed: Option<(Instant, String)>,
 }
 
 impl Redial {
-    /// Connects with the first call.
+    /// Creates a client that connects on the first call.
     pub fn new(path: impl Into<PathBuf>, limits: LinkLimits, handler: impl CallHandler) -> Self {
         Self { path: path.into(), limits, handler: Arc::new(handler), state: Mutex::default() }
     }
 
-    /// Calls the other process, as [`Link::call`] does.
+    /// Calls the other process, as [`ProcessLink::call`] does.
     ///
     /// # Errors
-    /// Those of [`Link::call`], and `NoLink` when nobody can be reached: then it is tried again no sooner than after 50 ms.
+    /// Those of [`ProcessLink::call`], and `NoLink` if the process can't be reached: the next attempt is made no
+    /// sooner than after 50 ms.
     pub fn call(&self, method: u32, bytes: &[u8], timeout: Duration) -> CallResult {
         let begun = Instant::now();
         let link = self.link(timeout)?;
         link.call(method, bytes, timeout.saturating_sub(begun.elapsed()))
     }
 
-    /// The link that there is, or a new one. It takes no longer than the timeout or [`Limits::handshake`], and others
-    /// wait for it.
+    /// Returns the current link, or a new one. It takes at most the timeout or [`LinkLimits::handshake`]; other
+    /// threads wait for it meanwhile.
     ///
     /// # Errors
-    /// `NoLink`, as [`Redial::call`] says.
+    /// `NoLink`, as described at [`Redial::call`].
     pub fn link(&self, timeout: Duration) -> Result<ProcessLink, CallError> {
         let mut state = self.state.lock().expect("nothing panics while a link is made");
         if let Some(link) = &state.link
@@ -82,7 +84,7 @@ impl std::fmt::Debug for Redial {
     }
 }
 
-/// An error with what caused it.
+/// Returns an error with its cause.
 fn error_text(error: &dyn std::error::Error) -> String {
     error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
 }

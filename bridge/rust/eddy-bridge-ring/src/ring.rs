@@ -1,7 +1,7 @@
-//! A ring of words in shared memory, with one process that writes and one that reads.
+//! A ring of words in shared memory, written by one process and read by the other.
 //!
-//! Positions count words since the beginning and wrap around at 2^64. Each side keeps its own position to itself and only
-//! tells it; it never reads back what it told. The other side's is read once where it is needed, and checked.
+//! Positions count words since the beginning and wrap around at 2^64. Each side keeps its own position in private
+//! memory and only publishes it; it never reads it back. The other side's position is read once per use, and checked.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use crate::fault::Misconduct;
 use crate::frame::{FRAME_WORDS, RingFrameHeader, WORD_BYTES};
 use crate::memory::{AtomicU64, Memory, fence};
 
-/// Which of the two processes this one is.
+/// Role of this process on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinkRole {
-    /// The one that connected: it writes the first ring and reads the second.
+    /// The side that connected: it writes the first ring and reads the second.
     Connector,
-    /// The one that was connected to.
+    /// The side that accepted the connection.
     Acceptor,
 }
 
-/// Both rings of a memory as one side has them.
+/// Returns both rings of a memory from the view of one side.
 pub(crate) fn split(memory: Arc<Memory>, ring_bytes: usize, side: LinkRole) -> (Producer, Consumer) {
     let lane = |index: usize| RingBuffer::new(Arc::clone(&memory), ring_bytes, index);
     let (written, read) = match side {
@@ -30,17 +30,18 @@ pub(crate) fn split(memory: Arc<Memory>, ring_bytes: usize, side: LinkRole) -> (
     (Producer { lane: lane(written), tail: 0 }, Consumer { lane: lane(read), head: 0 })
 }
 
-/// Bytes of memory that two rings take.
+/// Returns the bytes of memory of two rings.
 pub(crate) fn memory_bytes(ring_bytes: usize) -> usize {
     CONTROL_BYTES + 2 * ring_bytes
 }
 
-/// Bytes of a message that go into one frame: with a quarter of the ring the reader copies one while the next is written.
+/// Returns the maximum bytes of a message in one frame: with a quarter of the ring, the reader copies one piece while
+/// the next is written.
 pub(crate) fn piece_bytes_max(ring_bytes: usize) -> usize {
     ring_bytes / 4
 }
 
-/// The end of a ring that is written to.
+/// The writing end of a ring.
 #[derive(Debug)]
 pub(crate) struct Producer {
     lane: RingBuffer,
@@ -48,10 +49,10 @@ pub(crate) struct Producer {
 }
 
 impl Producer {
-    /// Writes a frame if there is room for it, and says whether there was.
+    /// Writes a frame if there is room for it, and returns whether there was.
     ///
     /// # Panics
-    /// When `bytes` are not as many as the frame says.
+    /// If the length of `bytes` is not that of the frame.
     pub(crate) fn try_push(&mut self, frame: &RingFrameHeader, bytes: &[u8]) -> Result<bool, Misconduct> {
         assert_eq!(frame.bytes as usize, bytes.len(), "a frame says how long it is");
         let used = self.lane.distance(self.lane.head().load(Acquire), self.tail)?;
@@ -65,24 +66,25 @@ impl Producer {
         Ok(true)
     }
 
-    /// Whether the reader sleeps and wants to be woken for what was written. It is told once.
+    /// Whether the reader sleeps and must be woken; resets the flag, so it returns `true` only once.
     pub(crate) fn takes_reader_sleep(&self) -> bool {
         takes(self.lane.reader_asleep())
     }
 
-    /// Asks the reader for a wake when it has made room. There may be room since: try again before waiting.
+    /// Requests a wake when the reader has made room. There may be room since: try again before waiting.
     pub(crate) fn ask_for_room(&self) {
         self.lane.writer_asleep().store(1, Relaxed);
         fence(SeqCst);
     }
 
-    /// What the reader says its position is: it moves as long as the reader works. Nothing is done with it but compare.
+    /// Returns the reader's published position, which moves as long as the reader works. It is only compared, never
+    /// trusted.
     pub(crate) fn reader_position(&self) -> u64 {
         self.lane.head().load(Relaxed)
     }
 }
 
-/// The end of a ring that is read from.
+/// The reading end of a ring.
 #[derive(Debug)]
 pub(crate) struct Consumer {
     lane: RingBuffer,
@@ -90,7 +92,7 @@ pub(crate) struct Consumer {
 }
 
 impl Consumer {
-    /// The fixed part of the next frame, if there is one. It is wholly there, and fits into the ring.
+    /// Returns the header of the next frame, if there is one. The frame is complete, and fits into the ring.
     pub(crate) fn peek(&self) -> Result<Option<RingFrameHeader>, Misconduct> {
         let used = self.lane.distance(self.head, self.lane.tail().load(Acquire))?;
         if used == 0 {
@@ -106,29 +108,29 @@ impl Consumer {
         Ok(Some(frame))
     }
 
-    /// Appends the bytes of a frame that [`Consumer::peek`] gave to some others, and frees its room.
+    /// Appends the bytes of a frame returned by [`Consumer::peek`] to `into`, and frees its room.
     pub(crate) fn take(&mut self, frame: &RingFrameHeader, into: &mut Vec<u8>) {
         self.lane.read_bytes(self.head.wrapping_add(FRAME_WORDS as u64), frame.bytes as usize, into);
         self.head = self.head.wrapping_add(frame.words());
         self.lane.head().store(self.head, Release);
     }
 
-    /// Whether the writer waits for room and wants to be woken for what was taken. It is told once.
+    /// Whether the writer waits for room and must be woken; resets the flag, so it returns `true` only once.
     pub(crate) fn takes_writer_sleep(&self) -> bool {
         takes(self.lane.writer_asleep())
     }
 
-    /// Whether something was written that is not taken yet.
+    /// Whether there are unread words.
     pub(crate) fn has_more(&self) -> bool {
         self.lane.tail().load(Acquire) != self.head
     }
 
-    /// Tells the writer that nobody needs a wake: this side watches the ring.
+    /// Tells the writer that no wake is needed, because this side polls the ring.
     pub(crate) fn watch(&self) {
         self.lane.reader_asleep().store(0, Relaxed);
     }
 
-    /// Asks the writer for a wake when it writes. Says whether all is taken; if not, the caller must not sleep.
+    /// Requests a wake for the next write. Returns whether everything is read; if not, the caller must not sleep.
     pub(crate) fn rest(&self) -> bool {
         self.lane.reader_asleep().store(1, Relaxed);
         fence(SeqCst);
@@ -140,9 +142,9 @@ impl Consumer {
 #[derive(Debug)]
 struct RingBuffer {
     memory: Arc<Memory>,
-    /// The first of the control words.
+    /// Index of the first control word.
     control: usize,
-    /// The words of the data.
+    /// Range of the data words.
     data: Range<usize>,
 }
 
@@ -158,7 +160,7 @@ impl RingBuffer {
         self.data.len() as u64
     }
 
-    /// Words from one position to a later one.
+    /// Returns the number of words from one position to a later one.
     fn distance(&self, from: u64, to: u64) -> Result<u64, Misconduct> {
         let used = to.wrapping_sub(from);
         let capacity = self.capacity();
@@ -181,7 +183,7 @@ impl RingBuffer {
         &self.memory.words()[self.control + 3 * APART_WORDS]
     }
 
-    /// The words from a position on, as far as the ring goes, and those at its beginning.
+    /// Returns the words from a position to the end of the ring, and those at its beginning.
     fn from(&self, position: u64) -> (&[AtomicU64], &[AtomicU64]) {
         let data = &self.memory.words()[self.data.clone()];
         #[expect(clippy::cast_possible_truncation, reason = "the rest is masked away")]
@@ -224,14 +226,14 @@ impl RingBuffer {
     }
 }
 
-/// Whether a flag is up after what was done before; takes it down if so. One that is down already is not written.
+/// Whether a flag is set, ordered after all earlier operations; clears it if so. A clear flag is not written.
 fn takes(flag: &AtomicU64) -> bool {
     fence(SeqCst);
     let seen = flag.load(Relaxed);
     seen != 0 && flag.compare_exchange(seen, 0, Relaxed, Relaxed).is_ok()
 }
 
-/// Stores bytes, the last word filled with zeroes.
+/// Stores bytes, with the last word padded with zeroes.
 fn store(places: &[AtomicU64], bytes: &[u8]) {
     let (whole, rest) = bytes.as_chunks::<WORD_BYTES>();
     for (place, word) in places.iter().zip(whole) {
@@ -255,9 +257,10 @@ fn load(places: &[AtomicU64], bytes: &mut [u8]) {
     }
 }
 
-/// Bytes before the rings: their control words.
+/// Bytes of the control words before the rings.
 const CONTROL_BYTES: usize = 4096;
-/// Words of control that a ring has.
+/// Control words per ring.
 const LANE_CONTROL_WORDS: usize = 64;
-/// Words between two that different processes write, so that they share no cache line, nor a pair of them.
+/// Distance in words between two control words that different processes write, so that they share neither a cache
+/// line nor a pair of cache lines.
 const APART_WORDS: usize = 16;

@@ -1,4 +1,4 @@
-//! What the threads of a link share.
+//! State shared by the threads of a link.
 
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
@@ -18,7 +18,7 @@ use crate::inbound::Inbound;
 use crate::incoming::{Incoming, IncomingCalls};
 use crate::outbox::{Outbox, SendError};
 
-/// What the threads of a link share.
+/// State shared by the threads of a link.
 pub(crate) struct LinkState {
     pub(crate) agreed: Agreed,
     pub(crate) spin: Duration,
@@ -28,7 +28,7 @@ pub(crate) struct LinkState {
     pub(crate) inbound: Mutex<Inbound>,
     pub(crate) handler: Arc<dyn CallHandler>,
     pub(crate) socket: Arc<UnixStream>,
-    /// Wakes the link's own thread. The other process does not have it.
+    /// Wakes the link's own thread. The other process has no access to it.
     pub(crate) wake: OwnedFd,
     /// The link's own thread.
     pub(crate) reader: OnceLock<ThreadId>,
@@ -36,24 +36,24 @@ pub(crate) struct LinkState {
 }
 
 impl LinkState {
-    /// Ends the link, with everybody who waits. Only the first reason counts.
+    /// Ends the link and all waits. Only the first reason counts.
     pub(crate) fn end(&self, fault: LinkEndReason) {
         let fault = self.fault.get_or_init(|| fault);
         self.calls.end(fault);
         self.outbox.end(fault);
         self.served.cancel_all();
-        // The other side sees it at once; where it is gone already, there is nothing to shut down.
+        // The other side notices it at once; if it is gone already, the error is ignored.
         let _ = self.socket.shutdown(Shutdown::Both);
         self.wake_reader();
     }
 
-    /// Has the link's own thread look at everything.
+    /// Makes the link's own thread check everything.
     pub(crate) fn wake_reader(&self) {
-        // A count that is full wakes as well.
+        // A saturated counter wakes as well.
         let _ = rustix::io::write(&self.wake, &1_u64.to_ne_bytes());
     }
 
-    /// Takes a message that is no call to where it belongs.
+    /// Delivers a message that is not a call.
     pub(crate) fn handle_answer(&self, message: LinkMessage) -> Result<(), Misconduct> {
         let LinkMessage { kind, call, detail, bytes, .. } = message;
         match kind {
@@ -70,7 +70,7 @@ impl LinkState {
         }
     }
 
-    /// Gives a call of the other side to the handler.
+    /// Passes a call of the other side to the handler.
     pub(crate) fn handle_call(self: &Arc<Self>, message: LinkMessage) -> Result<(), Misconduct> {
         let call = message.call;
         let Some(cancellation) = self.served.enter(call, message.bytes.len())? else {
@@ -89,24 +89,24 @@ impl LinkState {
             return Ok(());
         };
         let incoming = Incoming::new(Arc::clone(self), message, cancellation);
-        // A panic drops the call, which tells the caller.
+        // A panic drops the call, which reports the failure to the caller.
         let _ = catch_unwind(AssertUnwindSafe(|| self.handler.handle(incoming)));
         Ok(())
     }
 
-    /// Sends what nobody waits for; the link ends where that can't be.
+    /// Sends a message without waiting; ends the link if that is impossible.
     pub(crate) fn send_soon(&self, message: LinkMessage) {
         let kind = message.kind;
         match self.outbox.send_soon(message) {
             Err(SendError::Fault(fault)) => self.end(fault),
-            // So many calls without taking an answer: nobody does that who keeps to what was agreed.
+            // So many calls without reading an answer: no peer that keeps to the agreed limits does that.
             Err(SendError::Full) if kind != RingFrameKind::Cancel => self.end(Misconduct::Flood.into()),
             // A call that is not cancelled ends by its deadline.
             Ok(()) | Err(SendError::Late | SendError::Full) => {}
         }
     }
 
-    /// Tells the other side that nobody waits for an answer any longer.
+    /// Notifies the other side that a call is cancelled.
     pub(crate) fn cancel(&self, call: u64) {
         self.send_soon(LinkMessage {
             kind: RingFrameKind::Cancel,

@@ -1,4 +1,4 @@
-//! A place where one side leaves something and the other waits for it, as a thread or as a future.
+//! A oneshot channel whose receiver waits as a thread or as a future.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Release};
@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Instant;
 
-/// A place that is filled at most once, and emptied by one waiter.
+/// A slot that is filled at most once, and emptied by one waiter.
 #[derive(Debug)]
 pub(crate) struct OneshotSlot<T> {
     is_filled: AtomicBool,
@@ -28,7 +28,7 @@ impl<T> OneshotSlot<T> {
         }
     }
 
-    /// Leaves something, unless something was left before, and wakes who waits.
+    /// Fills the slot, unless it was filled before, and wakes the waiter.
     pub(crate) fn fill(&self, content: T) {
         let mut state = self.lock();
         if self.is_filled() {
@@ -43,12 +43,12 @@ impl<T> OneshotSlot<T> {
         }
     }
 
-    /// Whether something was left, even if it was taken since.
+    /// Whether it was filled, even if the content was taken since.
     pub(crate) fn is_filled(&self) -> bool {
         self.is_filled.load(Acquire)
     }
 
-    /// What was left, once.
+    /// Takes the content; `None` if there is none or it was taken.
     pub(crate) fn take(&self) -> Option<T> {
         if !self.is_filled() {
             return None;
@@ -56,7 +56,7 @@ impl<T> OneshotSlot<T> {
         self.lock().content.take()
     }
 
-    /// What was left, or a promise to wake the task.
+    /// Takes the content, or registers the task to be woken.
     pub(crate) fn poll_take(&self, context: &Context<'_>) -> Poll<T> {
         let mut state = self.lock();
         if let Some(content) = state.content.take() {
@@ -66,7 +66,7 @@ impl<T> OneshotSlot<T> {
         Poll::Pending
     }
 
-    /// Has the thread sleep until something is left or a moment has come.
+    /// Blocks the thread until the slot is filled or the deadline has passed.
     pub(crate) fn wait(&self, deadline: Instant) -> Option<T> {
         let waker = Waker::from(Arc::new(ThreadWaker(thread::current())));
         loop {
@@ -86,7 +86,7 @@ impl<T> OneshotSlot<T> {
     }
 }
 
-/// Wakes a thread that is parked.
+/// Wakes a parked thread.
 struct ThreadWaker(Thread);
 
 impl Wake for ThreadWaker {

@@ -1,4 +1,4 @@
-//! The socket beside the rings: how links come about, and how a process is woken.
+//! The socket beside the rings: establishes links and wakes the other process.
 
 use std::io;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -17,7 +17,7 @@ use crate::limits::LinkLimits;
 use crate::link::ProcessLink;
 use crate::ring::LinkRole;
 
-/// A place where other processes can ask for a link.
+/// A listener to which other processes connect for a link.
 #[derive(Debug)]
 pub struct LinkListener {
     listener: UnixListener,
@@ -26,10 +26,10 @@ pub struct LinkListener {
 }
 
 impl LinkListener {
-    /// Listens at a path, at which nothing may lie yet. Only processes of the same user can connect.
+    /// Listens at a path that must not exist yet. Only processes of the same user can connect.
     ///
     /// # Errors
-    /// `Path` when the path can't be used, and those of limits that can't be kept.
+    /// `Path` if the path can't be used, and the errors of invalid limits.
     pub fn bind(path: impl AsRef<Path>, limits: LinkLimits) -> Result<Self, LinkError> {
         let path = path.as_ref().to_owned();
         let limits = limits.check()?;
@@ -38,10 +38,10 @@ impl LinkListener {
         Ok(Self { listener, limits, path })
     }
 
-    /// Waits for the next process and makes a link with it. It is asked no more than [`Limits::handshake`] long.
+    /// Accepts the next process and establishes a link. Its handshake takes at most [`LinkLimits::handshake`].
     ///
     /// # Errors
-    /// `Path` when the listener is broken; any other means that this one process did not get a link.
+    /// `Path` if the listener is broken; any other error means that this one process did not get a link.
     pub fn accept(&self, handler: impl CallHandler) -> Result<ProcessLink, LinkError> {
         let broken = |source| LinkError::Path { path: self.path.clone(), source };
         let (stream, _) = self.listener.accept().map_err(broken)?;
@@ -52,7 +52,7 @@ impl LinkListener {
 /// Connects to a process that listens at a path.
 ///
 /// # Errors
-/// `Path` when nobody listens there, and those of [`connect_stream`].
+/// `Path` if no process listens there, and those of [`connect_stream`].
 pub fn connect(
     path: impl AsRef<Path>,
     limits: LinkLimits,
@@ -61,10 +61,11 @@ pub fn connect(
     connect_shared(path.as_ref(), limits, Arc::new(handler))
 }
 
-/// Makes a link over a socket whose other end [`accept_stream`] has, such as one that a child process inherited.
+/// Establishes a link over a socket whose other end calls [`accept_stream`], such as one inherited by a child
+/// process.
 ///
 /// # Errors
-/// Everything that [`LinkError`] names but `Path`.
+/// Every [`LinkError`] except `Path`.
 pub fn connect_stream(
     stream: UnixStream,
     limits: LinkLimits,
@@ -73,10 +74,10 @@ pub fn connect_stream(
     join(stream, limits, Arc::new(handler), LinkRole::Connector)
 }
 
-/// Makes a link over a socket whose other end [`connect_stream`] has.
+/// Establishes a link over a socket whose other end calls [`connect_stream`].
 ///
 /// # Errors
-/// Everything that [`LinkError`] names but `Path`.
+/// Every [`LinkError`] except `Path`.
 pub fn accept_stream(
     stream: UnixStream,
     limits: LinkLimits,
@@ -111,10 +112,10 @@ fn join(
     ProcessLink::start(stream, memory, side, &limits, &agreed, handler)
 }
 
-/// Wakes the other process where it sleeps.
+/// Wakes the other process if it sleeps.
 ///
-/// A socket and not an `eventfd`: that would be one open file of both processes, whose flags and count the other one could
-/// set so that this side blocks.
+/// It is a socket and not an `eventfd`: an `eventfd` would be one open file of both processes, and the other one
+/// could set its flags and count so that this side blocks.
 #[derive(Clone, Debug)]
 pub(crate) struct Bell(Arc<UnixStream>);
 
@@ -123,14 +124,14 @@ impl Bell {
         Self(socket)
     }
 
-    /// Wakes the other process. Where there is no room for that, it has wakes enough that it didn't take yet; where it is
-    /// gone, the link's thread finds out.
+    /// Wakes the other process. If the socket is full, there are enough unread wakes; if the process is gone, the
+    /// link's thread notices it.
     pub(crate) fn ring(&self) {
         let _ = send(&*self.0, &[1], SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
     }
 }
 
-/// A listening socket that only its own user can connect to, from its first moment on.
+/// Binds a listening socket that only its own user can connect to, from its first moment on.
 fn bind_private(path: &Path) -> io::Result<UnixListener> {
     let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     // The mode of the socket becomes that of the file it is bound to.

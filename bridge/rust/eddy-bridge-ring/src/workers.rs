@@ -1,4 +1,4 @@
-//! Threads that answer calls.
+//! Worker threads that answer calls.
 
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -9,20 +9,20 @@ use crate::fault::CallFailure;
 use crate::handler::CallHandler;
 use crate::incoming::Incoming;
 
-/// A handler that has threads of its own answer the calls, for what takes longer than microseconds or waits.
+/// A handler whose own threads answer the calls, for calls that block or take longer than microseconds.
 ///
-/// Calls wait in a queue of bounded length; where it is full, the caller gets the failure [`Failure::BUSY`]. The threads
-/// end with the link.
+/// Calls wait in a queue of bounded length; if it is full, the caller gets the failure [`CallFailure::BUSY`]. The
+/// threads end with the link.
 #[derive(Debug)]
 pub struct Workers {
     queue: SyncSender<Incoming>,
 }
 
 impl Workers {
-    /// Starts threads that answer calls with what a function makes of them. Its panics become failures.
+    /// Starts threads that answer calls with the result of a function. Its panics become failures.
     ///
     /// # Errors
-    /// When no thread can be started.
+    /// Returns an error if no thread can be started.
     pub fn start<F>(threads: usize, queue_max: usize, function: F) -> io::Result<Self>
     where
         F: Fn(&Incoming) -> Result<Vec<u8>, CallFailure> + Send + Sync + 'static,

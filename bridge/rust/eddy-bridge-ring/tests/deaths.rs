@@ -1,4 +1,5 @@
-//! Processes that die leave nothing behind in this one. A program of its own, because it counts all that it has.
+//! Processes that die leave nothing behind in this one. A test program of its own, because it counts all its
+//! resources.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
@@ -13,7 +14,7 @@ use eddy_bridge_ring::{CallError, Incoming, LinkEndReason, LinkLimits, LinkListe
 
 use crate::peers::{Caller, PeerProcess, SOON, Tongue, path, remove};
 
-/// What a process has that links could leave behind.
+/// Resources of a process that links could leak.
 #[derive(Debug, PartialEq, Eq)]
 struct ProcessResources {
     descriptors: usize,
@@ -30,14 +31,14 @@ fn held() -> ProcessResources {
     }
 }
 
-/// Pages of this process that are in memory and no file's, in KiB.
+/// Returns the resident anonymous memory of this process, in KiB.
 fn resident_kib() -> u64 {
     let status = read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
     line.split_whitespace().next().unwrap().parse().unwrap()
 }
 
-/// A process that is called, and one that calls, die with calls under way.
+/// A called process and a calling process die with calls in flight.
 fn two_deaths(round: usize, at: &Path) {
     let tongue = Tongue::ALL[usize::from(round.is_multiple_of(5))];
     let mut called = PeerProcess::start("deaths", tongue);
@@ -63,7 +64,7 @@ fn two_deaths(round: usize, at: &Path) {
     calling.join().unwrap().kill();
     until(|| link.fault() == Some(LinkEndReason::Gone));
     until(|| kept.lock().unwrap()[0].cancellation().is_cancelled());
-    // A call has its link, and the link its handler.
+    // A call holds its link, and the link holds its handler.
     kept.lock().unwrap().clear();
 }
 
@@ -87,7 +88,7 @@ fn two_hundred_deaths_leave_nothing_behind() {
             resident = resident_kib();
         }
     }
-    // Threads of links end a moment after the links.
+    // The threads of a link end shortly after the link.
     let begun = Instant::now();
     while held() != before && begun.elapsed() < SOON {
         std::thread::yield_now();

@@ -1,4 +1,4 @@
-//! Links between processes, in Rust and in Go: they live, die, stop, and come back.
+//! Links between processes, in Rust and in Go: calls, killed, stopped and restarted processes.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
@@ -96,7 +96,7 @@ fn a_killed_process_is_noticed_at_once() {
         let link = connect(&peer.path, LinkLimits::default(), NoCalls).unwrap();
         let calls: Vec<_> = (0..4).map(|_| link.call_async(2, vec![1; 1000], SOON).unwrap()).collect();
         let begun = std::thread::scope(|scope| {
-            // Some die amid a long message, some while they are waited for.
+            // Some die during a long message, some while they are waited for.
             let long =
                 scope.spawn(|| link.call(if round % 2 == 0 { 1 } else { 2 }, &vec![2; 8_000_000], SOON));
             let waiting = scope.spawn(|| link.call(2, b"", SOON));
@@ -114,7 +114,8 @@ fn a_killed_process_is_noticed_at_once() {
     }
 }
 
-/// Whoever survives knows why, in either language: when a call is under way, when none is, and when the other side hangs.
+/// The surviving side reports the reason, in either language: with a call in flight, without one, and when the other
+/// side hangs.
 #[test]
 fn who_survives_says_why() {
     for called in Tongue::ALL {
@@ -129,7 +130,8 @@ fn who_survives_says_why() {
                 peer.child.kill().unwrap();
                 "the other process is gone: it died or closed the link"
             };
-            // Who floods begins when nothing is taken any more: a call that was taken whole is only waited for.
+            // A flooding caller begins when no more messages are read: a call that was read completely is only waited
+            // for.
             callers.iter_mut().for_each(Caller::end_input);
             for caller in callers {
                 let said = caller.last_words();
@@ -140,7 +142,7 @@ fn who_survives_says_why() {
     }
 }
 
-/// A peer that was built with another version of the protocol, as who connects and as who is connected to.
+/// A peer with another version of the protocol, as connecting and as accepting side.
 #[test]
 fn another_version_is_refused_and_said() {
     for tongue in Tongue::ALL {
@@ -170,7 +172,7 @@ fn another_version_is_refused_and_said() {
     }
 }
 
-/// What somebody says first who speaks a later version, with a status of no refusal.
+/// Returns the handshake message of a later version, whose status is no rejection.
 fn later_version() -> [u8; 40] {
     let mut said = [0; 40];
     said[..8].copy_from_slice(b"eddyring");

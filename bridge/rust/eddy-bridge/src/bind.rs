@@ -1,42 +1,42 @@
-//! Finding a service on the other side, before its first call.
+//! Binding of a service of the other side, before its first call.
 
 use std::{error, fmt};
 
-/// What one side asks for a service, and what the other answers. It has no pointers of Go's memory in it.
+/// Request for a service, filled in by the other side. It contains no pointers into Go memory.
 #[repr(C)]
 pub(crate) struct Bind {
-    /// Where Go asks, the version of all that crosses; set by the other side to how it went.
+    /// If Go asks, the ABI version; set by the other side to the outcome.
     pub(crate) outcome: u64,
-    /// The shape that is wanted; set to the one that is there.
+    /// Requested shape; set to the shape found.
     pub(crate) shape: u64,
-    /// Set to the number of its first method, for Go as callee; to the version that is there, where it is another.
+    /// Set to the number of the first method, for Go as callee; to the ABI version found, if it differs.
     pub(crate) number: u64,
-    /// Set to the address of [`Entry`]s, for Rust as callee.
+    /// Set to the address of the [`MethodEntryPoint`]s, for Rust as callee.
     pub(crate) entries: u64,
-    /// Set to how many methods there are.
+    /// Set to the number of methods.
     pub(crate) entries_len: u64,
-    /// Set to what calls are made with as context, for Rust as callee.
+    /// Set to the context that calls are made with, for Rust as callee.
     pub(crate) context: u64,
-    /// Set to the address of the function that gives up calls by their ticket, for Rust as callee.
+    /// Set to the address of the function that cancels calls by their ticket, for Rust as callee.
     pub(crate) cancel: u64,
-    /// The address of Go's function that is told the ends of calls, for Rust as callee.
+    /// Address of Go's function that receives the results of asynchronous calls, for Rust as callee.
     pub(crate) complete: u64,
-    /// Bytes of the name.
+    /// Length of the name in bytes.
     pub(crate) name_len: u64,
-    /// The name of the service.
+    /// Name of the service.
     pub(crate) name: [u8; NAME_BYTES_MAX],
 }
 
-/// How Go calls a method of Rust: a function that takes the words of a call, or the block of one that is answered later, and
-/// the context.
+/// Entry point by which Go calls a Rust method: a function of the words of a call, or of the block of an asynchronous
+/// call, and the context.
 pub(crate) type MethodEntryPoint = unsafe extern "C" fn(*mut u64, usize) -> usize;
 
 impl Bind {
-    /// A question for a service.
+    /// Creates a request for a service.
     ///
     /// # Errors
     ///
-    /// Its name is too long.
+    /// The name is too long.
     pub(crate) fn of(name: &str, shape: u64) -> Result<Self, BindError> {
         let mut bytes = [0; NAME_BYTES_MAX];
         let Some(to) = bytes.get_mut(..name.len()) else {
@@ -57,7 +57,7 @@ impl Bind {
         })
     }
 
-    /// The name that is asked for.
+    /// Returns the requested name.
     pub(crate) fn name(&self) -> &[u8] {
         let length = usize::try_from(self.name_len).unwrap_or(usize::MAX);
         self.name.get(..length).unwrap_or_default()
@@ -66,33 +66,33 @@ impl Bind {
 
 /// Outcome: the service is bound.
 pub(crate) const BOUND: u64 = 0;
-/// Outcome: there is none of this name.
+/// Outcome: there is no service of this name.
 pub(crate) const ABSENT: u64 = 1;
-/// Outcome: the one of this name was made from another declaration.
+/// Outcome: the service of this name has another declaration.
 pub(crate) const DIFFERENT: u64 = 2;
 
-/// Outcome: the caller is of another version.
+/// Outcome: the caller has another ABI version.
 pub(crate) const OTHER_VERSION: u64 = 3;
 
-/// The longest name of a service.
+/// Maximum length of a service name.
 const NAME_BYTES_MAX: usize = 128;
 
 /// Why a service can't be called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BindError {
-    /// The other side serves none of this name.
+    /// The other side has no service of this name.
     Absent {
-        /// The service.
+        /// Service name.
         name: String,
     },
     /// The other side was generated from another declaration.
     Different {
-        /// The service.
+        /// Service name.
         name: String,
     },
     /// The name is longer than 128 bytes.
     Name {
-        /// The service.
+        /// Service name.
         name: String,
     },
 }

@@ -1,6 +1,6 @@
 //! The memory of a call: a header, the request, and room for the reply, in one piece.
 //!
-//! One pointer is all that crosses. Of a call whose caller waits it is on the stack, so that it allocates nothing.
+//! Only one pointer is passed. The block of a blocking call is on the stack, so that nothing is allocated.
 
 use std::slice;
 
@@ -9,19 +9,19 @@ use crate::message::BridgeMessage;
 use crate::wire::{BridgeRead, BridgeWrite};
 use crate::writer::MessageWriter;
 
-/// A block with a request that outlives its caller: it has copies.
+/// A block whose request outlives its caller and therefore contains copies.
 pub(crate) struct Block {
     words: Vec<u64>,
-    /// Where the room for the reply begins.
+    /// Index where the room for the reply begins.
     request_end: usize,
 }
 
 impl Block {
-    /// Lays out a request of a method, whose end is told by a ticket.
+    /// Lays out the request of a method call, whose completion is reported with a ticket.
     ///
     /// # Errors
     ///
-    /// It is larger than [`WORDS_MAX`].
+    /// The request is larger than [`WORDS_MAX`].
     pub(crate) fn of<A: BridgeWrite + ?Sized>(
         target: u64,
         arguments: &A,
@@ -57,11 +57,11 @@ impl Block {
     ///
     /// # Errors
     ///
-    /// What the callee told instead of a reply, or that the reply is not one of `R`.
+    /// The error that the callee reported instead of a reply, or a reply that is not an `R`.
     ///
     /// # Safety
     ///
-    /// The block was entered by a callee that left it as [`crate::block`] describes.
+    /// The block was passed to a callee that left it as described at [`crate::block`].
     pub(crate) unsafe fn answer<R: for<'m> BridgeRead<'m>>(self) -> Result<R, BridgeError> {
         let (status, length) = halves(self.words[OUTCOME]);
         match self.words.get(self.request_end..self.request_end + length) {
@@ -71,7 +71,7 @@ impl Block {
         }
     }
 
-    /// Frees what a reply has in memory of its own, after the callee has returned, where nobody reads it.
+    /// Frees the reply's own memory, after the callee has returned and if the reply is not read.
     ///
     /// # Safety
     ///
@@ -88,11 +88,11 @@ impl Block {
     }
 }
 
-/// Whether a block of so many words, with a request of so many, may be sent.
+/// Checks that a block of `words` words, with a request of `request_words`, may be sent.
 ///
 /// # Errors
 ///
-/// It is larger than [`WORDS_MAX`].
+/// The block is larger than [`WORDS_MAX`].
 pub(crate) fn check(words: usize, request_words: usize) -> Result<(), BridgeError> {
     if words <= WORDS_MAX {
         return Ok(());
@@ -111,11 +111,11 @@ pub(crate) fn read<R: for<'m> BridgeRead<'m>>(status: usize, reply: &[u64]) -> R
     }
 }
 
-/// Reads a reply that is longer than its room.
+/// Reads a reply that does not fit into its room.
 ///
 /// # Safety
 ///
-/// At the address are so many words in memory from `malloc`, which nobody else has.
+/// At the address are `length` words in memory from `malloc`, which nothing else uses.
 #[cold]
 pub(crate) unsafe fn read_elsewhere<R: for<'m> BridgeRead<'m>>(
     address: u64,
@@ -123,10 +123,10 @@ pub(crate) unsafe fn read_elsewhere<R: for<'m> BridgeRead<'m>>(
     length: usize,
 ) -> Result<R, BridgeError> {
     let at = std::ptr::with_exposed_provenance_mut::<u64>(usize::try_from(address).unwrap_or(0));
-    // SAFETY: the caller promises so many words.
+    // SAFETY: the caller promises `length` words.
     let reply = unsafe { slice::from_raw_parts(at, length) };
     let answer = read(status, reply);
-    // SAFETY: that memory is ours, and nothing of it is kept.
+    // SAFETY: that memory is ours, and no reference into it is kept.
     unsafe { libc::free(at.cast()) };
     answer
 }
@@ -139,39 +139,39 @@ fn told(status: usize, reply: &[u64]) -> BridgeError {
     }
 }
 
-/// The header of a block.
+/// Returns the header of a block.
 ///
 /// # Safety
 ///
-/// The pointer is to a block, which nobody changes during `'b`.
+/// The pointer is to a block that is not modified during `'b`.
 #[inline]
 pub(crate) unsafe fn header<'b>(block: *const u64) -> &'b [u64; HEADER_WORDS] {
-    // SAFETY: a block begins with so many words.
+    // SAFETY: a block begins with that many words.
     unsafe { &*block.cast() }
 }
 
-/// The high and the low half of a word.
+/// Returns the high and the low half of a word.
 #[expect(clippy::cast_possible_truncation, reason = "each half has 32 bits")]
 #[inline]
 pub(crate) fn halves(word: u64) -> (usize, usize) {
     ((word >> 32) as usize, (word & u64::from(u32::MAX)) as usize)
 }
 
-/// Number of the method, among all of the library.
+/// Number of the method, among all methods of the library.
 pub(crate) const TARGET: usize = 0;
-/// Words of the block, and where the room for the reply begins.
+/// Number of words of the block, and index where the room for the reply begins.
 pub(crate) const EXTENT: usize = 1;
-/// Set by the callee: status, and words of the reply.
+/// Set by the callee: status, and number of words of the reply.
 pub(crate) const OUTCOME: usize = 2;
-/// Set by the callee where the reply has no room in the block: its address.
+/// Set by the callee if the reply does not fit into the block: its address.
 pub(crate) const CONTEXT: usize = 3;
-/// Of a call that nobody waits for in place: what its end is told by, other than 0.
+/// Ticket of an asynchronous call, other than 0, by which its completion is reported.
 pub(crate) const TICKET: usize = 4;
-/// Words before the request.
+/// Number of words before the request.
 pub(crate) const HEADER_WORDS: usize = 5;
-/// Room for what doesn't fit into the record of a request that outlives its caller.
+/// Words for data outside the record, in a request that outlives its caller.
 const TAIL_WORDS: usize = 16;
-/// The least room for a reply.
+/// Minimum room for a reply.
 pub(crate) const REPLY_WORDS: usize = 64;
-/// The largest block: 1 GiB.
+/// Maximum size of a block: 1 GiB.
 const WORDS_MAX: usize = 1 << 27;

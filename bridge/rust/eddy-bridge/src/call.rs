@@ -13,7 +13,7 @@ use crate::wire::{BridgeRead, BridgeWrite};
 use crate::writer::MessageWriter;
 use crate::{thread, waited};
 
-/// A service that was found, of Go in this process or of another process. It is cheap to clone.
+/// A bound service, of Go in this process or of another process. It is cheap to clone.
 #[derive(Clone, Debug)]
 pub struct BoundService {
     way: CallMode,
@@ -27,7 +27,7 @@ enum CallMode {
     Other(Arc<dyn ServiceTransport>, u32),
 }
 
-/// A way to services other than Go of this process.
+/// Transport to services other than those of Go in this process.
 pub trait ServiceTransport: Send + Sync {
     /// Calls a method with a request, a flat message, and waits for the reply.
     ///
@@ -36,12 +36,12 @@ pub trait ServiceTransport: Send + Sync {
     /// There was no reply.
     fn call(&self, service: u32, method: u32, request: &[u64]) -> Result<Vec<u64>, BridgeError>;
 
-    /// Calls a method with a request, a flat message, whose reply comes later. The call begins at once, and nothing waits
-    /// in here; a future that is dropped gives the call up.
+    /// Calls a method with a request, a flat message, asynchronously. The call begins at once without blocking;
+    /// dropping the future cancels the call.
     fn start(&self, service: u32, method: u32, request: &[u64]) -> ReplyFuture;
 }
 
-/// A reply that comes later, or why there is none.
+/// Future reply, or why there is none.
 pub type ReplyFuture = Pin<Box<dyn Future<Output = Result<Vec<u64>, BridgeError>> + Send>>;
 
 impl BoundService {
@@ -49,21 +49,21 @@ impl BoundService {
         Self { way: CallMode::Go(functions, first) }
     }
 
-    /// A service behind a transport, by the number that it has there.
+    /// Returns a service behind a transport, by its number there.
     pub fn over(transport: Arc<dyn ServiceTransport>, number: u32) -> Self {
         Self { way: CallMode::Other(transport, number) }
     }
 
-    /// Calls a method and waits for the answer. Generated code calls this, with the arguments as a tuple.
+    /// Calls a method and waits for the result. Used by generated code, with the arguments as a tuple.
     ///
     /// # Errors
     ///
-    /// The callee panicked, or doesn't know the method.
+    /// The callee panicked, or doesn't have the method.
     ///
     /// # Cost
     ///
-    /// One crossing. Strings and slices of numbers in the arguments are passed as views, nothing is allocated but what
-    /// the answer owns.
+    /// One crossing. Strings and slices of numbers in the arguments are passed as views; only memory that the result
+    /// owns is allocated.
     #[inline]
     pub fn call<A: BridgeWrite, R: for<'m> BridgeRead<'m>>(
         &self,
@@ -73,7 +73,7 @@ impl BoundService {
         match &self.way {
             CallMode::Go(go, first) => {
                 thread::prepare();
-                // SAFETY: Go's side takes and fills in blocks as ours are; `Go::open` compared the versions.
+                // SAFETY: Go's side reads and fills in blocks of our layout; `Go::open` compared the versions.
                 unsafe { waited::call(go.enter, first + u64::from(method), arguments) }
             }
             CallMode::Other(transport, number) => {
@@ -83,9 +83,9 @@ impl BoundService {
         }
     }
 
-    /// Calls a method whose answer comes later. Generated code calls this.
+    /// Calls a method asynchronously. Used by generated code.
     ///
-    /// The call begins at once. Arguments are copied, once.
+    /// The call begins at once. Arguments are copied once.
     pub fn start<A: BridgeWrite>(&self, method: u32, arguments: &A) -> Started {
         match &self.way {
             CallMode::Go(go, first) => {
@@ -98,7 +98,7 @@ impl BoundService {
     }
 }
 
-/// Arguments as a message that is whole in itself.
+/// Encodes arguments as a self-contained message.
 fn flat<A: BridgeWrite>(arguments: &A) -> Vec<u64> {
     let mut room = [0; 128];
     let mut request = MessageWriter::flat(&mut room);
@@ -106,7 +106,7 @@ fn flat<A: BridgeWrite>(arguments: &A) -> Vec<u64> {
     request.into_words()
 }
 
-/// A call that was started. Dropped, it is given up.
+/// A started call. Dropping it cancels the call.
 #[must_use = "a call that is dropped is given up"]
 pub struct Started(Result<PendingCall, BridgeError>);
 
@@ -116,11 +116,11 @@ enum PendingCall {
 }
 
 impl Started {
-    /// Waits for the answer.
+    /// Waits for the result.
     ///
     /// # Errors
     ///
-    /// As [`Service::call`].
+    /// As [`BoundService::call`].
     pub async fn answer<R: for<'m> BridgeRead<'m>>(self) -> Result<R, BridgeError> {
         match self.0? {
             PendingCall::Promise(promise) => promise.await?.answer(),

@@ -1,4 +1,4 @@
-//! Futures of implementations, whose panics are faults.
+//! Futures of implementations, whose panics become faults.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use crate::call::ReplyFuture;
 use crate::fault::BridgeError;
 
-/// The future of an implementation: its panics, when it is polled and when it is dropped, end here.
+/// The future of an implementation; catches its panics, both when it is polled and when it is dropped.
 pub(crate) struct CatchPanic(Option<ReplyFuture>);
 
 impl CatchPanic {
@@ -30,7 +30,7 @@ impl Future for CatchPanic {
 impl Drop for CatchPanic {
     fn drop(&mut self) {
         let answer = self.0.take();
-        // A panic of what the future has is nobody's any more.
+        // A panic in a destructor of the future has no receiver any more.
         let _ = catch_unwind(AssertUnwindSafe(|| drop(answer)));
     }
 }

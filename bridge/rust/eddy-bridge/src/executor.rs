@@ -1,4 +1,4 @@
-//! Who runs the futures that Go waits for.
+//! Executor of the futures that Go waits for.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -8,14 +8,14 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::task::{Context, Wake, Waker};
 use std::thread;
 
-/// A call of Go that is under way in Rust.
+/// Task of a call from Go that is running in Rust.
 pub type CallTask = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Runs tasks, such as a runtime of the program's.
+/// Runs tasks, for example on an async runtime of the program.
 ///
 /// For tokio: `eddy_bridge::set_executor(move |task| drop(handle.spawn(task)))`.
 pub trait Executor: Send + Sync {
-    /// Runs a task until it ends, on whatever thread.
+    /// Runs a task to its end, on any thread.
     fn spawn(&self, task: CallTask);
 }
 
@@ -25,16 +25,16 @@ impl<F: Fn(CallTask) + Send + Sync> Executor for F {
     }
 }
 
-/// Says who runs async methods that Go calls. Without it, it is [`Threads`], one for each processor.
+/// Sets the executor of async methods that Go calls. The default is [`Threads`], one per processor.
 ///
 /// # Errors
 ///
-/// It was said before, or a method was called already.
+/// The executor was already set, or a method was already called.
 pub fn set_executor(executor: impl Executor + 'static) -> Result<(), ExecutorIsSet> {
     EXECUTOR.set(Box::new(executor)).map_err(|_| ExecutorIsSet)
 }
 
-/// Who runs futures was decided before.
+/// The executor was already set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExecutorIsSet;
 
@@ -46,11 +46,11 @@ impl std::fmt::Display for ExecutorIsSet {
 
 impl std::error::Error for ExecutorIsSet {}
 
-/// Runs a task on the executor that [`set_executor`] named, or on its [`Threads`].
+/// Runs a task on the executor set by [`set_executor`], or on the default [`Threads`].
 ///
 /// # Panics
 ///
-/// It is the first task, no executor was named, and no thread can be started.
+/// If it is the first task, no executor was set, and no thread can be started.
 pub fn spawn(task: CallTask) {
     let executor = EXECUTOR.get_or_init(|| {
         let count = thread::available_parallelism().map_or(2, std::num::NonZero::get);
@@ -61,7 +61,7 @@ pub fn spawn(task: CallTask) {
 
 static EXECUTOR: OnceLock<Box<dyn Executor>> = OnceLock::new();
 
-/// Threads that do nothing but run tasks: enough for futures that wait for each other, without timers or sockets.
+/// Threads that only run tasks: sufficient for futures that wait for each other, without timers or sockets.
 #[derive(Clone, Debug)]
 pub struct Threads {
     queue: Arc<TaskQueue>,
@@ -74,17 +74,17 @@ struct TaskQueue {
 }
 
 struct QueuedTask {
-    /// Absent while a thread polls it, and when it has ended.
+    /// `None` while a thread polls it, and when it has ended.
     task: Mutex<Option<CallTask>>,
     queue: Arc<TaskQueue>,
 }
 
 impl Threads {
-    /// Starts so many threads, which run until the process ends.
+    /// Starts `count` threads, which run until the process ends.
     ///
     /// # Errors
     ///
-    /// The system has no thread left.
+    /// The system cannot start another thread.
     pub fn start(count: usize) -> io::Result<Self> {
         let queue = Arc::new(TaskQueue::default());
         for index in 0..count.max(1) {
@@ -127,7 +127,7 @@ impl TaskQueue {
 impl QueuedTask {
     fn poll(self: Arc<Self>) {
         let waker = Waker::from(Arc::clone(&self));
-        // Held while polling: whoever is woken meanwhile and is taken by another thread waits here for its turn.
+        // Held while polling: if the task is woken meanwhile and popped by another thread, that thread waits here.
         let mut task = self.task.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(running) = &mut *task
             && running.as_mut().poll(&mut Context::from_waker(&waker)).is_ready()

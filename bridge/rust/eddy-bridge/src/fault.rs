@@ -1,36 +1,36 @@
-//! Why a call failed, apart from what its callee says itself.
+//! Errors of the bridge itself, as opposed to errors returned by the callee.
 
 use std::any::Any;
 use std::fmt;
 
 use crate::message::Malformed;
 
-/// Why a call failed: not what the callee answered, but that there was no answer.
+/// Failure of a call: not an error that the callee returned, but the absence of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BridgeError {
-    /// What kind of failure.
+    /// Kind of failure.
     pub kind: BridgeErrorKind,
-    /// What the other side says of it.
+    /// Error text of the other side.
     pub text: String,
 }
 
-/// What kind of failure a [`Fault`] is; the numbers are those of the status in a block.
+/// Kind of a [`BridgeError`]; the numbers are those of the status in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum BridgeErrorKind {
-    /// The callee panicked; the text is the panic's.
+    /// The callee panicked; the text is that of the panic.
     Panic = 1,
-    /// A message is not what the declaration says.
+    /// A message does not match the declaration.
     Malformed = 2,
-    /// Nobody serves the call.
+    /// No service has this method.
     Unknown = 3,
-    /// The call was given up.
+    /// The call was cancelled.
     Cancelled = 4,
-    /// More calls are under way than may be.
+    /// The limit of concurrent calls is exceeded.
     Overloaded = 5,
     /// The other side is gone.
     Closed = 6,
-    /// The time for the call is over.
+    /// The deadline has passed.
     Deadline = 7,
 }
 
@@ -49,18 +49,18 @@ impl BridgeErrorKind {
 }
 
 impl BridgeError {
-    /// A fault of a kind, with a text.
+    /// Creates an error of a kind, with a text.
     pub fn new(kind: BridgeErrorKind, text: impl Into<String>) -> Self {
         Self { kind, text: text.into() }
     }
 
-    /// The fault that a status other than 0 and the message with it tell of.
+    /// Returns the error of a status other than 0, with its message.
     pub(crate) fn told(status: u32, words: &[u64]) -> Self {
         let text = crate::BridgeMessage::flat(words).read::<String>();
         Self { kind: BridgeErrorKind::of(status), text: text.unwrap_or_else(|wrong| wrong.to_string()) }
     }
 
-    /// The fault that a caught panic is.
+    /// Returns the error of a caught panic.
     pub(crate) fn caught(panic: &(dyn Any + Send)) -> Self {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
@@ -91,12 +91,12 @@ impl fmt::Display for BridgeError {
 
 impl std::error::Error for BridgeError {}
 
-/// Why a call of a method that can itself fail has no result.
+/// Error of a call of a method that can itself fail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MethodError<E> {
-    /// The callee said so.
+    /// The callee returned an error.
     Said(E),
-    /// There was no answer.
+    /// There was no result.
     Fault(BridgeError),
 }
 

@@ -10,13 +10,13 @@ use crate::bind::{ABSENT, BOUND, Bind, BindError};
 use crate::call::BoundService;
 use crate::{offer, promise, thread};
 
-/// The Go library of the process, of which there is one: a second Go runtime would break the first.
+/// The Go library of the process; there is only one, because a second Go runtime would break the first.
 #[derive(Clone, Copy, Debug)]
 pub struct Go {
     pub(crate) functions: GoExports,
 }
 
-/// What a Go library exports for the bridge.
+/// Exported bridge functions of a Go library.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GoExports {
     meet: unsafe extern "C" fn(*mut Handshake),
@@ -26,29 +26,30 @@ pub(crate) struct GoExports {
     pub(crate) cancel: unsafe extern "C" fn(u64),
 }
 
-/// What Rust tells Go of itself.
+/// Handshake data that Rust passes to Go.
 #[repr(C)]
 struct Handshake {
-    /// The version of all that crosses; set to Go's.
+    /// ABI version; set to Go's.
     abi: u64,
-    /// Binds services of Rust.
+    /// Address of the function that binds services of Rust.
     bind: u64,
-    /// Is told the ends of calls by their blocks.
+    /// Address of the function that receives the results of calls in their blocks.
     complete: u64,
 }
 
 impl Go {
-    /// Loads a library that was built with `go build -buildmode=c-shared`.
+    /// Loads a library built with `go build -buildmode=c-shared`.
     ///
-    /// Loading runs its `init` functions, in which it registers what it serves. It stays loaded until the process ends.
+    /// Loading runs its `init` functions, in which it registers its services. It stays loaded until the process ends.
     ///
     /// # Errors
     ///
-    /// It can't be loaded, has no bridge in it or one of another version, or the process has another Go library already.
+    /// It can't be loaded, contains no bridge or one of another version, or the process already has another Go
+    /// library.
     ///
     /// # Cost
     ///
-    /// Some milliseconds, in which Go's runtime starts.
+    /// A few milliseconds, in which Go's runtime starts.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let path = path.as_ref();
         let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -67,11 +68,11 @@ impl Go {
         Ok(go)
     }
 
-    /// The library that the program is linked with, an archive built with `go build -buildmode=c-archive`.
+    /// Returns the library that the program is linked with, an archive built with `go build -buildmode=c-archive`.
     ///
     /// # Errors
     ///
-    /// Its bridge is of another version, or the process has loaded another Go library already.
+    /// Its bridge has another version, or the process has already loaded another Go library.
     #[cfg(feature = "linked")]
     pub fn linked() -> Result<Self, OpenError> {
         let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -92,7 +93,7 @@ impl Go {
         let bind: unsafe extern "C" fn(*mut Bind) -> usize = offer::bind;
         let complete: unsafe extern "C" fn(*mut u64) -> usize = promise::complete;
         let mut meet = Handshake { abi: ABI, bind: bind as usize as u64, complete: complete as usize as u64 };
-        // SAFETY: the function is that of a Go library of this name, and takes what it is given for the time of the call.
+        // SAFETY: the function is that name's export of a Go library, and uses its argument only during the call.
         unsafe { (self.functions.meet)(&raw mut meet) };
         if meet.abi == ABI {
             Ok(())
@@ -101,11 +102,11 @@ impl Go {
         }
     }
 
-    /// Finds a service. Generated code calls this.
+    /// Binds a service. Used by generated code.
     ///
     /// # Errors
     ///
-    /// The library doesn't serve it, or was generated from another declaration.
+    /// The library doesn't have the service, or was generated from another declaration.
     pub fn bind(self, name: &str, shape: u64) -> Result<BoundService, BindError> {
         thread::prepare();
         let mut bind = Bind::of(name, shape)?;
@@ -124,7 +125,7 @@ impl GoExports {
         let failed = |text| OpenError::Load { path: path.to_owned(), text };
         let text =
             CString::new(path.as_os_str().as_bytes()).map_err(|_| failed("a NUL in its path".to_owned()))?;
-        // SAFETY: loading runs the library's initializers, which is what the caller asks for.
+        // SAFETY: loading runs the library's initializers, which the caller asks for.
         let library = unsafe { libc::dlopen(text.as_ptr(), libc::RTLD_NOW | libc::RTLD_NODELETE) };
         if library.is_null() {
             return Err(failed(why()));
@@ -156,19 +157,19 @@ impl GoExports {
 }
 
 fn why() -> String {
-    // SAFETY: `dlerror` gives a text or null, valid until the next call of this thread.
+    // SAFETY: `dlerror` returns a string or null, valid until the next call on this thread.
     let text = unsafe { libc::dlerror() };
     if text.is_null() {
         return "for no reason that is known".to_owned();
     }
-    // SAFETY: not null, so a text that ends with NUL.
+    // SAFETY: not null, so a string that ends with NUL.
     let text = unsafe { CStr::from_ptr(text) };
     OsStr::from_bytes(text.to_bytes()).to_string_lossy().into_owned()
 }
 
 #[cfg(feature = "linked")]
 mod linked {
-    //! What the archive exports that the program is linked with.
+    //! Functions exported by the archive that the program is linked with.
 
     use super::{Bind, Functions, Meet};
 
@@ -195,28 +196,28 @@ mod linked {
 pub enum OpenError {
     /// It can't be loaded.
     Load {
-        /// The library.
+        /// Path of the library.
         path: PathBuf,
-        /// What the loader says.
+        /// Message of the loader.
         text: String,
     },
     /// It isn't a Go library that imports the bridge.
     NoBridge {
-        /// The library.
+        /// Path of the library.
         path: PathBuf,
     },
-    /// Its bridge is of another version.
+    /// The bridge in it has another version.
     Version {
-        /// The library.
+        /// Path of the library.
         path: PathBuf,
-        /// The version that it has.
+        /// Version found.
         found: u64,
     },
-    /// The process has another Go library already.
+    /// The process already has another Go library.
     Second {
-        /// The one that it has.
+        /// Path of the loaded library.
         first: PathBuf,
-        /// The one that was to come.
+        /// Path of the rejected library.
         second: PathBuf,
     },
 }
@@ -247,8 +248,8 @@ impl fmt::Display for OpenError {
 
 impl error::Error for OpenError {}
 
-/// The Go library of the process, once there is one.
+/// The Go library of the process, if there is one.
 static OPENED: Mutex<Option<(PathBuf, Go)>> = Mutex::new(None);
 
-/// The version of all that crosses.
+/// ABI version of everything that is passed between both sides.
 pub(crate) const ABI: u64 = 2;

@@ -1,7 +1,8 @@
-//! Rust and Go call each other in one process, from one declaration.
+//! Calls between Rust and Go in one process, from one declaration.
 //!
-//! A trait says what can be called. With [`go`] over it, Go implements it and Rust calls; with [`rust`], Rust implements
-//! it and Go calls. The attribute makes the Rust side in place; `eddy-bridge generate` writes the Go side.
+//! A trait declares the functions. With [`go`], Go implements the trait and Rust calls it; with [`rust`], Rust
+//! implements it and Go calls it. The attribute generates the Rust side in place; `eddy-bridge generate` writes the
+//! Go side.
 //!
 //! ```
 //! /// An order, read where the caller has it.
@@ -26,7 +27,7 @@
 //! }
 //! ```
 //!
-//! `docs/guide/bridge.md` tells the whole of it.
+//! See `docs/guide/bridge.md` for the full description.
 
 mod bind;
 mod block;

@@ -1,15 +1,16 @@
-//! A message as it is read: words of a record, and what they point to.
+//! Reading of messages: the words of a record, and the data that they point to.
 
 use std::{fmt, slice};
 
 use crate::wire::{BridgeRead, Scalar};
 
-/// A request or a reply, in the memory that it came in.
+/// A request or a reply, in the memory that it was received in.
 ///
-/// A message is words of eight bytes: first a record of fixed size, then what did not fit into it. A list in a record is
-/// two words: where it is and how many elements it has, as an address in this process, a view of the caller's memory.
-/// Where the highest bit of the second is set, the list is in the message itself, and the first word is its place, in
-/// bytes from the start. A number narrower than a word is in its lower bytes; the others mean nothing.
+/// A message consists of words of eight bytes: first a record of fixed size, then the data that does not fit into it.
+/// A list in a record has two words: address and number of elements; the address refers to memory of the caller in
+/// this process. If the highest bit of the second word is set, the list is in the message itself, and the first word
+/// is its offset in bytes from the start. A number narrower than a word is in its lower bytes; the others are
+/// ignored.
 #[derive(Clone, Copy, Debug)]
 pub struct BridgeMessage<'m> {
     words: &'m [u64],
@@ -17,34 +18,34 @@ pub struct BridgeMessage<'m> {
 }
 
 impl<'m> BridgeMessage<'m> {
-    /// A message without addresses, from anywhere: nothing in it is believed unchecked.
+    /// Creates a message without addresses, from any source: everything in it is checked before use.
     #[inline]
     pub fn flat(words: &'m [u64]) -> Self {
         Self { words, has_addresses: false }
     }
 
-    /// A message of this process, in which there may be addresses.
+    /// Creates a message of this process, which may contain addresses.
     ///
     /// # Safety
     ///
-    /// Every address in it, as [`Message`] describes them, leads to as many elements as are named with it, aligned for
-    /// their type, and neither they nor the words change or go away during `'m`.
+    /// Every address in it, as described at [`BridgeMessage`], points to as many elements as its length says, aligned
+    /// for their type; neither they nor the words are modified or freed during `'m`.
     #[inline]
     pub unsafe fn with_addresses(words: &'m [u64]) -> Self {
         Self { words, has_addresses: true }
     }
 
-    /// Reads the record that the message begins with.
+    /// Reads the record at the beginning of the message.
     ///
     /// # Errors
     ///
-    /// The message is not one of `T`.
+    /// The message is not a `T`.
     #[inline]
     pub fn read<T: BridgeRead<'m>>(self) -> Result<T, Malformed> {
         T::read(self, 0)
     }
 
-    /// The word at an index.
+    /// Returns the word at an index.
     ///
     /// # Errors
     ///
@@ -54,11 +55,11 @@ impl<'m> BridgeMessage<'m> {
         self.words.get(at).copied().ok_or(Malformed::SHORT)
     }
 
-    /// The numbers of the list whose place and length are at an index.
+    /// Returns the numbers of the list whose address and length are at an index.
     ///
     /// # Errors
     ///
-    /// They lie outside of the message, or at no place for their type.
+    /// They are outside of the message, or not aligned for their type.
     #[inline(always)]
     pub fn scalars<T: Scalar>(self, at: usize) -> Result<&'m [T], Malformed> {
         let place = self.word(at)?;
@@ -70,7 +71,7 @@ impl<'m> BridgeMessage<'m> {
         }
     }
 
-    /// So many numbers in the message itself.
+    /// Returns `length` numbers in the message itself.
     fn at_place<T: Scalar>(self, place: u64, length: u64) -> Result<&'m [T], Malformed> {
         let start = usize::try_from(place).map_err(|_| Malformed::OUTSIDE)?;
         let length = usize::try_from(length).map_err(|_| Malformed::OUTSIDE)?;
@@ -84,12 +85,12 @@ impl<'m> BridgeMessage<'m> {
         }
         // SAFETY: `start` is at most the size of the words.
         let first = unsafe { self.words.as_ptr().cast::<u8>().add(start) };
-        // SAFETY: the elements lie within the words, which live for 'm, aligned as the words are and `start` is; every
-        // pattern of bits is a `T`, as `Scalar` promises.
+        // SAFETY: the elements are within the words, which live for 'm, and aligned because the words and `start`
+        // are; every bit pattern is a `T`, as `Scalar` promises.
         Ok(unsafe { slice::from_raw_parts(first.cast::<T>(), length) })
     }
 
-    /// So many numbers in the caller's memory.
+    /// Returns `length` numbers in the caller's memory.
     #[inline(always)]
     fn at_address<T: Scalar>(self, address: u64, length: u64) -> Result<&'m [T], Malformed> {
         let Ok(length) = usize::try_from(length) else { return Err(Malformed::OUTSIDE) };
@@ -104,21 +105,21 @@ impl<'m> BridgeMessage<'m> {
         if first.is_null() || !first.is_aligned() {
             return Err(Malformed::UNALIGNED);
         }
-        // SAFETY: `with_addresses` promises that so many elements are there for 'm; the address is not null and aligned.
+        // SAFETY: `with_addresses` promises that many elements for 'm; the address is not null and aligned.
         Ok(unsafe { slice::from_raw_parts(first, length) })
     }
 
-    /// The records of the list whose place and length are at an index, each of so many words: a message that has them,
-    /// the index of the first in it, and how many there are.
+    /// Returns the records of the list whose address and length are at an index, each of `words_of_one` words: a
+    /// message that contains them, the index of the first one in it, and their number.
     ///
     /// # Errors
     ///
-    /// They lie outside of the message, or their type has no words.
+    /// They are outside of the message, or their type has no words.
     #[inline]
     pub fn records(self, at: usize, words_of_one: usize) -> Result<(Self, usize, usize), Malformed> {
         let place = self.word(at)?;
         let length = self.word(at + 1)?;
-        // Elements without words would be a list as long as the sender likes.
+        // Elements without words would allow a list of any length.
         let words =
             usize::try_from(length & !IS_PLACE).ok().and_then(|length| length.checked_mul(words_of_one));
         let (Some(words), true) = (words, words_of_one != 0) else { return Err(Malformed::OUTSIDE) };
@@ -142,7 +143,7 @@ impl<'m> BridgeMessage<'m> {
 /// Set in the length of a list that is in the message itself.
 pub(crate) const IS_PLACE: u64 = 1 << 63;
 
-/// What is wrong with a message: it was not made by the same declaration, or on the way something broke.
+/// Why a message is invalid: it was made from another declaration, or damaged on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed(&'static str);
 

@@ -1,4 +1,4 @@
-//! Methods of Rust that Go calls.
+//! Rust methods that Go calls.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -7,13 +7,13 @@ use crate::message::{BridgeMessage, Malformed};
 use crate::wire::BridgeWrite;
 use crate::writer::MessageWriter;
 
-/// A method of implementations of type `S`. Generated code implements this.
+/// A blocking method of implementations of type `S`. Implemented by generated code.
 pub trait ServiceMethod<S> {
-    /// Reads the arguments, calls the implementation and writes its answer.
+    /// Reads the arguments, calls the implementation and writes its result.
     ///
     /// # Errors
     ///
-    /// The request is not what the declaration says.
+    /// The request does not match the declaration.
     fn answer(
         implementation: &S,
         request: BridgeMessage<'_>,
@@ -21,20 +21,20 @@ pub trait ServiceMethod<S> {
     ) -> Result<(), Malformed>;
 }
 
-/// A method whose answer comes later. Generated code implements this.
+/// An asynchronous method. Implemented by generated code.
 pub trait AsyncMethod<S> {
-    /// Reads the arguments, calls the implementation and gives its answer as a flat message.
+    /// Reads the arguments, calls the implementation and returns its result as a flat message.
     ///
     /// # Errors
     ///
-    /// The request is not what the declaration says.
+    /// The request does not match the declaration.
     fn answer(
         implementation: Arc<S>,
         request: Vec<u64>,
     ) -> impl Future<Output = Result<Vec<u64>, Malformed>> + Send;
 }
 
-/// A value as a flat message.
+/// Encodes a value as a flat message.
 pub fn reply<T: BridgeWrite + ?Sized>(value: &T) -> Vec<u64> {
     let mut room = [0; 64];
     let mut writer = MessageWriter::flat(&mut room);

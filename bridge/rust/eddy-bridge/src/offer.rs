@@ -1,4 +1,4 @@
-//! What this program or library offers to Go.
+//! Services that this program or library offers to Go.
 
 use std::collections::BTreeMap;
 use std::ptr;
@@ -9,11 +9,11 @@ use crate::go::ABI;
 use crate::served::ServiceImplementation;
 use crate::tasks;
 
-/// Offers a service to Go of this process: generated code makes it of an implementation. It is there for good.
+/// Offers a service to Go in this process; generated code makes it from an implementation. It can't be withdrawn.
 ///
 /// # Panics
 ///
-/// One of this name is offered already, perhaps with calls under way.
+/// If a service of this name is already offered, possibly with calls in flight.
 pub fn offer(served: ServiceImplementation) {
     let mut offered = OFFERED.lock().unwrap_or_else(PoisonError::into_inner);
     let name = served.name;
@@ -22,7 +22,7 @@ pub fn offer(served: ServiceImplementation) {
     assert!(offered.insert(name, service).is_none(), "the service `{name}` is offered twice");
 }
 
-/// Exports a library of Rust to Go programs: services are offered when Go first asks for one.
+/// Exports a Rust library to Go programs: its services are offered when Go first binds one.
 ///
 /// ```
 /// # fn serve() {}
@@ -42,29 +42,29 @@ macro_rules! export {
             OFFER.call_once(|| {
                 $($offer;)*
             });
-            // SAFETY: the caller promises what is asked for.
+            // SAFETY: the caller guarantees the requirements.
             unsafe { $crate::bind_for_go(bind) }
         }
     };
 }
 
-/// Answers a question of Go. [`export!`] calls this.
+/// Handles a bind request of Go. Used by [`export!`].
 ///
 /// # Safety
 ///
-/// The pointer is to a question as the bridge's Go package asks it.
+/// The pointer is to a bind request of the bridge's Go package.
 pub unsafe fn bind_for_go(question: *mut std::ffi::c_void) -> usize {
-    // SAFETY: the caller promises that it is one.
+    // SAFETY: the caller promises a bind request.
     unsafe { bind(question.cast()) }
 }
 
-/// Answers a question of Go.
+/// Handles a bind request of Go.
 ///
 /// # Safety
 ///
-/// The pointer is to a question that nobody else uses until this returns.
+/// The pointer is to a bind request that nothing else uses until this returns.
 pub(crate) unsafe extern "C" fn bind(question: *mut Bind) -> usize {
-    // SAFETY: the caller promises that it is one, and ours until this returns.
+    // SAFETY: the caller promises a bind request, which is ours until this returns.
     let question = unsafe { &mut *question };
     if question.outcome != ABI {
         question.outcome = OTHER_VERSION;
@@ -92,7 +92,7 @@ pub(crate) unsafe extern "C" fn bind(question: *mut Bind) -> usize {
 struct Offered {
     shape: u64,
     entries: &'static [MethodEntryPoint],
-    /// The address of the implementation, whose count is never given back.
+    /// Address of the implementation, whose reference count is never released.
     context: u64,
 }
 
@@ -106,7 +106,7 @@ mod tests {
     fn a_caller_of_another_version_is_told() {
         let mut question = Bind::of("Any", 0).unwrap();
         question.outcome = ABI - 1;
-        // SAFETY: it is a question, and nobody else has it.
+        // SAFETY: it is a bind request, and nothing else uses it.
         unsafe { bind(&raw mut question) };
         assert_eq!((question.outcome, question.number), (OTHER_VERSION, ABI));
         question.outcome = ABI;

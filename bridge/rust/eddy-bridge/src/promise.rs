@@ -1,4 +1,4 @@
-//! Calls of Go whose answer comes later.
+//! Asynchronous calls of Go.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,13 +11,13 @@ use crate::go::GoExports;
 use crate::thread;
 use crate::wire::{BridgeRead, BridgeWrite};
 
-/// The answer of a goroutine, which comes. Dropped before, it cancels the goroutine's context.
+/// Future result of a goroutine. Dropping it earlier cancels the goroutine's context.
 pub(crate) struct Promise {
     slot: Arc<PromiseSlot>,
     go: GoExports,
 }
 
-/// What caller and goroutine share. Both have a count of it; the memory of the call goes when the second has ended.
+/// State shared by caller and goroutine. Each holds a reference; the call's memory is freed with the last one.
 struct PromiseSlot {
     state: Mutex<PromiseState>,
 }
@@ -33,7 +33,7 @@ struct PromiseState {
 pub(crate) struct Answered(Block);
 
 impl Promise {
-    /// Starts a goroutine with a method.
+    /// Starts a goroutine that runs a method.
     ///
     /// # Errors
     ///
@@ -52,23 +52,23 @@ impl Promise {
         let block = state.block.insert(block);
         let at = block.as_mut_ptr();
         drop(state);
-        // The count that `complete` takes back.
+        // The reference that `complete` takes back.
         let _ = Arc::into_raw(Arc::clone(&slot));
-        // SAFETY: the block is laid out for this function. Its words stay where they are until `complete` is called,
-        // because the slot has them until then.
+        // SAFETY: the block is laid out for this function. Its words are not moved or freed until `complete` is
+        // called, because the slot holds them until then.
         unsafe { (go.start)(at) };
         Ok(Self { slot, go })
     }
 }
 
 impl Answered {
-    /// Reads the answer.
+    /// Reads the result.
     ///
     /// # Errors
     ///
     /// As [`Block::answer`].
     pub(crate) fn answer<R: for<'m> BridgeRead<'m>>(self) -> Result<R, BridgeError> {
-        // SAFETY: Go has filled the block in before it called `complete`.
+        // SAFETY: Go filled in the block before it called `complete`.
         unsafe { self.0.answer() }
     }
 }
@@ -95,8 +95,8 @@ impl Drop for Promise {
         let is_over = self.slot.lock().is_over;
         if !is_over {
             let ticket = Arc::as_ptr(&self.slot).expose_provenance() as u64;
-            // SAFETY: a ticket is a number to Go, which looks it up; it may be one that has ended meanwhile. It is no
-            // other call's, because we have the slot whose address it is.
+            // SAFETY: a ticket is a number that Go looks up; its call may have ended meanwhile. It can't be that of
+            // another call, because we hold the slot whose address it is.
             unsafe { (self.go.cancel)(ticket) };
         }
     }
@@ -113,22 +113,22 @@ impl Drop for PromiseState {
         if self.is_over
             && let Some(block) = self.block.take()
         {
-            // SAFETY: Go has filled the block in before it called `complete`.
+            // SAFETY: Go filled in the block before it called `complete`.
             unsafe { block.discard() };
         }
     }
 }
 
-/// Told by Go that it has filled in the block of a call.
+/// Called by Go when it has filled in the block of a call.
 ///
 /// # Safety
 ///
-/// The block is one that [`Promise::start`] gave to Go, for which this was not called yet.
+/// The block is one that [`Promise::start`] passed to Go, for which this was not called yet.
 pub(crate) unsafe extern "C" fn complete(block: *mut u64) -> usize {
-    // SAFETY: it is a block, which nobody else uses now.
+    // SAFETY: it is a block that nothing else uses now.
     let ticket = unsafe { header(block) }[TICKET];
     let slot = std::ptr::with_exposed_provenance::<PromiseSlot>(usize::try_from(ticket).unwrap_or(0));
-    // SAFETY: the ticket is the count that `Promise::start` gave away, which ends here.
+    // SAFETY: the ticket is the reference that `Promise::start` gave away, which is released here.
     let slot = unsafe { Arc::from_raw(slot) };
     let waker = {
         let mut state = slot.lock();

@@ -1,4 +1,4 @@
-//! Services of Rust, as Go finds them.
+//! Rust services, as Go calls them.
 
 use std::any::Any;
 use std::future::ready;
@@ -16,7 +16,7 @@ use crate::method::{AsyncMethod, ServiceMethod};
 use crate::tasks;
 use crate::writer::MessageWriter;
 
-/// An implementation of a service with its methods, to be offered to Go.
+/// Implementation of a service with its methods, to be offered to Go.
 pub struct ServiceImplementation {
     pub(crate) name: &'static str,
     pub(crate) shape: u64,
@@ -25,24 +25,24 @@ pub struct ServiceImplementation {
     methods: Vec<Dispatch>,
 }
 
-/// How a method is called with a flat request from elsewhere.
+/// Function that calls a method with a flat request from elsewhere.
 #[derive(Clone, Copy)]
 enum Dispatch {
     Waited(fn(&Implementation, &[u64]) -> Result<Vec<u64>, BridgeError>),
     Async(fn(&Arc<Implementation>, &[u64]) -> ReplyFuture),
 }
 
-/// An implementation of whatever type.
+/// An implementation of any type.
 type Implementation = dyn Any + Send + Sync;
 
-/// Adds methods to a service in the order of the declaration. Generated code uses this.
+/// Adds methods to a service in the order of the declaration. Used by generated code.
 pub struct ServiceBuilder<S> {
     served: ServiceImplementation,
     implementation: Arc<S>,
 }
 
 impl ServiceImplementation {
-    /// A service without methods yet.
+    /// Creates a service without methods.
     #[expect(clippy::new_ret_no_self, reason = "a service is whole once it has its methods")]
     pub fn new<S: Send + Sync + 'static>(
         name: &'static str,
@@ -55,26 +55,26 @@ impl ServiceImplementation {
         ServiceBuilder { served, implementation }
     }
 
-    /// The name of the service.
+    /// Returns the name of the service.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The shape of its declaration.
+    /// Returns the shape of its declaration.
     pub fn shape(&self) -> u64 {
         self.shape
     }
 
-    /// Whether a method answers later, so that it is to be called by [`Served::start`].
+    /// Whether a method is asynchronous and must be called by [`ServiceImplementation::start`].
     pub fn is_async(&self, method: u32) -> bool {
         matches!(self.find(method), Some(Dispatch::Async(_)))
     }
 
-    /// Calls a method with a flat request of another process.
+    /// Calls a blocking method with a flat request of another process.
     ///
     /// # Errors
     ///
-    /// The method panicked, there is none of this number that answers at once, or the request is wrong.
+    /// The method panicked, there is no blocking method of this number, or the request is invalid.
     pub fn dispatch(&self, method: u32, request: &[u64]) -> Result<Vec<u64>, BridgeError> {
         match self.find(method) {
             Some(Dispatch::Waited(dispatch)) => dispatch(&*self.implementation, request),
@@ -82,8 +82,8 @@ impl ServiceImplementation {
         }
     }
 
-    /// Calls a method with a flat request of another process, and gives its answer, which comes when it is polled. Its
-    /// faults are those of [`Served::dispatch`].
+    /// Calls an async method with a flat request of another process, and returns its future result. Its errors are
+    /// those of [`ServiceImplementation::dispatch`].
     pub fn start(&self, method: u32, request: &[u64]) -> ReplyFuture {
         match self.find(method) {
             Some(Dispatch::Async(start)) => start(&self.implementation, request),
@@ -101,7 +101,7 @@ impl ServiceImplementation {
 }
 
 impl<S: Send + Sync + 'static> ServiceBuilder<S> {
-    /// The next method of the declaration, which answers while Go waits.
+    /// Adds the next method of the declaration, a blocking one.
     #[must_use]
     pub fn method<M: ServiceMethod<S>>(mut self) -> Self {
         self.served.entries.push(enter::<S, M>);
@@ -109,7 +109,7 @@ impl<S: Send + Sync + 'static> ServiceBuilder<S> {
         self
     }
 
-    /// The next method of the declaration, which answers later.
+    /// Adds the next method of the declaration, an async one.
     #[must_use]
     pub fn async_method<M: AsyncMethod<S> + 'static>(mut self) -> Self {
         self.served.entries.push(start::<S, M>);
@@ -117,7 +117,7 @@ impl<S: Send + Sync + 'static> ServiceBuilder<S> {
         self
     }
 
-    /// The service, with all of its methods.
+    /// Returns the service with all its methods.
     pub fn ready(self) -> ServiceImplementation {
         debug_assert!(ptr::addr_eq(
             Arc::as_ptr(&self.served.implementation),
@@ -127,28 +127,29 @@ impl<S: Send + Sync + 'static> ServiceBuilder<S> {
     }
 }
 
-/// Called by Go with the words of a call: the extent, which is how many words there are in all and of the request, the
-/// request, and room for the reply. Gives 0, and the words of the reply instead of the extent; or the address of what
-/// there is instead of a reply that has room, in memory of `malloc`: status and words, 32 bits each, and the words.
+/// Entry point that Go calls with the words of a call: the extent (number of words in total and of the request), the
+/// request, and room for the reply. Returns 0, and the number of words of the reply in place of the extent. Otherwise
+/// returns the address of memory from `malloc` with a reply that does not fit or an error: status and number of
+/// words, 32 bits each, then the words.
 ///
 /// # Safety
 ///
-/// The words are as many as the extent says, nobody else uses them until this returns, and the context is an `S` that lives
-/// until then. What the request points to doesn't change until then.
+/// There are as many words as the extent says, nothing else uses them until this returns, and the context is an `S`
+/// that lives until then. Data that the request points to does not change until then.
 unsafe extern "C" fn enter<S, M: ServiceMethod<S>>(frame: *mut u64, context: usize) -> usize {
-    // SAFETY: the first word is there, and ours until this returns.
+    // SAFETY: the first word exists, and is ours until this returns.
     let (words, request_words) = halves(unsafe { frame.read() });
-    // SAFETY: the request is behind it.
+    // SAFETY: the request follows it.
     let first = unsafe { frame.add(1) };
-    // SAFETY: as many words are of the request.
+    // SAFETY: the request has that many words.
     let request = unsafe { slice::from_raw_parts(first, request_words) };
     // SAFETY: the caller promises that views in the request live until this returns.
     let request = unsafe { BridgeMessage::with_addresses(request) };
-    // SAFETY: the room is behind the request.
+    // SAFETY: the room follows the request.
     let room = unsafe { first.add(request_words) };
-    // SAFETY: as many words are room; nobody says that anything was written to them.
+    // SAFETY: the room has that many words, which may be uninitialized.
     let room = unsafe { slice::from_raw_parts_mut(room.cast(), words - request_words) };
-    // SAFETY: the caller promises that it is one.
+    // SAFETY: the caller promises an `S`.
     let implementation = unsafe { &*ptr::with_exposed_provenance::<S>(context) };
     let mut reply = MessageWriter::flat_in(room);
     let outcome = catch_unwind(AssertUnwindSafe(|| M::answer(implementation, request, &mut reply)));
@@ -160,7 +161,7 @@ unsafe extern "C" fn enter<S, M: ServiceMethod<S>>(frame: *mut u64, context: usi
     unusual(outcome, reply)
 }
 
-/// Hands over a reply that has no room, or what there is instead of one.
+/// Returns a reply that does not fit, or an error, in allocated memory.
 #[cold]
 fn unusual(outcome: thread::Result<Result<(), Malformed>>, reply: MessageWriter<'_>) -> usize {
     let (status, reply) = match outcome {
@@ -171,7 +172,7 @@ fn unusual(outcome: thread::Result<Result<(), Malformed>>, reply: MessageWriter<
     // SAFETY: `malloc` may be called with any size; this one isn't 0.
     let memory = unsafe { libc::malloc(size_of::<u64>() + size_of_val(&*reply)) }.cast::<u64>();
     assert!(!memory.is_null(), "memory for a reply");
-    // SAFETY: the memory has room for this word and for the reply behind it.
+    // SAFETY: the memory has room for this word and for the reply after it.
     unsafe { memory.write(status << 32 | reply.len() as u64) };
     // SAFETY: as above.
     let first = unsafe { memory.add(1) };
@@ -180,13 +181,13 @@ fn unusual(outcome: thread::Result<Result<(), Malformed>>, reply: MessageWriter<
     memory.expose_provenance()
 }
 
-/// A fault as a status and a message.
+/// Encodes an error as a status and a message.
 #[cold]
 fn told(fault: &BridgeError) -> (u64, Vec<u64>) {
     (u64::from(fault.kind as u32), crate::method::reply(fault.text.as_str()))
 }
 
-/// Called by Go with the block of a call whose answer comes later, as [`crate::block`] describes it.
+/// Entry point that Go calls with the block of an asynchronous call, as described at [`crate::block`].
 ///
 /// # Safety
 ///
@@ -195,16 +196,16 @@ unsafe extern "C" fn start<S: Send + Sync + 'static, M: AsyncMethod<S> + 'static
     block: *mut u64,
     context: usize,
 ) -> usize {
-    // SAFETY: it is a block, and ours until this returns.
+    // SAFETY: it is a block that is ours until this returns.
     let header = unsafe { header(block) };
     let (_, request_end) = halves(header[EXTENT]);
-    // SAFETY: the request lies between header and room, and is ours until this returns.
+    // SAFETY: the request is between header and room, and is ours until this returns.
     let request = unsafe { slice::from_raw_parts(block, request_end) };
     let request = request[HEADER_WORDS..].to_vec();
     let context = ptr::with_exposed_provenance::<S>(context);
-    // SAFETY: the context is in an `Arc` that has one count that is never given back.
+    // SAFETY: the context is in an `Arc` with one reference that is never released.
     unsafe { Arc::increment_strong_count(context) };
-    // SAFETY: the count of the line before.
+    // SAFETY: the reference of the line before.
     let implementation = unsafe { Arc::from_raw(context) };
     tasks::run(header[TICKET], async move { Ok(M::answer(implementation, request).await?) });
     0

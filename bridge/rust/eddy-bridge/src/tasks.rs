@@ -1,4 +1,4 @@
-//! Calls of Go that are under way in Rust, each a future that tells Go its end.
+//! Calls from Go that are running in Rust, each a future that reports its result to Go.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -13,14 +13,14 @@ use crate::executor::spawn;
 use crate::fault::{BridgeError, BridgeErrorKind};
 use crate::thread;
 
-/// Keeps the address of Go's function that is told the ends of calls.
+/// Stores the address of Go's function that receives the results of calls.
 pub(crate) fn set_complete(address: u64) {
     COMPLETE.store(usize::try_from(address).unwrap_or(0), Ordering::Release);
 }
 
 static COMPLETE: AtomicUsize = AtomicUsize::new(0);
 
-/// Runs the future of a call, and tells Go its answer under the call's ticket.
+/// Runs the future of a call, and reports its result to Go with the call's ticket.
 pub(crate) fn run(ticket: u64, call: impl Future<Output = Result<Vec<u64>, BridgeError>> + Send + 'static) {
     let end = Arc::new(CancelSignal::default());
     let is_room = {
@@ -39,13 +39,13 @@ pub(crate) fn run(ticket: u64, call: impl Future<Output = Result<Vec<u64>, Bridg
     }
 }
 
-/// Gives a call up, by the ticket that stands where a block has it.
+/// Cancels a call by the ticket in the header of a block.
 ///
 /// # Safety
 ///
 /// The pointer is to the header of a block.
 pub(crate) unsafe extern "C" fn cancel(block: *mut u64) -> usize {
-    // SAFETY: the caller promises that it is one.
+    // SAFETY: the caller promises a block.
     let ticket = unsafe { header(block) }[TICKET];
     let end = running().lock().unwrap_or_else(PoisonError::into_inner).get(&ticket).map(Arc::clone);
     if let Some(end) = end {
@@ -58,7 +58,7 @@ pub(crate) unsafe extern "C" fn cancel(block: *mut u64) -> usize {
     0
 }
 
-/// The wish that a call should end.
+/// Cancellation request of a call.
 #[derive(Default)]
 struct CancelSignal {
     is_wished: AtomicBool,
@@ -70,11 +70,11 @@ fn running() -> &'static Mutex<HashMap<u64, Arc<CancelSignal>>> {
     RUNNING.get_or_init(Mutex::default)
 }
 
-/// A call until it is told: by its answer, by its panic, by the wish, or by an executor that drops it.
+/// A call until its end is reported: by its result, its panic, its cancellation, or an executor that drops it.
 struct CallFuture {
     ticket: u64,
     end: Arc<CancelSignal>,
-    /// Absent once the end was told.
+    /// `None` once the end was reported.
     call: Option<CatchPanic>,
 }
 
@@ -86,7 +86,7 @@ impl Future for CallFuture {
         let answer = match Pin::new(call).poll(context) {
             Poll::Ready(answer) => answer,
             Poll::Pending => {
-                // The waker comes first, so that a wish is seen here or wakes the task.
+                // The waker is set first, so that a cancellation is either seen here or wakes the task.
                 *self.end.waker.lock().unwrap_or_else(PoisonError::into_inner) =
                     Some(context.waker().clone());
                 if !self.end.is_wished.load(Ordering::Acquire) {
@@ -102,7 +102,7 @@ impl Future for CallFuture {
 
 impl CallFuture {
     fn tell(&mut self, answer: &Result<Vec<u64>, BridgeError>) {
-        // The future goes first: once Go is told, what the call had is given back.
+        // The future is dropped first: when Go is notified, the resources of the call are released.
         drop(self.call.take());
         running().lock().unwrap_or_else(PoisonError::into_inner).remove(&self.ticket);
         complete(self.ticket, answer);
@@ -117,7 +117,7 @@ impl Drop for CallFuture {
     }
 }
 
-/// Tells Go how a call ended.
+/// Reports the result of a call to Go.
 fn complete(ticket: u64, answer: &Result<Vec<u64>, BridgeError>) {
     thread::prepare();
     let told;
@@ -137,9 +137,9 @@ fn complete(ticket: u64, answer: &Result<Vec<u64>, BridgeError>) {
     assert_ne!(address, 0, "Go tells where its function is before it calls");
     // SAFETY: the address is that of `eddy_bridge_go_complete`, of this type.
     let complete = unsafe { std::mem::transmute::<usize, unsafe extern "C" fn(*mut u64)>(address) };
-    // SAFETY: the block has a header and a reply, as it says, and Go keeps nothing of it.
+    // SAFETY: the block has a header and a reply, as it states, and Go keeps no pointer into it.
     unsafe { complete(block.as_mut_ptr()) };
 }
 
-/// The most calls of async methods that may be under way.
+/// Maximum number of async calls in flight.
 const CALLS_MAX: usize = 65_536;

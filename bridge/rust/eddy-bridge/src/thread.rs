@@ -1,12 +1,12 @@
-//! The signal stack of threads that enter Go.
+//! Signal stack of threads that call Go.
 
 use std::cell::{Cell, RefCell};
 use std::ptr;
 
-/// Gives this thread a signal stack of 64 KiB until it ends, once.
+/// Gives this thread a signal stack of 64 KiB until it ends; later calls do nothing.
 ///
-/// Go takes over the signal stack that it finds when a thread first enters it. Threads of Rust have one of 8 KiB,
-/// which the frame of a signal and a handler can outgrow.
+/// Go adopts the signal stack that it finds when a thread first enters it. Rust threads have one of 8 KiB, which the
+/// frame of a signal and a handler can exceed.
 #[inline]
 pub(crate) fn prepare() {
     if !IS_PREPARED.get() {
@@ -24,7 +24,8 @@ impl SignalStack {
     fn set(&mut self) {
         self.memory = vec![0; BYTES];
         let new = libc::stack_t { ss_sp: self.memory.as_mut_ptr().cast(), ss_flags: 0, ss_size: BYTES };
-        // SAFETY: `new` describes memory that nothing else uses and that `drop` takes back first; no old stack is asked for.
+        // SAFETY: `new` describes memory that nothing else uses and that `drop` takes back first; the old stack is
+        // not requested.
         let outcome = unsafe { libc::sigaltstack(&raw const new, ptr::null_mut()) };
         debug_assert_eq!(outcome, 0, "a stack is taken, unless a signal is being handled on one");
     }
@@ -37,7 +38,7 @@ impl Drop for SignalStack {
         let outcome = unsafe { libc::sigaltstack(ptr::null(), &raw mut current) };
         if outcome == 0 && current.ss_sp == self.memory.as_mut_ptr().cast() {
             let none = libc::stack_t { ss_sp: ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: 0 };
-            // SAFETY: taking the signal stack away leaves signals to the thread's own stack.
+            // SAFETY: without a signal stack, signals use the thread's own stack.
             unsafe { libc::sigaltstack(&raw const none, ptr::null_mut()) };
         }
     }

@@ -1,7 +1,7 @@
-//! Calls of Go whose caller waits.
+//! Blocking calls of Go.
 //!
-//! All of this is inlined into the generated method: a call costs little more than entering Go, so that each move of
-//! a structure between functions would show.
+//! All of this is inlined into the generated method: a call costs little more than entering Go, so that each copy of
+//! a structure between functions would be noticeable.
 
 use std::mem::MaybeUninit;
 use std::slice;
@@ -13,28 +13,28 @@ use crate::fault::BridgeError;
 use crate::wire::{BridgeRead, BridgeWrite};
 use crate::writer::MessageWriter;
 
-/// Lays out a request on the stack, has `enter` answer it, and reads the answer.
+/// Lays out a request on the stack, calls `enter` with it, and reads the result.
 ///
 /// # Errors
 ///
-/// The request is too large, or what the callee told instead of an answer, or that the answer is not one of `R`.
+/// The request is too large, the callee reported an error instead of a result, or the result is not an `R`.
 ///
 /// # Safety
 ///
-/// `enter` takes a block, as [`crate::block`] describes it, has no use for it after it has returned, and leaves an
-/// answer in it.
+/// `enter` takes a block, as described at [`crate::block`], does not use it after it has returned, and leaves a
+/// result in it.
 #[inline]
 pub(crate) unsafe fn call<A: BridgeWrite, R: for<'m> BridgeRead<'m>>(
     enter: unsafe extern "C" fn(*mut u64),
     target: u64,
     arguments: &A,
 ) -> Result<R, BridgeError> {
-    // Its size is known here, so that of writing a record little is left but stores.
+    // The size is known here, so that writing a record compiles to little more than stores.
     let mut block = [const { MaybeUninit::<u64>::uninit() }; WORDS];
     let mut writer = MessageWriter::with_views(&mut block[HEADER_WORDS..WORDS - REPLY_WORDS]);
     writer.write(arguments);
     if let Some(used) = writer.used() {
-        // SAFETY: what is asked of the caller, and the request is there.
+        // SAFETY: the caller promises the requirements, and the request is in the block.
         return unsafe { answer(enter, target, &mut block, used) };
     }
     let request = writer.into_words();
@@ -46,11 +46,11 @@ pub(crate) unsafe fn call<A: BridgeWrite, R: for<'m> BridgeRead<'m>>(
     unsafe { answer(enter, target, &mut block, request.len()) }
 }
 
-/// Enters the callee with a block that has a request of so many words, and reads the answer.
+/// Calls the callee with a block that has a request of `request_words` words, and reads the result.
 ///
 /// # Safety
 ///
-/// As [`call`], and so many words behind the header are initialized.
+/// As [`call`], and that many words after the header are initialized.
 #[inline]
 unsafe fn answer<R: for<'m> BridgeRead<'m>>(
     enter: unsafe extern "C" fn(*mut u64),
@@ -66,19 +66,20 @@ unsafe fn answer<R: for<'m> BridgeRead<'m>>(
         header[EXTENT] = MaybeUninit::new((words as u64) << 32 | request_end as u64);
     }
     let at = block.as_mut_ptr().cast::<u64>();
-    // SAFETY: the block is laid out as the caller promises that `enter` takes it; what the request points to is borrowed.
+    // SAFETY: the block has the layout that the caller promises `enter` takes; data that the request points to is
+    // borrowed.
     unsafe { enter(at) };
     // SAFETY: the header is initialized, and the callee has set its outcome.
     let (status, length) = halves(unsafe { header(at) }[OUTCOME]);
     if length > words - request_end {
         // SAFETY: as above.
         let elsewhere = unsafe { header(at) }[CONTEXT];
-        // SAFETY: the callee has left the block as `crate::block` describes it.
+        // SAFETY: the callee has left the block as described at `crate::block`.
         return unsafe { read_elsewhere(elsewhere, status, length) };
     }
-    // SAFETY: there are so many words behind the request.
+    // SAFETY: that many words follow the request.
     let reply = unsafe { at.add(request_end) };
-    // SAFETY: so many of them the callee has written.
+    // SAFETY: the callee has written `length` of them.
     read(status, unsafe { slice::from_raw_parts(reply, length) })
 }
 

@@ -1,4 +1,4 @@
-//! A message in the making.
+//! Writing of messages.
 
 use std::mem::MaybeUninit;
 use std::slice;
@@ -6,54 +6,54 @@ use std::slice;
 use crate::message::IS_PLACE;
 use crate::wire::{BridgeWrite, Scalar};
 
-/// Writes a message into memory that is there, and into memory of its own as soon as that is too small.
+/// Writes a message into the given buffer, and into allocated memory when that is too small.
 #[derive(Debug)]
 pub struct MessageWriter<'r> {
     room: &'r mut [MaybeUninit<u64>],
-    /// Words of `room` in use, which are initialized; all of them moved to `spill` once that is not empty.
+    /// Words of `room` in use, which are initialized; all of them are moved to `spill` once that is not empty.
     used: usize,
     spill: Vec<u64>,
     lists: Lists,
 }
 
-/// How numbers and texts of the caller get into a message.
+/// Encoding of numbers and strings of the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Lists {
-    /// As addresses: whoever reads the message does so while the caller waits.
+    /// As addresses: the message is read while the caller waits.
     Views,
     /// As copies: the message outlives the call.
     Copies,
 }
 
 impl<'r> MessageWriter<'r> {
-    /// A message that is whole in itself.
+    /// Creates a writer of a self-contained message.
     #[inline(always)]
     pub fn flat(room: &'r mut [u64]) -> Self {
         let words = room.len();
-        // SAFETY: they are as many words, and nothing but words is ever written to them.
+        // SAFETY: the length is the same, and only initialized words are ever written to them.
         Self::flat_in(unsafe { slice::from_raw_parts_mut(room.as_mut_ptr().cast(), words) })
     }
 
-    /// As [`Writer::flat`], in memory that nobody has written to.
+    /// As [`MessageWriter::flat`], into uninitialized memory.
     #[inline(always)]
     pub(crate) fn flat_in(room: &'r mut [MaybeUninit<u64>]) -> Self {
         Self { room, used: 0, spill: Vec::new(), lists: Lists::Copies }
     }
 
-    /// A message with addresses of what it was made from.
+    /// Creates a writer of a message with addresses into its source values.
     #[inline(always)]
     pub(crate) fn with_views(room: &'r mut [MaybeUninit<u64>]) -> Self {
         Self { room, used: 0, spill: Vec::new(), lists: Lists::Views }
     }
 
-    /// Writes a value as the record that the message begins with.
+    /// Writes a value as the record at the beginning of the message.
     #[inline(always)]
     pub fn write<T: BridgeWrite + ?Sized>(&mut self, value: &T) {
         let at = self.reserve(T::WORDS);
         value.write(self, at);
     }
 
-    /// Appends so many words of 0, and tells where the first is.
+    /// Appends `words` words of 0, and returns the index of the first.
     #[inline(always)]
     pub fn reserve(&mut self, words: usize) -> usize {
         let at = self.length();
@@ -88,7 +88,7 @@ impl<'r> MessageWriter<'r> {
     ///
     /// # Panics
     ///
-    /// The word was not reserved.
+    /// If the word was not reserved.
     #[inline(always)]
     pub fn set(&mut self, at: usize, word: u64) {
         if self.spill.is_empty() {
@@ -98,15 +98,15 @@ impl<'r> MessageWriter<'r> {
         }
     }
 
-    /// Puts numbers into the list whose place and length are at `at`, still 0: as they are in memory, or by their address.
+    /// Writes the numbers of the list whose address and length are at `at`, still 0: as copies, or by their address.
     ///
     /// # Panics
     ///
-    /// The words of the list were not reserved.
+    /// If the words of the list were not reserved.
     #[inline(always)]
     pub fn scalars<T: Scalar>(&mut self, at: usize, list: &[T]) {
         if list.is_empty() {
-            // Never a dangling address: Go's runtime ends the program when it finds one below 4096 on a stack.
+            // Never a dangling address: Go's runtime ends the program if it finds one below 4096 on a stack.
             return;
         }
         if self.lists == Lists::Views {
@@ -117,26 +117,27 @@ impl<'r> MessageWriter<'r> {
         self.copy(at, list);
     }
 
-    /// [`Writer::scalars`] as they are in memory.
+    /// [`MessageWriter::scalars`] as copies.
     fn copy<T: Scalar>(&mut self, at: usize, list: &[T]) {
         let bytes = size_of_val(list);
         let first = self.reserve(bytes.div_ceil(size_of::<u64>()));
         self.set(at, (first * size_of::<u64>()) as u64);
         self.set(at + 1, list.len() as u64 | IS_PLACE);
-        // SAFETY: the bytes of numbers can be read as such; `Scalar` promises that there is no padding in them.
+        // SAFETY: numbers can be read as bytes; `Scalar` promises that there is no padding in them.
         let from = unsafe { slice::from_raw_parts(list.as_ptr().cast::<u8>(), bytes) };
         let words = if self.spill.is_empty() { self.written_mut() } else { &mut self.spill };
         let to = &mut words[first..];
-        // SAFETY: words are bytes without padding, of any pattern, and `to` has at least as many.
+        // SAFETY: words are bytes without padding, of any pattern, and `to` has at least that many.
         let to = unsafe { slice::from_raw_parts_mut(to.as_mut_ptr().cast::<u8>(), size_of_val(to)) };
         to[..bytes].copy_from_slice(from);
     }
 
-    /// Appends the records of a list whose place and length are at `at`, still 0, and tells where the first is.
+    /// Appends the records of a list whose offset and length are at `at`, still 0, and returns the index of the
+    /// first.
     ///
     /// # Panics
     ///
-    /// The words of the list were not reserved.
+    /// If the words of the list were not reserved.
     pub fn records(&mut self, at: usize, length: usize, words_of_one: usize) -> usize {
         let first = self.reserve(length * words_of_one);
         self.set(at, (first * size_of::<u64>()) as u64);
@@ -144,7 +145,7 @@ impl<'r> MessageWriter<'r> {
         first
     }
 
-    /// The words of the room that are in use.
+    /// Returns the words of the buffer that are in use.
     #[inline(always)]
     fn written(&self) -> &[u64] {
         // SAFETY: `used` words of the room are initialized.
@@ -157,13 +158,13 @@ impl<'r> MessageWriter<'r> {
         unsafe { slice::from_raw_parts_mut(self.room[..self.used].as_mut_ptr().cast(), self.used) }
     }
 
-    /// How many words of the room the message has, unless it has outgrown that.
+    /// Returns the number of words of the message in the buffer, unless it has outgrown that.
     #[inline(always)]
     pub(crate) fn used(&self) -> Option<usize> {
         self.spill.is_empty().then_some(self.used)
     }
 
-    /// The message in memory of its own.
+    /// Returns the message in allocated memory.
     pub fn into_words(self) -> Vec<u64> {
         if self.spill.is_empty() { self.written().to_vec() } else { self.spill }
     }

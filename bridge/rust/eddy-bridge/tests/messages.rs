@@ -1,4 +1,4 @@
-//! Messages of another process are not believed, and services can be called over any transport.
+//! Messages of another process are not trusted, and services can be called over any transport.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ fn every_word_of_a_message_may_be_wrong() {
         for wrong in [0, 1, 7, 8, 64, 4096, 1 << 32, 1 << 62, 1 << 63, 1 << 63 | 1, u64::MAX] {
             let mut words = words.clone();
             words[index] = wrong;
-            // Whatever it is: a value or an error.
+            // Whatever the result: a value or an error.
             let _ = BridgeMessage::flat(&words).read::<Sample>();
         }
         assert!(BridgeMessage::flat(&words[..index]).read::<Sample>().is_err(), "cut at {index}");
@@ -83,20 +83,20 @@ fn a_message_outgrows_its_room() {
     }
 }
 
-/// Sums, as a caller has them.
+/// Sums, on the calling side.
 #[eddy_bridge::go]
 trait Sums {
-    /// The sum of numbers, or what is wrong with them.
+    /// Returns the sum of numbers, or an error text.
     fn sum(&self, numbers: &[u64], text: &str) -> Result<u64, String>;
 }
 
 mod callee {
-    //! The same, as a callee has them.
+    //! Called side of the same trait.
 
     /// Sums.
     #[eddy_bridge::rust]
     pub(super) trait Sums {
-        /// The sum of numbers, or what is wrong with them.
+        /// Returns the sum of numbers, or an error text.
         fn sum(&self, numbers: &[u64], text: &str) -> Result<u64, String>;
     }
 }
@@ -110,7 +110,7 @@ impl callee::Sums for Adding {
     }
 }
 
-/// From one side to the other, without a process between.
+/// Transport from one side to the other without a process in between.
 struct Direct(ServiceImplementation);
 
 impl ServiceTransport for Direct {

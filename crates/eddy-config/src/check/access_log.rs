@@ -1,4 +1,4 @@
-//! The access log: where records go, and what they have.
+//! Checks the access log: its targets and the metadata in its entries.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::read::{NamedEntry, NamedMap, Spanned};
 use crate::spec::{AccessLogSpec, LogServiceSpec};
 use crate::value::{MetadataName, RecordKey};
 
-/// Checks the access log; `clusters` are those that `names` names.
+/// Checks the access log; `names` refers to `clusters` by index.
 pub(super) fn check_access_log(
     spec: AccessLogSpec,
     clusters: &[ClusterConfig],
@@ -43,7 +43,7 @@ pub(super) fn check_access_log(
     })
 }
 
-/// Checks the service that records go to.
+/// Checks the gRPC access log service.
 fn check_service(
     spec: LogServiceSpec,
     clusters: &[ClusterConfig],
@@ -76,7 +76,7 @@ fn check_service(
     })
 }
 
-/// Whether HTTP/2 can come about with the endpoints.
+/// Whether the endpoints can be reached over HTTP/2.
 fn speaks_http2(cluster: &ClusterConfig) -> bool {
     match cluster.protocol {
         LinkProtocol::Http1 => false,
@@ -85,7 +85,7 @@ fn speaks_http2(cluster: &ClusterConfig) -> bool {
     }
 }
 
-/// Checks what of the metadata records have.
+/// Checks the metadata that is added to entries.
 fn check_metadata(
     spec: Option<Spanned<NamedMap<RecordKey, MetadataName>>>,
     report: &mut ProblemReport,
@@ -110,7 +110,7 @@ fn check_metadata(
     metadata
 }
 
-/// What records have anyhow, as JSON or as text.
+/// Keys that every entry has, as JSON or as text.
 const RECORD_KEYS: [&str; 34] = [
     "time",
     "client",

@@ -1,4 +1,4 @@
-//! Certificates that are ordered: from whom, and for which hosts.
+//! Checks certificates that are ordered through ACME: the authority and the hosts.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -16,19 +16,19 @@ use crate::spec::AcmeSpec;
 use crate::tls::CertificateFiles;
 use crate::value::CertifiedHost;
 
-/// The certificates that listeners want ordered, as they are found.
+/// Collects the certificates that listeners order.
 #[derive(Debug)]
 pub(super) struct Orders {
-    /// The authority; nothing where none is named or what is said of it has errors.
+    /// The authority; `None` if none is configured or its configuration has errors.
     authority: Option<AcmeConfig>,
-    /// Where the authority is named, whatever is wrong with it.
+    /// Position of the authority's configuration, even if it has errors.
     named: Option<SourceSpan>,
-    /// Where the certificate was named first that is called by this host.
+    /// First position of each certificate, by its first host, which names it.
     places: HashMap<String, SourceSpan>,
 }
 
 impl Orders {
-    /// Orders from the authority of the configuration.
+    /// Creates the collection for the authority of the configuration.
     pub(super) fn new(
         spec: Option<&Spanned<AcmeSpec>>,
         sources: &[SourceText],
@@ -38,7 +38,7 @@ impl Orders {
         Self { authority, named: spec.map(|spec| spec.place), places: HashMap::new() }
     }
 
-    /// Notes a certificate that a listener wants, and tells the files in which it will be.
+    /// Adds a certificate that a listener orders, and returns the files in which it will be stored.
     pub(super) fn add(
         &mut self,
         hosts: &Spanned<OneOrMany<CertifiedHost>>,
@@ -82,7 +82,8 @@ impl Orders {
         Some(CertificateFiles { chain: written.clone(), key: written, ocsp: None, hosts: None })
     }
 
-    /// Notes that clients have to show a certificate where a certificate is ordered, which authorities don't.
+    /// Reports client certificates that are required where a certificate is ordered: an ACME authority presents none
+    /// when it verifies a host with `tls-alpn-01`.
     pub(super) fn check_clients(&self, place: SourceSpan, report: &mut ProblemReport) {
         if self.authority.as_ref().is_some_and(|authority| authority.challenge == AcmeChallenge::TlsAlpn01) {
             report
@@ -94,7 +95,7 @@ impl Orders {
         }
     }
 
-    /// The authority with all that is ordered from it; nothing where nothing is.
+    /// Returns the authority with all certificates that are ordered from it; `None` if there are none.
     pub(super) fn finish(
         self,
         listeners: &[ListenerConfig],
@@ -124,7 +125,7 @@ fn check_authority(
     report: &mut ProblemReport,
 ) -> Option<AcmeConfig> {
     let Spanned { value: spec, place } = spec;
-    // What is missing was noted by the reader.
+    // The reader has reported missing keys.
     let (store, terms) = (spec.store.as_ref()?, spec.terms_accepted.as_ref()?);
     if !terms.value {
         report
@@ -145,7 +146,7 @@ fn check_authority(
     })
 }
 
-/// A folder for each directory: accounts and certificates of one authority are nothing to another.
+/// Returns the directory name for an ACME directory URL: each authority has its own accounts and certificates.
 fn folder_name(directory: &str) -> String {
     let rest = directory.strip_prefix("https://").unwrap_or(directory).trim_end_matches('/');
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' || c == '-' { c } else { '_' };
@@ -165,9 +166,9 @@ fn distinct(hosts: Vec<Spanned<CertifiedHost>>, report: &mut ProblemReport) -> V
 }
 
 const LETS_ENCRYPT: &str = "https://acme-v02.api.letsencrypt.org/directory";
-/// What the best-known authority takes.
+/// Limit of the best-known authority (Let's Encrypt).
 const HOSTS_MAX: usize = 100;
-/// Longest name of a folder, as file systems go.
+/// Maximum length of a directory name, below the usual limit of file systems.
 const FOLDER_BYTES_MAX: usize = 200;
 
 #[cfg(test)]

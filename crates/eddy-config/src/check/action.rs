@@ -1,4 +1,4 @@
-//! What a rule does with a request.
+//! Checks the action of a rule.
 
 use std::sync::Arc;
 
@@ -16,16 +16,16 @@ use crate::spec::{FailoverSpec, HedgeSpec, RedirectSpec, RespondSpec, RetrySpec,
 use crate::upgrade::{Protocols, Upgrades};
 use crate::value::{ConfigName, HostAndPort, PathText};
 
-/// What a rule does, and how it changes the path.
+/// A checked action, with its path rewrite.
 #[derive(Debug)]
 pub(super) struct CheckedAction {
     pub(super) action: Action,
     pub(super) rewrite: Option<PathRewrite>,
-    /// Where the change of the path is written.
+    /// Position of the path rewrite.
     pub(super) rewrite_place: Option<SourceSpan>,
 }
 
-/// Checks what a rule does; `None` when that is not said properly, which was noted.
+/// Checks the action of a rule; returns `None` if it is invalid, after reporting the problem.
 pub(super) fn check_action(
     mut spec: RuleSpec,
     filters: Vec<RuleFilterConfig>,
@@ -66,7 +66,7 @@ pub(super) fn check_action(
     Some(CheckedAction { action, rewrite, rewrite_place })
 }
 
-/// Keys that mean nothing where eddy answers itself.
+/// Reports keys that have no effect because eddy responds itself.
 fn note_useless_keys(spec: &RuleSpec, report: &mut ProblemReport) {
     let own = match (&spec.respond, &spec.redirect) {
         (Some(_), _) => "respond",
@@ -126,7 +126,7 @@ fn check_weighted(
         weighted.push(WeightedCluster { cluster, weight });
     }
     if weighted.len() < specs.value.len() {
-        // What is wrong with the others was noted.
+        // The problems of the others are already reported.
         return None;
     }
     if weighted.iter().all(|one| one.weight == 0) {
@@ -165,7 +165,7 @@ fn check_redirect(Boxed(spec): &Boxed<RedirectSpec>) -> Redirect {
     }
 }
 
-/// The change of the path; one key at most is given, which the reader saw to.
+/// Returns the path rewrite. The reader has ensured that at most one key is given.
 fn path_rewrite(
     path: Option<&Spanned<PathText>>,
     prefix: Option<&Spanned<PathText>>,
@@ -193,7 +193,7 @@ fn check_upgrades(spec: &RuleSpec, report: &mut ProblemReport) -> Upgrades {
     upgrades
 }
 
-/// The list of clusters behind `first`; what is wrong with one is noted, and it is left out.
+/// Checks the failover clusters after `first`; an invalid one is reported and left out.
 fn check_failover(
     specs: Option<Spanned<Vec<Spanned<FailoverSpec>>>>,
     first: Option<&Spanned<ConfigName>>,
@@ -228,7 +228,7 @@ fn check_failover(
     failover
 }
 
-/// Most clusters that one request goes on to.
+/// Maximum number of failover clusters of a request.
 const FAILOVER_MAX: usize = 8;
 
 fn check_hedge(spec: Option<Spanned<Boxed<HedgeSpec>>>) -> Option<HedgeConfig> {

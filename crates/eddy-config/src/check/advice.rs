@@ -3,7 +3,7 @@
 use super::names::NameRegistry;
 use crate::problem::ProblemReport;
 
-/// Notes things of these kinds that nothing refers to.
+/// Warns about names of these kinds that nothing refers to.
 pub(super) fn advise(kinds: &[&NameRegistry], report: &mut ProblemReport) {
     for names in kinds {
         for (name, place) in names.unused() {

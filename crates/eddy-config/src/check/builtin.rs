@@ -1,4 +1,4 @@
-//! The filters that eddy brings along: from the keys to what the filters understand.
+//! Checks the configuration of built-in filters.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,18 +23,18 @@ use crate::spec::{
 use crate::value::{BoundedText, FieldName, RateKeyName};
 use crate::yaml::{YamlNode, YamlNodeKind};
 
-/// What a built-in filter's configuration stands in.
+/// Settings around a built-in filter's configuration that its check depends on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Surroundings<'a> {
-    /// Where relative paths begin.
+    /// Directory against which relative paths are resolved.
     pub(super) folder: &'a Path,
-    /// Longest time that the filter may let a message wait.
+    /// Maximum time that the filter may pause a message.
     pub(super) pause_timeout: Duration,
-    /// Largest body that waits with its head, bytes.
+    /// Maximum size in bytes of a body that is buffered together with its head.
     pub(super) body_bytes_max: u64,
 }
 
-/// Reads and checks the configuration of a filter of this kind.
+/// Reads and checks the configuration of a built-in filter of this kind.
 pub(super) fn read_builtin(
     kind: &str,
     node: &YamlNode<'_>,
@@ -64,7 +64,7 @@ fn read<T: FromNode>(node: &YamlNode<'_>, report: &mut ProblemReport) -> Option<
     Spanned::read(node, report).map(|at| at.value)
 }
 
-/// `own` with the keys of `other` in the place of its own.
+/// Returns `own` with the keys of `other` merged over it.
 pub(super) fn overlay(own: &YamlNode<'static>, other: &YamlNode<'static>) -> YamlNode<'static> {
     let (YamlNodeKind::Mapping { entries: own, .. }, YamlNodeKind::Mapping { entries, is_whole }) =
         (&own.form, &other.form)
@@ -87,7 +87,7 @@ fn basic_auth(
         let Some(Spanned { value: text, place }) = entry.value else { continue };
         match PasswordForm::parse(&text.0) {
             Ok(form) => config.users.push((entry.name.value.0.into(), form)),
-            // What is written may be a password: it is not repeated.
+            // The text may be a password, so it is not repeated.
             Err(error) => drop(report.error(place, format!("this {error}"))),
         }
     }
@@ -139,7 +139,7 @@ fn headers(spec: HeadersSpec, report: &mut ProblemReport) -> HeadersConfig {
     HeadersConfig { request: rules(spec.request, false), response: rules(spec.response, true) }
 }
 
-/// The name of a field that may be changed.
+/// Returns the header name, if the header may be changed.
 pub(super) fn checked_field(name: &Spanned<FieldName>, report: &mut ProblemReport) -> Option<Arc<str>> {
     match FieldEdits::new().remove(&name.value.0) {
         Ok(()) => Some(name.value.0.as_str().into()),
@@ -356,5 +356,5 @@ fn fault(spec: FaultSpec, around: Surroundings<'_>, report: &mut ProblemReport) 
     Some(config)
 }
 
-/// Every request.
+/// All requests.
 const ALL: RequestFraction = RequestFraction(1_000_000);

@@ -1,4 +1,4 @@
-//! Clusters: endpoints and how they are used.
+//! Checks clusters: their endpoints and settings.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::spec::{
 };
 use crate::value::{ConfigName, EndpointAddressText, Number, Time};
 
-/// Checks the clusters and defines their names.
+/// Checks the clusters and registers their names.
 pub(super) fn check_clusters(
     specs: Option<Spanned<NamedMap<ConfigName, ClusterSpec>>>,
     zone: Option<Spanned<ConfigName>>,
@@ -40,7 +40,7 @@ pub(super) fn check_clusters(
     clusters
 }
 
-/// Tells clusters whose endpoints have zones which one eddy stands in.
+/// Sets eddy's own zone on clusters whose endpoints have zones.
 fn set_zone(zone: Option<Spanned<ConfigName>>, clusters: &mut [ClusterConfig], report: &mut ProblemReport) {
     let Some(Spanned { value: ConfigName(zone), place }) = zone else { return };
     let zones = |cluster: &ClusterConfig| cluster.endpoints.iter().any(|one| one.terms.zone.is_some());
@@ -143,7 +143,7 @@ fn check_endpoints(
                     ..EndpointConfig::new(address.value.0)
                 }
             }
-            // The reader noted that the address is missing or wrong.
+            // The reader has reported that the address is missing or wrong.
             Either::Other(EndpointSpec { address: None, .. }) => continue,
         };
         if let Some(first) = places.insert(endpoint.address.clone(), place) {
@@ -259,7 +259,7 @@ fn check_health(
 }
 
 fn check_probe(spec: HttpProbeSpec) -> HealthProbe {
-    // What is missing was noted by the reader.
+    // The reader has reported missing keys.
     let mut http = HttpProbe::new(spec.path.as_ref().map_or("/", |path| &path.value.0));
     http.host = spec.host.map(|host| host.value.0);
     if let Some(statuses) = spec.statuses {
@@ -317,7 +317,7 @@ fn check_dns(spec: Option<Spanned<DnsSpec>>, report: &mut ProblemReport) -> DnsC
     dns
 }
 
-/// Sets what is written; what isn't keeps its default.
+/// Sets a value that is given; otherwise the target keeps its default.
 pub(super) fn set_time<const LEAST: u64, const MOST: u64>(
     target: &mut Duration,
     written: Option<Spanned<Time<LEAST, MOST>>>,
@@ -327,7 +327,7 @@ pub(super) fn set_time<const LEAST: u64, const MOST: u64>(
     }
 }
 
-/// Sets what is written; what isn't keeps its default.
+/// Sets a value that is given; otherwise the target keeps its default.
 pub(super) fn set_number<const LEAST: u64, const MOST: u64>(
     target: &mut u32,
     written: Option<Spanned<Number<LEAST, MOST>>>,

@@ -1,4 +1,4 @@
-//! Conditions of a rule.
+//! Checks the conditions of a rule.
 
 use eddy_route::{HostPattern, PathPattern, ValueMatch, ValueTest};
 
@@ -7,7 +7,7 @@ use crate::read::{Boxed, Either, NamedMap, OneOrMany, Spanned};
 use crate::spec::{MatchSpec, PathSpec, ValueSpec};
 use crate::value::{BoundedText, PathText};
 
-/// What a request must look like.
+/// Checked conditions on a request.
 #[derive(Debug, Default)]
 pub(super) struct Conditions {
     pub(super) hosts: Vec<HostPattern>,
@@ -18,19 +18,19 @@ pub(super) struct Conditions {
     pub(super) places: ConditionPlaces,
 }
 
-/// Where conditions are written, for what the router says of them.
+/// Positions of the conditions, for messages of the router.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ConditionPlaces {
     pub(crate) host: Option<SourceSpan>,
     pub(crate) path: Option<SourceSpan>,
     pub(crate) method: Option<SourceSpan>,
-    /// For each condition on a field.
+    /// One for each header condition.
     pub(crate) headers: Vec<SourceSpan>,
-    /// For each condition on a parameter.
+    /// One for each query condition.
     pub(crate) query: Vec<SourceSpan>,
 }
 
-/// Checks conditions; those that aren't given hold for every request.
+/// Checks conditions; a condition that is not given matches every request.
 pub(super) fn check_conditions(
     spec: Option<Spanned<Boxed<MatchSpec>>>,
     report: &mut ProblemReport,
@@ -53,7 +53,8 @@ pub(super) fn check_conditions(
     }
 }
 
-/// The values of a list; an empty one would match nothing, while one that isn't given matches everything.
+/// Returns the values of a list. An empty list is an error: it would match nothing, while a list that is not given
+/// matches everything.
 fn many<T>(key: &str, written: Option<Spanned<OneOrMany<T>>>, report: &mut ProblemReport) -> Vec<T> {
     let Some(written) = written else { return Vec::new() };
     let place = written.place;
@@ -66,7 +67,7 @@ fn many<T>(key: &str, written: Option<Spanned<OneOrMany<T>>>, report: &mut Probl
     many.into_iter().map(|one| one.value).collect()
 }
 
-/// Where the text of a path is written.
+/// Returns the position of the path text.
 fn path_place(path: &Spanned<Either<PathText, Boxed<PathSpec>>>) -> SourceSpan {
     match &path.value {
         Either::One(_) => path.place,
@@ -91,7 +92,7 @@ fn check_path(path: Either<PathText, Boxed<PathSpec>>) -> PathPattern {
         spec.regex.map(|regex| PathPattern::Regex(regex.value.0)),
         text(spec.template).map(PathPattern::Template),
     ];
-    // The reader noted when none or several are given.
+    // The reader has reported if none or several are given.
     patterns.into_iter().flatten().next().unwrap_or_default()
 }
 
@@ -104,7 +105,7 @@ fn check_values<K>(
 ) -> Vec<ValueMatch> {
     let mut matches = Vec::new();
     for entry in named.into_iter().flat_map(|named| named.value.0) {
-        // The reader noted a condition that is missing or wrong.
+        // The reader has reported a condition that is missing or wrong.
         let Some(condition) = entry.value else { continue };
         let Some(test) = check_value(condition.value) else { continue };
         matches.push(ValueMatch::new(&text(entry.name.value), test));

@@ -1,4 +1,4 @@
-//! A configuration in the making, to which other dialects add what they have.
+//! A configuration under construction, to which other dialects add their parts.
 
 use std::sync::Arc;
 
@@ -21,34 +21,34 @@ use crate::read::Spanned;
 use crate::tls::ListenerTlsConfig;
 use crate::value::ConfigName;
 
-/// Listeners, tables, actions and clusters so far.
+/// Listeners, tables, actions and clusters collected so far.
 #[derive(Debug)]
 pub(crate) struct Draft<'d, 's> {
-    /// The listeners.
+    /// Listeners.
     pub(crate) listeners: Vec<ListenerConfig>,
-    /// The tables, and what their rules do.
+    /// Route tables, and the actions of their rules.
     pub(super) tables: CheckedTables,
-    /// The clusters.
+    /// Clusters.
     pub(crate) clusters: Vec<ClusterConfig>,
-    /// The servers of NGINX's.
+    /// Servers of NGINX configurations.
     pub(crate) sites: Vec<Arc<Sites>>,
     pub(super) names: &'d mut NameRegistry,
     pub(super) taken: &'d mut ListenerRegistry<'s>,
-    /// The filters.
+    /// Filters.
     pub(super) filters: &'d mut CheckedFilters,
-    /// What a cluster would show of objects.
+    /// Status of the objects, as a Kubernetes cluster would show it.
     pub(crate) statuses: Vec<ObjectStatus>,
-    /// What is read.
+    /// Source texts of the configuration.
     pub(crate) sources: &'s [SourceText],
 }
 
 impl Draft<'_, '_> {
-    /// Whether there is a cluster of this name.
+    /// Whether a cluster of this name exists.
     pub(crate) fn has_cluster(&self, name: &str) -> bool {
         self.names.has(name)
     }
 
-    /// Adds a cluster, or finds the one of its name: what eddy's own configuration says of it goes first.
+    /// Adds a cluster, or returns the existing one of its name: a cluster of eddy's own configuration takes precedence.
     pub(crate) fn cluster(&mut self, cluster: ClusterConfig, place: SourceSpan) -> usize {
         if let Some(index) = self.names.find(&cluster.name) {
             return index;
@@ -60,18 +60,18 @@ impl Draft<'_, '_> {
         self.clusters.len() - 1
     }
 
-    /// Adds what a rule does; rules name it by the index.
+    /// Adds an action and returns its index, by which rules refer to it.
     pub(crate) fn action(&mut self, action: Action) -> u32 {
         self.tables.actions.push(action);
         u32::try_from(self.tables.actions.len() - 1).unwrap_or(u32::MAX)
     }
 
-    /// Takes actions and clusters out, for one who adds to both; [`Draft::put_sites`] brings them back.
+    /// Moves actions and clusters out, for a caller that adds to both; [`Draft::put_sites`] moves them back.
     pub(crate) fn take_parts(&mut self) -> (Vec<Action>, Vec<ClusterConfig>) {
         (std::mem::take(&mut self.tables.actions), std::mem::take(&mut self.clusters))
     }
 
-    /// Adds servers of NGINX's with their listeners; actions and clusters have grown by theirs.
+    /// Adds NGINX servers with their listeners, and puts back actions and clusters, to which the caller has added.
     pub(crate) fn put_sites(
         &mut self,
         sites: Sites,
@@ -98,7 +98,7 @@ impl Draft<'_, '_> {
         }
     }
 
-    /// Adds a table; `places` says where its rules are written.
+    /// Adds a table; `places` has the positions of its rules.
     pub(crate) fn table(&mut self, table: RouteTable, places: Vec<RulePlaces>) -> usize {
         debug_assert_eq!(table.rules.len(), places.len(), "every rule has its places");
         self.tables.tables.push(table);
@@ -106,17 +106,18 @@ impl Draft<'_, '_> {
         self.tables.tables.len() - 1
     }
 
-    /// Adds a filter for what other origins may do, which only rules turn on.
+    /// Adds a CORS filter that is disabled except under rules that enable it.
     pub(crate) fn cors_filter(&mut self) -> usize {
         self.rule_filter(CORS_FILTER, BuiltinConfig::Cors(CorsConfig::default()))
     }
 
-    /// Adds a built-in filter which only rules turn on, each with a configuration of its own; its index.
+    /// Adds a built-in filter that is disabled except under rules that enable it, each with its own configuration.
+    /// Returns the filter's index.
     pub(crate) fn rule_filter(&mut self, name: &str, builtin: BuiltinConfig) -> usize {
         self.filters.add_dormant(name, builtin)
     }
 
-    /// Has paths of requests to an address normalised in this way, where nobody else answers there yet.
+    /// Sets the path normalisation of an address, if `table` is the only one that serves it.
     pub(crate) fn normalise(&mut self, address: &ListenAddress, table: usize, normaliser: Normaliser) {
         let is_alone = |serve: &Serve| matches!(serve, Serve::Routes(tables) if *tables == [table]);
         for listener in self.listeners.iter_mut().filter(|listener| listener.address == *address) {
@@ -126,7 +127,7 @@ impl Draft<'_, '_> {
         }
     }
 
-    /// Has the exchanges of an address pass a filter.
+    /// Adds a filter to the chain of an address.
     pub(crate) fn use_filter(&mut self, address: &ListenAddress, filter: usize) {
         for listener in self.listeners.iter_mut().filter(|listener| listener.address == *address) {
             if !listener.filters.contains(&filter) {
@@ -135,7 +136,7 @@ impl Draft<'_, '_> {
         }
     }
 
-    /// Has a table answer at an address, after those that answer there already.
+    /// Serves a table at an address, after the tables that are served there already.
     pub(crate) fn serve(
         &mut self,
         name: Arc<str>,
@@ -147,7 +148,7 @@ impl Draft<'_, '_> {
         self.serve_by(name, address, table, None, place, report);
     }
 
-    /// The same over TLS; certificates come after those that are shown there already.
+    /// Serves a table over TLS at an address; certificates are appended to those of the listener there.
     pub(crate) fn serve_tls(
         &mut self,
         name: Arc<str>,
@@ -170,7 +171,7 @@ impl Draft<'_, '_> {
         report: &mut ProblemReport,
     ) {
         let is_same = |listener: &ListenerConfig| {
-            // Any free port is another each time.
+            // Each listener at port 0 gets a free port of its own.
             let is_free = matches!(address, ListenAddress::Tcp(address) if address.port() == 0);
             listener.address == *address && (!is_free || listener.name == name)
         };
@@ -215,5 +216,5 @@ impl Draft<'_, '_> {
     }
 }
 
-/// What the filter is called that rules of the Gateway API turn on.
+/// Name of the CORS filter that Gateway API rules enable.
 const CORS_FILTER: &str = "gateway-api-cors";

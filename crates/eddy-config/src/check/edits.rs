@@ -1,4 +1,4 @@
-//! Changes to header fields.
+//! Checks changes to headers.
 
 use eddy_http::{EditFault, FieldEdits};
 
@@ -6,7 +6,7 @@ use crate::problem::{ProblemReport, SourceSpan};
 use crate::read::{Boxed, OneOrMany, Spanned};
 use crate::spec::EditsSpec;
 
-/// Checks changes to fields: first `remove`, then `set`, then `add`.
+/// Checks header changes: first `remove`, then `set`, then `add`.
 pub(super) fn check_edits(spec: Option<Spanned<Boxed<EditsSpec>>>, report: &mut ProblemReport) -> FieldEdits {
     let mut edits = FieldEdits::new();
     let Some(Spanned { value: Boxed(spec), .. }) = spec else { return edits };
@@ -25,7 +25,7 @@ pub(super) fn check_edits(spec: Option<Spanned<Boxed<EditsSpec>>>, report: &mut 
     edits
 }
 
-/// Notes a change that is refused. The fault doesn't repeat the value, which may be a secret.
+/// Reports a change that is refused. The message does not repeat the value, which may be a secret.
 fn note(outcome: Result<(), EditFault>, place: SourceSpan, report: &mut ProblemReport) {
     if let Err(fault) = outcome {
         report.error(place, fault.to_string());

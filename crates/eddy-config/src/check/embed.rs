@@ -1,4 +1,4 @@
-//! Tables from files of other programs: read as those read them, and put beside the others.
+//! Route tables from files of other programs: read with the semantics of their dialect and added to the other tables.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -18,18 +18,18 @@ use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
 use crate::read::Spanned;
 use crate::value::{ConfigName, DialectName, FilePath};
 
-/// What tables from other files bring along.
+/// Collects everything that tables from other files add to the configuration.
 pub(super) struct Embedder<'s> {
     pub(super) sources: &'s [SourceText],
     leniency: Leniency,
     /// All clusters, those of eddy's own configuration first.
     pub(super) clusters: Vec<ClusterConfig>,
     pub(super) sites: Vec<Arc<Sites>>,
-    /// The files, and folders in which there may be more of them.
+    /// The files, and directories that may hold more of them.
     pub(super) included: Vec<PathBuf>,
 }
 
-/// A table from a file, as it is written.
+/// A table from a file, as written.
 pub(super) struct EmbeddedTableSpec<'w> {
     pub(super) name: &'w Arc<str>,
     pub(super) dialect: Option<Spanned<DialectName>>,
@@ -37,7 +37,7 @@ pub(super) struct EmbeddedTableSpec<'w> {
     pub(super) address: Option<&'w Spanned<ListenAddress>>,
 }
 
-/// The path of a table's file from where eddy runs.
+/// Returns the path of a table's file, relative to eddy's working directory.
 pub(super) fn embedded_path(file: &Spanned<FilePath>, sources: &[SourceText]) -> String {
     let named_in = sources.get(file.place.source as usize).map_or("", |source| &source.path);
     let folder = Path::new(named_in).parent().unwrap_or_else(|| Path::new(""));
@@ -45,12 +45,12 @@ pub(super) fn embedded_path(file: &Spanned<FilePath>, sources: &[SourceText]) ->
 }
 
 impl<'s> Embedder<'s> {
-    /// Nothing is brought along yet.
+    /// Creates the collection with the clusters of eddy's own configuration.
     pub(super) fn new(sources: &'s [SourceText], leniency: Leniency, clusters: Vec<ClusterConfig>) -> Self {
         Self { sources, leniency, clusters, sites: Vec::new(), included: Vec::new() }
     }
 
-    /// Adds the tables of a file; `name` is what they are called together.
+    /// Adds the tables of a file; `name` is the common name of these tables.
     pub(super) fn embed(
         &mut self,
         wanted: &EmbeddedTableSpec<'_>,
@@ -96,7 +96,7 @@ impl<'s> Embedder<'s> {
             let own_name: Arc<str> = format!("{name}/{}", cluster.name).into();
             let name = Spanned { value: ConfigName(Arc::clone(&own_name)), place: file.place };
             cluster_names.define(&name);
-            // A name that eddy's own configuration has already would lead there.
+            // A name that eddy's own configuration already uses would lead to that cluster.
             if cluster_names.find(&own_name) != Some(self.clusters.len()) {
                 let message = format!("there is a cluster `{own_name}` already");
                 report.error(file.place, message).hint("give it another name, or the table");
@@ -113,8 +113,8 @@ impl<'s> Embedder<'s> {
         self.sites.extend(sites.iter().cloned());
     }
 
-    /// Adds the table whose rules lead to servers of NGINX's: to those of a host where that is said by a name that hosts
-    /// are ordered by, else from any host.
+    /// Adds the table whose rules lead to the NGINX servers: one rule for each server, with the hosts of those of its
+    /// names that eddy's host precedence covers, and one rule for all other hosts.
     fn add_servers(&self, name: &Arc<str>, sites: &Sites, at: SitesAt, tables: &mut CheckedTables) {
         let Some(listening) = sites.addresses().get(at.address) else { return };
         let action = u32::try_from(tables.actions.len()).unwrap_or(u32::MAX);
@@ -147,7 +147,8 @@ impl<'s> Embedder<'s> {
         tables.places.push(places);
     }
 
-    /// Where a rule is written; nowhere for one that every file has, so that nothing is said of it.
+    /// Returns the position of a rule; no position for the rule for all other hosts, which every file has, so that it
+    /// causes no warnings.
     fn place_of(&self, origin: &SourceLocation, is_rest: bool) -> SourceSpan {
         let source = self.sources.iter().position(|source| source.path == origin.file).unwrap_or_default();
         let source = u32::try_from(source).unwrap_or_default();
@@ -159,7 +160,7 @@ impl<'s> Embedder<'s> {
     }
 }
 
-/// The hosts that a server's name says, as far as hosts are ordered by it.
+/// Returns the hosts of a server name; none for forms that eddy's host precedence does not cover.
 fn hosts_of(form: &NameForm) -> Vec<HostPattern> {
     match form {
         NameForm::Exact(name) if !name.is_empty() => vec![HostPattern::Exact(name.to_string())],
@@ -171,20 +172,20 @@ fn hosts_of(form: &NameForm) -> Vec<HostPattern> {
     }
 }
 
-/// An action whose clusters stand behind others.
+/// Returns an action with cluster indexes that are shifted past the clusters before.
 fn moved(mut action: Action, clusters_before: usize) -> Action {
     match &mut action.kind {
         ActionKind::Cluster(cluster) => *cluster += clusters_before,
         ActionKind::Weighted(clusters) => {
             clusters.iter_mut().for_each(|share| share.cluster += clusters_before);
         }
-        // Actions have the numbers that they have here from the beginning.
+        // Indexes of actions are final from the beginning.
         ActionKind::Split(_) | ActionKind::Respond(_) | ActionKind::Redirect(_) | ActionKind::Sites(_) => {}
     }
     action
 }
 
-/// The listener of a file that is meant.
+/// Returns the listener of a file whose servers are used.
 fn choose<'l>(
     listeners: &'l [ListenerConfig],
     address: Option<&Spanned<ListenAddress>>,

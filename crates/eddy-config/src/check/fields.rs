@@ -1,7 +1,8 @@
-//! Fields of messages that filters in other languages read: what stands beside such a filter in the list of a listener.
+//! Checks the protobuf message fields that Go, Lua, Wasm and native filters read.
 //!
-//! They are found by `message_fields`, one on either side of the filter: requests pass the list from its beginning, responses from
-//! its end, and each comes to the filter right behind the one that reads it.
+//! The fields are extracted by built-in `message_fields` filters on either side of the reading filter. Requests pass
+//! the list of a listener from its beginning, responses from its end, so a message reaches the filter directly after it
+//! has been read.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,30 +16,30 @@ use crate::read::{NamedEntry, NamedMap, Spanned};
 use crate::spec::{FilterFieldSpec, FilterFieldsSpec, MessageFieldSpec};
 use crate::value::RecordKey;
 
-/// The indexes of what reads messages for a filter.
+/// Indexes of the `message_fields` filters that read messages for a filter.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Readers {
-    /// Of requests: stands before it.
+    /// Reads requests; placed before the filter.
     pub(super) request: Option<usize>,
-    /// Of responses: stands behind it.
+    /// Reads responses; placed after the filter.
     pub(super) response: Option<usize>,
 }
 
 impl Readers {
-    /// Those that there are.
+    /// Returns those that exist.
     pub(super) fn all(self) -> impl Iterator<Item = usize> {
         self.request.into_iter().chain(self.response)
     }
 }
 
-/// What is read of messages for a filter.
+/// Message fields that are extracted for a filter.
 #[derive(Debug)]
 pub(super) struct FilterMessageFields {
     pub(super) request: Option<MessageFieldsConfig>,
     pub(super) response: Option<MessageFieldsConfig>,
 }
 
-/// Checks what a filter reads.
+/// Checks the message fields that a filter reads.
 pub(super) fn check_fields(
     spec: &FilterFieldsSpec,
     (reader, folder): (&Arc<str>, &Path),
@@ -80,7 +81,7 @@ fn fields_of(
     Some(all)
 }
 
-/// Notes keys that filters of one list give to different fields: the one would read what is the other's.
+/// Reports keys that filters of one list give to different fields: one filter would read the value of the other.
 pub(super) fn note_conflicts(
     list: &[usize],
     configs: &[FilterConfig],
@@ -114,5 +115,5 @@ pub(super) fn note_conflicts(
     }
 }
 
-/// What no message is larger than that is read, whatever the filter may collect.
+/// Maximum size of a message that is read, even if the filter may buffer more.
 const MESSAGE_BYTES_MAX: usize = 8 * 1024 * 1024;

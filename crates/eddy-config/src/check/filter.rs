@@ -1,4 +1,4 @@
-//! Filters, and what listeners and rules say of them.
+//! Checks filters, and the settings of listeners and rules for them.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -24,38 +24,38 @@ use crate::spec::{FilterSpec, GoSpec, LuaRuleSpec, NativeSpec, RuleFilterSpec};
 use crate::value::ConfigName;
 use crate::yaml::YamlNode;
 
-/// The filters, and what rules need to know of them.
+/// Checked filters, with the facts that the checks of rules need.
 #[derive(Debug)]
 pub(super) struct CheckedFilters {
     pub(super) names: NameRegistry,
-    /// Those without a mistake.
+    /// Valid filters.
     pub(super) configs: Vec<FilterConfig>,
-    /// By index of the name.
+    /// Declared filters, by index of the name.
     kinds: Vec<DeclaredFilter>,
-    /// Those that a rule lets in although they are disabled.
+    /// Disabled filters that a rule enables.
     enabled: HashSet<usize>,
-    /// Where rules name filters: table, filter, place.
+    /// References of rules to filters.
     named: Vec<NamedInRule>,
 }
 
-/// What is known of a filter, even where it has a mistake.
+/// Facts about a filter, known even if it has errors.
 #[derive(Debug)]
 struct DeclaredFilter {
     place: SourceSpan,
     is_disabled: bool,
     is_wasm: bool,
-    /// Of a built-in filter: its kind, and its configuration as written.
+    /// Kind of a built-in filter, and its configuration as written.
     builtin: Option<(&'static str, YamlNode<'static>)>,
-    /// The folder that relative paths of it begin in.
+    /// Directory against which its relative paths are resolved.
     folder: PathBuf,
     pause_timeout: Duration,
     body_bytes_max: u64,
     lua: Option<KnownLua>,
-    /// What reads messages for it.
+    /// Filters that read messages for it.
     readers: Readers,
 }
 
-/// A filter in Lua, and its configuration where that has no mistake.
+/// A Lua filter, with its configuration if that is valid.
 #[derive(Debug)]
 struct KnownLua {
     name: Arc<str>,
@@ -69,7 +69,7 @@ struct NamedInRule {
     place: SourceSpan,
 }
 
-/// Checks the filters and defines their names.
+/// Checks the filters and registers their names.
 pub(super) fn check_filters(
     specs: Option<Spanned<NamedMap<ConfigName, FilterSpec>>>,
     sources: &[SourceText],
@@ -148,7 +148,7 @@ fn check_policy(spec: &FilterSpec) -> FilterPolicy {
     }
 }
 
-/// The kind of a built-in filter and its configuration as written.
+/// Returns the kind of a built-in filter, and its configuration as written.
 fn builtin_of(spec: &FilterSpec) -> Option<(&'static str, YamlNode<'static>)> {
     let nodes = [
         ("basic_auth", spec.basic_auth.as_ref().map(|at| &at.value.node)),
@@ -190,7 +190,7 @@ fn check_kind(spec: &FilterSpec, known: &DeclaredFilter, report: &mut ProblemRep
     read_builtin(kind, node, known.surroundings(), report).map(FilterKind::Builtin)
 }
 
-/// Keys that mean nothing for filters that eddy brings along, and for those in Wasm.
+/// Reports keys that have no effect for built-in, Lua and Wasm filters.
 fn note_useless_keys(spec: &FilterSpec, builtin: Option<&'static str>, report: &mut ProblemReport) {
     if let Some(blocking) = spec.blocking.filter(|blocking| blocking.value && spec.wasm.is_some()) {
         let message = "`blocking` means nothing together with `wasm`: a module has no means to block";
@@ -236,7 +236,7 @@ impl DeclaredFilter {
 }
 
 impl CheckedFilters {
-    /// Checks what a rule of the table says of filters.
+    /// Checks the settings of a rule of the table for filters.
     pub(super) fn check_rule(
         &mut self,
         specs: Option<Spanned<NamedMap<ConfigName, RuleFilterSpec>>>,
@@ -273,7 +273,7 @@ impl CheckedFilters {
                 }
             }
             if let Some(is_disabled) = is_disabled {
-                // Nothing is read for a filter that is left out.
+                // No message is read for a filter that is disabled.
                 checked.extend(known.readers.all().map(|filter| RuleFilterConfig {
                     filter,
                     is_disabled: Some(is_disabled),
@@ -287,12 +287,12 @@ impl CheckedFilters {
         checked
     }
 
-    /// Adds a built-in filter which only rules turn on; its index.
+    /// Adds a built-in filter that is disabled except under rules that enable it; returns its index.
     pub(super) fn add_dormant(&mut self, name: &str, builtin: BuiltinConfig) -> usize {
         self.add_own(name, builtin, true)
     }
 
-    /// Adds what reads messages for a filter.
+    /// Adds the filters that read messages for a filter.
     fn add_readers(&mut self, filter: usize, name: &str, is_disabled: bool, read: FilterMessageFields) {
         let mut add = |message: &str, config| {
             let name = format!("{name} (fields of {message})");
@@ -312,7 +312,7 @@ impl CheckedFilters {
         self.configs.len() - 1
     }
 
-    /// Checks the list of a listener.
+    /// Checks the filter list of a listener.
     pub(super) fn check_listener(
         &mut self,
         specs: &[Spanned<ConfigName>],
@@ -345,12 +345,13 @@ impl CheckedFilters {
         indexes
     }
 
-    /// Whether there are filters that can send requests of their own: all but those that eddy brings along.
+    /// Whether there are filters that can send requests of their own: all except built-in ones.
     pub(super) fn may_send(&self) -> bool {
         self.configs.iter().any(|config| !matches!(config.kind, FilterKind::Builtin(_)))
     }
 
-    /// Notes what rules say of filters that no request of theirs passes, and filters that nobody lets in.
+    /// Warns about settings of rules for filters that none of their requests pass, and about disabled filters that no
+    /// rule enables.
     pub(super) fn advise(
         &self,
         listeners: &[ListenerConfig],
@@ -360,7 +361,7 @@ impl CheckedFilters {
         for named in &self.named {
             let serves = |listener: &&ListenerConfig| matches!(&listener.serve, Serve::Routes(tables) if tables.contains(&named.table));
             let mut serving = listeners.iter().filter(serves).peekable();
-            // A table that nobody serves is noted as such.
+            // A table without a listener has a warning of its own.
             if serving.peek().is_some() && !serving.any(|listener| listener.filters.contains(&named.filter)) {
                 let name = self.configs.get(named.filter).map_or("", |config| &config.name);
                 report
@@ -380,7 +381,7 @@ impl CheckedFilters {
     }
 }
 
-/// Where the configuration file lies.
+/// Returns the directory of the configuration file.
 pub(super) fn folder_of(place: SourceSpan, sources: &[SourceText]) -> PathBuf {
     let path = sources.get(place.source as usize).map_or("", |source| &source.path);
     Path::new(path).parent().map(Path::to_path_buf).unwrap_or_default()

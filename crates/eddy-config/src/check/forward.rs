@@ -1,4 +1,4 @@
-//! Listeners that pass connections or datagrams on, and the PROXY protocol.
+//! Checks listeners that forward TCP connections or datagrams, and the PROXY protocol.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::read::{OneOrMany, Spanned};
 use crate::spec::{ForwardSpec, ListenerSpec, ProxyProtocolSpec};
 use crate::value::{Number, TransportName};
 
-/// Checks the ways of a listener's connections or datagrams; the clusters that they name count as used.
+/// Checks the targets of forwarded connections or datagrams; their clusters count as used.
 pub(super) fn check_forward(
     specs: &Spanned<OneOrMany<ForwardSpec>>,
     transport: TransportName,
@@ -54,7 +54,7 @@ pub(super) fn check_forward(
     Some(Arc::new(Forwarding { ways: checked, origin }))
 }
 
-/// Notes keys of a way that have no meaning for what carries its bytes.
+/// Reports keys of a target that have no effect for its transport protocol.
 fn check_way(way: &ForwardSpec, transport: TransportName, report: &mut ProblemReport) {
     let (keys, what) = match transport {
         TransportName::Tcp => {
@@ -84,8 +84,8 @@ fn count(number: Option<Spanned<Number<1, 1_000_000_000>>>) -> Option<NonZeroU32
     NonZeroU32::new(number?.value.to_u32())
 }
 
-/// Notes clusters that connections or datagrams cannot be passed on to: TLS of eddy's would come on top of whatever is passed
-/// on, and a Unix socket takes no datagrams of UDP.
+/// Reports clusters that connections or datagrams cannot be forwarded to: TLS of the cluster would be added on top of
+/// the forwarded bytes, and a Unix socket accepts no UDP datagrams.
 pub(super) fn check_ends(
     listeners: &[ListenerConfig],
     clusters: &[ClusterConfig],
@@ -109,7 +109,7 @@ pub(super) fn check_ends(
     }
 }
 
-/// Why nothing can be passed on to a cluster, if so, and the way out.
+/// Returns why nothing can be forwarded to a cluster, with a hint; `None` if it can.
 fn misfit(cluster: &ClusterConfig, is_udp: bool) -> Option<(String, &'static str)> {
     let name = &cluster.name;
     if cluster.tls.is_some() {
@@ -129,7 +129,7 @@ fn misfit(cluster: &ClusterConfig, is_udp: bool) -> Option<(String, &'static str
     None
 }
 
-/// Notes what a listener that passes connections on can't do, as it sees no requests.
+/// Reports keys that have no effect on a listener that forwards connections, as it sees no requests.
 pub(super) fn check_unused(spec: &ListenerSpec, report: &mut ProblemReport) {
     let keys = [
         ("forwarded", spec.forwarded.as_ref().map(|at| at.place)),
@@ -145,7 +145,7 @@ pub(super) fn check_unused(spec: &ListenerSpec, report: &mut ProblemReport) {
     }
 }
 
-/// What carries what clients send to a listener. Notes what it can't do by datagrams.
+/// Returns the transport protocol of a listener, and reports keys that have no effect with UDP.
 pub(super) fn check_transport(spec: &ListenerSpec, report: &mut ProblemReport) -> TransportName {
     let Some(Spanned { value: TransportName::Udp, place, .. }) = &spec.protocol else {
         return TransportName::Tcp;
@@ -174,7 +174,7 @@ pub(super) fn check_transport(spec: &ListenerSpec, report: &mut ProblemReport) -
     TransportName::Udp
 }
 
-/// Checks which connections begin with a header.
+/// Checks which connections begin with a PROXY protocol header.
 pub(super) fn check_proxy_protocol(
     spec: &Spanned<ProxyProtocolSpec>,
     report: &mut ProblemReport,

@@ -1,4 +1,4 @@
-//! What concerns the gateway as a whole: admin, eddy's own log, limits.
+//! Checks the settings of the gateway as a whole: admin listener, log, limits, quarantine.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::problem::ProblemReport;
 use crate::read::Spanned;
 use crate::spec::{AdminSpec, GatewayLimitsSpec, LogSpec, QuarantineSpec};
 
-/// Checks the admin listener: reachable from this machine only, unless the configuration says otherwise.
+/// Checks the admin listener: only a loopback address is accepted unless the configuration allows others.
 pub(super) fn check_admin(
     spec: &Spanned<AdminSpec>,
     taken: &mut ListenerRegistry<'_>,
@@ -40,7 +40,7 @@ pub(super) fn check_admin(
     Some(AdminConfig { address: socket })
 }
 
-/// Checks what eddy itself says.
+/// Checks the settings of eddy's own log.
 pub(super) fn check_log(spec: Option<LogSpec>) -> LogConfig {
     let spec = spec.unwrap_or_default();
     LogConfig {
@@ -69,7 +69,7 @@ pub(super) fn check_limits(spec: Option<GatewayLimitsSpec>, report: &mut Problem
     limits
 }
 
-/// Checks when filters are quarantined.
+/// Checks the quarantine settings.
 pub(super) fn check_quarantine(spec: Option<QuarantineSpec>) -> QuarantineConfig {
     let mut quarantine = QuarantineConfig::default();
     let Some(spec) = spec else { return quarantine };
@@ -79,7 +79,7 @@ pub(super) fn check_quarantine(spec: Option<QuarantineSpec>) -> QuarantineConfig
     quarantine
 }
 
-/// Whether an address is reached from this machine only.
+/// Whether an address is reachable from this machine only.
 pub(super) fn is_loopback(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(address) => Ipv4Addr::is_loopback(&address),
@@ -87,5 +87,5 @@ pub(super) fn is_loopback(address: IpAddr) -> bool {
     }
 }
 
-/// Longest time a drain waits, unless the configuration says otherwise.
+/// Default of the maximum time that a drain waits.
 pub(crate) const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);

@@ -1,9 +1,9 @@
-//! Values of the user's own as JSON, by the types of YAML 1.2 (core schema).
+//! Converts user-defined values to JSON, with the types of YAML 1.2 (core schema).
 
 use crate::problem::{ProblemReport, shown};
 use crate::yaml::{YamlNode, YamlNodeKind};
 
-/// The value as JSON; notes what JSON cannot say.
+/// Returns the value as JSON; reports values that JSON cannot represent.
 pub(super) fn json_of(node: &YamlNode<'_>, report: &mut ProblemReport) -> String {
     let mut writer = FilterJsonWriter { out: String::new(), is_full: false, report };
     writer.node(node, 0);
@@ -60,7 +60,7 @@ impl FilterJsonWriter<'_> {
                 }
                 self.out.push('}');
             }
-            // It was noted.
+            // The problem is already reported.
             YamlNodeKind::Refused => self.out.push_str("null"),
         }
     }
@@ -72,19 +72,19 @@ impl FilterJsonWriter<'_> {
     }
 
     fn text(&mut self, text: &str) {
-        // A text is always written.
+        // Serialising a string cannot fail.
         self.out.push_str(&serde_json::to_string(text).unwrap_or_default());
     }
 }
 
-/// What a text without quotes means.
+/// Type of a scalar without quotes.
 #[derive(Debug, PartialEq, Eq)]
 enum PlainScalar {
-    /// Itself.
+    /// A string.
     Text,
-    /// What is so written in JSON.
+    /// A value with this JSON form.
     Is(String),
-    /// A number, but none of JSON.
+    /// A number that JSON cannot represent.
     NoNumber,
 }
 
@@ -113,7 +113,7 @@ fn plain(text: &str) -> PlainScalar {
     decimal(number).map_or(PlainScalar::Text, |number| PlainScalar::Is(format!("{sign}{number}")))
 }
 
-/// A number without sign, in JSON's form: digits before and after a point, no zeros in front.
+/// Converts an unsigned number to JSON's form: digits before and after a point, no leading zeros.
 fn decimal(text: &str) -> Option<String> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => {
@@ -148,9 +148,9 @@ fn is_digits(text: &str, radix: u32) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_digit(radix))
 }
 
-/// Most levels of lists and mappings inside each other.
+/// Maximum nesting depth of lists and mappings.
 const DEPTH_MAX: usize = 32;
-/// Largest JSON.
+/// Maximum size of the JSON in bytes.
 const JSON_BYTES_MAX: usize = 1 << 20;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Listeners: addresses, what they serve, limits.
+//! Checks listeners: addresses, services, limits and timeouts.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::read::{OneOrMany, Spanned};
 use crate::spec::{ForwardedSpec, Http2Spec, ListenerLimitsSpec, ListenerSpec, TimeoutsSpec};
 use crate::value::{ConfigName, TransportName};
 
-/// Checks the listeners; a route table they name counts as used.
+/// Checks the listeners; the route tables that they name count as used.
 pub(super) fn check_listeners(
     specs: Option<&Spanned<Vec<Spanned<ListenerSpec>>>>,
     taken: &mut ListenerRegistry<'_>,
@@ -36,23 +36,23 @@ pub(super) fn check_listeners(
     specs.filter_map(check).collect()
 }
 
-/// Names and addresses that are taken, and certificates that are ordered.
+/// Names and addresses in use, and certificates that are ordered.
 #[derive(Debug)]
 pub(super) struct ListenerRegistry<'s> {
     sources: &'s [SourceText],
-    /// The certificates that are ordered.
+    /// Certificates that are ordered.
     pub(super) orders: Orders,
     names: HashMap<Arc<str>, SourceSpan>,
     addresses: HashMap<ListenAddress, SourceSpan>,
 }
 
 impl<'s> ListenerRegistry<'s> {
-    /// Nothing is taken yet.
+    /// Creates an empty registry.
     pub(super) fn new(sources: &'s [SourceText], orders: Orders) -> Self {
         Self { sources, orders, names: HashMap::new(), addresses: HashMap::new() }
     }
 
-    /// Takes an address; notes when something listens there already.
+    /// Registers an address; reports an error if another listener already has it.
     pub(super) fn take_address(
         &mut self,
         address: &ListenAddress,
@@ -144,9 +144,9 @@ fn check_listener(
     })
 }
 
-/// How long a connection that is passed on may be silent where nothing is said: many protocols are for minutes.
+/// Default idle timeout of a forwarded connection: many protocols are silent for minutes.
 const FORWARD_IDLE: Duration = Duration::from_secs(10 * 60);
-/// How many sessions of datagrams a listener has where nothing is said: whoever forges addresses can begin as many.
+/// Default maximum of UDP sessions per listener: a client that forges addresses can create as many.
 const SESSIONS_MAX: u32 = 10_000;
 
 fn is_count_set(spec: &ListenerSpec) -> bool {
@@ -196,7 +196,7 @@ fn check_serve(
             indexes.push(index);
         }
     }
-    // A name may stand for several tables: those of a file.
+    // A name can refer to several tables: those of a file.
     let of_name = |index: usize| tables.by_name.get(index).cloned().unwrap_or_default();
     Some(Serve::Routes(indexes.into_iter().flat_map(of_name).collect()))
 }
@@ -207,7 +207,7 @@ fn check_limits(spec: Option<&Spanned<ListenerLimitsSpec>>, report: &mut Problem
     let HeadLimits { head_bytes_max, fields_max, target_bytes_max } = &mut limits.head;
     if let Some(bytes) = spec.head_bytes {
         *head_bytes_max = bytes.value.to_u32();
-        // A shorter head can't hold the usual target; only a target limit that is written is held to it below.
+        // The default target limit may exceed a shorter head limit; only an explicit target limit is an error, below.
         *target_bytes_max = (*target_bytes_max).min(*head_bytes_max);
     }
     if let Some(fields) = spec.fields {
@@ -275,7 +275,7 @@ fn check_forwarded(spec: Option<&Spanned<ForwardedSpec>>, report: &mut ProblemRe
     forwarded
 }
 
-/// Whether other machines reach an address.
+/// Whether an address is reachable from other machines.
 fn is_public(address: &ListenAddress) -> bool {
     match address {
         ListenAddress::Tcp(address) | ListenAddress::Udp(address) => !is_loopback(address.ip()),

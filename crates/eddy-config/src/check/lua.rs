@@ -1,4 +1,4 @@
-//! Filters in Lua: their scripts, and those of rules.
+//! Checks Lua filters: their scripts, and the scripts of rules.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::read::{NamedMap, Spanned};
 use crate::spec::{LuaRuleSpec, LuaScriptSpec, LuaSpec};
 use crate::value::{BoundedText, ConfigName, FilePath, LuaLibraryName};
 
-/// A script's text; a name takes precedence over nothing, as exactly one is given.
+/// Returns the script: the file, or the inline text, which is called `name` in messages. Exactly one is given.
 fn script_of<const BYTES_MAX: usize>(
     name: &str,
     file: Option<&Spanned<FilePath>>,
@@ -26,7 +26,7 @@ fn script_of<const BYTES_MAX: usize>(
     }
 }
 
-/// The configuration of the filter of this name.
+/// Checks the configuration of the Lua filter `name`.
 pub(super) fn check_lua(spec: &LuaSpec, name: &str, folder: &Path) -> Option<LuaConfig> {
     let script = script_of(name, spec.file.as_ref(), spec.source.as_ref(), folder)?;
     let mut scripts = Vec::new();
@@ -66,7 +66,7 @@ fn allowed(names: &[Spanned<LuaLibraryName>]) -> LuaAllowed {
     }
 }
 
-/// The script that a rule has in the place of the filter's.
+/// Returns the script that a rule uses in place of the filter's.
 pub(super) fn check_rule_script(
     spec: &LuaRuleSpec,
     own: Option<&LuaConfig>,
@@ -78,7 +78,7 @@ pub(super) fn check_rule_script(
     let Some(name) = script else {
         return script_of(filter, file.as_ref(), source.as_ref(), folder);
     };
-    // A filter with a mistake is told of where it stands.
+    // Errors of the filter are reported at its definition.
     let own = own?;
     let found = own.scripts.iter().find(|(known, _)| *known == name.value.0);
     if found.is_none() {

@@ -1,4 +1,4 @@
-//! Unites the specs of several files into one.
+//! Merges the specs of several files into one.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -8,8 +8,8 @@ use crate::problem::{ProblemReport, SourceText, shown};
 use crate::read::{NamedMap, Spanned};
 use crate::spec::GatewaySpec;
 
-/// Adds `other` to `united`: lists are put one after another, mappings of names are united; what stands in both is an
-/// error that names both places.
+/// Merges `other` into `united`: lists are concatenated, mappings of names are merged. A key or name that occurs in
+/// both is an error that names both positions.
 pub(super) fn unite(
     united: &mut GatewaySpec,
     other: GatewaySpec,
@@ -55,7 +55,7 @@ pub(super) fn unite(
     }
 }
 
-/// Takes what may stand in one file only.
+/// Merges keys that may occur in one file only.
 struct Once<'s, 'r> {
     sources: &'s [SourceText],
     report: &'r mut ProblemReport,

@@ -1,4 +1,4 @@
-//! The filters that look into protobuf messages: from the keys to what the filters understand.
+//! Checks the configuration of the filters that inspect protobuf messages.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::read::{NamedEntry, Spanned};
 use crate::spec::{MessageFieldSpec, MessageFieldsSpec, MessagePathSpec, RedactSpec, RequestFieldSpec};
 use crate::value::{BoundedText, ByteSize, RedactEditName};
 
-/// Checks what fields of messages are taken.
+/// Checks which message fields are extracted.
 pub(super) fn message_fields(
     spec: MessageFieldsSpec,
     around: Surroundings<'_>,
@@ -81,7 +81,7 @@ pub(super) fn wanted(name: &str, spec: MessageFieldSpec) -> Option<WantedField> 
     Some(wanted)
 }
 
-/// Checks what is redacted.
+/// Checks which message fields are redacted.
 pub(super) fn redact(
     spec: RedactSpec,
     around: Surroundings<'_>,

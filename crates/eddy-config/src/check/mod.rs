@@ -1,5 +1,5 @@
-//! From the spec to the config: what is written gets its meaning, names are resolved, ranges that depend on each
-//! other are compared.
+//! Checks that turn the spec into the config: values are interpreted, names are resolved, and values that depend on
+//! each other are compared.
 
 mod access_log;
 mod acme;

@@ -1,4 +1,4 @@
-//! Names that are defined in one place and referred to in others.
+//! Registry of names that are defined in one place and referred to in others.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,15 +7,15 @@ use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
 use crate::read::Spanned;
 use crate::value::ConfigName;
 
-/// The names of one kind of thing.
+/// Names of one kind.
 #[derive(Debug)]
 pub(super) struct NameRegistry {
-    /// What the names stand for: `cluster`.
+    /// Kind of the names: `cluster`.
     what: &'static str,
     known: HashMap<Arc<str>, NameDefinition>,
 }
 
-/// A name that is defined.
+/// Definition of a name.
 #[derive(Debug)]
 struct NameDefinition {
     index: usize,
@@ -24,19 +24,19 @@ struct NameDefinition {
 }
 
 impl NameRegistry {
-    /// No names yet.
+    /// Creates an empty registry.
     pub(super) fn new(what: &'static str) -> Self {
         Self { what, known: HashMap::new() }
     }
 
-    /// Defines a name; the index is how many were defined before.
+    /// Defines a name; its index is the number of names defined before.
     pub(super) fn define(&mut self, name: &Spanned<ConfigName>) {
         let index = self.known.len();
         let known = NameDefinition { index, place: name.place, is_used: false };
         self.known.entry(name.value.0.clone()).or_insert(known);
     }
 
-    /// The index of the thing that `name` refers to; notes a name that is not defined.
+    /// Returns the index of `name`; reports a name that is not defined.
     pub(super) fn resolve(
         &mut self,
         name: &Spanned<ConfigName>,
@@ -57,34 +57,34 @@ impl NameRegistry {
         None
     }
 
-    /// Whether there is a thing of this name.
+    /// Whether a name is defined.
     pub(super) fn has(&self, name: &str) -> bool {
         self.known.contains_key(name)
     }
 
-    /// How many names are defined.
+    /// Returns the number of names.
     pub(super) fn count(&self) -> usize {
         self.known.len()
     }
 
-    /// The index of a thing of this name, if there is one; it counts as used.
+    /// Returns the index of a name, if it is defined; the name then counts as used.
     pub(super) fn find(&mut self, name: &str) -> Option<usize> {
         let known = self.known.get_mut(name)?;
         known.is_used = true;
         Some(known.index)
     }
 
-    /// The names nobody referred to.
+    /// Returns the names that nothing refers to.
     pub(super) fn unused(&self) -> impl Iterator<Item = (&str, SourceSpan)> {
         self.known.iter().filter(|(_, known)| !known.is_used).map(|(name, known)| (&**name, known.place))
     }
 
-    /// What the names stand for.
+    /// Returns the kind of the names.
     pub(super) fn what(&self) -> &'static str {
         self.what
     }
 
-    /// The key under which they are defined.
+    /// Returns the key under which they are defined.
     fn section(&self) -> &'static str {
         match self.what {
             "cluster" => "clusters",
@@ -94,7 +94,7 @@ impl NameRegistry {
     }
 }
 
-/// `place` for a message about `here`: its line, with its file where that is another.
+/// Formats `place` for a message about `here`: its line, with the file name if the file is another one.
 pub(super) fn place_text(place: SourceSpan, here: SourceSpan, sources: &[SourceText]) -> String {
     if place.source == here.source {
         return format!("line {}", place.line);

@@ -1,4 +1,4 @@
-//! Compiles the route tables as a listener will, so that what is wrong with them shows here.
+//! Compiles the route tables as a listener will, so that their problems are reported by the check.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
@@ -9,7 +9,7 @@ use super::table::{CheckedTables, RulePlaces};
 use crate::config::{ListenerConfig, Serve};
 use crate::problem::{ProblemReport, SourceSpan};
 
-/// Builds a router of the tables of each listener, and of each table that no listener serves.
+/// Builds a router for the tables of each listener, and for each table that no listener serves.
 pub(super) fn check_routes(listeners: &[ListenerConfig], tables: &CheckedTables, report: &mut ProblemReport) {
     let mut served: Vec<Vec<usize>> = Vec::new();
     for listener in listeners {
@@ -23,7 +23,7 @@ pub(super) fn check_routes(listeners: &[ListenerConfig], tables: &CheckedTables,
             served.push(vec![index]);
         }
     }
-    // With errors before, a rule may have lost what was wrong with it.
+    // After errors, a rule may lack the parts that were invalid.
     let is_sound = !report.has_errors();
     let mut outlook = Outlook::default();
     for indexes in served {
@@ -40,12 +40,12 @@ pub(super) fn check_routes(listeners: &[ListenerConfig], tables: &CheckedTables,
     }
 }
 
-/// Whether a problem may only follow from a path that was refused before.
+/// Whether a problem may be a mere consequence of a path that was refused before.
 fn may_follow(problem: &RouteProblem) -> bool {
     matches!(problem, RouteProblem::RewriteCapture { .. } | RouteProblem::RewriteWithoutPrefix)
 }
 
-/// The tables of a listener; one that stands alone needs no copy.
+/// Returns the tables of a listener; a single table need not be copied.
 fn chosen<'t>(indexes: &[usize], tables: &'t [RouteTable]) -> Cow<'t, [RouteTable]> {
     match indexes {
         [index] => Cow::Borrowed(tables.get(*index..=*index).unwrap_or_default()),
@@ -53,16 +53,16 @@ fn chosen<'t>(indexes: &[usize], tables: &'t [RouteTable]) -> Cow<'t, [RouteTabl
     }
 }
 
-/// Which rules can win somewhere.
+/// Collects which rules can win, over all routers.
 #[derive(Default)]
 struct Outlook {
-    /// Rules that some listener can use, by where they are written.
+    /// Positions of rules that can win in some listener.
     living: HashSet<SourceSpan>,
-    /// Rules that some listener can never use, and why.
+    /// Rules that can never win in some listener, with the reason.
     dead: BTreeMap<SourceSpan, Dead>,
-    /// Rules that a listener could do without, and why.
+    /// Rules that are redundant in some listener, with the reason.
     redundant: BTreeMap<SourceSpan, Redundant>,
-    /// Rules that some listener, or some host, could not do without.
+    /// Rules that are not redundant in some listener, or for some host.
     needed: HashSet<SourceSpan>,
 }
 
@@ -70,7 +70,7 @@ struct Redundant {
     rule: String,
     /// The rule that would do the same.
     other: String,
-    /// A request that shows it.
+    /// A request that demonstrates it.
     example: Option<String>,
 }
 
@@ -80,9 +80,9 @@ struct Dead {
 }
 
 impl Outlook {
-    /// Takes the router of the tables `indexes`.
+    /// Adds the results for the router of the tables `indexes`.
     fn take(&mut self, router: &Router, indexes: &[usize], tables: &CheckedTables) {
-        // The router numbers rules in the order of tables and files.
+        // The router numbers rules in the order of the tables and of the rules in them.
         let places: Vec<SourceSpan> = indexes
             .iter()
             .filter_map(|&index| tables.places.get(index))
@@ -122,11 +122,11 @@ impl Outlook {
             }
         }
         for (place, Redundant { rule, other, example }) in &self.redundant {
-            // Of two rules that are told of, people would take out both.
+            // If both rules were reported, people would remove both.
             if self.dead.values().any(|dead| dead.rule == *other) {
                 continue;
             }
-            // A rule that stands for several, as with several hosts, may be needed for one of them.
+            // A rule that is compiled to several, as with several hosts, may be needed for one of them.
             if *place != SourceSpan::default() && !self.needed.contains(place) {
                 let example =
                     example.as_ref().map_or_else(String::new, |example| format!(", such as {example}"));
@@ -138,7 +138,7 @@ impl Outlook {
     }
 }
 
-/// Notes what the router says of a rule, at the key it speaks of.
+/// Reports a problem that the router found in a rule, at the key in question.
 fn note(error: &RouteError, tables: &CheckedTables, report: &mut ProblemReport) {
     let place = match rule_of(error, tables) {
         Some((rule, places)) => place_of(&error.problem, rule, places).unwrap_or(places.rule),
@@ -147,7 +147,7 @@ fn note(error: &RouteError, tables: &CheckedTables, report: &mut ProblemReport) 
     report.error(place, error.problem.to_string()).hint(error.hint());
 }
 
-/// Where what a problem speaks of is written, if it is more than the rule.
+/// Returns the position of the key in question, if it is more specific than the rule.
 fn place_of(problem: &RouteProblem, rule: &Rule, places: &RulePlaces) -> Option<SourceSpan> {
     let RulePlaces { conditions, rewrite, .. } = places;
     match problem {
@@ -185,7 +185,7 @@ fn is_regex(test: &ValueTest, pattern: &str) -> bool {
     matches!(test, ValueTest::Regex(regex) if regex == pattern)
 }
 
-/// The rule that `error` speaks of, and where it is written.
+/// Returns the rule of `error`, and its positions.
 fn rule_of<'t>(error: &RouteError, tables: &'t CheckedTables) -> Option<(&'t Rule, &'t RulePlaces)> {
     let mut rules =
         tables.tables.iter().zip(&tables.places).flat_map(|(table, places)| table.rules.iter().zip(places));

@@ -1,4 +1,4 @@
-//! The configuration as it may be shown: what was read without comments, secrets hidden.
+//! Text form of the configuration that may be shown: without comments, and with secrets hidden.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::problem::SourceText;
 use crate::yaml::{YamlEntry, YamlNode, YamlNodeKind};
 
-/// Writes what was read as YAML: of each source, after its name, the outermost values of its documents. Comments are left
-/// out, as they may hold secrets, too.
+/// Writes the parsed sources as YAML: for each source its name, then the root values of its documents. Comments are
+/// omitted, because they may contain secrets, too.
 pub(crate) fn shown_text(sources: &[SourceText], documents: &[Vec<&YamlNode<'_>>]) -> Arc<str> {
     let bytes = sources.iter().map(|source| source.text.len() + source.path.len() + 8).sum();
     let mut writer = RedactedYamlWriter { out: String::with_capacity(bytes) };
@@ -24,7 +24,7 @@ pub(crate) fn shown_text(sources: &[SourceText], documents: &[Vec<&YamlNode<'_>>
     writer.out.into()
 }
 
-/// What stands before a value on its line.
+/// Text before a value on its line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum After {
     Nothing,
@@ -32,14 +32,14 @@ enum After {
     Dash,
 }
 
-/// Whether the names in a mapping may be those of fields and parameters that carry secrets.
+/// Whether names in a mapping may be those of headers and parameters that carry secrets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Trust {
     Open,
     MayBeSecret,
-    /// Below a filter's own configuration: any name there may be.
+    /// Within a filter's own configuration, where any name is possible.
     Unknown,
-    /// Whatever it is, it is a secret.
+    /// All values are secret.
     None,
 }
 
@@ -72,7 +72,7 @@ impl RedactedYamlWriter {
                     self.begin_line(indent, after, number);
                     let key = &*entry.key.text;
                     let is_value = is_secret && key == "value";
-                    // Of a Secret only what names it may be seen, whatever else somebody has put there.
+                    // Of a Kubernetes Secret only the identifying keys are shown, whatever other keys it has.
                     let is_hidden =
                         is_value || is_object && !matches!(key, "apiVersion" | "kind" | "metadata" | "type");
                     let trust = if is_hidden { Trust::None } else { trust };
@@ -87,7 +87,7 @@ impl RedactedYamlWriter {
         self.text(key, true);
         self.out.push(':');
         let is_hidden = match trust {
-            // Tools put the whole object there again. A key that Envoy is to use may stand where its file could be named.
+            // Tools copy whole objects into annotations. Envoy accepts an inline private key in place of a file name.
             Trust::Open => key == "annotations" || has_inline_secret(entry),
             Trust::None => true,
             Trust::MayBeSecret => is_secret(key),
@@ -112,14 +112,14 @@ impl RedactedYamlWriter {
         self.out.push('\n');
     }
 
-    /// Between a key and a value on the same line.
+    /// Writes the space between a key and a value on the same line.
     fn gap(&mut self, after: After) {
         if after == After::Key {
             self.out.push(' ');
         }
     }
 
-    /// The first line of a block stands on the line of its dash, but below its key.
+    /// Begins a line of a block. The first line of a block is on the line of its dash, but below its key.
     fn begin_line(&mut self, indent: usize, after: After, number: usize) {
         if number == 0 && after == After::Key {
             self.out.push('\n');
@@ -131,7 +131,7 @@ impl RedactedYamlWriter {
         }
     }
 
-    /// Writes a text as it was if that is safe, else in double quotes.
+    /// Writes a text as it was written if that is safe, else in double quotes.
     fn text(&mut self, text: &str, is_plain: bool) {
         if is_plain && (text == "~" || stays_plain(text)) {
             self.out.push_str(text);
@@ -156,7 +156,7 @@ impl RedactedYamlWriter {
     }
 }
 
-/// Whether a text that was written without quotes is surely read the same without them.
+/// Whether a text that was written without quotes is certain to have the same meaning without them.
 fn stays_plain(text: &str) -> bool {
     let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'-' | b':');
     let bytes = text.as_bytes();
@@ -164,7 +164,7 @@ fn stays_plain(text: &str) -> bool {
     ends_well && !matches!(bytes.first(), Some(b'-' | b':')) && bytes.iter().copied().all(is_safe)
 }
 
-/// Whether these are a name and a value, and the name is known to carry secrets.
+/// Whether the entries are a name and a value, and the name indicates a secret.
 fn is_secret_pair(entries: &[YamlEntry<'_>]) -> bool {
     entries.iter().any(|entry| match &entry.value.form {
         YamlNodeKind::Text { text, .. } => entry.key.text == "name" && is_secret(text),
@@ -172,14 +172,14 @@ fn is_secret_pair(entries: &[YamlEntry<'_>]) -> bool {
     })
 }
 
-/// Whether this is a `DataSource` of Envoy's API that has a key or a password itself.
+/// Whether the entry is an Envoy `DataSource` with an inline key or password.
 fn has_inline_secret(entry: &YamlEntry<'_>) -> bool {
     let names = ["private_key", "privateKey", "password", "pkcs12"];
     let inline = ["inline_string", "inlineString", "inline_bytes", "inlineBytes"];
     names.contains(&&*entry.key.text) && inline.iter().any(|name| entry.value.entry(name).is_some())
 }
 
-/// Whether these are the keys of a Secret of Kubernetes.
+/// Whether the entries are the keys of a Kubernetes Secret.
 fn is_object_of_secrets(entries: &[YamlEntry<'_>]) -> bool {
     entries.iter().any(|entry| match &entry.value.form {
         YamlNodeKind::Text { text, .. } => entry.key.text == "kind" && text == "Secret",
@@ -187,15 +187,15 @@ fn is_object_of_secrets(entries: &[YamlEntry<'_>]) -> bool {
     })
 }
 
-/// Whether a field or parameter with this name is known to carry secrets, or likely to.
+/// Whether a header or parameter with this name carries a secret, or probably does.
 fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     SECRET_PARTS.iter().any(|part| name.contains(part))
 }
 
-/// Keys under which the names of fields and parameters stand.
+/// Keys whose values are mappings with names of headers and parameters.
 const SECRET_HOLDERS: &[&str] = &["headers", "query", "set", "add"];
-/// Parts of names of fields and parameters that carry secrets.
+/// Parts of the names of headers and parameters that carry secrets.
 const SECRET_PARTS: &[&str] = &[
     "auth",
     "cookie",

@@ -1,4 +1,4 @@
-//! Route tables: each rule becomes the router's form of it and an action.
+//! Checks route tables: each rule becomes a rule of the router and an action.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,18 +16,18 @@ use crate::read::{Boxed, Either, NamedMap, Spanned};
 use crate::spec::{RuleSpec, TableSpec};
 use crate::value::{ConfigName, DialectName};
 
-/// The tables, what their rules do, and where the rules are written.
+/// Checked tables, the actions of their rules, and the positions of the rules.
 #[derive(Debug, Default)]
 pub(super) struct CheckedTables {
     pub(super) tables: Vec<RouteTable>,
     pub(super) actions: Vec<Action>,
-    /// For each table, for each rule.
+    /// Positions for each rule of each table.
     pub(super) places: Vec<Vec<RulePlaces>>,
-    /// For each name, its tables by index.
+    /// Indexes of the tables of each name.
     pub(super) by_name: Vec<Vec<usize>>,
 }
 
-/// Where a rule is written.
+/// Positions of a rule and its parts.
 #[derive(Clone, Debug)]
 pub(crate) struct RulePlaces {
     pub(crate) rule: SourceSpan,
@@ -37,7 +37,7 @@ pub(crate) struct RulePlaces {
 
 type TableForm = Either<Vec<Spanned<RuleSpec>>, TableSpec>;
 
-/// Checks the route tables and defines their names; a cluster that a rule names counts as used.
+/// Checks the route tables and registers their names; the clusters that rules name count as used.
 pub(super) fn check_tables(
     specs: Option<Spanned<NamedMap<ConfigName, TableForm>>>,
     embedder: &mut Embedder<'_>,
@@ -67,7 +67,7 @@ pub(super) fn check_tables(
                 tables.by_name.push(own);
                 continue;
             }
-            // The reader noted that the rules are missing or wrong.
+            // The reader has reported that the rules are missing or wrong.
             Either::Other(TableSpec { rules: None, .. }) => continue,
         };
         if rules.is_empty() {
@@ -102,7 +102,7 @@ pub(super) fn check_tables(
     tables
 }
 
-/// Notes what goes with a file alone.
+/// Reports keys that need a `file`.
 fn note_foreign(
     dialect: Option<Spanned<DialectName>>,
     address: Option<SourceSpan>,
@@ -122,13 +122,13 @@ fn note_foreign(
 struct TableChecker<'c> {
     table: RouteTable,
     places: Vec<RulePlaces>,
-    /// The names that rules have.
+    /// Names of the rules so far.
     names: HashMap<Arc<str>, SourceSpan>,
     sources: &'c [SourceText],
     actions: &'c mut Vec<Action>,
     clusters: &'c mut NameRegistry,
     filters: &'c mut CheckedFilters,
-    /// The index of the table's name.
+    /// Index of the table's name.
     number: usize,
     report: &'c mut ProblemReport,
 }
@@ -139,7 +139,7 @@ impl TableChecker<'_> {
         let name = self.name(spec.name.as_ref());
         let conditions = check_conditions(spec.conditions.take(), self.report);
         let rank = spec.rank.map(|rank| rank.value.0);
-        // What is wrong with the action was noted; the conditions are looked at all the same.
+        // A rule with an invalid action is added all the same, so that its conditions are checked.
         let filters = spec
             .filters
             .take()

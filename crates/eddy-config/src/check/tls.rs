@@ -1,4 +1,4 @@
-//! TLS: which files, and how, towards clients and towards endpoints.
+//! Checks TLS settings, towards clients and towards endpoints.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::spec::{CertificateSpec, ClientCertificatesSpec, ClusterTlsSpec, Ident
 use crate::tls::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig};
 use crate::value::{FilePath, ServerCheckName};
 
-/// Checks what is said of a listener's TLS; the files are read by others.
+/// Checks the TLS settings of a listener; the files themselves are read elsewhere.
 pub(super) fn check_tls(
     spec: &Spanned<ListenerTlsSpec>,
     sources: &[SourceText],
@@ -31,7 +31,7 @@ pub(super) fn check_tls(
     if certificates.value.len() > CERTIFICATES_MAX {
         report.error(certificates.place, format!("a listener has at most {CERTIFICATES_MAX} certificates"));
     }
-    // What is missing was noted by the reader.
+    // The reader has reported missing keys.
     let clients = match &spec.clients {
         Some(clients) => Some(check_clients(&clients.value, sources)?),
         None => None,
@@ -43,7 +43,7 @@ pub(super) fn check_tls(
     {
         orders.check_clients(asking.place, report);
     }
-    // Each is looked at, whatever is wrong with those before it.
+    // All certificates are checked, even after an invalid one.
     let files: Vec<_> = certificates
         .value
         .iter()
@@ -94,7 +94,7 @@ fn check_clients(spec: &ClientCertificatesSpec, sources: &[SourceText]) -> Optio
     })
 }
 
-/// Checks what is said of TLS towards the endpoints of a cluster.
+/// Checks the TLS settings of a cluster.
 pub(super) fn check_cluster_tls(
     spec: Spanned<ClusterTlsSpec>,
     endpoints: &[EndpointConfig],
@@ -120,7 +120,7 @@ pub(super) fn check_cluster_tls(
     tls
 }
 
-/// Notes endpoints that no certificate can be for.
+/// Reports endpoints for which no certificate can be issued.
 fn check_names(
     tls: &ClusterTlsConfig,
     endpoints: &[EndpointConfig],
@@ -143,7 +143,7 @@ fn check_names(
 }
 
 fn check_identity(spec: &IdentitySpec, sources: &[SourceText]) -> Option<IdentityFiles> {
-    // What is missing was noted by the reader.
+    // The reader has reported missing keys.
     let (chain, key) = (spec.chain.as_ref()?, spec.key.as_ref()?);
     Some(IdentityFiles { chain: written(chain, sources), key: written(key, sources) })
 }
@@ -156,7 +156,7 @@ pub(super) fn written(path: &Spanned<FilePath>, sources: &[SourceText]) -> Writt
     }
 }
 
-/// A place, for problems that show later.
+/// Converts a position to one that can be used for problems found later.
 pub(crate) fn written_place(place: SourceSpan, sources: &[SourceText]) -> WrittenPlace {
     let source = sources.get(place.source as usize);
     WrittenPlace {
@@ -167,5 +167,5 @@ pub(crate) fn written_place(place: SourceSpan, sources: &[SourceText]) -> Writte
     }
 }
 
-/// Most certificates of a listener; each is some 10 KiB.
+/// Maximum number of certificates of a listener; each takes some 10 KiB.
 const CERTIFICATES_MAX: usize = 10_000;

@@ -1,4 +1,4 @@
-//! Filters in Wasm.
+//! Checks Wasm filters.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::problem::ProblemReport;
 use crate::spec::WasmSpec;
 use crate::yaml::YamlNode;
 
-/// What a module needs, if nothing is wrong with it.
+/// Checks a Wasm filter; returns `None` if it has no module file.
 pub(super) fn check_wasm(spec: &WasmSpec, folder: &Path, report: &mut ProblemReport) -> Option<WasmConfig> {
     let module = folder.join(&spec.module.as_ref()?.value.0);
     let text = |text: &Option<crate::read::Spanned<crate::value::BoundedText<256>>>| {
@@ -36,7 +36,8 @@ pub(super) fn check_wasm(spec: &WasmSpec, folder: &Path, report: &mut ProblemRep
     })
 }
 
-/// A value as a module gets it: a text as it is, nothing as nothing, another value as JSON.
+/// Converts a value to the form that a module receives: a string as it is, null as an empty string, any other value as
+/// JSON.
 pub(super) fn plain_or_json(node: &YamlNode<'_>, report: &mut ProblemReport) -> String {
     let json = json_of(node, report);
     if json == "null" {

@@ -1,4 +1,4 @@
-//! The check as a whole: texts in, a config or problems out.
+//! Entry point of the check: from source texts to a config or problems.
 
 use std::sync::Arc;
 
@@ -30,38 +30,38 @@ use crate::yaml::{YamlNode, YamlTree, parse, parse_documents};
 pub struct Checked {
     /// The configuration.
     pub config: GatewayConfig,
-    /// What may be other than it was meant, in the order of the files.
+    /// Warnings, in the order of the files.
     pub warnings: Vec<Problem>,
-    /// What a cluster would show as the status of objects of the Gateway API.
+    /// Status of the Gateway API objects, as a Kubernetes cluster would show it.
     pub statuses: Vec<ObjectStatus>,
 }
 
-/// How to take what another program's configuration has and eddy has not.
+/// Severity of settings in another program's configuration that eddy does not support.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Leniency {
-    /// As an error.
+    /// They are errors.
     #[default]
     Strict,
-    /// As a warning.
+    /// They are warnings.
     Lenient,
 }
 
-/// Checks a configuration that is spread over `sources`; several are united.
+/// Checks the configuration in `sources`; several sources are merged.
 ///
 /// # Errors
-/// Every problem that was found, warnings among them, in the order of the files; at least one is an error.
+/// All problems that were found, including warnings, in the order of the files; at least one is an error.
 ///
 /// # Cost
-/// Linear in the texts and in what aliases expand to, plus what `eddy_route::Router::build` takes for each listener.
+/// Linear in the texts and in the expansion of aliases, plus the cost of `eddy_route::Router::build` for each listener.
 pub fn check(sources: &[SourceText]) -> Result<Checked, Vec<Problem>> {
     check_with(sources, Leniency::Strict)
 }
 
-/// The same, and how to take what another program's configuration has and eddy has not.
+/// Checks the configuration in `sources`, like [`check`], with the given leniency for settings of other programs.
 ///
-/// A first source whose name ends in `.conf` is NGINX's; the others are then files that it includes. Sources with
-/// `apiVersion` and `kind` are manifests of Kubernetes; a first source with `static_resources` or `virtual_hosts` is
-/// Envoy's.
+/// A first source whose name ends in `.conf` is an NGINX configuration; the others are then files that it includes.
+/// Sources with `apiVersion` and `kind` are Kubernetes manifests; a first source with `static_resources` or
+/// `virtual_hosts` is an Envoy configuration.
 ///
 /// # Errors
 /// As [`check`].
@@ -87,9 +87,9 @@ pub fn check_with(sources: &[SourceText], leniency: Leniency) -> Result<Checked,
     }
 }
 
-/// Names a version of the configuration among others: a hash of the texts in their order.
+/// Returns the version identifier of a configuration: a hash of the texts in their order.
 pub fn version_of(sources: &[SourceText]) -> Arc<str> {
-    // FNV-1a by words, with the high bits folded down; 64 bits are plenty to tell one version from the next.
+    // FNV-1a by words, with the high bits folded down; 64 bits suffice to tell one version from the next.
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     let mut add = |word: u64| {
         hash = (hash ^ word).wrapping_mul(0x0100_0000_01b3);
@@ -101,21 +101,21 @@ pub fn version_of(sources: &[SourceText]) -> Arc<str> {
             word[..chunk.len()].copy_from_slice(chunk);
             add(u64::from_le_bytes(word));
         }
-        // Where a text ends counts, too.
+        // The position at which a text ends also counts.
         add(source.text.len() as u64);
     }
     format!("{hash:016x}").into()
 }
 
-/// What was read of all sources.
+/// All parsed sources.
 struct ParsedSources<'t> {
     spec: GatewaySpec,
-    /// The objects of manifests, if there are manifests.
+    /// Kubernetes objects, if there are manifests.
     objects: Option<Objects<'t>>,
     shown: Arc<str>,
 }
 
-/// Reads the sources and unites them; `None` when nothing can be said of the whole.
+/// Reads and merges the sources; returns `None` if the configuration as a whole cannot be checked.
 fn read_all<'t>(
     sources: &'t [SourceText],
     leniency: Leniency,
@@ -125,7 +125,7 @@ fn read_all<'t>(
     let mut trees: Vec<Option<YamlTree<'t>>> = Vec::with_capacity(sources.len());
     for (source, number) in sources.iter().zip(0..) {
         if source.is_included {
-            // What tables take from other files is read with them.
+            // Files that tables refer to are read together with those tables.
             trees.push(Some(YamlTree { root: None, is_whole: true }));
         } else if ConfigLanguage::of_text(source) == ConfigLanguage::Kubernetes {
             let documents = parse_documents(&source.text, number, report);
@@ -150,7 +150,7 @@ fn read_all<'t>(
     let has_manifests = trees.iter().any(Option::is_none);
     let objects = has_manifests.then(|| lenient(leniency, report, |report| read_objects(roots, report)));
     let spec = if has_manifests { Some(united.unwrap_or_default()) } else { united };
-    // What is missing from a text that was cut would show as names that are not defined.
+    // Everything missing from a truncated text would be reported as an undefined name.
     let spec = spec.filter(|_| is_whole)?;
     let objects_of = |number: usize| {
         let objects = objects.iter().flat_map(|objects| &objects.list);
@@ -168,7 +168,7 @@ fn read_all<'t>(
     Some(ParsedSources { spec, objects, shown })
 }
 
-/// Runs `read` with objections as `leniency` says.
+/// Runs `read` with the severity of objections that `leniency` specifies.
 fn lenient<T>(
     leniency: Leniency,
     report: &mut ProblemReport,
@@ -195,7 +195,7 @@ fn read_tree(tree: &YamlTree<'_>, source: u32, report: &mut ProblemReport) -> Op
     GatewaySpec::read(root, report)
 }
 
-/// Checks the whole; `None` when there are errors.
+/// Checks the complete spec; returns `None` if there are errors.
 fn check_spec(
     read: ParsedSources<'_>,
     sources: &[SourceText],
@@ -234,7 +234,7 @@ fn check_spec(
         }
         (draft.listeners, draft.tables, draft.clusters, draft.sites, draft.statuses)
     };
-    // With errors above it may only be misspelt.
+    // After errors, the key may just be misspelt.
     if listeners.is_empty() && objects.is_none() && !report.has_errors() {
         report
             .error(beginning_of(0), "nothing to listen on: there are no `listeners`")
@@ -250,7 +250,7 @@ fn check_spec(
     if report.has_errors() {
         return None;
     }
-    // A filter of others may send to any cluster.
+    // Filters that are not built in may send requests to any cluster.
     let kinds: &[&NameRegistry] = if filters.may_send() {
         &[&table_names, &filters.names]
     } else {
@@ -283,7 +283,8 @@ fn check_spec(
     ))
 }
 
-/// The files that tables of eddy's configurations are read from, and what these include, as paths from where eddy runs.
+/// Returns the files that tables of eddy's configuration are read from, and the files that these include, as paths
+/// relative to eddy's working directory.
 pub(crate) fn embedded_files(sources: &[SourceText]) -> Vec<String> {
     let Some(ParsedSources { spec, .. }) = read_all(sources, Leniency::Strict, &mut ProblemReport::new())
     else {
@@ -304,7 +305,7 @@ pub(crate) fn embedded_files(sources: &[SourceText]) -> Vec<String> {
     files
 }
 
-/// The first character of a source.
+/// Returns the position of the first character of a source.
 fn beginning_of(source: u32) -> SourceSpan {
     SourceSpan { source, line: 1, column: 1, length: 1 }
 }

@@ -1,4 +1,4 @@
-//! Clusters, in the words of eddy.yaml.
+//! Converts clusters to eddy.yaml.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::tls::{cluster_tls_value, unsupported_cluster_tls};
 
-/// A cluster as eddy.yaml says it; what stands there unless it says so is left out.
+/// Returns a cluster in the form of eddy.yaml; defaults are left out.
 pub(super) fn cluster_value(cluster: &ClusterConfig) -> Value {
     let usual = ClusterConfig::new("", Vec::new());
     let endpoints = cluster.endpoints.iter().filter(|endpoint| !endpoint.terms.is_down);
@@ -54,14 +54,14 @@ pub(super) fn cluster_value(cluster: &ClusterConfig) -> Value {
     match cluster.protocol {
         LinkProtocol::Http1 => {}
         LinkProtocol::Http2 => own["protocol"] = "http2".into(),
-        // Without TLS there is nothing to agree by.
+        // Without TLS nothing can be negotiated.
         LinkProtocol::Auto if own.get("tls").is_none() => {}
         LinkProtocol::Auto => own["protocol"] = "auto".into(),
     }
     own
 }
 
-/// What eddy.yaml cannot say of a cluster.
+/// Returns the settings of a cluster that eddy.yaml cannot express.
 pub(super) fn unsupported_settings(cluster: &ClusterConfig) -> Vec<&'static str> {
     let mut reasons = Vec::new();
     if cluster.balance.has_key() && cluster.key.is_none() {
@@ -74,7 +74,7 @@ pub(super) fn unsupported_settings(cluster: &ClusterConfig) -> Vec<&'static str>
     reasons
 }
 
-/// Puts a value under a key, unless it is the usual one.
+/// Sets a key to a value, unless it is the default.
 pub(super) fn put<T: PartialEq>(
     own: &mut Value,
     key: &str,
@@ -87,7 +87,7 @@ pub(super) fn put<T: PartialEq>(
     }
 }
 
-/// A time in the words of eddy.yaml.
+/// Formats a duration for eddy.yaml.
 pub(super) fn time(time: Duration) -> Value {
     format!("{}ms", time.as_millis()).into()
 }
@@ -188,7 +188,7 @@ fn health_value(health: &HealthConfig) -> Value {
     own
 }
 
-/// The most that eddy.yaml takes.
+/// Maximum values in eddy.yaml.
 const FAILURES_MAX: u32 = 1000;
 const OVERPROVISION_MAX: u32 = 100_000;
 const BASE_TIME_MAX: Duration = Duration::from_secs(3600);

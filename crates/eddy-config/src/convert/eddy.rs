@@ -13,7 +13,7 @@ use super::yaml::block;
 use crate::config::{Action, ActionKind, Failover, FailoverReason, RetryConfig};
 use crate::upgrade::{Connect, Protocols, Upgrades};
 
-/// Writes listeners, tables and the clusters that they use.
+/// Writes the listeners, their tables and the clusters in use.
 pub(super) fn write(plain: &PlainConfig<'_>, losses: &mut Vec<Loss>) -> String {
     let mut writer = EddyYamlWriter {
         clusters: plain.clusters,
@@ -40,7 +40,7 @@ pub(super) fn write(plain: &PlainConfig<'_>, losses: &mut Vec<Loss>) -> String {
                 None => own["tls"] = listener_tls_value(tls),
             }
         }
-        // The rest of it are limits, which are eddy's own in every dialect.
+        // The other settings are limits, which every dialect leaves at eddy's defaults.
         let said = [("tls", listener.http2.over_tls), ("cleartext", listener.http2.in_cleartext)];
         for (key, _) in said.into_iter().filter(|(_, is_spoken)| !is_spoken) {
             own["http2"][key] = false.into();
@@ -80,7 +80,7 @@ impl EddyYamlWriter<'_> {
         self.names.of(index, wanted, |letter| letter.is_ascii_alphanumeric() || "_.-".contains(letter))
     }
 
-    /// The name of a cluster that a rule uses; what its language cannot say of it is noted.
+    /// Returns the name of a cluster that a rule uses; reports its settings that eddy.yaml cannot express.
     fn use_cluster(&mut self, index: usize, rule: &Rule) -> String {
         if !self.used.contains(&index) {
             self.used.push(index);
@@ -314,7 +314,7 @@ fn conditions(rule: &Rule) -> Option<Map<String, Value>> {
     Some(own)
 }
 
-/// An expression for a path in any letter case.
+/// Returns a regular expression for a case-insensitive path.
 pub(super) fn caseless(path: &CaselessPath) -> String {
     let (text, rest) = match path {
         CaselessPath::Exact(text) => (text.as_str(), ""),
@@ -324,7 +324,7 @@ pub(super) fn caseless(path: &CaselessPath) -> String {
     format!("(?i:{}){rest}", regex_syntax::escape(text))
 }
 
-/// A test; `None` where eddy.yaml has no such.
+/// Converts a condition; `None` if eddy.yaml cannot express it.
 fn test_value(value: &ValueMatch) -> Option<Value> {
     if *value != ValueMatch::new(&value.name, value.test.clone()) || value.name.starts_with(':') {
         return None;
@@ -368,7 +368,7 @@ fn add_edits(key: &str, edits: &FieldEdits, own: &mut Map<String, Value>) {
     own.insert(key.to_owned(), value.into());
 }
 
-/// What eddy.yaml cannot say of an action.
+/// Returns the settings of an action that eddy.yaml cannot express.
 fn unsupported_action_settings(action: &Action) -> impl Iterator<Item = &'static str> {
     let reasons = [
         (!action.filters.is_empty(), "what it says of filters is left out"),

@@ -1,7 +1,7 @@
-//! Tables of other dialects as rules of eddy's own: by the one form that all rules have, whatever they are written in.
+//! Converts tables of other dialects to eddy's own rules, based on the common form of rules in all dialects.
 //!
-//! Ranks keep the order where eddy's own would be another, and a rule at the end of a host keeps its requests from the
-//! rules of less specific hosts where the dialect does.
+//! Ranks preserve the dialect's order where eddy's own differs. A final catch-all rule per host keeps requests from
+//! rules of less specific hosts, if the dialect does so.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::named::NameAllocator;
 use super::whole::{Loss, PlainRule, hosts_of, takes_all};
 use crate::config::{Action, ActionKind, GatewayConfig, Respond};
 
-/// The rules of a table, whatever its dialect, as rules of eddy's.
+/// Converts the rules of a table of any dialect to eddy's own rules.
 pub(super) fn rules(
     config: &GatewayConfig,
     table: &RouteTable,
@@ -42,7 +42,7 @@ struct RouteTableConverter<'l> {
     rules: Vec<Kept>,
 }
 
-/// A rule that can be said, and its place in the table.
+/// A rule that can be expressed, and its index in the table.
 struct Kept {
     index: usize,
     plain: PlainRule,
@@ -95,7 +95,8 @@ impl RouteTableConverter<'_> {
         self.rules.push(Kept { index, plain: PlainRule { rule: own, action } });
     }
 
-    /// Puts a change of the bytes that a path names in the words that eddy.yaml has; `false` if it has none.
+    /// Converts a rewrite of the matched bytes of a path to a rewrite of eddy.yaml; returns `false` if that is
+    /// impossible.
     fn convert_rewrite(&mut self, rule: &Rule, own: &mut Rule) -> bool {
         let Some(PathRewrite::Matched(by)) = &rule.rewrite else { return true };
         if by.contains(['{', '}']) {
@@ -127,7 +128,7 @@ impl RouteTableConverter<'_> {
         true
     }
 
-    /// Puts the parts of a redirect in the words that eddy.yaml has; `false` if it has none.
+    /// Converts the parts of a redirect to eddy.yaml; returns `false` if that is impossible.
     fn convert_redirect(&mut self, rule: &Rule, own: &mut Rule, action: &mut Action) -> bool {
         let ActionKind::Redirect(redirect) = &mut action.kind else { return true };
         if let Some(path) = redirect.path.take() {
@@ -152,7 +153,7 @@ impl RouteTableConverter<'_> {
         true
     }
 
-    /// Gives ranks to the rules of hosts where eddy's own order is another than the dialect's.
+    /// Gives ranks to the rules of hosts for which eddy's own order differs from the dialect's.
     fn keep_order(&mut self) {
         let rules: Vec<&Rule> = self.rules.iter().map(|kept| &self.table.rules[kept.index]).collect();
         let theirs = order(self.table, rules.into_iter().cloned());
@@ -165,7 +166,8 @@ impl RouteTableConverter<'_> {
                 rules.iter().for_each(|rule| is_ranked[*rule] = true);
             }
         }
-        // A rule of several hosts has one rank; what stands before another under one host stands before it everywhere.
+        // A rule with several hosts has a single rank: a rule that precedes another under one host precedes it under
+        // every host.
         let mut places: Vec<usize> = vec![0; self.rules.len()];
         let mut is_moved = true;
         for _ in 0..ROUNDS_MAX {
@@ -199,7 +201,7 @@ impl RouteTableConverter<'_> {
         self.add_loss(&first.origin, &reason);
     }
 
-    /// Ends the search at hosts whose requests go to no less specific host.
+    /// Adds a final catch-all rule to hosts whose requests do not fall through to less specific hosts.
     fn add_host_catch_alls(&mut self, is_alone: bool) {
         let mut hosts: Vec<HostPattern> = self.table.ends.iter().map(own_host).collect();
         if self.table.reading.is_closed {
@@ -236,14 +238,14 @@ impl RouteTableConverter<'_> {
     }
 }
 
-/// A rule that stands for servers of NGINX's among other tables.
+/// Returns the loss for a rule that leads to NGINX servers among other tables.
 pub(super) fn mixed_sites_loss(rule: &Rule) -> Loss {
     let reason = "a table of NGINX's beside others is converted by itself: give its file to `eddy convert`";
     Loss { origin: rule.origin.clone(), reason: reason.to_owned() }
 }
 
-/// For each host, its rules by their place in `rules`, in the order of the table's dialect; nothing where they cannot be
-/// compiled, which the check of the configuration has told.
+/// Returns the indexes of the rules of each host, in the order of the table's dialect; `None` if the rules cannot be
+/// compiled, which the configuration check has reported.
 fn order(table: &RouteTable, rules: impl Iterator<Item = Rule>) -> Option<HashMap<String, Vec<usize>>> {
     let own = RouteTable { rules: rules.collect(), ends: Vec::new(), ..table.clone() };
     let router = Router::build(std::slice::from_ref(&own)).ok()?;
@@ -254,7 +256,7 @@ fn order(table: &RouteTable, rules: impl Iterator<Item = Rule>) -> Option<HashMa
     Some(hosts)
 }
 
-/// The host as eddy's own rules say it, where they can.
+/// Converts a host to the form of eddy's own rules, if possible.
 fn own_host(host: &HostPattern) -> HostPattern {
     match host {
         HostPattern::ByteSuffix(suffix) if suffix.starts_with('.') => {
@@ -269,7 +271,7 @@ fn own_host(host: &HostPattern) -> HostPattern {
     }
 }
 
-/// The path as eddy's own rules say it.
+/// Converts a path to the form of eddy's own rules.
 fn own_path(path: &PathPattern) -> PathPattern {
     match path {
         PathPattern::BytePrefix(prefix) if prefix == "/" => PathPattern::Prefix(prefix.clone()),
@@ -286,7 +288,7 @@ fn own_path(path: &PathPattern) -> PathPattern {
     }
 }
 
-/// The text of a path that is compared byte by byte.
+/// Returns the text of a path that is compared byte by byte.
 fn literal(path: &PathPattern) -> Option<&str> {
     match path {
         PathPattern::Exact(text)
@@ -299,7 +301,7 @@ fn literal(path: &PathPattern) -> Option<&str> {
     }
 }
 
-/// Whether requests for a host can be for another, too, which is less specific.
+/// Whether a request for `host` can also match `other`, which is less specific.
 fn is_below(host: &HostPattern, other: &HostPattern) -> bool {
     let ends_in = |host: &str, suffix: &str| {
         host.strip_suffix(suffix.trim_start_matches("*."))
@@ -328,7 +330,7 @@ fn text_of(host: &HostPattern) -> String {
     }
 }
 
-/// Whether eddy.yaml has a word for such hosts.
+/// Whether eddy.yaml can express a host pattern.
 fn is_convertible_host(host: &HostPattern) -> bool {
     match host {
         HostPattern::Any | HostPattern::Suffix(_) => true,
@@ -341,14 +343,14 @@ fn is_of_name(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || "_.:/-".contains(letter)
 }
 
-/// What a request gets that no rule is for.
+/// Returns the action for requests that match no rule.
 fn not_found() -> Action {
     let respond = Respond { status: 404, body: Arc::from([]), content_type: "text/plain".into() };
     Action::new(ActionKind::Respond(respond))
 }
 
-/// The rank of rules that come after all others; eddy.yaml takes it.
+/// Rank of rules that follow all others; it is within the range of eddy.yaml.
 const LAST_RANK: i32 = 1_000_000;
 
-/// How often places are looked at again; a table whose hosts agree needs fewer than it has hosts.
+/// Maximum number of passes; a table whose hosts have compatible orders needs fewer passes than it has hosts.
 const ROUNDS_MAX: usize = 1_000;

@@ -1,4 +1,4 @@
-//! Writes manifests of the Gateway API: a Gateway for each listener, HTTPRoutes, and Services with their endpoints.
+//! Writes Gateway API manifests: a Gateway for each listener, HTTPRoutes, and Services with their endpoints.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::whole::{Loss, PlainConfig, PlainListener, PlainRule, hosts_of, takes_
 use super::yaml::block;
 use crate::config::{Action, ActionKind, ListenAddress, Redirect, RetryConfig};
 
-/// Writes the manifests, one document behind the other.
+/// Writes the manifests, one document after another.
 pub(super) fn write(plain: &PlainConfig<'_>, losses: &mut Vec<Loss>) -> String {
     let mut writer = GatewayApiWriter {
         clusters: plain.clusters,
@@ -36,7 +36,7 @@ pub(super) fn write(plain: &PlainConfig<'_>, losses: &mut Vec<Loss>) -> String {
 struct GatewayApiWriter<'w> {
     clusters: &'w [ClusterConfig],
     names: NameAllocator,
-    /// Clusters that rules name, and the first that does.
+    /// Clusters that rules use, and the first rule that uses each.
     used: Vec<(usize, SourceLocation)>,
     losses: &'w mut Vec<Loss>,
     documents: Vec<Value>,
@@ -72,7 +72,7 @@ impl GatewayApiWriter<'_> {
         }));
         listener.add_tls_losses("it is left out: certificates are in Secrets there", self.losses);
         self.check_hosts(&rules);
-        // Rules of the same hosts stand in one route, so that their order decides between those that are alike.
+        // Rules with the same hosts go into one route, so that their order decides between equally specific ones.
         let mut groups: Vec<(Vec<String>, Vec<Value>)> = Vec::new();
         for (table, plain) in listener
             .tables
@@ -109,7 +109,7 @@ impl GatewayApiWriter<'_> {
         }
     }
 
-    /// Notes hosts whose requests fall to rules of less specific ones in eddy, and do not there.
+    /// Reports hosts whose requests fall through to rules of less specific hosts in eddy, but not in the Gateway API.
     fn check_hosts(&mut self, rules: &[&PlainRule]) {
         for wide in rules {
             for host in hosts_of(&wide.rule) {
@@ -129,7 +129,7 @@ impl GatewayApiWriter<'_> {
     fn rule(&mut self, plain: &PlainRule) -> Option<Value> {
         let PlainRule { rule, action } = plain;
         if let ActionKind::Respond(respond) = &action.kind {
-            // Where no rule matches, the answer is 404 without that.
+            // If no rule matches, the response is 404 in any case.
             let is_end = respond.status == 404 && rule.path == PathPattern::Any && rule.methods.is_empty();
             if !(is_end && rule.headers.is_empty() && rule.query.is_empty()) {
                 self.add_loss(rule, "there are no answers of the gateway itself; it is left out");
@@ -339,7 +339,7 @@ impl GatewayApiWriter<'_> {
         own
     }
 
-    /// The Service of a cluster, and where its endpoints are.
+    /// Writes the Service of a cluster, and its endpoints.
     fn service(&mut self, index: usize, origin: &SourceLocation) {
         let Some(cluster) = self.clusters.get(index) else { return };
         let name = self.name(index);
@@ -427,7 +427,7 @@ fn host_text(host: &HostPattern) -> Option<String> {
     }
 }
 
-/// Whether all hosts of one pattern are hosts of another, wider one.
+/// Whether the hosts of `narrow` are a proper subset of those of `wide`.
 fn is_within(narrow: &HostPattern, wide: &HostPattern) -> bool {
     let ends_in = |host: &str, suffix: &str| {
         host.strip_suffix(suffix.trim_start_matches("*.")).is_some_and(|rest| rest.ends_with('.'))
@@ -442,5 +442,5 @@ fn is_within(narrow: &HostPattern, wide: &HostPattern) -> bool {
     }
 }
 
-/// Most rules of a route.
+/// Maximum number of rules in an HTTPRoute.
 const RULES_MAX: usize = 16;

@@ -1,7 +1,8 @@
-//! Writes the routes of a configuration in another language, and names each place where that cannot be exact.
+//! Writes the routes of a configuration in another language, and reports where the conversion cannot be exact.
 //!
-//! What is kept is which requests go where, and with which path, host and fields; for paths that are read alike in all
-//! dialects, without escapes, double slashes and dot segments, and for hosts without a port and a final dot.
+//! The conversion preserves which requests go to which cluster, and with which path, host and headers. This holds for
+//! paths that all dialects interpret alike (without percent-encodings, double slashes and dot segments) and for hosts
+//! without a port and a final dot.
 
 mod cluster;
 mod eddy;

@@ -1,15 +1,16 @@
-//! Names that the other language accepts, each once.
+//! Unique names within the character set of the target language.
 
 use std::collections::HashMap;
 
-/// Gives names, and the same one again for the same key.
+/// Allocates names; the same key always gets the same name.
 #[derive(Debug, Default)]
 pub(super) struct NameAllocator {
     given: HashMap<usize, String>,
 }
 
 impl NameAllocator {
-    /// The name of a thing: `wanted` as far as `allows` letters, with a number behind it where another has it.
+    /// Returns the name for `key`: `wanted`, with letters replaced that `allows` refuses, and with a number appended if
+    /// another key has that name.
     pub(super) fn of(&mut self, key: usize, wanted: &str, allows: fn(char) -> bool) -> String {
         if let Some(name) = self.given.get(&key) {
             return name.clone();
@@ -33,5 +34,5 @@ impl NameAllocator {
     }
 }
 
-/// Longest a name is taken from.
+/// Maximum length of a name before a number is appended.
 const LETTERS_MAX: usize = 50;

@@ -1,7 +1,7 @@
-//! Servers and locations of NGINX's as rules, as far as an order of rules can say what they do.
+//! Converts NGINX servers and locations to rules, as far as ordered rules can express them.
 //!
-//! Ranks keep NGINX's order: exact paths, prefixes with `^~`, expressions, other prefixes, and at the end the server
-//! itself, so that no rule of a less specific host answers in its place.
+//! Ranks preserve NGINX's order: exact paths, prefixes with `^~`, regular expressions, other prefixes, and finally the
+//! server itself, so that no rule of a less specific host applies instead.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use eddy_route::{HostPattern, PathPattern, PathRewrite, Rule};
 use super::whole::{Loss, PlainRule};
 use crate::config::{Action, ActionKind, GatewayConfig, Redirect, Respond, SitesAt};
 
-/// The rules of the servers that listen at an address.
+/// Returns the rules of the servers that listen at an address.
 pub(super) fn rules(config: &GatewayConfig, at: SitesAt, losses: &mut Vec<Loss>) -> Vec<PlainRule> {
     let Some(sites) = config.sites.get(at.sites) else { return Vec::new() };
     let Some(listening) = sites.addresses().get(at.address) else { return Vec::new() };
@@ -30,11 +30,11 @@ struct SitesConverter<'l> {
     sites: &'l Sites,
     losses: &'l mut Vec<Loss>,
     rules: Vec<PlainRule>,
-    /// Hosts that a server before has.
+    /// Hosts of earlier servers.
     taken: HashSet<HostPattern>,
 }
 
-/// The locations of a server, each with how far to the front it stands.
+/// Locations of a server: those with paths, and those with regular expressions, in their order.
 #[derive(Default)]
 struct ServerLocations {
     paths: Vec<u32>,
@@ -109,7 +109,7 @@ impl<'l> SitesConverter<'l> {
             level.paths.iter().filter_map(|index| exact_of(&places[*index as usize])).collect();
         let texts: HashSet<&str> =
             level.paths.iter().map(|index| text_of(&places[*index as usize])).collect();
-        // Without expressions, `^~` changes nothing.
+        // Without regular expressions, `^~` has no effect.
         let final_rank = if level.patterns.is_empty() { PLAIN } else { FINAL };
         for index in &level.paths {
             let location = &places[*index as usize];
@@ -142,8 +142,8 @@ impl<'l> SitesConverter<'l> {
         }
     }
 
-    /// A location with a path. Where `has_twin`, the path without its last slash is another rule's; `final_rank` is that of
-    /// prefixes with `^~`, before they are compared by length.
+    /// Adds the rule of a location with a path. With `has_twin`, another rule has the path without its final slash.
+    /// `final_rank` is the rank of prefixes with `^~`, before they are ordered by length.
     fn static_rule(
         &mut self,
         index: u32,
@@ -201,7 +201,7 @@ impl<'l> SitesConverter<'l> {
         })
     }
 
-    /// Gathers locations, those that lie in others, too, where that changes nothing.
+    /// Collects locations, including nested ones if flattening them changes nothing.
     fn collect_locations(&mut self, locations: &[u32], has_patterns: bool, level: &mut ServerLocations) {
         let places = self.sites.places();
         for index in locations {
@@ -234,7 +234,7 @@ impl<'l> SitesConverter<'l> {
         }
     }
 
-    /// Notes `^~` that a longer prefix takes away, which no order of rules can say.
+    /// Reports `^~` prefixes that a longer prefix without `^~` disables, which ordered rules cannot express.
     fn check_final_prefixes(&mut self, level: &ServerLocations) {
         if level.patterns.is_empty() {
             return;
@@ -255,7 +255,7 @@ impl<'l> SitesConverter<'l> {
         }
     }
 
-    /// What a place does, and the path that takes the place of the whole one or of the location's text.
+    /// Returns the action of a location, and the path that replaces the whole path or the location's text.
     fn action(
         &mut self,
         index: u32,
@@ -443,7 +443,7 @@ fn redirect(status: u16, scheme: Option<&str>, host: Option<&str>, strip_query: 
     }))
 }
 
-/// A redirect to what a `return` names.
+/// Returns the redirect to the target of a `return`.
 fn moved_to(status: u16, written: &str) -> Option<(Action, Option<PathRewrite>)> {
     if written.starts_with('/') && is_plain_path(written) {
         return Some((redirect(status, None, None, true), Some(PathRewrite::Full(written.to_owned()))));
@@ -468,7 +468,7 @@ fn moved_to(status: u16, written: &str) -> Option<(Action, Option<PathRewrite>)>
     Some((redirect(status, Some(scheme), Some(host), true), Some(to)))
 }
 
-/// Whether requests write a path as it stands here.
+/// Whether a request for this path has exactly these bytes.
 fn is_plain_path(path: &str) -> bool {
     path.starts_with('/')
         && !path.contains("//")
@@ -488,7 +488,7 @@ fn exact_of(place: &PlaceSpec) -> Option<&str> {
     }
 }
 
-/// The path that a location is for; nothing for one without.
+/// Returns the path of a location; empty for a location without a path.
 fn text_of(place: &PlaceSpec) -> &str {
     match &place.kind {
         PlaceKind::Exact(text) | PlaceKind::Prefix(text) | PlaceKind::FinalPrefix(text) => text,
@@ -496,10 +496,10 @@ fn text_of(place: &PlaceSpec) -> &str {
     }
 }
 
-/// Longest a rule's name is, without its number.
+/// Maximum length of a rule name, without its number.
 const NAME_LETTERS_MAX: usize = 100;
 const LENGTH_MAX: i32 = 5000;
-/// Ranks: exact paths have 0, longer prefixes stand before shorter ones.
+/// Ranks: exact paths have 0, longer prefixes precede shorter ones.
 const FINAL: i32 = LENGTH_MAX + 1;
 const PATTERNS: i32 = 10_000;
 const PLAIN: i32 = 1_000_000;

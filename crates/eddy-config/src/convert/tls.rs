@@ -1,4 +1,4 @@
-//! TLS, in the words of eddy.yaml.
+//! Converts TLS settings to eddy.yaml.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::cluster::{put, time};
 use crate::tls::{CertificateFiles, ListenerTlsConfig};
 
-/// TLS towards endpoints.
+/// Converts the TLS settings of a cluster.
 pub(super) fn cluster_tls_value(tls: &ClusterTlsConfig) -> Value {
     let mut own = json!({});
     if let Some(name) = &tls.server_name {
@@ -31,13 +31,13 @@ pub(super) fn cluster_tls_value(tls: &ClusterTlsConfig) -> Value {
     own
 }
 
-/// Why TLS towards endpoints cannot be said, if it cannot.
+/// Returns why the TLS settings of a cluster cannot be expressed; `None` if they can.
 pub(super) fn unsupported_cluster_tls(tls: &ClusterTlsConfig) -> Option<&'static str> {
     let is_inline = tls.files().any(|file| file.text.is_some());
     is_inline.then_some("`tls` is not said: its certificates stand in manifests, and eddy.yaml names files")
 }
 
-/// TLS towards clients.
+/// Converts the TLS settings of a listener.
 pub(super) fn listener_tls_value(tls: &ListenerTlsConfig) -> Value {
     let certificates: Vec<Value> = tls.certificates.iter().map(certificate_value).collect();
     let mut own = json!({"certificates": certificates});
@@ -54,7 +54,7 @@ pub(super) fn listener_tls_value(tls: &ListenerTlsConfig) -> Value {
     own
 }
 
-/// Why TLS towards clients cannot be said exactly, if it cannot.
+/// Returns why the TLS settings of a listener cannot be expressed exactly; `None` if they can.
 pub(super) fn unsupported_listener_tls(tls: &ListenerTlsConfig) -> Option<&'static str> {
     if tls.files().any(|file| file.text.is_some()) {
         return Some("its certificates stand in manifests, and eddy.yaml names files");
@@ -86,5 +86,5 @@ fn version_word(version: TlsVersion) -> &'static str {
     }
 }
 
-/// What holds unless eddy.yaml says otherwise.
+/// Default in eddy.yaml.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);

@@ -1,4 +1,4 @@
-//! What is converted, and what comes of it.
+//! Entry point of the conversion: its input as plain rules, and its result.
 
 use eddy_route::{Dialect, HostPattern, PathPattern, Rule, SourceLocation, TableMatchOptions};
 use eddy_upstream::ClusterConfig;
@@ -6,34 +6,34 @@ use eddy_upstream::ClusterConfig;
 use crate::config::{Action, ActionKind, GatewayConfig, Http2Config, ListenAddress, Serve};
 use crate::tls::ListenerTlsConfig;
 
-/// The language that routes are written in.
+/// Language to convert to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConversionTarget {
     /// eddy.yaml.
     Eddy,
-    /// Manifests of the Gateway API.
+    /// Gateway API manifests.
     GatewayApi,
 }
 
-/// Routes in another language.
+/// Routes in another language, the result of a conversion.
 #[derive(Clone, Debug)]
 pub struct Converted {
-    /// The text.
+    /// Converted text.
     pub text: String,
-    /// What it does not say, or not exactly, in the order of the files.
+    /// Settings that the text does not express, or not exactly, in the order of the files.
     pub losses: Vec<Loss>,
 }
 
-/// Something that the other language cannot say.
+/// A setting that the target language cannot express.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// Where it is written.
+    /// Position of the setting.
     pub origin: SourceLocation,
-    /// What it is, and what became of it.
+    /// Description of the setting and of the difference.
     pub reason: String,
 }
 
-/// Writes the routes of a configuration in another language.
+/// Converts the routes of a configuration to another language.
 pub fn convert(config: &GatewayConfig, target: ConversionTarget) -> Converted {
     let mut losses = Vec::new();
     let plain = PlainConfig::of(config, &mut losses);
@@ -48,13 +48,13 @@ pub fn convert(config: &GatewayConfig, target: ConversionTarget) -> Converted {
     Converted { text, losses }
 }
 
-/// A configuration as rules alone.
+/// A configuration reduced to plain rules.
 pub(super) struct PlainConfig<'c> {
     pub(super) listeners: Vec<PlainListener<'c>>,
     pub(super) clusters: &'c [ClusterConfig],
 }
 
-/// A listener and its tables, the first first.
+/// A listener and its tables, in order.
 pub(super) struct PlainListener<'c> {
     pub(super) name: String,
     pub(super) address: ListenAddress,
@@ -64,7 +64,7 @@ pub(super) struct PlainListener<'c> {
 }
 
 impl PlainListener<'_> {
-    /// Notes that its TLS is not said, or not exactly.
+    /// Reports that its TLS settings are not expressed, or not exactly.
     pub(super) fn add_tls_losses(&self, reason: &str, losses: &mut Vec<Loss>) {
         let Some(first) = self.tls.and_then(|tls| tls.files().next()) else { return };
         let origin = SourceLocation { file: first.place.file.clone(), line: first.place.line };
@@ -72,13 +72,13 @@ impl PlainListener<'_> {
     }
 }
 
-/// Rules of eddy's own dialect.
+/// A table with rules of eddy's own dialect.
 pub(super) struct PlainTable {
     pub(super) name: String,
     pub(super) rules: Vec<PlainRule>,
 }
 
-/// A rule and what it does.
+/// A rule and its action.
 pub(super) struct PlainRule {
     pub(super) rule: Rule,
     pub(super) action: Action,
@@ -133,7 +133,7 @@ impl<'c> PlainConfig<'c> {
     }
 }
 
-/// The rules of a table in eddy's own dialect; `is_alone` where no other table serves the same listener.
+/// Returns the rules of a table in eddy's own dialect; `is_alone` is whether no other table serves the same listener.
 fn plain_table(
     config: &GatewayConfig,
     table: &eddy_route::RouteTable,
@@ -159,12 +159,12 @@ fn plain_table(
     PlainTable { name, rules }
 }
 
-/// The hosts of a rule; any host where it names none.
+/// Returns the hosts of a rule; any host if it names none.
 pub(super) fn hosts_of(rule: &Rule) -> Vec<HostPattern> {
     if rule.hosts.is_empty() { vec![HostPattern::Any] } else { rule.hosts.clone() }
 }
 
-/// Whether a rule takes all requests for a host, so that none of them comes to rules of less specific hosts.
+/// Whether a rule matches all requests for a host, so that none of them reaches rules of less specific hosts.
 pub(super) fn takes_all(rule: &Rule, host: &HostPattern) -> bool {
     let is_for_all = match &rule.path {
         PathPattern::Any => true,

@@ -1,8 +1,8 @@
-//! Values as YAML, for people: keys a line each, short lists in one.
+//! Writes values as readable YAML: one key per line, short lists in one line.
 
 use serde_json::Value;
 
-/// A value as the text of a block that is indented by so many spaces.
+/// Returns a value as a block that is indented by `indent` spaces.
 pub(super) fn block(value: &Value, indent: usize) -> String {
     let mut out = String::new();
     write(value, indent, &mut out);
@@ -24,7 +24,7 @@ fn write(value: &Value, indent: usize, out: &mut String) {
                     Value::Object(members) if !members.is_empty() => {
                         let mut own = String::new();
                         write(element, indent + 2, &mut own);
-                        // The first key stands behind the dash.
+                        // The first key is on the line of the dash.
                         out.push_str(&format!("{pad}- {}", own.trim_start()));
                     }
                     Value::Array(_)
@@ -63,7 +63,7 @@ fn nested(value: &Value, indent: usize, out: &mut String) {
     }
 }
 
-/// A value on one line; what is no plain word stands in quotes, as in JSON.
+/// Returns a value on one line; anything but a plain word is quoted, as in JSON.
 fn inline(value: &Value) -> String {
     match value {
         Value::String(text) => scalar_text(text),

@@ -1,24 +1,24 @@
-//! Which language a configuration is written in.
+//! Detection of the configuration language.
 
 use super::{envoy, nginx};
 use crate::problem::SourceText;
 use crate::yaml::has_outer_key;
 
-/// The language of a text.
+/// Configuration language of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConfigLanguage {
-    /// eddy's own: `eddy.yaml`.
+    /// eddy's own language: `eddy.yaml`.
     Eddy,
-    /// NGINX's; the first text, the others being files that it includes.
+    /// NGINX: the first text is `nginx.conf`, the others are files that it includes.
     Nginx,
-    /// Envoy's: a bootstrap file or a route configuration.
+    /// Envoy: a bootstrap file or a route configuration.
     Envoy,
-    /// Manifests of Kubernetes, perhaps beside texts of eddy's own.
+    /// Kubernetes manifests, possibly next to texts in eddy's own language.
     Kubernetes,
 }
 
 impl ConfigLanguage {
-    /// The language of texts that are one configuration.
+    /// Detects the language of texts that form one configuration.
     pub(crate) fn of(sources: &[SourceText]) -> Self {
         match sources.first() {
             Some(first) if nginx::is_nginx(&first.path) => Self::Nginx,
@@ -30,10 +30,10 @@ impl ConfigLanguage {
         }
     }
 
-    /// The language of one text in YAML or JSON, told by its outermost keys.
+    /// Detects the language of one YAML or JSON text by its outermost keys.
     ///
     /// # Cost
-    /// Reads the text up to the first key that tells; manifests begin with it.
+    /// Reads the text up to the first key that decides; manifests begin with it.
     pub(crate) fn of_text(source: &SourceText) -> Self {
         let is_object = has_outer_key(&source.text, |key| matches!(key, "apiVersion" | "kind"));
         if is_object { Self::Kubernetes } else { Self::Eddy }

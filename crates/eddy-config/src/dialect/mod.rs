@@ -1,4 +1,4 @@
-//! The languages of other programs: each from its text to the same config.
+//! Configuration languages of other programs, each translated into eddy's config.
 
 #[macro_use]
 pub(crate) mod kubernetes;

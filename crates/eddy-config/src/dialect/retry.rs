@@ -1,10 +1,10 @@
-//! When a request is tried again, in the words that Envoy has and Istio shares.
+//! Retry conditions, as named by Envoy and Istio.
 
 use eddy_http::GrpcStatus;
 
 use crate::config::RetryConfig;
 
-/// Takes a reason to try again into account; whether it is one that eddy knows.
+/// Adds a retry condition; returns whether eddy supports it.
 pub(super) fn add_reason(retry: &mut RetryConfig, reason: &str) -> bool {
     match reason {
         "5xx" => {
@@ -22,7 +22,7 @@ pub(super) fn add_reason(retry: &mut RetryConfig, reason: &str) -> bool {
         "internal" => retry.grpc_statuses.insert(GrpcStatus::Internal),
         "resource-exhausted" => retry.grpc_statuses.insert(GrpcStatus::ResourceExhausted),
         "unavailable" => retry.grpc_statuses.insert(GrpcStatus::Unavailable),
-        // A link that was never made is tried again anyway.
+        // A request whose connection could not be established is always retried.
         "connect-failure" | "refused-stream" | "reset-before-request" | "http3-post-connect-failure" | "" => {
         }
         _ => return false,
@@ -30,13 +30,13 @@ pub(super) fn add_reason(retry: &mut RetryConfig, reason: &str) -> bool {
     true
 }
 
-/// Puts the statuses in order, each once.
+/// Sorts the status codes and removes duplicates.
 pub(super) fn sort_statuses(retry: &mut RetryConfig) {
     retry.statuses.sort_unstable();
     retry.statuses.dedup();
 }
 
-/// The reasons, for people.
+/// Supported conditions, for messages.
 pub(super) const KNOWN: &str = "5xx, gateway-error, reset, connect-failure, retriable-4xx, and for gRPC cancelled, deadline-exceeded, internal, resource-exhausted and unavailable";
 
 #[cfg(test)]

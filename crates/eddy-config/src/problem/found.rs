@@ -1,4 +1,4 @@
-//! A problem as callers see it: where it is, what is wrong, what to do.
+//! A problem as callers see it: position, message and hint.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,65 +6,65 @@ use std::sync::Arc;
 use eddy_tls::{WrittenPath, WrittenPlace};
 use serde::Serialize;
 
-/// A text that was read, and the name its problems are reported under.
+/// A source text, and the name under which its problems are reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceText {
-    /// The file it came from, as the user named it.
+    /// File name as given by the user.
     pub path: Arc<str>,
-    /// The whole text.
+    /// Complete text.
     pub text: Arc<str>,
-    /// Whether another source asks for it: it is no configuration of its own, but a piece of that one.
+    /// Whether another source includes it: it is not a configuration of its own, but a part of that one.
     pub is_included: bool,
 }
 
-/// Something in a configuration that is wrong or looks wrong.
+/// An error or a probable mistake in a configuration.
 ///
 /// `Display` writes `file:line:column: error: message`, and a hint on a line of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// The file, as the user named it.
+    /// File name as given by the user.
     pub path: Arc<str>,
-    /// Line, counted from 1; 0 when the problem is the file as a whole.
+    /// Line, counted from 1; 0 if the problem concerns the file as a whole.
     pub line: u32,
     /// Column in characters, counted from 1; 0 when `line` is 0.
     pub column: u32,
-    /// How many characters of the line are meant; at least 1 when there is a line.
+    /// Number of characters of the line that the problem concerns; at least 1 if there is a line.
     pub length: u32,
-    /// Whether the configuration can be used.
+    /// Whether the configuration can still be used.
     pub severity: Severity,
-    /// What is wrong: lower case, no full stop.
+    /// Message: lower case, no full stop.
     pub message: String,
-    /// What to do about it, when there is something to say.
+    /// Suggested fix, if there is one.
     pub hint: Option<String>,
-    /// Number of problems that this one stands for: 1, or more where it says how many are not shown.
+    /// Number of problems that this one stands for: 1, or more if it reports how many are not shown.
     #[serde(skip)]
     pub count: usize,
 }
 
-/// How bad a problem is.
+/// Severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// The configuration can't be used.
+    /// The configuration cannot be used.
     Error,
-    /// The configuration can be used, but probably says something else than what was meant.
+    /// The configuration can be used, but probably does not mean what was intended.
     Warning,
 }
 
 impl SourceText {
-    /// A text under the name `path`.
+    /// Creates a source text with the name `path`.
     pub fn new(path: &str, text: &str) -> Self {
         Self { path: path.into(), text: text.into(), is_included: false }
     }
 
-    /// The same text as a piece of another source that asks for it.
+    /// Returns the same text as a part of another source that includes it.
     pub fn included(self) -> Self {
         Self { is_included: true, ..self }
     }
 }
 
 impl Problem {
-    /// A problem with what TLS needs, at the place where it is named.
+    /// Creates a problem with a file that TLS needs, at the position where the file is named.
     pub fn about(
         named: &WrittenPath,
         severity: Severity,
@@ -75,7 +75,7 @@ impl Problem {
         Self { message, ..Self::at(&named.place, severity, String::new(), hint) }
     }
 
-    /// A problem at a place that was written down.
+    /// Creates a problem at a recorded position.
     pub fn at(place: &WrittenPlace, severity: Severity, message: String, hint: Option<String>) -> Self {
         Self {
             path: Arc::clone(&place.file),
@@ -89,18 +89,18 @@ impl Problem {
         }
     }
 
-    /// Number of `problems`, those that are not shown included.
+    /// Returns the number of `problems`, including those that are not shown.
     pub fn total(problems: &[Self]) -> usize {
         problems.iter().map(|problem| problem.count).sum()
     }
 
-    /// Number of errors among `problems`, those that are not shown included.
+    /// Returns the number of errors among `problems`, including those that are not shown.
     pub fn errors(problems: &[Self]) -> usize {
         let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
         errors.map(|problem| problem.count).sum()
     }
 
-    /// An error of a file as a whole, such as one that can't be read.
+    /// Creates an error that concerns a file as a whole, such as one that cannot be read.
     pub fn of_file(path: &str, message: String, hint: Option<String>) -> Self {
         Self {
             path: path.into(),

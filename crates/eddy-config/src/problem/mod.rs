@@ -1,4 +1,4 @@
-//! What is wrong with a configuration: found by the checks, told to people and programs.
+//! Problems of a configuration: collected by the checks, shown to people and programs.
 
 mod found;
 mod render;

@@ -9,7 +9,7 @@ use super::report::is_unshowable;
 use super::{Problem, Severity, SourceText};
 use crate::dialect::gateway_api::ObjectStatus;
 
-/// Whether colours may be used.
+/// Whether colours are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colour {
     /// Plain text.
@@ -18,13 +18,13 @@ pub enum Colour {
     Always,
 }
 
-/// Shows `problems`, each with its line of `sources` and a mark below what is meant.
+/// Renders `problems`, each with its line of `sources` and a marker below the text in question.
 ///
 /// # Cost
 /// One pass over the sources that have problems, however long their lines, as long as the problems are in order.
 pub fn render(problems: &[Problem], sources: &[SourceText], colour: Colour) -> String {
     let paint = Paint::new(colour);
-    // Of two sources with one name the first is meant.
+    // If two sources have the same name, the first is used.
     let by_path: HashMap<&str, &SourceText> = if problems.is_empty() {
         HashMap::new()
     } else {
@@ -45,8 +45,8 @@ pub fn render(problems: &[Problem], sources: &[SourceText], colour: Colour) -> S
     out
 }
 
-/// `problems` as a JSON document: an object with the list `problems`, whose fields are those of [`Problem`], and where there
-/// are `objects` the list of them, whose fields are those of [`ObjectStatus`].
+/// Returns `problems` as a JSON document: an object with the list `problems`, whose members are the fields of
+/// [`Problem`], and, if there are `objects`, their list, whose members are the fields of [`ObjectStatus`].
 pub fn to_json(problems: &[Problem], objects: &[ObjectStatus]) -> String {
     #[derive(Serialize)]
     struct ProblemDocument<'p> {
@@ -83,7 +83,7 @@ fn render_one(out: &mut String, problem: &Problem, excerpt: Option<Excerpt>, pai
     out.push('\n');
 }
 
-/// The part of a line that is shown, and where the mark goes below it.
+/// The displayed part of a line, and the position of the marker below it.
 struct Excerpt {
     text: String,
     mark_start: usize,
@@ -96,7 +96,7 @@ impl Excerpt {
         let skipped = column.saturating_sub(EXCERPT_CHARS_MAX / 2);
         let rest = cursor.skip(line.trim_end_matches('\r'), skipped);
         let cut: String = rest.chars().take(EXCERPT_CHARS_MAX).collect();
-        // Every character is shown as one, so that the mark stands below what it means.
+        // Every character is shown as one character, so that the marker is below the right text.
         let text: String = cut.chars().map(|c| if is_unshowable(c) { ' ' } else { c }).collect();
         let mark_start = column - skipped;
         let room = text.chars().count().saturating_sub(mark_start).max(1);
@@ -104,20 +104,20 @@ impl Excerpt {
     }
 }
 
-/// Place in a line where the search for the next excerpt goes on: a file without line breaks is not searched from its
-/// beginning for each of its problems.
+/// Position in a line from which the search for the next excerpt continues, so that a file without line breaks is not
+/// searched from its beginning for each of its problems.
 #[derive(Default)]
 struct Cursor<'s> {
     line: &'s str,
     chars: usize,
     bytes: usize,
-    /// Characters passed over so far.
+    /// Characters skipped so far.
     #[cfg(test)]
     work: usize,
 }
 
 impl<'s> Cursor<'s> {
-    /// The part of `line` behind its first `chars` characters.
+    /// Returns the rest of `line` after its first `chars` characters.
     fn skip(&mut self, line: &'s str, chars: usize) -> &'s str {
         if !std::ptr::eq(self.line, line) || chars < self.chars {
             (self.line, self.chars, self.bytes) = (line, 0, 0);
@@ -167,7 +167,7 @@ impl Paint {
     }
 }
 
-/// Most characters of a line that are shown.
+/// Maximum number of characters of a line that are shown.
 const EXCERPT_CHARS_MAX: usize = 160;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Collects problems while a configuration is read and checked; bounded, sorted at the end.
+//! Collects problems while a configuration is read and checked: bounded, and sorted at the end.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -7,7 +7,7 @@ use std::hash::{BuildHasher, RandomState};
 use super::suggest::{COMPARISON, closest};
 use super::{Problem, Severity, SourceText};
 
-/// Where something is written.
+/// Position in a source text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct SourceSpan {
     /// Index of the source text.
@@ -16,30 +16,30 @@ pub(crate) struct SourceSpan {
     pub(crate) line: u32,
     /// Column in characters, from 1.
     pub(crate) column: u32,
-    /// Characters meant, all on that line.
+    /// Number of characters, all on that line.
     pub(crate) length: u32,
 }
 
-/// The problems found so far.
+/// Problems found so far.
 #[derive(Debug)]
 pub(crate) struct ProblemReport {
     found: Vec<PendingProblem>,
     /// Receives the hint of a problem that is not shown.
     spare: PendingProblem,
-    /// Hashes of all problems so far, shown or not: a problem that is noted twice counts once.
+    /// Hashes of all problems so far, shown or not: a problem that is reported twice counts once.
     known: HashSet<u64>,
     hasher: RandomState,
     /// Errors so far, shown or not.
     errors: usize,
     /// Warnings so far, shown or not.
     warnings: usize,
-    /// Work that may still be spent on guessing what was meant.
+    /// Remaining budget for suggestions of what was meant.
     guesses_left: usize,
     /// Whether objections are warnings.
     is_lenient: bool,
 }
 
-/// A problem whose place is not yet spelled out.
+/// A problem whose position is not yet resolved to a file name.
 #[derive(Debug, Default)]
 pub(crate) struct PendingProblem {
     place: SourceSpan,
@@ -51,7 +51,7 @@ pub(crate) struct PendingProblem {
 }
 
 impl ProblemReport {
-    /// A report without problems.
+    /// Creates an empty report.
     pub(crate) fn new() -> Self {
         Self {
             found: Vec::new(),
@@ -80,12 +80,13 @@ impl ProblemReport {
         self.is_lenient
     }
 
-    /// Notes what can be passed over at `place`: an error, or a warning where leniency was asked for.
+    /// Reports an objection at `place`: an error, or a warning if leniency was requested, because the item in question
+    /// can be ignored.
     pub(crate) fn objection(&mut self, place: SourceSpan, message: impl Into<String>) -> &mut PendingProblem {
         self.note(place, self.is_lenient, message.into())
     }
 
-    /// Notes an objection whose message is written only where it is shown; `place` alone tells it from others.
+    /// Reports an objection whose message is built only if it is shown; problems are distinguished by `place` alone.
     pub(crate) fn objection_with(
         &mut self,
         place: SourceSpan,
@@ -94,7 +95,7 @@ impl ProblemReport {
         self.note_with(place, self.is_lenient, message)
     }
 
-    /// Notes an error whose message is written only where it is shown; `place` alone tells it from others.
+    /// Reports an error whose message is built only if it is shown; problems are distinguished by `place` alone.
     pub(crate) fn error_with(
         &mut self,
         place: SourceSpan,
@@ -103,26 +104,26 @@ impl ProblemReport {
         self.note_with(place, false, message)
     }
 
-    /// Notes an error at `place`; a hint may be added to what is returned.
+    /// Reports an error at `place`; the returned problem can be given a hint.
     pub(crate) fn error(&mut self, place: SourceSpan, message: impl Into<String>) -> &mut PendingProblem {
         self.note(place, false, message.into())
     }
 
-    /// Notes a warning at `place`; a hint may be added to what is returned.
+    /// Reports a warning at `place`; the returned problem can be given a hint.
     pub(crate) fn warning(&mut self, place: SourceSpan, message: impl Into<String>) -> &mut PendingProblem {
         self.note(place, true, message.into())
     }
 
-    /// Whether an error was noted.
+    /// Whether an error was reported.
     pub(crate) fn has_errors(&self) -> bool {
         self.errors > 0
     }
 
-    /// The candidate that `written` was probably meant to be.
+    /// Returns the candidate that `written` was probably meant to be.
     ///
     /// # Cost
-    /// Bounded for the whole report, candidates that are passed over included: a file with thousands of bad names gets
-    /// no guesses for the last of them.
+    /// Bounded for the whole report, including candidates that are skipped: in a file with thousands of bad names, the
+    /// last ones get no suggestions.
     pub(crate) fn closest<'c>(
         &mut self,
         written: &str,
@@ -131,7 +132,8 @@ impl ProblemReport {
         closest(written, candidates, &mut self.guesses_left)
     }
 
-    /// The problems in the order of the files, each told once, places spelled out; behind them what is not shown.
+    /// Returns the problems in the order of the files, without duplicates and with resolved positions, followed by the
+    /// number of those that are not shown.
     pub(crate) fn into_problems(mut self, sources: &[SourceText]) -> Vec<Problem> {
         self.found
             .sort_by(|a, b| (a.place, a.is_warning, &a.message).cmp(&(b.place, b.is_warning, &b.message)));
@@ -172,7 +174,7 @@ impl ProblemReport {
         self.show(place, is_warning, message())
     }
 
-    /// Counts a problem, unless it is known; returns whether it is to be shown.
+    /// Counts a problem unless it is already known; returns whether it is to be shown.
     fn count(&mut self, hash: u64, is_warning: bool) -> bool {
         if !self.known.insert(hash) {
             return false;
@@ -194,12 +196,12 @@ impl ProblemReport {
 }
 
 impl PendingProblem {
-    /// Adds what to do about it.
+    /// Adds a hint how to fix the problem.
     pub(crate) fn hint(&mut self, hint: impl Into<String>) {
         self.hint = Some(hint.into());
     }
 
-    /// Adds what to do about it, worked out only where the problem is shown.
+    /// Adds a hint how to fix the problem, built only if the problem is shown.
     pub(crate) fn hint_with(&mut self, hint: impl FnOnce() -> String) {
         if !self.is_hidden {
             self.hint = Some(hint());
@@ -221,7 +223,7 @@ impl PendingProblem {
     }
 }
 
-/// `text` as a message may show it: control characters escaped, long text cut.
+/// Returns `text` as a message may show it: control characters are escaped and long texts are cut.
 pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     let is_fine = text.len() <= SHOWN_CHARS_MAX && !text.contains(is_unshowable);
     if is_fine {
@@ -242,17 +244,17 @@ pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Control characters and the marks that turn the direction of writing: they would let a text disguise itself.
+/// Whether `character` is a control character or changes the writing direction, by which a text could disguise itself.
 pub(super) fn is_unshowable(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
-/// Most errors, and most warnings, told at once.
+/// Maximum number of errors, and of warnings, that are shown.
 const PROBLEMS_MAX: usize = 1000;
-/// Most work spent on guessing what was meant, in all: a comparison costs [`COMPARISON`], a candidate that is passed over 1.
+/// Total budget for suggestions: a comparison costs [`COMPARISON`], a candidate that is skipped costs 1.
 const GUESSES_MAX: usize = 50_000 * COMPARISON;
-/// Most characters of a value that a message repeats.
+/// Maximum number of characters of a value that a message repeats.
 const SHOWN_CHARS_MAX: usize = 60;
 
 #[cfg(test)]
@@ -304,7 +306,7 @@ mod tests {
         for line in (1..=1500).chain(1..=1500) {
             report.error(SourceSpan { line, ..SourceSpan::default() }, "wrong").hint("mend");
         }
-        // One place may have several problems.
+        // One position may have several problems.
         report.error(SourceSpan { line: 1, ..SourceSpan::default() }, "also wrong");
         assert_eq!(Problem::errors(&report.into_problems(&[])), 1501);
     }

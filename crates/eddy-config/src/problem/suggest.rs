@@ -1,10 +1,10 @@
-//! Guesses which of the known names a misspelt one was meant to be.
+//! Suggests the known name that a misspelt one was probably meant to be.
 
-/// The candidate nearest to `written`, if one is near enough to be a likely slip.
+/// Returns the candidate nearest to `written`, if one is near enough to be a likely misspelling.
 ///
 /// # Cost
-/// Takes [`COMPARISON`] off `budget` for each candidate that is compared and 1 for each other; a `budget` that is spent
-/// ends the search.
+/// Deducts [`COMPARISON`] from `budget` for each candidate that is compared and 1 for each other; the search ends when
+/// `budget` is used up.
 pub(crate) fn closest<'c>(
     written: &str,
     candidates: impl IntoIterator<Item = &'c str>,
@@ -30,7 +30,7 @@ pub(crate) fn closest<'c>(
         let distance = edits_between(written, candidate);
         let is_near =
             distance <= allowed || is_same_word(written, candidate) || is_beginning(written, candidate);
-        // Of two as near the first by name, whatever order the candidates come in.
+        // Of two equally near candidates the first by name wins, regardless of the order of the candidates.
         if is_near && best.is_none_or(|best| (distance, candidate) < best) {
             best = Some((distance, candidate));
         }
@@ -38,7 +38,7 @@ pub(crate) fn closest<'c>(
     best.map(|(_, candidate)| candidate)
 }
 
-/// Whether the two differ only in case, separators or a plural ending.
+/// Whether both differ only in case, separators or a plural ending.
 fn is_same_word(a: &str, b: &str) -> bool {
     let plain = |text: &str| {
         let letters: String =
@@ -49,13 +49,14 @@ fn is_same_word(a: &str, b: &str) -> bool {
     !a.is_empty() && a == b
 }
 
-/// Whether one is the beginning of the other, and most of it.
+/// Whether one is a prefix of the other and at least half as long.
 fn is_beginning(a: &str, b: &str) -> bool {
     let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
     short.len() >= 3 && short.len() * 2 >= long.len() && long.starts_with(short)
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`, ignoring ASCII case.
+/// Returns the number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`, ignoring
+/// ASCII case.
 fn edits_between(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.chars().map(|c| c.to_ascii_lowercase()).take(COMPARED_CHARS_MAX).collect();
     let b: Vec<char> = b.chars().map(|c| c.to_ascii_lowercase()).take(COMPARED_CHARS_MAX).collect();
@@ -77,10 +78,10 @@ fn edits_between(a: &str, b: &str) -> usize {
     above.last().copied().unwrap_or(0)
 }
 
-/// Cost of comparing two names, in units of passing over one.
+/// Cost of comparing two names; the unit is the cost of skipping one.
 pub(crate) const COMPARISON: usize = 16;
 
-/// Longest name that is compared at all.
+/// Maximum length of a name that is compared.
 const COMPARED_CHARS_MAX: usize = 64;
 
 #[cfg(test)]
@@ -132,7 +133,7 @@ mod tests {
             let candidates = known.iter().inspect(|_| looked_at += 1).map(String::as_str);
             assert_eq!(closest("x", candidates, &mut budget), None);
         }
-        // Each search that finds the budget spent has looked at one candidate.
+        // Each search that finds the budget used up has looked at one candidate.
         assert!(looked_at <= 11_000, "{looked_at}");
     }
 }

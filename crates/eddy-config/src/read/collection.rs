@@ -1,4 +1,4 @@
-//! Reads lists, mappings with names of the user's choice, and values that may be written in two ways.
+//! Readers of lists, of mappings with user-defined names, and of values that can be written in two forms.
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -8,29 +8,29 @@ use super::value::{FromNode, FromScalar, Spanned, note_kind};
 use crate::problem::{ProblemReport, shown};
 use crate::yaml::{YamlNode, YamlNodeKind};
 
-/// A mapping with names of the user's choice, in the order of the file.
+/// A mapping with user-defined names, in the order of the file.
 #[derive(Clone, Debug)]
 pub(crate) struct NamedMap<K, V>(pub(crate) Vec<NamedEntry<K, V>>);
 
-/// A name and what stands under it.
+/// A name and its value.
 #[derive(Clone, Debug)]
 pub(crate) struct NamedEntry<K, V> {
     /// The name.
     pub(crate) name: Spanned<K>,
-    /// What stands under it; `None` when that is wrong.
+    /// The value; `None` if it is invalid.
     pub(crate) value: Option<Spanned<V>>,
 }
 
-/// One of two ways to write a value.
+/// A value that can be written in one of two forms.
 #[derive(Clone, Debug)]
 pub(crate) enum Either<A, B> {
-    /// The first way.
+    /// The first form.
     One(A),
-    /// The other way.
+    /// The second form.
     Other(B),
 }
 
-/// A large value that most mappings don't have: it is kept apart, so that the mapping stays small.
+/// A large value that most mappings do not have; it is boxed to keep the mapping small.
 #[derive(Clone, Debug)]
 pub(crate) struct Boxed<T>(pub(crate) Box<T>);
 
@@ -43,7 +43,7 @@ impl<T: FromNode> FromNode for Vec<Spanned<T>> {
             YamlNodeKind::List(elements) => {
                 let mut read = Self::with_capacity(elements.len());
                 read.extend(elements.iter().filter_map(|element| Spanned::read(element, report)));
-                // A list of which nothing is left is not the same as an empty one.
+                // A list without valid elements is not equal to an empty list.
                 (!read.is_empty() || elements.is_empty()).then_some(read)
             }
             YamlNodeKind::Text { .. } | YamlNodeKind::Mapping { .. } | YamlNodeKind::Refused => {
@@ -132,7 +132,7 @@ impl<T: FromNode> FromNode for Boxed<T> {
 }
 
 impl<T> OneOrMany<T> {
-    /// The values, be it one or a list, each with its place.
+    /// Returns the values, from a single value or a list, each with its position.
     pub(crate) fn into_many(this: Spanned<Self>) -> Vec<Spanned<T>> {
         match this.value {
             Self::One(value) => vec![Spanned { value, place: this.place }],

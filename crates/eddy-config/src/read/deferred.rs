@@ -1,4 +1,4 @@
-//! Values that are kept as written: what they mean is decided by who asks for them later.
+//! Values that are kept as written and interpreted later.
 
 use std::marker::PhantomData;
 
@@ -11,7 +11,7 @@ use crate::yaml::YamlNode;
 #[derive(Clone, Debug)]
 pub(crate) struct Any(pub(crate) Box<YamlNode<'static>>);
 
-/// A value that is read as a `T` later, perhaps after another was laid over it.
+/// A value that is read as a `T` later, possibly after another value is merged over it.
 #[derive(Clone, Debug)]
 pub(crate) struct Deferred<T> {
     /// The value as written.

@@ -1,4 +1,4 @@
-//! From the tree to the spec: readers of each kind of value.
+//! Readers that convert the YAML tree to the spec.
 
 mod collection;
 mod deferred;

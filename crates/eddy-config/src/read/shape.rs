@@ -1,57 +1,57 @@
-//! What can be written at a place: the facts from which the schema and the reference page are made.
+//! Schemas of the values: the facts from which the JSON Schema and the reference page are generated.
 
-/// What can be written at a place.
+/// Schema of a value.
 #[derive(Clone, Debug)]
 pub(crate) enum ValueSchema {
     /// A scalar.
     Word(WordInfo),
     /// A list of values.
     List(Box<Self>),
-    /// A mapping whose keys are names that the user chooses.
+    /// A mapping with user-defined names.
     Named {
-        /// What a name is.
+        /// Kind of the names.
         name: WordInfo,
-        /// What stands under a name.
+        /// Schema of the values.
         value: Box<Self>,
     },
-    /// One or the other, told apart by whether it is a scalar, a list or a mapping.
+    /// One of two schemas, distinguished by whether the value is a scalar, a list or a mapping.
     Either(Box<Self>, Box<Self>),
     /// A mapping with known keys.
     Mapping(MappingInfo),
-    /// Anything.
+    /// Any value.
     Any,
 }
 
 /// A kind of scalar.
 #[derive(Clone, Debug)]
 pub(crate) struct WordInfo {
-    /// Completes "expected …": `a duration such as 10s`.
+    /// Text that completes "expected …": `a duration such as 10s`.
     pub(crate) what: String,
-    /// What the schema calls it.
+    /// Type in the JSON Schema.
     pub(crate) kind: WordKind,
-    /// A pattern that every acceptable text matches, for editors.
+    /// Pattern that every valid text matches, for editors.
     pub(crate) pattern: Option<&'static str>,
-    /// The range in words.
+    /// Range, as text.
     pub(crate) limit: Option<String>,
-    /// The only acceptable texts and what each means, when there are few.
+    /// Valid keywords and their meanings, if there are only a few.
     pub(crate) choices: Vec<(&'static str, &'static str)>,
 }
 
-/// The type a scalar has in the schema.
+/// Type of a scalar in the JSON Schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WordKind {
-    /// Any text; a number will do where it spells one.
+    /// Any text; a number is accepted if it spells one.
     Text,
     /// A whole number within bounds.
     Number {
-        /// The least.
+        /// Minimum.
         least: i64,
-        /// The greatest.
+        /// Maximum.
         most: i64,
     },
-    /// A text, or a whole number that isn't negative.
+    /// A text, or a non-negative whole number.
     TextOrNumber,
-    /// A number from 0 to 100, perhaps with a point.
+    /// A number from 0 to 100, with optional decimal places.
     Decimal,
     /// `true` or `false`.
     Flag,
@@ -60,38 +60,38 @@ pub(crate) enum WordKind {
 /// A mapping with known keys.
 #[derive(Clone, Debug)]
 pub(crate) struct MappingInfo {
-    /// What it is called in the schema and in messages: `listener`.
+    /// Name in the schema and in messages: `listener`.
     pub(crate) name: &'static str,
-    /// What it is for.
+    /// Purpose of the mapping.
     pub(crate) about: String,
-    /// Its keys in the order of the reference.
+    /// Keys, in the order of the reference.
     pub(crate) keys: Vec<KeyInfo>,
-    /// How many of some keys are given.
+    /// Constraints on how many of some keys are given.
     pub(crate) groups: &'static [KeyGroup],
 }
 
-/// Keys of which a certain number is given.
+/// Keys of which a certain number must be given.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KeyGroup {
-    /// How many.
+    /// Number of keys that must be given.
     pub(crate) count: KeyGroupCount,
     /// The keys.
     pub(crate) keys: &'static [&'static str],
 }
 
-/// How many keys of a group are given.
+/// Number of keys of a group that must be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeyGroupCount {
-    /// One, no more and no less.
+    /// Exactly one.
     One,
-    /// One or more.
+    /// At least one.
     OneOrMore,
-    /// One or none.
+    /// At most one.
     NoneOrOne,
 }
 
 impl KeyGroupCount {
-    /// How the number is said: `exactly one`.
+    /// Returns the number in words: `exactly one`.
     pub(crate) fn text(self) -> &'static str {
         match self {
             Self::One => "exactly one",
@@ -104,19 +104,19 @@ impl KeyGroupCount {
 /// A key of a mapping.
 #[derive(Clone, Debug)]
 pub(crate) struct KeyInfo {
-    /// The key.
+    /// Name of the key.
     pub(crate) name: &'static str,
-    /// What it means.
+    /// Meaning of the key.
     pub(crate) text: String,
     /// Whether it must be given.
     pub(crate) is_required: bool,
-    /// The value it has when it isn't given, as it would be written.
+    /// Default value, in the form in which it would be written.
     pub(crate) default: Option<&'static str>,
-    /// What happens when it isn't given and there is no such value.
+    /// Effect of leaving the key out, if there is no default value.
     pub(crate) otherwise: Option<&'static str>,
-    /// A value as it may be written.
+    /// Example value.
     pub(crate) example: &'static str,
-    /// What can be written.
+    /// Schema of the value.
     pub(crate) shape: ValueSchema,
     /// Whether a node can be read as the key's value; for tests of defaults and examples.
     #[cfg(test)]
@@ -124,14 +124,14 @@ pub(crate) struct KeyInfo {
 }
 
 impl WordInfo {
-    /// A text without further form.
+    /// Returns the schema of a text without further constraints.
     pub(crate) fn text(what: &str) -> Self {
         Self { what: what.to_owned(), kind: WordKind::Text, pattern: None, limit: None, choices: Vec::new() }
     }
 }
 
 impl ValueSchema {
-    /// Completes "expected …".
+    /// Returns the text that completes "expected …".
     pub(crate) fn what(&self) -> String {
         match self {
             Self::Word(word) => word.what.clone(),
@@ -152,7 +152,8 @@ impl ValueSchema {
         }
     }
 
-    /// The keys of this mapping under which a mapping stands that has the key `name`: where it was probably meant to be.
+    /// Returns the keys of this mapping whose value is a mapping with the key `name`: where the key was probably meant
+    /// to be.
     pub(crate) fn parent_keys_of(&self, name: &str) -> Vec<&'static str> {
         let keys = self.mapping().map_or(&[][..], |info| &info.keys);
         let has_it = |key: &&KeyInfo| {
@@ -161,7 +162,7 @@ impl ValueSchema {
         keys.iter().filter(has_it).map(|key| key.name).collect()
     }
 
-    /// The mapping with known keys that stands here, or may.
+    /// Returns the schema of the mapping with known keys that is required or allowed here.
     fn mapping(&self) -> Option<&MappingInfo> {
         match self {
             Self::Mapping(info) => Some(info),

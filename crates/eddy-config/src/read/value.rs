@@ -1,71 +1,72 @@
-//! Reads one value from a node, and says in the same words everywhere what is wrong with it.
+//! Reads a single value from a node, with uniform problem messages.
 
 use super::shape::{KeyGroup, KeyGroupCount, ValueSchema, WordInfo, WordKind};
 use crate::problem::{ProblemReport, SourceSpan, shown};
 use crate::yaml::{YamlEntry, YamlNode, YamlNodeKind};
 
-/// A value and where it is written.
+/// A value and its position in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spanned<T> {
     /// The value.
     pub(crate) value: T,
-    /// Where it is written.
+    /// Position in the source.
     pub(crate) place: SourceSpan,
 }
 
-/// Something that can be read from a node.
+/// A value that can be read from a node.
 pub(crate) trait FromNode: Sized {
-    /// Whether nothing (`~` or `null`) is a value, too.
+    /// Whether an empty node (`~` or `null`) is also a value.
     const TAKES_NOTHING: bool = false;
 
-    /// Reads the value; `None` when it is wrong, which `report` was then told.
+    /// Reads the value; returns `None` if it is invalid, after reporting the problem.
     fn read(node: &YamlNode<'_>, report: &mut ProblemReport) -> Option<Self>;
 
-    /// What can be written.
+    /// Returns the schema of the value.
     fn shape() -> ValueSchema;
 
-    /// Whether `node` is of the right kind (scalar, list or mapping), whatever its content.
+    /// Whether `node` is of the right kind (scalar, list or mapping), regardless of its content.
     fn fits(node: &YamlNode<'_>) -> bool;
 }
 
-/// A scalar with a meaning.
+/// A value that is written as a scalar.
 pub(crate) trait FromScalar: Sized {
-    /// Whether it must be written without quotes, as numbers and `true` are.
+    /// Whether it must be written without quotes, like numbers and `true`.
     const IS_PLAIN: bool = false;
 
-    /// Reads the text.
+    /// Parses the text.
     fn parse(text: &str) -> Result<Self, Misfit>;
 
-    /// What the texts look like.
+    /// Returns the schema of the texts.
     fn info() -> WordInfo;
 }
 
-/// Why a text is not a certain kind of word.
+/// Why a text is not a valid value of a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Misfit {
-    /// It doesn't have the form.
+    /// The text is malformed.
     Form {
-        /// What to do.
+        /// Hint how to fix it.
         hint: Option<String>,
     },
-    /// It is none of a few words. The report looks for the one that was probably meant, as long as it has guesses left.
+    /// The text is not one of a few keywords. The report suggests the one that was probably meant, as long as its
+    /// budget for suggestions lasts.
     Choice {
-        /// The words that it may be a slip for.
+        /// Keywords that may have been meant.
         words: Vec<&'static str>,
     },
-    /// It has the form but is outside the range that its kind tells.
+    /// The text is well-formed but outside the range of its type.
     Range,
     /// Another reason, which completes "`text` …": `is not a time zone`.
     Reason {
         /// The reason.
         reason: String,
-        /// What to do.
+        /// Hint how to fix it.
         hint: Option<String>,
     },
 }
 
 impl<T: FromNode> Spanned<T> {
-    /// Reads a value and keeps its place.
+    /// Reads a value and keeps its position.
     pub(crate) fn read(node: &YamlNode<'_>, report: &mut ProblemReport) -> Option<Self> {
         if matches!(node.form, YamlNodeKind::Refused) {
             return None;
@@ -79,20 +80,20 @@ impl<T: FromNode> Spanned<T> {
 }
 
 impl Misfit {
-    /// A text of the wrong form.
+    /// A malformed text.
     pub(crate) const FORM: Self = Self::Form { hint: None };
 
-    /// A text of the wrong form, and how to mend it.
+    /// Returns the misfit of a malformed text, with a hint how to fix it.
     pub(crate) fn form(hint: impl Into<String>) -> Self {
         Self::Form { hint: Some(hint.into()) }
     }
 
-    /// Another reason.
+    /// Returns a misfit with another reason.
     pub(crate) fn reason(reason: impl Into<String>) -> Self {
         Self::Reason { reason: reason.into(), hint: None }
     }
 
-    /// Another reason, and how to mend it.
+    /// Returns a misfit with another reason, and a hint how to fix it.
     pub(crate) fn reason_with_hint(reason: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Reason { reason: reason.into(), hint: Some(hint.into()) }
     }
@@ -147,7 +148,7 @@ impl FromScalar for bool {
     }
 }
 
-/// Notes that a node is of the wrong kind.
+/// Reports that a node is of the wrong kind.
 pub(crate) fn note_kind(
     node: &YamlNode<'_>,
     expected: impl FnOnce() -> ValueSchema,
@@ -160,7 +161,7 @@ pub(crate) fn note_kind(
         YamlNodeKind::Mapping { .. } => "a mapping".to_owned(),
         YamlNodeKind::Refused => String::new(),
     };
-    // Of what was refused, the report knows already.
+    // The problem of a refused node is already reported.
     if !matches!(node.form, YamlNodeKind::Refused) {
         report.error_with(node.place, || format!("expected {}, found {}", expected().what(), found()));
     }
@@ -203,7 +204,7 @@ fn note_misfit(
     }
 }
 
-/// The entries of a mapping with known keys; a note and `None` when it is no mapping.
+/// Returns the entries of a mapping with known keys; reports a problem and returns `None` if the node is no mapping.
 pub(crate) fn entries_of<'n, 't, T: FromNode>(
     node: &'n YamlNode<'t>,
     report: &mut ProblemReport,
@@ -217,11 +218,11 @@ pub(crate) fn entries_of<'n, 't, T: FromNode>(
     }
 }
 
-/// Notes a key that the mapping called `mapping`, of the shape `shape`, doesn't have, which can be passed over; tells which
-/// one was probably meant.
+/// Reports an unknown key of the mapping `mapping` with the schema `shape`, as an objection that leniency can turn into
+/// a warning. Returns the key that was probably meant.
 ///
 /// # Cost
-/// Only a problem that is shown pays for its hint; the shape of a mapping is a large tree.
+/// Only a problem that is shown pays for its hint; the schema of a mapping is a large tree.
 pub(crate) fn unknown_key(
     entry: &YamlEntry<'_>,
     mapping: &str,
@@ -243,19 +244,19 @@ pub(crate) fn unknown_key(
     meant
 }
 
-/// What is known of a mapping when its entries were read.
+/// Context of a mapping whose entries have been read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MappingContext<'n, 't> {
     /// The mapping.
     pub(crate) node: &'n YamlNode<'t>,
-    /// What it is called in messages.
+    /// Name of the mapping in messages.
     pub(crate) title: &'static str,
-    /// The keys that misspelt ones were probably meant to be.
+    /// Known keys that misspelt keys were probably meant to be.
     pub(crate) meant: &'n [&'static str],
 }
 
 impl MappingContext<'_, '_> {
-    /// Notes a required key that is missing.
+    /// Reports a required key that is missing, with an example.
     pub(crate) fn note_missing(&self, key: &str, example: &str, report: &mut ProblemReport) {
         if !self.reports_missing(&[key]) {
             return;
@@ -265,14 +266,14 @@ impl MappingContext<'_, '_> {
             .hint(format!("for example `{key}: {example}`"));
     }
 
-    /// Notes a required key that is missing, where an example would say no more than its name.
+    /// Reports a required key that is missing, without an example, because it would say no more than the key.
     pub(crate) fn note_needed(&self, key: &str, report: &mut ProblemReport) {
         if self.reports_missing(&[key]) {
             report.error(self.node.place, format!("{} needs the key `{key}`", self.title));
         }
     }
 
-    /// Notes when too many or too few keys of `group` are given.
+    /// Reports if too many or too few keys of `group` are given.
     pub(crate) fn note_group(&self, group: &KeyGroup, report: &mut ProblemReport) {
         let YamlNodeKind::Mapping { entries, .. } = &self.node.form else { return };
         let KeyGroup { count, keys } = group;
@@ -290,8 +291,8 @@ impl MappingContext<'_, '_> {
         }
     }
 
-    /// Whether it is worth saying that none of `keys` is there: the whole mapping was read, and no misspelt key was
-    /// probably meant to be one of them.
+    /// Whether the absence of `keys` should be reported: the whole mapping was read, none of them is given, and no
+    /// misspelt key was probably meant to be one of them.
     fn reports_missing(&self, keys: &[&str]) -> bool {
         let is_whole = matches!(self.node.form, YamlNodeKind::Mapping { is_whole: true, .. });
         let is_there = keys.iter().any(|key| self.node.entry(key).is_some() || self.meant.contains(key));
@@ -299,7 +300,7 @@ impl MappingContext<'_, '_> {
     }
 }
 
-/// `a`, `b` and `c`.
+/// Formats a list of words: `a`, `b` and `c`.
 pub(crate) fn listed(words: &[&str], last: &str) -> String {
     let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     match quoted.split_last() {

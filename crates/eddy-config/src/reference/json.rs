@@ -1,4 +1,4 @@
-//! JSON that keeps the order of its keys, so that generated files read well and never change by themselves.
+//! JSON values that keep the order of their keys, so that generated files are readable and stable.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -16,22 +16,22 @@ pub(super) enum Json {
 }
 
 impl Json {
-    /// A text.
+    /// Returns a string value.
     pub(super) fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
-    /// An object with these entries in this order.
+    /// Returns an object with these entries in this order.
     pub(super) fn object<const COUNT: usize>(entries: [(&str, Self); COUNT]) -> Self {
         Self::Object(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
     }
 
-    /// A list of texts.
+    /// Returns a list of strings.
     pub(super) fn texts<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
         Self::List(texts.into_iter().map(Self::text).collect())
     }
 
-    /// What `node` is in JSON, where `shape` can be written.
+    /// Converts `node` to JSON, for a value of the given `shape`.
     pub(super) fn of(node: &YamlNode<'_>, shape: &ValueSchema) -> Self {
         match (&node.form, shape) {
             (_, ValueSchema::Either(one, other)) => {
@@ -64,7 +64,7 @@ impl Json {
                 });
                 Self::Object(object.collect())
             }
-            // A test reads every default and example, so nothing else comes here.
+            // A test reads every default and example, so no other combination occurs.
             (
                 YamlNodeKind::Text { .. }
                 | YamlNodeKind::List(_)
@@ -77,7 +77,7 @@ impl Json {
 }
 
 impl Json {
-    /// What `node` is in JSON where anything can be written.
+    /// Converts `node` to JSON, for a value that can be anything.
     fn of_any(node: &YamlNode<'_>) -> Self {
         match &node.form {
             YamlNodeKind::Text { text, is_plain: true } => match &**text {
@@ -97,7 +97,7 @@ impl Json {
     }
 }
 
-/// Whether `node` is of the kind (scalar, list or mapping) that `shape` is.
+/// Whether `node` is of the kind (scalar, list or mapping) that `shape` describes.
 fn is_fitting(node: &YamlNode<'_>, shape: &ValueSchema) -> bool {
     match (&node.form, shape) {
         (YamlNodeKind::Text { .. }, ValueSchema::Word(_))

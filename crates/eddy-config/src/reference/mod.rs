@@ -1,4 +1,4 @@
-//! What the declarations of the file format are published as: a JSON Schema for editors and a page for people.
+//! Documentation generated from the declarations of the file format: a JSON Schema for editors and a reference page.
 
 mod json;
 mod page;

@@ -6,7 +6,7 @@ use super::text::{absence, definition, limit, paragraphs};
 use crate::read::{FromNode, KeyGroupCount, KeyInfo, MappingInfo, ValueSchema, listed};
 use crate::spec::GatewaySpec;
 
-/// The reference page in Markdown, as published in `docs/reference/config.md`.
+/// Returns the reference page in Markdown, as published in `docs/reference/config.md`.
 pub fn reference_page() -> String {
     let mut sections = Vec::new();
     collect(&GatewaySpec::shape(), "", &mut sections);
@@ -19,7 +19,7 @@ pub fn reference_page() -> String {
     out
 }
 
-/// A mapping and the path where it stands first.
+/// A mapping and the first path at which it occurs.
 struct ReferenceSection {
     path: String,
     info: MappingInfo,
@@ -123,7 +123,7 @@ fn choices(shape: &ValueSchema) -> &[(&'static str, &'static str)] {
     }
 }
 
-/// The anchor that Markdown gives a heading.
+/// Returns the anchor that Markdown generates for a heading.
 fn anchor(heading: &str) -> String {
     let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ' '));
     kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()

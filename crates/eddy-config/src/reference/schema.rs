@@ -7,9 +7,9 @@ use crate::read::{FromNode, KeyGroup, KeyGroupCount, KeyInfo, MappingInfo, Value
 use crate::spec::GatewaySpec;
 use crate::yaml::parse;
 
-/// The JSON Schema of `eddy.yaml`, as published in `docs/reference/eddy.schema.json`.
+/// Returns the JSON Schema of `eddy.yaml`, as published in `docs/reference/eddy.schema.json`.
 ///
-/// An editor uses it when the first line of a file is `# yaml-language-server: $schema=` and its path.
+/// An editor uses it when the first line of a file is `# yaml-language-server: $schema=` followed by its path.
 pub fn schema() -> String {
     let ValueSchema::Mapping(root) = GatewaySpec::shape() else {
         unreachable!("the outermost value is a mapping")
@@ -53,7 +53,7 @@ fn mapping(info: &MappingInfo, definitions: &mut Definitions) -> Json {
     Json::Object(entries)
 }
 
-/// How many keys of a group are given.
+/// Returns the schema condition on the number of keys that are given of a group.
 fn group(group: &KeyGroup) -> Json {
     let each =
         Json::List(group.keys.iter().map(|key| Json::object([("required", Json::texts([*key]))])).collect());
@@ -90,7 +90,7 @@ fn property(key: &KeyInfo, definitions: &mut Definitions) -> Json {
     Json::Object(entries)
 }
 
-/// A value of our own, written as YAML, in JSON.
+/// Converts a default or example, which is written as YAML, to JSON.
 fn written(text: &str, shape: &ValueSchema) -> Json {
     let tree = parse(text, 0, &mut ProblemReport::new());
     tree.root.map_or_else(|| Json::text(""), |node| Json::of(&node, shape))
@@ -115,7 +115,7 @@ fn shape(of: &ValueSchema, definitions: &mut Definitions) -> Json {
         ValueSchema::Mapping(info) => {
             let name = definition(info);
             if !definitions.iter().any(|(known, _)| *known == name) {
-                // Its place is taken before its own parts take theirs.
+                // The definition is reserved before its nested definitions are added, which keeps the order.
                 let place = definitions.len();
                 definitions.push((name.clone(), Json::Flag(true)));
                 let body = mapping(info, definitions);
@@ -129,7 +129,7 @@ fn shape(of: &ValueSchema, definitions: &mut Definitions) -> Json {
 fn word(info: &WordInfo) -> Json {
     let mut entries = Vec::new();
     let kind = match info.kind {
-        // A text without a form may look like a number or `true`; which it is, the key decides.
+        // A text without a pattern may look like a number or `true`; the key decides how it is read.
         WordKind::Text if info.pattern.is_none() && info.choices.is_empty() => {
             Json::texts(["string", "number", "boolean"])
         }

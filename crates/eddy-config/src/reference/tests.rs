@@ -1,4 +1,4 @@
-//! Every default and example can be read, and the defaults told are those that hold.
+//! Tests that every default and example can be read, and that the documented defaults are the effective ones.
 
 use eddy_upstream::ClusterTlsConfig;
 
@@ -57,7 +57,8 @@ enum Defaults {
     Left,
 }
 
-/// A value of `shape` with what is required, and with defaults if so chosen; `None` when there is nothing to write.
+/// Writes a value of `shape` with all required keys, and with defaults if chosen; `None` when there is nothing to
+/// write.
 fn write(shape: &ValueSchema, key: &KeyInfo, defaults: Defaults) -> Option<String> {
     match shape {
         ValueSchema::Word(_) | ValueSchema::Any => None,
@@ -84,7 +85,7 @@ fn write(shape: &ValueSchema, key: &KeyInfo, defaults: Defaults) -> Option<Strin
             let name = match key.name {
                 "routes" => "site",
                 "filters" => "f0",
-                // Fields of requests and of answers share their names.
+                // Fields of requests and of responses share one namespace.
                 "response" => "answers",
                 _ => "users",
             };
@@ -109,10 +110,10 @@ fn first_choice(info: &MappingInfo) -> &'static str {
 fn write_mapping(info: &MappingInfo, choice: &str, defaults: Defaults) -> String {
     let first = first_choice(info);
     let mut parts = Vec::new();
-    // A rewrite may be left out, and its path may use only what the rule's path captures.
+    // A rewrite may be left out, and its path may use only names that the rule's path captures.
     let is_needed = |group: &&KeyGroup| group.count == KeyGroupCount::OneOrMore && info.name != "a rewrite";
     let needed = info.groups.iter().filter(is_needed);
-    // A file with a chain of certificates goes with that of its key.
+    // A certificate chain needs the key that belongs to it.
     let key_of_chain = (info.name == "a certificate").then_some("key");
     let needed: Vec<&str> = needed.map(|group| group.keys[0]).chain(key_of_chain).collect();
     for key in &info.keys {
@@ -121,7 +122,7 @@ fn write_mapping(info: &MappingInfo, choice: &str, defaults: Defaults) -> String
         let nested = write(&key.shape, key, defaults);
         let text = match (nested, key.default) {
             _ if !is_wanted => continue,
-            // The rule says this of the first filter, which is none in Lua.
+            // The rule's settings are for the first filter, which is not a Lua filter.
             _ if info.name == "a filter under a rule" && key.name == "lua" => continue,
             (Some(nested), _) => nested,
             (None, Some(default)) if defaults == Defaults::Written => default.to_owned(),
@@ -135,7 +136,7 @@ fn write_mapping(info: &MappingInfo, choice: &str, defaults: Defaults) -> String
 
 fn config(defaults: Defaults) -> (String, GatewayConfig) {
     let ValueSchema::Mapping(info) = GatewaySpec::shape() else { panic!("a mapping") };
-    // The examples name two clusters more.
+    // The examples refer to two further clusters.
     let others = "clusters: {logs: {endpoints: ['127.0.0.1:1'], protocol: http2}, users-west: {endpoints: ['127.0.0.1:2']}, users: {";
     let text = write_mapping(&info, "", defaults).replace("clusters: {users: {", others);
     match check(&[SourceText::new("all.yaml", &text)]) {
@@ -156,7 +157,7 @@ fn the_defaults_that_are_told_are_those_that_hold() {
     }
     written.shown = left.shown.clone();
     written.version = left.version.clone();
-    // Where files are named is no default.
+    // The column of a file name depends on whether defaults are written.
     for tls in
         written.listeners.iter_mut().chain(&mut left.listeners).filter_map(|listener| listener.tls.as_mut())
     {
@@ -167,7 +168,7 @@ fn the_defaults_that_are_told_are_those_that_hold() {
     {
         forget_cluster_places(tls);
     }
-    // Ranks are optional, with 0 for none.
+    // A rank is optional; no rank and rank 0 are equivalent.
     for rule in written.tables.iter_mut().flat_map(|table| &mut table.rules) {
         rule.rank = rule.rank.filter(|rank| *rank != 0);
     }

@@ -1,8 +1,8 @@
-//! Turns doc comments and titles into text for the schema and the page.
+//! Converts doc comments and titles to text for the schema and the reference page.
 
 use crate::read::{KeyInfo, MappingInfo, ValueSchema};
 
-/// The paragraphs of a doc comment, each on one line.
+/// Returns the paragraphs of a doc comment, each on one line.
 pub(super) fn paragraphs(doc: &str) -> Vec<String> {
     let mut paragraphs = vec![String::new()];
     for line in doc.lines().map(str::trim) {
@@ -21,13 +21,13 @@ pub(super) fn paragraphs(doc: &str) -> Vec<String> {
     paragraphs
 }
 
-/// What a mapping is called as a definition of the schema: `a listener` is `listener`.
+/// Returns the name of a mapping's schema definition: `a listener` becomes `listener`.
 pub(super) fn definition(info: &MappingInfo) -> String {
     let name = info.name.trim_start_matches("a ").trim_start_matches("an ").trim_start_matches("the ");
     name.replace(' ', "_")
 }
 
-/// What holds when a key isn't given; `None` when the text of the key says it, or it must be given.
+/// Returns the effect of leaving a key out; `None` when the key's text says it, or the key is required.
 pub(super) fn absence(key: &KeyInfo) -> Option<String> {
     match (key.default, key.otherwise) {
         (Some("''"), _) => Some("Default: empty.".to_owned()),
@@ -37,7 +37,7 @@ pub(super) fn absence(key: &KeyInfo) -> Option<String> {
     }
 }
 
-/// The range of a value, or of the elements of a list.
+/// Returns the range of a value, or of the elements of a list.
 pub(super) fn limit(shape: &ValueSchema) -> Option<&str> {
     match shape {
         ValueSchema::Word(word) => word.limit.as_deref(),

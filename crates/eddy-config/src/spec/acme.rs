@@ -1,28 +1,30 @@
-//! The keys of certificates that are ordered.
+//! Configuration keys of certificates ordered through ACME.
 
 use crate::value::{ChallengeName, ConfigName, DirectoryUrl, EmailAddress, FilePath};
 
 mapping! {
-    /// An authority that certificates are ordered from (ACME, RFC 8555).
+    /// A certificate authority that issues certificates through ACME (RFC 8555).
     ///
-    /// Certificates are ordered for the hosts that certificates of listeners name with `acme`, kept on disk and renewed when
-    /// two thirds of their time are over, or when the authority says. Every cleartext and TLS listener that serves HTTP
-    /// answers the authority's challenges before its own rules and filters do.
+    /// eddy orders certificates for the hosts that the certificates of listeners list under `acme`, stores them on
+    /// disk, and renews them when two thirds of their lifetime are over or when the authority asks for it. Every
+    /// listener that serves HTTP, with or without TLS, answers the authority's challenges before its own rules and
+    /// filters run.
     AcmeSpec as "acme" {
-        /// Where the account and certificates are kept: a folder, made where it is missing, that nobody but eddy may read. A
-        /// relative path is taken from where the configuration file lies. Several processes may share it; one of them orders.
+        /// Directory that stores the account and the certificates. It is created if it does not exist and must be
+        /// readable only by eddy. Relative paths are resolved against the directory of the configuration file. Several
+        /// processes may share it; one of them orders.
         required store: FilePath, example "/var/lib/eddy/acme";
-        /// Whether you have read the authority's terms of service and accept them; nothing is ordered otherwise.
+        /// Whether you have read and accept the authority's terms of service. Nothing is ordered otherwise.
         required terms_accepted: bool, example "true";
-        /// Where the authority says how it is to be asked.
+        /// URL of the authority's ACME directory.
         optional directory: DirectoryUrl, default "https://acme-v02.api.letsencrypt.org/directory", example "https://acme-staging-v02.api.letsencrypt.org/directory";
-        /// Whom the authority may write to.
+        /// Contact address that is sent to the authority.
         optional email: EmailAddress, otherwise "it is told no address", example "ops@example.com";
-        /// How hosts are proven to be served here.
+        /// Challenge by which the authority verifies that a host is served here.
         optional challenge: ChallengeName, default "tls-alpn-01", example "http-01";
-        /// The kind of certificate, of those that the authority offers.
+        /// Certificate profile, one of those that the authority offers.
         optional profile: ConfigName, otherwise "the authority chooses", example "shortlived";
-        /// Who vouches for the authority's own certificate: a PEM file.
+        /// PEM file with the CA certificates that verify the authority's own server certificate.
         optional authorities: FilePath, otherwise "the authorities of the machine", example "internal.pem";
     }
 }

@@ -1,4 +1,4 @@
-//! The keys of the filters that eddy brings along.
+//! Configuration keys of the built-in filters.
 
 use super::EditsSpec;
 use crate::config::AddressBlock;
@@ -10,240 +10,252 @@ use crate::value::{
 };
 
 mapping! {
-    /// Asks for a user name and a password (RFC 7617). Without the right ones the answer is 401.
+    /// HTTP basic authentication (RFC 7617): requires a user name and a password. Otherwise the response is 401.
     ///
-    /// A refused request costs as much work whether or not there is such a user. Slow forms (bcrypt, SHA-crypt) are
-    /// computed on threads of their own, never on a worker.
+    /// A refused request costs the same amount of work whether or not the user exists. Slow password hashes (bcrypt,
+    /// SHA-crypt) are computed on separate threads, never on a worker.
     BasicAuthSpec as "basic_auth" {
-        /// Users, and for each a hash as in `file`, or the password itself. A password that begins with `{` or `$` is
-        /// written behind `{PLAIN}`.
+        /// Users, each with a password hash as in `file`, or with the plain password. A plain password that begins with
+        /// `{` or `$` is written with the prefix `{PLAIN}`.
         optional users: NamedMap<UserName, BoundedText<1024>>, otherwise "those of `file`", example "{alice: '$2y$10$abcdefghijklmnopqrstuuM5mQ8M5myIEaBDev7HcpLnIZwoCz6rq'}";
-        /// A file of lines `user:hash`, as `htpasswd -B` writes it: bcrypt (`$2a$`, `$2b$`, `$2y$`), SHA-crypt (`$5$`,
-        /// `$6$`) or `{SHA}`. It is read when the configuration is. A relative path begins where the configuration
-        /// file lies. Where a user stands in both, `users` holds.
+        /// Password file with lines `user:hash`, as `htpasswd -B` writes it: bcrypt (`$2a$`, `$2b$`, `$2y$`), SHA-crypt
+        /// (`$5$`, `$6$`) or `{SHA}`. It is read together with the configuration. Relative paths are resolved against
+        /// the directory of the configuration file. If a user is in both, the entry in `users` applies.
         optional file: FilePath, otherwise "those of `users`", example "./users.htpasswd";
-        /// What a browser shows when it asks for the password.
+        /// Realm: the text that a browser shows when it asks for the password.
         optional realm: BoundedText<256>, default "restricted", example "the back office";
-        /// The field that tells the endpoint the user's name; a client's own is removed. Filters find the name in the
-        /// metadata `auth`/`user`.
+        /// Request header that passes the user name to the endpoint. The header is removed from client requests. Other
+        /// filters find the user name in the metadata `auth`/`user`.
         optional user_header: FieldName, otherwise "the endpoint is not told", example "x-user";
-        /// Whether `Authorization` is taken out of the request, so that the endpoint does not see the password.
+        /// Whether the `Authorization` header is removed from the request, so that the endpoint does not see the
+        /// password.
         optional strip: bool, default "true", example "false";
-        /// How passwords that were found right are remembered, so that slow forms are not computed for each request.
+        /// Cache of verified passwords, so that slow hashes are not computed for every request.
         optional cache: AuthCacheSpec, otherwise "its defaults", example "{ttl: 1m}";
-        /// Threads that compute slow forms.
+        /// Number of threads that compute slow hashes.
         optional threads: Number<1, 64>, default "2", example "4";
-        /// Most requests that wait for those threads. Beyond it the answer is 503.
+        /// Maximum number of requests that wait for these threads. Further requests are answered 503.
         optional queue: Number<1, 65_536>, default "256", example "64";
         group OneOrMore of users file;
     }
 }
 
 mapping! {
-    /// How passwords that were found right by a slow form are remembered: as a keyed hash in memory, never the
-    /// passwords themselves. Nothing is remembered of quick forms, and nothing of wrong passwords.
+    /// Cache of passwords that were verified by a slow hash. It holds keyed hashes in memory, never the passwords
+    /// themselves. Fast hashes and wrong passwords are not cached.
     AuthCacheSpec as "cache of basic_auth" {
-        /// How long a password is remembered; `0s` for not at all. A reload forgets all.
+        /// Time for which a verified password is cached; `0s` disables the cache. A reload clears it.
         optional ttl: Time<0, 86_400_000>, default "5m", example "1m";
-        /// Most passwords that are remembered.
+        /// Maximum number of cached passwords.
         optional entries: Number<1, 1_048_576>, default "4096", example "1024";
     }
 }
 
 mapping! {
-    /// Changes fields of requests and responses.
+    /// Changes headers of requests and responses.
     ///
-    /// Values may have variables: `${peer}`, `${peer_ip}`, `${local}`, `${listener}`, `${rule}`, `${cluster}`,
+    /// Values may contain variables: `${peer}`, `${peer_ip}`, `${local}`, `${listener}`, `${rule}`, `${cluster}`,
     /// `${request_id}`, `${method}`, `${target}`, `${path}`, `${query}`, `${authority}`, `${scheme}`, `${header.NAME}`
-    /// (a field of the request), `${metadata.SPACE.KEY}`; in responses also `${status}`, `${endpoint}` and
-    /// `${response.NAME}`. `$$` is a dollar sign. Where the value is empty no field is written.
+    /// (a request header), `${metadata.SPACE.KEY}`; in responses also `${status}`, `${endpoint}` and
+    /// `${response.NAME}`. `$$` is a dollar sign. If a value is empty, the header is not written.
     HeadersSpec as "headers" {
-        /// Changes to the request that goes to the endpoint, and that later filters see.
+        /// Changes to the request that later filters and the endpoint see.
         optional request: Boxed<EditsSpec>, otherwise "none", example "{set: {x-client: '${peer_ip}'}}";
-        /// Changes to the response that goes to the client, and that earlier filters of the list see.
+        /// Changes to the response that earlier filters of the list and the client see.
         optional response: Boxed<EditsSpec>, otherwise "none", example "{remove: [server]}";
         group OneOrMore of request response;
     }
 }
 
 mapping! {
-    /// Tells browsers which other sites may read what is answered (Fetch standard). Preflights are answered by eddy;
-    /// what the endpoint says of the matter is replaced.
+    /// Cross-origin resource sharing (CORS, Fetch standard): tells browsers which other origins may read responses.
+    /// eddy answers preflight requests itself and replaces the CORS headers of the endpoint.
     CorsSpec as "cors" {
-        /// Sites that may: one as in `https://example.com`, all below a name as in `https://*.example.com`, a regular
-        /// expression behind `~` that the whole origin matches, or `*` for all.
+        /// Allowed origins: a single origin such as `https://example.com`, all subdomains as in
+        /// `https://*.example.com`, a regular expression after `~` that must match the whole origin, or `*` for all.
         required origins: Vec<Spanned<OriginText>>, example "['https://example.com', 'https://*.example.org']";
-        /// Methods that they may use; `*` for all.
+        /// Methods that these origins may use; `*` for all.
         optional methods: Vec<Spanned<MethodOrAll>>, default "[GET, HEAD, POST]", example "[GET, PUT, DELETE]";
-        /// Fields that they may send beside the harmless ones; `*` for all.
+        /// Request headers that these origins may send in addition to the safelisted ones; `*` for all.
         optional headers: Vec<Spanned<FieldNameOrAll>>, default "[]", example "[authorization, content-type]";
-        /// Fields of the response that they may read beside the harmless ones; `*` for all.
+        /// Response headers that these origins may read in addition to the safelisted ones; `*` for all.
         optional expose: Vec<Spanned<FieldNameOrAll>>, default "[]", example "[x-request-id]";
-        /// Whether requests may carry cookies and passwords. Not together with the origin `*`.
+        /// Whether requests may carry credentials such as cookies and passwords. Cannot be combined with the origin
+        /// `*`.
         optional credentials: bool, default "false", example "true";
-        /// How long a browser may remember the answer to a preflight.
+        /// Time for which a browser may cache the response to a preflight request.
         optional max_age: Time<0, 86_400_000>, default "10m", example "1h";
     }
 }
 
 mapping! {
-    /// Lets addresses in or keeps them out. First `deny`: who is in it is refused. Then `allow`, where there is one: who
-    /// is not in it is refused. The answer is 403.
+    /// IP allowlist and denylist. Addresses in `deny` are refused first. Then, if `allow` is given, all addresses
+    /// outside it are refused. The response is 403.
     IpAccessSpec as "ip_access" {
-        /// Addresses that are kept out.
+        /// Denylist: addresses that are refused.
         optional deny: Vec<Spanned<AddressBlock>>, otherwise "none", example "[203.0.113.0/24]";
-        /// Addresses that are let in. Clients of a Unix socket have no address and are never in it.
+        /// Allowlist: addresses that are accepted. Clients of a Unix socket have no address and are never in it.
         optional allow: Vec<Spanned<AddressBlock>>, otherwise "all", example "[10.0.0.0/8, 'fd00::/8']";
-        /// Whose address counts.
+        /// Selects the client address that is checked.
         optional client: ClientSpec, otherwise "the peer's", example "{forwarded_position: 1, trusted: [10.0.0.1]}";
         group OneOrMore of deny allow;
     }
 }
 
 mapping! {
-    /// Whose address counts where proxies stand in front: an address of `X-Forwarded-For`, if the peer is trusted. A
-    /// trusted peer that sends too few addresses counts as the client itself; one that sends no address there counts
-    /// as nobody, which is refused.
+    /// Selects the client address from `X-Forwarded-For` if the peer is a trusted proxy. A trusted peer that sends too
+    /// few addresses counts as the client itself. If it sends something that is not an address, the client has no
+    /// address and the request is refused.
     ClientSpec as "client" {
-        /// Which address of `X-Forwarded-For`, counted from the end: 1 is the one that the proxy in front wrote.
+        /// Position of the address in `X-Forwarded-For`, counted from the end: 1 is the one that the proxy in front of
+        /// eddy wrote.
         required forwarded_position: Number<1, 16>, example "1";
-        /// The proxies in front; peers that come by a Unix socket are always trusted.
+        /// Addresses of the trusted proxies in front of eddy. Peers that connect through a Unix socket are always
+        /// trusted.
         required trusted: Vec<Spanned<AddressBlock>>, example "[10.0.0.0/8]";
     }
 }
 
 mapping! {
-    /// Gives requests an id, which goes to the endpoint.
+    /// Gives each request an ID, which is forwarded to the endpoint.
     RequestIdSpec as "request_id" {
-        /// The field that carries the id.
+        /// Header that carries the ID.
         optional header: FieldName, default "x-request-id", example "x-trace";
-        /// What a new id looks like.
+        /// Format of generated IDs.
         optional format: IdFormatName, default "uuid7", example "hex";
-        /// Peers whose own id is kept, if it is made of 1 to 128 visible characters. Everyone else's is replaced.
+        /// Peers whose own request ID is kept if it consists of 1 to 128 visible characters. All other IDs are
+        /// replaced.
         optional trusted: Vec<Spanned<AddressBlock>>, default "[]", example "[10.0.0.0/8]";
-        /// Whether the client is told the id, in the same field.
+        /// Whether the response to the client has the ID as well, in the same header.
         optional respond: bool, default "false", example "true";
     }
 }
 
 mapping! {
-    /// Refuses requests that come too often with 429 and `Retry-After`. Requests are counted by this process alone, over
-    /// all workers.
+    /// Request rate limit: refuses requests above the rate with 429 and `Retry-After`. Each process counts its own
+    /// requests, over all workers.
     ///
-    /// A rate by client or header is exact. With `key: all` each worker takes requests in small lots from the common
-    /// stock, so that up to a 64th of `burst` may be missing, or come later.
+    /// Limits per client or header are exact. With `key: all`, each worker takes requests from the common bucket in
+    /// small lots, so up to a 64th of `burst` may be unavailable to other workers, or become available later.
     RateLimitSpec as "rate_limit" {
-        /// Requests that are let through in each `per`.
+        /// Requests that are allowed in each `per`.
         required requests: Number<1, 10_000_000>, example "100";
-        /// The time in which they are counted.
+        /// Period of the rate.
         required per: Time<1, 86_400_000>, example "1s";
-        /// Most requests at once after a pause.
+        /// Burst size: maximum number of requests at once after a pause.
         optional burst: Number<1, 10_000_000>, otherwise "as many as `requests`", example "20";
-        /// Which requests are counted together.
+        /// Key by which requests are counted.
         optional key: RateKeyName, default "client", example "all";
-        /// Count together what has the same value of this field. Requests without it are counted together, too.
+        /// Counts requests by the value of this header. Requests without it are counted together, too.
         optional header: FieldName, otherwise "`key` decides", example "x-api-key";
-        /// Whose address counts, with `key: client`.
+        /// Selects the client address, with `key: client`.
         optional client: ClientSpec, otherwise "the peer's", example "{forwarded_position: 1, trusted: [10.0.0.1]}";
-        /// How many bits of an IPv6 address make a client; a household or server usually has all of a /64.
+        /// Prefix length in bits that identifies an IPv6 client. A household or server usually has a whole /64.
         optional ipv6_prefix: Number<16, 128>, default "64", example "56";
-        /// Most clients or values that are counted at once, 16 bytes each, rounded up to a power of two. With more, those that have used least
-        /// are forgotten first.
+        /// Maximum number of clients or header values that are counted at once, 16 bytes each, rounded up to a power of
+        /// two. Beyond it, the least used are evicted first.
         optional entries: Number<64, 4_194_304>, default "65536", example "1000000";
-        /// Which answers tell of the limit in the fields `RateLimit-Policy` and `RateLimit`.
+        /// Which responses have the headers `RateLimit-Policy` and `RateLimit`.
         optional tell: RateFieldsName, default "refused", example "always";
         group NoneOrOne of key header;
     }
 }
 
 mapping! {
-    /// Refuses bodies that are too large: by their length before they are read, else when they grow too large.
+    /// Body size limits. Bodies that are too large are refused: by their `Content-Length` before they are read,
+    /// otherwise as soon as they exceed the limit.
     BodyLimitSpec as "body_limit" {
-        /// Largest body of a request. Beyond it the answer is 413.
+        /// Maximum size of a request body. Larger requests are answered 413.
         optional request: ByteSize<0, 1_125_899_906_842_624>, otherwise "there is no limit", example "10MiB";
-        /// Largest body of a response. Beyond it the answer is 502, or the response is cut off if it has begun.
+        /// Maximum size of a response body. Larger responses are answered 502, or cut off if the response has begun.
         optional response: ByteSize<0, 1_125_899_906_842_624>, otherwise "there is no limit", example "100MiB";
         group OneOrMore of request response;
     }
 }
 
 mapping! {
-    /// Delays and refuses requests, to see how clients bear it. Which ones is drawn for each request and for both
-    /// faults alone; a request that is drawn for both is refused at once.
+    /// Fault injection: delays and refuses requests to test how clients cope. Each request is drawn at random,
+    /// separately for both faults. A request that is drawn for both is refused at once.
     FaultSpec as "fault" {
-        /// Delay requests.
+        /// Delays requests.
         optional delay: DelaySpec, otherwise "none are", example "{time: 2s, percent: 5}";
-        /// Answer requests instead of passing them on.
+        /// Answers requests instead of forwarding them.
         optional abort: AbortSpec, otherwise "none are", example "{status: 503, percent: 0.1}";
-        /// Only requests that have these fields, all of them: a name and the whole value, or `*` for any.
+        /// Restricts the faults to requests that have all of these headers: a name and the whole value, or `*` for any
+        /// value.
         optional headers: NamedMap<FieldName, BoundedText<4096>>, otherwise "all requests", example "{x-test: slow}";
         group OneOrMore of delay abort;
     }
 }
 
 mapping! {
-    /// Which requests are delayed, and how long.
+    /// Which requests are delayed, and for how long.
     DelaySpec as "delay" {
-        /// How long; at most the filter's `timeout`.
+        /// Length of the delay; at most the filter's `timeout`.
         required time: Time<1, 3_600_000>, example "2s";
-        /// How many of the requests.
+        /// Percentage of requests that are delayed.
         optional percent: Percent, default "100", example "5";
     }
 }
 
 mapping! {
-    /// Which requests are answered instead of passed on, and how.
+    /// Which requests are answered instead of forwarded, and with which status.
     AbortSpec as "abort" {
-        /// The status of the answer.
+        /// Status of the response.
         required status: Number<200, 599>, example "503";
-        /// How many of the requests.
+        /// Percentage of requests that are answered.
         optional percent: Percent, default "100", example "0.1";
     }
 }
 
 mapping! {
-    /// Makes calls of gRPC of requests with JSON, and JSON of what they are answered with, as the option
-    /// `google.api.http` of the methods says. The endpoint gets `POST /package.Service/Method` with
-    /// `content-type: application/grpc`; requests that are gRPC already go on as they are.
+    /// JSON-to-gRPC transcoding: converts HTTP requests with JSON to gRPC calls and the responses back to JSON, as the
+    /// `google.api.http` options of the methods specify. The endpoint gets `POST /package.Service/Method` with
+    /// `content-type: application/grpc`. Requests that are already gRPC are forwarded unchanged.
     GrpcJsonSpec as "grpc_json" {
-        /// A `FileDescriptorSet`, as `protoc --include_imports --descriptor_set_out` writes it. It is read when the
-        /// configuration is. A relative path begins where the configuration file lies.
+        /// Protobuf descriptors: a `FileDescriptorSet` file as `protoc --include_imports --descriptor_set_out` writes
+        /// it. It is read together with the configuration. Relative paths are resolved against the directory of the
+        /// configuration file.
         required descriptors: FilePath, example "./library.binpb";
         /// Full names of the services.
         optional services: Vec<Spanned<BoundedText<256>>>, otherwise "all of the descriptors", example "[library.v1.Library]";
-        /// Whether methods without `google.api.http` are called with `POST /package.Service/Method`, the message as the body.
+        /// Whether methods without `google.api.http` can be called with `POST /package.Service/Method` and the message
+        /// as the body.
         optional auto: bool, default "false", example "true";
-        /// What becomes of requests that are none of a method.
+        /// Handling of requests that match no method.
         optional unknown_requests: UnknownRequestsName, default "pass", example "refuse";
-        /// What becomes of query parameters that are no field.
+        /// Handling of query parameters that match no field.
         optional unknown_parameters: UnknownName, default "refuse", example "ignore";
-        /// What becomes of members of JSON, and names of enums, that the message does not have.
+        /// Handling of JSON members and enum names that the message does not have.
         optional unknown_fields: UnknownName, default "refuse", example "ignore";
-        /// Query parameters that are for somebody else.
+        /// Query parameters that are ignored because they are meant for another component.
         optional ignore_parameters: Vec<Spanned<BoundedText<256>>>, default "[]", example "[key, alt]";
-        /// How the messages of a stream stand in a response. A client that accepts `application/x-ndjson` or
-        /// `text/event-stream` gets that.
+        /// Format of streamed messages in a response. A client that accepts `application/x-ndjson` or
+        /// `text/event-stream` gets that format.
         optional stream: StreamFormName, default "array", example "lines";
-        /// Which names fields have in responses; in requests both are read.
+        /// Field names in responses. Requests may use either.
         optional names: JsonNamesName, default "json", example "declared";
-        /// How enums stand in responses; in requests both are read.
+        /// Format of enums in responses. Requests may use either.
         optional enums: EnumFormName, default "names", example "numbers";
-        /// Whether fields that have their default stand in responses.
+        /// Whether responses contain fields that have their default value.
         optional defaults: bool, default "false", example "true";
-        /// Largest message, on the wire or as JSON. Beyond it the answer is 413, or 502 for one of the endpoint's.
+        /// Maximum size of a message, in binary form or as JSON. Larger messages are answered 413, or 502 if they come
+        /// from the endpoint.
         optional message_bytes_max: ByteSize<1024, 8_388_608>, default "4MiB", example "1MiB";
-        /// Whether the rule is looked up again, by the path of the method in gRPC.
+        /// Whether the rule is looked up again, by the path of the gRPC method.
         optional reroute: bool, default "false", example "true";
     }
 }
 
 mapping! {
-    /// Makes calls of gRPC of those of gRPC-Web (`application/grpc-web`, `application/grpc-web-text`): the messages go on as
-    /// they are or decoded, and what they are answered with has its trailers in a last frame. What is no such call passes.
+    /// Converts gRPC-Web calls (`application/grpc-web`, `application/grpc-web-text`) to gRPC calls. Messages are
+    /// forwarded unchanged or decoded from Base64, and the response has its trailers in a last frame. All other
+    /// requests pass.
     ///
-    /// Pages of other sites need the filter `cors` before it, with `expose: [grpc-status, grpc-message]`.
+    /// Pages of other origins need the filter `cors` before this one, with `expose: [grpc-status, grpc-message]`.
     GrpcWebSpec as "grpc_web" {
-        /// Whether bodies in Base64 are taken. Otherwise the answer to them is 415, and none is written.
+        /// Whether Base64 bodies (`application/grpc-web-text`) are supported. Otherwise they are answered 415 and never
+        /// sent.
         optional text: bool, default "true", example "false";
     }
 }

@@ -1,4 +1,4 @@
-//! The keys of a cluster.
+//! Configuration keys of a cluster.
 
 use eddy_upstream::{Balance, LinkProtocol};
 
@@ -10,62 +10,63 @@ use crate::value::{
 };
 
 mapping! {
-    /// A cluster: endpoints that answer alike, and how requests are spread over them.
+    /// A cluster: endpoints that serve the same thing, and how requests are balanced over them.
     ClusterSpec as "a cluster" {
-        /// Where requests go; at least one. A name may stand for several addresses and is resolved again when its
-        /// records expire.
+        /// Endpoints of the cluster; at least one. A host name stands for all of its addresses and is resolved again
+        /// when its DNS records expire.
         required endpoints: Vec<Spanned<Either<EndpointAddressText, EndpointSpec>>>, example "[127.0.0.1:9000, 'users.internal:80']";
-        /// What endpoints are spoken to in. Over TLS `http2` and `auto` are agreed on in the handshake (ALPN); in the clear
-        /// endpoints have to know it ("prior knowledge").
+        /// Protocol of upstream connections. Over TLS, `http2` and `auto` are negotiated in the handshake (ALPN). In
+        /// cleartext, endpoints must support HTTP/2 with prior knowledge.
         optional protocol: LinkProtocol, default "http1", example "http2";
-        /// How an endpoint is chosen.
+        /// Load balancing algorithm.
         optional balance: Balance, default "round_robin", example "least_request";
-        /// What of a request the balancing goes by, for `hash`, `ring` and `maglev`. A request without it goes to endpoints in turn.
+        /// Request key for `hash`, `ring` and `maglev`. Requests without the key go to the endpoints in turn.
         optional key: BalanceKeySpec, otherwise "there is none", example "{header: x-user}";
-        /// How much endpoints can bear beside their share, where there are priorities or zones: as long as of those of one
-        /// priority, and of eddy's zone, this part of the available ones is the whole, no others are asked. With 140, others get
-        /// requests when less than 71 % are available; with 100, when one is not.
+        /// Over-provisioning factor, with priorities or zones: the endpoints of one priority, or of eddy's own zone in
+        /// it, take all requests as long as their available fraction times this percentage is at least 100. With 140,
+        /// other endpoints get requests when less than 71 % are available; with 100, as soon as one is missing.
         optional overprovision_percent: Number<100, 100_000>, default "140", example "100";
-        /// For how long an endpoint that was added, or is well again, gets less than its share: a tenth at first, and more as
-        /// time goes on. Balancing by a key does without.
+        /// Slow start: period in which an endpoint that was added or became healthy again gets less than its share, a
+        /// tenth at first and then increasingly more. Balancing by a key ignores it.
         optional slow_start: Time<1, 3_600_000>, otherwise "it has its whole share at once", example "30s";
-        /// Longest time to establish a link.
+        /// Maximum time to establish an upstream connection.
         optional connect_timeout: Time<1, 600_000>, default "5s", example "1s";
-        /// Longest wait for the first byte of a response after the request was sent. Beyond it the answer is 504.
+        /// Maximum wait for the first byte of a response after the request was sent. Beyond it the response is 504.
         optional first_byte_timeout: Time<1, 86_400_000>, default "60s", example "10s";
-        /// Longest silence of the endpoint in the middle of a response.
+        /// Maximum time without data from the endpoint during a response.
         optional read_idle_timeout: Time<1, 86_400_000>, default "60s", example "30s";
-        /// Limits of the pool of idle links.
+        /// Limits of the pool of idle upstream connections.
         optional pool: PoolSpec, otherwise "its defaults", example "{idle: 32}";
-        /// Most links to one endpoint from one worker, idle and busy. One of HTTP/2 carries up to 100 requests at once.
-        /// A request beyond it waits for a link of HTTP/1.1 for at most `connect_timeout`.
+        /// Maximum upstream connections from one worker to one endpoint, idle and active. An HTTP/2 connection carries
+        /// up to 100 concurrent requests. Beyond the limit, a request waits for an HTTP/1.1 connection for at most
+        /// `connect_timeout`.
         optional links: Number<1, 1_000_000>, default "1024", example "256";
-        /// When an endpoint is left out for a while because it fails.
+        /// When failing endpoints are ejected.
         optional ejection: EjectionSpec, otherwise "its defaults", example "{failures: 3}";
-        /// How many retries are allowed beside first attempts.
+        /// Retry budget: limits retries in relation to requests.
         optional retry_budget: RetryBudgetSpec, otherwise "its defaults", example "{percent: 10}";
-        /// How much of the cluster may be in use at once, by all workers together. Beyond it requests are answered 503; nothing
-        /// queues.
+        /// Limits of concurrent use of the cluster, by all workers together. Requests beyond them are answered 503;
+        /// they are not queued.
         optional limits: LimitsSpec, otherwise "any number", example "{requests: 1000}";
-        /// How names of endpoints are resolved.
+        /// DNS resolution of endpoint names.
         optional dns: DnsSpec, otherwise "its defaults", example "{refresh_max: 1m}";
-        /// Ask endpoints how they are, whether requests go there or not; `{}` only connects to them.
+        /// Active health checks, with or without traffic; `{}` only connects to the endpoints.
         optional health: HealthSpec, otherwise "eddy learns from requests alone", example "{http: {path: /healthz}}";
-        /// Speak to the endpoints over TLS; `{}` does so with every default.
+        /// TLS to the endpoints; `{}` uses the defaults.
         optional tls: ClusterTlsSpec, otherwise "endpoints are spoken to in the clear", example "{authorities: internal.pem}";
     }
 }
 
 mapping! {
-    /// What of a request the balancing goes by.
+    /// Request key for load balancing.
     BalanceKeySpec as "a key" {
-        /// The first value of this field.
+        /// First value of this request header.
         optional header: FieldName, example "x-user";
-        /// The value of this cookie.
+        /// Value of this cookie.
         optional cookie: ParameterName, example "session";
-        /// The client's address: `true`.
+        /// Client address: `true`.
         optional address: bool, example "true";
-        /// The path as the endpoint is sent it, without the query: `true`.
+        /// Path as it is sent to the endpoint, without the query: `true`.
         optional path: bool, example "true";
         group One of header cookie address path;
     }
@@ -74,126 +75,132 @@ mapping! {
 mapping! {
     /// An endpoint with a weight.
     EndpointSpec as "an endpoint" {
-        /// Where it is: an address and port, a name and port, or a Unix socket.
+        /// Address of the endpoint: an IP address and port, a host name and port, or a Unix socket.
         required address: EndpointAddressText, example "127.0.0.1:9000";
-        /// Its share of the requests relative to the other endpoints.
+        /// Share of the requests relative to the other endpoints.
         optional weight: Number<1, 1000>, default "1", example "3";
-        /// Endpoints of priority 0 are asked first; those of the next one as the ones before fail, see `overprovision_percent`.
+        /// Priority group. Endpoints of priority 0 are used first; those of the next priority take over as earlier ones
+        /// fail, see `overprovision_percent`.
         optional priority: Number<0, 15>, default "0", example "1";
-        /// The zone that it stands in.
+        /// Zone of the endpoint.
         optional zone: ConfigName, otherwise "it is asked like those of eddy's own zone", example "eu-1b";
     }
 }
 
 mapping! {
-    /// Limits of the pool of idle links that a worker keeps for an endpoint.
+    /// Limits of the pool of idle upstream connections that a worker keeps for an endpoint.
     PoolSpec as "pool" {
-        /// Most idle links kept for an endpoint by one worker; `0` for none. One above is closed once nobody has
-        /// taken it for a second, so that bursts find the links of the burst before.
+        /// Maximum idle connections that one worker keeps for an endpoint; `0` for none. A connection above the limit
+        /// is closed when it has not been used for a second, so that the next burst can reuse the connections of the
+        /// previous one.
         optional idle: Number<0, 1_000_000>, default "128", example "32";
-        /// How long an idle link is kept; less than the endpoint's own limit is best.
+        /// Maximum time for which an idle connection is kept. It should be less than the endpoint's own keep-alive
+        /// timeout.
         optional idle_timeout: Time<1, 86_400_000>, default "50s", example "20s";
-        /// Most requests on one link before it is closed; `0` for no limit.
+        /// Maximum requests on one connection before it is closed; `0` for no limit.
         optional requests: Number<0, 1_000_000_000>, default "0", example "10000";
     }
 }
 
 mapping! {
-    /// An endpoint that fails several times in a row is left out for a while.
+    /// Ejection (outlier detection): an endpoint that fails several times in a row is left out for a while.
     EjectionSpec as "ejection" {
-        /// Failures in a row (connect errors, resets, 502, 503 and 504) after which an endpoint is left out; `0`
-        /// turns this off.
+        /// Consecutive failures (connect errors, resets, 502, 503 and 504) after which an endpoint is ejected; `0`
+        /// turns ejection off.
         optional failures: Number<0, 1000>, default "5", example "3";
-        /// How long the first time lasts; each further one lasts one base time longer.
+        /// Duration of the first ejection. Each further ejection lasts one `base_time` longer.
         optional base_time: Time<1, 3_600_000>, default "10s", example "5s";
-        /// The longest time.
+        /// Maximum duration of an ejection.
         optional time_max: Time<1, 86_400_000>, default "300s", example "1m";
-        /// Most endpoints left out at once, percent; one endpoint always stays.
+        /// Maximum percentage of endpoints that are ejected at once. One endpoint always stays.
         optional percent_max: Number<0, 100>, default "50", example "30";
     }
 }
 
 mapping! {
-    /// Endpoints are asked how they are; those that are not well are left out until they are well again.
+    /// Active health checks: endpoints are probed, and unhealthy ones are left out until they are healthy again.
     ///
-    /// The first answer of an endpoint decides by itself. Each endpoint is asked once for the whole process, not by each worker.
+    /// The first response of an endpoint decides by itself. Each endpoint is probed once for the whole process, not by
+    /// each worker.
     HealthSpec as "health" {
-        /// The request that endpoints are asked by.
+        /// HTTP probe.
         optional http: HttpProbeSpec, otherwise "an endpoint that can be connected to is well", example "{path: /healthz}";
-        /// Asks gRPC's own health service (`grpc.health.v1.Health`), over a connection of HTTP/2: an endpoint is well that says
-        /// `SERVING`. The cluster has to have `protocol: http2` or `auto`.
+        /// gRPC probe: calls the standard gRPC health service (`grpc.health.v1.Health`) over HTTP/2. An endpoint that
+        /// responds `SERVING` is healthy. The cluster must have `protocol: http2` or `auto`.
         optional grpc: GrpcProbeSpec, otherwise "an endpoint that can be connected to is well", example "{service: library.v1.Library}";
-        /// From an answer to the next question, a tenth more or less.
+        /// Time from a response to the next probe, with a jitter of a tenth.
         optional interval: Time<100, 3_600_000>, default "10s", example "5s";
-        /// Longest wait for an answer, connecting and all.
+        /// Maximum wait for a response, including the time to connect.
         optional timeout: Time<1, 600_000>, default "2s", example "500ms";
-        /// Good answers in a row after which requests go to an endpoint again.
+        /// Consecutive good responses after which an endpoint gets requests again.
         optional healthy: Number<1, 1000>, default "2", example "1";
-        /// Bad answers in a row after which they don't.
+        /// Consecutive failed probes after which an endpoint is left out.
         optional unhealthy: Number<1, 1000>, default "3", example "2";
-        /// When fewer endpoints than this are well, percent, all of them are used: more likely the checks are wrong.
+        /// Panic threshold: if fewer than this percentage of the endpoints are healthy, all of them are used, because
+        /// the checks are then more likely to be wrong.
         optional panic_percent: Number<0, 100>, default "50", example "30";
         group NoneOrOne of http grpc;
     }
 }
 
 mapping! {
-    /// A request whose answer tells how an endpoint is.
+    /// HTTP probe: a GET request whose response status decides whether the endpoint is healthy.
     HttpProbeSpec as "http of health" {
-        /// The path of the GET.
+        /// Path of the GET request.
         required path: PathText, example "/healthz";
-        /// The host that is asked for.
+        /// Value of the `Host` header.
         optional host: HostAndPort, otherwise "the name or address of the endpoint", example "users.internal";
-        /// The statuses of an endpoint that is well.
+        /// Response statuses of a healthy endpoint.
         optional statuses: Vec<Spanned<Number<200, 599>>>, default "[200]", example "[200, 204]";
     }
 }
 
 mapping! {
-    /// A question to gRPC's own health service.
+    /// gRPC probe: a call of the standard gRPC health service.
     GrpcProbeSpec as "grpc of health" {
-        /// The service that is asked for.
+        /// Service whose health is queried.
         optional service: BoundedText<256>, otherwise "the server as a whole", example "library.v1.Library";
-        /// The host that is asked for.
+        /// Host of the call (`:authority`).
         optional host: HostAndPort, otherwise "the name or address of the endpoint", example "users.internal";
     }
 }
 
 mapping! {
-    /// How many retries are allowed beside first attempts, so that retries never become a storm.
+    /// Retry budget: limits retries in relation to first attempts, so that retries never multiply the load.
     RetryBudgetSpec as "retry_budget" {
         /// Retries in percent of the requests of the last ten seconds.
         optional percent: Number<0, 100>, default "20", example "10";
-        /// Retries a second that are allowed however few the requests are.
+        /// Retries per second that are allowed however few requests there are.
         optional floor: Number<0, 1_000_000>, default "10", example "1";
     }
 }
 
 mapping! {
-    /// The most of a cluster that may be in use at once, counted for all workers together.
+    /// Limits of concurrent use of a cluster, counted for all workers together.
     LimitsSpec as "limits of a cluster" {
-        /// Links to all endpoints, idle, busy and being established. Where they are used up, idle ones are closed for new ones.
+        /// Maximum connections to all endpoints: idle, active and being established. When the limit is reached, idle
+        /// connections are closed to make room for new ones.
         optional connections: Number<1, 1_000_000>, otherwise "any number", example "200";
-        /// Requests at endpoints, tunnels and connections that are passed on included.
+        /// Maximum concurrent requests at endpoints, including tunnels and forwarded TCP connections.
         optional requests: Number<1, 1_000_000>, otherwise "any number", example "1000";
-        /// Requests that wait for a link to be established.
+        /// Maximum requests that wait for a connection to be established.
         optional pending: Number<1, 1_000_000>, otherwise "any number", example "100";
-        /// Requests that are being tried again. Beyond it the first answer, or failure, is the last.
+        /// Maximum concurrent retries. Beyond it, the first response or failure is final.
         optional retries: Number<0, 1_000_000>, otherwise "as many as `retry_budget` allows", example "10";
         group OneOrMore of connections requests pending retries;
     }
 }
 
 mapping! {
-    /// How names of endpoints are resolved.
+    /// DNS resolution of endpoint names.
     DnsSpec as "dns" {
-        /// Shortest time between two look-ups of a name, whatever its records say.
+        /// Minimum time between two lookups of a name, regardless of the TTL of its records.
         optional refresh_min: Time<100, 3_600_000>, default "1s", example "5s";
-        /// Longest time between two look-ups of a name.
+        /// Maximum time between two lookups of a name.
         optional refresh_max: Time<100, 86_400_000>, default "300s", example "1m";
-        /// Longest a look-up may take.
+        /// Maximum time of a lookup.
         optional timeout: Time<10, 60_000>, default "5s", example "2s";
-        /// How long the last good answer is used when look-ups fail.
+        /// Time for which the last good answer is used while lookups fail.
         optional stale_max: Time<0, 604_800_000>, default "1h", example "10m";
     }
 }

@@ -1,10 +1,10 @@
-//! Declares a mapping of the file format: its keys, their types, defaults and meaning.
+//! The macro that declares a mapping of the file format: its keys, their types, defaults and documentation.
 
-/// Declares a mapping with known keys: a struct with an optional field for each key, and how it is read and shown.
+/// Declares a mapping with known keys: a struct with an optional field for each key, its reader and its schema.
 ///
-/// `required` keys must be given. `default` is the value a key has when it isn't given, as it would be written;
-/// `otherwise` says in words what happens then. `example` is a value as it may be written in one line. A `group` says
-/// how many of some keys are given.
+/// `required` keys must be given. `default` is the value of a key that is not given, in the form in which it would be
+/// written; `otherwise` describes in words the effect of leaving the key out. `example` is a value that can be written
+/// in one line. A `group` states how many of some keys are given.
 macro_rules! mapping {
     (
         $(#[doc = $about:literal])+
@@ -40,7 +40,7 @@ macro_rules! mapping {
         impl crate::read::FromNode for $name {
             fn read(node: &crate::yaml::YamlNode<'_>, report: &mut crate::problem::ProblemReport) -> Option<Self> {
                 let mut spec = Self::default();
-                // Made once, however many keys are unknown.
+                // Built once, however many keys are unknown.
                 static SHAPE: std::sync::LazyLock<crate::read::ValueSchema> =
                     std::sync::LazyLock::new(<$name as crate::read::FromNode>::shape);
                 let mut meant: Vec<&'static str> = Vec::new();
@@ -86,7 +86,7 @@ macro_rules! mapping {
             }
         }
     };
-    // `match` can't name a field of Rust.
+    // `match` is a Rust keyword and cannot name a field.
     (@name conditions) => { "match" };
     (@name $key:ident) => { stringify!($key) };
     (@required $entries:ident, $key:ident, $example:literal, $report:ident) => {

@@ -1,4 +1,4 @@
-//! The keys for manifests of Kubernetes that stand beside the configuration.
+//! Configuration keys for Kubernetes manifests that accompany the configuration.
 
 use eddy_route::RegexRank;
 
@@ -7,35 +7,38 @@ use crate::read::{NamedMap, Spanned};
 use crate::value::{BoundedText, DomainName, EndpointAddressText, IpText, ObjectName, PortKey, ServiceName};
 
 mapping! {
-    /// What manifests of Kubernetes in other files of the configuration don't say: where to listen and where Services are.
+    /// Settings that Kubernetes manifests in other files of the configuration do not contain: addresses to listen on,
+    /// and addresses of Services.
     KubernetesSpec as "kubernetes" {
-        /// The address to listen on at the ports that manifests name, where a Gateway has no `addresses` of its own.
+        /// Address to listen on at the ports that manifests specify, for a Gateway without `addresses` of its own.
         optional address: IpText, default "127.0.0.1", example "0.0.0.0";
-        /// Other addresses for some ports of manifests, as port 80 needs privileges.
+        /// Other addresses for some ports of manifests, for example because port 80 needs privileges.
         optional listen: NamedMap<PortKey, ListenAddress>, otherwise "every port is taken as it is written", example "{80: 127.0.0.1:8080}";
-        /// The same for one Gateway, by its namespace and name; it goes before `address`, `listen` and the Gateway's own.
+        /// Addresses of a single Gateway, by its namespace and name. They take precedence over `address`, `listen` and
+        /// the Gateway's own addresses.
         optional gateways: NamedMap<ObjectName, GatewayPlaceSpec>, otherwise "all are treated alike", example "{default/web: {listen: {80: 127.0.0.1:8081}}}";
-        /// Endpoints of Services, by namespace, name and perhaps port. They go before EndpointSlices; the Service need
-        /// not be there.
+        /// Endpoints of Services, by namespace, name and optionally port. They take precedence over EndpointSlices. The
+        /// Service itself need not exist.
         optional endpoints: NamedMap<ServiceName, Vec<Spanned<EndpointAddressText>>>, otherwise "EndpointSlices tell them", example "{default/users: [127.0.0.1:9001], 'default/shop:8080': [127.0.0.1:9002]}";
-        /// The domain of the cluster, whose name servers are asked for Services without EndpointSlices, as for
-        /// `users.default.svc.cluster.local`. Only of use where these names can be resolved, as in the cluster itself.
+        /// DNS domain of the Kubernetes cluster. It is used to resolve Services without EndpointSlices, as in
+        /// `users.default.svc.cluster.local`. Only useful where these names can be resolved, as within the cluster.
         optional dns: DomainName, otherwise "such Services have no endpoints and requests to them are answered 503", example "cluster.local";
-        /// Names of controllers whose GatewayClasses eddy serves beside its own, `eddy-gateway.github.io/eddy`, and those
-        /// that are not in the files.
+        /// Controller names whose GatewayClasses eddy serves, in addition to its own, `eddy-gateway.github.io/eddy`,
+        /// and to GatewayClasses that the files do not contain.
         optional controllers: Vec<Spanned<BoundedText<253>>>, default "[]", example "['example.com/gateway-controller']";
-        /// Where rules with a regular expression for the path come in the order of the Gateway API, which leaves that open.
+        /// Position of rules with a regular expression for the path in the precedence order of the Gateway API, which
+        /// leaves it open.
         optional regex_rank: RegexRank, default "before_prefix", example "last";
-        /// Whether a request that no rule for the most specific matching hostname of a listener matches may be for one of a
-        /// less specific hostname there.
+        /// Whether a request that matches no rule of a listener's most specific matching hostname may match a rule of a
+        /// less specific hostname.
         optional host_fallthrough: bool, default "false", example "true";
     }
 }
 
 mapping! {
-    /// Where a Gateway listens.
+    /// Addresses that a Gateway listens on.
     GatewayPlaceSpec as "a Gateway" {
-        /// The address to listen on.
+        /// Address to listen on.
         optional address: IpText, otherwise "as for other Gateways", example "127.0.0.2";
         /// Other addresses for some of its ports.
         optional listen: NamedMap<PortKey, ListenAddress>, otherwise "as for other Gateways", example "{80: 127.0.0.1:8081}";

@@ -1,7 +1,7 @@
 //! The configuration as written: every key of `eddy.yaml`, declared once.
 //!
-//! The declarations give the readers, the published schema and the reference page; their doc comments are the
-//! text of both.
+//! Readers, the published schema and the reference page are generated from the declarations; their doc comments are the
+//! text of schema and page.
 
 #[macro_use]
 mod declare;

@@ -1,4 +1,4 @@
-//! The keys of a route table and its rules.
+//! Configuration keys of a route table and its rules.
 
 use eddy_route::HostPattern;
 
@@ -12,63 +12,65 @@ use crate::value::{
     UpgradeName,
 };
 
-/// Longest text that a condition compares with.
+/// Text that a condition compares with, at most 4096 bytes.
 type Compared = BoundedText<4096>;
 
 mapping! {
-    /// A route table written in a certain dialect, here or in a file of its own.
+    /// A route table in a certain dialect, inline or in a file of its own.
     TableSpec as "a route table" {
-        /// The dialect of its rules.
+        /// Configuration language of the rules.
         optional dialect: DialectName, default "eddy", example "nginx";
-        /// Its rules.
+        /// Rules of the table.
         optional rules: Vec<Spanned<RuleSpec>>, example "[{cluster: users}]";
-        /// The file that has them, as the program reads it whose dialect it is written in; relative to the folder of this
-        /// file. What it says of clusters is taken, too; where it listens is not.
+        /// File with the rules, in the format of the program whose dialect it uses; relative to the directory of this
+        /// file. Its clusters are used, too; its listeners are ignored.
         optional file: FilePath, example "legacy.conf";
-        /// Which of the addresses that the file listens at is meant.
+        /// Listen address in the file whose rules are used.
         optional address: ListenAddress, otherwise "the only one", example "0.0.0.0:80";
         group One of rules file;
     }
 }
 
 mapping! {
-    /// A rule: which requests it matches and what it does with them.
+    /// A rule: match conditions and an action.
     RuleSpec as "a rule" {
-        /// Names the rule in metrics, logs and `eddy explain`; unique in its table.
+        /// Name of the rule in metrics, logs and `eddy explain`; unique in its table.
         optional name: ConfigName, otherwise "the table's name and its number in the table, as in `site/3`", example "users";
-        /// What a request must look like.
+        /// Conditions that a request must meet.
         optional conditions: Boxed<MatchSpec>, otherwise "every request matches", example "{path: {prefix: /user/}}";
         /// Moves the rule before (negative) or after (positive) the other rules of the same host and table, however
         /// specific they are.
         optional rank: Rank, default "0", example "10";
-        /// The cluster that requests go to.
+        /// Cluster that requests are sent to.
         optional cluster: ConfigName, example "users";
-        /// Several clusters, drawn by weight.
+        /// Several clusters, selected by weight.
         optional clusters: Vec<Spanned<WeightedSpec>>, example "[{cluster: users, weight: 95}, {cluster: users-next, weight: 5}]";
-        /// A fixed answer.
+        /// A fixed response.
         optional respond: Boxed<RespondSpec>, example "{status: 200, body: ok}";
-        /// An answer that sends the client elsewhere.
+        /// A redirect.
         optional redirect: Boxed<RedirectSpec>, example "{scheme: https}";
-        /// What the cluster sees instead of the client's path and host.
+        /// Changes of path and host before a request is forwarded.
         optional rewrite: Boxed<RewriteSpec>, otherwise "path and host are sent as they came", example "{prefix: /}";
-        /// Changes to the fields of the request that is sent to the cluster.
+        /// Changes to the headers of the request that is sent to the cluster.
         optional request_headers: Boxed<EditsSpec>, otherwise "none", example "{set: {x-team: users}}";
-        /// Changes to the fields of the response that is sent to the client.
+        /// Changes to the headers of the response that is sent to the client.
         optional response_headers: Boxed<EditsSpec>, otherwise "none", example "{remove: [server]}";
-        /// Longest time of the whole exchange. Beyond it the answer is 504.
+        /// Maximum duration of the exchange. Beyond it the response is 504.
         optional timeout: Time<1, 86_400_000>, otherwise "the listener's `timeouts.exchange`", example "5s";
-        /// When a request is tried again at another endpoint.
+        /// When a request is retried at another endpoint.
         optional retry: Boxed<RetrySpec>, otherwise "its defaults", example "{attempts: 2, statuses: [503]}";
-        /// When a request is sent to another endpoint, too, because the first has not answered. Whoever answers first is heard.
+        /// Hedging: when a request is also sent to a second endpoint because the first has not responded. The first
+        /// response wins.
         optional hedge: Boxed<HedgeSpec>, otherwise "one endpoint is asked at a time", example "{after: 200ms}";
-        /// Clusters for requests that `cluster` could not serve, asked one after the other.
+        /// Failover clusters for requests that `cluster` could not serve, tried in order.
         optional failover: Vec<Spanned<FailoverSpec>>, otherwise "there is none", example "[{cluster: users-west}]";
-        /// The protocols that a client may switch to where the endpoint agrees, as in `Upgrade: websocket`. Requests to
-        /// switch to others are passed on as requests. What is said then is passed on as it is: filters don't see it.
+        /// Protocols that a client may switch to if the endpoint agrees, as in `Upgrade: websocket`. Requests for other
+        /// upgrades are forwarded as ordinary requests. After an upgrade the data is forwarded unchanged; filters do
+        /// not see it.
         optional upgrades: Vec<Spanned<UpgradeName>>, default "[websocket]", example "[websocket, spdy/3.1]";
-        /// What becomes of `CONNECT`, by which clients ask for a tunnel.
+        /// Handling of `CONNECT` requests, by which clients ask for a tunnel.
         optional connect: ConnectName, default "refuse", example "open";
-        /// What this rule says of filters of the listener, by name.
+        /// Settings for filters of the listener, by name.
         optional filters: Boxed<NamedMap<ConfigName, RuleFilterSpec>>, otherwise "they are as configured", example "{auth: {disabled: true}}";
         group One of cluster clusters respond redirect;
     }
@@ -77,34 +79,34 @@ mapping! {
 mapping! {
     /// Conditions on a request; all of them must hold.
     MatchSpec as "match" {
-        /// A host or a list of hosts of which one matches, without port, in any case. `*.example.com` stands for
-        /// any number of labels in front; it does not match `example.com` itself. Put it in quotes.
+        /// Host, or a list of hosts of which one must match, without port and case-insensitive. `*.example.com` matches
+        /// any number of labels in front, but not `example.com` itself. Write it in quotes.
         optional host: OneOrMany<HostPattern>, otherwise "any host", example "[example.com, '*.example.com']";
-        /// The path. A text alone is a prefix.
+        /// Path of the request. A plain string is a prefix.
         optional path: Either<PathText, Boxed<PathSpec>>, otherwise "any path", example "{exact: /healthz}";
-        /// A method or a list of methods of which one matches.
+        /// Method, or a list of methods of which one must match.
         optional method: OneOrMany<MethodName>, otherwise "any method", example "[GET, HEAD]";
-        /// Conditions on fields by name. A text alone is the exact value. A field that occurs several times
-        /// matches if one of its values does.
+        /// Conditions on headers by name. A plain string is the exact value. If a header occurs several times, one
+        /// matching value is enough.
         optional headers: NamedMap<FieldName, Either<Compared, Boxed<ValueSpec>>>, otherwise "any", example "{x-beta: {present: true}}";
-        /// Conditions on query parameters by name. A text alone is the exact value. Escapes are decoded first; of a
-        /// parameter that occurs several times the first counts.
+        /// Conditions on query parameters by name. A plain string is the exact value. Values are percent-decoded first.
+        /// If a parameter occurs several times, the first one counts.
         optional query: NamedMap<ParameterName, Either<Compared, Boxed<ValueSpec>>>, otherwise "any", example "{version: '2'}";
     }
 }
 
 mapping! {
-    /// A condition on the path. The path is compared after needless percent-encodings were undone; paths with
-    /// dot segments or encoded slashes never come so far.
+    /// A condition on the path. The path is compared after unnecessary percent-encodings are decoded. Paths with dot
+    /// segments or encoded slashes are rejected before rules are evaluated.
     PathSpec as "a path" {
         /// The whole path.
         optional exact: PathText, example "/healthz";
-        /// The path or its beginning, by whole segments: `/user` and `/user/` alike match `/user`, `/user/` and
-        /// `/user/7`, not `/users`.
+        /// Path prefix of whole segments: `/user` and `/user/` mean the same and match `/user`, `/user/` and `/user/7`,
+        /// but not `/users`.
         optional prefix: PathText, example "/user/";
-        /// A regular expression that the whole path matches. Names of groups can be used in `rewrite.path`.
+        /// Regular expression that must match the whole path. Its named groups can be used in `rewrite.path`.
         optional regex: BoundedText<4096>, example "'/v[0-9]+/.*'";
-        /// A path whose segments may be `{name}`; a last `{name...}` takes the rest. Names can be used in
+        /// Path template whose segments may be `{name}`; a final `{name...}` matches the rest. The names can be used in
         /// `rewrite.path`.
         optional template: PathText, example "'/user/{id}/orders'";
         group One of exact prefix regex template;
@@ -116,17 +118,17 @@ mapping! {
     ValueSpec as "a condition" {
         /// The whole value.
         optional exact: Compared, example "beta";
-        /// The beginning of the value.
+        /// Beginning of the value.
         optional prefix: Compared, example "Mozilla/";
-        /// The end of the value.
+        /// End of the value.
         optional suffix: Compared, example ".example.com";
-        /// A part of the value.
+        /// Substring of the value.
         optional contains: Compared, example "bot";
-        /// A regular expression that the whole value matches.
+        /// Regular expression that must match the whole value.
         optional regex: Compared, example "'[0-9]+'";
-        /// Whether there is a value, whatever it is: `true`, or `false` for the opposite.
+        /// Whether the value must be present, regardless of its content: `true`, or `false` for the opposite.
         optional present: bool, example "true";
-        /// Whether there is no value: `true`, or `false` for the opposite.
+        /// Whether the value must be absent: `true`, or `false` for the opposite.
         optional absent: bool, example "true";
         group One of exact prefix suffix contains regex present absent;
     }
@@ -135,50 +137,51 @@ mapping! {
 mapping! {
     /// A cluster and its share of a rule's requests.
     WeightedSpec as "a weighted cluster" {
-        /// The cluster.
+        /// Name of the cluster.
         required cluster: ConfigName, example "users";
-        /// Its share relative to the others; `0` for none. Not all can be 0.
+        /// Share relative to the other clusters; `0` for none. Not all can be 0.
         optional weight: Number<0, 1_000_000>, default "1", example "95";
     }
 }
 
 mapping! {
-    /// A cluster for requests that the one before could not serve. Requests that may have been looked at go on only if they are
-    /// idempotent and have no body, others if nothing of their body was sent. `retry` comes first, and goes for each cluster.
+    /// A failover cluster for requests that the previous cluster could not serve. A request that an endpoint may have
+    /// processed fails over only if it is idempotent and has no body, any other request only if nothing of its body was
+    /// sent. `retry` comes first, and applies anew at each cluster.
     FailoverSpec as "a cluster of failover" {
-        /// The cluster.
+        /// Name of the cluster.
         required cluster: ConfigName, example "users-west";
-        /// What has to have happened at the cluster before; one reason or several.
+        /// Outcome at the previous cluster that causes the failover; one reason or several.
         optional when: OneOrMany<FailoverReason>, default "unreachable", example "[unreachable, not_found]";
     }
 }
 
 mapping! {
-    /// A fixed answer.
+    /// A fixed response.
     RespondSpec as "respond" {
-        /// The status.
+        /// Response status.
         required status: Number<200, 599>, example "200";
-        /// The whole body.
+        /// Complete response body.
         optional body: BoundedText<1_048_576>, default "''", example "ok";
-        /// The field `Content-Type`, where there is a body.
+        /// `Content-Type` header, if there is a body.
         optional content_type: ContentType, default "text/plain; charset=utf-8", example "application/json";
     }
 }
 
 mapping! {
-    /// An answer that sends the client elsewhere; what is not given stays as in the request.
+    /// A redirect. Parts that are not given are taken from the request.
     RedirectSpec as "a redirect" {
-        /// The status.
+        /// Response status.
         optional status: RedirectStatus, default "302", example "308";
-        /// The scheme.
+        /// Scheme of the new location.
         optional scheme: Scheme, otherwise "the request's", example "https";
-        /// The host, with a port if it isn't the scheme's own.
+        /// Host of the new location, with a port if it is not the scheme's default.
         optional host: HostAndPort, otherwise "the request's", example "www.example.com";
-        /// The whole path; may use `{name}` of a template or regex.
+        /// Complete path; may use `{name}` of a template or regex.
         optional path: PathText, otherwise "the request's", example "/new";
-        /// Replaces the prefix that matched.
+        /// Replacement for the prefix that matched.
         optional prefix: PathText, otherwise "the request's", example "/new/";
-        /// Leave the query out.
+        /// Whether the query is dropped.
         optional strip_query: bool, default "false", example "true";
         group OneOrMore of scheme host path prefix;
         group NoneOrOne of path prefix;
@@ -186,13 +189,13 @@ mapping! {
 }
 
 mapping! {
-    /// What the cluster sees instead of the client's path and host.
+    /// Changes of path and host before a request is forwarded.
     RewriteSpec as "a rewrite" {
-        /// The whole path; may use `{name}` of a template or regex.
+        /// Complete path; may use `{name}` of a template or regex.
         optional path: PathText, otherwise "the client's", example "'/users/{id}'";
-        /// Replaces the prefix that matched.
+        /// Replacement for the prefix that matched.
         optional prefix: PathText, otherwise "the client's", example "/";
-        /// The host.
+        /// Host that replaces the client's.
         optional host: HostAndPort, otherwise "the client's", example "users.internal";
         group OneOrMore of path prefix host;
         group NoneOrOne of path prefix;
@@ -200,45 +203,47 @@ mapping! {
 }
 
 mapping! {
-    /// Changes to fields: first `remove`, then `set`, then `add`. Fields that frame a message or belong to a
-    /// connection can't be changed.
+    /// Header changes: first `remove`, then `set`, then `add`. Headers that frame a message and hop-by-hop headers
+    /// cannot be changed.
     EditsSpec as "header changes" {
-        /// Fields to remove.
+        /// Headers to remove.
         optional remove: Vec<Spanned<FieldName>>, otherwise "none", example "[server, x-powered-by]";
-        /// Fields and the value each has afterwards, whatever was there.
+        /// Headers and their new value, which replaces all existing values.
         optional set: NamedMap<FieldName, BoundedText<8192>>, otherwise "none", example "{x-frame-options: DENY}";
-        /// Fields and a value, or a list of values, that is added to what was there.
+        /// Headers and a value, or a list of values, added to the existing ones.
         optional add: NamedMap<FieldName, OneOrMany<BoundedText<8192>>>, otherwise "none", example "{set-cookie: [a=1, b=2]}";
     }
 }
 
 mapping! {
-    /// When a request is sent to another endpoint of its cluster although the one that was asked may still answer: only one
-    /// that is idempotent and has no body, only before the first byte of an answer, and only within the cluster's
-    /// `retry_budget` and `limits.retries`. The first to answer is heard, the others are given up.
+    /// Hedging: when a request is sent to a second endpoint of its cluster although the first may still respond.
+    /// Applies only to requests that are idempotent and have no body, only before the first byte of a response, and
+    /// only within the cluster's `retry_budget` and `limits.retries`. The first response wins, the other attempts are
+    /// cancelled.
     HedgeSpec as "hedge" {
-        /// How long an endpoint may take before another is asked, counted from its choice and to about 20 ms. Take
-        /// what few answers exceed, such as the 95th percentile: each that does is asked for twice.
+        /// Time without a response after which another endpoint is tried, counted from the selection of the endpoint
+        /// and accurate to about 20 ms. Choose a time that few responses exceed, such as the 95th percentile: each
+        /// request that exceeds it is sent twice.
         required after: Time<1, 3_600_000>, example "200ms";
-        /// Attempts beside the first. A retry counts as one of them.
+        /// Attempts in addition to the first. Retries count as attempts.
         optional attempts: Number<1, 10>, default "1", example "2";
     }
 }
 
 mapping! {
-    /// When a request is tried again at another endpoint: only one that is idempotent and has no body, and only
-    /// within the cluster's `retry_budget`. A failure to connect, and a kept link that closed before the first
-    /// byte, are always a reason. For a status of `grpc_statuses`, a call of gRPC is tried again, too.
+    /// When a request is retried at another endpoint: only if it is idempotent and has no body, and only within the
+    /// cluster's `retry_budget`. A failure to connect, and a pooled connection that closed before the first byte, are
+    /// always retried. gRPC calls are also retried for the statuses in `grpc_statuses`.
     RetrySpec as "retry" {
-        /// Attempts beside the first.
+        /// Attempts in addition to the first.
         optional attempts: Number<0, 10>, default "1", example "2";
-        /// Statuses of an endpoint that are a reason, too.
+        /// Response statuses that are retried as well.
         optional statuses: Vec<Spanned<Number<400, 599>>>, default "[]", example "[502, 503]";
-        /// Whether a fresh link that closed without an answer is a reason, too.
+        /// Whether a request is retried as well when a new connection closed without a response.
         optional on_reset: bool, default "false", example "true";
-        /// Statuses of gRPC that are a reason for a call, which is no idempotent request to HTTP: name those that its
-        /// methods bear. Only where the endpoint has ended the call without an answer, and has not been sent more than
-        /// 1 MiB of it.
+        /// gRPC statuses for which a call is retried. To HTTP a gRPC call is not idempotent: list only statuses for
+        /// which your methods can be repeated. A call is retried only if the endpoint has ended it without a response
+        /// message and has been sent at most 1 MiB of it.
         optional grpc_statuses: Vec<Spanned<GrpcFailure>>, default "[]", example "[unavailable]";
     }
 }

@@ -1,4 +1,4 @@
-//! The keys of TLS, towards clients and towards endpoints.
+//! Configuration keys of TLS, towards clients and towards endpoints.
 
 use crate::read::{OneOrMany, Spanned};
 use crate::value::{CertifiedHost, FilePath, ServerCheckName, ServerName, Time, TlsVersionName};
@@ -6,36 +6,38 @@ use crate::value::{CertifiedHost, FilePath, ServerCheckName, ServerName, Time, T
 mapping! {
     /// TLS towards clients.
     ///
-    /// Certificates and keys are read when eddy starts and at each reload, and are watched like the configuration: a renewed
-    /// certificate is shown within a second, and connections that are open stay.
+    /// Certificates and keys are read at start and at each reload, and are watched like the configuration: a renewed
+    /// certificate is presented within a second, and open connections stay.
     ListenerTlsSpec as "tls of a listener" {
-        /// The certificates and their keys. A client gets the first one that is for the host it asks for, exact names
-        /// before `*.`; one that asks for none gets one for every host (`hosts: ["*"]`), else the first of all.
+        /// Certificates and their keys. A client gets the first one that matches the server name (SNI) it asks for,
+        /// exact names before `*.`. A client that sends no server name gets a certificate for every host (`hosts:
+        /// ["*"]`), else the first of the list.
         required certificates: Vec<Spanned<CertificateSpec>>, example "[{chain: site.crt, key: site.key}]";
-        /// Turn clients away that ask for a host which no certificate is for, or for none, instead of showing them the first one.
+        /// Whether clients are rejected whose server name matches no certificate, or that send none, instead of getting
+        /// the first certificate.
         optional strict_names: bool, default "false", example "true";
-        /// The least version of TLS.
+        /// Minimum TLS version.
         optional version_min: TlsVersionName, default "tls1.2", example "tls1.3";
-        /// Ask clients for a certificate.
+        /// Client certificates (mTLS).
         optional clients: ClientCertificatesSpec, otherwise "clients are not asked for one", example "{authorities: clients.pem}";
-        /// Longest time from a client's connection to the end of its handshake. Beyond it the connection is closed.
+        /// Maximum time from the start of a connection to the end of the TLS handshake. Slower connections are closed.
         optional handshake_timeout: Time<10, 600_000>, default "5s", example "10s";
     }
 }
 
 mapping! {
-    /// A chain of certificates and its key: PEM files, or what is ordered from an authority.
+    /// A certificate chain and its key: PEM files, or ordered from an ACME authority.
     CertificateSpec as "a certificate" {
-        /// The chain: the server's own certificate first, then those between it and the authority. A relative path is
-        /// taken from where the configuration file lies.
+        /// PEM file with the certificate chain: the server's own certificate first, then the intermediate certificates.
+        /// Relative paths are resolved against the directory of the configuration file.
         optional chain: FilePath, otherwise "it is ordered, by `acme`", example "site.crt";
-        /// The private key of the first certificate, not encrypted.
+        /// PEM file with the private key of the first certificate, not encrypted.
         optional key: FilePath, otherwise "it is ordered, by `acme`", example "site.key";
-        /// A host, or several, that one certificate is ordered for and renewed in time; the outermost `acme` says from whom.
-        /// Until the first one has come, clients that ask for these hosts get what the listener has besides, or no
-        /// handshake.
+        /// Host, or several hosts, for which one certificate is ordered and renewed; the top-level `acme` names the
+        /// authority. Until the first certificate has arrived, clients that ask for these hosts get another certificate
+        /// of the listener, or the handshake fails.
         optional acme: OneOrMany<CertifiedHost>, otherwise "it comes from files", example "[www.example.com, example.com]";
-        /// What the authority says of the certificate's revocation, an OCSP response in DER: handed on to clients as it is.
+        /// OCSP response in DER for the certificate, which is sent to clients as it is.
         optional ocsp: FilePath, otherwise "clients get none", example "site.ocsp";
         group One of chain acme;
         group NoneOrOne of ocsp acme;
@@ -43,15 +45,15 @@ mapping! {
 }
 
 mapping! {
-    /// How clients show who they are.
+    /// Client certificates (mTLS).
     ClientCertificatesSpec as "clients" {
-        /// The authorities whose certificates are taken: a PEM file.
+        /// PEM file with the certificate authorities that client certificates must come from.
         required authorities: FilePath, example "clients.pem";
-        /// Serve clients without a certificate as well; one that is shown has to be valid all the same.
+        /// Whether clients without a certificate are served as well. A certificate that is presented must be valid all
+        /// the same.
         optional optional: bool, default "false", example "true";
-        /// The certificates that are taken no longer: a PEM file with the lists (CRLs) of all authorities that stand in a
-        /// client's chain. Who comes of an authority without a list is turned away. A list that should have been replaced
-        /// is gone by all the same, and warned of.
+        /// PEM file with the certificate revocation lists (CRLs) of all authorities in a client's chain. A client whose
+        /// authority has no list is rejected. An expired list still applies, with a warning.
         optional crl: FilePath, otherwise "no certificate is taken back", example "clients.crl";
     }
 }
@@ -59,32 +61,33 @@ mapping! {
 mapping! {
     /// TLS towards endpoints.
     ///
-    /// Files are read when eddy starts and at each reload, and are watched like the configuration. An endpoint that doesn't show
-    /// what is asked of it counts as one that can't be connected to.
+    /// Files are read at start and at each reload, and are watched like the configuration. An endpoint that fails
+    /// verification counts as one that cannot be connected to.
     ClusterTlsSpec as "tls of a cluster" {
-        /// The name that endpoints are asked for and that their certificates have to be for: a host, or an address.
+        /// Server name that is sent to endpoints (SNI) and that their certificates must match: a host or an IP address.
         optional server_name: ServerName, otherwise "what stands in each endpoint's address", example "users.internal";
-        /// Tell endpoints the name (SNI), so that one that has several certificates can choose.
+        /// Whether the server name is sent (SNI), so that an endpoint with several certificates can select one.
         optional send_name: bool, default "true", example "false";
-        /// The authorities whose certificates are taken: a PEM file.
+        /// PEM file with the certificate authorities that endpoint certificates must come from.
         optional authorities: FilePath, otherwise "those of the machine", example "internal.pem";
-        /// The certificate that endpoints are shown when they ask for one, and its key.
+        /// Client certificate and key that are presented to endpoints that ask for one.
         optional certificate: IdentitySpec, otherwise "endpoints are shown none", example "{chain: eddy.crt, key: eddy.key}";
-        /// What an endpoint has to show: `full`, a certificate that an authority has issued for the name; `authority`, one for
-        /// whatever name; `none`, any, which lets whoever stands in between read and change everything.
+        /// Verification of endpoint certificates: `full`, a certificate that an authority has issued for the server
+        /// name; `authority`, one for any name; `none`, any certificate, which allows an attacker between eddy and the
+        /// endpoint to read and change everything.
         optional verify: ServerCheckName, default "full", example "authority";
-        /// The least version of TLS.
+        /// Minimum TLS version.
         optional version_min: TlsVersionName, default "tls1.2", example "tls1.3";
     }
 }
 
 mapping! {
-    /// A chain of certificates and its key, as PEM files, that endpoints are shown.
+    /// PEM files of a certificate chain and its key that are presented to endpoints.
     IdentitySpec as "a certificate for endpoints" {
-        /// The chain: eddy's own certificate first, then those between it and the authority. A relative path is taken from
-        /// where the configuration file lies.
+        /// PEM file with the certificate chain: eddy's own certificate first, then the intermediate certificates.
+        /// Relative paths are resolved against the directory of the configuration file.
         required chain: FilePath, example "eddy.crt";
-        /// The private key of the first certificate, not encrypted.
+        /// PEM file with the private key of the first certificate, not encrypted.
         required key: FilePath, example "eddy.key";
     }
 }

@@ -1,4 +1,4 @@
-//! Addresses: where to listen, where to connect to, and blocks of them.
+//! Parsers of addresses: listen addresses, endpoint addresses and address blocks.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -9,11 +9,11 @@ use super::host::{parse_host, parse_port};
 use crate::config::{AddressBlock, ListenAddress};
 use crate::read::{FromScalar, Misfit, WordInfo};
 
-/// The address of the admin listener.
+/// Address of the admin listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AdminAddress(pub(crate) SocketAddr);
 
-/// Where an endpoint is.
+/// Address of an endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EndpointAddressText(pub(crate) EndpointAddress);
 
@@ -101,7 +101,7 @@ impl FromScalar for AddressBlock {
             return Err(Misfit::reason_with_hint("has bits set after its prefix", hint));
         }
         match (address.to_canonical(), prefix_bits.checked_sub(96)) {
-            // Peers that come by an IPv4-mapped address are compared as IPv4.
+            // Peers with an IPv4-mapped address are compared as IPv4.
             (address @ IpAddr::V4(_), Some(prefix_bits)) if block.address.is_ipv6() => {
                 Ok(Self { address, prefix_bits })
             }
@@ -170,12 +170,12 @@ fn parse_socket_path(path: &str) -> Result<PathBuf, Misfit> {
     Ok(PathBuf::from(path))
 }
 
-/// Whether a host looks like an IPv4 address: as a name it would never be found.
+/// Whether a host looks like an IPv4 address; as a name it could never be resolved.
 fn is_dotted_number(host: &str) -> bool {
     host.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
 
-/// Longest path of a Unix socket on Linux, without the final zero.
+/// Maximum length of a Unix socket path on Linux, without the final zero.
 const SOCKET_PATH_BYTES_MAX: usize = 107;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Words of which there are only a few, each with its meaning.
+//! Keywords of the file format, each with its meaning.
 
 use eddy_route::RegexRank;
 use eddy_tls::{ServerCheck, TlsVersion};
@@ -10,36 +10,36 @@ use crate::config::LogFormat;
 use crate::forward::ProxyVersion;
 use crate::read::{FromScalar, Misfit, WordInfo, WordKind, listed};
 
-/// The least important messages that are still written.
+/// Minimum severity of messages that are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LogLevelName(pub(crate) &'static str);
 
-/// The scheme of a redirect.
+/// Scheme of a redirect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scheme(pub(crate) &'static str);
 
-/// The status of a redirect.
+/// Status of a redirect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RedirectStatus(pub(crate) u16);
 
-/// The dialect that a route table is written in.
+/// Dialect of a route table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DialectName {
-    /// eddy's own.
+    /// eddy's own rules.
     Eddy,
-    /// NGINX's.
+    /// Rules of NGINX.
     Nginx,
 }
 
-/// What an endpoint has to show.
+/// Verification of endpoint certificates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ServerCheckName(pub(crate) ServerCheck);
 
-/// A version of TLS.
+/// A TLS version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TlsVersionName(pub(crate) TlsVersion);
 
-/// How names are proven to an authority.
+/// ACME challenge that proves control of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ChallengeName(pub(crate) AcmeChallenge);
 
@@ -47,16 +47,16 @@ pub(crate) struct ChallengeName(pub(crate) AcmeChallenge);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ProxyVersionName(pub(crate) ProxyVersion);
 
-/// What carries what clients send to a listener.
+/// Transport protocol of a listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TransportName {
-    /// Connections.
+    /// TCP connections.
     Tcp,
-    /// Datagrams.
+    /// UDP datagrams.
     Udp,
 }
 
-/// A word, what it becomes and what it means.
+/// A keyword, its value and its meaning.
 pub(super) type Meaning<T> = (&'static str, T, &'static str);
 
 impl FromScalar for Balance {
@@ -216,7 +216,7 @@ pub(super) fn choose<T: Copy>(text: &str, meanings: &[Meaning<T>]) -> Result<T, 
     if let Some((_, value, _)) = meanings.iter().find(|(word, ..)| *word == text) {
         return Ok(*value);
     }
-    // One number is not a slip for another.
+    // Numbers are not suggested: one number is not a misspelling of another.
     let words = meanings.iter().map(|(word, ..)| *word);
     Err(Misfit::Choice {
         words: words.filter(|word| !word.starts_with(|c: char| c.is_ascii_digit())).collect(),

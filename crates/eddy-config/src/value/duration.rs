@@ -40,7 +40,7 @@ fn parse_duration(text: &str) -> Result<Duration, Misfit> {
     Ok(Duration::from_millis(millis))
 }
 
-/// What to say when the unit is not one of ours.
+/// Returns the problem with an unknown unit, with a hint.
 fn misfit(digits: &str, unit: &str) -> Misfit {
     if digits.is_empty() {
         return Misfit::FORM;
@@ -65,7 +65,7 @@ fn misfit(digits: &str, unit: &str) -> Misfit {
     Misfit::form(format!("write `{digits}{ours}`"))
 }
 
-/// A number of milliseconds in the largest unit that fits.
+/// Formats a number of milliseconds in the largest unit that divides it.
 pub(crate) fn duration_text(millis: u64) -> String {
     match millis {
         0 => "0s".to_owned(),

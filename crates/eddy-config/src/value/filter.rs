@@ -1,4 +1,4 @@
-//! Words of filters.
+//! Scalar values in filter configurations.
 
 use std::path::PathBuf;
 
@@ -9,48 +9,48 @@ use super::choice::{Meaning, choose, info};
 use super::text::{FieldName, MethodName};
 use crate::read::{FromScalar, Misfit, WordInfo, WordKind};
 
-/// The path of a file or folder.
+/// Path of a file or directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FilePath(pub(crate) PathBuf);
 
-/// The name of a user.
+/// A user name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct UserName(pub(crate) String);
 
-/// Which sites are meant.
+/// A CORS origin pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OriginText(pub(crate) OriginPattern);
 
-/// A method, or all of them.
+/// A method, or all methods.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MethodOrAll(pub(crate) Option<String>);
 
-/// The name of a field, or all of them.
+/// A header name, or all headers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FieldNameOrAll(pub(crate) Option<String>);
 
-/// A share in percent, with up to four digits behind the point.
+/// A percentage with up to four decimal places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Percent(pub(crate) RequestFraction);
 
-/// What becomes of an exchange in which a filter fails.
+/// Handling of an exchange in which a filter fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FailureName(pub(crate) FailurePolicy);
 
-/// What an id looks like.
+/// Format of a request ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IdFormatName(pub(crate) IdFormat);
 
-/// Which answers tell of a rate.
+/// Which responses have rate limit headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RateFieldsName(pub(crate) RateFields);
 
-/// Which requests are counted together.
+/// Key by which requests are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RateKeyName {
-    /// All.
+    /// All requests together.
     All,
-    /// Those of one client.
+    /// Requests of one client.
     Client,
 }
 
@@ -148,7 +148,7 @@ impl FromScalar for Percent {
     }
 }
 
-/// A library that scripts in Lua may be allowed.
+/// A library that Lua scripts may be allowed to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LuaLibraryName {
     Os,
@@ -244,11 +244,11 @@ const RATE_KEYS: &[Meaning<RateKeyName>] = &[
     ("client", RateKeyName::Client, "those from one address, or one block of IPv6 addresses"),
 ];
 
-/// Longest path.
+/// Maximum length of a path.
 const PATH_BYTES_MAX: usize = 4096;
-/// Longest user name.
+/// Maximum length of a user name.
 const USER_BYTES_MAX: usize = 256;
-/// Longest pattern of origins.
+/// Maximum length of an origin pattern.
 const ORIGIN_BYTES_MAX: usize = 4096;
 
 #[cfg(test)]

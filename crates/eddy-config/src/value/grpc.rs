@@ -1,11 +1,11 @@
-//! Words for how calls of gRPC end.
+//! Names of gRPC statuses.
 
 use eddy_http::GrpcStatus;
 
 use super::choice::{Meaning, choose, info};
 use crate::read::{FromScalar, Misfit, WordInfo, WordKind};
 
-/// A status of a call that did not go well.
+/// A gRPC status other than `OK`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GrpcFailure(pub(crate) GrpcStatus);
 

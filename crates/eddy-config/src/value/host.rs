@@ -8,23 +8,23 @@ use eddy_tls::is_server_name;
 
 use crate::read::{FromScalar, Misfit, WordInfo};
 
-/// A host, perhaps with a port, as it may stand in a `Host` field.
+/// A host with an optional port, as in a `Host` header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HostAndPort(pub(crate) Arc<str>);
 
-/// A name that a certificate may be for: a host, or an address.
+/// A name that a certificate can be issued for: a host name or an IP address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ServerName(pub(crate) Arc<str>);
 
-/// A host that an authority can be asked to certify.
+/// A host that an ACME authority can certify.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CertifiedHost(pub(crate) String);
 
-/// Where an authority says how it is to be asked.
+/// URL of an ACME directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DirectoryUrl(pub(crate) String);
 
-/// An address of electronic mail.
+/// An email address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EmailAddress(pub(crate) String);
 
@@ -157,7 +157,7 @@ impl FromScalar for EmailAddress {
     }
 }
 
-/// A host name or address in lower case without a final dot; punycode is left as it is.
+/// Parses a host name or address, and returns it in lower case without a final dot; punycode is unchanged.
 pub(super) fn parse_host(text: &str) -> Result<String, Misfit> {
     if let Some(address) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
         return match address.parse::<Ipv6Addr>() {
@@ -191,7 +191,7 @@ pub(super) fn parse_host(text: &str) -> Result<String, Misfit> {
     Ok(name.to_ascii_lowercase())
 }
 
-/// A TCP port that can be connected to.
+/// Parses a TCP port that can be connected to.
 pub(super) fn parse_port(text: &str) -> Result<u16, Misfit> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match text.parse::<u16>() {
@@ -215,11 +215,11 @@ fn check_label(label: &str) -> Result<(), Misfit> {
     Ok(())
 }
 
-/// Longest host name (RFC 1035 §2.3.4, in its textual form).
+/// Maximum length of a host name (RFC 1035 §2.3.4, in its textual form).
 const HOST_BYTES_MAX: usize = 253;
-/// Longest address of a directory.
+/// Maximum length of an ACME directory URL.
 const URL_BYTES_MAX: usize = 2048;
-/// Longest label of a host name.
+/// Maximum length of a label of a host name.
 const LABEL_BYTES_MAX: usize = 63;
 
 #[cfg(test)]

@@ -1,27 +1,27 @@
-//! Words of `grpc_json`.
+//! Scalar values in `grpc_json` configurations.
 
 use eddy_filter::builtin::{EnumForm, JsonFieldNaming, StreamForm, Unknown, UnknownRequests};
 
 use super::choice::{Meaning, choose, info};
 use crate::read::{FromScalar, Misfit, WordInfo, WordKind};
 
-/// What becomes of requests that are of no method.
+/// Handling of requests that match no method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct UnknownRequestsName(pub(crate) UnknownRequests);
 
-/// What becomes of what is not known.
+/// Handling of unknown parameters, members and names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct UnknownName(pub(crate) Unknown);
 
-/// How several messages stand in a response.
+/// Format of streamed messages in a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StreamFormName(pub(crate) StreamForm);
 
-/// Which names fields have.
+/// Field names in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct JsonNamesName(pub(crate) JsonFieldNaming);
 
-/// How enums stand.
+/// Format of enums in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EnumFormName(pub(crate) EnumForm);
 

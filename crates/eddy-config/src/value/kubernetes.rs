@@ -1,4 +1,4 @@
-//! Names of Services and other objects of Kubernetes, and what stands for their ports.
+//! Names of Services and other Kubernetes objects, and their ports.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -6,33 +6,33 @@ use std::sync::Arc;
 use super::host::parse_host;
 use crate::read::{FromScalar, Misfit, WordInfo};
 
-/// An address without a port.
+/// An IP address without a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IpText(pub(crate) IpAddr);
 
-/// A port as a key.
+/// A port number as a mapping key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PortKey(pub(crate) u16);
 
-/// An object by its namespace and name.
+/// A Kubernetes object, by namespace and name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ObjectName {
-    /// Its namespace.
+    /// Namespace of the object.
     pub(crate) namespace: Arc<str>,
-    /// Its name.
+    /// Name of the object.
     pub(crate) name: Arc<str>,
 }
 
-/// A Service by its namespace and name, or one of its ports.
+/// A Service, by namespace and name, or one of its ports.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ServiceName {
     /// The Service.
     pub(crate) object: ObjectName,
-    /// The number of the port; all of them without one.
+    /// Port number; `None` for all ports.
     pub(crate) port: Option<u16>,
 }
 
-/// The domain that names of a cluster end in.
+/// DNS domain of a Kubernetes cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DomainName(pub(crate) Arc<str>);
 
@@ -121,5 +121,5 @@ fn parse_port(text: &str) -> Result<u16, Misfit> {
     }
 }
 
-/// Longest name of an object.
+/// Maximum length of an object name.
 const NAME_BYTES_MAX: usize = 253;

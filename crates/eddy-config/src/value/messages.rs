@@ -1,47 +1,47 @@
-//! Words of the filters that look into protobuf messages, and of records of what they find.
+//! Scalar values of the protobuf message filters and of their metadata in access log entries.
 
 use eddy_filter::builtin::{AnyValues, Directions, Unreadable, WhichMessage};
 
 use super::choice::{Meaning, choose, info};
 use crate::read::{FromScalar, Misfit, WordInfo, WordKind};
 
-/// The key under which a value is noted or recorded.
+/// Key of a value in the metadata or in access log entries.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct RecordKey(pub(crate) String);
 
-/// What filters have noted: whose it is, and its key.
+/// Reference to a filter metadata value: namespace and key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MetadataName {
-    /// Whose.
+    /// Metadata namespace.
     pub(crate) space: String,
-    /// The key.
+    /// Key within the namespace.
     pub(crate) key: String,
 }
 
-/// What is done to a field.
+/// Change that is made to a redacted field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RedactEditName {
-    /// It is left out.
+    /// The field is removed.
     Drop,
-    /// It is replaced.
+    /// The value is replaced.
     Mask,
-    /// It is replaced by something as long.
+    /// The value is replaced by one of the same length.
     SameLength,
 }
 
-/// Which messages are redacted.
+/// Directions in which messages are redacted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DirectionsName(pub(crate) Directions);
 
-/// What becomes of messages that can't be looked into.
+/// Handling of messages that cannot be inspected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct UnreadableName(pub(crate) Unreadable);
 
-/// What becomes of values of any type.
+/// Handling of `google.protobuf.Any` values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AnyValuesName(pub(crate) AnyValues);
 
-/// From which of several messages fields are taken.
+/// Message of a stream from which fields are extracted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WhichMessageName(pub(crate) WhichMessage);
 

@@ -1,4 +1,4 @@
-//! The words of the file format: texts that become a checked value or a problem.
+//! Scalar values of the file format: each parses a text into a checked value or a problem.
 
 mod address;
 mod choice;

@@ -1,4 +1,4 @@
-//! Whole numbers within a range that their type tells.
+//! Whole numbers within the range that their type specifies.
 
 use crate::read::{FromScalar, Misfit, WordInfo, WordKind};
 
@@ -6,24 +6,24 @@ use crate::read::{FromScalar, Misfit, WordInfo, WordKind};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Number<const LEAST: u64, const MOST: u64>(pub(crate) u64);
 
-/// The place of a rule among others, where the rule says so itself.
+/// Explicit rank of a rule among others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rank(pub(crate) i32);
 
 impl<const LEAST: u64, const MOST: u64> Number<LEAST, MOST> {
-    /// The number as a narrower type; the range in the type says that it fits.
+    /// Converts the number to a narrower type; the range in the type ensures that it fits.
     pub(crate) fn to_u32(self) -> u32 {
         const { assert!(MOST <= u32::MAX as u64, "the range fits") };
         u32::try_from(self.0).unwrap_or(u32::MAX)
     }
 
-    /// The number as a narrower type; the range in the type says that it fits.
+    /// Converts the number to a narrower type; the range in the type ensures that it fits.
     pub(crate) fn to_u16(self) -> u16 {
         const { assert!(MOST <= u16::MAX as u64, "the range fits") };
         u16::try_from(self.0).unwrap_or(u16::MAX)
     }
 
-    /// The number as a narrower type; the range in the type says that it fits.
+    /// Converts the number to a narrower type; the range in the type ensures that it fits.
     pub(crate) fn to_u8(self) -> u8 {
         const { assert!(MOST <= u8::MAX as u64, "the range fits") };
         u8::try_from(self.0).unwrap_or(u8::MAX)
@@ -66,7 +66,7 @@ impl FromScalar for Rank {
     }
 }
 
-/// Reads decimal digits; a number that is too large for any range is out of range, not malformed.
+/// Parses decimal digits. A number that is too large for any range is out of range, not malformed.
 pub(super) fn parse_digits(text: &str) -> Result<u64, Misfit> {
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         let bare: String = text.chars().filter(|c| !matches!(c, '_' | ',' | '\'')).collect();
@@ -75,7 +75,7 @@ pub(super) fn parse_digits(text: &str) -> Result<u64, Misfit> {
         return Err(if is_grouped { Misfit::form(format!("write `{bare}`")) } else { Misfit::FORM });
     }
     if text.len() > 1 && text.starts_with('0') {
-        // YAML 1.1 took this for octal.
+        // YAML 1.1 reads such numbers as octal.
         return Err(Misfit::form("leave the leading zeros out"));
     }
     text.parse().map_err(|_| Misfit::Range)

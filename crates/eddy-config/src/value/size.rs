@@ -8,7 +8,7 @@ use crate::read::{FromScalar, Misfit, WordInfo, WordKind};
 pub(crate) struct ByteSize<const LEAST: u64, const MOST: u64>(pub(crate) u64);
 
 impl<const LEAST: u64, const MOST: u64> ByteSize<LEAST, MOST> {
-    /// The size as a narrower type; the range in the type says that it fits.
+    /// Converts the size to a narrower type; the range in the type ensures that it fits.
     pub(crate) fn to_u32(self) -> u32 {
         const { assert!(MOST <= u32::MAX as u64, "the range fits") };
         u32::try_from(self.0).unwrap_or(u32::MAX)
@@ -45,7 +45,7 @@ fn parse_size(text: &str) -> Result<u64, Misfit> {
     parse_digits(digits)?.checked_mul(unit_bytes).ok_or(Misfit::Range)
 }
 
-/// What to say when the unit is not one of ours.
+/// Returns the problem with an unknown unit, with a hint.
 fn misfit(digits: &str, unit: &str) -> Misfit {
     if digits.is_empty() {
         return Misfit::FORM;
@@ -61,7 +61,7 @@ fn misfit(digits: &str, unit: &str) -> Misfit {
     Misfit::form(format!("write `{digits}{ours}`; 1KiB is 1024 bytes"))
 }
 
-/// A number of bytes in the largest unit that fits.
+/// Formats a number of bytes in the largest unit that divides it.
 pub(crate) fn size_text(bytes: u64) -> String {
     let units = [(1_u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match units.iter().find(|(size, _)| bytes > 0 && bytes.is_multiple_of(*size)) {

@@ -1,4 +1,4 @@
-//! Names, tokens, paths and other texts.
+//! Names, tokens, paths and other strings.
 
 use std::sync::Arc;
 
@@ -8,19 +8,19 @@ use crate::config::LogTarget;
 use crate::problem::{COMPARISON, closest};
 use crate::read::{FromScalar, Misfit, WordInfo};
 
-/// The name of a listener, table, rule or cluster.
+/// Name of a listener, table, rule, cluster or filter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ConfigName(pub(crate) Arc<str>);
 
-/// Any text of at most `BYTES_MAX` bytes.
+/// A string of at most `BYTES_MAX` bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BoundedText<const BYTES_MAX: usize>(pub(crate) String);
 
-/// The name of a header field.
+/// A header name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct FieldName(pub(crate) String);
 
-/// The name of a query parameter.
+/// A query parameter name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ParameterName(pub(crate) String);
 
@@ -32,15 +32,15 @@ pub(crate) struct MethodName(pub(crate) String);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PathText(pub(crate) String);
 
-/// The name under which eddy adds itself to `Via`.
+/// Pseudonym that eddy adds to `Via`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pseudonym(pub(crate) Arc<str>);
 
-/// The media type of a body.
+/// Media type of a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ContentType(pub(crate) Arc<str>);
 
-/// The name of a time zone.
+/// A time zone name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TimeZoneName(pub(crate) Arc<str>);
 
@@ -180,7 +180,7 @@ impl FromScalar for TimeZoneName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         let zones = TimeZoneDatabase::bundled();
         if let Ok(zone) = zones.get(text) {
-            // The canonical spelling where there is one.
+            // The canonical spelling, if there is one.
             return Ok(Self(zone.iana_name().unwrap_or(text).into()));
         }
         let names: Vec<String> = zones.available().map(|name| name.as_str().to_owned()).collect();
@@ -228,15 +228,15 @@ fn is_token(text: &str) -> bool {
 /// Methods that are often written in lower case by mistake.
 const KNOWN_METHODS: &[&str] =
     &["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "TRACE", "CONNECT", "PATCH"];
-/// What a token looks like, for editors.
+/// Pattern of a token, for editors.
 const TOKEN_PATTERN: &str = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$";
-/// Longest name; names end up in metrics.
+/// Maximum length of a name; names are used as metric labels.
 const NAME_BYTES_MAX: usize = 128;
-/// Longest method.
+/// Maximum length of a method.
 const METHOD_BYTES_MAX: usize = 32;
-/// Longest media type.
+/// Maximum length of a media type.
 const CONTENT_TYPE_BYTES_MAX: usize = 1024;
-/// Longest path in a rule.
+/// Maximum length of a path in a rule.
 const PATH_BYTES_MAX: usize = 4096;
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
-//! Words of what connections may become.
+//! Scalar values of protocol upgrades and `CONNECT`.
 
 use super::choice::{Meaning, choose, info};
 use crate::read::{FromScalar, Misfit, WordInfo, WordKind};
 use crate::upgrade::{Connect, is_http};
 
-/// A protocol that clients switch to, in lower case.
+/// A protocol that clients may switch to, in lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UpgradeName(pub(crate) Box<str>);
 
-/// What becomes of `CONNECT`.
+/// Handling of `CONNECT`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ConnectName(pub(crate) Connect);
 
@@ -45,7 +45,7 @@ impl FromScalar for ConnectName {
     }
 }
 
-/// Longest name of a protocol, bytes.
+/// Maximum length of a protocol name in bytes.
 const NAME_BYTES_MAX: usize = 64;
 
 const CONNECTS: &[Meaning<ConnectName>] = &[

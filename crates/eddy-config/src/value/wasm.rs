@@ -1,14 +1,14 @@
-//! Words of filters in Wasm.
+//! Scalar values in Wasm filter configurations.
 
 use super::choice::{Meaning, choose, info};
 use crate::config::WasmIsolation;
 use crate::read::{FromScalar, Misfit, WordInfo, WordKind};
 
-/// How far a fault of a module reaches.
+/// Exchanges that a fault of a module affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IsolationName(pub(crate) WasmIsolation);
 
-/// The name of a variable of the environment.
+/// Name of an environment variable.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct VariableName(pub(crate) String);
 
@@ -54,7 +54,7 @@ const ISOLATIONS: &[Meaning<IsolationName>] = &[
     ),
 ];
 
-/// Longest name of a variable.
+/// Maximum length of a variable name.
 const VARIABLE_BYTES_MAX: usize = 128;
 
 #[cfg(test)]

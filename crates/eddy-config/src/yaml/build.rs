@@ -8,30 +8,30 @@ use super::node::{YamlEntry, YamlKey, YamlNode, YamlNodeKind};
 use super::syntax;
 use crate::problem::{ProblemReport, SourceSpan, shown};
 
-/// What could be made of a text.
+/// Tree of a text with at most one document.
 #[derive(Debug)]
 pub(crate) struct YamlTree<'t> {
-    /// The outermost value; `None` when there is none.
+    /// Root value; `None` if there is none.
     pub(crate) root: Option<YamlNode<'t>>,
     /// Whether the text was read to its end.
     pub(crate) is_whole: bool,
 }
 
-/// What could be made of a text of several documents.
+/// Trees of a text with several documents.
 #[derive(Debug)]
 pub(crate) struct Documents<'t> {
-    /// The outermost value of each document; of an empty one, nothing.
+    /// Root value of each document; empty documents are left out.
     pub(crate) roots: Vec<YamlNode<'t>>,
     /// Whether the text was read to its end.
     pub(crate) is_whole: bool,
 }
 
-/// Parses the text of source number `source`; what is wrong with it goes to `report`.
+/// Parses the text of source number `source`; problems are added to `report`.
 ///
-/// After a syntax error the tree holds what came before it, so that more than the first problem can be told.
+/// After a syntax error the tree holds everything before it, so that further problems can be reported.
 ///
 /// # Cost
-/// Linear in the text plus what its aliases expand to, which is limited to [`NODES_MAX`] nodes.
+/// Linear in the text plus the expansion of its aliases, which is limited to [`NODES_MAX`] nodes.
 pub(crate) fn parse<'t>(text: &'t str, source: u32, report: &mut ProblemReport) -> YamlTree<'t> {
     let Documents { roots, is_whole } = parse_within(text, source, 1, report);
     YamlTree { root: roots.into_iter().next(), is_whole }
@@ -82,30 +82,30 @@ pub(super) fn parser_options() -> Options {
     }
 }
 
-/// The state of building.
+/// State of the tree builder.
 struct Builder<'t, 'r> {
     source: u32,
     report: &'r mut ProblemReport,
-    /// The lists and mappings that are open.
+    /// Lists and mappings that are not closed yet, outermost first.
     open: Vec<YamlStackFrame<'t>>,
     roots: Vec<YamlNode<'t>>,
-    /// What anchors stand for.
+    /// Anchored values, for aliases.
     anchored: HashMap<usize, Anchored<'t>>,
     documents: usize,
     documents_max: usize,
     nodes_left: usize,
-    /// Whether the last event was a text, which a syntax error may have cut.
+    /// Whether the last event was a scalar, which a syntax error may have truncated.
     has_newest_text: bool,
 }
 
-/// A list or mapping whose end has not come.
+/// A list or mapping whose end has not been reached.
 struct YamlStackFrame<'t> {
     place: SourceSpan,
     anchor: usize,
     node: PartialYamlNode<'t>,
-    /// The height of the highest element so far.
+    /// Height of the highest element so far.
     height: usize,
-    /// `nodes_left` when it began, to know its weight when it ends.
+    /// `nodes_left` at its beginning, from which its weight is computed at its end.
     nodes_left_before: usize,
 }
 
@@ -114,22 +114,22 @@ enum PartialYamlNode<'t> {
     Mapping {
         entries: Vec<YamlEntry<'t>>,
         awaited: Awaited<'t>,
-        /// Whether a key was left out.
+        /// Whether a key was refused.
         has_refused_key: bool,
     },
 }
 
-/// What comes next in a mapping.
+/// Next expected part of a mapping.
 #[derive(Default)]
 enum Awaited<'t> {
     #[default]
     Key,
     Value(YamlKey<'t>),
-    /// The value of a key that was refused; it goes with its key.
+    /// The value of a refused key; it is dropped.
     RefusedValue,
 }
 
-/// A value with a name, for aliases.
+/// A value with an anchor.
 struct Anchored<'t> {
     node: YamlNode<'t>,
     height: usize,
@@ -151,7 +151,7 @@ impl<'t, 'r> Builder<'t, 'r> {
         }
     }
 
-    /// Takes an event; `false` when it is no use to go on.
+    /// Handles an event; returns `false` if parsing must stop.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the parser sends other events only when asked to")]
     fn handle(&mut self, event: Event<'t>, span: Span) -> bool {
         let place = self.place(span);
@@ -225,7 +225,7 @@ impl<'t, 'r> Builder<'t, 'r> {
         self.charge_nodes(1, place)
     }
 
-    /// Closes the innermost list or mapping; `is_whole` says whether its end was found.
+    /// Closes the innermost list or mapping; `is_whole` is whether its end was found.
     fn end(&mut self, is_whole: bool) -> bool {
         let Some(frame) = self.open.pop() else { return true };
         let form = match frame.node {
@@ -239,7 +239,7 @@ impl<'t, 'r> Builder<'t, 'r> {
         self.add(YamlNode { place: frame.place, form }, frame.anchor, frame.height, weight)
     }
 
-    /// Puts a finished value where it belongs; `height` is the number of levels below it.
+    /// Adds a finished value to its parent; `height` is the number of levels below it.
     fn add(&mut self, node: YamlNode<'t>, anchor: usize, height: usize, weight: usize) -> bool {
         if anchor != 0 {
             if !self.charge_nodes(weight, node.place) {
@@ -302,7 +302,7 @@ impl<'t, 'r> Builder<'t, 'r> {
         }
     }
 
-    /// Keeps the first entry of each key and notes the others.
+    /// Keeps the first entry of each key and reports the others.
     fn refuse_repeated_keys(&mut self, entries: &mut Vec<YamlEntry<'t>>) {
         let is_small = entries.len() <= 8;
         let is_repeated =
@@ -334,7 +334,7 @@ impl<'t, 'r> Builder<'t, 'r> {
         });
     }
 
-    /// Forgets the text that came last: a syntax error right after it may have cut it.
+    /// Removes the last scalar: a syntax error right after it may have truncated it.
     fn drop_newest_text(&mut self) {
         if !self.has_newest_text {
             return;
@@ -350,7 +350,7 @@ impl<'t, 'r> Builder<'t, 'r> {
         }
     }
 
-    /// What came before the error.
+    /// Returns the trees before the syntax error.
     fn into_cut(mut self) -> Vec<YamlNode<'t>> {
         while let Some(frame) = self.open.last_mut() {
             frame.anchor = 0;
@@ -370,7 +370,8 @@ impl<'t, 'r> Builder<'t, 'r> {
     }
 }
 
-/// A key must be a text; `None` and a note when it is not, or when it would have a meaning that is not offered.
+/// Converts a node to a key. A key must be a scalar; returns `None` and reports a problem if it is not, or if it would
+/// be a merge key, which is not supported.
 fn key_from<'t>(node: YamlNode<'t>, report: &mut ProblemReport) -> Option<YamlKey<'t>> {
     match node.form {
         YamlNodeKind::Text { text, is_plain } if is_plain && text == "<<" => {
@@ -388,13 +389,13 @@ fn key_from<'t>(node: YamlNode<'t>, report: &mut ProblemReport) -> Option<YamlKe
     }
 }
 
-/// Most bytes of a text.
+/// Maximum size of a text in bytes.
 const TEXT_BYTES_MAX: usize = 16 << 20;
-/// Most documents of a text that may have several.
+/// Maximum number of documents in a text.
 const DOCUMENTS_MAX: usize = 100_000;
-/// Most levels of lists and mappings inside each other.
+/// Maximum nesting depth of lists and mappings.
 const DEPTH_MAX: usize = 64;
-/// Most values of a file, those from aliases counted each time, long texts counted as several.
+/// Maximum number of values in a file; values from aliases count each time, long texts count as several.
 const NODES_MAX: usize = 2_000_000;
-/// Bytes of a text that count as one more value.
+/// Bytes of a scalar that count as one more value.
 const TEXT_BYTES_PER_NODE: usize = 32;

@@ -1,4 +1,4 @@
-//! Text to a tree of nodes that know where they are written; JSON is YAML too.
+//! Parses a text into a tree of nodes with source positions; JSON is accepted as a part of YAML.
 
 mod build;
 mod node;

@@ -1,4 +1,4 @@
-//! A tree of texts, lists and mappings, each with its place.
+//! A tree of scalars, lists and mappings with source positions.
 
 use std::borrow::Cow;
 
@@ -7,20 +7,21 @@ use crate::problem::SourceSpan;
 /// A value as written.
 #[derive(Clone, Debug)]
 pub(crate) struct YamlNode<'t> {
-    /// Where it begins; for a list or mapping its first character or element.
+    /// Position of its beginning; for a list or mapping its first character or element.
     pub(crate) place: SourceSpan,
-    /// What it is.
+    /// Kind and content of the node.
     pub(crate) form: YamlNodeKind<'t>,
 }
 
-/// What a node is. What a text means (a number, a name) is decided by who reads it.
+/// Kind and content of a node. A scalar stays text; the reader of a value decides whether it is a number, a name or
+/// anything else.
 #[derive(Clone, Debug)]
 pub(crate) enum YamlNodeKind<'t> {
     /// A scalar.
     Text {
-        /// The text without quotes and escapes.
+        /// The text, without quotes and with escapes resolved.
         text: Cow<'t, str>,
-        /// Whether it is written without quotes; only then it may be a number, `true` or nothing.
+        /// Whether it is written without quotes; only then can it be a number, `true` or null.
         is_plain: bool,
     },
     /// A sequence.
@@ -29,10 +30,10 @@ pub(crate) enum YamlNodeKind<'t> {
     Mapping {
         /// The entries in the order of the file.
         entries: Vec<YamlEntry<'t>>,
-        /// Whether all of it was read; otherwise nothing can be said of what is missing.
+        /// Whether it was read completely; otherwise missing keys cannot be reported.
         is_whole: bool,
     },
-    /// Something that was refused; it was noted, and nobody says more about it.
+    /// A refused node. Its problem is already reported, so no further problem is reported for it.
     Refused,
 }
 
@@ -48,14 +49,14 @@ pub(crate) struct YamlEntry<'t> {
 /// A key of a mapping.
 #[derive(Clone, Debug)]
 pub(crate) struct YamlKey<'t> {
-    /// The key itself.
+    /// The key text.
     pub(crate) text: Cow<'t, str>,
-    /// Where it is written.
+    /// Position of the key.
     pub(crate) place: SourceSpan,
 }
 
 impl<'t> YamlNode<'t> {
-    /// The value under `key`, if this is a mapping that has it.
+    /// Returns the entry of `key`, if this is a mapping that has it.
     pub(crate) fn entry(&self, key: &str) -> Option<&YamlEntry<'t>> {
         match &self.form {
             YamlNodeKind::Mapping { entries, .. } => entries.iter().find(|entry| entry.key.text == key),
@@ -63,7 +64,7 @@ impl<'t> YamlNode<'t> {
         }
     }
 
-    /// The same, with texts of its own.
+    /// Returns a copy that owns its texts.
     pub(crate) fn to_static(&self) -> YamlNode<'static> {
         let form = match &self.form {
             YamlNodeKind::Text { text, is_plain } => {
@@ -81,7 +82,7 @@ impl<'t> YamlNode<'t> {
         YamlNode { place: self.place, form }
     }
 
-    /// Whether nothing is written here: no value, `~` or `null`.
+    /// Whether the node is empty: no value, `~` or `null`.
     pub(crate) fn is_nothing(&self) -> bool {
         match &self.form {
             YamlNodeKind::Text { text, is_plain } => *is_plain && matches!(&**text, "" | "~" | "null"),
@@ -91,7 +92,7 @@ impl<'t> YamlNode<'t> {
 }
 
 impl YamlEntry<'_> {
-    /// The same, with texts of its own.
+    /// Returns a copy that owns its texts.
     pub(crate) fn to_static(&self) -> YamlEntry<'static> {
         let key = YamlKey { text: Cow::Owned(self.key.text.clone().into_owned()), place: self.key.place };
         YamlEntry { key, value: self.value.to_static() }

@@ -1,13 +1,13 @@
-//! Looks at the outermost keys of a text without reading all of it.
+//! Looks for top-level keys in a text without reading all of it.
 
 use granit_parser::{Event, Parser};
 
 use super::build::parser_options;
 
-/// Whether the first document of `text` that is not empty is a mapping with a key that `is_meant`.
+/// Whether the first non-empty document of `text` is a mapping with a key for which `is_meant` is true.
 ///
 /// # Cost
-/// Reads the text up to that key; all of the document where there is none.
+/// Reads the text up to that key, or the whole document if there is none.
 #[expect(clippy::wildcard_enum_match_arm, reason = "only what opens, closes and names counts")]
 pub(crate) fn has_outer_key(text: &str, is_meant: impl Fn(&str) -> bool) -> bool {
     let (mut depth, mut is_key) = (0_u32, true);

@@ -1,10 +1,10 @@
-//! Says in plain words what is wrong where a text is not YAML.
+//! Explains YAML syntax errors in plain language.
 
 use granit_parser::{ErrorKind, Marker, ScanError};
 
 use crate::problem::{ProblemReport, SourceSpan};
 
-/// Notes a syntax error.
+/// Reports a syntax error.
 pub(super) fn note(error: &ScanError, text: &str, source: u32, report: &mut ProblemReport) {
     let mut place = place_of(*error.marker(), source);
     if is_after_tab(error, text) {
@@ -16,13 +16,13 @@ pub(super) fn note(error: &ScanError, text: &str, source: u32, report: &mut Prob
     }
 }
 
-/// Whether the place of an error is that of what follows a tab.
+/// Whether the position of an error is directly after a tab.
 fn is_after_tab(error: &ScanError, text: &str) -> bool {
     let before = error.marker().byte_offset().and_then(|offset| text.get(..offset));
     hint(error.kind()) == Some(TAB_HINT) && before.is_some_and(|before| before.ends_with('\t'))
 }
 
-/// The place of one character.
+/// Returns the position of one character.
 pub(super) fn place_of(marker: Marker, source: u32) -> SourceSpan {
     SourceSpan {
         source,
@@ -104,5 +104,5 @@ fn hint(kind: &ErrorKind) -> Option<&'static str> {
     }
 }
 
-/// What to do about a tab.
+/// Hint for a tab.
 const TAB_HINT: &str = "indent with spaces";

@@ -1,13 +1,14 @@
-//! What must hold for any text: the body of the fuzz target, also run over kept inputs and broken examples.
+//! Properties that hold for any text: the body of the fuzz target, also run with kept inputs and broken examples.
 
 use std::time::{Duration, Instant};
 
 use eddy_config::{Colour, SourceText, check, render, to_json};
 
-/// The longest a text may take, in a debug build on a busy machine.
+/// Maximum time for a text, in a debug build on a busy machine.
 const TIME_MAX: Duration = Duration::from_secs(20);
 
-/// Checks a configuration, which is taken, or refused with places and reasons; whether it is taken.
+/// Checks a configuration, which must be accepted, or refused with positions and reasons; returns whether it is
+/// accepted.
 pub(crate) fn configuration(text: &str) -> bool {
     let sources = [SourceText::new("eddy.yaml", text)];
     let begin = Instant::now();
@@ -21,7 +22,7 @@ pub(crate) fn configuration(text: &str) -> bool {
     for problem in &problems {
         assert!(!problem.message.is_empty() && !problem.message.contains('\n'), "{problem}");
         assert!(problem.line >= 1 && problem.column >= 1 && problem.length >= 1, "{problem}");
-        // A line end of its own is what YAML counts as one, too: a carriage return.
+        // YAML also counts a carriage return of its own as a line end.
         let is_inside = lines + text.matches('\r').count() >= problem.line as usize;
         assert!(is_inside, "{problem}");
     }

@@ -1,4 +1,4 @@
-//! BackendTLSPolicies: what Services are asked to show, and what is answered where that can't be told.
+//! Tests of BackendTLSPolicies: the verification of Services, and the response if a policy cannot be applied.
 
 use eddy_config::{ActionKind, Checked, Leniency};
 use eddy_tls::ServerCheck;
@@ -6,7 +6,7 @@ use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
 
 use crate::world::{check, told};
 
-/// A Gateway, a route to the port 443 of a Service, and these policies.
+/// Returns a Gateway, a route to port 443 of a Service, and these policies.
 fn with(policies: &str) -> String {
     format!(
         "{{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {{name: web}}, spec: {{gatewayClassName: eddy, listeners: [{{name: http, port: 80, protocol: HTTP}}]}}}}\n\
@@ -22,7 +22,7 @@ fn policy(name: &str, target: &str, validation: &str) -> String {
     )
 }
 
-/// A ConfigMap with an authority.
+/// Returns a ConfigMap with a certificate authority.
 fn authority() -> String {
     let mut params = CertificateParams::new(Vec::new()).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -54,7 +54,8 @@ fn services_are_spoken_to_as_their_policies_say() {
     let system = "wellKnownCACertificates: System, hostname: up.test";
     let checked = taken(&with(&policy("own", ", sectionName: tls", system)));
     assert!(checked.config.clusters[0].tls.as_ref().unwrap().authorities.is_none());
-    // A policy for another port is none for this one, and one for the port goes before one for the Service.
+    // A policy for another port does not apply to this one, and a policy for the port takes precedence over one for the
+    // Service.
     let checked = taken(&with(&policy("own", ", sectionName: plain", system)));
     assert!(checked.config.clusters[0].tls.is_none());
     let both = policy("a", "", "wellKnownCACertificates: System, hostname: all.test")
@@ -105,7 +106,7 @@ fn what_of_a_policy_eddy_has_not_is_refused() {
     }
 }
 
-/// The lines that `eddy check` prints of a policy at its Gateways.
+/// Returns the lines that `eddy check` prints about a policy at its Gateways.
 fn conditions(checked: &Checked, policy: &str) -> Vec<String> {
     let name = format!("BackendTLSPolicy default/{policy}");
     let shown =
@@ -135,7 +136,7 @@ fn a_service_of_https_takes_a_policy() {
             "{warnings}"
         );
     }
-    // Cleartext is no reason to refuse TLS, and names have no case.
+    // A cleartext protocol is no reason to refuse TLS, and protocol names are case-insensitive.
     for (protocol, is_served) in [("Http", true), ("kubernetes.io/h2c", true), ("redis", false)] {
         let text = with(&policy("own", "", system))
             .replace("{name: tls, port: 443}", &format!("{{name: tls, port: 443, appProtocol: {protocol}}}"));
@@ -172,7 +173,7 @@ fn policies_get_conditions_at_the_gateways_that_they_matter_to() {
         ]
     );
     assert_eq!(conditions(&checked, "c"), ["ancestor default/web: Accepted, ResolvedRefs"]);
-    // No route leads to what these are for.
+    // No route leads to the targets of these policies.
     for unused in ["d", "e", "f"] {
         assert!(conditions(&checked, unused).is_empty(), "{unused}");
     }

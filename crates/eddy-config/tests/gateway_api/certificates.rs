@@ -1,11 +1,11 @@
-//! Listeners for HTTPS: which certificates they show, and what is said of those that can't be had.
+//! Tests of HTTPS listeners: which certificates they present, and the messages about certificates that cannot be used.
 
 use eddy_config::{Checked, Leniency};
 
 use crate::certificate::{secret, secret_of};
 use crate::world::{check, told};
 
-/// A Gateway with listeners, as flow mappings, and a route for all of them.
+/// Returns a Gateway with listeners, given as flow mappings, and a route for all of them.
 fn gateway(listeners: &str) -> String {
     format!(
         "---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {{name: web}}\nspec: {{gatewayClassName: eddy, listeners: [{listeners}]}}\n\
@@ -24,7 +24,7 @@ fn taken(texts: &[&str]) -> Checked {
     check(&[("a.yaml", &text)], Leniency::Strict).unwrap_or_else(|problems| panic!("{}", told(&problems)))
 }
 
-/// The conditions of a listener, as `eddy check` prints them.
+/// Returns the conditions of a listener, as `eddy check` prints them.
 fn conditions(checked: &Checked, listener: &str) -> String {
     let shown: Vec<String> = checked.statuses.iter().map(ToString::to_string).collect();
     let beginning = format!("  listener {listener}: ");
@@ -55,7 +55,7 @@ fn listeners_show_their_own_certificates() {
     assert!(tls.is_strict, "no listener is for every host");
     assert_eq!(conditions(&checked, "below"), "Accepted, Programmed, ResolvedRefs, 1 route");
     assert!(!checked.config.shown.contains("BEGIN") && checked.config.shown.contains("stringData: (hidden)"));
-    // A listener without a hostname is for whoever asks.
+    // A listener without a hostname matches any server name.
     let any = https("any", "", "{name: one}");
     let checked = taken(&[&gateway(&any), &secret("one", &["one.test"])]);
     let tls = checked.config.listeners[0].tls.as_ref().unwrap();

@@ -1,5 +1,5 @@
-//! The conditions of objects whose parts are not served: protocols that eddy doesn't speak, parameters that can't be had, and
-//! references of routes that nobody serves.
+//! Tests of the conditions of objects with parts that are not served: protocols that eddy does not support, parameters
+//! that cannot be resolved, and backend references of routes without a served listener.
 
 use eddy_config::{Checked, Leniency};
 
@@ -39,7 +39,7 @@ fn a_listener_of_an_unknown_protocol_is_not_served_and_the_rest_is() {
     assert_eq!(kinds, [Some(vec!["HTTPRoute", "GRPCRoute"]), Some(vec![]), Some(vec![]), Some(vec![])]);
     let warnings = told(&checked.warnings);
     assert!(warnings.contains("this listener is not served") && warnings.contains("`INVALID`"), "{warnings}");
-    // Alone there is nothing to listen on.
+    // Without other listeners there is nothing to listen on.
     let alone = gateway("web", "eddy", "listeners: [{name: invalid, port: 1111, protocol: INVALID}]");
     let problems = told(&check(&[("a.yaml", &alone)], Leniency::Strict).unwrap_err());
     assert!(problems.contains("nothing to listen on") && problems.contains("`INVALID`"), "{problems}");
@@ -69,7 +69,7 @@ fn a_gateway_whose_parameters_cannot_be_had_is_not_served() {
     let mut served: Vec<String> =
         checked.config.listeners.iter().map(|listener| listener.name.to_string()).collect();
     served.sort();
-    // What another controller is to know besides makes no difference.
+    // Parameters for another controller make no difference.
     assert_eq!(served, ["default/of-another/http", "default/web/http"]);
     let lines = statuses(&checked);
     let line = |start: &str| lines.iter().find(|line| line.starts_with(start)).cloned().unwrap_or_default();

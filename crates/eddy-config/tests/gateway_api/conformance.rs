@@ -1,4 +1,5 @@
-//! The conformance cases, as far as the rule that wins; the whole exchange is tested in front of the program.
+//! Tests of the conformance cases, up to the selection of a rule; complete exchanges are tested in the end-to-end
+//! tests.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +9,7 @@ use serde_json::Value;
 
 use crate::world::{ask, check, told};
 
-/// The Services of the suite.
+/// Services of the conformance suite.
 const SERVICES: &[(&str, &[&str])] = &[
     (
         "gateway-conformance-infra",
@@ -74,7 +75,7 @@ fn the_rule_of_each_case_wins() {
             count += 1;
             let gateway = case["gateway"].as_str().unwrap();
             let host = case["host"].as_str().unwrap_or("gateway.test");
-            // A port in a request that no listener has is one that does not count.
+            // A port in the request's host that no listener has is ignored.
             let named = host.split_once(':').and_then(|(_, port)| port.parse::<u64>().ok());
             let ports = gateways[gateway].as_array().unwrap();
             let port = ports.iter().find(|port| port.as_u64() == named).unwrap_or(&ports[0]);
@@ -90,7 +91,7 @@ fn the_rule_of_each_case_wins() {
             let status = case["status"].to_string();
             let is_right = match case["backend"].as_str() {
                 Some(backend) => outcome.does.starts_with(&format!("{backend}:")),
-                // A timeout shows in an exchange alone.
+                // A timeout is observable only in an exchange.
                 None if status == "504" || status == "204" => outcome.rule.is_some(),
                 None if status == "200" => outcome.does.contains('/'),
                 None => outcome.does.split(' ').next() == Some(&*status),

@@ -1,5 +1,5 @@
-//! The examples of the Gateway API's own site (`examples/` of sigs.k8s.io/gateway-api v1.4.1): each is taken and asked, or
-//! left out for a reason that is told. And the examples of the guide.
+//! Tests of the examples on the Gateway API's own site (`examples/` of sigs.k8s.io/gateway-api v1.4.1): each is
+//! accepted and gets requests, or is left out for a documented reason. Also tests of the examples in the guide.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -11,13 +11,13 @@ use eddy_config::{ActionKind, GatewayConfig, Leniency, Redirect};
 use crate::certificate::secret;
 use crate::world::{GatewayRouteDecision, ask, check, told};
 
-/// Examples that eddy does not take, by the beginning of their names, and what it says of them.
+/// Examples that eddy refuses, by the beginning of their names, with the message.
 const REFUSED: &[(&str, &str)] = &[
     ("experimental/backend-tls", "`tls` can't be had"),
     ("experimental/frontend-cert-validation", "can't be had"),
 ];
 
-/// Examples that are taken, and that no request shows anything of.
+/// Examples that eddy accepts, but that no request can demonstrate.
 const NOT_ASKED: &[(&str, &str)] = &[
     ("standard/0-namespaces", "namespaces alone"),
     ("standard/backendtlspolicy/", "a BackendTLSPolicy alone"),
@@ -47,14 +47,14 @@ const NOT_ASKED: &[(&str, &str)] = &[
     ("experimental/v1alpha3/tls-routing/tls-route", "a TLSRoute alone, which is passed over with a warning"),
 ];
 
-/// The examples are of the classes of another controller.
+/// Setting for the examples, whose classes belong to another controller.
 const SETTINGS: &str = "kubernetes: {controllers: [acme.io/gateway-controller]}\n";
 
 fn reason(list: &[(&str, &'static str)], name: &str) -> Option<&'static str> {
     list.iter().find(|(begin, _)| name.starts_with(begin)).map(|(_, reason)| *reason)
 }
 
-/// The parts of a file that begin with `=== NAME`.
+/// Returns the sections of a file, each of which begins with `=== NAME`.
 fn sections(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.split("=== ").skip(1).map(|section| section.split_once('\n').unwrap())
 }
@@ -122,7 +122,7 @@ fn check_page(asked: &[(&str, usize)], left_out: &[(&str, &str)]) {
     );
 }
 
-/// What is otherwise than a line of `answers.txt` says, if anything is.
+/// Returns the difference from a line of `answers.txt`, if any.
 fn differs(config: &GatewayConfig, line: &str) -> Option<String> {
     let (asked, expected) = line.split_once(" => ").unwrap();
     let mut words = asked.split(' ');
@@ -148,7 +148,7 @@ fn differs(config: &GatewayConfig, line: &str) -> Option<String> {
     (answer != expected).then(|| format!("{line}\n  {answer}"))
 }
 
-/// What becomes of a request: where it goes, with which host and path if they are others, and who gets a copy.
+/// Formats the result of a request: its destination, the host and path if they are rewritten, and the mirrors.
 fn answer(config: &GatewayConfig, outcome: &GatewayRouteDecision, host: &str, path: &str) -> String {
     let mut text = outcome.does.clone();
     let Some(action) = outcome.action.map(|index| &config.actions[index]) else { return text };
@@ -168,7 +168,7 @@ fn answer(config: &GatewayConfig, outcome: &GatewayRouteDecision, host: &str, pa
     text
 }
 
-/// The manifests with a Gateway as the parent of each route that names none.
+/// Returns the manifests with a Gateway as the parent of each route that names none.
 fn attached(manifests: &str) -> String {
     let documents = manifests.trim_end().split("\n---\n").map(|document| {
         let is_route = document.lines().any(|line| matches!(line, "kind: HTTPRoute" | "kind: GRPCRoute"));
@@ -181,7 +181,8 @@ fn attached(manifests: &str) -> String {
     documents.collect::<Vec<_>>().join("\n---\n") + "\n"
 }
 
-/// What an example names and does not have: Gateways, Services and Secrets; and a Gateway, so that something listens.
+/// Returns the objects that an example refers to but does not contain: Gateways, Services and Secrets; and a Gateway,
+/// so that there is a listener.
 fn surroundings(manifests: &str, secret: &str) -> String {
     let gateway = |name: &str, namespace: &str, listeners: &str| {
         format!(
@@ -242,7 +243,7 @@ fn surroundings(manifests: &str, secret: &str) -> String {
     out
 }
 
-/// The value of a key in a mapping on one line.
+/// Returns the value of a key in a mapping on one line.
 fn value<'l>(line: &'l str, key: &str) -> Option<&'l str> {
     let at = line.find(&format!("{key}: "))?;
     let rest = line.get(at + key.len() + 2..)?;

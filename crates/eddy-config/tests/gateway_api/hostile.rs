@@ -1,11 +1,11 @@
-//! Manifests that are broken in many ways: a configuration or problems with their places, never a panic.
+//! Tests of broken manifests: they result in a configuration or in problems with positions, never in a panic.
 
 use std::fs;
 use std::path::PathBuf;
 
 use eddy_config::{Leniency, SourceText, check_with};
 
-/// Numbers that look random and are the same each time (SplitMix64).
+/// Random numbers that are the same in every run (SplitMix64).
 struct Dice(u64);
 
 impl Dice {

@@ -1,4 +1,4 @@
-//! The Gateway API from manifests: its conformance cases, its documented examples, its order, and hostile input.
+//! Tests of Gateway API manifests: conformance cases, documented examples, rule order, and hostile input.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
 

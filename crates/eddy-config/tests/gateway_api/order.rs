@@ -1,5 +1,5 @@
-//! The order is total and as the API says: on generated routes and requests, the winner is that of a second, plain way to
-//! find it.
+//! Tests that the rule order is total and as the API specifies: for generated routes and requests, an independent,
+//! simple search finds the same winner.
 
 use std::cmp::Reverse;
 
@@ -11,7 +11,7 @@ use crate::world::{ask, check, told};
 const PATHS: [&str; 6] = ["/", "/a", "/a/", "/a/b", "/ab", "/a/b/c"];
 const HOSTS: [&str; 5] = ["", "*.test", "a.test", "b.a.test", "*.a.test"];
 
-/// A match and where it stands.
+/// A match and its position.
 #[derive(Clone, Debug)]
 struct MatchCandidate {
     host: &'static str,
@@ -97,8 +97,8 @@ fn manifests(routes: &[GeneratedRoute]) -> String {
     out
 }
 
-/// The winner by the text of the API: all matches are sorted, the first that holds wins; only those of the most specific
-/// hostname count.
+/// Returns the winner according to the text of the API: all matches are sorted, and the first that applies wins; only
+/// matches of the most specific hostname count.
 fn expected(
     routes: &[GeneratedRoute],
     host: &str,

@@ -1,4 +1,4 @@
-//! Where the text of the API leaves room, what eddy does; and the status that objects get.
+//! Tests of eddy's behaviour where the text of the API leaves room, and of the status of objects.
 
 use eddy_config::Leniency;
 
@@ -11,7 +11,7 @@ const BASE: &str = "
 {apiVersion: v1, kind: Service, metadata: {name: s}, spec: {ports: [{port: 1}, {port: 2, name: b}]}}
 ";
 
-/// Rules that answer by redirects to a path of their own, so that one can be told from the other.
+/// Returns a route whose rules redirect to different paths, so that they can be told apart.
 fn route(name: &str, more: &str, rules: &[&str]) -> String {
     let (namespace, name) = name.split_once('/').unwrap_or(("default", name));
     let rules: Vec<String> = rules

@@ -1,4 +1,4 @@
-//! A checked configuration, and the rule that a request finds in it.
+//! A checked configuration, and the rule that it selects for a request.
 
 use eddy_config::{
     Action, ActionKind, Checked, GatewayConfig, Leniency, Problem, Serve, SourceText, check_with,
@@ -6,16 +6,16 @@ use eddy_config::{
 use eddy_http::{HeadLimits, RequestHead};
 use eddy_route::{RouteRequest, RouteScratch, RouteTable, Router};
 
-/// What a request comes to.
+/// Result of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GatewayRouteDecision {
-    /// The rule, if one matches.
+    /// Name of the rule, if one matches.
     pub(crate) rule: Option<String>,
-    /// The cluster, or of several those with their weights; else the status.
+    /// The cluster, or several clusters with their weights, or else the status.
     pub(crate) does: String,
-    /// What it does, by its place in the configuration.
+    /// Index of the action in the configuration.
     pub(crate) action: Option<usize>,
-    /// The path for the endpoint or the redirect, where the rule says another.
+    /// Path for the endpoint or the redirect, if the rule changes it.
     pub(crate) path: Option<String>,
 }
 
@@ -25,7 +25,7 @@ pub(crate) fn check(texts: &[(&str, &str)], leniency: Leniency) -> Result<Checke
     check_with(&sources, leniency)
 }
 
-/// The configuration of manifests that have no errors.
+/// Returns the configuration of manifests that must have no errors.
 pub(crate) fn accepted(manifests: &str) -> Checked {
     match check(&[("a.yaml", manifests)], Leniency::Strict) {
         Ok(checked) => checked,
@@ -33,7 +33,7 @@ pub(crate) fn accepted(manifests: &str) -> Checked {
     }
 }
 
-/// Problems, one a line.
+/// Formats problems, one per line.
 pub(crate) fn told(problems: &[Problem]) -> String {
     problems.iter().map(|problem| format!("{problem}\n")).collect()
 }

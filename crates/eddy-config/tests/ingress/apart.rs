@@ -1,4 +1,5 @@
-//! Where Ingresses mean something else in eddy than in ingress-nginx, on purpose; `docs/reference/divergences.md` has the list.
+//! Tests of intended differences between eddy and ingress-nginx in the meaning of Ingresses;
+//! `docs/reference/divergences.md` lists them.
 
 use eddy_config::{GatewayConfig, Leniency, Severity, SourceText, check, check_with};
 use eddy_upstream::{Balance, EndpointAddress};
@@ -16,7 +17,7 @@ fn config(annotations: &[(&str, &str)]) -> GatewayConfig {
     check(&[source(&[ingress("a", "a.test", annotations, &["/ P web"])])]).unwrap().config
 }
 
-/// What is wrong, with its line.
+/// Returns the error message, with its line.
 fn error(source: SourceText) -> (String, u32) {
     let problems = check(&[source]).unwrap_err();
     let error = problems.iter().find(|problem| problem.severity == Severity::Error);

@@ -1,7 +1,7 @@
-//! What ingress-nginx makes of Ingresses: its arrangement of servers and locations, followed step by step from its source
-//! and written down as an `nginx.conf`, in which each Service answers with its name.
+//! Independent model of ingress-nginx: its arrangement of servers and locations for given Ingresses, following its
+//! source step by step, written as an `nginx.conf` in which each Service responds with its name.
 //!
-//! This is a second way to the same end, kept apart from eddy's own on purpose.
+//! It deliberately shares no code with eddy's own conversion.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -24,9 +24,9 @@ struct ControllerServer<'i> {
     locations: Vec<Location<'i>>,
 }
 
-/// The configuration.
+/// Returns the configuration.
 pub(crate) fn nginx_conf(ingresses: &[Ingress]) -> String {
-    // Oldest first; of one age, the later name first.
+    // Oldest first; with equal age, the later name first.
     let mut sorted: Vec<&Ingress> = ingresses.iter().collect();
     sorted.sort_by(|a, b| (a.day, &b.name).cmp(&(b.day, &a.name)));
 
@@ -50,7 +50,7 @@ pub(crate) fn nginx_conf(ingresses: &[Ingress]) -> String {
         if let (Some(service), true) = (&ingress.default, ingress.rules.is_empty()) {
             let first = &mut servers.get_mut("_").unwrap().locations[0];
             if first.is_default {
-                // Its redirects and rewrites do not count here; the generator makes none.
+                // Its redirects and rewrites have no effect here; the generator creates none.
                 *first = Location { is_default: false, ..root(Some(service.clone()), None) };
             }
         }
@@ -105,7 +105,7 @@ pub(crate) fn nginx_conf(ingresses: &[Ingress]) -> String {
         }
     }
 
-    // The first canary of a Service counts, wherever requests come from.
+    // The first canary of a Service counts, regardless of the host of a request.
     let mut alternatives: BTreeMap<String, String> = BTreeMap::new();
     let has_others = sorted.iter().any(|ingress| !ingress.is_on("canary"));
     for ingress in sorted.iter().filter(|ingress| ingress.is_on("canary") && has_others) {
@@ -171,7 +171,8 @@ pub(crate) fn nginx_conf(ingresses: &[Ingress]) -> String {
     out
 }
 
-/// A prefix gets a location for the path alone, unless there is one, and one for what is below.
+/// Splits prefixes: each gets a location for everything below the path, and one for the path alone unless there already
+/// is one.
 fn doubled<'i>(locations: &[Location<'i>]) -> Vec<Location<'i>> {
     let mut out = Vec::new();
     for location in locations {
@@ -253,7 +254,7 @@ fn write_location(
     );
 }
 
-/// The name of the Service that answers: header, then cookie, then weight.
+/// Returns the name of the Service that responds: by header, then cookie, then weight.
 fn choice(primary: &str, other: &str, canary: &Ingress, maps: &mut String) -> String {
     let weight = if canary.annotation("canary-weight") == Some("100") { other } else { primary };
     let mut end = weight.to_owned();
@@ -279,7 +280,7 @@ fn choice(primary: &str, other: &str, canary: &Ingress, maps: &mut String) -> St
     end
 }
 
-/// A wildcard stands for one label.
+/// A wildcard matches exactly one label.
 fn name(host: &str) -> String {
     match host.strip_prefix("*.") {
         Some(rest) => format!("~^(?<subdomain>[\\w-]+)\\.{}$", rest.replace('.', "\\.")),

@@ -1,19 +1,20 @@
-//! Examples of documentation, each with where it stands and what must come of requests to it.
+//! Examples of documentation, each with its source, and requests with the expected responses.
 //!
-//! Names of Services and hosts are those of the text; answers of Services are the Service's name, the target and the host
-//! that it is sent. Left out are examples of what eddy refuses, which `refused` tests, and those that have no routes:
-//! metrics, logs, certificates and what is about the controller itself.
+//! Names of Services and hosts are those of the text. A Service responds with its name, the target and the host that it
+//! got. Left out are examples of settings that eddy refuses, which `refused` tests, and those without routes: metrics,
+//! logs, certificates and the controller itself.
 
 use crate::objects::{Ingress, IngressHostRule, Path};
 
-/// An example: where it stands, its Ingresses, and requests (host and target, perhaps fields behind a `;`) with their answers.
+/// An example: its source, its Ingresses, and requests (host and target, with optional headers after a `;`) with the
+/// expected responses.
 pub(crate) struct IngressExample {
     pub(crate) source: &'static str,
     pub(crate) ingresses: Vec<Ingress>,
     pub(crate) answers: &'static [(&'static str, &'static str)],
 }
 
-/// An Ingress of one host: `path type service`.
+/// Returns an Ingress of one host, with paths as `path type service`.
 pub(crate) fn ingress(name: &str, host: &str, annotations: &[(&str, &str)], paths: &[&str]) -> Ingress {
     let paths = paths.iter().map(|line| {
         let mut words = line.split(' ');
@@ -34,7 +35,7 @@ pub(crate) fn ingress(name: &str, host: &str, annotations: &[(&str, &str)], path
     }
 }
 
-/// The examples of ingress-nginx.
+/// Returns the examples of ingress-nginx.
 pub(crate) fn of_ingress_nginx() -> Vec<IngressExample> {
     vec![
         IngressExample {

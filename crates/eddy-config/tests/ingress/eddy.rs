@@ -1,4 +1,4 @@
-//! The side of eddy: manifests, and what comes of a request.
+//! The eddy side of the comparison: loads manifests and returns the results of requests.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ impl IngressTestRouter {
         Self { config: checked.unwrap_or_else(|problems| panic!("{problems:#?}\n{text}")).config }
     }
 
-    /// Status, and the address of a redirect, or the Service with the target and host that it is sent; `None` where eddy's
-    /// parser refuses the request.
+    /// Returns status and location of a redirect, or the Service with the target and host that it gets; `None` if
+    /// eddy's parser refuses the request.
     pub(crate) fn ask(&self, text: &str) -> Option<String> {
         let bytes = text.as_bytes();
         let mut head = RequestHead::new();

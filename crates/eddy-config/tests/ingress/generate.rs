@@ -1,10 +1,10 @@
-//! Ingresses at random, of few hosts and paths so that they meet each other, and requests made of their texts.
+//! Random Ingresses, with few hosts and paths so that they overlap, and requests derived from their texts.
 
 use std::collections::BTreeMap;
 
 use crate::objects::{Ingress, IngressHostRule, Path};
 
-/// Ingresses, their Services, and requests: host, target and further fields.
+/// Ingresses, their Services, and requests: host, target and further headers.
 pub(crate) struct IngressCase {
     pub(crate) ingresses: Vec<Ingress>,
     pub(crate) services: Vec<String>,
@@ -28,7 +28,7 @@ impl IngressCaseGenerator {
         Self { seed, counts: BTreeMap::new() }
     }
 
-    /// A case of so many groups of hosts, which do not touch each other.
+    /// Generates a case with `groups` groups of hosts that do not overlap.
     pub(crate) fn case(&mut self, groups: usize) -> IngressCase {
         let mut case = IngressCase { ingresses: Vec::new(), services: Vec::new(), requests: Vec::new() };
         for group in 0..groups {
@@ -39,7 +39,7 @@ impl IngressCaseGenerator {
 
     fn group(&mut self, group: usize, case: &mut IngressCase) {
         let services: Vec<String> = (0..6).map(|number| format!("s{group}-{number}")).collect();
-        // A text of a path ends in a `/` in all of a group, or in none.
+        // Within a group, a path text always ends in `/`, or never.
         let slashes: Vec<bool> = PATHS.iter().map(|_| self.below(4) == 0).collect();
         let hosts = [
             format!("t{group}.test"),
@@ -123,7 +123,7 @@ impl IngressCaseGenerator {
         }
     }
 
-    /// A canary for the paths of an Ingress.
+    /// Adds a canary for the paths of an Ingress.
     fn canary(&mut self, group: usize, services: &[String], first: usize, case: &mut IngressCase) {
         self.count("canary");
         let at = first + self.below(case.ingresses.len() - first);
@@ -196,7 +196,7 @@ impl IngressCaseGenerator {
         }
     }
 
-    /// A target like the text of a path, or nearly.
+    /// Returns a target that equals or resembles the text of a path.
     fn target(&mut self, text: &str) -> String {
         let mut target = text.to_owned();
         for _ in 0..self.below(3) {
@@ -216,7 +216,7 @@ impl IngressCaseGenerator {
         if target.starts_with('/') { target } else { format!("/{target}") }
     }
 
-    /// A text with one to three pieces changed.
+    /// Returns a text with one to three pieces changed.
     pub(crate) fn mutate(&mut self, text: &str) -> String {
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
         for _ in 0..1 + self.below(3) {

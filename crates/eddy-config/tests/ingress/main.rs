@@ -1,5 +1,5 @@
-//! Ingresses in eddy, and what comes of them by a second way: the configuration that ingress-nginx would write, on the real
-//! NGINX, and routes of the real Envoy that follow the text of the API.
+//! Tests of Ingresses, whose results are compared with independent models: the configuration that ingress-nginx would
+//! write, on the real NGINX, and routes that follow the text of the API, on the real Envoy.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
 
@@ -26,13 +26,13 @@ use objects::Ingress;
 use peer::NginxProcess;
 use test_peers::{NGINX, all_present, present_or_partial};
 
-/// How many groups of hosts are compared: the usual number, or `EDDY_INGRESS_GROUPS`.
+/// Returns the number of host groups to compare: `EDDY_INGRESS_GROUPS`, or `usual`.
 fn groups(usual: usize) -> usize {
     let groups = std::env::var_os("EDDY_INGRESS_GROUPS");
     groups.and_then(|groups| groups.to_str()?.parse().ok()).unwrap_or(usual)
 }
 
-/// The Services that some Ingresses name.
+/// Returns the Services that the Ingresses name.
 fn services(ingresses: &[Ingress]) -> Vec<String> {
     let paths = ingresses.iter().flat_map(|ingress| &ingress.rules).flat_map(|rule| &rule.paths);
     let mut services: Vec<String> = paths.map(|path| path.service.clone()).collect();
@@ -42,7 +42,7 @@ fn services(ingresses: &[Ingress]) -> Vec<String> {
     services
 }
 
-/// `host target`, or `host target;Field: value,Field: value`, as a request.
+/// Parses `host target`, or `host target;Field: value,Field: value`, into a request.
 fn request(line: &str) -> String {
     let (line, fields) = line.split_once(';').unwrap_or((line, ""));
     let (host, target) = line.split_once(' ').unwrap();
@@ -86,7 +86,7 @@ fn a_canary_by_weight_is_a_draw() {
     assert_eq!(shares, [("default-prod-80", 997), ("default-next-80", 3)]);
 }
 
-/// Annotations that guard: leniency does not pass over them.
+/// Annotations that protect: leniency does not ignore them.
 const GUARDS: [&str; 9] = [
     "auth-tls-secret",
     "auth-type",
@@ -136,7 +136,7 @@ fn what_eddy_does_not_have_is_refused_with_a_reason() {
             assert!(warnings.iter().any(|problem| problem.message.contains(reason)), "{annotation}");
         }
     }
-    // A switch that is off asks for nothing.
+    // A setting that is switched off requires nothing.
     let ingresses = [ingress("a", "a.test", &[("ssl-passthrough", "false")], &["/ P web"])];
     IngressTestRouter::of_manifests(&objects::manifests(&ingresses, &services(&ingresses)));
 }

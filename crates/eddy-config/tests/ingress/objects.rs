@@ -1,4 +1,4 @@
-//! Ingresses as a test makes them, and the manifests that say the same.
+//! Ingresses as a test builds them, and the equivalent manifests.
 
 use std::fmt::Write as _;
 
@@ -6,24 +6,24 @@ use std::fmt::Write as _;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ingress {
     pub(crate) name: String,
-    /// The day of January 2026 on which it was made.
+    /// Day of January 2026 on which it was created.
     pub(crate) day: Option<u32>,
     pub(crate) class: &'static str,
-    /// Without their prefix.
+    /// Annotations, without their prefix.
     pub(crate) annotations: Vec<(String, String)>,
     pub(crate) default: Option<String>,
     pub(crate) rules: Vec<IngressHostRule>,
 }
 
-/// The paths of a host.
+/// Paths of a host.
 #[derive(Clone, Debug)]
 pub(crate) struct IngressHostRule {
-    /// Empty for any.
+    /// Empty for any host.
     pub(crate) host: String,
     pub(crate) paths: Vec<Path>,
 }
 
-/// A path, its type and the Service it leads to.
+/// A path, its type and its Service.
 #[derive(Clone, Debug)]
 pub(crate) struct Path {
     pub(crate) path: String,
@@ -41,7 +41,7 @@ impl Ingress {
     }
 }
 
-/// The manifests of some Ingresses and Services; each Service has one endpoint.
+/// Returns the manifests of Ingresses and Services; each Service has one endpoint.
 pub(crate) fn manifests(ingresses: &[Ingress], services: &[String]) -> String {
     let mut out = String::new();
     for ingress in ingresses {

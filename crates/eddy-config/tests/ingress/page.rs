@@ -1,4 +1,4 @@
-//! Which examples of documentation are tried here, and why the others are not.
+//! Which examples of documentation are tested here, and why the others are not.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::certificate::secret;
 use crate::documented::of_ingress_nginx;
 use crate::plain::{PATHS, shown};
 
-/// What is left out, and why.
+/// Examples that are left out, with the reason.
 const LEFT_OUT: &[(&str, &str)] = &[
     ("Kubernetes: resource backends", "refused: eddy serves nothing but Services"),
     (

@@ -1,4 +1,5 @@
-//! Ingresses as the API says: the table of the Kubernetes page and the features of ingress-controller-conformance.
+//! Tests of Ingresses as the API specifies them: the table of the Kubernetes page and the features of
+//! ingress-controller-conformance.
 
 use eddy_config::{ActionKind, SourceText, check};
 use eddy_route::{RouteRequest, RouteScratch, Router};
@@ -6,7 +7,7 @@ use eddy_route::{RouteRequest, RouteScratch, Router};
 use crate::documented::ingress;
 use crate::objects::{Ingress, manifests};
 
-/// The Service that answers a request, or `-`.
+/// Returns the Service that responds to a request, or `-`.
 fn answer(ingresses: &[Ingress], host: &str, path: &str) -> String {
     let text = manifests(ingresses, &crate::services(ingresses));
     let config = check(&[SourceText::new("manifests.yaml", &text)]).unwrap().config;
@@ -33,15 +34,15 @@ fn plain(name: &str, host: &str, paths: &[&str]) -> Ingress {
     Ingress { class: "eddy", ..ingress(name, host, &[], paths) }
 }
 
-/// An example of the page <https://kubernetes.io/docs/concepts/services-networking/ingress/>: what it shows, its Ingresses,
-/// and which Service answers a host and path.
+/// An example of the page <https://kubernetes.io/docs/concepts/services-networking/ingress/>: its subject, its
+/// Ingresses, and the Service that responds for a host and path.
 pub(crate) struct PlainIngressExample {
     pub(crate) source: &'static str,
     pub(crate) ingresses: Vec<Ingress>,
     pub(crate) answers: &'static [(&'static str, &'static str, &'static str)],
 }
 
-/// The examples of that page, beside its table of paths.
+/// Returns the examples of that page, except its table of paths.
 pub(crate) fn shown() -> Vec<PlainIngressExample> {
     let two = |name: &str, first: &Ingress, second: &Ingress| Ingress {
         name: name.into(),
@@ -134,8 +135,8 @@ fn examples_of_the_kubernetes_page_answer_as_they_say() {
     }
 }
 
-/// The table of paths of that page, and what the conformance features add: paths with their types and Services, a request, and
-/// the Service that answers.
+/// Table of paths of that page, and the additions of the conformance features: paths with their types and Services, a
+/// request, and the Service that responds.
 pub(crate) const PATHS: &[(&[&str], &str, &str)] = &[
     (&["/ P a"], "/anything", "a"),
     (&["/foo E a"], "/foo", "a"),

@@ -1,4 +1,4 @@
-//! Numbers that look random and are the same each time (SplitMix64).
+//! Random numbers that are the same in every run (SplitMix64).
 
 pub(crate) struct IstioCaseRng(pub(crate) u64);
 
@@ -11,7 +11,7 @@ impl IstioCaseRng {
         usize::try_from((mixed ^ (mixed >> 31)) % limit.max(1) as u64).unwrap()
     }
 
-    /// True in so many of a hundred cases.
+    /// Returns true in `percent` of a hundred cases.
     pub(crate) fn is(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }

@@ -1,4 +1,4 @@
-//! The side of eddy: manifests, and what comes of a request.
+//! The eddy side of the comparison: loads manifests and returns the results of requests.
 
 use eddy_config::{
     Action, ActionKind, GatewayConfig, Leniency, ListenAddress, Problem, Redirect, Serve, SourceText,
@@ -8,25 +8,25 @@ use eddy_http::{FieldEdits, HeadLimits, RequestHead};
 use eddy_route::normalise::Normal;
 use eddy_route::{RouteRequest, RouteScratch, RouteTable, Router};
 
-/// A checked configuration with its compiled tables, by the port of the listener.
+/// A checked configuration with its compiled tables, by listener port.
 pub(crate) struct IstioTestRouter {
     pub(crate) config: GatewayConfig,
     pub(crate) warnings: Vec<Problem>,
     routers: Vec<(u16, Router)>,
 }
 
-/// What a rule does with a request.
+/// Result of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum IstioRouteAnswer {
-    /// No rule is for it.
+    /// No rule matches.
     None,
-    /// eddy's parser or normaliser refuses it.
+    /// eddy's parser or path normalisation refuses the request.
     Refused,
-    /// It is answered.
+    /// A fixed response.
     Text { status: u16, body: String },
-    /// The client is sent elsewhere.
+    /// A redirect.
     Redirect { status: u16, location: String },
-    /// It is sent to one of some clusters, with their weights.
+    /// The request is sent to one of several clusters, with their weights.
     Sent {
         to: Vec<(String, u32)>,
         target: String,
@@ -36,13 +36,13 @@ pub(crate) enum IstioRouteAnswer {
     },
 }
 
-/// The answer, and the action that gives it.
+/// The result, and the action that produces it.
 pub(crate) struct AnswerWithAction<'c> {
     pub(crate) answer: IstioRouteAnswer,
     pub(crate) action: Option<&'c Action>,
 }
 
-/// The fields of every answer of an upstream, before a route changes them.
+/// Headers of every upstream response, before a route changes them.
 pub(crate) const UPSTREAM_FIELDS: [(&str, &str); 2] = [("x-t-own", "1"), ("x-t-both", "1")];
 
 impl IstioTestRouter {
@@ -62,7 +62,7 @@ impl IstioTestRouter {
         Ok(Self { routers: routers.collect(), config: checked.config, warnings: checked.warnings })
     }
 
-    /// What comes of a request at a port.
+    /// Returns the result of a request at a port.
     pub(crate) fn ask(&self, port: u16, text: &str) -> AnswerWithAction<'_> {
         let bytes = text.as_bytes();
         let refused = AnswerWithAction { answer: IstioRouteAnswer::Refused, action: None };
@@ -148,7 +148,7 @@ impl IstioTestRouter {
             | ActionKind::Sites(_) => vec![(action, 1)],
         };
         let to = shares.iter().map(|(action, weight)| (self.cluster(action), *weight)).collect();
-        // Shares differ in their changes where an example says so; those of the first are told.
+        // Shares differ in their header changes if an example says so; the changes of the first one are reported.
         let (first, _) = shares[0];
         let response = UPSTREAM_FIELDS.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
         IstioRouteAnswer::Sent {
@@ -160,7 +160,7 @@ impl IstioTestRouter {
         }
     }
 
-    /// The cluster of an action, or the status of what answers in its place.
+    /// Returns the cluster of an action, or the status of its response.
     pub(crate) fn cluster(&self, action: &Action) -> String {
         match &action.kind {
             ActionKind::Cluster(cluster) => self.config.clusters[*cluster].name.to_string(),
@@ -175,7 +175,7 @@ impl IstioTestRouter {
     }
 }
 
-/// Problems, one a line.
+/// Formats problems, one per line.
 pub(crate) fn told(problems: &[Problem]) -> String {
     problems.iter().map(|problem| format!("{problem}\n")).collect()
 }
@@ -184,7 +184,7 @@ fn shown(bytes: impl AsRef<[u8]>) -> String {
     String::from_utf8_lossy(bytes.as_ref()).into_owned()
 }
 
-/// The fields of a message after changes: some are removed, others are set, others are added.
+/// Returns the headers of a message after the changes: remove, then set, then add.
 fn changed(mut fields: Vec<(String, String)>, edits: &FieldEdits) -> Vec<(String, String)> {
     let gone: Vec<&str> = edits.removed().chain(edits.set_fields().map(|(name, _)| name)).collect();
     fields.retain(|(name, _)| !gone.iter().any(|other| other.eq_ignore_ascii_case(name)));
@@ -203,7 +203,7 @@ fn location(redirect: &Redirect, authority: &str, path: &str, query: Option<Stri
     let bare = authority.split(':').next().unwrap_or_default();
     let host = match (&redirect.host, redirect.port) {
         (Some(host), _) => host.to_string(),
-        // A port that belongs to the old scheme goes with it.
+        // A port that belongs to the old scheme is removed together with it.
         (None, Some(_)) => bare.to_owned(),
         (None, None) if redirect.scheme.is_some() && authority.ends_with(":80") && scheme == "https" => {
             bare.to_owned()

@@ -1,4 +1,5 @@
-//! Examples of Istio's documentation, each written down anew, with requests and their answers; and the page that lists them.
+//! Examples of Istio's documentation in our own words, with requests and the expected results, and the page that lists
+//! them.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -8,7 +9,7 @@ use eddy_filter::builtin::BuiltinConfig;
 
 use crate::eddy::{AnswerWithAction, IstioRouteAnswer, IstioTestRouter};
 
-/// Examples of the documentation that are left out, and why.
+/// Examples of the documentation that are left out, with the reason.
 const LEFT_OUT: &[(&str, &str)] = &[
     ("Gateway: `tls` (simple, mutual, passthrough), certificates by `credentialName`", TLS),
     ("Gateway: a server of protocol `TLS`, `TCP` or `MONGO`", "eddy serves requests of HTTP from manifests"),
@@ -53,7 +54,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
 
 const TLS: &str = "eddy takes no certificates from these manifests";
 
-/// An example: where it stands, what it shows, its manifests, and requests with their answers.
+/// An example: its section of the documentation, its subject, its manifests, and requests with the expected results.
 pub(crate) struct IstioExample {
     pub(crate) section: &'static str,
     pub(crate) shows: &'static str,
@@ -61,7 +62,7 @@ pub(crate) struct IstioExample {
     pub(crate) asked: Vec<(&'static str, &'static str)>,
 }
 
-/// All examples, in their order.
+/// Returns all examples, in order.
 pub(crate) fn all() -> Vec<IstioExample> {
     include_str!("examples.txt").split("\n=== ").skip(1).map(example).collect()
 }
@@ -84,8 +85,8 @@ fn example(text: &'static str) -> IstioExample {
     }
 }
 
-/// `$vs NAME SPEC` is a VirtualService bound to the Gateway `gateway`; `$subsets HOST` a DestinationRule with the subsets `v1`,
-/// `v2` and `v3`, each of the Pods of that version.
+/// Expands an abbreviated line. `$vs NAME SPEC` is a VirtualService bound to the Gateway `gateway`; `$subsets HOST` is
+/// a DestinationRule with the subsets `v1`, `v2` and `v3`, each with the Pods of that version.
 fn written_out(line: &str) -> String {
     let object = |kind: &str, name: &str, spec: &str| {
         format!(
@@ -107,13 +108,13 @@ fn written_out(line: &str) -> String {
     format!("{line}\n")
 }
 
-/// The Gateway of examples that have none of their own.
+/// Gateway of examples that have none of their own.
 const GATEWAY: &str = "
 ---
 {apiVersion: networking.istio.io/v1, kind: Gateway, metadata: {name: gateway}, spec: {servers: [{port: {number: 80, name: http, protocol: HTTP}, hosts: ['*']}]}}
 ";
 
-/// The Services of all examples; of `reviews` there are Pods of three versions.
+/// Returns the Services of all examples, each with Pods of three versions.
 fn services() -> String {
     let mut out = String::new();
     for (namespace, names) in [
@@ -146,7 +147,7 @@ fn services() -> String {
     out
 }
 
-/// `PORT METHOD host target[; Field: value]*` as port and request; the port may be missing.
+/// Parses `PORT METHOD host target[; Field: value]*` into a port and a request; the port is optional.
 fn request(line: &str) -> (u16, String) {
     let mut parts = line.split("; ");
     let mut words: Vec<&str> = parts.next().unwrap().split(' ').collect();
@@ -159,7 +160,7 @@ fn request(line: &str) -> (u16, String) {
     (port.unwrap_or(80), format!("{method} {target} HTTP/1.1\r\nHost: {host}\r\n{fields}\r\n"))
 }
 
-/// The answer in words, with what the route says of the way.
+/// Formats the result, including what the route says about how the request is sent.
 fn said(eddy: &IstioTestRouter, told: &AnswerWithAction<'_>) -> String {
     let mut out = match &told.answer {
         IstioRouteAnswer::None => "404".to_owned(),
@@ -193,7 +194,7 @@ fn said(eddy: &IstioTestRouter, told: &AnswerWithAction<'_>) -> String {
     out
 }
 
-/// A Service of the namespace `default` and port 80 by its name alone.
+/// Returns the name alone for a Service with the namespace `default` and port 80.
 fn short(cluster: &str) -> String {
     cluster.trim_start_matches("default/").replacen(":80", "", 1)
 }

@@ -1,4 +1,4 @@
-//! Gateways and VirtualServices at random, of few hosts and paths so that they meet each other, and requests made of their
+//! Random Gateways and VirtualServices, with few hosts and paths so that they overlap, and requests derived from their
 //! texts.
 
 use std::collections::BTreeMap;
@@ -14,13 +14,13 @@ pub(crate) struct IstioCase {
 }
 
 impl IstioCase {
-    /// The objects as manifests.
+    /// Returns the objects as manifests.
     pub(crate) fn manifests(&self) -> String {
         let objects: Vec<String> = self.objects.iter().map(Value::to_string).collect();
         objects.join("\n---\n")
     }
 
-    /// The clusters that there are, as Istio names them.
+    /// Returns the names of the clusters, in Istio's form.
     pub(crate) fn clusters(&self) -> Vec<String> {
         let services = self.objects.iter().filter(|object| object["kind"] == "Service");
         let ports = services.flat_map(|service| {
@@ -35,7 +35,7 @@ impl IstioCase {
 
 pub(crate) struct IstioCaseGenerator {
     draw: IstioCaseRng,
-    /// How often each kind of thing was made.
+    /// Number of occurrences of each kind of construct.
     pub(crate) counts: BTreeMap<&'static str, usize>,
 }
 
@@ -53,7 +53,7 @@ impl IstioCaseGenerator {
         Self { draw: IstioCaseRng(seed), counts: BTreeMap::new() }
     }
 
-    /// A case of so many groups of hosts, which do not touch each other.
+    /// Generates a case with `groups` groups of hosts that do not overlap.
     pub(crate) fn case(&mut self, groups: usize) -> IstioCase {
         let mut case = IstioCase { objects: Vec::new(), requests: Vec::new() };
         for namespace in NAMESPACES {
@@ -328,7 +328,7 @@ impl IstioCaseGenerator {
                 for number in 0..count {
                     let mut place = json!({"destination": self.destination()});
                     if count > 1 {
-                        // Only one has a share, so that nothing is left to chance.
+                        // Only one destination has a share, so that the result is deterministic.
                         place["weight"] = if number == chosen { 5 } else { 0 }.into();
                     }
                     if self.draw.is(20) {
@@ -348,7 +348,7 @@ impl IstioCaseGenerator {
     }
 
     fn destination(&mut self) -> Value {
-        // There is no Service of the number 4.
+        // Service number 4 does not exist.
         let number = if self.draw.is(5) { 4 } else { self.draw.below(4) };
         let host = match self.draw.below(3) {
             0 => format!("s{number}.{}.svc.cluster.local", self.draw.of(&NAMESPACES)),
@@ -385,7 +385,7 @@ impl IstioCaseGenerator {
         own
     }
 
-    /// Requests for the group whose VirtualServices stand from `first` on.
+    /// Generates requests for the group whose VirtualServices begin at index `first`.
     fn requests(&mut self, hosts: &[String], first: usize, case: &mut IstioCase) {
         let mut tests = Vec::new();
         for object in &case.objects[first..] {
@@ -458,7 +458,7 @@ impl IstioCaseGenerator {
         format!("{method} {target} HTTP/1.1\r\nHost: {host}\r\n{fields}{length}\r\n")
     }
 
-    /// A value that a test may take.
+    /// Returns a value that a condition may match.
     fn value(&mut self, test: &Value) -> String {
         let text = test.get("exact").or_else(|| test.get("prefix")).map(|text| word(text).to_owned());
         text.unwrap_or_else(|| self.draw.of(&VALUES).to_owned())

@@ -1,4 +1,4 @@
-//! The examples of the guide.
+//! Tests of the examples in the guide.
 
 use eddy_config::{Leniency, SourceText, check_with};
 

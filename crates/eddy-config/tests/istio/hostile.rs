@@ -1,4 +1,4 @@
-//! Manifests that are broken in many ways: a configuration or problems with their places, never a panic.
+//! Tests of broken manifests: they result in a configuration or in problems with positions, never in a panic.
 
 use eddy_config::{Leniency, SourceText, check_with};
 
@@ -38,7 +38,7 @@ fn a_thousand_mutated_manifests_are_taken_or_told() {
     for round in 0..1000 {
         let mut text = texts[round % texts.len()].clone();
         for _ in 0..=draw.below(3) {
-            // Near the beginning stand the objects of Istio; Services are behind them.
+            // The Istio objects come first; Services follow them.
             let mut at = draw.below(text.len().min(1500));
             while !text.is_char_boundary(at) {
                 at -= 1;

@@ -1,13 +1,13 @@
-//! What Istio makes of Gateways and VirtualServices for its ingress gateway: a route configuration of Envoy's, followed step by
-//! step from what Istio says it does.
+//! Independent model of Istio: the Envoy route configuration that Istio would generate from Gateways and
+//! VirtualServices for its ingress gateway, following the documented behaviour step by step.
 //!
-//! This is a second way to the same end, on objects as JSON, kept apart from eddy's own on purpose.
+//! It works on objects as JSON, and deliberately shares no code with eddy's own conversion.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-/// A VirtualService, made ready: short names spelled out, delegates put in.
+/// A VirtualService with short names expanded and delegates merged.
 struct ResolvedVirtualService {
     namespace: String,
     hosts: Vec<String>,
@@ -16,7 +16,7 @@ struct ResolvedVirtualService {
     http: Vec<Value>,
 }
 
-/// The routes of a port, and the clusters that they may name.
+/// Returns the routes of a port; `clusters` are the clusters that they may refer to.
 pub(crate) fn routes(objects: &[Value], port: u64, clusters: &[String]) -> Value {
     let services = services(objects);
     let mut virtual_hosts: Vec<(String, Vec<Value>, bool)> = Vec::new();
@@ -72,7 +72,7 @@ pub(crate) fn routes(objects: &[Value], port: u64, clusters: &[String]) -> Value
     })
 }
 
-/// Objects of a kind by age, then name, then namespace; what has no age is the oldest.
+/// Returns the objects of a kind, ordered by age, then name, then namespace; objects without a timestamp come first.
 fn sorted<'o>(objects: &'o [Value], kind: &str) -> Vec<&'o Value> {
     let mut own: Vec<&Value> = objects.iter().filter(|object| object["kind"] == kind).collect();
     own.sort_by_key(|object| {
@@ -124,7 +124,7 @@ fn services(objects: &[Value]) -> Vec<ResolvedVirtualService> {
     services
 }
 
-/// A route with names of Services and Gateways spelled out.
+/// Returns a route with the names of Services and Gateways expanded.
 fn resolved(route: &Value, namespace: &str) -> Value {
     let mut route = route.clone();
     for place in route["route"].as_array_mut().into_iter().flatten() {
@@ -139,7 +139,7 @@ fn resolved(route: &Value, namespace: &str) -> Value {
     route
 }
 
-/// A delegate's route under the one that names it.
+/// Merges a delegate's route into the route that refers to it.
 fn merged(outer: &Value, mut inner: Value) -> Option<Value> {
     let (outer_matches, own) = (list(&outer["match"]), list(&inner["match"]));
     let matches: Vec<Value> = if outer_matches.is_empty() {
@@ -216,7 +216,8 @@ fn joined(outer: &Value, own: &Value) -> Value {
     joined
 }
 
-/// VirtualServices that a namespace sees: private ones, those for it, those for all.
+/// Returns the VirtualServices that a namespace sees: private ones, then those exported to it, then those exported to
+/// all.
 fn in_tiers<'s>(
     services: &'s [ResolvedVirtualService],
     namespace: &str,
@@ -320,7 +321,7 @@ fn envoy_route(route: &Value, own: &Value, port: u64, clusters: &[String]) -> Va
     let places = list(&route["route"]);
     let cluster = |place: &Value| {
         let spec = &place["destination"];
-        // Every Service of these tests has one port or is asked for by one.
+        // In these tests every Service has one port, or the route names the port.
         let port = spec["port"]["number"].as_u64().unwrap_or(80);
         let name = format!("outbound|{port}||{}", text(&spec["host"]));
         if clusters.contains(&name) { name } else { "BlackHoleCluster".to_owned() }
@@ -356,7 +357,7 @@ fn envoy_route(route: &Value, own: &Value, port: u64, clusters: &[String]) -> Va
     out
 }
 
-/// Writes changes of fields to `out`; the host that they set.
+/// Writes header changes to `out`; returns the host that they set.
 fn with_edits(headers: &Value, out: &mut Value) -> Option<String> {
     let mut host = None;
     for (side, added, removed) in [
@@ -365,7 +366,7 @@ fn with_edits(headers: &Value, out: &mut Value) -> Option<String> {
     ] {
         let mut all = Vec::new();
         for (key, action) in [("set", "OVERWRITE_IF_EXISTS_OR_ADD"), ("add", "APPEND_IF_EXISTS_OR_ADD")] {
-            // A map of this kind has its keys in order.
+            // This map type keeps its keys sorted.
             for (name, value) in headers[side][key].as_object().into_iter().flatten() {
                 if name.eq_ignore_ascii_case("host") || name == ":authority" {
                     if side == "request" && (key == "set" || host.is_none()) {

@@ -1,8 +1,9 @@
-//! Istio's Gateways and VirtualServices in eddy: examples of the documentation, what is refused and where, broken manifests, and
-//! what comes of generated ones by a second way: the routes that Istio would give its gateway, on the real Envoy.
+//! Tests of Istio's Gateways and VirtualServices: examples of the documentation, refused settings and their positions,
+//! broken manifests, and generated manifests whose results are compared with those of the real Envoy, with the routes
+//! that Istio would give its gateway.
 //!
-//! What Envoy said is kept in `recorded/`, and stands in for it where it is not installed. `EDDY_REQUIRE_PEERS=1` makes its
-//! absence a failure, `UPDATE=1` records anew.
+//! Envoy's responses are kept in `recorded/` and are used where Envoy is not installed. With `EDDY_REQUIRE_PEERS=1` its
+//! absence is a failure; `UPDATE=1` records new responses.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
 
@@ -30,13 +31,13 @@ use generate::{IstioCase, IstioCaseGenerator};
 use recorded::Recorded;
 use serde_json::json;
 
-/// How many groups of hosts are compared: the usual number, or `EDDY_ISTIO_GROUPS`.
+/// Returns the number of host groups to compare: `EDDY_ISTIO_GROUPS`, or `usual`.
 fn groups(usual: usize) -> usize {
     let groups = std::env::var_os("EDDY_ISTIO_GROUPS");
     groups.and_then(|groups| groups.to_str()?.parse().ok()).unwrap_or(usual)
 }
 
-/// What eddy answers, in the words for both; none where its parser refuses the request.
+/// Returns eddy's result in the common format; `None` if its parser refuses the request.
 fn ours(eddy: &IstioTestRouter, request: &str) -> Option<String> {
     Some(match eddy.ask(80, request).answer {
         IstioRouteAnswer::None => "404".to_owned(),
@@ -54,7 +55,7 @@ fn ours(eddy: &IstioTestRouter, request: &str) -> Option<String> {
     })
 }
 
-/// What Envoy answers, in the same words.
+/// Returns Envoy's result in the common format.
 fn theirs(reply: &peer::Reply) -> String {
     if let Some(location) = reply.field("location") {
         return format!("{} {location}", reply.status);
@@ -73,20 +74,20 @@ fn theirs(reply: &peer::Reply) -> String {
     format!("{} {cluster} {target} {host}{} |{}", reply.status, in_order(fields), in_order(own))
 }
 
-/// Fields by name; those of one name stay in their order.
+/// Formats headers sorted by name; those of one name keep their order.
 fn in_order(mut fields: Vec<(String, String)>) -> String {
     fields.sort_by(|(a, _), (b, _)| a.cmp(b));
     fields.iter().map(|(name, value)| format!(" {name}={value}")).collect()
 }
 
-/// A cluster of eddy's as Istio names it.
+/// Converts the name of a cluster in eddy to Istio's form.
 fn istio_name(cluster: &str) -> String {
     let (namespace, rest) = cluster.split_once('/').unwrap();
     let (name, port) = rest.split_once(':').unwrap();
     format!("outbound|{port}||{name}.{namespace}.svc.cluster.local")
 }
 
-/// Names a request to a case in few letters (FNV-1a).
+/// Returns a short key for a request of a case (FNV-1a).
 fn key(case: &str, request: &str) -> String {
     let bytes = case.bytes().chain(request.bytes());
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
@@ -95,14 +96,14 @@ fn key(case: &str, request: &str) -> String {
     format!("{hash:016x}")
 }
 
-/// Whether they differ in the `:80` that Envoy leaves behind the host when it sends all of a host to `https`, where nobody
-/// would speak TLS.
+/// Whether the results differ only in the `:80` that Envoy keeps after the host when it redirects a whole host to
+/// `https`; no server speaks TLS at that port.
 fn keeps_the_port(ours: &str, theirs: &str) -> bool {
     theirs.starts_with("301 https://") && theirs.replacen(":80/", "/", 1) == ours
 }
 
-/// What the real Envoy answers to the requests of a case, with the routes that Istio would give it; nothing where it is not
-/// installed.
+/// Returns the responses of the real Envoy to the requests of a case, with the routes that Istio would give it; `None`
+/// if Envoy is not installed.
 fn envoy_says(case: &IstioCase) -> Option<Vec<String>> {
     let program = Envoy::find().unwrap()?;
     let clusters = case.clusters();
@@ -117,7 +118,7 @@ fn envoy_says(case: &IstioCase) -> Option<Vec<String>> {
     Some(replies.iter().map(theirs).collect())
 }
 
-/// Puts the requests of a case to both, and tells where they differ; how many pairs were compared.
+/// Sends the requests of a case to both and reports the differences; returns the number of pairs compared.
 fn compare(case: &IstioCase, recorded: &mut Recorded, shown: &mut BTreeMap<String, usize>) -> usize {
     let manifests = case.manifests();
     let eddy = IstioTestRouter::read(&manifests, Leniency::Lenient)
@@ -197,7 +198,7 @@ fn generated_manifests_answer_as_envoy_does_with_the_routes_of_istio() {
     assert!(shown["200"] * 3 > compared, "few requests come through");
 }
 
-/// The long form: as many groups as `EDDY_ISTIO_GROUPS` says, from other seeds.
+/// Long version: `EDDY_ISTIO_GROUPS` groups, from other seeds.
 #[test]
 #[ignore = "takes minutes, and needs the real Envoy"]
 fn many_generated_manifests_answer_as_envoy_does() {

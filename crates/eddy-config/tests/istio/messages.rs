@@ -1,4 +1,4 @@
-//! What is refused and what is told, with its place.
+//! Tests of error and warning messages and their positions.
 
 use eddy_config::{Leniency, Severity, SourceText, check_with};
 
@@ -11,7 +11,7 @@ const GATEWAY: &str = "{apiVersion: networking.istio.io/v1, kind: Gateway, metad
 /// A DestinationRule with a subset.
 const SUBSETS: &str = "---\n{apiVersion: networking.istio.io/v1, kind: DestinationRule, metadata: {name: web}, spec: {host: web, subsets: [{name: v1, labels: {version: v1}}]}}\n";
 
-/// A VirtualService with this spec stands in line 7.
+/// Returns manifests with a VirtualService with this spec in line 7.
 fn service(spec: &str) -> String {
     format!(
         "{GATEWAY}{{apiVersion: networking.istio.io/v1, kind: VirtualService, metadata: {{name: web}}, spec: {spec}}}\n"
@@ -28,7 +28,7 @@ fn of_match(matching: &str) -> String {
     route(&format!("match: [{{{matching}}}]"))
 }
 
-/// What is said of manifests, errors and warnings alike.
+/// Returns the messages about manifests, errors and warnings.
 fn said(text: &str, leniency: Leniency) -> (bool, String) {
     match check_with(&[SourceText::new("a.yaml", text)], leniency) {
         Ok(checked) => (true, told(&checked.warnings)),

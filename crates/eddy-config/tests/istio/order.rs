@@ -1,4 +1,4 @@
-//! In which order rules stand, and why.
+//! Tests of the order of rules, and of the reasons for it.
 
 use eddy_config::{Serve, SourceText, check};
 use eddy_route::Router;
@@ -9,7 +9,7 @@ const GATEWAYS: &str = "
 {apiVersion: networking.istio.io/v1, kind: Gateway, metadata: {name: other, namespace: edge}, spec: {servers: [{port: {number: 80, name: http, protocol: HTTP}, hosts: ['*']}]}}
 ";
 
-/// A VirtualService that answers every path below `/` with its name, but for one path of its own.
+/// Returns a VirtualService that responds with its name to every path below `/`, except for one path of its own.
 fn service(namespace: &str, name: &str, more: &str, metadata: &str) -> String {
     format!(
         "---\n{{apiVersion: networking.istio.io/v1, kind: VirtualService, metadata: {{name: {name}, namespace: {namespace}{metadata}}}, \
@@ -17,7 +17,7 @@ fn service(namespace: &str, name: &str, more: &str, metadata: &str) -> String {
     )
 }
 
-/// The rules in their order, each with the reason why it comes after the one before.
+/// Returns the rules in order, each with the reason why it follows the one before.
 fn order(services: &[String]) -> Vec<(String, String)> {
     let text = format!("{GATEWAYS}{}", services.concat());
     let config =

@@ -1,4 +1,4 @@
-//! TLS of Gateways and DestinationRules, and keys by which requests are spread.
+//! Tests of TLS settings of Gateways and DestinationRules, and of consistent hashing keys.
 
 use eddy_config::{Leniency, Serve, SourceText, check_with};
 use eddy_tls::{ServerCheck, TlsVersion};
@@ -12,7 +12,7 @@ const ROUTES: &str = "\
 {apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {name: web-1, labels: {kubernetes.io/service-name: web}}, addressType: IPv4, ports: [{port: 80}], endpoints: [{addresses: [10.0.0.1]}]}\n---\n\
 {apiVersion: networking.istio.io/v1, kind: VirtualService, metadata: {name: web}, spec: {hosts: ['*.test'], gateways: [gateway], http: [{route: [{destination: {host: web}}]}]}}\n---\n";
 
-/// A Gateway with these servers, and routes for all of them.
+/// Returns a Gateway with these servers, and routes for all of them.
 fn gateway(servers: &str) -> String {
     format!(
         "{ROUTES}{{apiVersion: networking.istio.io/v1, kind: Gateway, metadata: {{name: gateway}}, spec: {{servers: [{servers}]}}}}\n"
@@ -44,7 +44,7 @@ fn servers_for_https_show_the_certificates_of_their_secrets_for_their_hosts() {
     let text = gateway(&servers.join(", ")) + &secret("one", &["one.test"]) + &secret("below", &["*.test"]);
     let config = taken(&text);
     let [listener] = config.listeners.as_slice() else { panic!("{:?}", config.listeners) };
-    // Whose name a client has asked for in the handshake does not choose among rules.
+    // The server name of the TLS handshake (SNI) does not select among rules.
     assert_eq!(listener.serve, Serve::Routes(vec![0]));
     let tls = listener.tls.as_ref().unwrap();
     let shown: Vec<(String, String)> = tls
@@ -103,7 +103,7 @@ fn what_of_tls_cannot_be_had_is_told() {
     }
 }
 
-/// The cluster of the Service `web` under a traffic policy, and what is said.
+/// Returns the cluster of the Service `web` under a traffic policy, and the messages.
 fn cluster(policy: &str, more: &str) -> (Option<eddy_upstream::ClusterConfig>, String) {
     let text = gateway("{port: {number: 80, name: http, protocol: HTTP}, hosts: ['*']}")
         + &format!(

@@ -1,4 +1,4 @@
-//! Which examples of NGINX's documentation are tried here, and why the others are not.
+//! Which examples of NGINX's documentation are tested here, and why the others are not.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use eddy_config::directives_page;
 
 use crate::{examples, peer};
 
-/// Sections whose examples are left out, and why.
+/// Sections whose examples are left out, with the reason.
 const LEFT_OUT: &[(&str, &str)] = &[
     ("beginners_guide#static", FILES),
     ("converting_rewrite_rules (examples with `-f`)", FILES),
@@ -86,7 +86,7 @@ fn the_page_of_examples_is_as_it_should_be() {
     assert_eq!(page, expected, "docs/reference/nginx-examples.md is not as it was; UPDATE=1 accepts it");
 }
 
-/// Words of the program that look like directives of these modules, and are none.
+/// Words in the NGINX binary that look like directives of these modules but are none.
 const NO_DIRECTIVES: [&str; 12] = [
     "map_hash",
     "proxy_add_x_forwarded_for",
@@ -152,9 +152,9 @@ fn every_directive_of_the_real_program_is_known() {
     assert!(meant.len() > 120, "{} words", meant.len());
 }
 
-/// The words in the program, among them the names of its directives; `None` where it is not installed.
+/// Returns the words in the NGINX binary, among them the names of its directives; `None` if NGINX is not installed.
 pub(crate) fn words() -> Option<Vec<String>> {
-    // Another version has other directives, and is what another distribution has.
+    // Other versions, as installed by other distributions, have other directives.
     if !test_peers::all_present(&[test_peers::NGINX]).unwrap()
         || !test_peers::present_or_optional(&test_peers::NGINX_1_22)
     {

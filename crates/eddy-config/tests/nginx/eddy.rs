@@ -1,4 +1,4 @@
-//! The side of eddy: a configuration, and what comes of a request.
+//! The eddy side of the comparison: loads a configuration and returns the results of requests.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -25,14 +25,14 @@ impl NginxTestRouter {
         Self { config }
     }
 
-    /// The same with leniency, and what is said of it.
+    /// Loads a configuration with leniency; also returns the warnings.
     pub(crate) fn leniently(text: &str) -> (Self, Vec<Problem>) {
         let checked = check_with(&[SourceText::new("nginx.conf", text)], Leniency::Lenient);
         let checked = checked.unwrap_or_else(|problems| panic!("{problems:#?}\n{text}"));
         (Self { config: checked.config }, checked.warnings)
     }
 
-    /// The fields that the upstream of a request is sent as `proxy_set_header` says.
+    /// Returns the headers that `proxy_set_header` adds to an upstream request.
     pub(crate) fn fields(&self, request: &str) -> Vec<(String, String)> {
         let bytes = request.as_bytes();
         let mut head = RequestHead::new();
@@ -48,7 +48,7 @@ impl NginxTestRouter {
         fields
     }
 
-    /// Status, address and text of the answer; `None` where eddy's parser refuses the request.
+    /// Returns status, location and text of the response; `None` if eddy's parser refuses the request.
     pub(crate) fn ask(&self, request: &str) -> Option<String> {
         self.ask_by(request, Sites::walk)
     }
@@ -81,7 +81,7 @@ impl NginxTestRouter {
         told(sites, &request, outcome, &mut walk, &mut scratch)
     }
 
-    /// Why the answer is what it is; `None` where eddy's parser refuses the request.
+    /// Returns the explanation of the result; `None` if eddy's parser refuses the request.
     pub(crate) fn explain(&self, request: &str) -> Option<SiteExplanation> {
         let bytes = request.as_bytes();
         let mut head = RequestHead::new();
@@ -89,7 +89,7 @@ impl NginxTestRouter {
         Some(self.config.sites.first()?.explain(0, &site_request(&head, bytes)))
     }
 
-    /// The endpoints that are asked for a request when none answers, in their order.
+    /// Returns the endpoints that are tried for a request if none responds, in order.
     pub(crate) fn asked(&self, request: &str, client: IpAddr) -> Vec<String> {
         let bytes = request.as_bytes();
         let mut head = RequestHead::new();
@@ -133,7 +133,7 @@ impl NginxTestRouter {
     }
 }
 
-/// Status, address and text of an answer.
+/// Formats status, location and text of a response.
 fn told(
     sites: &Sites,
     request: &SiteRequest<'_>,
@@ -159,7 +159,7 @@ fn told(
             }
             let target = shown(&out);
             let path = target.split('?').next().unwrap();
-            // What the upstream of the tests answers.
+            // Response of the tests' upstream.
             let status = match path.rsplit('/').next() {
                 Some("go") => 302,
                 Some("gone") => 404,

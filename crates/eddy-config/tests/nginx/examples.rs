@@ -1,12 +1,13 @@
-//! What the pages of NGINX's documentation on servers, locations, rewrites, proxying and maps show, in configurations of
-//! our own. Left out is what eddy refuses, as `docs/reference/nginx-directives.md` says: files (`root`, `alias`,
-//! `index`, `-f`), TLS, caches, `limit_except`, and what depends on time or on several processes.
+//! Examples from the pages of NGINX's documentation on servers, locations, rewrites, proxying and maps, in
+//! configurations of our own. Settings that eddy refuses according to `docs/reference/nginx-directives.md` are left
+//! out: files (`root`, `alias`, `index`, `-f`), TLS, caches, `limit_except`, and everything that depends on time or on
+//! several processes.
 
 use std::collections::BTreeMap;
 
 use crate::{NginxCase, NginxTestRequest};
 
-/// A configuration, a request and the answer.
+/// Returns all examples: a configuration, a request and the expected response.
 pub(crate) fn all() -> Vec<(String, NginxTestRequest, String)> {
     let mut all = Vec::new();
     for (_, config, requests) in EXAMPLES {
@@ -19,7 +20,7 @@ pub(crate) fn all() -> Vec<(String, NginxTestRequest, String)> {
     all
 }
 
-/// The same, by configuration.
+/// Returns all examples, grouped by configuration.
 pub(crate) fn cases() -> Vec<NginxCase> {
     let all = all();
     let groups = all.chunk_by(|a, b| a.0 == b.0).enumerate();
@@ -31,7 +32,7 @@ pub(crate) fn cases() -> Vec<NginxCase> {
     cases.collect()
 }
 
-/// The pages and sections of the documentation, each with how many examples there are of it here.
+/// Returns the pages and sections of the documentation, each with the number of its examples here.
 pub(crate) fn documented() -> BTreeMap<&'static str, usize> {
     let mut sections = BTreeMap::new();
     for (section, _, _) in EXAMPLES.iter().filter(|(section, _, _)| !section.is_empty()) {
@@ -40,7 +41,7 @@ pub(crate) fn documented() -> BTreeMap<&'static str, usize> {
     sections
 }
 
-/// A server with this in it, unless it is more than that.
+/// Wraps a configuration fragment in a server, unless it contains one.
 fn whole(config: &str) -> String {
     let body = config.replace("@sock", "listen unix:/eddy/site.sock").replace("@echo", ECHO);
     if body.contains("server {") {
@@ -49,12 +50,14 @@ fn whole(config: &str) -> String {
     format!("events {{}}\nhttp {{ server {{ listen unix:/eddy/site.sock; {body} }} }}")
 }
 
-/// The upstream: it tells what it was asked, sends clients elsewhere at `/go`, and fails at `/gone` and `/broken`.
+/// Address of the upstream: it responds with the request that it got, redirects clients at `/go`, and fails at `/gone`
+/// and `/broken`.
 const ECHO: &str = "http://unix:/eddy/echo.sock";
 
-/// Each with the page and section of NGINX's documentation that shows such a configuration, if one does, and lines of host, target and fields, and what is answered.
+/// The examples: page and section of NGINX's documentation that shows such a configuration, if any; the configuration;
+/// and lines with host, target, headers and the expected response.
 const EXAMPLES: &[(&str, &str, &str)] = &[
-    // How a server is chosen.
+    // Selection of a server.
     ("request_processing#name_based", "server { @sock; server_name one.test; return 200 one; } server { @sock; server_name two.test; return 200 two; }",
         "one.test / => 200 one
          two.test / => 200 two
@@ -107,7 +110,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ("", "server { @sock; server_name a.test; return 200 first; } server { @sock; server_name a.test b.test; return 200 second; }",
         "a.test / => 200 first\n b.test / => 200 second",
     ),
-    // How a location is chosen.
+    // Selection of a location.
     ("ngx_http_core_module#location", "location = / { return 200 A; } location / { return 200 B; } location /docs/ { return 200 C; }
          location ^~ /pics/ { return 200 D; } location ~* [.](gif|jpe?g)$ { return 200 E; }",
         "x / => 200 A
@@ -161,7 +164,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ("ngx_http_core_module#internal", "location /in { internal; return 200 in; } location / { rewrite ^/go$ /in last; return 200 out; }",
         "x /in => 404\n x /go => 200 in\n x /x => 200 out",
     ),
-    // Rewriting.
+    // Rewrites.
     ("ngx_http_rewrite_module#rewrite", "rewrite ^/users/(.*)$ /show?user=$1 last; location /show { return 200 \"$uri $args\"; }",
         "x /users/7?a=b => 200 /show user=7&a=b",
     ),
@@ -253,7 +256,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
          location /x/ { proxy_redirect http://b.test/ /c/; proxy_pass @echo; }",
         "x /go X-Location=http://b.test/p => 302 -> /b/p\n x /x/go X-Location=http://b.test/p => 302 -> /c/p",
     ),
-    // Falling back and pages for errors.
+    // Fallbacks and error pages.
     ("ngx_http_proxy_module#proxy_intercept_errors", "location / { proxy_intercept_errors on; error_page 404 = @gone; error_page 503 /sorry; proxy_pass @echo; }
          location @gone { return 200 fallback; } location /sorry { return 200 sorry; }",
         "x /gone => 200 fallback\n x /broken => 503 sorry\n x /fine => 200 upstream /fine localhost",

@@ -1,19 +1,19 @@
-//! Tables of locations at random, from few letters so that they meet each other, and requests made of their texts.
+//! Random tables of locations, made of few letters so that they overlap, and requests derived from their texts.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::{NginxCase, NginxTestRequest};
 
-/// How many tables one configuration holds.
+/// Number of tables in one configuration.
 const TABLES_A_CONFIG: usize = 50;
 
-/// Configurations with so many tables in all, and how often each kind of thing occurs in them.
+/// Returns configurations with `tables` tables in total, and the number of occurrences of each kind of construct.
 pub(crate) fn cases(tables: usize) -> (Vec<NginxCase>, String) {
     cases_from(0x2545_f491_4f6c_dd1d, tables)
 }
 
-/// The same, from a seed that is not zero.
+/// Returns the same as [`cases`], from a seed that is not zero.
 pub(crate) fn cases_from(seed: u64, tables: usize) -> (Vec<NginxCase>, String) {
     let mut maker = NginxCaseGenerator { seed, counts: BTreeMap::new() };
     let mut cases = Vec::new();
@@ -59,7 +59,7 @@ impl NginxCaseGenerator {
     fn server(&mut self, table: usize, config: &mut String, requests: &mut Vec<NginxTestRequest>) {
         let host = format!("t{table}.test");
         let merges = self.below(4) > 0;
-        // The path is read by the rule of the default server, which is the first.
+        // The path is parsed with the settings of the default server, which is the first.
         let slashes = if table == 0 && !merges { "merge_slashes off; " } else { "" };
         let _ = writeln!(config, "server {{ listen unix:/eddy/site.sock; server_name {host}; {slashes}");
         let mut texts = vec!["/".to_owned()];
@@ -169,7 +169,7 @@ impl NginxCaseGenerator {
         }
     }
 
-    /// A target like the text of a location, or nearly.
+    /// Returns a target that equals or resembles the text of a location.
     fn target(&mut self, text: &str) -> String {
         let mut target = text.to_owned();
         for _ in 0..self.below(4) {

@@ -1,4 +1,4 @@
-//! Directives that guard: those that eddy has answer as in the real NGINX, the others are never passed over.
+//! Tests of directives that protect: supported ones respond as in the real NGINX, unsupported ones are never ignored.
 
 use eddy_config::{Leniency, SourceText, check, check_with};
 
@@ -7,16 +7,16 @@ use crate::{NginxCase, NginxTestRequest, Oracle, compare_with};
 
 const ECHO: &str = "http://unix:/eddy/echo.sock";
 
-/// What stands in a server, and the paths that are asked for.
+/// Contents of a server, and the paths that are requested.
 const GUARDED: &[(&str, &str)] = &[
-    // A program runs before access is decided, and a block with a rule of its own has none of those outside.
+    // Rewrite directives run before access control, and a block with an access rule of its own inherits none.
     (
         "deny all; location / { proxy_pass @echo; } location /said { return 200 said; } \
          location /own/ { allow all; proxy_pass @echo; location /own/in/ { proxy_pass @echo; } } \
          location /moved { rewrite ^ /own/to last; } location /set { set $x 1; proxy_pass @echo; }",
         "/ /said /own/a /own/in/a /moved /set /other",
     ),
-    // The first rule counts.
+    // The first matching rule decides.
     (
         "location /a { allow all; deny all; proxy_pass @echo; } location /b { deny all; allow all; proxy_pass @echo; } \
          location /c/ { deny all; location /c/d/ { proxy_pass @echo; } location ~ /c/e { return 200 said; } }",
@@ -33,7 +33,7 @@ const GUARDED: &[(&str, &str)] = &[
         "location / { deny all; if ($arg_a) { set $x 1; } if ($arg_b) { return 200 said; } proxy_pass @echo; }",
         "/ /?a=1 /?b=1",
     ),
-    // Other methods are turned away before the program runs.
+    // Other methods are refused before the rewrite directives run.
     (
         "location / { limit_except POST { deny all; } proxy_pass @echo; } \
          location /get { limit_except GET { deny all; } proxy_pass @echo; } \
@@ -55,7 +55,7 @@ fn cases() -> Vec<NginxCase> {
     cases.collect()
 }
 
-/// A server with this in it.
+/// Wraps a configuration fragment in a server.
 fn whole(server: &str) -> String {
     let server = server.replace("@echo", ECHO);
     format!("events {{}}\nhttp {{ server {{ listen unix:/eddy/site.sock; {server} }} }}")
@@ -72,7 +72,7 @@ fn recorded_guards_stand_in() {
     assert!(compare_with("nginx/recorded/guarded.txt", &cases(), Oracle::Recorded) > 25);
 }
 
-/// What stands in a server, what is said of it, and what leniency makes of requests.
+/// Contents of a server, the expected message, and the results of requests with leniency.
 const NOT_HAD: &[(&str, &str, &str)] = &[
     (
         "location / { auth_basic secret; auth_basic_user_file f; proxy_pass @echo; }",
@@ -103,13 +103,13 @@ const NOT_HAD: &[(&str, &str, &str)] = &[
         "/ => 403; /get => 200 upstream /get localhost",
     ),
     ("location / { auth_jwt realm; auth_jwt_key_file k; proxy_pass @echo; }", "`auth_jwt`", "/ => 403"),
-    // Of directives that nobody knows, and of slips, the name tells.
+    // For unknown directives and misspelt ones, the name decides.
     ("location / { auth_ldap \"Restricted\"; proxy_pass @echo; }", "`auth_ldap`", "/ => 403"),
     ("location / { access_by_lua_file a.lua; proxy_pass @echo; }", "`access_by_lua_file`", "/ => 403"),
     ("modsecurity on; location / { proxy_pass @echo; }", "`modsecurity`", "/ => 403"),
     ("location / { deni all; proxy_pass @echo; }", "`deni`", "/ => 403"),
     ("location / { echo_sleep 1; proxy_pass @echo; }", "`echo_sleep`", "/ => 200 upstream / localhost"),
-    // Programs that cannot be read.
+    // Rewrite directives that cannot be interpreted.
     (
         "location / { secure_link $arg_a; if ($secure_link = \"\") { return 403; } proxy_pass @echo; } location /free { proxy_pass @echo; }",
         "`$secure_link`",
@@ -186,7 +186,7 @@ fn leniency_refuses_what_would_open_and_cannot_be_shut() {
             "location / { proxy_pass_request_headers off; proxy_pass @echo; }",
             "`proxy_pass_request_headers off`",
         ),
-        // What the variable held before would decide.
+        // The previous value of the variable would decide.
         (
             "set $ok 1; set $ok $secure_link; location / { if ($ok) { proxy_pass @echo; } return 403; }",
             "cannot read what fills `$ok`",
@@ -203,7 +203,7 @@ fn leniency_refuses_what_would_open_and_cannot_be_shut() {
     assert!(problems.iter().any(|problem| problem.message.contains(said)), "{problems:#?}");
 }
 
-/// A client is not to say itself what the upstream takes from the gateway.
+/// A client must not be able to supply a header that the upstream trusts the gateway to set.
 #[test]
 fn a_field_whose_value_is_not_to_be_had_is_taken_out() {
     let config = whole("location / { proxy_set_header X-User $remote_user; proxy_pass @echo; }");

@@ -1,7 +1,7 @@
-//! NGINX's configurations in eddy and in the real NGINX: the same requests must get the same answers.
+//! Compares NGINX configurations in eddy with the real NGINX: the same requests must get the same responses.
 //!
-//! What NGINX said is kept in `recorded/`, and stands in for it where it is not installed. `EDDY_REQUIRE_PEERS=1` makes
-//! its absence a failure, `UPDATE=1` records anew.
+//! NGINX's responses are kept in `recorded/` and are used where NGINX is not installed. With `EDDY_REQUIRE_PEERS=1` its
+//! absence is a failure; `UPDATE=1` records new responses.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
 
@@ -30,7 +30,7 @@ struct NginxCase {
     requests: Vec<NginxTestRequest>,
 }
 
-/// A request, byte by byte.
+/// A request, as bytes.
 #[derive(Clone)]
 struct NginxTestRequest {
     host: String,
@@ -43,7 +43,7 @@ impl NginxTestRequest {
         Self { host: host.to_owned(), target: target.to_owned(), fields: String::new() }
     }
 
-    /// The request of a line: host, target, and fields such as `Name=value`.
+    /// Parses a request from a line: host, target, and headers such as `Name=value`.
     fn asked(line: &str) -> Self {
         let mut words = line.split(' ');
         let (host, target) = (words.next().unwrap(), words.next().unwrap());
@@ -60,23 +60,23 @@ impl NginxTestRequest {
     }
 }
 
-/// Who says what NGINX answers.
+/// Source of NGINX's responses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Oracle {
-    /// The real one.
+    /// The real NGINX.
     Real,
-    /// What it said once.
+    /// Recorded responses.
     Recorded,
 }
 
 impl Oracle {
-    /// The best there is.
+    /// Returns the real NGINX if it is installed, else the recorded responses.
     fn best() -> Self {
         if present_or_recorded(&NGINX).unwrap() { Self::Real } else { Self::Recorded }
     }
 }
 
-/// Puts the cases to both and tells where they differ; the number of pairs that were compared.
+/// Sends the cases to both and reports the differences; returns the number of pairs compared.
 fn compare(file: &str, cases: &[NginxCase]) -> usize {
     compare_with(file, cases, Oracle::best())
 }
@@ -105,7 +105,7 @@ fn compare_with(file: &str, cases: &[NginxCase], oracle: Oracle) -> usize {
                 },
             };
             let Some(ours) = eddy.ask(&request.text()) else {
-                // eddy's own parser refuses more than NGINX's; the guide says what.
+                // eddy's parser refuses more than NGINX's, as the guide describes.
                 continue;
             };
             compared += 1;
@@ -185,7 +185,8 @@ fn generated_locations_answer_as_nginx_does() {
     assert!(compared > 2000, "{compared} pairs");
 }
 
-/// The long form: as many pairs as `EDDY_NGINX_PAIRS` says, from other seeds, and how much of what can happen they show.
+/// Long version: `EDDY_NGINX_PAIRS` pairs, from other seeds, with statistics on how much of the possible behaviour they
+/// cover.
 #[test]
 #[ignore = "takes minutes, and needs the real NGINX"]
 fn many_generated_locations_answer_as_nginx_does() {

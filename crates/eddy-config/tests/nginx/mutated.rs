@@ -1,4 +1,4 @@
-//! Broken configurations of NGINX's: each is taken, or refused with a place and a reason, in bounded time.
+//! Tests of broken NGINX configurations: each is accepted, or refused with a position and a reason, in bounded time.
 
 use std::time::{Duration, Instant};
 
@@ -6,10 +6,10 @@ use eddy_config::{Severity, SourceText, check};
 
 use crate::{examples, generate};
 
-/// How many broken configurations are tried.
+/// Number of broken configurations that are tried.
 const COUNT: usize = 1000;
 
-/// Numbers that are the same in every run.
+/// Random numbers that are the same in every run.
 struct NginxMutationRng(u64);
 
 impl NginxMutationRng {
@@ -20,7 +20,7 @@ impl NginxMutationRng {
         usize::try_from(self.0 >> 33).unwrap() % end.max(1)
     }
 
-    /// A place in `text` between two characters.
+    /// Returns a position in `text` between two characters.
     fn place(&mut self, text: &str) -> usize {
         let mut at = self.below(text.len() + 1);
         while !text.is_char_boundary(at) {

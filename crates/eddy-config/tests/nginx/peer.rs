@@ -1,4 +1,4 @@
-//! The side of NGINX: the real program, on a Unix socket.
+//! The NGINX side of the comparison: the real program, on a Unix socket.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -12,7 +12,7 @@ pub(crate) struct NginxProcess {
     folder: PathBuf,
 }
 
-/// A connection, made again where NGINX closes it.
+/// A connection that is re-established when NGINX closes it.
 pub(crate) struct NginxClient {
     folder: PathBuf,
     stream: Option<UnixStream>,
@@ -23,7 +23,7 @@ pub(crate) fn program() -> PathBuf {
 }
 
 impl NginxProcess {
-    /// Starts NGINX with the servers of a configuration, on a socket in a folder of its own.
+    /// Starts NGINX with the servers of a configuration, on a socket in a directory of its own.
     pub(crate) fn start(config: &str) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -70,7 +70,7 @@ impl Drop for NginxProcess {
     }
 }
 
-/// One process, which ends when it is told to.
+/// Returns the main settings: a single process in the foreground.
 fn frame(folder: &Path) -> String {
     format!(
         "daemon off; master_process off; pid {}/pid; events {{ worker_connections 64; }}",
@@ -78,7 +78,7 @@ fn frame(folder: &Path) -> String {
     )
 }
 
-/// No files, and an upstream that says what it was asked for.
+/// Returns the `http` settings: no files, and an upstream that responds with the request that it got.
 fn inside(folder: &Path) -> String {
     let shown = folder.display();
     let kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
@@ -92,7 +92,7 @@ fn inside(folder: &Path) -> String {
 }
 
 impl NginxClient {
-    /// Status, address and text of the answer; the folder is called `/eddy` in both.
+    /// Returns status, location and text of the response; the directory is replaced by `/eddy` on both sides.
     pub(crate) fn ask(&mut self, request: &str) -> String {
         let folder = format!("unix:{}/", self.folder.display());
         self.ask_as_it_is(&request.replace("unix:/eddy/", &folder)).replace(&folder, "unix:/eddy/")
@@ -131,10 +131,10 @@ impl NginxClient {
     }
 }
 
-/// Texts of NGINX's own are left out; they are HTML.
+/// Formats a response; NGINX's own error pages are left out, because they are HTML.
 fn shown(head: &str, body: &[u8]) -> String {
     let status = head.split(' ').nth(1).unwrap();
-    // The endpoints that were asked, in their order.
+    // The endpoints that were tried, in order.
     if let Some(asked) = field(head, "x-asked") {
         return asked;
     }

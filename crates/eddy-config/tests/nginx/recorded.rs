@@ -1,4 +1,4 @@
-//! What another program said, kept for where it is not installed.
+//! Recorded responses of another program, for machines on which it is not installed.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ pub(crate) struct Recorded {
 }
 
 impl Recorded {
-    /// Opens a file of answers by its path among the tests; no file where the name is empty.
+    /// Opens a file of responses by its path below `tests`; no file if the name is empty.
     pub(crate) fn open(name: &str) -> Self {
         let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests");
         let path = (!name.is_empty()).then(|| folder.join(name));
@@ -28,7 +28,7 @@ impl Recorded {
         self.noted.insert(key.to_owned(), answer.to_owned());
     }
 
-    /// Writes what was noted, if that was asked for.
+    /// Writes the recorded responses, if `UPDATE` is set.
     pub(crate) fn close(self, is_there: bool) {
         let Some(path) = self.path.filter(|_| is_there && std::env::var_os("UPDATE").is_some()) else {
             return;

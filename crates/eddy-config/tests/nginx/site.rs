@@ -3,7 +3,7 @@
 use eddy_http::{RequestHead, Version};
 use eddy_route::nginx::SiteRequest;
 
-/// The request of a head, as if it came in without TLS on a socket that is no port.
+/// Returns the request of a head, as if it arrived in cleartext on a Unix socket.
 pub(crate) fn site_request<'a>(head: &'a RequestHead, bytes: &'a [u8]) -> SiteRequest<'a> {
     SiteRequest {
         host: head.host.of(bytes),

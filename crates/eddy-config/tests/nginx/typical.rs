@@ -1,7 +1,8 @@
-//! Constructs of real configuration files, as templates and guides have them: they load, and answer as in NGINX.
+//! Tests of constructs from real configuration files, as templates and guides have them: they load, and respond as in
+//! NGINX.
 //!
-//! The texts are ours; what they show is what generators of configurations, and guides to WordPress, Nextcloud, Laravel,
-//! Django, Grafana, Jenkins, GitLab, Home Assistant, Keycloak and Certbot, tell people to write.
+//! The texts are ours; they show what configuration generators and guides to WordPress, Nextcloud, Laravel, Django,
+//! Grafana, Jenkins, GitLab, Home Assistant, Keycloak and Certbot recommend.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +10,7 @@ use eddy_config::{SourceText, check};
 
 use crate::{NginxCase, NginxTestRequest, documented};
 
-/// A name, a configuration, and requests of host, target and fields.
+/// Returns the cases: a name, a configuration, and requests with host, target and headers.
 pub(crate) fn cases() -> Vec<NginxCase> {
     let cases = TYPICAL.iter().map(|(name, config, requests)| {
         let requests = requests.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -22,7 +23,7 @@ pub(crate) fn cases() -> Vec<NginxCase> {
     cases.collect()
 }
 
-/// A server with this in it, unless it is more than that.
+/// Wraps a configuration fragment in a server, unless it contains one.
 fn whole(config: &str) -> String {
     let body = config
         .replace("@sock", "listen unix:/eddy/site.sock")
@@ -33,7 +34,7 @@ fn whole(config: &str) -> String {
     format!("events {{}}\nhttp {{ server {{ listen unix:/eddy/site.sock; {body} }} }}")
 }
 
-/// What is said of a configuration: messages of errors and warnings.
+/// Returns the error and warning messages about a configuration.
 fn said(config: &str) -> Vec<String> {
     let sources = [SourceText::new("nginx.conf", config)];
     let problems = match check(&sources) {
@@ -76,7 +77,7 @@ fn what_does_something_that_eddy_lacks_is_refused() {
 fn settings_of_protocols_that_a_file_does_not_use_are_accepted() {
     let Some(words) = documented::words() else { return };
     let protocols = ["fastcgi_", "uwsgi_", "scgi_", "grpc_", "memcached_"];
-    // What looks like a directive, and is none.
+    // Words that look like directives but are none.
     let is_other = |word: &str| {
         word.ends_with("_pass")
             || word.ends_with("_hash")
@@ -121,7 +122,7 @@ fn a_directive_of_any_usual_module_is_known() {
         "userid",
         "valid_ref",
     ];
-    // Names within the program, variables, and parts of directives.
+    // Internal names of the program, variables, and parts of directives.
     let others = [
         "gzip_ratio",
         "limit_rate",
@@ -186,7 +187,7 @@ fn a_range_of_ports_is_a_listener_each() {
     assert_eq!(names, ["127.0.0.1:8000", "127.0.0.1:8001", "127.0.0.1:8002", "127.0.0.1:8003"]);
 }
 
-/// In a location: switched off, or what holds anyway.
+/// Settings in a location that are switched off, or that are the default anyway.
 const HARMLESS: &str = "
     allow all;
     auth_basic off;
@@ -234,7 +235,7 @@ const HARMLESS: &str = "
     proxy_set_header X-Peer $realip_remote_addr:$realip_remote_port;
 ";
 
-/// Outside of servers.
+/// Settings outside of servers.
 const HARMLESS_OUTSIDE: &str = "
     underscores_in_headers off;
     underscores_in_headers on;
@@ -251,7 +252,7 @@ const HARMLESS_OUTSIDE: &str = "
     upstream a { server 10.0.0.1 fail_timeout=0; server 10.0.0.2 max_fails=3 fail_timeout=0s; }
 ";
 
-/// In a location: each does something that eddy does not have.
+/// Settings in a location that have an effect eddy does not support.
 const REFUSED: &str = "
     auth_basic closed;
     auth_request /auth;

@@ -1,6 +1,6 @@
-//! Which endpoints of an upstream are asked, and in which order, in eddy and in the real NGINX.
+//! Compares which endpoints of an upstream are tried, and in which order, in eddy and in the real NGINX.
 //!
-//! Nobody listens at the endpoints, so that each request goes through all of them.
+//! No server listens at the endpoints, so each request tries all of them.
 
 use std::net::IpAddr;
 
@@ -9,16 +9,16 @@ use crate::peer::NginxProcess;
 use crate::recorded::Recorded;
 use crate::{NginxTestRequest, Oracle};
 
-/// How much of the order is the same in every run.
+/// The part of the order that is the same in every run.
 #[derive(Clone, Copy)]
 enum Sure {
-    /// So many from the beginning.
+    /// The first endpoints, by number.
     First(usize),
-    /// The last; the others are taken in turn from a place of their own.
+    /// The last endpoint; the others are taken in turn from a random start.
     Last,
 }
 
-/// What an upstream holds, and how much of the order it decides.
+/// Contents of an upstream, and the part of the order that it determines.
 const UPSTREAMS: &[(&str, Sure)] = &[
     ("hash $arg_k; @1; @2; @3; @4; @5;", Sure::First(3)),
     ("hash $arg_k$http_x_more; @1 weight=3; @2; @3 weight=7; @4;", Sure::First(2)),
@@ -44,7 +44,7 @@ fn recorded_orders_stand_in() {
     assert_eq!(compare(Oracle::Recorded), UPSTREAMS.len() * KEYS);
 }
 
-/// How many keys are put to each upstream.
+/// Number of keys that are tried with each upstream.
 const KEYS: usize = 60;
 
 fn compare(oracle: Oracle) -> usize {

@@ -1,11 +1,12 @@
-//! `proxy_pass` with variables: to what the configuration gives them, as in the real NGINX, and never to what a client says.
+//! Tests of `proxy_pass` with variables: requests go to the addresses that the configuration assigns, as in the real
+//! NGINX, and never to addresses that a client supplies.
 
 use eddy_config::{Leniency, SourceText, check, check_with};
 use eddy_upstream::{AddressFamilies, EndpointAddress};
 
 use crate::{NginxCase, NginxTestRequest, Oracle, compare_with};
 
-/// What stands in a server, and what is asked for; two upstreams lead to the same socket.
+/// Contents of a server, and the requests; two upstreams lead to the same socket.
 const COMPUTED: &[(&str, &str)] = &[
     (
         "set $app up; location / { proxy_pass http://$app; } location /uri/ { proxy_pass http://$app/fixed; } \
@@ -21,7 +22,7 @@ const COMPUTED: &[(&str, &str)] = &[
          location /host { set $app up; proxy_set_header Host $proxy_host:$proxy_port; proxy_pass http://$app; }",
         "/ /two /again /group/a?b /named/a?b /named/a /host",
     ),
-    // Each of the values that a map or an `if` gives.
+    // All values that a map or an `if` assigns.
     (
         "set $app up; if ($arg_o) { set $app other; } location / { proxy_pass http://$app; } \
          location /in/ { if ($arg_i) { set $app up; } proxy_pass http://$app; } \
@@ -30,7 +31,7 @@ const COMPUTED: &[(&str, &str)] = &[
          location /map/ { proxy_pass http://$mapped; } location /mapped/ { proxy_pass $whole; }",
         "/ /?o=1 /in/?o=1 /in/?o=1&i=1 /if/ /if/?i=1 /if/?i=1&o=1 /break/ /break/?b=1 /map/ /map/?k=o /map/?k=y /mapped/ /mapped/?k=o /mapped/?k=bad",
     ),
-    // What one location sets holds in the next.
+    // A variable that one location sets keeps its value in the next.
     (
         "location /first/ { set $app other; rewrite ^/first/(.*)$ /second/$1 last; } location /second/ { proxy_pass http://$app; } \
          location /third { error_page 404 = /second/page; return 404; }",
@@ -140,7 +141,8 @@ fn names_in_variables_are_asked_of_the_resolver() {
     assert_eq!(asked.dns.families, AddressFamilies::V4);
     let times = [asked.dns.refresh_min, asked.dns.refresh_max, asked.dns.timeout].map(|time| time.as_secs());
     assert_eq!(times, [30, 30, 3]);
-    // NGINX asks the system for names that are written, for addresses and upstreams nobody.
+    // NGINX resolves names in the configuration with the system's resolver, and resolves nothing for addresses and
+    // upstreams.
     assert!(named(0).len() >= 3, "{:?}", named(0));
 }
 

@@ -1,4 +1,4 @@
-//! Blocks of addresses, and whose address a request counts as.
+//! IP address blocks, and the client address of a request.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -6,37 +6,37 @@ use eddy_http::FieldId;
 
 use crate::view::ExchangeView;
 
-/// A block of addresses, as in `10.0.0.0/8`.
+/// IP address block in CIDR notation, such as `10.0.0.0/8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IpBlock {
-    /// The addresses' common bits, as IPv6; IPv4 addresses as IPv4-mapped ones.
+    /// Network bits, as IPv6; IPv4 addresses are stored as IPv4-mapped ones.
     bits: u128,
     mask: u128,
 }
 
-/// Where the address is read that a request counts as.
+/// Source of a request's client address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClientConfig {
-    /// Which address of `X-Forwarded-For` is the client's, counted from the end; 0 to look at the connection only.
+    /// Position of the client address in `X-Forwarded-For`, counted from the end; 0 uses the connection's peer address.
     pub forwarded_position: u8,
-    /// Peers whose `X-Forwarded-For` is believed.
+    /// Trusted proxies, whose `X-Forwarded-For` is believed.
     pub trusted: Vec<IpBlock>,
 }
 
-/// The address that a request counts as.
+/// Client address of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientAddress {
-    /// An address; an IPv4-mapped one counts as IPv4.
+    /// IP address; an IPv4-mapped one counts as IPv4.
     Ip(IpAddr),
-    /// The peer came by a Unix socket and nobody told another address.
+    /// The peer connected by a Unix socket and no other address was forwarded.
     Unix,
-    /// A trusted peer told something that is no address.
+    /// A trusted peer sent an invalid address.
     Unreadable,
 }
 
 impl IpBlock {
-    /// The block of all addresses that share the first `prefix_bits` bits with `address`; more bits than the address
-    /// has count as all.
+    /// Creates the block of all addresses that share the first `prefix_bits` bits with `address`. A prefix longer than
+    /// the address is treated as the full length.
     pub fn new(address: IpAddr, prefix_bits: u8) -> Self {
         let prefix_bits = match address {
             IpAddr::V4(_) => u32::from(prefix_bits.min(32)) + 96,
@@ -46,8 +46,8 @@ impl IpBlock {
         Self { bits: wide(address) & mask, mask }
     }
 
-    /// Whether `address` lies in the block. A block of IPv6 addresses that is longer than 96 bits, or not of the
-    /// IPv4-mapped ones, holds no IPv4 address.
+    /// Whether the block contains `address`. An IPv6 block with a prefix shorter than 96 bits, or outside the
+    /// IPv4-mapped range, contains no IPv4 address.
     pub fn contains(&self, address: IpAddr) -> bool {
         let is_of_ipv6 = self.mask.count_ones() < 96;
         let is_ipv4 = address.to_canonical().is_ipv4();
@@ -56,10 +56,10 @@ impl IpBlock {
 }
 
 impl ClientConfig {
-    /// The address that the request counts as.
+    /// Returns the client address of a request.
     ///
-    /// Without a trusted peer that is the peer's. A trusted peer that sends fewer addresses than the position asks for
-    /// did not pass on anybody's request, so that it counts as the client itself.
+    /// Without a trusted peer it is the peer address. If a trusted peer sends fewer addresses than the position
+    /// requires, it did not forward a request, so the peer itself is the client.
     pub fn client(&self, view: &ExchangeView<'_>) -> ClientAddress {
         let peer = view.about.peer_ip.map_or(ClientAddress::Unix, |ip| ClientAddress::Ip(ip.to_canonical()));
         if self.forwarded_position == 0 {
@@ -67,7 +67,7 @@ impl ClientConfig {
         }
         let is_trusted = match peer {
             ClientAddress::Ip(ip) => self.trusted.iter().any(|block| block.contains(ip)),
-            // Who may write to the socket is decided by the file system.
+            // The file system decides who may write to the socket.
             ClientAddress::Unix => true,
             ClientAddress::Unreadable => false,
         };
@@ -81,7 +81,7 @@ impl ClientConfig {
     }
 }
 
-/// The element of all `X-Forwarded-For` fields at this position, counted from the end.
+/// Returns the element of all `X-Forwarded-For` headers at this position, counted from the end.
 fn forwarded<'a>(view: &ExchangeView<'a>, position: u8) -> Option<&'a [u8]> {
     let count = |value: &[u8]| value.iter().filter(|byte| **byte == b',').count() + 1;
     let fields = view.request.fields;
@@ -97,7 +97,7 @@ fn forwarded<'a>(view: &ExchangeView<'a>, position: u8) -> Option<&'a [u8]> {
     None
 }
 
-/// An address, perhaps with brackets and a port, as proxies write it.
+/// Parses an address, optionally with brackets and a port, as proxies write it.
 fn parse_address(text: &[u8]) -> Option<IpAddr> {
     let text = std::str::from_utf8(text).ok()?;
     if let Ok(address) = text.parse::<IpAddr>() {

@@ -1,4 +1,4 @@
-//! Refuses bodies that are too large.
+//! Body size limits.
 
 use eddy_http::{FieldId, Fields};
 
@@ -8,16 +8,16 @@ use crate::edit::FilterEdit;
 use crate::phase::{Interest, Phase, Verdict};
 use crate::view::ExchangeView;
 
-/// The configuration of `body_limit`.
+/// Configuration of `body_limit`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BodyLimitConfig {
-    /// Largest body of a request, bytes; `None` for any.
+    /// Maximum size of a request body in bytes; `None` for no limit.
     pub request_bytes_max: Option<u64>,
-    /// Largest body of a response, bytes; `None` for any.
+    /// Maximum size of a response body in bytes; `None` for no limit.
     pub response_bytes_max: Option<u64>,
 }
 
-/// Refuses bodies that are too large.
+/// Filter that rejects bodies that are too large.
 #[derive(Debug)]
 pub(super) struct BodyLimit {
     config: BodyLimitConfig,
@@ -25,7 +25,7 @@ pub(super) struct BodyLimit {
 }
 
 impl BodyLimit {
-    /// The filter with this configuration.
+    /// Creates the filter.
     pub(super) fn new(config: &BodyLimitConfig, context: &BuiltinContext) -> Self {
         Self { config: config.clone(), refused: context.counter("refused") }
     }
@@ -37,7 +37,7 @@ impl BodyLimit {
             (Phase::RequestBody, _) => {
                 (self.config.request_bytes_max, Fields::default(), view.about.request_bytes)
             }
-            // What eddy says itself is never too large; and a head without a body may tell of a large one.
+            // Local replies are exempt. A response head without a body may still announce a large one (HEAD, 304).
             (_, Some(response)) if response.is_local => return false,
             (Phase::ResponseHead, Some(response)) if !view.is_end => {
                 (self.config.response_bytes_max, response.fields, 0)
@@ -79,7 +79,7 @@ impl Builtin for BodyLimit {
                 answer.reply(413, "the body is too large\n", "body_limit")
             }
             Phase::ResponseHead => answer.reply(502, "the answer is too large\n", "body_limit"),
-            // The answer has begun.
+            // The response has begun; it can only be reset.
             Phase::RequestTrailers
             | Phase::ResponseBody
             | Phase::ResponseTrailers
@@ -91,7 +91,7 @@ impl Builtin for BodyLimit {
     }
 }
 
-/// The number in a field that was checked before; of a list of equal ones the first.
+/// Parses a number from a header that was validated before; of a list of equal numbers, the first.
 fn number(value: &[u8]) -> u64 {
     let digits = value.split(|byte| *byte == b',').next().unwrap_or_default().trim_ascii();
     std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()).unwrap_or(0)

@@ -1,4 +1,4 @@
-//! The configuration of a built-in filter, whatever its kind.
+//! Configuration of a built-in filter of any kind.
 
 use std::path::Path;
 
@@ -15,42 +15,42 @@ use super::rate_limit::RateLimitConfig;
 use super::redact::RedactConfig;
 use super::request_id::RequestIdConfig;
 
-/// The configuration of a built-in filter, checked.
+/// Checked configuration of a built-in filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BuiltinConfig {
-    /// Asks for a user name and a password.
+    /// HTTP basic authentication.
     BasicAuth(BasicAuthConfig),
-    /// Changes fields.
+    /// Changes to headers.
     Headers(HeadersConfig),
-    /// Tells browsers which other sites may read what is answered.
+    /// Cross-origin resource sharing.
     Cors(CorsConfig),
-    /// Lets addresses in or keeps them out.
+    /// Allowlist and denylist of client addresses.
     IpAccess(IpAccessConfig),
-    /// Gives requests an id.
+    /// Request IDs.
     RequestId(RequestIdConfig),
-    /// Refuses requests that come too often.
+    /// Rate limits.
     RateLimit(RateLimitConfig),
-    /// Refuses bodies that are too large.
+    /// Body size limits.
     BodyLimit(BodyLimitConfig),
-    /// Delays and refuses requests, for tests.
+    /// Fault injection: delays and aborts, for tests.
     Fault(FaultConfig),
-    /// Makes calls of gRPC of requests with JSON.
+    /// Transcoding of JSON requests to gRPC calls.
     GrpcJson(GrpcJsonConfig),
-    /// Makes calls of gRPC of those of gRPC-Web.
+    /// Conversion of gRPC-Web calls to gRPC calls.
     GrpcWeb(GrpcWebConfig),
-    /// Takes fields out of messages for logs and routes.
+    /// Extraction of message fields for logs and routing.
     MessageFields(MessageFieldsConfig),
-    /// Takes out of messages, or masks in them, what must not go on.
+    /// Redaction: removes or masks private message fields.
     Redact(RedactConfig),
 }
 
 impl BuiltinConfig {
-    /// The name of the filter in another language whose configuration says this, if one does.
+    /// Returns the name of the guest filter whose configuration requests this one, if any.
     pub fn reader(&self) -> Option<&str> {
         if let Self::MessageFields(config) = self { config.reader.as_deref() } else { None }
     }
 
-    /// The file that is read when the filter is made, if any.
+    /// Returns the file that is read when the filter is created, if any.
     pub fn file(&self) -> Option<&Path> {
         match self {
             Self::BasicAuth(config) => config.file.as_deref(),
@@ -68,7 +68,7 @@ impl BuiltinConfig {
         }
     }
 
-    /// The kind's name, as in the configuration.
+    /// Returns the name of the filter kind, as in the configuration.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::BasicAuth(_) => "basic_auth",

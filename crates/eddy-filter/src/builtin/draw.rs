@@ -1,17 +1,17 @@
-//! Random numbers of one filter, from those that all filters of an exchange share.
+//! Random numbers for one filter, derived from the entropy shared by all filters of an exchange.
 
-/// Numbers that are another filter's only by chance: `seed` is the filter's own.
+/// Derives two random numbers from `seed`, which is specific to the filter, so that filters draw independently.
 pub(super) fn draw(entropy: [u64; 2], seed: u64) -> [u64; 2] {
     let first = mix(entropy[0] ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     [first, mix(entropy[1] ^ first)]
 }
 
-/// Whether an exchange is among so many millionths of all.
+/// Whether an exchange falls into a fraction of `millionths`.
 pub(super) fn is_drawn(number: u64, millionths: u32) -> bool {
     number % 1_000_000 < u64::from(millionths)
 }
 
-/// Spreads every bit over all others; each number comes from one other (SplitMix64).
+/// Mixes every bit into all others, bijectively (SplitMix64).
 fn mix(number: u64) -> u64 {
     let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

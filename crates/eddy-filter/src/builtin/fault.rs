@@ -1,4 +1,4 @@
-//! Delays and refuses requests, to see how clients bear it.
+//! Fault injection: delays and aborts requests, to test how clients handle it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,49 +9,49 @@ use super::make::{BuiltinContext, MetricCounter};
 use crate::phase::{Interest, Phase, Verdict};
 use crate::view::ExchangeView;
 
-/// The configuration of `fault`.
+/// Configuration of `fault`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FaultConfig {
-    /// Requests that are delayed, if any.
+    /// Requests to delay, if any.
     pub delay: Option<Delay>,
-    /// Requests that are answered at once, if any.
+    /// Requests to abort, if any.
     pub abort: Option<Abort>,
-    /// What a request must have for either; all of them.
+    /// Conditions that a request must meet for either fault; all must match.
     pub conditions: Vec<FieldCondition>,
 }
 
-/// How long requests are delayed, and how many.
+/// Delay, and the fraction of requests that it applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delay {
-    /// How long.
+    /// Duration of the delay.
     pub time: Duration,
-    /// How many.
+    /// Fraction of requests.
     pub share: RequestFraction,
 }
 
-/// How requests are answered, and how many.
+/// Response, and the fraction of requests that it applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abort {
-    /// The status, 200 to 599.
+    /// Status code, 200 to 599.
     pub status: u16,
-    /// How many.
+    /// Fraction of requests.
     pub share: RequestFraction,
 }
 
-/// A share of requests, in millionths.
+/// Fraction of requests in millionths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestFraction(pub u32);
 
-/// What a request's field must be.
+/// Condition on a request header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldCondition {
-    /// The field.
+    /// Header name.
     pub name: Arc<str>,
-    /// The whole value of one of them; `None` for any.
+    /// Complete value that one of the headers must have; `None` for any.
     pub value: Option<Arc<str>>,
 }
 
-/// Delays and refuses requests.
+/// Fault injection filter.
 #[derive(Debug)]
 pub(super) struct FaultFilter {
     config: FaultConfig,
@@ -61,7 +61,7 @@ pub(super) struct FaultFilter {
 }
 
 impl FaultFilter {
-    /// The filter with this configuration.
+    /// Creates the filter.
     pub(super) fn new(config: &FaultConfig, context: &BuiltinContext) -> Self {
         Self {
             config: config.clone(),

@@ -1,4 +1,4 @@
-//! Lets addresses in or keeps them out.
+//! Allowlist and denylist of client addresses.
 
 use super::address::{ClientAddress, ClientConfig, IpBlock};
 use super::library::{Builtin, PhaseContext};
@@ -7,18 +7,18 @@ use crate::edit::FilterEdit;
 use crate::phase::{Interest, Phase, Verdict};
 use crate::view::ExchangeView;
 
-/// The configuration of `ip_access`.
+/// Configuration of `ip_access`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IpAccessConfig {
-    /// Addresses that are kept out, whatever `allow` says.
+    /// Denied addresses; takes precedence over `allow`.
     pub deny: Vec<IpBlock>,
-    /// Addresses that are let in; where there are any, all others are kept out.
+    /// Allowed addresses; if not empty, all others are denied.
     pub allow: Vec<IpBlock>,
-    /// Whose address counts.
+    /// Source of the client address.
     pub client: ClientConfig,
 }
 
-/// Lets addresses in or keeps them out.
+/// Filter that allows or denies client addresses.
 #[derive(Debug)]
 pub(super) struct IpAccess {
     config: IpAccessConfig,
@@ -26,7 +26,7 @@ pub(super) struct IpAccess {
 }
 
 impl IpAccess {
-    /// The filter with this configuration.
+    /// Creates the filter.
     pub(super) fn new(config: &IpAccessConfig, context: &BuiltinContext) -> Self {
         Self { config: config.clone(), refused: context.counter("refused") }
     }

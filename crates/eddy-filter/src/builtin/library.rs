@@ -1,4 +1,4 @@
-//! Runs a built-in filter as a library of one.
+//! Adapter that runs a built-in filter as a library with one filter.
 
 use std::fmt;
 use std::sync::atomic::Ordering::Relaxed;
@@ -10,63 +10,64 @@ use crate::host::FilterEvent;
 use crate::phase::{Interest, Phase, Verdict};
 use crate::view::ExchangeView;
 
-/// A built-in filter, as configured. Shared by all exchanges of all workers.
+/// Built-in filter with its configuration. Shared by all exchanges of all workers.
 pub trait Builtin: Send + Sync + fmt::Debug {
-    /// The kind's name in the configuration.
+    /// Returns the name of the filter kind in the configuration.
     fn kind(&self) -> &'static str;
 
-    /// The phases in which it is entered.
+    /// Returns the phases in which the filter is entered.
     fn interest(&self) -> Interest;
 
-    /// Looks at a phase and says what becomes of it.
+    /// Processes a phase and returns the verdict.
     fn enter(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict;
 
-    /// Takes note that an exchange is over of which it keeps state.
+    /// Reports the end of an exchange for which the filter keeps state.
     fn ended(&self, _state: u64) {}
 }
 
-/// Where a built-in filter puts what it says beside the verdict.
+/// Output of a built-in filter besides its verdict, and the identity of the crossing.
 #[derive(Debug)]
 pub struct PhaseContext<'a> {
     edits: &'a mut EditLog,
     step: u16,
-    /// The filter's own for this exchange; 0 at first, and where there is nothing to be told of at the end.
+    /// State of the filter for this exchange; 0 at first. The end of the exchange is reported only if it is not 0.
     pub state: &'a mut u64,
     wait_ms: &'a mut u32,
-    /// The worker's number.
+    /// Number of the worker.
     pub worker: u16,
-    /// The exchange, to be resumed.
+    /// Handle of the exchange, for resuming it.
     pub exchange: crate::Handle,
-    /// The crossing, to be resumed.
+    /// Number of the crossing, for resuming it.
     pub turn: u32,
 }
 
 impl PhaseContext<'_> {
-    /// Index of the filter among the steps, for changes that are sent with [`crate::Host::resume`].
+    /// Returns the filter's index among the steps, for edits sent with [`crate::HostApi::resume`].
     pub fn step(&self) -> u16 {
         self.step
     }
 
-    /// A field of an answer, after [`Answer::reply`].
+    /// Adds a header to a reply, after [`PhaseContext::reply`].
     pub fn reply_field(&mut self, name: &str, value: &[u8]) {
         self.edit(&FilterEdit::ReplyField { name: name.as_bytes(), value });
     }
 
-    /// Makes a change. One that does not fit is told by the verdict of a fault: see [`Answer::fault`].
+    /// Records an edit. An edit that exceeds the size limit of the log is dropped; [`PhaseContext::set_body`] reports
+    /// that.
     pub fn edit(&mut self, edit: &FilterEdit<'_>) {
-        // A built-in filter's changes are small; what has no room for them is refused by the host all the same.
+        // The edits of built-in filters are small and fit.
         let _ = self.edits.push(self.step, edit);
     }
 
-    /// Puts bytes in the place of the piece, or of the whole body where it was collected.
+    /// Replaces the piece, or the whole body if it was buffered.
     ///
     /// # Errors
-    /// [`EditError::TooLarge`]; the piece stays as it is then, and must not go on where it was to be changed.
+    /// [`EditError::TooLarge`]; the piece is then unchanged, and must not be forwarded if it had to be changed.
     pub fn set_body(&mut self, bytes: &[u8]) -> Result<(), EditError> {
         self.edits.push(self.step, &FilterEdit::BodySet(bytes))
     }
 
-    /// Answers at once.
+    /// Replies at once.
     pub fn reply(&mut self, status: u16, body: &str, details: &str) -> Verdict {
         self.edit(&FilterEdit::Reply {
             status: status.into(),
@@ -76,32 +77,32 @@ impl PhaseContext<'_> {
         Verdict::Reply
     }
 
-    /// Lets the message wait for so many milliseconds, at least 1, then go on.
+    /// Delays the message by `wait_ms` milliseconds, at least 1, then continues.
     pub fn wait(&mut self, wait_ms: u32) -> Verdict {
         *self.wait_ms = wait_ms.max(1);
         Verdict::Pause
     }
 
-    /// Says that the filter cannot do what it is there for.
+    /// Reports that the filter cannot do its task.
     pub fn fault(&mut self, why: &str) -> Verdict {
         self.edit(&FilterEdit::Fault(why.as_bytes()));
         Verdict::Fault
     }
 }
 
-/// A built-in filter as a library.
+/// Built-in filter as a library.
 #[derive(Debug)]
 pub struct BuiltinLibrary {
     filter: Box<dyn Builtin>,
 }
 
 impl BuiltinLibrary {
-    /// A library of this filter.
+    /// Creates a library with this filter.
     pub fn new(filter: Box<dyn Builtin>) -> Self {
         Self { filter }
     }
 
-    /// The filter.
+    /// Returns the filter.
     pub fn filter(&self) -> &dyn Builtin {
         &*self.filter
     }

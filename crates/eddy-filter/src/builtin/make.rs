@@ -1,4 +1,4 @@
-//! From the configuration of a built-in filter to the filter.
+//! Creation of built-in filters from their configuration.
 
 use std::fmt;
 use std::path::Path;
@@ -22,45 +22,46 @@ use crate::filter::{FilterInfo, FilterLibrary, LoadError};
 use crate::host::HostApi;
 use crate::metric::{Metric, MetricKind};
 
-/// What a built-in filter is made with.
+/// Environment in which a built-in filter is created.
 #[derive(Clone)]
 pub struct BuiltinContext {
     /// The host's number of the filter.
     pub id: u32,
-    /// What eddy offers to filters.
+    /// Host interface for filters.
     pub host: Arc<dyn HostApi>,
-    /// What the program does for filters, as this crate has no I/O.
+    /// I/O and threads provided by the program, as this crate has no I/O.
     pub services: Arc<dyn Services>,
     /// Random numbers, secret and fresh for each filter.
     pub seed: [u64; 4],
 }
 
-/// What the program does for built-in filters when they are made.
+/// Services of the program for creating built-in filters.
 pub trait Services: Send + Sync {
     /// Reads a whole file.
     ///
     /// # Errors
-    /// Why it cannot be read, for a message that names the file already.
+    /// The reason why the file cannot be read, for a message that already names the file.
     fn read(&self, path: &Path) -> Result<Vec<u8>, String>;
 
     /// Runs a task on a thread of its own, which ends when the task does.
     ///
     /// # Errors
-    /// Why there can be no thread.
+    /// The reason why the thread cannot be created.
     fn spawn(&self, name: &str, task: Box<dyn FnOnce() + Send>) -> Result<(), String>;
 }
 
-/// A count that is shown as a metric of a filter; nothing where the host has no room for it.
+/// Counter shown as a metric of a filter; does nothing if the host has no room for it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MetricCounter(Option<Metric>);
 
-/// Makes a filter. Its number in the library is 1.
+/// Creates a filter. Its number in the library is 1.
 ///
 /// # Errors
-/// [`LoadError::Refused`] when a file that it needs cannot be read or makes no sense, or it has no threads.
+/// [`LoadError::Refused`] when a file that the filter needs cannot be read or is invalid, or a thread cannot be
+/// created.
 ///
 /// # Cost
-/// Reads files and allocates tables; for the control thread.
+/// Reads files and allocates tables; to be called on the control thread.
 pub fn make(
     config: &BuiltinConfig,
     context: &BuiltinContext,
@@ -79,25 +80,25 @@ pub fn make(
         BuiltinConfig::MessageFields(config) => Box::new(MessageFields::new(config, context)?),
         BuiltinConfig::Redact(config) => Box::new(Redact::new(config, context)?),
     };
-    // One that changes bodies takes the length out of the head.
+    // A filter that changes bodies removes `Content-Length` from the head.
     let info = FilterInfo { interest: filter.interest(), keeps_length: true };
     Ok((Arc::new(BuiltinLibrary::new(filter)), info))
 }
 
 impl BuiltinContext {
-    /// Defines a count of this filter.
+    /// Defines a counter of this filter.
     pub(super) fn counter(&self, name: &str) -> MetricCounter {
         MetricCounter(self.host.metrics().define(self.id, MetricKind::Counter, name, &[]).ok())
     }
 }
 
 impl MetricCounter {
-    /// Counts one, in the lane of a worker.
+    /// Adds one, in the lane of a worker.
     pub(super) fn count(&self, worker: u16) {
         self.add(worker, 1);
     }
 
-    /// Counts several, in the lane of a worker.
+    /// Adds `count`, in the lane of a worker.
     pub(super) fn add(&self, worker: u16, count: u64) {
         if let Some(metric) = self.0.as_ref().filter(|_| count > 0) {
             metric.add(usize::from(worker), count);

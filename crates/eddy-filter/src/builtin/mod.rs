@@ -1,4 +1,4 @@
-//! The filters that eddy brings along, on the same contract as everybody's.
+//! Built-in filters, which use the same interface as filter libraries.
 
 mod address;
 mod basic_auth;

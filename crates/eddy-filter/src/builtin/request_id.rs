@@ -1,4 +1,4 @@
-//! Gives requests an id.
+//! Request IDs.
 
 use std::sync::Arc;
 
@@ -10,20 +10,20 @@ use crate::edit::FilterEdit;
 use crate::phase::{Interest, Phase, Verdict};
 use crate::view::ExchangeView;
 
-/// The configuration of `request_id`.
+/// Configuration of `request_id`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestIdConfig {
-    /// The field that carries the id.
+    /// Header with the request ID.
     pub field: Arc<str>,
-    /// What a new id looks like.
+    /// Format of a new ID.
     pub format: IdFormat,
-    /// Peers whose own id is kept.
+    /// Peers whose own request ID is kept.
     pub trusted: Vec<IpBlock>,
-    /// Whether the client is told the id.
+    /// Whether the response carries the ID, too.
     pub is_told: bool,
 }
 
-/// What an id looks like.
+/// Format of a request ID.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IdFormat {
     /// 32 hexadecimal digits.
@@ -46,7 +46,7 @@ impl Default for RequestIdConfig {
     }
 }
 
-/// Gives requests an id.
+/// Filter that assigns request IDs.
 #[derive(Debug)]
 pub(super) struct RequestIdFilter {
     config: RequestIdConfig,
@@ -54,7 +54,7 @@ pub(super) struct RequestIdFilter {
 }
 
 impl RequestIdFilter {
-    /// The filter with this configuration.
+    /// Creates the filter.
     pub(super) fn new(config: &RequestIdConfig, context: &BuiltinContext) -> Self {
         Self { config: config.clone(), seed: context.seed[0] }
     }
@@ -64,7 +64,7 @@ impl RequestIdFilter {
         let mut sent = view.request.fields.all_named(self.config.field.as_bytes());
         let is_kept = self.config.trusted.iter().any(trusted)
             && sent.next().is_some_and(is_id)
-            // Of two ids nobody knows which is meant.
+            // With two IDs it is ambiguous which one is meant.
             && sent.next().is_none();
         if is_kept {
             return;
@@ -108,7 +108,7 @@ fn is_id(value: &[u8]) -> bool {
     (1..=ID_BYTES_MAX).contains(&value.len()) && value.iter().all(u8::is_ascii_graphic)
 }
 
-/// Writes an id; answers with its length.
+/// Writes an ID and returns its length.
 ///
 /// # Spec
 /// [RFC 9562 §5.4 and §5.7](https://www.rfc-editor.org/rfc/rfc9562#section-5.4)
@@ -143,5 +143,5 @@ fn put(out: &mut [u8; 36], length: &mut usize, byte: u8) {
 }
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
-/// Longest id of a peer that is kept.
+/// Maximum length in bytes of a peer's ID that is kept.
 const ID_BYTES_MAX: usize = 128;

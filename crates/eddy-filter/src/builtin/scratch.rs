@@ -1,8 +1,8 @@
-//! Room for a value that is put together for one change.
+//! Scratch buffer for values of edits.
 
 use std::io::Write;
 
-/// Room on the stack; longer values go to the heap.
+/// Buffer on the stack; longer values move to the heap.
 #[derive(Debug)]
 pub(super) struct Scratch {
     room: [u8; ROOM_BYTES],
@@ -11,18 +11,18 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    /// No bytes.
+    /// Creates an empty buffer.
     pub(super) fn new() -> Self {
         Self { room: [0; ROOM_BYTES], len: 0, spilled: Vec::new() }
     }
 
-    /// Forgets the bytes.
+    /// Removes all bytes.
     pub(super) fn clear(&mut self) {
         self.len = 0;
         self.spilled.clear();
     }
 
-    /// Adds bytes.
+    /// Appends bytes.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         let end = self.len + bytes.len();
         match self.room.get_mut(self.len..end) {
@@ -39,13 +39,13 @@ impl Scratch {
         }
     }
 
-    /// Adds what is formatted.
+    /// Appends formatted text.
     pub(super) fn format(&mut self, arguments: std::fmt::Arguments<'_>) {
         // Writing here never fails.
         let _ = self.write_fmt(arguments);
     }
 
-    /// All bytes.
+    /// Returns all bytes.
     pub(super) fn bytes(&self) -> &[u8] {
         if self.spilled.is_empty() { self.room.get(..self.len).unwrap_or_default() } else { &self.spilled }
     }
@@ -62,7 +62,7 @@ impl Write for Scratch {
     }
 }
 
-/// Enough for nearly every field.
+/// Enough for nearly every header.
 const ROOM_BYTES: usize = 512;
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! Texts with variables, read when a configuration is checked and filled in for each request.
+//! Strings with variables, parsed when a configuration is checked and rendered for each request.
 
 use thiserror::Error;
 
 use super::scratch::Scratch;
 use crate::view::ExchangeView;
 
-/// A text with variables such as `${peer}`.
+/// String with variables such as `${peer}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TemplateString {
     pub(super) parts: Vec<TemplatePart>,
@@ -15,18 +15,18 @@ pub struct TemplateString {
 pub(super) enum TemplatePart {
     Literal(Box<[u8]>),
     Fact(Fact),
-    /// A field of the request.
+    /// Request header.
     RequestField(Box<[u8]>),
-    /// A field of the response.
+    /// Response header.
     ResponseField(Box<[u8]>),
-    /// A value that a filter noted.
+    /// Metadata value of a filter.
     Metadata {
         space: Box<[u8]>,
         key: Box<[u8]>,
     },
 }
 
-/// What is known of an exchange.
+/// Variable with a property of the exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fact {
     Peer,
@@ -46,28 +46,28 @@ pub(super) enum Fact {
     Status,
 }
 
-/// Why a text cannot be read as one with variables.
+/// Error of parsing a string with variables.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum TemplateError {
     /// `${` without `}`.
     #[error("has `${{` without `}}`; write `$$` for a dollar sign")]
     Open,
-    /// `$` before something else.
+    /// `$` that is neither `${` nor `$$`.
     #[error("has a lone `$`; write `$$` for a dollar sign")]
     LoneDollar,
-    /// No such variable.
+    /// Unknown variable.
     #[error("has the unknown variable `{name}`")]
     Unknown {
-        /// The name as written.
+        /// Name as written.
         name: String,
     },
-    /// A byte that no field may hold.
+    /// Control character, which no header may contain.
     #[error("has a control character, which no field may hold")]
     Control,
 }
 
 impl TemplateString {
-    /// Reads a text.
+    /// Parses a string.
     ///
     /// # Errors
     /// Any [`TemplateError`].
@@ -96,12 +96,12 @@ impl TemplateString {
         Ok(Self { parts })
     }
 
-    /// The names of all variables, for those that tell which there are.
+    /// Returns the names of all variables, for messages and documentation.
     pub fn variables() -> impl Iterator<Item = &'static str> {
         FACTS.iter().map(|(name, _)| *name).chain(["header.NAME", "response.NAME", "metadata.SPACE.KEY"])
     }
 
-    /// Whether it uses what only a response has.
+    /// Whether the string uses a variable that only a response has.
     pub fn needs_response(&self) -> bool {
         let needs = |part: &TemplatePart| match part {
             TemplatePart::Fact(fact) => matches!(fact, Fact::Status | Fact::Endpoint),
@@ -113,7 +113,7 @@ impl TemplateString {
 }
 
 impl TemplateString {
-    /// Fills the variables in; what is not known is empty.
+    /// Renders the string; unknown values are empty.
     pub(super) fn render(&self, view: &ExchangeView<'_>, out: &mut Scratch) {
         for part in &self.parts {
             match part {
@@ -173,7 +173,7 @@ impl Fact {
     }
 }
 
-/// Adds a JSON value as a field may hold it: a text without its quotes and escapes, others as they are. Control
+/// Appends a JSON value as a header value: a string without quotes and escapes, other values unchanged. Control
 /// characters become spaces.
 fn push_json(json: &[u8], out: &mut Scratch) {
     let Some(text) = json.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")) else {
@@ -202,7 +202,7 @@ fn push_json(json: &[u8], out: &mut Scratch) {
     }
 }
 
-/// The character whose hexadecimal digits `text` begins with, perhaps in two halves, and what follows it.
+/// Decodes the four hexadecimal digits at the start of `text`, with a surrogate pair if any; returns the rest.
 fn unescape(text: &[u8]) -> (char, &[u8]) {
     let unit = |text: &[u8]| {
         let digits = text.get(..4).and_then(|digits| std::str::from_utf8(digits).ok())?;
@@ -254,7 +254,7 @@ fn variable(name: &str) -> Result<TemplatePart, TemplateError> {
     }
 }
 
-/// Names that stand alone.
+/// Variables without a parameter.
 const FACTS: [(&str, Fact); 15] = [
     ("peer", Fact::Peer),
     ("peer_ip", Fact::PeerIp),

@@ -1,38 +1,38 @@
-//! The effect of changes on a message.
+//! Application of edits to a message.
 
 use eddy_http::{EditFault, FieldId, FieldsEditor, RequestHead, ResponseHead};
 use thiserror::Error;
 
 use super::record::FilterEdit;
 
-/// The section of a message that a change is for.
+/// Section of a message to which an edit applies.
 #[derive(Debug)]
 pub enum EditableSection<'a> {
-    /// A request's head and the bytes it was parsed from.
+    /// Request head and the bytes it was parsed from.
     Request(&'a mut RequestHead, &'a mut Vec<u8>),
-    /// A response's head and the bytes it was parsed from.
+    /// Response head and the bytes it was parsed from.
     Response(&'a mut ResponseHead, &'a mut Vec<u8>),
-    /// A trailer section.
+    /// Trailer section.
     Trailers(FieldsEditor<'a>),
 }
 
-/// Why a change is refused.
+/// Error of an edit that is refused.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum EditRefused {
-    /// What is set cannot be so.
+    /// The new value is invalid.
     #[error(transparent)]
     Value(#[from] EditFault),
-    /// There is nothing to change in this way here.
+    /// The edit is not possible in this phase.
     #[error("this change is not possible in this phase")]
     Phase,
 }
 
-/// Makes a change to fields, start line or status.
+/// Applies an edit to headers, request line or status.
 ///
 /// # Errors
-/// [`EditRefused`]; the message is then as it was.
+/// [`EditRefused`]; the message is then unchanged.
 pub fn apply_to_fields(edit: &FilterEdit<'_>, head: &mut EditableSection<'_>) -> Result<(), EditRefused> {
-    // No field of its own: the writer says so to the next hop, as HTTP asks for.
+    // `TE: trailers` is a flag, not a header: the serializer writes it for the next hop, as HTTP requires.
     if let (FilterEdit::Set { name, value: b"trailers" }, EditableSection::Request(head, _)) =
         (edit, &mut *head)
         && FieldId::from_name(name) == FieldId::Te
@@ -74,13 +74,13 @@ fn change(edit: &FilterEdit<'_>, fields: &mut FieldsEditor<'_>) -> Result<(), Ed
     }
 }
 
-/// Makes a change to a body or a piece of one.
+/// Applies an edit to a body or a piece of one.
 ///
 /// # Errors
-/// [`EditRefused::Phase`] for a change of another kind.
+/// [`EditRefused::Phase`] for an edit of another kind.
 ///
 /// # Cost
-/// Moves what lies behind the change.
+/// Moves the bytes after the edit.
 pub fn apply_to_body(edit: &FilterEdit<'_>, body: &mut Vec<u8>) -> Result<(), EditRefused> {
     if let FilterEdit::BodySet(value) = *edit {
         body.clear();

@@ -1,24 +1,24 @@
-//! The log of changes as filters write it.
+//! Edit log, written by filters.
 
 use super::record::{EditError, EditRecord, EditRecordIter, FilterEdit, HEADER_BYTES, padded};
 
-/// The changes of one crossing, as records in the layout of `eddy_edit`.
+/// Edits of one crossing, as records in the layout of `eddy_edit`.
 ///
-/// Used again by the next crossing; grows to what filters write, at most [`EDITS_BYTES_MAX`].
+/// The log is reused by the next crossing. It grows with the edits of filters, to at most [`EDITS_BYTES_MAX`].
 #[derive(Debug, Default)]
 pub struct EditLog {
     bytes: Vec<u8>,
-    /// The allocation holds zeros from here on; [`UNKNOWN`] where something else may have written to it.
+    /// The allocation is zeroed from this offset on; [`UNKNOWN`] if it may have been written to.
     zeroed_from: usize,
 }
 
 impl EditLog {
-    /// An empty log.
+    /// Creates an empty log.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Forgets all records, and memory beyond what a head needs.
+    /// Removes all records, and frees memory beyond what edits of a head need.
     pub fn clear(&mut self) {
         if self.bytes.capacity() > KEPT_BYTES_MAX {
             self.zeroed_from = UNKNOWN;
@@ -27,7 +27,7 @@ impl EditLog {
         self.bytes.shrink_to(KEPT_BYTES_MAX);
     }
 
-    /// Forgets the records behind the first `len` bytes.
+    /// Removes the records after the first `len` bytes.
     pub fn truncate(&mut self, len: usize) {
         if self.zeroed_from == self.bytes.len()
             && let Some(forgotten) = self.bytes.get_mut(len..)
@@ -38,11 +38,12 @@ impl EditLog {
         self.bytes.truncate(len);
     }
 
-    /// The records with zeroed room for at least `least` bytes behind them, for a library that writes records itself; where
-    /// there is less, room for `more` bytes is made. [`EditLog::note_written`] says when the library has written.
+    /// Returns the records with zeroed room for at least `least` bytes after them, for a library that writes records
+    /// itself. If there is less, room for `more` bytes is allocated. [`EditLog::note_written`] reports that the library
+    /// has written.
     ///
     /// # Cost
-    /// None while only such libraries write: what [`EditLog::clear`] and [`EditLog::truncate`] forget they zero.
+    /// None while only such libraries write: [`EditLog::clear`] and [`EditLog::truncate`] zero the bytes they remove.
     pub fn with_zeroed_room(&mut self, least: usize, more: usize) -> &mut Vec<u8> {
         let len = self.bytes.len();
         if self.bytes.capacity() - len < least {
@@ -58,28 +59,29 @@ impl EditLog {
         &mut self.bytes
     }
 
-    /// Notes that a library has written records into the room that [`EditLog::with_zeroed_room`] gave, and nothing behind them.
+    /// Reports that a library has written records into the room returned by [`EditLog::with_zeroed_room`], and nothing
+    /// after them.
     pub fn note_written(&mut self) {
         self.zeroed_from = self.bytes.len();
     }
 
-    /// Whether there is no record.
+    /// Whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// How many bytes the records take.
+    /// Returns the size of the records in bytes.
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The bytes of the records; for libraries that write them elsewhere than through [`EditLog::push`].
+    /// Returns the bytes of the records, for libraries that do not write through [`EditLog::push`].
     pub fn bytes_mut(&mut self) -> &mut Vec<u8> {
         self.zeroed_from = UNKNOWN;
         &mut self.bytes
     }
 
-    /// Adds what another log holds.
+    /// Appends the records of another log.
     ///
     /// # Errors
     /// [`EditError::TooLarge`] when both together are too large; nothing is then added.
@@ -91,7 +93,7 @@ impl EditLog {
         Ok(())
     }
 
-    /// Adds a change made by the filter with this index among the steps.
+    /// Appends an edit of the filter with this index among the steps.
     ///
     /// # Errors
     /// [`EditError::TooLarge`]; nothing is then added.
@@ -109,15 +111,15 @@ impl EditLog {
         Ok(())
     }
 
-    /// The records, each checked for its form only.
+    /// Parses the records; only their format is checked.
     pub fn records(&self) -> impl Iterator<Item = Result<EditRecord<'_>, EditError>> {
         EditRecordIter::new(&self.bytes)
     }
 }
 
-/// Most bytes of the changes of one crossing.
+/// Maximum size in bytes of the edits of one crossing.
 pub const EDITS_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 const KEPT_BYTES_MAX: usize = 16 * 1024;
-/// No offset of an allocation.
+/// Marker that is not an offset of an allocation.
 const UNKNOWN: usize = usize::MAX;

@@ -1,4 +1,4 @@
-//! What filters change: the log they write, read back with suspicion, and its effect on a message.
+//! Edits of filters: the log they write, its validation, and its application to a message.
 
 mod apply;
 mod log;

@@ -1,102 +1,102 @@
-//! One change: its layout, written and read.
+//! Edit records: layout, writing and parsing.
 
 use thiserror::Error;
 
-/// A change and who makes it.
+/// Edit and the filter that made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EditRecord<'a> {
     /// Index of the filter among the steps of its call.
     pub step: u16,
-    /// The change.
+    /// Edit.
     pub edit: FilterEdit<'a>,
 }
 
-/// A change to the message, or an answer.
+/// Edit to a message, or part of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FilterEdit<'a> {
-    /// One field in the place of all of its name.
+    /// Sets a header, in place of all headers with its name.
     Set {
-        /// The field's name.
+        /// Header name.
         name: &'a [u8],
-        /// Its value.
+        /// Header value.
         value: &'a [u8],
     },
-    /// One more field.
+    /// Adds a header.
     Add {
-        /// The field's name.
+        /// Header name.
         name: &'a [u8],
-        /// Its value.
+        /// Header value.
         value: &'a [u8],
     },
-    /// No field of this name.
+    /// Removes all headers with a name.
     Remove {
-        /// The fields' name.
+        /// Header name.
         name: &'a [u8],
     },
-    /// The request's method.
+    /// Sets the request method.
     Method(&'a [u8]),
-    /// The request's path and query.
+    /// Sets path and query of the request.
     Target(&'a [u8]),
-    /// The request's host and perhaps port.
+    /// Sets the request authority: host and optional port.
     Authority(&'a [u8]),
-    /// The response's status.
+    /// Sets the response status.
     Status(u32),
-    /// The piece, or the whole body where it was collected.
+    /// Replaces the piece, or the whole body if it was buffered.
     BodySet(&'a [u8]),
-    /// What follows the piece.
+    /// Appends to the piece.
     BodyAppend(&'a [u8]),
-    /// What precedes the piece.
+    /// Prepends to the piece.
     BodyPrepend(&'a [u8]),
-    /// How many of the piece's first bytes go.
+    /// Removes this number of bytes from the start of the piece.
     BodyDrain(u32),
-    /// An answer.
+    /// Replies with a response.
     Reply {
-        /// Its status.
+        /// Status code.
         status: u32,
-        /// Its body.
+        /// Response body.
         body: &'a [u8],
-        /// A word for the access record.
+        /// Reason, as a word for the access log.
         details: &'a [u8],
     },
-    /// A field of the answer.
+    /// Adds a header to the reply.
     ReplyField {
-        /// The field's name.
+        /// Header name.
         name: &'a [u8],
-        /// Its value.
+        /// Header value.
         value: &'a [u8],
     },
-    /// A value for the filters that follow and the access record; removed where it is empty.
+    /// Sets a metadata value for later filters and the access log; an empty value removes it.
     Metadata {
-        /// Whose it is.
+        /// Namespace.
         space: &'a [u8],
-        /// What it is.
+        /// Key.
         key: &'a [u8],
-        /// JSON.
+        /// Value as JSON.
         value: &'a [u8],
     },
-    /// The rule is looked up again.
+    /// Selects the rule again.
     ClearRoute,
-    /// The address to send to.
+    /// Selects the endpoint.
     Endpoint {
         /// Address and port.
         address: &'a [u8],
-        /// Whether to send nowhere else if it is none of the cluster's.
+        /// Whether the request must not be sent elsewhere if the cluster has no such endpoint.
         is_strict: bool,
     },
-    /// What went wrong in the filter.
+    /// Reports a failure of the filter, with its reason.
     Fault(&'a [u8]),
-    /// What went wrong in the filter: it met one of its limits.
+    /// Reports that the filter exceeded one of its limits.
     LimitFault {
-        /// The limit.
+        /// Exceeded limit.
         limit: FilterLimit,
-        /// What went wrong.
+        /// Reason of the failure.
         why: &'a [u8],
     },
-    /// The status of an answer to a gRPC request.
+    /// Sets the gRPC status of a reply to a gRPC request.
     ReplyGrpc(u32),
 }
 
-/// A limit of a filter whose violation fails the exchange; the numbers are those of the contract.
+/// Limit of a filter, the violation of which fails the exchange; the numbers are those of the filter ABI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum FilterLimit {
@@ -106,36 +106,36 @@ pub enum FilterLimit {
     Cpu = 2,
 }
 
-/// Why a log of changes cannot be read or grow.
+/// Error of reading or extending an edit log.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum EditError {
-    /// A record ends beyond the log.
+    /// A record reaches beyond the end of the log.
     #[error("a record of the edits is cut off")]
     Truncated,
-    /// There is no such change.
+    /// The operation number is unknown.
     #[error("there is no edit with the number {0}")]
     UnknownOperation(u16),
-    /// A record has not the form that its kind needs.
+    /// The record is invalid for its operation.
     #[error("an edit has not the form that its kind needs")]
     Malformed,
-    /// All changes together are too large.
+    /// All edits together are too large.
     #[error("the edits of one call are larger than 16 MiB")]
     TooLarge,
 }
 
-/// A change as it lies in a record.
+/// Parts of an edit record.
 pub(super) struct EditRecordParts<'a> {
     op: u16,
     name: &'a [u8],
-    /// Behind the name and a NUL, for the one kind that has it.
+    /// Written after the name and a NUL, for the one operation that has a key.
     key: Option<&'a [u8]>,
     pub(super) value: &'a [u8],
     number: u32,
 }
 
 impl<'a> FilterEdit<'a> {
-    /// Whether this says `Connection: close`: the client's connection ends behind the answer. All else about that field is
-    /// the gateway's.
+    /// Whether this edit sets `Connection: close`: the client connection is closed after the response. Everything else
+    /// about that header is controlled by the gateway.
     ///
     /// # Spec
     /// RFC 9112 §9.6
@@ -207,7 +207,7 @@ impl<'a> FilterEdit<'a> {
 }
 
 impl FilterLimit {
-    /// The limit with this number.
+    /// Returns the limit with this number.
     pub fn from_number(number: u32) -> Option<Self> {
         match number {
             1 => Some(Self::Memory),
@@ -222,7 +222,7 @@ impl EditRecordParts<'_> {
         self.name.len() + self.key.map_or(0, |key| key.len() + 1)
     }
 
-    /// Writes the record without the padding behind it.
+    /// Writes the record without its trailing padding.
     pub(super) fn write(&self, step: u16, out: &mut Vec<u8>) {
         let narrow = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
         out.extend_from_slice(&self.op.to_ne_bytes());
@@ -239,7 +239,7 @@ impl EditRecordParts<'_> {
     }
 }
 
-/// Goes over the records of a log; ends after the first that cannot be read.
+/// Iterator over the records of a log; ends after the first invalid one.
 pub(super) struct EditRecordIter<'a> {
     rest: &'a [u8],
 }
@@ -280,7 +280,7 @@ impl<'a> Iterator for EditRecordIter<'a> {
     }
 }
 
-/// The next multiple of 8.
+/// Rounds up to a multiple of 8.
 pub(super) fn padded(size: usize) -> usize {
     size.next_multiple_of(8)
 }

@@ -1,4 +1,4 @@
-//! The way into a module and back.
+//! Crossings into a module over linear memory.
 
 use std::mem::offset_of;
 use std::sync::atomic::Ordering::Relaxed;
@@ -13,11 +13,10 @@ use crate::failure::GuestFailure;
 use crate::native::abi;
 use crate::native::answer::{self, NativeCallResult};
 
-/// Enters the filters of a call. The error says why the instance is of no use any more; the call is answered all the
-/// same.
+/// Enters the filters of a call. On an error, the instance must be replaced; the call is completed nevertheless.
 ///
 /// # Cost
-/// One copy of what the filters see; no allocation, unless the module's room or the log of edits grows.
+/// One copy of the view; no allocation, unless the module's buffer or the edit log grows.
 pub(super) fn run(
     instance: &mut LinearInstance,
     filters: &[u64],
@@ -71,8 +70,8 @@ fn enter(
     Ok((laid, ran))
 }
 
-/// Takes what a module answered. Where it did not come to its end, the edits of the filters before count, and
-/// `stopped` is the index of the one that it was in.
+/// Reads the results of a module. If the call failed, the edits of the filters before count, and `stopped` is the index
+/// of the filter that was entered.
 fn take(
     instance: &LinearInstance,
     states: &mut States,
@@ -104,7 +103,7 @@ fn take(
         log.extend_from_slice(edits);
         edits_cap
     } else {
-        // More than the memory has: the answer is refused as one that has more edits than room.
+        // The edits are outside the memory or too large: the result is refused like one with more edits than room.
         0
     };
     if !is_whole {
@@ -117,7 +116,7 @@ fn take(
     answer::take(&NativeCallResult { steps, stopped, edits_len, room, base }, call);
 }
 
-/// Makes the step at `index` the one that failed.
+/// Marks the step at `index` as failed.
 #[cold]
 fn blame(call: &mut LibraryCall<'_>, index: usize, why: &GuestFailure) {
     if call.view.is_none() {
@@ -126,7 +125,7 @@ fn blame(call: &mut LibraryCall<'_>, index: usize, why: &GuestFailure) {
     for step in call.steps.iter_mut() {
         step.verdict = Verdict::Continue;
     }
-    // A log without room for the reason has the verdict all the same.
+    // If the log has no room for the reason, the verdict still counts.
     let _ = call.edits.push(u16::try_from(index).unwrap_or(u16::MAX), &why.edit());
     call.stopped = index;
     if let Some(step) = call.steps.get_mut(index) {
@@ -134,13 +133,13 @@ fn blame(call: &mut LibraryCall<'_>, index: usize, why: &GuestFailure) {
     }
 }
 
-/// Makes the first step the one that failed, without having entered any.
+/// Marks the first step as failed, without entering any.
 pub(super) fn refuse(call: &mut LibraryCall<'_>, why: &GuestFailure) {
     call.stopped = call.steps.len();
     blame(call, 0, why);
 }
 
-/// Tells a module of an event.
+/// Delivers an event to a module.
 pub(super) fn tell(instance: &mut LinearInstance, event: &FilterEvent<'_>) -> Result<(), LinearCallFailure> {
     instance.store.data_mut().filter = event.filter;
     let (base, room) = instance.room(layout::event_bytes(event))?;

@@ -1,13 +1,13 @@
-//! Structures of the contract as bytes of a module's memory, which is little-endian.
+//! Readers and writers of ABI structures in a module's memory, which is little-endian.
 
 use std::ops::Range;
 
-/// Bytes of a memory, which a module may have changed in any way: what lies outside reads as nothing.
+/// Reader of a module's memory, which the module may have changed arbitrarily; reads outside of it yield nothing.
 #[derive(Clone, Copy)]
 pub(super) struct GuestMemoryReader<'m>(pub(super) &'m [u8]);
 
 impl<'m> GuestMemoryReader<'m> {
-    /// The bytes at an address.
+    /// Returns the bytes at an address.
     pub(super) fn bytes(self, at: u64, len: u64) -> Option<&'m [u8]> {
         let start = usize::try_from(at).ok()?;
         let end = start.checked_add(usize::try_from(len).ok()?)?;
@@ -18,22 +18,23 @@ impl<'m> GuestMemoryReader<'m> {
         self.bytes(at, N as u64)?.try_into().ok()
     }
 
-    /// A byte; 0 outside of the memory.
+    /// Reads a byte; 0 outside of the memory.
     pub(super) fn u8(self, at: u64) -> u8 {
         self.array(at).map_or(0, u8::from_le_bytes)
     }
 
-    /// A number of 32 bits; 0 outside of the memory.
+    /// Reads a 32-bit number; 0 outside of the memory.
     pub(super) fn u32(self, at: u64) -> u32 {
         self.array(at).map_or(0, u32::from_le_bytes)
     }
 
-    /// A number of 64 bits; 0 outside of the memory.
+    /// Reads a 64-bit number; 0 outside of the memory.
     pub(super) fn u64(self, at: u64) -> u64 {
         self.array(at).map_or(0, u64::from_le_bytes)
     }
 
-    /// What an `eddy_text` at an address points to, if it lies in the memory and is not larger than it may be.
+    /// Reads the text that an `eddy_text` at an address refers to, if it is within the memory and at most `max` bytes
+    /// long.
     pub(super) fn text(self, at: u64, max: usize) -> Option<&'m [u8]> {
         let len = self.u64(at + 8);
         if len == 0 {
@@ -43,21 +44,21 @@ impl<'m> GuestMemoryReader<'m> {
     }
 }
 
-/// The room that a module has given, filled from its beginning.
+/// Writer into a buffer allocated by the module, filled from its beginning.
 pub(super) struct GuestMemoryWriter<'m> {
     room: &'m mut [u8],
-    /// Address of the room in the memory.
+    /// Address of the buffer in the memory.
     base: u64,
     used: usize,
 }
 
 impl<'m> GuestMemoryWriter<'m> {
-    /// A writer of a room at an address.
+    /// Creates a writer of a buffer at an address.
     pub(super) fn new(room: &'m mut [u8], base: u32) -> Self {
         Self { room, base: u64::from(base), used: 0 }
     }
 
-    /// Takes room for a structure; where it lies in the room.
+    /// Reserves space for a structure and returns its position.
     pub(super) fn take(&mut self, len: usize) -> WrittenOffset {
         let at = self.used.next_multiple_of(8);
         self.used = at + len;
@@ -65,7 +66,7 @@ impl<'m> GuestMemoryWriter<'m> {
         WrittenOffset { at, address: self.base + at as u64 }
     }
 
-    /// Puts bytes into the next room.
+    /// Appends bytes.
     pub(super) fn put(&mut self, bytes: &[u8]) -> WrittenOffset {
         if bytes.is_empty() {
             return WrittenOffset { at: 0, address: 0 };
@@ -75,7 +76,7 @@ impl<'m> GuestMemoryWriter<'m> {
         place
     }
 
-    /// Writes into what was taken.
+    /// Writes into reserved space.
     #[inline]
     pub(super) fn set(&mut self, place: WrittenOffset, offset: usize, bytes: &[u8]) {
         let start = place.at + offset;
@@ -84,14 +85,14 @@ impl<'m> GuestMemoryWriter<'m> {
         }
     }
 
-    /// Writes an `eddy_text` into what was taken, and its bytes into the next room.
+    /// Writes an `eddy_text` into reserved space, and appends its bytes.
     pub(super) fn text(&mut self, place: WrittenOffset, offset: usize, bytes: &[u8]) {
         let text = self.put(bytes);
         self.set(place, offset, &text.address.to_le_bytes());
         self.set(place, offset + 8, &(bytes.len() as u64).to_le_bytes());
     }
 
-    /// Room for several structures of a size, zero at first.
+    /// Reserves zeroed space for one or more structures.
     pub(super) fn zeroed(&mut self, len: usize) -> WrittenOffset {
         let place = self.take(len);
         let range: Range<usize> = place.at..place.at + len;
@@ -102,22 +103,22 @@ impl<'m> GuestMemoryWriter<'m> {
     }
 }
 
-/// Where something lies in a room.
+/// Position in a buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WrittenOffset {
     at: usize,
-    /// Its address in the memory.
+    /// Address in the memory.
     pub(super) address: u64,
 }
 
 impl WrittenOffset {
-    /// The place some bytes further on.
+    /// Returns the position `bytes` further on.
     pub(super) fn plus(self, bytes: usize) -> Self {
         Self { at: self.at + bytes, address: self.address + bytes as u64 }
     }
 }
 
-/// What a structure takes in a room at most.
+/// Returns the maximum space that a structure needs, with alignment.
 pub(super) const fn rounded(len: usize) -> usize {
     len + 7
 }

@@ -1,4 +1,4 @@
-//! What this side keeps of an instance while the module runs.
+//! Host state of an instance, used by host functions while the module runs.
 
 use std::sync::Arc;
 
@@ -6,39 +6,39 @@ use eddy_filter::{FilterLogLevel, HostApi, Metric};
 use wasm_sandbox::{Confined, Confinement, Output, OutputLine};
 use wasmtime::Caller;
 
-/// What the functions that a module calls work with.
+/// Store data of an instance, used by host functions.
 pub(super) struct Inside {
     pub(super) host: Arc<dyn HostApi>,
-    /// The host's number of the filter that is entered; 0 where several are.
+    /// The host's number of the entered filter; 0 if several are entered.
     pub(super) filter: u32,
-    /// The worker whose instance it is.
+    /// Worker of the instance.
     pub(super) worker: u16,
     pub(super) confinement: Confinement,
-    /// The metrics that the module has defined; its number of one is the index and one.
+    /// Metrics defined by the module; the module's number of a metric is its index plus one.
     pub(super) metrics: Vec<GuestMetric>,
-    /// What it printed in this call: why it ended, where it has ended.
+    /// Output of the current call: explains why the call failed, if it did.
     pub(super) printed: String,
 }
 
-/// A metric that a module adds to.
+/// Metric updated by a module.
 #[derive(Clone, Debug)]
 pub(super) struct GuestMetric {
     pub(super) metric: Metric,
-    /// Not empty in a histogram.
+    /// Bounds; not empty for a histogram.
     pub(super) bounds: Vec<u64>,
 }
 
 impl Inside {
-    /// The module's memory and this.
+    /// Returns the module's memory and the store data.
     pub(super) fn split<'c>(caller: &'c mut Caller<'_, Self>) -> (&'c mut [u8], &'c mut Self) {
         match caller.data().confinement.memory {
             Some(memory) => memory.data_and_store_mut(caller),
-            // Nothing of the module runs before its memory is known, unless it has a start function.
+            // The module does not run before its memory is known, unless it has a start function.
             None => (&mut [], caller.data_mut()),
         }
     }
 
-    /// A call is over.
+    /// Ends a call.
     #[inline]
     pub(super) fn end_call(&mut self) {
         let dropped = self.confinement.end_call();
@@ -49,7 +49,7 @@ impl Inside {
         self.printed.clear();
     }
 
-    /// What was printed in a call that failed; nothing more will come.
+    /// Takes the output of a failed call; no more will come.
     pub(super) fn take_printed(&mut self) -> String {
         for line in self.confinement.take_rest() {
             self.print(&line);
@@ -57,7 +57,7 @@ impl Inside {
         std::mem::take(&mut self.printed)
     }
 
-    /// Keeps what a module printed, and puts it into the log.
+    /// Keeps a line that the module printed, and logs it.
     fn print(&mut self, line: &OutputLine) {
         let text = String::from_utf8_lossy(&line.text);
         if self.printed.len() + text.len() < PRINTED_BYTES_MAX {
@@ -73,7 +73,7 @@ impl Inside {
     }
 
     fn log(&self, level: FilterLogLevel, text: &[u8]) {
-        // A record that there is no room for is counted there.
+        // Dropped log messages are counted by the host.
         let _ = self.host.log(self.filter, level, text);
     }
 }
@@ -94,5 +94,5 @@ impl Confined for Inside {
     }
 }
 
-/// Of what a module prints in one call, this much is kept to tell why it failed.
+/// Maximum output of a call that is kept to explain a failure.
 const PRINTED_BYTES_MAX: usize = 4096;

@@ -1,4 +1,4 @@
-//! An instance of a module: its memory and functions, each called within a time.
+//! Instance of a module: its memory and functions, each called within a time limit.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,15 +17,15 @@ use crate::engine::{TABLE_ELEMENTS_MAX, TICK, ticks};
 use crate::failure::GuestFailure;
 use crate::native::abi;
 
-/// An instance, for one worker.
+/// Instance of a module, for one worker.
 pub(super) struct LinearInstance {
     pub(super) store: Store<Inside>,
     memory: Memory,
     functions: LinearExports,
-    /// Room that the module has given: where, and how much.
+    /// Buffer allocated by the module: address and size.
     room: (u32, usize),
     limits: LinearLimits,
-    /// What the module says of itself.
+    /// Properties reported by the module.
     pub(super) sdk: String,
     pub(super) toolchain: String,
     pub(super) filters: Vec<String>,
@@ -42,15 +42,15 @@ struct LinearExports {
     config_free: TypedFunc<(u64, u64), ()>,
 }
 
-/// Why a call of a module did not come to its end. Its instance is of no use any more.
+/// Failure of a call into a module. The instance must be replaced.
 #[derive(Debug)]
 pub(super) struct LinearCallFailure(pub(super) GuestFailure);
 
 impl LinearInstance {
-    /// Makes an instance and opens it.
+    /// Creates an instance and opens it.
     ///
     /// # Errors
-    /// [`LoadError::Library`] with what the module needs and does not get, or how its start failed.
+    /// [`LoadError::Library`] with the missing import or the failure of the start.
     ///
     /// # Cost
     /// The module's own start: some milliseconds in Go.
@@ -150,12 +150,12 @@ impl LinearInstance {
         Ok(())
     }
 
-    /// The memory, as the module has left it.
+    /// Returns the memory, as the module has left it.
     pub(super) fn memory(&self) -> GuestMemoryReader<'_> {
         GuestMemoryReader(self.memory.data(&self.store))
     }
 
-    /// Room of so many bytes: its address, and the bytes.
+    /// Returns a buffer of `len` bytes with its address.
     pub(super) fn room(&mut self, len: usize) -> Result<(u32, &mut [u8]), LinearCallFailure> {
         if self.room.1 < len {
             let wanted = len.next_multiple_of(ROOM_STEP);
@@ -179,13 +179,13 @@ impl LinearInstance {
         self.call(&function, narrowed(call))
     }
 
-    /// Tells of the event at an address.
+    /// Delivers the event at an address.
     pub(super) fn event(&mut self, event: u64) -> Result<(), LinearCallFailure> {
         let function = self.functions.event.clone();
         self.call(&function, narrowed(event))
     }
 
-    /// Makes a filter: its number in this instance, and what it says of itself.
+    /// Creates a filter; returns its number in this instance and its properties.
     pub(super) fn new_filter(
         &mut self,
         name: &str,
@@ -205,7 +205,7 @@ impl LinearInstance {
         Ok((number, info))
     }
 
-    /// Makes the configuration of a rule; its number in this instance.
+    /// Creates a rule's configuration; returns its number in this instance.
     pub(super) fn new_config(&mut self, filter: u64, config: &str) -> Result<u64, LoadError> {
         let (_, config_at) = self.put_both(&[], config.as_bytes()).map_err(refused)?;
         let function = self.functions.config_new.clone();
@@ -223,7 +223,7 @@ impl LinearInstance {
         self.call(&function, (filter, config))
     }
 
-    /// Number, interest and flags of what was made, or why it was not.
+    /// Reads number, interest and flags of what was created, or the error.
     fn read_made(&self, at: u32) -> Result<(u64, u32, u32), LoadError> {
         let (memory, at) = (self.memory(), u64::from(at));
         let text = memory.text(at + 24, MESSAGE_BYTES_MAX);
@@ -281,7 +281,7 @@ impl LinearInstance {
     }
 }
 
-/// Gives a module what it imports: what it cannot have is defined all the same, and says so when it is called.
+/// Links a module's imports. Unsupported imports are defined as well, and fail when they are called.
 fn link(store: &mut Store<Inside>, module: &LinearModule) -> wasmtime::Result<Linker<Inside>> {
     let mut linker = Linker::new(module.engine.machine());
     question::define(&mut linker)?;
@@ -299,7 +299,7 @@ fn link(store: &mut Store<Inside>, module: &LinearModule) -> wasmtime::Result<Li
     Ok(linker)
 }
 
-/// Why a call ended that might take `time_max`, with what the module said last.
+/// Explains why a call with the time limit `time_max` failed, including its output.
 fn told(
     error: &wasmtime::Error,
     printed: &str,
@@ -330,7 +330,7 @@ fn told(
 }
 
 impl LinearLimits {
-    /// Longest time of a start, and of making a filter.
+    /// Returns the time limit of starting an instance or creating a filter.
     fn making_time_max(self) -> Duration {
         MAKING_TIME_MAX.max(self.call_time_max)
     }
@@ -344,18 +344,18 @@ fn length(text: &str) -> u32 {
     u32::try_from(text.len()).unwrap_or(u32::MAX)
 }
 
-/// An address that came from a module's room, which has 32 bits.
+/// Narrows an address in a module's buffer, which has 32 bits.
 fn narrowed(address: u64) -> u32 {
     u32::try_from(address).unwrap_or(0)
 }
 
-/// Longest time of a start, and of making a filter, where a call may not take longer still.
+/// Time limit of starting an instance or creating a filter, unless the call limit is longer.
 const MAKING_TIME_MAX: Duration = Duration::from_secs(5);
-/// Room is asked for in steps, so that it is seldom asked for.
+/// The buffer grows in steps, so that growing is rare.
 const ROOM_STEP: usize = 16 * 1024;
-/// A line that a module prints; what is longer is cut.
+/// Maximum length of a printed line; longer lines are cut.
 const LINE_BYTES_MAX: usize = 8 * 1024;
-/// What a module prints during a call; more is dropped.
+/// Maximum output per call; more is dropped.
 const PRINTED_BYTES_MAX: usize = 64 * 1024;
 const NAME_BYTES_MAX: usize = 256;
 const FILTERS_MAX: u64 = 1024;

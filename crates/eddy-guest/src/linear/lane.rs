@@ -1,4 +1,4 @@
-//! What a worker has of a library: an instance, and the numbers by which it knows what the library knows by others.
+//! Mapping of the library's numbers to those of a worker's instance.
 
 /// The instance's numbers of filters, configurations and states.
 pub(super) struct Numbers<'l> {
@@ -7,7 +7,7 @@ pub(super) struct Numbers<'l> {
     pub(super) states: &'l States,
 }
 
-/// States of exchanges, under numbers that no other instance has given: what an instance knew goes with it.
+/// States of exchanges, under numbers that are unique across instances: the states of a failed instance are lost.
 #[derive(Debug, Default)]
 pub(super) struct States {
     generation: u32,
@@ -16,17 +16,17 @@ pub(super) struct States {
 }
 
 impl Numbers<'_> {
-    /// The instance's number of a filter; 0 for one that it does not have.
+    /// Returns the instance's number of a filter; 0 if it does not have it.
     pub(super) fn filter(&self, number: u64) -> u64 {
         at(self.filters, number)
     }
 
-    /// The instance's number of a configuration; 0 for none.
+    /// Returns the instance's number of a configuration; 0 for none.
     pub(super) fn config(&self, number: u64) -> u64 {
         at(self.configs, number)
     }
 
-    /// The instance's state; 0 for none, and for one that an instance before had.
+    /// Returns the instance's state; 0 for none, and for the state of an earlier instance.
     pub(super) fn state(&self, number: u64) -> u64 {
         self.states.get(number).unwrap_or(0)
     }
@@ -38,17 +38,17 @@ fn at(numbers: &[u64], number: u64) -> u64 {
 }
 
 impl States {
-    /// The state under a number, if this instance gave it.
+    /// Returns the state with a number, if it belongs to this instance.
     pub(super) fn get(&self, number: u64) -> Option<u64> {
         self.slots.get(self.index(number)?).copied()
     }
 
-    /// Whether a number is one that an instance before gave.
+    /// Whether a number belongs to an earlier instance.
     pub(super) fn is_lost(&self, number: u64) -> bool {
         number != 0 && number >> 32 != u64::from(self.generation)
     }
 
-    /// Takes what an instance says of a state: the number to know it by.
+    /// Stores a state reported by the instance; returns its number.
     pub(super) fn put(&mut self, number: u64, state: u64) -> u64 {
         if state == 0 {
             self.end(number);
@@ -69,7 +69,7 @@ impl States {
         u64::from(self.generation) << 32 | (u64::from(index) + 1)
     }
 
-    /// Forgets a state; its number may be given again.
+    /// Removes a state; its number may be reused.
     pub(super) fn end(&mut self, number: u64) {
         let Some(index) = self.index(number) else { return };
         if self.slots.get(index).is_some_and(|state| *state != 0) {
@@ -78,7 +78,7 @@ impl States {
         }
     }
 
-    /// Forgets all: the instance is another.
+    /// Removes all states, because the instance was replaced.
     pub(super) fn renew(&mut self) {
         self.generation = self.generation.wrapping_add(1);
         self.slots.clear();

@@ -1,6 +1,6 @@
-//! Lays a call out in a module's memory as `abi/eddy_filter.h` says, addresses in the place of pointers.
+//! Layout of a call in a module's memory as in `abi/eddy_filter.h`, with addresses instead of pointers.
 //!
-//! Go for Wasm has pointers of 64 bits, so that all offsets are those of the structures of this process.
+//! Go for Wasm has 64-bit pointers, so all offsets are those of the structures in this process.
 
 use std::mem::offset_of;
 
@@ -12,7 +12,7 @@ use super::lane::Numbers;
 use crate::native::abi;
 use crate::native::crossing::{method_of, narrow, size_of_u32, version_of};
 
-/// Where the parts of a call lie that a module answers in.
+/// Addresses of the parts of a call into which a module writes its results.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Laid {
     pub(super) call: u64,
@@ -20,7 +20,7 @@ pub(super) struct Laid {
     pub(super) current: u64,
 }
 
-/// What a call takes in a room at most.
+/// Returns the maximum size of a call in a buffer.
 pub(super) fn bytes_of(call: &LibraryCall<'_>) -> usize {
     let fixed = rounded(size_of::<abi::NativeCall>())
         + rounded(size_of::<u32>())
@@ -49,14 +49,15 @@ fn head_bytes(fields: Fields<'_>) -> usize {
     rounded(fields.bytes().len()) + rounded(size_of_val(fields.places()))
 }
 
-/// The texts of a call, in the order of its members.
+/// Returns the texts of a call, in member order.
 fn texts_of<'v>(view: &ExchangeView<'v>) -> [&'v [u8]; 5] {
     let request = &view.request;
     let scheme: &[u8] = if request.is_tls { b"https" } else { b"http" };
     [request.method_name, request.target, request.authority, scheme, view.body]
 }
 
-/// Writes a call of the first `count` steps; the numbers of filters, configurations and states are those of the instance.
+/// Writes a call with the first `count` steps; the numbers of filters, configurations and states are those of the
+/// instance.
 pub(super) fn write_call(
     to: &mut GuestMemoryWriter<'_>,
     call: &LibraryCall<'_>,
@@ -101,7 +102,7 @@ pub(super) fn write_call(
     Laid { call: place.address, steps: steps.address, current: current.address }
 }
 
-/// Writes what filters see; the flags that follow from it.
+/// Writes the view; returns the call flags that result from it.
 fn write_view(to: &mut GuestMemoryWriter<'_>, place: WrittenOffset, view: &ExchangeView<'_>) -> u8 {
     let (request, response) = (&view.request, view.response.unwrap_or_default());
     to.set(place, offset_of!(abi::NativeCall, status), &response.status.to_le_bytes());
@@ -184,7 +185,7 @@ fn write_about(to: &mut GuestMemoryWriter<'_>, view: &ExchangeView<'_>) -> u64 {
     place.address
 }
 
-/// Writes the ends that this instance knows of; where, and how many.
+/// Writes the ended exchanges that this instance knows; returns their address and number.
 fn write_ended(to: &mut GuestMemoryWriter<'_>, ended: &[EndedExchange], numbers: &Numbers<'_>) -> (u64, u32) {
     let table = to.take(size_of_val(ended));
     let mut count = 0;
@@ -202,12 +203,12 @@ fn write_ended(to: &mut GuestMemoryWriter<'_>, ended: &[EndedExchange], numbers:
     (table.address, narrow(count))
 }
 
-/// What an event takes in a room at most.
+/// Returns the maximum size of an event in a buffer.
 pub(super) fn event_bytes(event: &FilterEvent<'_>) -> usize {
     rounded(size_of::<abi::NativeEvent>()) + head_bytes(event.fields) + rounded(event.body.len())
 }
 
-/// Writes an event; its address.
+/// Writes an event; returns its address.
 pub(super) fn write_event(to: &mut GuestMemoryWriter<'_>, event: &FilterEvent<'_>) -> u64 {
     let place = to.zeroed(size_of::<abi::NativeEvent>());
     to.set(place, offset_of!(abi::NativeEvent, size), &size_of_u32::<abi::NativeEvent>().to_le_bytes());
@@ -221,5 +222,5 @@ pub(super) fn write_event(to: &mut GuestMemoryWriter<'_>, event: &FilterEvent<'_
     place.address
 }
 
-/// Room for edits that a call has without asking for more.
+/// Space for edits that a call has without growing.
 pub(super) const EDITS_BYTES: usize = 4096;

@@ -1,4 +1,4 @@
-//! A module with an instance for each worker: makes filters and is entered to run them.
+//! Library of a module with one instance per worker.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,10 +16,10 @@ use crate::guest::{Guest, MadeFilter, find, plain_names};
 use crate::reclaim::ReclaimQueue;
 use crate::thread::prepare_thread;
 
-/// Filters of a module of Wasm by the contract over linear memory.
+/// Filters of a Wasm module that uses the filter ABI over linear memory.
 ///
-/// Each worker has an instance of its own, with filters of its own: what a filter keeps in its module's memory is a
-/// worker's, and lasts until the module fails.
+/// Each worker has its own instance, with its own filters: the data of a filter in its module's memory belongs to one
+/// worker, and lasts until the module fails.
 pub struct LinearLibrary {
     shared: Arc<LinearShared>,
 }
@@ -28,9 +28,9 @@ struct LinearShared {
     module: LinearModule,
     host: Arc<dyn HostApi>,
     filters: Vec<String>,
-    /// What was made, for instances that are started later.
+    /// Configurations of all filters, for instances that are started later.
     made: Mutex<LinearRecipes>,
-    /// Each is locked by its worker alone while there is traffic.
+    /// One per worker; locked only by its worker while there is traffic.
     lanes: Box<[Mutex<LinearWorkerSlot>]>,
 }
 
@@ -56,9 +56,9 @@ struct ConfigRecipe {
 
 struct LinearWorkerSlot {
     worker: u16,
-    /// Nothing where the last one failed.
+    /// `None` if the last instance failed.
     instance: Option<LinearInstance>,
-    /// The instance's numbers, by the library's; 0 for what was freed.
+    /// The instance's numbers, indexed by the library's; 0 for freed ones.
     filters: Vec<u64>,
     configs: Vec<u64>,
     states: States,
@@ -68,7 +68,7 @@ impl LinearLibrary {
     /// Starts an instance of a module for each worker.
     ///
     /// # Errors
-    /// [`LoadError::Library`] with how the module's start failed.
+    /// [`LoadError::Library`] with the failure of the module's start.
     pub fn open(module: &LinearModule, host: &Arc<dyn HostApi>) -> Result<Self, LoadError> {
         prepare_thread();
         let workers = u16::try_from(host.workers()).unwrap_or(u16::MAX).max(1);
@@ -86,17 +86,17 @@ impl LinearLibrary {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// The names of its filters.
+    /// Returns the names of the filters.
     pub fn filters(&self) -> &[String] {
         &self.shared.filters
     }
 
-    /// The names of its filters, each once.
+    /// Returns the names of the filters, without duplicates.
     pub fn names(&self) -> Vec<&str> {
         plain_names(&self.shared.filters)
     }
 
-    /// The kit and the toolchain that it was built with.
+    /// Returns the SDK and the toolchain that the module was built with.
     pub fn built_with(&self) -> String {
         let lane = self.shared.lanes.first().map(lock);
         let instance = lane.as_ref().and_then(|lane| lane.instance.as_ref());
@@ -132,7 +132,7 @@ impl FilterLibrary for LinearLibrary {
     fn event(&self, event: &FilterEvent<'_>) {
         prepare_thread();
         let Some(mut lane) = self.shared.lanes.get(usize::from(event.worker)).map(lock) else { return };
-        // Whoever waited for it in an instance before is gone.
+        // If an earlier instance waited for the event, its state is lost.
         let Some(instance) = lane.instance.as_mut() else { return };
         if let Err(ended) = crossing::tell(instance, event) {
             self.shared.lose(&mut lane, &ended, event.filter);
@@ -141,7 +141,7 @@ impl FilterLibrary for LinearLibrary {
 }
 
 impl LinearShared {
-    /// Sees to it that a lane has an instance.
+    /// Ensures that a worker has an instance.
     fn ready(&self, lane: &mut LinearWorkerSlot) -> Result<(), GuestFailure> {
         if lane.instance.is_some() {
             return Ok(());
@@ -163,11 +163,11 @@ impl LinearShared {
         Ok(())
     }
 
-    /// Lets an instance go that failed in this filter of the host's; the next call has another.
+    /// Drops the instance that failed in the filter with this host number; the next call starts another.
     fn lose(&self, lane: &mut LinearWorkerSlot, ended: &LinearCallFailure, filter: u32) {
         lane.instance = None;
         let text = format!("{}: an instance failed and is replaced: {}", self.module.name, ended.0);
-        // A record that there is no room for is counted there.
+        // Dropped log messages are counted by the host.
         let _ = self.host.log(filter, FilterLogLevel::Error, text.as_bytes());
     }
 
@@ -242,7 +242,7 @@ impl Guest for LinearLibrary {
         let mut said = None;
         for lane in &shared.lanes {
             let mut lane = lock(lane);
-            // An instance that failed makes this one when it is started again.
+            // A failed instance creates this filter when it is started again.
             let Some(instance) = &mut lane.instance else { continue };
             let (own, info) = instance.new_filter(name, config, id)?;
             lane.filters.resize(made.filters.len(), 0);
@@ -292,7 +292,7 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The instance's number of what the library knows by `number`.
+/// Returns the instance's number for the library's `number`.
 fn slot(numbers: &mut Vec<u64>, number: u64) -> &mut u64 {
     let index = usize::try_from(number).unwrap_or(0).saturating_sub(1);
     if numbers.len() <= index {

@@ -1,9 +1,8 @@
-//! Modules of Wasm that speak the contract of `abi/eddy_filter.h` over their own memory: filters in Go, built for
-//! `wasip1`.
+//! Wasm modules that use the ABI of `abi/eddy_filter.h` over linear memory: filters in Go, built for `wasip1`.
 //!
-//! A [`LinearModule`] is compiled once, a [`LinearLibrary`] is a module with an instance for each worker. A call is laid
-//! out in the module's memory as it would be in a process, so one copy in and one look at the edits out is all that a
-//! crossing costs. `abi/linear-memory.md` tells what both sides do.
+//! A [`LinearModule`] is compiled once; a [`LinearLibrary`] is a module with one instance per worker. A call is laid
+//! out in the module's memory as it would be in a process, so a crossing costs only one copy in and reading the edits.
+//! `abi/linear-memory.md` describes both sides.
 
 mod crossing;
 mod image;

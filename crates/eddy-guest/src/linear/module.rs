@@ -1,4 +1,4 @@
-//! A compiled module.
+//! Compiled module.
 
 use std::fmt;
 use std::path::Path;
@@ -11,7 +11,7 @@ use wasmtime::Module;
 
 use crate::engine;
 
-/// A module of Wasm by the contract over linear memory, compiled.
+/// Compiled Wasm module that uses the filter ABI over linear memory.
 #[derive(Clone)]
 pub struct LinearModule {
     pub(super) name: Arc<str>,
@@ -21,24 +21,24 @@ pub struct LinearModule {
     pub(super) sandbox: Arc<Sandbox>,
 }
 
-/// What a module may use.
+/// Resource limits of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinearLimits {
-    /// Most memory of an instance, bytes; each worker has one. Default 256 MiB.
+    /// Maximum memory per instance in bytes; each worker has one instance. Default 256 MiB.
     pub memory_bytes_max: usize,
-    /// Longest CPU time in one call; what takes longer is stopped, and its instance replaced. Default 1 s.
+    /// Maximum CPU time per call; a longer call is stopped, and its instance is replaced. Default 1 s.
     pub call_time_max: Duration,
 }
 
 impl LinearModule {
-    /// Compiles a module, or takes it from a folder where it was kept when it was compiled before. All modules of a
-    /// process have the folder of the first one. What lies there is run: nobody else may write to it.
+    /// Compiles a module, or loads the compiled code from the cache folder. All modules of a process use the folder of
+    /// the first one. Its files are executed, so no other program may write to it.
     ///
     /// # Errors
-    /// [`LoadError::Library`]: it is no module, or has not the functions of the contract.
+    /// [`LoadError::Library`]: the bytes are not a module, or it lacks the functions of the ABI.
     ///
     /// # Cost
-    /// Seconds of a processor for a module in Go.
+    /// Seconds of CPU time for a Go module.
     pub fn compile(
         name: &str,
         bytes: &[u8],
@@ -60,14 +60,14 @@ impl LinearModule {
             return Err(refused(message));
         }
         let mut sandbox = Sandbox::default();
-        // Filters measure themselves with it.
+        // Filters measure their own run time with it.
         sandbox.clock = Arc::new(SystemClock::new(Duration::from_nanos(1)));
         Ok(Self { name: name.into(), engine, compiled, limits, sandbox: Arc::new(sandbox) })
     }
 
-    /// Whether bytes are a module that speaks this contract, whatever else it speaks.
+    /// Whether the bytes are a module that uses this ABI, possibly among others.
     pub fn speaks(bytes: &[u8]) -> bool {
-        // An export's name lies in the module as it is; that it is exported is seen when it is compiled.
+        // The name of an export is contained in the module verbatim; compiling checks that it is exported.
         bytes.starts_with(b"\0asm") && bytes.windows(MARK.len()).any(|window| window == MARK.as_bytes())
     }
 }
@@ -84,7 +84,7 @@ impl Default for LinearLimits {
     }
 }
 
-/// What a module exports that speaks version 1 of the contract.
+/// Export that declares version 1 of the ABI.
 const MARK: &str = "eddy_abi_1";
 const FUNCTIONS: [&str; 11] = [
     MARK,

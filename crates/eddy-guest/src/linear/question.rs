@@ -1,8 +1,7 @@
-//! What a module asks of eddy: one function that takes an `eddy_question` in the module's memory and writes the answer
+//! Host calls of a module: one function that reads an `eddy_question` from the module's memory and writes the result
 //! there.
 //!
-//! The function is the one by which proxy-wasm calls whatever else a host has, so that a module that has it among its
-//! imports can be loaded by any host of proxy-wasm.
+//! It is proxy-wasm's foreign function call, so a module with this import can also be loaded by any proxy-wasm host.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -19,7 +18,7 @@ use crate::native::abi;
 /// Defines the function.
 ///
 /// # Errors
-/// When the linker takes a name twice, which would be a mistake of ours.
+/// The linker already has the name, which would be a bug in eddy.
 pub(super) fn define(linker: &mut Linker<Inside>) -> wasmtime::Result<()> {
     linker.func_wrap(
         MODULE,
@@ -51,7 +50,7 @@ fn put(memory: &mut [u8], at: usize, bytes: &[u8]) {
 }
 
 impl Inside {
-    /// Does what is asked; the number of what was made, if something was.
+    /// Performs a host call; returns the number of the created object, if any.
     fn answer(&mut self, memory: GuestMemoryReader<'_>, at: u64) -> Result<Option<u64>, HostError> {
         let (what, filter) = (memory.u32(at), memory.u32(at + 8));
         let (number, handle) = (memory.u32(at + 12), memory.u64(at + HANDLE as u64));
@@ -112,13 +111,13 @@ impl Inside {
 }
 
 impl GuestMetric {
-    /// The cells of a worker's lane.
+    /// Returns the cells of a worker's lane.
     fn cells(&self, worker: u16) -> &'static [std::sync::atomic::AtomicU64] {
         self.metric.cells.get(usize::from(worker) * self.metric.stride..).unwrap_or_default()
     }
 }
 
-/// Sends what an `eddy_outbound` of the module's memory says.
+/// Sends the request described by an `eddy_outbound` in the module's memory.
 fn send(host: &dyn HostApi, memory: GuestMemoryReader<'_>, at: u64) -> Result<(), HostError> {
     use std::mem::offset_of;
     let text = |offset: usize, max: usize| memory.text(at + offset as u64, max).ok_or(HostError::TooLarge);
@@ -155,17 +154,17 @@ fn send(host: &dyn HostApi, memory: GuestMemoryReader<'_>, at: u64) -> Result<()
     })
 }
 
-/// Where the function is imported from.
+/// Module that the function is imported from.
 const MODULE: &str = "env";
-/// Its name, as proxy-wasm has it.
+/// Name of the function in proxy-wasm.
 const FUNCTION: &str = "proxy_call_foreign_function";
-/// The name of what is called by it.
+/// Name of the foreign function.
 const NAME: &[u8] = b"eddy_abi_1";
-/// What proxy-wasm says of a call that was made, and of one of something that there is not.
+/// proxy-wasm statuses of a successful call and of an unknown foreign function.
 const DONE: u32 = 0;
 const NO_SUCH_FUNCTION: u32 = 1;
 
-/// `eddy_question`: its size, and where the answers lie in it.
+/// `eddy_question`: its size and the offsets of its results.
 const QUESTION_BYTES: u32 = 64;
 const RESULT: usize = 4;
 const HANDLE: usize = 16;
@@ -177,12 +176,12 @@ const METRIC_OBSERVE: u32 = 5;
 const SEND: u32 = 6;
 const CANCEL: u32 = 7;
 
-/// Longest record of a module, bytes; the rest is left out.
+/// Maximum length of a module's log message in bytes; the rest is cut.
 const RECORD_BYTES_MAX: u64 = 16 * 1024;
-/// Longest name of a metric or cluster; those who define them are stricter.
+/// Maximum length of the name of a metric or cluster; their definitions are stricter.
 const NAME_BYTES_MAX: usize = 256;
 const BOUNDS_MAX: usize = 32;
-/// Metrics of all filters of a module.
+/// Maximum number of metrics of all filters of a module.
 const METRICS_MAX: usize = 4096;
 const OUTBOUND_FIELDS_MAX: usize = 256;
 const HEAD_BYTES_MAX: usize = 64 * 1024;

@@ -1,7 +1,6 @@
-//! The functions that code in a virtual machine calls by address; `api/layout.lua` declares them in C.
+//! Host functions that code in a Lua VM calls by address; `api/layout.lua` declares them in C.
 //!
-//! They get addresses from the host's own part of the machine only: scripts never see one, unless their operator allows
-//! them `ffi`.
+//! Only the host's own Lua code gets the addresses: scripts never see one, unless the operator allows them `ffi`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
@@ -14,7 +13,7 @@ use super::question::{HostCall, dispatch};
 use super::shown::{LuaMessageLayout, LuaTextRef, ShownFields};
 use super::stage::LuaHookContext;
 
-/// What the host's part of a machine is given.
+/// Addresses passed to the host's Lua code in a VM.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct LuaHostFunctions {
@@ -30,28 +29,28 @@ pub(super) struct LuaHostFunctions {
 }
 
 impl LuaHostFunctions {
-    /// The functions, for a stage that never moves.
+    /// Returns the functions for a hook context, which never moves.
     pub(super) fn of(stage: *mut LuaHookContext, mentions_body: bool) -> Self {
-        // SAFETY: the caller's stage lives; only an address is taken.
+        // SAFETY: the caller's hook context lives; only an address is taken.
         let shown = unsafe { &raw const (*stage).shown };
         Self { stage, shown, find, edit, log, ask, now_us, count, mentions_body: mentions_body.into() }
     }
 }
 
-/// Bytes of a Lua string.
+/// Returns the bytes of a Lua string.
 ///
 /// # Safety
-/// If `len` is not 0, so many bytes lie at `data` and stay there until `'a` ends.
+/// If `len` is not 0, `data` points to that many bytes, which stay valid until `'a` ends.
 #[inline]
 unsafe fn bytes_of<'a>(data: *const u8, len: u32) -> &'a [u8] {
     if len == 0 || data.is_null() {
         return &[];
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { slice::from_raw_parts(data, len as usize) }
 }
 
-/// Whether each field has this name, in any case.
+/// Yields for each field whether it has this name, compared case-insensitively.
 ///
 /// # Safety
 /// `fields` and `name` are those of a function that compiled code calls.
@@ -61,11 +60,11 @@ unsafe fn matches<'a>(
     name: *const u8,
     len: u32,
 ) -> impl Iterator<Item = bool> + use<'a> {
-    // SAFETY: the host's code gives the address of a section of its own stage.
+    // SAFETY: the host's code passes the address of a section of its own hook context.
     let ShownFields { bytes, fields, len: count, bytes_len } = unsafe { fields.read() };
     // SAFETY: the name is a Lua string that its caller holds.
     let name = unsafe { bytes_of::<'a>(name, len) };
-    // SAFETY: while a hook runs, a section's bytes and places are those of its view or of the stage's copy.
+    // SAFETY: while a hook runs, a section's bytes and fields are those of its view or of the context's copy.
     let bytes = unsafe { bytes_of::<'a>(bytes, bytes_len) };
     let places: &'a [Field] = if count == 0 || fields.is_null() {
         &[]
@@ -78,7 +77,7 @@ unsafe fn matches<'a>(
         .map(move |field| field.name.len() == name.len() && field.name.of(bytes).eq_ignore_ascii_case(name))
 }
 
-/// The index of the first field of this name from `from` on, and 65,536 more where another follows; -1 for none.
+/// Returns the index of the first field with this name from `from` on, plus 65,536 if another one follows; -1 for none.
 unsafe extern "C" fn find(fields: *const ShownFields, name: *const u8, len: u32, from: u32) -> i32 {
     // SAFETY: by the contract of this function.
     let matches = unsafe { matches(fields, name, len) };
@@ -88,7 +87,7 @@ unsafe extern "C" fn find(fields: *const ShownFields, name: *const u8, len: u32,
     if found.next().is_some() { first + MORE } else { first }
 }
 
-/// How many fields have this name.
+/// Returns the number of fields with this name.
 unsafe extern "C" fn count(fields: *const ShownFields, name: *const u8, len: u32) -> u32 {
     // SAFETY: by the contract of this function.
     let matches = unsafe { matches(fields, name, len) };
@@ -104,7 +103,7 @@ unsafe extern "C" fn edit(
     value_len: u32,
     number: u32,
 ) -> i32 {
-    // SAFETY: the host's code gives the address of its own stage, which nothing else uses while a hook runs.
+    // SAFETY: the host's code passes the address of its own hook context, which nothing else uses while a hook runs.
     let stage = unsafe { &mut *stage };
     // SAFETY: both are Lua strings that their caller holds.
     let name = unsafe { bytes_of(name, name_len) };
@@ -145,7 +144,7 @@ unsafe extern "C" fn log(stage: *mut LuaHookContext, level: u32, text: *const u8
     let text = unsafe { bytes_of(text, len) };
     guarded(stage, |stage| {
         let level = FilterLogLevel::from_number(level).unwrap_or(FilterLogLevel::Error);
-        // A record that is dropped is counted where it is.
+        // Dropped messages are counted by the host.
         let _ = stage.host.log(stage.hook.id, level, text);
         Ok(DONE)
     });
@@ -177,13 +176,14 @@ unsafe extern "C" fn ask(
     })
 }
 
-/// Microseconds since 1970.
+/// Returns the time in microseconds since 1970.
 unsafe extern "C" fn now_us() -> f64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
     now.as_secs_f64() * 1e6
 }
 
-/// Does what is asked for; why it fails becomes the answer. A panic of ours must not unwind into compiled code.
+/// Performs a host function; an error message becomes the answer. A panic of the host must not unwind into compiled
+/// code.
 fn guarded(stage: &mut LuaHookContext, act: impl FnOnce(&mut LuaHookContext) -> Result<i32, String>) -> i32 {
     let why = match catch_unwind(AssertUnwindSafe(|| act(stage))) {
         Ok(Ok(result)) => return result,
@@ -196,7 +196,7 @@ fn guarded(stage: &mut LuaHookContext, act: impl FnOnce(&mut LuaHookContext) -> 
     REFUSED
 }
 
-/// Marks an edit of the trailers.
+/// Flag of an edit of the trailers.
 const TRAILER: u32 = 0x100;
 const NONE: i32 = -1;
 const MORE: i32 = 0x1_0000;

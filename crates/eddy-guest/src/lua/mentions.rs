@@ -1,9 +1,9 @@
-//! What a script can want of bodies, by the words that stand in it.
+//! Detection of the body functions that a script may use, by the words in its text.
 //!
-//! A filter that is shown bodies costs each exchange something, and one that may change them takes their announced length
-//! away. A script can only call what it names, so its text tells.
+//! A filter that receives bodies costs each exchange something, and one that may change them removes `Content-Length`.
+//! A script can only call what it names, so its text is sufficient.
 
-/// Which words stand in a script.
+/// Words that occur in a script.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mentions {
     /// `body` or `bodyChunks`.
@@ -15,12 +15,12 @@ pub(super) struct Mentions {
 }
 
 impl Mentions {
-    /// Whether the script can want to see bodies or trailers.
+    /// Whether the script may read bodies or trailers.
     pub(super) fn is_of_bodies(self) -> bool {
         self.body || self.trailers
     }
 
-    /// What stands in this text, comments included.
+    /// Scans a text, including its comments.
     pub(super) fn of(text: &[u8]) -> Self {
         let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
         let mut mentions = Self::default();

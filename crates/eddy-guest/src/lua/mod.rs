@@ -1,4 +1,4 @@
-//! Filters in Lua: scripts for the interface that Envoy's Lua filter has, each with a machine a worker.
+//! Filters in Lua: scripts with the interface of Envoy's Lua filter, run in one VM per worker.
 
 mod asked;
 mod context;

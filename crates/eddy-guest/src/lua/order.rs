@@ -1,10 +1,10 @@
-//! A request of a script's own, in the making.
+//! Outbound requests of a script.
 
 use eddy_filter::{CallBond, FilterOutboundRequest, HostError};
 
 use super::stage::LuaHookContext;
 
-/// What a script wants to send. The last of its kind stays until the next is begun.
+/// Outbound request under construction. The last one is kept until the next is begun.
 #[derive(Debug, Default)]
 pub(super) struct LuaOutboundRequest {
     cluster: String,
@@ -12,17 +12,17 @@ pub(super) struct LuaOutboundRequest {
     target: Vec<u8>,
     authority: Vec<u8>,
     fields: Vec<(Vec<u8>, Vec<u8>)>,
-    /// Tokens are counted; the upper bits tell machines apart.
+    /// Last token; tokens are counted, and the upper bits distinguish VMs.
     pub(super) last_token: u64,
-    /// The token of a request whose end the hook waits for.
+    /// Token of the request that the hook waits for.
     pub(super) awaited: u64,
 }
 
 impl LuaOutboundRequest {
-    /// Begins another.
+    /// Begins another request.
     ///
     /// # Errors
-    /// A name that no cluster has.
+    /// The cluster name is invalid.
     pub(super) fn begin(&mut self, cluster: &[u8]) -> Result<(), String> {
         self.cluster = str::from_utf8(cluster).map_err(|_| UNKNOWN.to_owned())?.to_owned();
         self.method.clear();
@@ -32,10 +32,10 @@ impl LuaOutboundRequest {
         Ok(())
     }
 
-    /// Adds a field, or what a name that begins with a colon stands for.
+    /// Adds a header, or sets the part of the request that a pseudo-header names.
     ///
     /// # Errors
-    /// Too many, or a name that stands for nothing.
+    /// Too many headers, or an unknown pseudo-header.
     pub(super) fn add(&mut self, name: &[u8], value: &[u8]) -> Result<(), String> {
         let place = match name {
             b":method" => &mut self.method,
@@ -57,10 +57,10 @@ impl LuaOutboundRequest {
     }
 }
 
-/// Sends the order of a stage; where its end is awaited, it belongs to the exchange.
+/// Sends the request of a hook context; if the hook waits for it, it is bound to the exchange.
 ///
 /// # Errors
-/// Why it cannot be sent.
+/// The reason why it cannot be sent.
 pub(super) fn send(
     stage: &mut LuaHookContext,
     body: &[u8],
@@ -106,8 +106,8 @@ pub(super) fn send(
 }
 
 const UNKNOWN: &str = "http call cluster invalid. Must be configured";
-/// The log says which of them.
+/// The log says which limit was reached.
 const REFUSED: &str = "http call refused: the filter has as many calls under way as `calls_per_exchange` or `background_calls` allow";
 const FIELDS_MAX: usize = 128;
-/// Where the script sets none, the pause of the exchange is the limit.
+/// If the script sets no timeout, the pause timeout of the exchange is the limit.
 const TIMEOUT_MS_MAX: u32 = 3_600_000;

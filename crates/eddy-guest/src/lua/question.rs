@@ -1,4 +1,4 @@
-//! What a script can ask beside the message itself, and the answers.
+//! Host calls of scripts besides the message itself, and their answers.
 
 use base64ct::{Base64, Encoding};
 use eddy_filter::ExchangeView;
@@ -10,7 +10,7 @@ use super::shared;
 use super::stage::LuaHookContext;
 use crate::signature::PublicKey;
 
-/// A question as it comes from the machine.
+/// Host call from a VM.
 pub(super) struct HostCall<'a> {
     pub(super) what: u32,
     pub(super) first: &'a [u8],
@@ -18,11 +18,11 @@ pub(super) struct HostCall<'a> {
     pub(super) numbers: [f64; 3],
 }
 
-/// Answers a question; the text goes to `stage.answer`, the result tells of which kind it is: 0 for none, 1 for a text,
-/// and whatever the question says beyond that.
+/// Performs a host call. The text of the answer is written to `stage.answer`; the result is its kind: 0 for none, 1 for
+/// a text, and further numbers defined by the call.
 ///
 /// # Errors
-/// What is wrong, for whoever wrote the script.
+/// An error message for the author of the script.
 pub(super) fn dispatch(stage: &mut LuaHookContext, question: &HostCall<'_>) -> Result<i32, String> {
     let [a, b, c] = question.numbers;
     match question.what {
@@ -52,7 +52,7 @@ pub(super) fn dispatch(stage: &mut LuaHookContext, question: &HostCall<'_>) -> R
         }
         14 => PublicKey::read(question.first).map(|_| NOTHING),
         15 => {
-            // The key and the hash function in one text, as questions have two.
+            // Hash function and key share one text, because a host call has only two texts.
             let hash_len = question.first.iter().position(|&byte| byte == 0).unwrap_or(0);
             let (hash, key) = question.first.split_at(hash_len);
             let (signature, data) = question.second.split_at_checked(length(a)?).ok_or(OUTSIDE)?;
@@ -66,7 +66,7 @@ pub(super) fn dispatch(stage: &mut LuaHookContext, question: &HostCall<'_>) -> R
             }
         }
         16 => {
-            // The values of a message's field, or with `_at` behind its key where they stand.
+            // Values of a message field, or their positions if the key ends with `_at`.
             let mut answer = std::mem::take(&mut stage.answer);
             let noted = field_json(stage.metadata(), question.first);
             answer.extend_from_slice(noted.unwrap_or_default());
@@ -78,7 +78,7 @@ pub(super) fn dispatch(stage: &mut LuaHookContext, question: &HostCall<'_>) -> R
         21 => stage.order.add(question.first, question.second).map(|()| NOTHING),
         22 => order::send(stage, question.first, a, b == 0.0).map(|()| NOTHING),
         50 => {
-            // Why the hook failed: read by `Running::read`.
+            // Error of a failed hook, read by `LuaInstance::read`.
             stage.answer.extend_from_slice(question.first);
             Ok(NOTHING)
         }
@@ -87,7 +87,7 @@ pub(super) fn dispatch(stage: &mut LuaHookContext, question: &HostCall<'_>) -> R
     }
 }
 
-/// A length that a script gives.
+/// Converts a length passed by a script.
 fn length(number: f64) -> Result<usize, String> {
     if !(0.0..=f64::from(u32::MAX)).contains(&number) {
         return Err(OUTSIDE.to_owned());
@@ -106,7 +106,7 @@ fn fact(
     Ok(TEXT)
 }
 
-/// What is noted under a namespace, as an object.
+/// Writes the metadata of a namespace as a JSON object.
 fn metadata(stage: &mut LuaHookContext, space: &[u8]) -> Result<i32, String> {
     let mut answer = std::mem::take(&mut stage.answer);
     let entries = stage.metadata().into_iter().flat_map(eddy_filter::DynamicMetadata::iter);
@@ -124,7 +124,7 @@ fn metadata(stage: &mut LuaHookContext, space: &[u8]) -> Result<i32, String> {
     Ok(if is_empty { NOTHING } else { TEXT })
 }
 
-/// The namespaces under which something is noted, as a list.
+/// Writes the namespaces that have metadata as a JSON array.
 fn spaces(stage: &mut LuaHookContext) -> Result<i32, String> {
     let mut answer = std::mem::take(&mut stage.answer);
     let mut spaces: Vec<&[u8]> = Vec::new();
@@ -145,7 +145,7 @@ fn spaces(stage: &mut LuaHookContext) -> Result<i32, String> {
     Ok(TEXT)
 }
 
-/// Writes a text as JSON does; bytes stay what they are.
+/// Writes a JSON string; bytes above ASCII are not escaped.
 fn push_quoted(out: &mut Vec<u8>, text: &[u8]) {
     out.push(b'"');
     for &byte in text {

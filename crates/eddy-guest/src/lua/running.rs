@@ -1,4 +1,4 @@
-//! A machine with a script in it, and the three ways into that.
+//! VM with a loaded script, and its three entry points.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr::NonNull;
@@ -10,50 +10,50 @@ use super::asked::LuaHostFunctions;
 use super::stage::{LuaHook, LuaHookContext};
 use super::vm::{Vm, VmFault, VmLimits};
 
-/// A machine, ready for hooks.
+/// VM with a loaded script, ready for hooks.
 pub(super) struct LuaInstance {
     vm: Vm,
-    /// Lives as long as the machine, which has its address.
+    /// Lives as long as the VM, which has its address.
     stage: NonNull<LuaHookContext>,
     has_request: bool,
     has_response: bool,
-    /// Whether a hook found no memory any more.
+    /// Whether a hook ran out of memory.
     is_full: bool,
 }
 
-// SAFETY: machine and stage belong to each other and to nobody else, and neither is tied to a thread.
+// SAFETY: VM and hook context belong only to each other, and neither is tied to a thread.
 unsafe impl Send for LuaInstance {}
 
-/// What a hook waits for, or that it does not.
+/// State of a hook after an entry: finished, or what it waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HookWait {
-    /// It has come to its end.
+    /// The hook has finished.
     Done,
-    /// The whole body.
+    /// Waits for the whole body.
     Body,
-    /// The next piece of the body.
+    /// Waits for the next piece of the body.
     Piece,
-    /// The trailers, or the end.
+    /// Waits for the trailers, or the end.
     Trailers,
-    /// The answer to its own request.
+    /// Waits for the response to its own request.
     Call,
-    /// Nothing any more: it has answered.
+    /// The hook has sent a reply and will not continue.
     Responded,
 }
 
-/// Where a hook stands that was entered.
+/// Result of entering a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HookYield {
     pub(super) wait: HookWait,
-    /// Names the hook, where it waits to be entered again.
+    /// Number of the hook, for resuming it.
     pub(super) number: u32,
 }
 
 impl LuaInstance {
-    /// A machine in which the script has been run once, so that its functions are there.
+    /// Creates a VM and runs the script once, to define its functions.
     ///
     /// # Errors
-    /// What is wrong with the script, with its place.
+    /// The script is invalid; the message has the position.
     ///
     /// # Cost
     /// About a millisecond.
@@ -99,18 +99,18 @@ impl LuaInstance {
         Ok(new)
     }
 
-    /// Whether the script has `envoy_on_request`, and `envoy_on_response`.
+    /// Returns whether the script defines `envoy_on_request`, and `envoy_on_response`.
     pub(super) fn hooks(&self) -> [bool; 2] {
         [self.has_request, self.has_response]
     }
 
-    /// What hooks see and change.
+    /// Returns the hook context, with which hooks read and change the message.
     pub(super) fn stage(&mut self) -> &mut LuaHookContext {
-        // SAFETY: the stage lives as long as this, and no code of the machine runs while `&mut self` is held here.
+        // SAFETY: the context lives as long as `self`, and no code of the VM runs while `&mut self` is held here.
         unsafe { self.stage.as_mut() }
     }
 
-    /// Shows a view to the hook that is entered next.
+    /// Sets the view for the hook that is entered next.
     ///
     /// # Safety
     /// The view lives and does not change until `stage().leave()` is called.
@@ -120,30 +120,31 @@ impl LuaInstance {
         unsafe { self.stage().enter(view, hook) }
     }
 
-    /// Begins a hook.
+    /// Starts a hook.
     ///
     /// # Errors
-    /// Why it failed.
+    /// The reason of the failure.
     #[inline]
     pub(super) fn start(&mut self, is_response: bool) -> Result<HookYield, VmFault> {
         self.enter(START, is_response.into())
     }
 
-    /// Goes on with a hook that waits.
+    /// Resumes a waiting hook.
     ///
     /// # Errors
-    /// Why it failed.
+    /// The reason of the failure.
     pub(super) fn resume(&mut self, number: u32) -> Result<HookYield, VmFault> {
         self.enter(RESUME, number)
     }
 
-    /// Forgets a hook that waits.
+    /// Drops a waiting hook.
     pub(super) fn forget(&mut self, number: u32) {
-        // It only takes a value out of a table; what fails is the machine's memory, which the next entry meets too.
+        // This only removes a value from a table; it can fail only for lack of memory, which the next entry detects
+        // too.
         let _ = self.enter(DROP, number);
     }
 
-    /// Whether the machine has to be replaced.
+    /// Whether the VM must be replaced.
     pub(super) fn is_spent(&self) -> bool {
         self.is_full || self.vm.is_spent()
     }
@@ -155,7 +156,7 @@ impl LuaInstance {
         unsafe { ffi::lua_pushinteger(self.state(), number as ffi::lua_Integer) };
         let state = self.state();
         let entered = self.vm.enter(state, |state| {
-            // SAFETY: the function and its argument lie on the stack.
+            // SAFETY: the function and its argument are on the stack.
             unsafe { ffi::lua_pcall(state, 1, 1, 0) }
         });
         if let Err(fault) = entered {
@@ -198,12 +199,12 @@ impl LuaInstance {
 
 impl Drop for LuaInstance {
     fn drop(&mut self) {
-        // SAFETY: it came from a box. The machine is closed behind this, which runs no code of it.
+        // SAFETY: the pointer came from a box. The VM is closed after this, which runs none of its code.
         drop(unsafe { Box::from_raw(self.stage.as_ptr()) });
     }
 }
 
-/// The host's part of the machine, in the order in which it is loaded; each gets what those before left in a table.
+/// Host's Lua code of the VM in load order; each file gets a table with the results of those before.
 const API: [(&CStr, &str); 7] = [
     (c"=(eddy)", include_str!("api/layout.lua")),
     (c"=(eddy)", include_str!("api/json.lua")),
@@ -214,12 +215,12 @@ const API: [(&CStr, &str); 7] = [
     (c"=(eddy)", include_str!("api/handle.lua")),
 ];
 
-/// Places on the machine's stack.
+/// Stack positions.
 const INTERNAL: c_int = 1;
 const START: c_int = 2;
 const RESUME: c_int = 3;
 const DROP: c_int = 4;
-/// A code that stands for a failure.
+/// Code of a failure.
 const FAILED: u32 = 7;
-/// What LuaJIT says when there is none; raised inside of a coroutine, it comes as a text like any other.
+/// LuaJIT's message for lack of memory; raised inside a coroutine, it arrives as an ordinary error text.
 const NO_MEMORY: &str = "not enough memory";

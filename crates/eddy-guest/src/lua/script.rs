@@ -1,4 +1,4 @@
-//! A script as a library: what makes its filters, and the way of a call to the worker's machine.
+//! Script as a library: creation of its filters, and dispatch of calls to the worker's VM.
 
 use std::ffi::CString;
 use std::fmt;
@@ -20,41 +20,41 @@ use crate::guest::{Guest, MadeFilter};
 use crate::reclaim::ReclaimQueue;
 use crate::thread::prepare_thread;
 
-/// What a filter in Lua is made from.
+/// Source of a Lua filter.
 #[derive(Clone, Debug)]
 pub struct LuaSource<'a> {
-    /// The filter's name in the configuration.
+    /// Name of the filter in the configuration.
     pub filter: &'a str,
-    /// What the script is called in messages: the name of its file, or of the filter.
+    /// Name of the script in messages: the name of its file, or of the filter.
     pub chunk: &'a str,
-    /// The script.
+    /// Text of the script.
     pub text: &'a [u8],
-    /// What it may use and reach.
+    /// Limits and permissions of the script.
     pub limits: LuaLimits,
 }
 
-/// What a script may use and reach.
+/// Limits and permissions of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LuaLimits {
-    /// CPU time of one entry into a hook.
+    /// Maximum CPU time per entry into a hook.
     pub cpu: std::time::Duration,
-    /// Bytes of a machine; each worker has one.
+    /// Maximum memory of a VM in bytes; each worker has one VM.
     pub memory_bytes: usize,
-    /// Whether the script may reach the clock, the environment and other programs.
+    /// Whether the script may use `os`: the clock, the environment and other programs.
     pub allows_os: bool,
-    /// Whether the script may reach files.
+    /// Whether the script may access files.
     pub allows_io: bool,
     /// Whether the script may load modules.
     pub allows_package: bool,
-    /// Whether the script may reach the process's memory.
+    /// Whether the script may access the process's memory.
     pub allows_ffi: bool,
-    /// What the filter's shared stores hold.
+    /// Limits of the filter's shared stores.
     pub shared: SharedLimits,
 }
 
-/// A script, with a machine for each worker that has run it.
+/// Script with a VM for each worker that has run it.
 pub struct LuaScript {
-    /// Itself, for its filters to keep.
+    /// Reference to itself, for its filters to keep.
     own: Weak<Self>,
     name: String,
     recipe: Recipe,
@@ -62,7 +62,7 @@ pub struct LuaScript {
     info: FilterInfo,
 }
 
-/// What a machine for the script is made from.
+/// Everything needed to create a VM for the script.
 pub(super) struct Recipe {
     pub(super) host: Arc<dyn HostApi>,
     stores: Arc<SharedStores>,
@@ -74,10 +74,10 @@ pub(super) struct Recipe {
 }
 
 impl Recipe {
-    /// Makes a machine.
+    /// Creates a VM.
     ///
     /// # Errors
-    /// What is wrong with the script.
+    /// The script is invalid.
     pub(super) fn make(&self) -> Result<LuaInstance, VmFault> {
         let stage =
             LuaHookContext::new(Arc::clone(&self.host), Arc::clone(&self.stores), Arc::clone(&self.contexts));
@@ -86,10 +86,10 @@ impl Recipe {
 }
 
 impl LuaScript {
-    /// Loads a script and looks which hooks it has.
+    /// Loads a script and determines its hooks.
     ///
     /// # Errors
-    /// [`LoadError::Refused`]: what is wrong with it, beginning with the chunk's name and the line.
+    /// [`LoadError::Refused`] with an error message that begins with the chunk's name and the line.
     pub fn load(source: &LuaSource<'_>, host: &Arc<dyn HostApi>) -> Result<Arc<Self>, LoadError> {
         prepare_thread();
         let refused = |message: String| LoadError::Refused { message };
@@ -117,7 +117,7 @@ impl LuaScript {
         Ok(Arc::new_cyclic(|own| Self { own: Weak::clone(own), name, recipe, workers, info }))
     }
 
-    /// Makes a filter that runs the script, or the context of a rule; the script ends with the last of them.
+    /// Creates a filter that runs the script, or a rule's configuration; the script is dropped with the last of them.
     fn make(&self, config: &str, reclaim_queue: &ReclaimQueue) -> MadeFilter {
         let number = self.recipe.contexts.add(config);
         let script = self.own.upgrade();
@@ -197,14 +197,14 @@ impl FilterLibrary for LuaScript {
     }
 }
 
-/// A call of a worker that there is not, or that is inside already.
+/// Fails a call for a worker that does not exist, or that is already inside the script.
 #[cold]
 fn refuse(call: &mut LibraryCall<'_>) {
     call.stopped = call.steps.len();
     if let (Some(_), Some(step)) = (call.view, call.steps.first_mut()) {
         step.verdict = Verdict::Fault;
         call.stopped = 0;
-        // Without room for the reason the verdict stands all the same.
+        // If there is no room for the reason, the verdict still counts.
         let _ = call.edits.push(0, &FilterEdit::Fault(b"the worker cannot enter the script now"));
     }
 }

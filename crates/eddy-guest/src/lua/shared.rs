@@ -1,4 +1,4 @@
-//! Values that all workers see: a bounded store by name and key, with an end for each value.
+//! Shared stores: bounded key-value stores for all workers, with an expiry per value.
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::question::{HostCall, NOTHING, TEXT};
 use super::stage::LuaHookContext;
 
-/// The stores of one filter; they outlive a reload of the configuration.
+/// Shared stores of one filter; they survive a configuration reload.
 pub(super) struct SharedStores {
     hasher: RandomState,
     shards: [Mutex<Shard>; SHARDS],
@@ -20,12 +20,12 @@ pub(super) struct SharedStores {
     bytes: AtomicUsize,
 }
 
-/// What all stores of a filter hold together.
+/// Limits of all stores of a filter together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedLimits {
-    /// Most values.
+    /// Maximum number of values.
     pub entries_max: usize,
-    /// Most bytes of names, keys and values.
+    /// Maximum size of names, keys and values in bytes.
     pub bytes_max: usize,
 }
 
@@ -38,7 +38,7 @@ impl Default for SharedLimits {
 #[derive(Default)]
 struct Shard {
     values: HashMap<LuaStoreKey, LuaStoreEntry>,
-    /// When values that had ended were last looked for.
+    /// Time of the last sweep for expired values.
     swept: Option<Instant>,
 }
 
@@ -58,11 +58,11 @@ enum LuaStoreValue {
     Bool(bool),
 }
 
-/// Stores by name of the filter and limits, as long as any script of it lives.
+/// Stores by filter name and limits, as long as a script that uses them exists.
 static STORES: Mutex<Vec<(String, Weak<SharedStores>)>> = Mutex::new(Vec::new());
 
 impl SharedStores {
-    /// The stores of the filter of this name; with other limits they begin anew.
+    /// Returns the stores of the filter with this name; with changed limits, new empty ones.
     pub(super) fn of(filter: &str, limits: SharedLimits) -> Arc<Self> {
         let mut known = STORES.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|(_, stores)| stores.strong_count() > 0);
@@ -106,7 +106,7 @@ impl SharedStores {
         self.bytes.fetch_sub(key.len() + entry.value.len(), Relaxed);
     }
 
-    /// Puts an entry in; whether there was room.
+    /// Inserts an entry; returns whether there was room.
     fn put(&self, shard: &mut Shard, key: &[u8], entry: LuaStoreEntry, now: Instant) -> bool {
         let size = key.len() + entry.value.len();
         if !self.has_room(shard, key, size) {
@@ -127,8 +127,8 @@ impl SharedStores {
         true
     }
 
-    /// Takes values out that have ended; seldom, as a full store would else be looked through for each value that it
-    /// refuses.
+    /// Removes expired values. It is rate-limited, because a full store would otherwise be scanned for each value that
+    /// it refuses.
     fn sweep(&self, shard: &mut Shard, now: Instant) {
         if shard.swept.is_some_and(|swept| now < swept + SWEEP_INTERVAL) {
             return;
@@ -165,7 +165,7 @@ impl SharedStores {
         if self.put(&mut shard, key, LuaStoreEntry { value, ends }, now) { Put::Done } else { Put::Full }
     }
 
-    /// Adds to a number; where there is none, to `init`, which then ends when `ends` says.
+    /// Adds to a number; if it does not exist, starts with `init`, and with `ends` as the expiry.
     fn add(
         &self,
         key: &[u8],
@@ -187,7 +187,7 @@ impl SharedStores {
     }
 }
 
-/// What became of a change.
+/// Result of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Put {
     Done,
@@ -231,7 +231,7 @@ impl fmt::Debug for SharedStores {
     }
 }
 
-/// Answers a question about a store. `first` is name, NUL and key.
+/// Performs a host call on a store. `first` is name, NUL and key.
 pub(super) fn dispatch_shared(
     stage: &mut LuaHookContext,
     question: &HostCall<'_>,
@@ -270,7 +270,8 @@ pub(super) fn dispatch_shared(
                 }
             }
         }),
-        // The kinds of values: 1 a text, 2 a number, 3 true, 4 false. `b` is the life, `c` whether only a new key counts.
+        // Kinds of values: 31 text, 32 number, 33 true, 34 false. `b` is the lifetime, `c` whether only a new key is
+        // set.
         31..=34 => {
             let value = match question.what {
                 31 => LuaStoreValue::Text(question.second.into()),
@@ -296,7 +297,7 @@ pub(super) fn dispatch_shared(
 const NUMBER: i32 = 2;
 const TRUE: i32 = 3;
 const FALSE: i32 = 4;
-/// Threads that ask for different keys seldom meet.
+/// Number of shards: threads that use different keys rarely contend.
 const SHARDS: usize = 16;
 const KEY_BYTES_MAX: usize = 1024;
 const SWEEP_INTERVAL: Duration = Duration::from_millis(100);
@@ -338,7 +339,7 @@ mod tests {
         assert_eq!(put(b"b", 10, now), Put::Done);
         assert_eq!(put(b"c", 1, now), Put::Full);
         assert_eq!(stores.bytes.load(Relaxed), 32);
-        // In whichever shard it lies, the same key finds its own end.
+        // The same key finds its own expired value, whichever shard it is in.
         assert_eq!(put(b"a", 25, later), Put::Done);
     }
 
@@ -346,7 +347,7 @@ mod tests {
     fn a_full_store_is_looked_through_now_and_then_only() {
         let (stores, now) = (stores(1, 1000), Instant::now());
         let at = |ms: u64| now + Duration::from_millis(ms);
-        // Both keys lie in one shard.
+        // Both keys are in one shard.
         let (first, second) = {
             let shard = |key: &[u8]| std::ptr::from_ref(&*stores.shard(key)).addr();
             let keys: Vec<[u8; 2]> = (0..=255).map(|byte| [b'k', byte]).collect();

@@ -1,20 +1,20 @@
-//! What a hook sees, laid out so that compiled Lua code reads it in place; `api/layout.lua` says the same in C.
+//! Message data laid out so that compiled Lua code reads it in place; `api/layout.lua` declares the same layout in C.
 
 use std::ptr;
 
 use eddy_http::{Field, Fields};
 
-/// The one place of a virtual machine that its code reads messages from; it never moves.
+/// Message data of a VM, read by its code; it never moves.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct LuaMessageLayout {
-    /// The number of the hook that runs; 0 while none does.
+    /// Number of the running hook; 0 if none runs.
     pub(super) scope: u32,
-    /// The number of the piece of a body that is shown.
+    /// Number of the current body piece.
     pub(super) piece: u32,
-    /// How often the fields were changed.
+    /// Number of changes to the message.
     pub(super) changes: u32,
-    /// The response's status.
+    /// Response status.
     pub(super) status: u32,
     /// 0 for the request, 1 for the response.
     pub(super) way: u8,
@@ -22,7 +22,7 @@ pub(super) struct LuaMessageLayout {
     pub(super) is_end: u8,
     /// Whether the head can still be changed.
     pub(super) is_open: u8,
-    /// What the hook has seen of the body: one of [`BodySeen`].
+    /// Amount of the body that the hook has seen: a [`BodySeen`].
     pub(super) body_seen: u8,
     /// Whether the piece can be changed.
     pub(super) has_piece: u8,
@@ -34,18 +34,18 @@ pub(super) struct LuaMessageLayout {
     pub(super) authority: LuaTextRef,
     pub(super) scheme: LuaTextRef,
     pub(super) body: LuaTextRef,
-    /// What the host answered last; valid until it is asked again.
+    /// Last answer of the host; valid until the next host call.
     pub(super) answer: LuaTextRef,
-    /// A number that came with it.
+    /// Number that belongs to the answer.
     pub(super) number: f64,
-    /// The answer to a request of the script's own.
+    /// Response to the script's own request.
     pub(super) reply: ShownFields,
     pub(super) reply_body: LuaTextRef,
     pub(super) reply_status: u32,
     pub(super) reserved2: u32,
 }
 
-/// The fields of a section.
+/// Fields of a section.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct ShownFields {
@@ -55,7 +55,7 @@ pub(super) struct ShownFields {
     pub(super) bytes_len: u32,
 }
 
-/// A text.
+/// Text.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct LuaTextRef {
@@ -64,14 +64,14 @@ pub(super) struct LuaTextRef {
     pub(super) reserved: u32,
 }
 
-/// What a hook has seen of a body.
+/// Amount of a body that a hook has seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum BodySeen {
     /// Nothing.
     #[default]
     Nothing = 0,
-    /// The whole of it.
+    /// The whole body.
     Whole = 1,
     /// Pieces.
     Pieces = 2,
@@ -135,7 +135,7 @@ impl LuaTextRef {
     }
 }
 
-/// Heads and bodies are limited to fewer bytes than a `u32` counts.
+/// Narrows a length; the size limits of heads and bodies are below `u32::MAX`.
 #[inline]
 fn narrow(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(0)

@@ -1,4 +1,4 @@
-//! A script that tests filters: it runs in a machine of its own, and asks for what it wants to see step by step.
+//! Specs: test scripts for filters, run in a VM of their own, which request the steps of a test from the host.
 
 use std::ffi::{CString, c_int};
 use std::slice;
@@ -11,35 +11,35 @@ use super::vm::{Allowed, Vm, VmFault, VmLimits};
 use crate::failure::size_text;
 use crate::thread::prepare_thread;
 
-/// A spec, ready to be run. It may reach all that whoever runs it may reach.
+/// Loaded spec. It has all permissions of the user who runs it.
 #[derive(Debug)]
 pub struct LuaSpec {
     vm: Vm,
 }
 
-/// A part of what a spec and its host tell each other; what each part means is said by `api/spec.lua`.
+/// Element of a message between a spec and its host; `api/spec.lua` defines the elements.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpecPart {
-    /// What it is.
+    /// Kind of the element.
     pub what: String,
-    /// Its name, where there are several.
+    /// Name, for kinds that have several.
     pub name: Vec<u8>,
-    /// Its value.
+    /// Value.
     pub value: Vec<u8>,
 }
 
 impl SpecPart {
-    /// A part.
+    /// Creates an element.
     pub fn new(what: &str, name: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Self {
         Self { what: what.to_owned(), name: name.as_ref().to_vec(), value: value.as_ref().to_vec() }
     }
 }
 
 impl LuaSpec {
-    /// Loads a spec; `chunk` is what it is called in messages.
+    /// Loads a spec; `chunk` is its name in messages.
     ///
     /// # Errors
-    /// [`LoadError::Refused`]: what is wrong with it, beginning with the chunk's name and the line.
+    /// [`LoadError::Refused`] with an error message that begins with the chunk's name and the line.
     pub fn load(chunk: &str, text: &[u8]) -> Result<Self, LoadError> {
         prepare_thread();
         let chunk = CString::new(format!("={chunk}"))
@@ -61,10 +61,10 @@ impl LuaSpec {
         made().map_err(refused)
     }
 
-    /// Goes on with an answer, at first with none; gives what the spec has to say or to ask.
+    /// Continues with an answer, at first an empty one; returns the next output or request of the spec.
     ///
     /// # Errors
-    /// Why it cannot go on: it used up its time or its memory.
+    /// The spec exceeded its CPU time or memory.
     pub fn step(&mut self, answer: &[SpecPart]) -> Result<Vec<SpecPart>, LoadError> {
         self.vm.push(STEP);
         let message = packed(answer);
@@ -78,7 +78,7 @@ impl LuaSpec {
         })
     }
 
-    /// The text on the top of the stack.
+    /// Returns the text on top of the stack.
     fn text(&self) -> Vec<u8> {
         let mut len = 0;
         // SAFETY: `step` of `api/spec.lua` gives a string, so that nothing is converted and no error raised.
@@ -91,14 +91,14 @@ impl LuaSpec {
     }
 }
 
-/// A text, as `api/spec.lua` declares it in C.
+/// Text, as `api/spec.lua` declares it in C.
 #[repr(C)]
 struct Argument {
     data: *const u8,
     len: usize,
 }
 
-/// Each text with its length before it.
+/// Serializes the elements: each text is preceded by its length.
 fn packed(parts: &[SpecPart]) -> Vec<u8> {
     let mut message = Vec::new();
     for text in parts.iter().flat_map(|part| [part.what.as_bytes(), &part.name, &part.value]) {
@@ -126,7 +126,7 @@ fn unpacked(mut message: &[u8]) -> Option<Vec<SpecPart>> {
     Some(parts)
 }
 
-/// Why a spec cannot go on. No key of a filter sets its limits.
+/// Converts a fault to an error. No configuration key sets the limits of specs.
 fn refused(fault: VmFault) -> LoadError {
     let message = match fault {
         VmFault::Cpu(allowed) => format!("it used more CPU time than a spec may ({allowed:?})"),
@@ -138,10 +138,10 @@ fn refused(fault: VmFault) -> LoadError {
     LoadError::Refused { message }
 }
 
-/// Places on the machine's stack.
+/// Stack positions.
 const INTERNAL: c_int = 1;
 const STEP: c_int = 2;
-/// A spec is trusted like the command that runs it; time and memory are for mistakes.
+/// A spec is trusted like the command that runs it; the limits on time and memory only catch mistakes.
 const LIMITS: VmLimits = VmLimits {
     cpu: Duration::from_secs(2),
     memory_bytes: 1 << 30,

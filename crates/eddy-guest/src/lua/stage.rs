@@ -1,4 +1,4 @@
-//! Where a hook stands while it runs: what it is shown, what it changed, and what it may ask.
+//! Context of a running hook: its view, its changes and its host services.
 
 use std::mem;
 use std::ptr::NonNull;
@@ -15,35 +15,35 @@ use super::shared::SharedStores;
 use super::shown::{BodySeen, LuaMessageLayout, LuaTextRef, ShownFields};
 use crate::failure::GuestFailure;
 
-/// One for each virtual machine; it never moves, as the code in there has its address.
+/// Hook context, one per VM; it never moves, because the VM's code has its address.
 pub(super) struct LuaHookContext {
-    /// Invariant: what it points to lives until the entry ends; [`Stage::leave`] empties it.
+    /// Invariant: all pointers in it are valid until the entry ends; [`LuaHookContext::leave`] clears it.
     pub(super) shown: LuaMessageLayout,
-    /// The view that is shown; none while no hook runs.
+    /// View of the hook; `None` while no hook runs.
     view: Option<NonNull<ExchangeView<'static>>>,
     pub(super) hook: LuaHook,
     pub(super) host: Arc<dyn HostApi>,
     pub(super) stores: Arc<SharedStores>,
     pub(super) contexts: Arc<Contexts>,
-    /// The changes of this entry.
+    /// Edits of this entry.
     edits: EditLog,
     head: KeptFields,
     trailers: KeptFields,
-    /// What was set in the place of method, target, authority and body.
+    /// Replacements of method, target, authority and body.
     texts: [Option<Vec<u8>>; 4],
     metadata: Option<DynamicMetadata>,
-    /// The last answer to a question.
+    /// Answer of the last host call.
     pub(super) answer: Vec<u8>,
-    /// The request that the script puts together.
+    /// Outbound request under construction.
     pub(super) order: LuaOutboundRequest,
     last_scope: u32,
     last_piece: u32,
 }
 
-/// A hook that runs or waits.
+/// Running or waiting hook.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LuaHook {
-    /// Its number in its machine.
+    /// Number of the hook in its VM.
     pub(super) scope: u32,
     pub(super) piece: u32,
     /// Whether the head can still be changed.
@@ -51,7 +51,7 @@ pub(super) struct LuaHook {
     pub(super) body: BodySeen,
     /// The host's number of the filter.
     pub(super) id: u32,
-    /// The number of the context that the script sees.
+    /// Number of the configuration value that the script gets.
     pub(super) context: u64,
     /// Index of the filter among the steps of the call.
     pub(super) step: u16,
@@ -59,7 +59,7 @@ pub(super) struct LuaHook {
     pub(super) turn: u32,
 }
 
-/// A text that a hook can put in the place of another.
+/// Text that a hook can replace.
 #[derive(Clone, Copy)]
 enum Own {
     Method = 0,
@@ -69,7 +69,7 @@ enum Own {
 }
 
 impl LuaHook {
-    /// No hook.
+    /// Returns a placeholder for no hook.
     pub(super) fn none() -> Self {
         Self {
             scope: 0,
@@ -106,19 +106,19 @@ impl LuaHookContext {
         }
     }
 
-    /// A number for a hook that begins.
+    /// Returns a number for a new hook.
     pub(super) fn next_scope(&mut self) -> u32 {
         self.last_scope = self.last_scope.wrapping_add(1).max(1);
         self.last_scope
     }
 
-    /// A number for a piece of a body.
+    /// Returns a number for a piece of a body.
     pub(super) fn next_piece(&mut self) -> u32 {
         self.last_piece = self.last_piece.wrapping_add(1).max(1);
         self.last_piece
     }
 
-    /// Shows a view to the hook that is about to run.
+    /// Sets the view for the hook that is about to run.
     ///
     /// # Safety
     /// The view lives, and nothing changes it, until [`Self::leave`] is called.
@@ -146,7 +146,7 @@ impl LuaHookContext {
         shown.body = LuaTextRef::of(view.body);
     }
 
-    /// Ends what [`Self::enter`] began; gives back what the hook knows of its message.
+    /// Ends an entry begun with [`Self::enter`]; returns the hook's state.
     #[inline]
     pub(super) fn leave(&mut self) -> LuaHook {
         self.view = None;
@@ -171,32 +171,32 @@ impl LuaHookContext {
         }
     }
 
-    /// The records of what the hook has changed.
+    /// Returns the records of the hook's edits.
     pub(super) fn edits(&mut self) -> &[u8] {
         self.edits.bytes_mut()
     }
 
-    /// Forgets what the hook changed and notes why it failed in its place.
+    /// Discards the hook's edits and records the reason of its failure instead.
     pub(super) fn blame(&mut self, failure: &GuestFailure) {
         self.edits.clear();
         self.shown.changes += 1;
-        // A reason that has no room is left out; the verdict stands all the same.
+        // If there is no room for the reason, it is omitted; the verdict still counts.
         let _ = self.edits.push(self.hook.step, &failure.edit());
     }
 
-    /// The view that is shown.
+    /// Returns the view of the hook.
     pub(super) fn view(&self) -> Option<&ExchangeView<'_>> {
-        // SAFETY: by the contract of `enter` the view lives until `leave` takes it away; the lifetime that was cast
-        // away becomes that of this borrow, which ends before.
+        // SAFETY: by the contract of `enter` the view lives until `leave` removes it; the lifetime that was cast away
+        // becomes that of this borrow, which ends before.
         self.view.map(|view| unsafe { view.cast::<ExchangeView<'_>>().as_ref() })
     }
 
-    /// What filters have noted of the exchange, this hook included.
+    /// Returns the metadata of the exchange, with the changes of this hook.
     pub(super) fn metadata(&self) -> Option<&DynamicMetadata> {
         self.metadata.as_ref().or_else(|| self.view()?.about.metadata)
     }
 
-    /// A copy of what is shown, with the changes made to it; of the other direction only what is no field.
+    /// Returns a copy of the view with the hook's changes; the headers of the other direction are left out.
     pub(super) fn kept(&self) -> Option<KeptView> {
         let view = self.view()?;
         let mut now = *view;
@@ -217,15 +217,16 @@ impl LuaHookContext {
         Some(KeptView::of(&now))
     }
 
-    /// Makes a change; what is read from now on shows it.
+    /// Applies an edit; later reads see it.
     ///
     /// # Errors
-    /// Why it cannot be, for whoever wrote the script.
+    /// An error message for the author of the script.
     pub(super) fn change(&mut self, edit: &FilterEdit<'_>, is_trailer: bool) -> Result<(), String> {
         self.shown.changes += 1;
         let too_large = |error: eddy_filter::EditError| error.to_string();
         match *edit {
-            // eddy frames messages itself; scripts that see to it would only repeat it. A length that is removed is free.
+            // eddy frames messages itself; scripts that set the length or transfer coding would only repeat it.
+            // `Content-Length` may be removed.
             FilterEdit::Set { name, .. } | FilterEdit::Add { name, .. }
                 if FieldId::from_name(name) == FieldId::ContentLength =>
             {
@@ -236,7 +237,7 @@ impl LuaHookContext {
             {
                 return Ok(());
             }
-            // It is said of the connection, and stands in no head.
+            // `Connection: close` applies to the connection and is not part of a head.
             FilterEdit::Set { .. } | FilterEdit::Add { .. } if edit.ends_connection() && !is_trailer => {}
             FilterEdit::Set { .. } | FilterEdit::Add { .. } | FilterEdit::Remove { .. } => {
                 self.change_fields(edit, is_trailer)?
@@ -269,18 +270,18 @@ impl LuaHookContext {
         self.edits.push(self.hook.step, edit).map_err(too_large)
     }
 
-    /// Whether the fields that are shown are a copy.
+    /// Whether the visible fields are a copy.
     fn is_copied(&self, is_head: bool) -> bool {
         let (shown, copy) =
             if is_head { (&self.shown.head, &self.head) } else { (&self.shown.trailers, &self.trailers) };
         !copy.bytes.is_empty() && shown.bytes == copy.bytes.as_ptr()
     }
 
-    /// The copy of the head or the trailers, made at the first change.
+    /// Returns the copy of the head or the trailers, made on the first change.
     fn open(&mut self, is_trailer: bool) -> &mut KeptFields {
         if !self.is_copied(!is_trailer) {
             let view = self.view.map(|view| {
-                // SAFETY: as in `view`; the borrow is of the view and not of the stage, and ends with this function.
+                // SAFETY: as in `view`; the borrow is of the view and not of the context, and ends with this function.
                 unsafe { view.cast::<ExchangeView<'_>>().as_ref() }
             });
             let fields = match view {
@@ -310,7 +311,7 @@ impl LuaHookContext {
         outcome.map_err(|fault| fault.to_string())
     }
 
-    /// Shows another authority where the head has a `Host` field.
+    /// Updates the visible `Host` header, if any, to another authority.
     fn change_host(&mut self, authority: &[u8]) {
         let KeptFields { bytes, fields } = self.open(false);
         let start = bytes.len();

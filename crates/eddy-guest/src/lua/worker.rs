@@ -1,4 +1,4 @@
-//! A script as one worker runs it: its machine, and the hooks that wait in there.
+//! Script on one worker: its VM and its suspended hooks.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering::Relaxed;
@@ -17,37 +17,37 @@ use super::stage::LuaHook;
 use super::vm::VmFault;
 use crate::failure::GuestFailure;
 
-/// What one worker has of a script.
+/// State of a script on one worker.
 #[derive(Default)]
 pub(super) struct Worker {
     running: Option<LuaInstance>,
-    /// Counts the machines: a hook lives only as long as the one it began in.
+    /// Counts the VMs: a hook is lost when the VM in which it began is replaced.
     epoch: u32,
     exchanges: Slab<LuaExchange>,
-    /// Where the ends of outbound requests go, by token.
+    /// Suspended hooks by the token of the outbound request they wait for.
     awaited: HashMap<u64, HookKey>,
     last_token: u64,
 }
 
-/// The hooks of an exchange that wait, by direction.
+/// Suspended hooks of an exchange, by direction.
 #[derive(Default)]
 struct LuaExchange {
     flights: [Option<SuspendedHook>; 2],
 }
 
-/// A hook that waits.
+/// Suspended hook.
 struct SuspendedHook {
     wait: HookWait,
     number: u32,
     epoch: u32,
     hook: LuaHook,
-    /// What it sees while the exchange is paused.
+    /// State while the exchange is paused.
     paused: Option<Box<PausedExchange>>,
 }
 
 struct PausedExchange {
     view: KeptView,
-    /// What it changed since the exchange was paused.
+    /// Edits since the exchange was paused.
     edits: Vec<u8>,
     token: u64,
 }
@@ -58,7 +58,7 @@ struct HookKey {
     direction: Direction,
 }
 
-/// What became of a hook that was entered.
+/// Outcome of entering a hook.
 enum HookOutcome {
     Done,
     Waits(SuspendedHook),
@@ -146,7 +146,7 @@ impl Worker {
         }
     }
 
-    /// Begins a hook.
+    /// Starts a hook.
     fn start(
         &mut self,
         recipe: &Recipe,
@@ -164,7 +164,7 @@ impl Worker {
                 }
                 Err(fault) => {
                     let why = format!("its machine cannot be made: {fault}");
-                    // Without room for the reason the verdict stands all the same.
+                    // If there is no room for the reason, the verdict still counts.
                     let _ = edits.push(hook.step, &GuestFailure::from(fault).told_as(why).edit());
                     return HookOutcome::Failed;
                 }
@@ -178,7 +178,7 @@ impl Worker {
         self.close(stopped, edits.bytes_mut())
     }
 
-    /// Goes on with a hook in a phase that it waits for.
+    /// Resumes a hook in a phase that it waits for.
     fn go_on(
         &mut self,
         view: &ExchangeView<'_>,
@@ -199,7 +199,7 @@ impl Worker {
         self.close(stopped, edits.bytes_mut())
     }
 
-    /// Takes what a hook has said, behind each entry.
+    /// Collects the result of a hook after each entry.
     fn close(&mut self, stopped: Result<HookYield, VmFault>, edits: &mut Vec<u8>) -> HookOutcome {
         let Some(running) = &mut self.running else { return HookOutcome::Failed };
         let is_spent = running.is_spent();
@@ -235,16 +235,16 @@ impl Worker {
         HookOutcome::Waits(SuspendedHook { wait, number, epoch: self.epoch, hook, paused })
     }
 
-    /// A hook whose machine is gone.
+    /// Fails a hook whose VM was replaced.
     fn lose(&mut self, flight: &SuspendedHook, step: u16, edits: &mut EditLog) -> HookOutcome {
         debug_assert_ne!(flight.epoch, self.epoch, "only hooks of earlier machines are lost");
-        // Without room for the reason the verdict stands all the same.
+        // If there is no room for the reason, the verdict still counts.
         let _ =
             edits.push(step, &FilterEdit::LimitFault { limit: FilterLimit::Memory, why: LOST.as_bytes() });
         HookOutcome::Failed
     }
 
-    /// Keeps a hook that waits with its exchange.
+    /// Stores a suspended hook with its exchange.
     fn keep(&mut self, step: &mut FilterInvocation, direction: Direction, flight: SuspendedHook) {
         let place = match usize::try_from(step.state).ok().and_then(|state| state.checked_sub(1)) {
             Some(place) if self.exchanges.contains(place) => place,
@@ -264,7 +264,7 @@ impl Worker {
         }
     }
 
-    /// Forgets an exchange in which no hook waits any more.
+    /// Removes an exchange without suspended hooks.
     fn tidy(&mut self, step: &mut FilterInvocation) {
         let Some(place) = usize::try_from(step.state).ok().and_then(|state| state.checked_sub(1)) else {
             return;
@@ -275,7 +275,7 @@ impl Worker {
         }
     }
 
-    /// Frees what waits of an exchange that is over.
+    /// Frees the suspended hooks of an ended exchange.
     fn end(&mut self, ended: &EndedExchange) {
         let place = usize::try_from(ended.state).ok().and_then(|state| state.checked_sub(1));
         let Some(exchange) = place.and_then(|place| self.exchanges.try_remove(place)) else { return };
@@ -291,9 +291,9 @@ impl Worker {
         }
     }
 
-    /// Goes on with a hook that waits for the answer to its own request.
+    /// Resumes a hook that waits for the response to its own request.
     pub(super) fn event(&mut self, recipe: &Recipe, event: &FilterEvent<'_>) {
-        // Nobody waits for one that was sent only to be sent, or whose exchange is over.
+        // No hook waits for a background request, or for one whose exchange has ended.
         let Some(place) = self.awaited.remove(&event.token) else { return };
         let Some(exchange) = self.exchanges.get_mut(place.exchange) else { return };
         let Some(flight) = exchange.flights.get_mut(place.direction as usize).and_then(Option::take) else {
@@ -326,7 +326,7 @@ impl Worker {
             HookOutcome::Responded => Verdict::Reply,
             HookOutcome::Failed => Verdict::Fault,
         };
-        // One that came too late to resume was answered meanwhile: its end is told.
+        // If the exchange can no longer be resumed, it has been answered meanwhile and its end is reported.
         let _ = recipe.host.resume(hook.exchange, hook.turn, verdict, edits.bytes_mut());
     }
 
@@ -349,7 +349,7 @@ impl Worker {
                 shown.reply_status = event.status.into();
                 shown.reply_body = LuaTextRef::of(event.body);
             }
-            // Nothing here asks to be woken.
+            // Lua scripts never request to be woken.
             EventKind::Failed | EventKind::Woken => {
                 let is_late = event.body == b"timeout";
                 shown.reply_status = if is_late { 504 } else { 503 };
@@ -363,7 +363,7 @@ impl Worker {
 }
 
 impl SuspendedHook {
-    /// Whether this phase brings what the hook waits for.
+    /// Whether the hook waits for this phase.
     fn is_met_by(&self, view: &ExchangeView<'_>) -> bool {
         let is_body = matches!(view.phase, Phase::RequestBody | Phase::ResponseBody);
         let is_trailers = matches!(view.phase, Phase::RequestTrailers | Phase::ResponseTrailers);

@@ -1,4 +1,4 @@
-//! What a guest says, taken with suspicion: whatever breaks the contract is a fault of the guest.
+//! Validation of a guest's results: any violation of the ABI is a fault of the guest.
 
 use std::fmt::Write;
 
@@ -6,33 +6,33 @@ use eddy_filter::{FilterEdit, LibraryCall, Phase, Verdict};
 
 use super::abi;
 
-/// A guest's answer as it stands in memory.
+/// Result of a guest, as in memory.
 pub(crate) struct NativeCallResult<'a> {
     pub(crate) steps: &'a [abi::NativeStep],
     pub(crate) stopped: u32,
     pub(crate) edits_len: u32,
-    /// How many bytes of edits it had room for.
+    /// Room for edits that the guest had, in bytes.
     pub(crate) room: u32,
-    /// Where its edits begin in the log.
+    /// Offset of its edits in the log.
     pub(crate) base: usize,
 }
 
-/// How an answer breaks the contract.
+/// Violation of the ABI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AbiViolation {
     /// More edits than room.
     Edits { len: u32, room: u32 },
-    /// No such step.
+    /// Invalid step index.
     Stopped(u32),
-    /// No such verdict.
+    /// Invalid verdict.
     Verdict(u8),
     /// A step before the last one did not continue.
     Order,
-    /// The step it stopped at continues.
+    /// The last step entered continues.
     Stop,
 }
 
-/// Writes an answer into the safe call.
+/// Validates a result and writes it into the safe call.
 #[inline]
 pub(crate) fn take(answer: &NativeCallResult<'_>, call: &mut LibraryCall<'_>) {
     for (to, from) in call.steps.iter_mut().zip(answer.steps) {
@@ -46,7 +46,7 @@ pub(crate) fn take(answer: &NativeCallResult<'_>, call: &mut LibraryCall<'_>) {
         return;
     };
     if view.phase == Phase::Log {
-        // Whatever is said then has no effect.
+        // Edits and verdicts have no effect in this phase.
         call.edits.truncate(answer.base);
         return;
     }
@@ -57,10 +57,10 @@ pub(crate) fn take(answer: &NativeCallResult<'_>, call: &mut LibraryCall<'_>) {
     }
 }
 
-/// The step that did not continue, if any.
+/// Returns the step that did not continue, if any.
 ///
 /// # Errors
-/// What is wrong, and which step to blame.
+/// The violation, and the index of the step to blame.
 #[inline]
 fn check(answer: &NativeCallResult<'_>) -> Result<Option<(usize, Verdict)>, (usize, AbiViolation)> {
     let stopped = answer.stopped as usize;
@@ -92,7 +92,8 @@ fn stop_at(call: &mut LibraryCall<'_>, index: usize, verdict: Verdict) {
 
 #[cold]
 fn blame(call: &mut LibraryCall<'_>, base: usize, index: usize, broken: AbiViolation) {
-    // Where the order of things is in doubt, so is every edit; else the host drops those of the filter to blame.
+    // If it is unclear which steps were entered, all edits are dropped; otherwise the host drops only those of the
+    // blamed filter.
     if matches!(broken, AbiViolation::Edits { .. } | AbiViolation::Stopped(_) | AbiViolation::Order) {
         call.edits.truncate(base);
     }
@@ -107,7 +108,7 @@ fn blame(call: &mut LibraryCall<'_>, base: usize, index: usize, broken: AbiViola
         AbiViolation::Order => write!(why, "it went on after a filter that did not continue"),
         AbiViolation::Stop => write!(why, "it stopped at a filter that continues"),
     };
-    // A log that has no room for the reason is cut back to where it was; the verdict stands all the same.
+    // If the log has no room for the reason, it is left out; the verdict still counts.
     let _ = call.edits.push(u16::try_from(index).unwrap_or(u16::MAX), &FilterEdit::Fault(why.as_bytes()));
     stop_at(call, index, Verdict::Fault);
 }

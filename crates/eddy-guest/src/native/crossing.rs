@@ -1,7 +1,7 @@
-//! The way into a guest and back: lays a call out as the contract says, enters, and takes the answer.
+//! Crossings into a native library: lays out a call as the ABI requires, enters the guest, and reads the result.
 //!
-//! Nothing is copied but what is small: heads, bodies and ends are shown where they lie. Nothing is allocated once the
-//! log of edits has its size.
+//! Only small data is copied: heads, bodies and ends are passed in place. Nothing is allocated once the edit log has
+//! its size.
 
 use std::cell::{Cell, RefCell};
 use std::ptr;
@@ -17,30 +17,30 @@ use super::abi;
 use super::answer;
 use crate::thread::prepare_thread;
 
-/// A call that is under way on this thread, for the guest to ask for more room.
+/// Call in progress on this thread, for requests of the guest for more room.
 struct NativeCallFrame {
-    /// What the guest was given; it says so when it asks.
+    /// Call passed to the guest, which passes it back when it asks for room.
     call: *mut abi::NativeCall,
-    /// The log's bytes.
+    /// Bytes of the edit log.
     log: *mut Vec<u8>,
-    /// How many of them were there before.
+    /// Length of the log before the call.
     base: usize,
-    /// Room behind them that the guest knows of.
+    /// Room after the log's end that the guest knows of.
     room: u32,
-    /// Buffers that became too small; the guest may hold views of what it wrote there until it returns.
+    /// Outgrown buffers; the guest may hold views of its edits in them until it returns.
     outgrown: Vec<Vec<u8>>,
 }
 
 thread_local! {
     static FRAME: Cell<*mut NativeCallFrame> = const { Cell::new(ptr::null_mut()) };
-    /// Used again by every call that shows metadata.
+    /// Reused by every call with metadata.
     static PAIRS: RefCell<Vec<abi::NativePair>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Enters the filters of a call.
 ///
 /// # Cost
-/// Some 700 bytes written on the stack; no allocation, unless the log of edits grows.
+/// Some 700 bytes written on the stack; no allocation, unless the edit log grows.
 #[inline]
 pub(crate) fn run(enter: unsafe extern "C" fn(*mut abi::NativeCall), call: &mut LibraryCall<'_>) {
     prepare_thread();
@@ -81,7 +81,7 @@ pub(crate) fn run(enter: unsafe extern "C" fn(*mut abi::NativeCall), call: &mut 
     }
 }
 
-/// Adds to what is shown what does not depend on the view, enters, and takes the answer.
+/// Completes a call with the parts that do not depend on the view, enters the guest, and reads the result.
 fn enter_with(
     enter: unsafe extern "C" fn(*mut abi::NativeCall),
     call: &mut LibraryCall<'_>,
@@ -89,11 +89,11 @@ fn enter_with(
     count: usize,
     raw: &mut abi::NativeCall,
 ) {
-    // Zeroed, so that a guest that says it has written more than it has shows nothing of before.
+    // Zeroed, so that a guest that reports more bytes than it has written does not expose earlier data.
     let log = call.edits.with_zeroed_room(ROOM_LEAST, ROOM_FIRST);
     let base = log.len();
     let room = room_of(log, base);
-    // SAFETY: `base` is the length, so the place lies inside the allocation or at its end.
+    // SAFETY: `base` is the length, so the place is inside the allocation or at its end.
     let edits = unsafe { log.as_mut_ptr().add(base) };
     let log: *mut Vec<u8> = log;
     raw.worker = call.worker;
@@ -110,11 +110,11 @@ fn enter_with(
     raw.current = call.current.as_ptr();
     let mut frame = NativeCallFrame { call: raw, log, base, room, outgrown: Vec::new() };
     FRAME.set(&raw mut frame);
-    // A guest that dies before it says where it is, is in the first of them.
+    // If a guest crashes before it reports its position, it is in the first step.
     call.current.store(call.steps.first().map_or(0, |step| step.id), Relaxed);
     // SAFETY: all that the call points to is valid until the function returns: `steps` has `count` written entries, the
-    // view and the ends are borrowed by `call`, the edits are spare room of the log that nothing else touches meanwhile
-    // but `grow`, and `current` is an atomic that outlives the call.
+    // view and the ends are borrowed by `call`, the edits are spare room of the log that only `grow` touches meanwhile,
+    // and `current` is an atomic that outlives the call.
     unsafe { enter(frame.call) };
     FRAME.set(ptr::null_mut());
     call.current.store(0, Relaxed);
@@ -124,26 +124,27 @@ fn enter_with(
     let used = if edits_len <= room { edits_len as usize } else { 0 };
     // SAFETY: the log outlives the call, and the guest that could have reached it has returned.
     let log = unsafe { &mut *frame.log };
-    // SAFETY: `used` bytes behind `base` are inside the allocation, and all its room was zeroed before the guest was
-    // entered, or when `grow` made it.
+    // SAFETY: `used` bytes after `base` are inside the allocation, and all its room was zeroed before the guest was
+    // entered, or when `grow` allocated it.
     unsafe { log.set_len(base + used) };
     call.edits.note_written();
     let answer = answer::NativeCallResult { steps: answered, stopped: raw.stopped, edits_len, room, base };
     answer::take(&answer, call);
 }
 
-/// Gives the guest more room for edits; the answer is one of `enum eddy_result`.
+/// Gives the guest more room for edits; the result is one of `enum eddy_result`.
 pub(crate) fn grow(call: *mut abi::NativeCall, more: u32) -> Result<(), HostError> {
     let frame = FRAME.get();
     if frame.is_null() || call.is_null() {
         return Err(HostError::Invalid);
     }
-    // SAFETY: the frame is set only while `enter_with` of this thread waits for the guest, which uses it only afterwards.
+    // SAFETY: the frame is set only while `enter_with` of this thread waits for the guest; `enter_with` uses it only
+    // afterwards.
     let frame = unsafe { &mut *frame };
     if !ptr::eq(frame.call, call) {
         return Err(HostError::Invalid);
     }
-    // SAFETY: it is the call of the frame, which lives as long; the guest that asks does not write it meanwhile.
+    // SAFETY: it is the call of the frame, which lives as long; the guest that called does not write it meanwhile.
     let raw = unsafe { &mut *call };
     if raw.edits_len > frame.room {
         return Err(HostError::Invalid);
@@ -155,7 +156,7 @@ pub(crate) fn grow(call: *mut abi::NativeCall, more: u32) -> Result<(), HostErro
     }
     // SAFETY: the log is borrowed by `enter_with`, which does not touch it while the guest runs.
     let log = unsafe { &mut *frame.log };
-    // SAFETY: the bytes up to `used` lie inside of the allocation, whose room was zeroed before the guest had it.
+    // SAFETY: the bytes up to `used` are inside the allocation, whose room was zeroed before the guest had it.
     unsafe { log.set_len(used) };
     let mut larger = Vec::new();
     if larger.try_reserve(wanted.max(log.capacity().saturating_mul(2)).min(EDITS_BYTES_MAX)).is_err() {
@@ -172,7 +173,7 @@ pub(crate) fn grow(call: *mut abi::NativeCall, more: u32) -> Result<(), HostErro
     Ok(())
 }
 
-/// Tells a guest of an event.
+/// Delivers an event to a guest.
 pub(crate) fn tell(told: unsafe extern "C" fn(*const abi::NativeEvent), event: &FilterEvent<'_>) {
     prepare_thread();
     let raw = abi::NativeEvent {
@@ -323,18 +324,18 @@ pub(crate) fn method_of(method: Method) -> u8 {
     }
 }
 
-/// Room behind the records that are there, within the limit of all.
+/// Returns the room after `base`, within the size limit of the log.
 fn room_of(log: &Vec<u8>, base: usize) -> u32 {
     narrow(log.capacity().min(EDITS_BYTES_MAX).saturating_sub(base))
 }
 
-/// Heads, steps and ends are all limited to fewer than a `u32` counts.
+/// Narrows a length; heads, steps and ends are limited to fewer than a `u32` counts.
 #[inline]
 pub(crate) fn narrow(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }
 
-/// The size of one of the contract's structures.
+/// Returns the size of an ABI structure.
 pub(crate) const fn size_of_u32<T>() -> u32 {
     let size = size_of::<T>();
     assert!(size < 4096, "the contract's structures are small");
@@ -343,6 +344,6 @@ pub(crate) const fn size_of_u32<T>() -> u32 {
     size
 }
 
-/// With less room than this a log is made larger before a call, so that most calls never ask for more.
+/// If a log has less room than this, it grows before a call, so that most calls never ask for more.
 const ROOM_LEAST: usize = 1024;
 const ROOM_FIRST: usize = 4096;

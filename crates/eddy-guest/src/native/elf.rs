@@ -1,23 +1,23 @@
-//! Looks into a shared library without running anything of it: whether a Go runtime is inside.
+//! Inspection of a shared library without running its code: detects a Go runtime.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// Whether a file brings a Go runtime of its own.
+/// Whether a file contains a Go runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GoRuntime {
-    /// It does: opening it starts the runtime.
+    /// It contains one: opening the file starts the runtime.
     Inside,
-    /// It does not.
+    /// It contains none.
     None,
 }
 
-/// Says whether a shared library brings a Go runtime, by the names of its sections.
+/// Determines whether a shared library contains a Go runtime, by the names of its sections.
 ///
 /// # Errors
-/// What the kernel says of reading the file; `InvalidData` when it is no 64-bit ELF file of this machine's byte order.
+/// The error of reading the file; `InvalidData` if it is not a 64-bit ELF file of this machine's byte order.
 pub fn go_runtime(path: &Path) -> io::Result<GoRuntime> {
     let file = File::open(path)?;
     let names = section_names(&file)?;
@@ -26,7 +26,7 @@ pub fn go_runtime(path: &Path) -> io::Result<GoRuntime> {
     Ok(if is_go { GoRuntime::Inside } else { GoRuntime::None })
 }
 
-/// The table of section names: texts with a NUL behind each.
+/// Reads the table of section names: NUL-terminated texts.
 fn section_names(file: &File) -> io::Result<Vec<u8>> {
     let mut header = [0; HEADER_BYTES];
     file.read_exact_at(&mut header, 0).map_err(|_| not_elf())?;
@@ -37,7 +37,7 @@ fn section_names(file: &File) -> io::Result<Vec<u8>> {
     let section_bytes = u64::from(u16::from_ne_bytes(part(&header, 0x3a)?));
     let names_index = u64::from(u16::from_ne_bytes(part(&header, 0x3e)?));
     if sections_at == 0 {
-        // Without a table of sections there is nothing to go by.
+        // Without a section table nothing can be determined.
         return Ok(Vec::new());
     }
     let entry_at = section_bytes.checked_mul(names_index).and_then(|at| at.checked_add(sections_at));
@@ -58,7 +58,7 @@ fn not_elf() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "it is no shared library for this machine")
 }
 
-/// Sections that the Go linker makes; which of them are there depends on its version and flags.
+/// Sections written by the Go linker; which of them exist depends on its version and flags.
 const GO_SECTIONS: [&[u8]; 4] = [b".note.go.buildid", b".go.buildinfo", b".gopclntab", b".go.module"];
 
 const HEADER_BYTES: usize = 64;

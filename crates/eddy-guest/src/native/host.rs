@@ -1,4 +1,4 @@
-//! What eddy offers to guests: the functions of `eddy_host`, each of which trusts nothing it is given.
+//! Host functions for native guests: the functions of `eddy_host`, which validate all arguments.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,7 +13,7 @@ use eddy_filter::{
 use super::abi;
 use super::crossing;
 
-/// The host of all guests of this process; the contract gives its functions no other way to find it.
+/// Host of all guests of this process; the ABI gives its functions no other way to find it.
 static HOST: OnceLock<Installed> = OnceLock::new();
 
 struct Installed {
@@ -22,14 +22,14 @@ struct Installed {
 }
 
 thread_local! {
-    /// What a library that is being opened on this thread said last for itself.
+    /// Last message without a filter that a library logged while it was being opened on this thread.
     static LAST_WORDS: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Makes this the host of all guests, unless there is one already.
+/// Installs the host of all guests, unless it is installed already.
 ///
 /// # Errors
-/// When there is another.
+/// Another host is installed.
 pub(crate) fn install(host: &Arc<dyn HostApi>) -> Result<&'static abi::HostTable, String> {
     let installed = HOST.get_or_init(|| Installed { host: Arc::clone(host), table: table_of(&**host) });
     if Arc::as_ptr(&installed.host).addr() != Arc::as_ptr(host).addr() {
@@ -62,7 +62,7 @@ pub(crate) fn last_words() -> Option<String> {
     LAST_WORDS.take()
 }
 
-/// Does what a guest asks; a panic of ours must not unwind into it.
+/// Performs a host function; a panic of the host must not unwind into the guest.
 fn guarded(ask: impl FnOnce(&dyn HostApi) -> Result<(), HostError>) -> i32 {
     let Some(installed) = HOST.get() else { return HostError::Invalid as i32 };
     match catch_unwind(AssertUnwindSafe(|| ask(&*installed.host))) {
@@ -72,10 +72,10 @@ fn guarded(ask: impl FnOnce(&dyn HostApi) -> Result<(), HostError>) -> i32 {
     }
 }
 
-/// Bytes that a guest points to, at most `max`.
+/// Returns the bytes that a guest points to, at most `max`.
 ///
 /// # Safety
-/// If `data` is not null, `len` bytes lie there and stay unchanged until `'a` ends.
+/// If `data` is not null, it points to `len` bytes, which stay unchanged until `'a` ends.
 unsafe fn bytes_of<'a>(data: *const u8, len: usize, max: usize) -> Result<&'a [u8], HostError> {
     if len == 0 {
         return Ok(&[]);
@@ -86,13 +86,13 @@ unsafe fn bytes_of<'a>(data: *const u8, len: usize, max: usize) -> Result<&'a [u
     if data.is_null() {
         return Err(HostError::Invalid);
     }
-    // SAFETY: not null, and the caller says that so many bytes lie there; the limit is far below `isize::MAX`.
+    // SAFETY: not null, and the caller guarantees that many bytes; the limit is far below `isize::MAX`.
     Ok(unsafe { slice::from_raw_parts(data, len) })
 }
 
 unsafe extern "C" fn resume(exchange: u64, turn: u32, verdict: u32, edits: *const u8, edits_len: u32) -> i32 {
     guarded(|host| {
-        // SAFETY: by the contract the guest's bytes are valid until this function returns.
+        // SAFETY: by the ABI the guest's bytes are valid until this function returns.
         let edits = unsafe { bytes_of(edits, edits_len as usize, EDITS_BYTES_MAX) }?;
         let verdict = Verdict::from_number(verdict).ok_or(HostError::Invalid)?;
         host.resume(Handle::from_number(exchange), turn, verdict, edits)
@@ -106,7 +106,7 @@ unsafe extern "C" fn edits_grow(call: *mut abi::NativeCall, more: u32) -> i32 {
 unsafe extern "C" fn log(filter: u32, level: u32, text: *const u8, len: usize) -> i32 {
     guarded(|host| {
         let level = FilterLogLevel::from_number(level).ok_or(HostError::Invalid)?;
-        // SAFETY: by the contract the guest's bytes are valid until this function returns.
+        // SAFETY: by the ABI the guest's bytes are valid until this function returns.
         let text = unsafe { bytes_of(text, len.min(RECORD_BYTES_MAX), RECORD_BYTES_MAX) }?;
         if filter == 0 {
             LAST_WORDS.set(Some(String::from_utf8_lossy(text).into_owned()));
@@ -128,14 +128,14 @@ unsafe extern "C" fn metric(
         if out.is_null() || !out.is_aligned() || !bounds.is_aligned() {
             return Err(HostError::Invalid);
         }
-        // SAFETY: by the contract the guest's bytes are valid until this function returns.
+        // SAFETY: by the ABI the guest's bytes are valid until this function returns.
         let name = unsafe { bytes_of(name, name_len, NAME_BYTES_MAX) }.map_err(|_| HostError::Invalid)?;
         let name = str::from_utf8(name).map_err(|_| HostError::Invalid)?;
         let kind = MetricKind::from_number(kind).ok_or(HostError::Invalid)?;
         let bounds: &[u64] = match bounds_len as usize {
             0 => &[],
             count if count > BOUNDS_MAX || bounds.is_null() => return Err(HostError::Invalid),
-            // SAFETY: not null, aligned, and by the contract so many numbers lie there until this function returns.
+            // SAFETY: not null, aligned, and by the ABI it points to that many numbers until this function returns.
             count => unsafe { slice::from_raw_parts(bounds, count) },
         };
         let metric = host.metrics().define(filter, kind, name, bounds)?;
@@ -144,7 +144,7 @@ unsafe extern "C" fn metric(
             stride: u32::try_from(metric.stride).map_err(|_| HostError::Invalid)?,
             reserved: 0,
         };
-        // SAFETY: not null, aligned, and by the contract the guest's to be written.
+        // SAFETY: not null, aligned, and by the ABI writable.
         unsafe { out.write(cells) };
         Ok(())
     })
@@ -160,21 +160,21 @@ unsafe extern "C" fn send(request: *const abi::NativeOutbound) -> i32 {
         if size < crossing::size_of_u32::<abi::NativeOutbound>() {
             return Err(HostError::Invalid);
         }
-        // SAFETY: the guest says that it is as large as we know it, or larger.
+        // SAFETY: the guest declares that it is at least as large as the structure known here.
         let raw = unsafe { request.read() };
-        // SAFETY: by the contract what the request points to is valid until this function returns.
+        // SAFETY: by the ABI all that the request points to is valid until this function returns.
         let request = unsafe { outbound_of(&raw) }?;
         host.send(&request)
     })
 }
 
-/// What a guest wants to send.
+/// Converts a guest's outbound request.
 ///
 /// # Safety
-/// What it points to is valid until `'a` ends.
+/// All that it points to is valid until `'a` ends.
 unsafe fn outbound_of<'a>(raw: &abi::NativeOutbound) -> Result<FilterOutboundRequest<'a>, HostError> {
     let text = |text: abi::NativeText, max: usize| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { bytes_of::<'a>(text.data, text.len, max) }
     };
     let cluster = text(raw.cluster, NAME_BYTES_MAX).map_err(|_| HostError::Unknown)?;
@@ -187,7 +187,7 @@ unsafe fn outbound_of<'a>(raw: &abi::NativeOutbound) -> Result<FilterOutboundReq
     } else if raw.fields.is_null() || !raw.fields.is_aligned() {
         return Err(HostError::Invalid);
     } else {
-        // SAFETY: not null, aligned, and by the contract twice as many texts as fields lie there.
+        // SAFETY: not null, aligned, and by the ABI it points to twice as many texts as there are headers.
         unsafe { slice::from_raw_parts(raw.fields, 2 * count) }
     };
     let fields: Result<Vec<_>, HostError> = texts
@@ -215,9 +215,9 @@ unsafe extern "C" fn cancel(filter: u32, token: u64) -> i32 {
     guarded(|host| host.cancel(filter, token))
 }
 
-/// Longest record of a guest, bytes; the rest is left out.
+/// Maximum length of a guest's log message in bytes; the rest is cut.
 const RECORD_BYTES_MAX: usize = 16 * 1024;
-/// Longest name of a metric or cluster; those who define them are stricter.
+/// Maximum length of the name of a metric or cluster; their definitions are stricter.
 const NAME_BYTES_MAX: usize = 256;
 const BOUNDS_MAX: usize = 32;
 const OUTBOUND_FIELDS_MAX: usize = 256;

@@ -1,11 +1,11 @@
-//! Which file a library came from, so that a changed one is noticed.
+//! Identity of a library file, for detecting changes.
 
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// A file as it was: another one at its path, or the same one written anew, has another identity.
+/// Identity of a file: another file at its path, or a modified file, has another identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FileIdentity {
     device: u64,
@@ -15,10 +15,10 @@ pub struct FileIdentity {
 }
 
 impl FileIdentity {
-    /// The identity of what lies at this path now.
+    /// Returns the current identity of the file at a path.
     ///
     /// # Errors
-    /// What the kernel says of `stat`.
+    /// The error of `stat`.
     pub fn of(path: &Path) -> io::Result<Self> {
         let status = fs::metadata(path)?;
         Ok(Self {
@@ -29,7 +29,7 @@ impl FileIdentity {
         })
     }
 
-    /// Whether both are one file to the loader of libraries, changed or not.
+    /// Whether both are one file to the dynamic loader, modified or not.
     pub(crate) fn is_same_file(&self, other: &Self) -> bool {
         (self.device, self.inode) == (other.device, other.inode)
     }

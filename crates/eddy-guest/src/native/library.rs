@@ -1,4 +1,4 @@
-//! An open library: makes filters and is entered to run them.
+//! Open native library: creates filters and enters them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::guest::{Guest, MadeFilter, find};
 use crate::reclaim::ReclaimQueue;
 use crate::thread::prepare_thread;
 
-/// A shared library by the contract, open until the process ends.
+/// Shared library that implements the filter ABI, open until the process ends.
 #[derive(Debug)]
 pub struct NativeLibrary {
     name: String,
@@ -27,14 +27,14 @@ pub struct NativeLibrary {
 }
 
 impl NativeLibrary {
-    /// Opens a library; the same file gives the same library.
+    /// Opens a library; the same file returns the same library.
     ///
-    /// All libraries of a process have one host, the first one given. Not for a worker's thread, and for a library in
-    /// Go not for the main thread; the thread must not end before the process does.
+    /// All libraries of a process share the first host passed. Must not be called on a worker's thread, nor on the main
+    /// thread for a library in Go. The calling thread must not end before the process does.
     ///
     /// # Errors
-    /// [`LoadError::Library`]: no such file, no library for this machine or this version of the contract, a second Go
-    /// runtime, or one that was changed since it was opened.
+    /// [`LoadError::Library`]: the file does not exist, is not a library for this machine or this ABI version, brings a
+    /// second Go runtime, or was changed since it was opened.
     pub fn open(path: &Path, host: &Arc<dyn HostApi>) -> Result<Arc<Self>, LoadError> {
         registry::open(path, host)
     }
@@ -44,32 +44,32 @@ impl NativeLibrary {
         Self { name, path: path.to_owned(), identity, has_go, opened }
     }
 
-    /// The file it was opened from.
+    /// Returns the file that the library was opened from.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The file as it was then.
+    /// Returns the identity that the file had when it was opened.
     pub fn identity(&self) -> &FileIdentity {
         &self.identity
     }
 
-    /// Whether it brought a Go runtime.
+    /// Whether the library contains a Go runtime.
     pub fn has_go(&self) -> bool {
         self.has_go
     }
 
-    /// The kit it was written with, name and version.
+    /// Returns name and version of the SDK.
     pub fn sdk(&self) -> &str {
         &self.opened.sdk
     }
 
-    /// What it was built with; may be empty.
+    /// Returns the toolchain that built the library; may be empty.
     pub fn toolchain(&self) -> &str {
         &self.opened.toolchain
     }
 
-    /// The names of its filters.
+    /// Returns the names of the filters.
     pub fn filters(&self) -> &[String] {
         &self.opened.filters
     }
@@ -77,7 +77,7 @@ impl NativeLibrary {
     pub(crate) fn stop(&self) {
         prepare_thread();
         if let Some(stop) = self.opened.entries.stop {
-            // SAFETY: by the contract `stop` may be called at any time on this thread.
+            // SAFETY: by the ABI `stop` may be called at any time on this thread.
             unsafe { stop() }
         }
     }
@@ -134,7 +134,7 @@ impl NativeEntryPoints {
         let mut error = abi::NativeText { data: message.as_mut_ptr(), len: message.len() };
         let mut info = abi::Info { size: crossing::size_of_u32::<abi::Info>(), ..abi::Info::default() };
         let (name, config) = (abi::NativeText::of(name.as_bytes()), abi::NativeText::of(config.as_bytes()));
-        // SAFETY: all that is pointed to is valid until the function returns, as the contract says.
+        // SAFETY: all that is pointed to is valid until the function returns, as the ABI requires.
         let result = unsafe { (self.filter_new)(name, config, id, &raw mut info, &raw mut error) };
         if result != abi::OK {
             return Err(refused(result, &message, error.len));
@@ -157,7 +157,7 @@ impl NativeEntryPoints {
         let mut error = abi::NativeText { data: message.as_mut_ptr(), len: message.len() };
         let mut number = 0;
         let config = abi::NativeText::of(config.as_bytes());
-        // SAFETY: all that is pointed to is valid until the function returns, as the contract says.
+        // SAFETY: all that is pointed to is valid until the function returns, as the ABI requires.
         let result = unsafe { (self.config_new)(filter, config, &raw mut number, &raw mut error) };
         if result != abi::OK {
             return Err(refused(result, &message, error.len));
@@ -171,18 +171,19 @@ impl NativeEntryPoints {
 
     pub(crate) fn free_filter(self, filter: u64) {
         prepare_thread();
-        // SAFETY: the number came from this library, and its last owner is gone.
+        // SAFETY: the number came from this library, and its last owner was dropped.
         unsafe { (self.filter_free)(filter) }
     }
 
     pub(crate) fn free_config(self, filter: u64, config: u64) {
         prepare_thread();
-        // SAFETY: both numbers came from this library, the configuration's last owner is gone, the filter's is not.
+        // SAFETY: both numbers came from this library; the configuration's last owner was dropped, the filter's was
+        // not.
         unsafe { (self.config_free)(filter, config) }
     }
 }
 
-/// What a guest wrote about an error; a length that lies shows no more than there is.
+/// Converts a guest's error message; an invalid length is limited to the buffer.
 fn refused(result: i32, message: &[u8], len: usize) -> LoadError {
     let text = message.get(..len.min(message.len())).unwrap_or_default();
     let text = String::from_utf8_lossy(text);

@@ -1,4 +1,4 @@
-//! Opens a file as a library and asks it who it is.
+//! Loads a shared library and reads its library table.
 
 use std::ffi::{CStr, CString};
 use std::fmt;
@@ -10,7 +10,7 @@ use std::ptr;
 use super::abi;
 use super::host;
 
-/// What a library said of itself, checked.
+/// Validated information that a library provides about itself.
 #[derive(Debug)]
 pub(crate) struct NativeLibraryInfo {
     pub(crate) sdk: String,
@@ -19,7 +19,7 @@ pub(crate) struct NativeLibraryInfo {
     pub(crate) entries: NativeEntryPoints,
 }
 
-/// The functions of a library. They stay where they are until the process ends: no library is ever closed.
+/// Functions of a library. They are valid until the process ends, because no library is ever closed.
 #[derive(Clone, Copy)]
 pub(crate) struct NativeEntryPoints {
     pub(crate) filter_new: unsafe extern "C" fn(
@@ -37,15 +37,15 @@ pub(crate) struct NativeEntryPoints {
     pub(crate) stop: Option<unsafe extern "C" fn()>,
 }
 
-/// Opens the library in this file, for as long as the process lives.
+/// Opens the library in a file, for as long as the process lives.
 ///
 /// # Errors
-/// Why it is none, or none for this version of eddy.
+/// The reason why it is not a filter library, or not one for this version of eddy.
 pub(crate) fn open(path: &Path, table: &'static abi::HostTable) -> Result<NativeLibraryInfo, String> {
-    // With a slash in it, so that no other place is searched.
+    // An absolute path contains a slash, so that the loader searches no other directory.
     let absolute = std::path::absolute(path).map_err(|error| error.to_string())?;
     let name = CString::new(absolute.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
-    // SAFETY: `name` is a C string. The library's initialisers run, which is what its operator asked for.
+    // SAFETY: `name` is a C string. The library's initialisers run, as its operator intends.
     let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
     if handle.is_null() {
         return Err(loader_error());
@@ -55,10 +55,10 @@ pub(crate) fn open(path: &Path, table: &'static abi::HostTable) -> Result<Native
     if symbol.is_null() {
         return Err("it has no symbol `eddy_library_open`, so it is no library of filters".to_owned());
     }
-    // SAFETY: by the contract, which its name declares, the symbol is a function of this type.
+    // SAFETY: by the ABI, which its name declares, the symbol is a function of this type.
     let open = unsafe { std::mem::transmute::<*mut libc::c_void, abi::OpenFn>(symbol) };
     host::forget_last_words();
-    // SAFETY: the table lives as long as the process, as the contract says.
+    // SAFETY: the table lives as long as the process, as the ABI requires.
     let library = unsafe { open(ptr::from_ref(table)) };
     if library.is_null() {
         let why = host::last_words().map(|text| format!(": {text}")).unwrap_or_default();
@@ -70,10 +70,10 @@ pub(crate) fn open(path: &Path, table: &'static abi::HostTable) -> Result<Native
     read(library.cast())
 }
 
-/// Reads and checks what a library offers.
+/// Reads and validates a library table.
 fn read(library: *const abi::NativeLibraryTable) -> Result<NativeLibraryInfo, String> {
     let head = library.cast::<[u32; 2]>();
-    // SAFETY: by the contract every version of the structure begins with these two numbers; it is aligned and not null.
+    // SAFETY: by the ABI every version of the structure begins with these two numbers; it is aligned and not null.
     let [abi, size] = unsafe { head.read() };
     if abi != abi::ABI {
         return Err(format!(
@@ -81,7 +81,7 @@ fn read(library: *const abi::NativeLibraryTable) -> Result<NativeLibraryInfo, St
             abi::ABI
         ));
     }
-    // `stop` came last and may be missing.
+    // `stop` was added last and may be missing.
     let least = offset_of!(abi::NativeLibraryTable, stop);
     let size = usize::try_from(size).unwrap_or(usize::MAX);
     if size < least {
@@ -89,10 +89,10 @@ fn read(library: *const abi::NativeLibraryTable) -> Result<NativeLibraryInfo, St
     }
     let mut known = [0_u8; size_of::<abi::NativeLibraryTable>()];
     let count = size.min(known.len());
-    // SAFETY: the library says that its structure has `size` bytes, of which no more are read; `known` is our own.
+    // SAFETY: the library declares that its structure has `size` bytes, and no more are read; `known` is our own.
     unsafe { ptr::copy_nonoverlapping(library.cast::<u8>(), known.as_mut_ptr(), count) };
-    // SAFETY: `known` holds as many bytes as the structure, of which all patterns are valid values: numbers, pointers and
-    // functions that may be missing.
+    // SAFETY: `known` has as many bytes as the structure, of which all patterns are valid values: numbers, pointers and
+    // functions that may be null.
     let raw = unsafe { known.as_ptr().cast::<abi::NativeLibraryTable>().read_unaligned() };
     let missing = |name: &str| format!("its function `{name}` is missing");
     Ok(NativeLibraryInfo {
@@ -120,7 +120,7 @@ fn names_of(raw: &abi::NativeLibraryTable) -> Result<Vec<String>, String> {
         return Err(format!("its list of {count} filters makes no sense"));
     }
     let name = |index: usize| {
-        // SAFETY: the library says that so many texts lie there; `index` is below.
+        // SAFETY: the library declares that many texts; `index` is below their number.
         let place = unsafe { raw.filters.add(index) };
         // SAFETY: as above; the list is aligned.
         let text = unsafe { place.read() };
@@ -137,13 +137,13 @@ fn text_of(text: abi::NativeText, what: &str) -> Result<String, String> {
     if text.data.is_null() || text.len > TEXT_BYTES_MAX {
         return Err(format!("its {what} of {} bytes makes no sense", text.len));
     }
-    // SAFETY: the library says that so many bytes lie there; their number is plausible and the address not null.
+    // SAFETY: the library declares that many bytes; their number is plausible and the address not null.
     let bytes = unsafe { std::slice::from_raw_parts(text.data, text.len) };
     String::from_utf8(bytes.to_vec()).map_err(|_| format!("its {what} is not UTF-8"))
 }
 
 fn loader_error() -> String {
-    // SAFETY: on Linux each thread has an error of its own; the text stays until this thread's next call of the loader.
+    // SAFETY: on Linux each thread has its own error; the text is valid until this thread's next call of the loader.
     let text = unsafe { libc::dlerror() };
     if text.is_null() {
         return "the loader of libraries does not say why".to_owned();

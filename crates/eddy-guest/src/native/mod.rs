@@ -1,7 +1,7 @@
-//! Shared libraries by the contract of `abi/eddy_filter.h`: in Go, Rust, C, or whatever else can build one.
+//! Shared libraries that implement the ABI of `abi/eddy_filter.h`: in Go, Rust, C, or any other language.
 //!
-//! [`NativeLibrary`] opens a file and turns the safe [`eddy_filter::Call`] into the `eddy_call` of the contract, in
-//! which the guest reads heads in place. What a guest answers is checked before anything is made of it. Libraries stay
+//! [`NativeLibrary`] opens a file and converts the safe [`eddy_filter::LibraryCall`] to the `eddy_call` of the ABI, in
+//! which the guest reads heads in place. A guest's results are validated before they are used. Libraries stay open
 //! until the process ends.
 
 pub(crate) mod abi;

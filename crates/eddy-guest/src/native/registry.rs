@@ -1,4 +1,4 @@
-//! The libraries of this process: each file once, one Go runtime, one host.
+//! Registry of the process's libraries: each file once, at most one Go runtime, one host.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,13 +15,13 @@ use crate::thread::prepare_thread;
 #[derive(Debug, Default)]
 struct Registry {
     libraries: Vec<Arc<NativeLibrary>>,
-    /// The file whose Go runtime this process has, whether or not it turned out to be a library of filters.
+    /// File whose Go runtime this process has, even if it turned out not to be a filter library.
     go: Option<PathBuf>,
 }
 
 static REGISTRY: Mutex<Registry> = Mutex::new(Registry { libraries: Vec::new(), go: None });
 
-/// The library in this file, opened now or before.
+/// Returns the library in a file; opens it if it is not open yet.
 pub(crate) fn open(path: &Path, host: &Arc<dyn HostApi>) -> Result<Arc<NativeLibrary>, LoadError> {
     let failed = |why: String| LoadError::Library {
         message: format!("the library \"{}\" cannot be used: {why}", path.display()),
@@ -50,10 +50,10 @@ pub(crate) fn open(path: &Path, host: &Arc<dyn HostApi>) -> Result<Arc<NativeLib
     Ok(library)
 }
 
-/// Whether this process cannot open what now lies at this path, but a new one could.
+/// Whether this process cannot open the current file at this path, but a new process could.
 ///
-/// A library is never closed, so one that was changed or replaced has its old code here; and a process has one Go
-/// runtime, which comes with the first library that has one.
+/// A library is never closed, so a changed or replaced file still has its old code here. A process has one Go runtime,
+/// that of the first library that contains one.
 pub fn needs_new_process(path: &Path) -> bool {
     let Ok(identity) = FileIdentity::of(path) else { return false };
     let registry = lock();
@@ -67,14 +67,14 @@ pub fn needs_new_process(path: &Path) -> bool {
         || (registry.go.is_some() && go_runtime(path).is_ok_and(|go| go == GoRuntime::Inside))
 }
 
-/// Tells every library that the process is about to end. Only on the thread that makes filters.
+/// Calls `stop` of every library before the process ends. Only on the thread that creates filters.
 pub(crate) fn stop_all() {
     let libraries = lock().libraries.clone();
     libraries.iter().for_each(|library| library.stop());
 }
 
 impl Registry {
-    /// Takes note of the one Go runtime, before it is started.
+    /// Records the Go runtime of the process, before it is started.
     fn take_in_go(&mut self, path: &Path) -> Result<(), String> {
         if let Some(first) = &self.go {
             return Err(format!(
@@ -91,12 +91,12 @@ impl Registry {
 }
 
 fn is_main_thread() -> bool {
-    // SAFETY: asks for a number and touches nothing.
+    // SAFETY: returns a number and has no side effects.
     let thread = unsafe { libc::gettid() };
     u32::try_from(thread).is_ok_and(|thread| thread == std::process::id())
 }
 
-/// Refuses what is known not to work: "go1.26.8" is a version, "go1.27-devel" too.
+/// Refuses Go versions known not to work; versions look like "go1.26.8" or "go1.27-devel".
 fn check_toolchain(toolchain: &str) -> Result<(), String> {
     let Some(version) = toolchain.strip_prefix("go1.") else { return Ok(()) };
     let digits = version.bytes().take_while(u8::is_ascii_digit).count();
@@ -112,7 +112,7 @@ fn lock() -> MutexGuard<'static, Registry> {
     REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The oldest Go whose runtime the kit's way of calling has been measured with.
+/// Oldest Go version whose runtime has been tested with the SDK's calling method.
 const GO_MINOR_MIN: u32 = 24;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What one worker has of a module: a machine, or one for each exchange, and the streams in it.
+//! State of a module on one worker: one VM, or one per exchange, and its streams.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,37 +18,37 @@ use super::message_view::MessageSection;
 use super::settings::Isolation;
 use crate::failure::GuestFailure;
 
-/// What one worker has of a module.
+/// State of a module on one worker.
 #[derive(Default)]
 pub(super) struct WorkerInstance {
     worker: u16,
-    /// The worker's machine, where exchanges share one.
+    /// VM of the worker, if exchanges share one.
     machine: Option<PluginVm>,
-    /// Counts machines.
+    /// Counts the VMs.
     generation: u32,
-    /// Why the machine before failed.
+    /// Reason of the last VM failure.
     last_fault: GuestFailure,
     streams: Slab<WasmStream>,
-    /// By generation the stream whose machine it is, where each has its own.
+    /// Streams by the generation of their VM, if each has its own.
     owners: HashMap<u32, usize>,
 }
 
-/// An exchange in a module.
+/// Exchange in a module.
 struct WasmStream {
     context: ContextId,
     plugin: Arc<Plugin>,
-    /// The machine that it is in.
+    /// Generation of the stream's VM.
     generation: u32,
-    /// That machine, where it has its own.
+    /// VM of the stream, if it has its own.
     machine: Option<Box<PluginVm>>,
-    /// By direction, whether the head waits for the whole body.
+    /// By direction, whether the head is held until the whole body has arrived.
     is_held: [bool; 2],
-    /// By direction, whether a piece of the body has gone on before the last.
+    /// By direction, whether a piece of the body before the last has been passed on.
     has_passed: [bool; 2],
 }
 
 impl WorkerInstance {
-    /// Takes a machine for its worker.
+    /// Installs a VM for this worker.
     pub(super) fn adopt(&mut self, kernel: &ModuleShared, worker: u16, mut machine: PluginVm) {
         self.worker = worker;
         self.generation = self.generation.wrapping_add(1);
@@ -57,7 +57,7 @@ impl WorkerInstance {
         self.machine = Some(machine);
     }
 
-    /// Starts one more plugin in the machine, if there is one.
+    /// Starts a plugin in the VM, if there is one.
     pub(super) fn add(&mut self, kernel: &ModuleShared, plugin: &Arc<Plugin>) -> Result<(), GuestFailure> {
         let Some(machine) = &mut self.machine else { return Ok(()) };
         machine.add(kernel, plugin)?;
@@ -83,7 +83,7 @@ impl WorkerInstance {
                 Ok(verdict) => verdict,
                 Err(why) => {
                     call.edits.bytes_mut().truncate(base);
-                    // A log without room for the reason has room for none.
+                    // If the log has no room for the reason, it is omitted.
                     let _ = call.edits.push(position, &why.edit());
                     Verdict::Fault
                 }
@@ -204,7 +204,7 @@ impl WorkerInstance {
         self.sort_out(library, step.id, entered, is_own.then_some(key))
     }
 
-    /// Makes a stream; answers with the state that stands for it.
+    /// Creates a stream and returns the state that represents it.
     fn begin(&mut self, library: &WasmLibrary, plugin: Arc<Plugin>) -> Result<u64, GuestFailure> {
         let kernel = &library.kernel;
         let number = plugin.number;
@@ -237,7 +237,8 @@ impl WorkerInstance {
         Ok(self.streams.insert(stream) as u64 + 1)
     }
 
-    /// Takes a stream out, and with it the way to its machine: whoever has its place next gets no answer of its.
+    /// Removes a stream and the mapping of its VM, so that responses to its calls do not reach the next stream in its
+    /// slot.
     fn take(&mut self, key: usize) -> Option<WasmStream> {
         let stream = self.streams.try_remove(key)?;
         if !self.owners.is_empty() {
@@ -246,7 +247,7 @@ impl WorkerInstance {
         Some(stream)
     }
 
-    /// Ends all streams and machines, and tells them.
+    /// Ends all streams and VMs, with their callbacks.
     pub(super) fn stop(&mut self, plugins: &[Arc<Plugin>]) {
         for stream in self.streams.drain() {
             let context = stream.context;
@@ -254,7 +255,7 @@ impl WorkerInstance {
             let shared = self.machine.as_mut().filter(|_| is_shared);
             let mut own = stream.machine;
             if let Some(machine) = own.as_deref_mut().or(shared) {
-                // Whatever it still does ends with it.
+                // A failure does not matter, because the VM ends anyway.
                 let _ = machine.enter(&stream.plugin, None, |vm| vm.end(context));
             }
             if let Some(mut machine) = own {
@@ -268,12 +269,12 @@ impl WorkerInstance {
         }
     }
 
-    /// An exchange is over that was not logged.
+    /// Ends an exchange that did not reach the log phase.
     fn end(&mut self, library: &WasmLibrary, ended: &EndedExchange) {
         let Some(stream) = key_of(ended.state).and_then(|key| self.take(key)) else { return };
         let context = stream.context;
         if let Some(mut machine) = stream.machine {
-            // Whatever it still does ends with it.
+            // A failure does not matter, because the VM ends anyway.
             let _ = machine.enter(&stream.plugin, None, |vm| vm.end(context));
             machine.stop(std::slice::from_ref(&stream.plugin));
             return;
@@ -283,11 +284,11 @@ impl WorkerInstance {
         };
         let ended = machine.enter(&stream.plugin, None, |vm| vm.end(context));
         machine_settle(machine, &library.kernel, &ended);
-        // It was told by a record; nobody waits for what it says.
+        // The exchange has ended, so there is no verdict to return.
         let _ = self.sort_out(library, stream.plugin.id, ended, None);
     }
 
-    /// Tells a plugin of the answer to its call.
+    /// Delivers the response to a plugin's call.
     pub(super) fn deliver(&mut self, library: &WasmLibrary, token: CallToken, answer: CallAnswer) {
         let own = self.owners.get(&token.generation).copied();
         let stream = own.and_then(|key| self.streams.get_mut(key));
@@ -311,14 +312,14 @@ impl WorkerInstance {
         self.report(library, id, told, own);
     }
 
-    /// The period of a plugin is over.
+    /// Delivers a tick to a plugin.
     pub(super) fn tick(&mut self, library: &WasmLibrary, generation: u32, plugin: &Arc<Plugin>, turn: u8) {
         let Some(machine) = self.machine.as_mut().filter(|_| generation == self.generation) else { return };
         let ticked = machine.tick(&library.kernel, plugin, turn);
         self.report(library, plugin.id, ticked, None);
     }
 
-    /// A queue of a plugin's has an item.
+    /// Notifies a plugin of an item in its queue.
     pub(super) fn queue_ready(&mut self, library: &WasmLibrary, plugin: &Arc<Plugin>, queue: QueueId) {
         let Some(machine) = &mut self.machine else { return };
         let Some(root) = machine.root(plugin.number) else { return };
@@ -327,7 +328,7 @@ impl WorkerInstance {
         self.report(library, plugin.id, told, None);
     }
 
-    /// Sees to a callback that belongs to no exchange and failed.
+    /// Logs the failure of a callback that belongs to no exchange.
     fn report(
         &mut self,
         library: &WasmLibrary,
@@ -336,12 +337,12 @@ impl WorkerInstance {
         own: Option<usize>,
     ) {
         if let Err(why) = self.sort_out(library, id, done, own) {
-            // Beyond its share a filter is not heard.
+            // Messages beyond the filter's log limit are dropped.
             let _ = library.kernel.common.host.log(id, FilterLogLevel::Error, why.why.as_bytes());
         }
     }
 
-    /// Gives up the machine that failed in a callback of this filter's: the one of a stream, or the worker's.
+    /// Drops the VM that failed in a callback of this filter: a stream's own, or the worker's.
     fn sort_out<T>(
         &mut self,
         library: &WasmLibrary,
@@ -376,7 +377,7 @@ impl WorkerInstance {
     }
 }
 
-/// Sees to what a module asked for, if it is still there.
+/// Performs the deferred requests of a module, if its VM has not failed.
 fn machine_settle<T>(machine: &mut PluginVm, kernel: &ModuleShared, done: &Result<T, CallbackFailure>) {
     if done.as_ref().is_ok_and(|_| true) || done.as_ref().is_err_and(|broken| !broken.is_fatal) {
         machine.settle(kernel);
@@ -419,7 +420,7 @@ fn call_back(
     }
 }
 
-/// What a callback's answer means here.
+/// Converts a callback's action to a verdict.
 fn verdict_of(
     action: Action,
     wishes: Wishes,
@@ -439,7 +440,7 @@ fn verdict_of(
     }
     let may_collect = !view.is_end && !view.is_buffered && !has_calls;
     match view.phase {
-        // It waits for the body, of which it is shown the whole.
+        // The module waits for the body and then gets all of it.
         Phase::RequestHead | Phase::ResponseHead if may_collect && is_body_wanted => Verdict::Buffer,
         Phase::RequestBody | Phase::ResponseBody if may_collect => Verdict::Buffer,
         Phase::RequestHead
@@ -466,7 +467,7 @@ fn direction_of(phase: Phase) -> Direction {
     }
 }
 
-/// The place of a stream, from the state that stands for it.
+/// Returns the slab key of a stream from the state that represents it.
 fn key_of(state: u64) -> Option<usize> {
     usize::try_from(state.checked_sub(1)?).ok()
 }

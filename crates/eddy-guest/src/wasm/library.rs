@@ -1,4 +1,4 @@
-//! A module as a library of filters.
+//! Filter library of a proxy-wasm module.
 
 use std::fmt;
 use std::path::Path;
@@ -26,20 +26,20 @@ use crate::failure::GuestFailure;
 use crate::guest::{Guest, MadeFilter};
 use crate::reclaim::ReclaimQueue;
 
-/// A module as a library of filters: each filter is a plugin of it, each exchange a stream of that.
+/// Filter library of a module: each filter is a plugin of it, each exchange a stream of a plugin.
 pub struct WasmLibrary {
     pub(super) kernel: Arc<ModuleShared>,
     plugins: RwLock<Vec<Arc<Plugin>>>,
-    /// By worker, what it has of the module.
+    /// State of the module on each worker.
     cells: Box<[Mutex<WorkerInstance>]>,
-    /// By worker, answers to calls of its that came to others.
+    /// Responses for each worker that arrived on other workers.
     letters: Box<[Mutex<Vec<Letter>>]>,
     pub(super) spares: StandbyInstances,
-    /// The worker that is told of the next item in a queue.
+    /// Worker that is notified of the next queue item.
     next_worker: AtomicUsize,
 }
 
-/// What does not change of a library.
+/// Immutable part of a library.
 pub(super) struct ModuleShared {
     pub(super) me: Weak<WasmLibrary>,
     pub(super) common: Arc<Common>,
@@ -47,25 +47,25 @@ pub(super) struct ModuleShared {
     pub(super) shared: SharedView,
     pub(super) vm_config: Arc<[u8]>,
     pub(super) isolation: Isolation,
-    /// Whether it only shows that it can be made.
+    /// Whether the library is only created as a test.
     is_trial: bool,
 }
 
-/// An answer to a call, for the worker that made it.
+/// Response to a call, for the worker that made it.
 struct Letter {
     token: CallToken,
     answer: CallAnswer,
 }
 
 impl WasmLibrary {
-    /// Compiles a module, or takes what was compiled before and is kept in the folder `cache`. A library for a trial has no
-    /// more instances than are needed to see that it works.
+    /// Compiles a module, or loads the compiled code from the folder `cache`. A trial library has no more instances
+    /// than are needed to see that the module works.
     ///
     /// # Errors
     /// [`LoadError::Library`].
     ///
     /// # Cost
-    /// Milliseconds to seconds of all cores, for the first time.
+    /// Milliseconds to seconds of all cores, the first time.
     pub fn open(
         settings: &WasmSettings,
         host: &Arc<dyn HostApi>,
@@ -132,7 +132,7 @@ impl WasmLibrary {
         Ok(library)
     }
 
-    /// Ends every instance, and tells the filters and exchanges in it.
+    /// Ends every instance, with callbacks for its plugins and streams.
     pub(super) fn stop(&self) {
         if self.kernel.is_trial {
             return;
@@ -142,18 +142,18 @@ impl WasmLibrary {
         self.spares.stop(&plugins);
     }
 
-    /// The plugin with this number of the library.
+    /// Returns the plugin with this number of the library.
     pub(super) fn plugin(&self, number: u64) -> Option<Arc<Plugin>> {
         let plugins = self.plugins.read().unwrap_or_else(PoisonError::into_inner);
         plugins.get(usize::try_from(number).ok()?.checked_sub(1)?).map(Arc::clone)
     }
 
-    /// All plugins.
+    /// Returns all plugins.
     pub(super) fn plugins(&self) -> Vec<Arc<Plugin>> {
         self.plugins.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Starts a plugin wherever the library has a machine; answers with its number.
+    /// Starts a plugin in every VM of the library; returns its number.
     fn add(&self, id: u32, name: &str, root_id: &str, config: &str) -> Result<u64, LoadError> {
         let number = self.plugins().len();
         let plugin = Arc::new(Plugin {
@@ -173,7 +173,7 @@ impl WasmLibrary {
                     PluginVm::start(&self.kernel, std::slice::from_ref(&plugin)).map_err(refused)?;
                 if machine.embedding().periods.iter().any(|(_, period)| period.is_some()) {
                     let why = b"it asks for ticks, which come to nothing with `isolation: stream`: no instance outlives its exchange";
-                    // A record that is not wanted is none.
+                    // A message below the log level is dropped.
                     let _ = self.kernel.common.host.log(id, eddy_filter::FilterLogLevel::Warn, why);
                 }
             }
@@ -199,11 +199,11 @@ impl WasmLibrary {
         Ok(number as u64 + 1)
     }
 
-    /// Has a plugin told of an item in its queue.
+    /// Notifies a plugin of an item in its queue.
     fn queue_has_item(&self, queue: QueueId) {
         let count = self.cells.len().max(1);
         let worker = narrow(self.next_worker.fetch_add(1, Relaxed) % count);
-        // Where nobody is woken nobody asked to hear of it.
+        // If the host cannot wake a worker, no plugin listens.
         let _ = self.kernel.wake(worker, 0, WakeToken::Queue(queue), 0);
     }
 
@@ -241,19 +241,19 @@ impl WasmLibrary {
 }
 
 impl ModuleShared {
-    /// Has a tick come when a period is over.
+    /// Schedules the next tick of a plugin.
     pub(super) fn arm(&self, root: PluginRootContext, worker: u16, generation: u32) {
         let Some(period_ms) = root.period_ms else { return };
         let Ok(plugin) = u16::try_from(root.number) else { return };
         let token = WakeToken::Tick { generation, plugin, turn: root.turn };
-        // Where nobody is woken there are no ticks.
+        // If the host cannot wake a worker, there are no ticks.
         let _ = self.wake(worker, period_ms, token, root.id);
     }
 
-    /// Has the library woken.
+    /// Wakes the library on a worker.
     ///
     /// # Errors
-    /// A host without workers, as in a trial, wakes nobody.
+    /// A host without workers, as in a trial, cannot wake any.
     pub(super) fn wake(
         &self,
         worker: u16,
@@ -291,17 +291,18 @@ impl FilterLibrary for WasmLibrary {
             self.deliver(token, answer);
         } else if let Some(letters) = self.letters.get(usize::from(token.worker)) {
             letters.lock().unwrap_or_else(PoisonError::into_inner).push(Letter { token, answer });
-            // A worker with no room for this has no room for the next either; the call times out in the module.
+            // If the wake-up queue of the worker is full, further wake-ups fail as well; the call times out in the
+            // module.
             let _ = self.kernel.wake(token.worker, 0, WakeToken::Letters, event.filter);
         }
     }
 }
 
 impl WasmLibrary {
-    /// Makes a filter; `root_id` says which of the module's it is.
+    /// Creates a filter; `root_id` selects one of the module's filters.
     ///
     /// # Errors
-    /// [`LoadError::Refused`] with what the module says.
+    /// [`LoadError::Refused`] with the module's message.
     pub fn filter_of(
         &self,
         name: &str,
@@ -311,15 +312,16 @@ impl WasmLibrary {
         reclaim_queue: &ReclaimQueue,
     ) -> Result<MadeFilter, LoadError> {
         let number = self.add(id, name, root_id, config)?;
-        // With the last filter the library ends on the thread that makes them.
+        // The library is dropped with its last filter, on the thread that creates filters.
         let library = self.kernel.me.upgrade();
         let owner = reclaim_queue.owner(LibraryKeepAlive::default(), move || drop(library));
-        // Kits export every callback; a module that means another length says so, as it must elsewhere.
+        // SDKs export every callback, so exports do not tell whether a module changes bodies. A module that changes the
+        // length must change `content-length`, as on other proxies.
         let info = FilterInfo { interest: self.interest(), keeps_length: true };
         Ok(MadeFilter { number, info, owner })
     }
 
-    /// The phases that the module has callbacks for.
+    /// Returns the phases for which the module has callbacks.
     fn interest(&self) -> Interest {
         let has = |callback| self.kernel.image.module().has(callback);
         let phases: Vec<Phase> =
@@ -370,7 +372,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// There are at most 256 workers.
+/// Narrows a worker number; there are at most 256 workers.
 fn narrow(worker: usize) -> u16 {
     u16::try_from(worker).unwrap_or(u16::MAX)
 }
@@ -386,5 +388,5 @@ const PHASES: [(Phase, Callback); 8] = [
     (Phase::Log, Callback::Done),
 ];
 
-/// Longest time that each step of a start may take where it holds nobody up.
+/// Time limit of each start step if no exchange waits for it.
 const START_TIME_MAX: Duration = Duration::from_secs(1);

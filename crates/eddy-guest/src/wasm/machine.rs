@@ -1,4 +1,4 @@
-//! A machine: a running instance of a module with the plugins of its library.
+//! Running VM of a module with the plugins of its library.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use super::embedding::{Common, Embedding, Plugin};
 use super::library::ModuleShared;
 use crate::failure::GuestFailure;
 
-/// A machine with the plugins that were started in it.
+/// VM with the plugins that were started in it.
 pub(super) struct PluginVm {
     vm: Vm<Embedding>,
-    /// By number of the plugin, its context.
+    /// Root contexts of the plugins.
     roots: Vec<PluginRootContext>,
 }
 
@@ -26,26 +26,26 @@ pub(super) struct PluginRootContext {
     /// The host's number of the filter.
     pub(super) id: u32,
     pub(super) context: ContextId,
-    /// Milliseconds from tick to tick, if it wants ticks.
+    /// Tick period in milliseconds, if the plugin requested ticks.
     pub(super) period_ms: Option<u32>,
-    /// Counts the periods that it asked for, so that ticks of an earlier one are not told.
+    /// Counts the requested periods, so that ticks of an earlier one are ignored.
     pub(super) turn: u8,
 }
 
-/// Why a callback did not come to its end.
+/// Failure of a callback.
 #[derive(Debug)]
 pub(super) struct CallbackFailure {
     pub(super) why: GuestFailure,
-    /// Whether the machine is of no more use.
+    /// Whether the VM can no longer be used.
     pub(super) is_fatal: bool,
-    /// Whether eddy itself failed, so that nothing of the machine can be looked at any more.
+    /// Whether a host function panicked, so that the VM's host state is lost.
     pub(super) is_lost: bool,
 }
 
-/// What a stream is shown.
+/// View and edit log for a stream's callback.
 pub(super) struct StreamPhaseView<'a> {
     pub(super) view: &'a ExchangeView<'a>,
-    /// Takes what is changed; what is there already is shown.
+    /// Log for new edits; edits that it already has are visible to the module.
     pub(super) edits: &'a mut EditLog,
     pub(super) step: u16,
     pub(super) is_head_open: bool,
@@ -53,10 +53,10 @@ pub(super) struct StreamPhaseView<'a> {
 }
 
 impl PluginVm {
-    /// Starts a machine and the plugins in it.
+    /// Starts a VM and its plugins.
     ///
     /// # Errors
-    /// Why it does not run, with what it said.
+    /// The reason of the failure, with the module's log messages.
     pub(super) fn start(kernel: &ModuleShared, plugins: &[Arc<Plugin>]) -> Result<Self, GuestFailure> {
         let mut embedding = Embedding::new(Arc::clone(&kernel.common), kernel.shared.clone());
         embedding.current = plugins.first().map(Arc::clone);
@@ -72,10 +72,10 @@ impl PluginVm {
         Ok(machine)
     }
 
-    /// Starts one more plugin.
+    /// Starts another plugin.
     ///
     /// # Errors
-    /// Why it does not run, with what it said.
+    /// The reason of the failure, with the module's log messages.
     pub(super) fn add(&mut self, kernel: &ModuleShared, plugin: &Arc<Plugin>) -> Result<(), GuestFailure> {
         let embedding = self.vm.host_mut();
         embedding.is_starting = true;
@@ -111,7 +111,7 @@ impl PluginVm {
         Ok(())
     }
 
-    /// Tells the plugins that the machine ends. One that is not done yet is not waited for.
+    /// Ends the plugins of the VM. A plugin that delays its end is deleted immediately.
     pub(super) fn stop(&mut self, plugins: &[Arc<Plugin>]) {
         for root in std::mem::take(&mut self.roots) {
             let Some(plugin) = plugins.iter().find(|plugin| plugin.number == root.number) else { continue };
@@ -126,7 +126,7 @@ impl PluginVm {
         }
     }
 
-    /// Gives the machine to a worker.
+    /// Assigns the VM to a worker.
     pub(super) fn adopt(&mut self, worker: u16, generation: u32) {
         let embedding = self.vm.host_mut();
         (embedding.worker, embedding.generation) = (worker, generation);
@@ -136,15 +136,15 @@ impl PluginVm {
         self.vm.host_mut()
     }
 
-    /// The context of a plugin.
+    /// Returns the root context of a plugin.
     pub(super) fn root(&self, number: usize) -> Option<ContextId> {
         self.roots.iter().find(|root| root.number == number).map(|root| root.context)
     }
 
-    /// Enters the module on behalf of a plugin, or of a stream of its.
+    /// Enters the module on behalf of a plugin, or of one of its streams.
     ///
     /// # Errors
-    /// Why it did not come to its end.
+    /// The failure of the callback.
     pub(super) fn enter<T>(
         &mut self,
         plugin: &Arc<Plugin>,
@@ -165,10 +165,11 @@ impl PluginVm {
         }
     }
 
-    /// Enters the module while a view is shown; what it changes goes into the log. `then` looks at what it left.
+    /// Enters the module with a view; the module's edits are appended to the log. `then` is called with the host state
+    /// afterwards.
     ///
     /// # Errors
-    /// Why it did not come to its end.
+    /// The failure of the callback.
     pub(super) fn enter_with<T, U>(
         &mut self,
         shown: StreamPhaseView<'_>,
@@ -183,8 +184,9 @@ impl PluginVm {
         message_view.is_head_open = is_head_open;
         message_view.is_body_whole = is_body_whole;
         std::mem::swap(&mut message_view.edits, edits);
-        // SAFETY: the view is borrowed for longer than this function, and nothing uses the message_view between `take_back` below and
-        // the next time it is lent. Where eddy fails on the way, the machine is never entered again.
+        // SAFETY: the view is borrowed for longer than this function, and nothing uses the message view between
+        // `take_back` below and the next time it is lent. If a host function panics meanwhile, the VM is never entered
+        // again.
         unsafe { message_view.lend(view) };
         message_view.replay();
         let answer = match self.enter(plugin, Some(stream), call) {
@@ -199,7 +201,7 @@ impl PluginVm {
         answer
     }
 
-    /// Sees to what the module asked for and what goes beyond its callback: streams that go on, ticks.
+    /// Performs requests of the module that outlast its callback: resumes streams and schedules ticks.
     pub(super) fn settle(&mut self, kernel: &ModuleShared) {
         let embedding = self.vm.host_mut();
         embedding.go_on();
@@ -212,7 +214,7 @@ impl PluginVm {
         }
     }
 
-    /// The period of a plugin is over, unless it asked for another meanwhile.
+    /// Delivers a tick to a plugin, unless it requested another period meanwhile.
     pub(super) fn tick(
         &mut self,
         kernel: &ModuleShared,
@@ -234,7 +236,7 @@ impl PluginVm {
     }
 }
 
-/// A reason with what the module said before it.
+/// Appends the module's log messages to a failure.
 fn with_said(failure: GuestFailure, said: &[String]) -> GuestFailure {
     if said.is_empty() {
         failure
@@ -243,7 +245,7 @@ fn with_said(failure: GuestFailure, said: &[String]) -> GuestFailure {
     }
 }
 
-/// The reason for a fault of the module: the limit and its key where it met one.
+/// Converts a fault of the module to a failure, with the limit and its configuration key if it exceeded one.
 fn failure_of(common: &Common, fault: &ModuleFault) -> GuestFailure {
     match fault.kind() {
         ModuleFaultKind::Memory => GuestFailure::of_memory("wasm.memory", common.memory_bytes, fault),

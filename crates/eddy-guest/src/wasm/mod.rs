@@ -1,11 +1,11 @@
-//! Filters in Wasm, by the contract proxy-wasm.
+//! Wasm filters that use the proxy-wasm ABI.
 //!
-//! A [`WasmLibrary`] is a module. Each filter of the configuration is a plugin of it, each exchange a stream of that. A
-//! machine belongs to a worker ([`Isolation::Worker`]) or to an exchange ([`Isolation::Stream`]); when it fails, the exchanges in it
-//! fail by the filter's policy, and the next one finds another machine.
+//! A [`WasmLibrary`] is a module. Each configured filter is a plugin of it, each exchange a stream of a plugin. A VM
+//! belongs to a worker ([`Isolation::Worker`]) or to an exchange ([`Isolation::Stream`]). When it fails, its exchanges
+//! fail according to the filter's failure policy, and the next exchange gets another VM.
 //!
-//! `library.rs` is what eddy sees, `cell.rs` what one worker has, `machine.rs` a running instance. `embedding/` are the host
-//! functions, `message_view/` what a module is shown of an exchange.
+//! `library.rs` is the interface to eddy, `cell.rs` the state of one worker, `machine.rs` a VM. `embedding/` implements
+//! the host functions, `message_view/` the view of an exchange.
 
 mod cell;
 mod embedding;

@@ -1,17 +1,17 @@
-//! The modules that are open, for the end of the process.
+//! Registry of open modules, for the end of the process.
 
 use std::sync::{Arc, Mutex, Weak};
 
 use super::library::{WasmLibrary, lock};
 
-/// Notes a module.
+/// Registers a module.
 pub(super) fn note(library: &Arc<WasmLibrary>) {
     let mut open = lock(&OPEN);
     open.retain(|known| known.strong_count() > 0);
     open.push(Arc::downgrade(library));
 }
 
-/// Ends the instances of all modules, and tells them. Only on the thread that makes filters.
+/// Ends the instances of all modules, with their callbacks. Only on the thread that creates filters.
 pub(crate) fn stop_all() {
     let open = std::mem::take(&mut *lock(&OPEN));
     open.iter().filter_map(Weak::upgrade).for_each(|library| library.stop());

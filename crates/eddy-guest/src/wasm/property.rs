@@ -1,7 +1,7 @@
-//! Properties: facts about an exchange under names that modules know from other proxies.
+//! Properties: information about an exchange under names that modules know from other proxies.
 //!
-//! A number is eight bytes, the lowest first; a point in time is nanoseconds since 1970; a truth is one byte; a map of
-//! fields lies as maps lie in a module's memory; all else is text.
+//! A number is eight bytes, little-endian; a time is in nanoseconds since 1970; a boolean is one byte; a header map is
+//! in the serialized form of proxy-wasm; all others are text.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use eddy_http::Version;
 
 use super::message_view::{MessageSection, MessageView, scheme};
 
-/// The value of a property of the exchange that is shown; none where there is no such property, or not now.
+/// Returns a property of the current exchange; `None` if it does not exist, or not in this phase.
 pub(crate) fn of_exchange<'a>(message_view: &'a MessageView, path: &[&[u8]]) -> Option<Cow<'a, [u8]>> {
     let view = message_view.view()?;
     match path {
@@ -101,7 +101,8 @@ fn response<'a>(
     }
 }
 
-/// A value that another filter has noted: of JSON a text as it is, a number as one with a fraction, a truth as a byte.
+/// Returns a metadata value of another filter: a JSON string as text, a number as a 64-bit float, a boolean as one
+/// byte.
 fn metadata<'a>(
     message_view: &MessageView,
     view: &ExchangeView<'a>,
@@ -113,8 +114,8 @@ fn metadata<'a>(
     Some(serde_json::from_slice(&json).ok().and_then(plain).unwrap_or_else(|| json.into()))
 }
 
-/// The last value of a message's field, which is the one that counts: the bytes of a text where they lie in the body, as
-/// long as that is whole and the module has not changed it; else as metadata.
+/// Returns the last value of a message field, which is the effective one. A text is returned as its bytes in the body,
+/// as long as the body is complete and the module has not changed it; other values as from metadata.
 fn message_field<'a>(
     message_view: &'a MessageView,
     view: &ExchangeView<'a>,
@@ -129,7 +130,7 @@ fn message_field<'a>(
     plain(last)
 }
 
-/// Where the values of a message's field stand in the body: two numbers each, an offset and a length.
+/// Returns the positions of a message field's values in the body: two numbers each, offset and length.
 fn message_field_places<'a>(view: &ExchangeView<'a>, key: &[u8]) -> Option<Cow<'a, [u8]>> {
     let mut all = Vec::new();
     for place in field_places(view.about.metadata, key) {
@@ -139,7 +140,7 @@ fn message_field_places<'a>(view: &ExchangeView<'a>, key: &[u8]) -> Option<Cow<'
     (!all.is_empty()).then_some(all.into())
 }
 
-/// A value of JSON that is no list and no mapping: a text as it is, a number as one with a fraction, a truth as a byte.
+/// Converts a scalar JSON value: a string to text, a number to a 64-bit float, a boolean to one byte.
 fn plain(value: serde_json::Value) -> Option<Cow<'static, [u8]>> {
     match value {
         serde_json::Value::String(text) => Some(text.into_bytes().into()),
@@ -151,7 +152,7 @@ fn plain(value: serde_json::Value) -> Option<Cow<'static, [u8]>> {
     }
 }
 
-/// Fields as they lie in a module's memory.
+/// Serializes headers as a map in a module's memory.
 fn map(message_view: &MessageView, part: MessageSection) -> Vec<u8> {
     let (mut count, mut lengths, mut contents) = (0_u32, Vec::new(), Vec::new());
     message_view.visit(part, &mut |name, value| {
@@ -173,14 +174,14 @@ fn number(number: u64) -> Option<Cow<'static, [u8]>> {
     Some(number.to_le_bytes().to_vec().into())
 }
 
-/// The port of an address.
+/// Returns the port of an address.
 fn port_of(address: &[u8]) -> Option<Cow<'static, [u8]>> {
     let colon = address.iter().rposition(|byte| *byte == b':')?;
     let port = std::str::from_utf8(address.get(colon + 1..)?).ok()?;
     number(port.parse().ok()?)
 }
 
-/// The path or the query of a target.
+/// Returns the path or the query of a target.
 fn split(target: Cow<'_, [u8]>, index: usize) -> Cow<'_, [u8]> {
     match target {
         Cow::Borrowed(target) => {
@@ -192,5 +193,5 @@ fn split(target: Cow<'_, [u8]>, index: usize) -> Cow<'_, [u8]> {
     }
 }
 
-/// The number of a listener that takes requests of clients.
+/// Number of a listener for client requests.
 const INBOUND: u64 = 1;

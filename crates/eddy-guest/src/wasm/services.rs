@@ -1,4 +1,4 @@
-//! What modules by proxy-wasm have in common in this process, and how one is compiled.
+//! Shared data of proxy-wasm modules in this process, and their compilation.
 
 use std::fs;
 use std::path::Path;
@@ -9,13 +9,13 @@ use wasm_sandbox::Engine;
 
 use crate::engine::with_sources;
 
-/// Values and queues that modules share.
+/// Data and queues shared by modules.
 pub(super) static SERVICES: LazyLock<Arc<SharedServices>> = LazyLock::new(Arc::default);
 
 /// Reads and compiles a module.
 ///
 /// # Errors
-/// Why it cannot be used.
+/// The reason why it cannot be used.
 pub(super) fn compile(engine: &Engine, path: &Path) -> Result<Module, String> {
     let length = fs::metadata(path).map_err(|error| error.to_string())?.len();
     if length > MODULE_BYTES_MAX {
@@ -25,5 +25,5 @@ pub(super) fn compile(engine: &Engine, path: &Path) -> Result<Module, String> {
     Module::compile(engine, &code, UnknownImports::Refuse).map_err(|error| with_sources(&error))
 }
 
-/// Largest file of a module.
+/// Maximum size of a module file.
 const MODULE_BYTES_MAX: u64 = 256 << 20;

@@ -1,32 +1,32 @@
-//! What a module may do, as it is configured.
+//! Configured settings of a module.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A module and what it may do. Filters whose settings are equal share a library, and with it instances.
+/// Settings of a module. Filters with equal settings share a library and thus its instances.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WasmSettings {
-    /// The file.
+    /// Module file.
     pub module: PathBuf,
-    /// Names the machine among those of the module.
+    /// VM ID, which groups shared data.
     pub vm_id: String,
-    /// What an instance gets when it starts.
+    /// VM configuration, passed to an instance when it starts.
     pub vm_config: String,
-    /// How far a fault reaches.
+    /// Scope of a failure.
     pub isolation: Isolation,
-    /// Largest memory of an instance.
+    /// Maximum memory per instance in bytes.
     pub memory_bytes: u64,
-    /// Longest time of one call.
+    /// Maximum CPU time per call.
     pub cpu: Duration,
-    /// The environment that the module sees.
+    /// Environment variables that the module sees.
     pub env: Vec<(String, String)>,
 }
 
-/// How far a fault of a module reaches.
+/// Scope of a module's failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Isolation {
-    /// To all exchanges of its worker: each worker has one instance.
+    /// All exchanges of a worker: each worker has one instance.
     Worker,
-    /// To one exchange: each has an instance of its own.
+    /// One exchange: each has an instance of its own.
     Stream,
 }

@@ -1,7 +1,7 @@
-//! A machine in reserve, so that one that failed is replaced at once.
+//! Standby VM that immediately replaces a failed one.
 //!
-//! The reserve is filled up on a thread of its own: a start may take long, and no exchange waits for it. The more machines
-//! failed lately, the later.
+//! The standby VM is started on a thread of its own, because a start may take long and must not delay an exchange.
+//! After repeated failures the start is delayed increasingly.
 
 use std::sync::{Arc, Mutex, Weak};
 use std::thread;
@@ -15,7 +15,7 @@ use super::machine::PluginVm;
 use super::token::WakeToken;
 use crate::failure::GuestFailure;
 
-/// The reserve of a library.
+/// Standby VM of a library.
 pub(super) struct StandbyInstances {
     kernel: Arc<ModuleShared>,
     state: Mutex<StandbyState>,
@@ -25,12 +25,12 @@ pub(super) struct StandbyInstances {
 struct StandbyState {
     ready: Option<PluginVm>,
     is_starting: bool,
-    /// Machines that failed without a calm in between.
+    /// Number of failures without a calm period in between.
     failures: u32,
     last_failure: Option<Instant>,
-    /// Why the last machine failed.
+    /// Failure of the last VM.
     last_fault: GuestFailure,
-    /// Why the last start failed.
+    /// Failure of the last start.
     refusal: Option<GuestFailure>,
 }
 
@@ -39,12 +39,12 @@ impl StandbyInstances {
         Self { kernel, state: Mutex::default() }
     }
 
-    /// Puts a machine in reserve, in the place of one that is there.
+    /// Sets the standby VM, replacing an existing one.
     pub(super) fn put(&self, machine: PluginVm) {
         lock(&self.state).ready = Some(machine);
     }
 
-    /// Ends the machine in reserve, and tells it.
+    /// Ends the standby VM, with its callbacks.
     pub(super) fn stop(&self, plugins: &[Arc<Plugin>]) {
         let ready = lock(&self.state).ready.take();
         if let Some(mut machine) = ready {
@@ -52,7 +52,7 @@ impl StandbyInstances {
         }
     }
 
-    /// Notes that a machine failed.
+    /// Records the failure of a VM.
     pub(super) fn note_failure(&self, why: &GuestFailure) {
         let mut state = lock(&self.state);
         let now = Instant::now();
@@ -62,10 +62,10 @@ impl StandbyInstances {
         state.last_fault.clone_from(why);
     }
 
-    /// Takes the machine in reserve for a worker, and has another started.
+    /// Takes the standby VM for a worker, and schedules the start of another.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason why there is none.
     pub(super) fn take(&self, worker: u16) -> Result<PluginVm, GuestFailure> {
         let mut state = lock(&self.state);
         let ready = state.ready.take();
@@ -89,13 +89,13 @@ impl StandbyInstances {
         })
     }
 
-    /// Starts a machine now that it is time.
+    /// Starts a VM after the delay.
     pub(super) fn fill(&self) {
         let mut state = lock(&self.state);
         state.is_starting = self.start();
     }
 
-    /// Starts a machine on a thread of its own; whether there is one.
+    /// Starts a VM on a thread of its own; returns whether the thread was created.
     fn start(&self) -> bool {
         let library = Weak::clone(&self.kernel.me);
         thread::Builder::new().name("eddy-wasm".to_owned()).spawn(move || fill_up(&library)).is_ok()
@@ -118,7 +118,7 @@ impl StandbyInstances {
     }
 }
 
-/// Starts a machine, unless the library is gone by then.
+/// Starts a VM, unless the library has been dropped.
 fn fill_up(library: &Weak<WasmLibrary>) {
     let Some(library) = library.upgrade() else { return };
     let plugins = library.plugins();
@@ -126,23 +126,23 @@ fn fill_up(library: &Weak<WasmLibrary>) {
     if let Err(why) = &started {
         let text = format!("an instance of the module does not start again: {why}");
         let id = plugins.first().map_or(0, |plugin| plugin.id);
-        // Beyond its share it is not heard.
+        // Messages beyond the filter's log limit are dropped.
         let _ = library.kernel.common.host.log(id, FilterLogLevel::Error, text.as_bytes());
     }
     library.spares.filled(started);
 }
 
-/// How many milliseconds the next start waits after so many failures.
+/// Returns the delay of the next start in milliseconds, by the number of failures.
 fn delay_after(failures: u32) -> u32 {
     let beyond = failures.saturating_sub(FAILURES_FREE);
     if beyond == 0 { 0 } else { (DELAY_MS_FIRST << (beyond.min(10) - 1)).min(DELAY_MS_MAX) }
 }
 
-/// Failures after which the next machine is started at once.
+/// Number of failures after which the next VM is still started at once.
 const FAILURES_FREE: u32 = 5;
 const DELAY_MS_FIRST: u32 = 10;
 const DELAY_MS_MAX: u32 = 1000;
-/// Time without a failure after which earlier ones count no more.
+/// Time without a failure after which earlier ones are ignored.
 const CALM: Duration = Duration::from_secs(10);
 
 #[cfg(test)]

@@ -1,17 +1,17 @@
-//! What a library wants to be woken for.
+//! Wake-up tokens of a library.
 
 use proxy_wasm_host::QueueId;
 
-/// What a library wants to be woken for, on a worker's thread.
+/// Reason why a library is woken on a worker's thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WakeToken {
-    /// The period of a plugin is over.
+    /// Tick of a plugin.
     Tick { generation: u32, plugin: u16, turn: u8 },
-    /// Answers to calls came to another worker.
+    /// Responses to calls arrived on another worker.
     Letters,
-    /// A queue has an item.
+    /// Queue with an item.
     Queue(QueueId),
-    /// Another machine may be started now.
+    /// Another VM may be started now.
     Refill,
 }
 

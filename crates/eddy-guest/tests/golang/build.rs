@@ -1,19 +1,20 @@
-//! Builds packages in Go for tests.
+//! Builds Go packages for tests.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What a package is built into.
+/// Build target of a package.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[allow(dead_code, reason = "not every kind of test has both")]
 pub(crate) enum Into {
-    /// A library for this machine.
+    /// Shared library for this machine.
     Library,
-    /// A module of Wasm.
+    /// Wasm module.
     Module,
 }
 
-/// Builds the package `package` of the folder `folder` of this tree; nothing where there is no Go, which skips the test.
+/// Builds the package `package` in the folder `folder` of this repository; returns `None` if Go is not installed, which
+/// skips the test.
 pub(crate) fn build(folder: &str, package: &str, into: Into, file: &str) -> Option<PathBuf> {
     if !test_peers::all_present(&[test_peers::GO]).expect("Go is not required") {
         return None;

@@ -1,6 +1,6 @@
-//! A library in Go: a panic anywhere is an error or a fault, and a process takes one Go runtime only.
+//! Go library tests: a panic anywhere is an error or a fault, and a process accepts only one Go runtime.
 //!
-//! Skipped aloud where there is no Go.
+//! Skipped with a message if Go is not installed.
 #![cfg(test)]
 
 mod build;

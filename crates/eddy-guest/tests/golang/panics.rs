@@ -1,4 +1,4 @@
-//! Panics of filters in Go, in each entry.
+//! Panics of Go filters in each entry point.
 
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
@@ -12,7 +12,7 @@ use eddy_guest::{GoRuntime, Guest, MadeFilter, NativeLibrary, go_runtime, needs_
 use super::build::{Into, build};
 use super::support::{HOST, host, next_id, reclaim_queue, run_in};
 
-/// The library, or nothing where there is no Go.
+/// Opens the library; `None` if Go is not installed.
 fn library() -> Option<Arc<NativeLibrary>> {
     static LIBRARY: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
         build("crates/eddy-guest/tests/golang/faults", ".", Into::Library, "libgofaults.so")

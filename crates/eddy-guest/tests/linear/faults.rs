@@ -1,4 +1,4 @@
-//! Modules that fail, wait and ask.
+//! Modules that fail, pause and call the host.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use eddy_http::{Field, FieldId, Fields, Method, Span};
 
 use super::support::{CALL_TIME_MAX, LinearTestBench};
 
-/// A head with a credential and other fields.
+/// Request head with credentials and other headers.
 struct CredentialHead {
     bytes: Vec<u8>,
     places: Vec<Field>,
@@ -91,7 +91,7 @@ fn a_module_that_never_returns_is_stopped_and_replaced() {
         assert_eq!((outcome.stopped, outcome.steps[1].verdict), (1, Verdict::Fault), "{name}");
         let shown = outcome.shown();
         assert!(shown[0] == "x-mark=seen" && shown[1].contains(why), "{name}: {shown:?}");
-        // The next exchange has an instance that knows the same filters.
+        // The next exchange gets a new instance with the same filters.
         let mut steps = [filters[0].1, filters[2].1];
         let outcome = bench.run(bench.exchange(2), &mut steps, Some(&head.view()), &[]);
         assert_eq!((outcome.stopped, outcome.shown().len()), (2, 1), "{name}");
@@ -127,7 +127,7 @@ fn what_a_filter_kept_goes_with_its_instance() {
         "{:?}",
         later.shown()
     );
-    // A new exchange has the same number in the new instance; the end of the old one is not its end.
+    // A new exchange has the same number in the new instance; the end of the old exchange must not end it.
     let exchange = bench.exchange(3);
     let mut steps = [count.1];
     let fresh = bench.run(exchange, &mut steps, Some(&head.view()), &[]);
@@ -218,7 +218,7 @@ fn a_crossing_takes_no_time() {
             .min();
         let best = best.unwrap();
         println!("{name}: {best:?} a crossing");
-        // Unoptimized, beside other tests; what it costs is measured by the benchmarks.
+        // An unoptimized build, in parallel with other tests; benchmarks measure the actual cost.
         assert!(best < Duration::from_millis(1), "{name}: {best:?}");
     }
 }

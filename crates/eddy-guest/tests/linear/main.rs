@@ -1,6 +1,6 @@
-//! A module in Go by the contract over linear memory: modules that fail, and what a crossing costs.
+//! Go module with the ABI over linear memory: failing modules, and the cost of a crossing.
 //!
-//! Skipped aloud where there is no Go.
+//! Skipped with a message if Go is not installed.
 #![cfg(test)]
 
 #[path = "../golang/build.rs"]

@@ -1,4 +1,4 @@
-//! The module of the kit's tests, and a host that keeps what it is told.
+//! Test module of the SDK, and a recording host.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::channel;
@@ -13,14 +13,14 @@ use eddy_guest::{Guest, LinearLibrary, LinearLimits, LinearModule, MadeFilter, R
 
 use super::build::{Into, build};
 
-/// A host that keeps what it is told.
+/// Host that records calls.
 pub(crate) struct FakeLinearHost {
     pub(crate) handles: HandleTable,
     pub(crate) metrics: MetricRegistry,
     pub(crate) said: Mutex<Vec<String>>,
     pub(crate) sent: Mutex<Vec<(u64, String)>>,
     pub(crate) resumed: Mutex<Vec<(Verdict, Vec<u8>)>>,
-    /// How long a request that is sent holds its thread up.
+    /// Time for which `send` blocks its thread.
     pub(crate) held_up: Mutex<Duration>,
 }
 
@@ -68,7 +68,7 @@ impl HostApi for FakeLinearHost {
     }
 }
 
-/// A library of its own, with a host of its own.
+/// Library with a host of its own.
 pub(crate) struct LinearTestBench {
     pub(crate) host: Arc<FakeLinearHost>,
     pub(crate) library: LinearLibrary,
@@ -76,7 +76,7 @@ pub(crate) struct LinearTestBench {
 }
 
 impl LinearTestBench {
-    /// The module, started; nothing where there is no Go.
+    /// Starts the module; `None` if Go is not installed.
     pub(crate) fn start() -> Option<Self> {
         let module = MODULE.as_ref()?;
         let host = Arc::new(FakeLinearHost {
@@ -92,7 +92,7 @@ impl LinearTestBench {
         Some(Self { host, library, next_turn: AtomicU32::new(1) })
     }
 
-    /// A filter of the module.
+    /// Creates a filter of the module.
     pub(crate) fn made(&self, name: &str, config: &str) -> (MadeFilter, FilterInvocation) {
         static IDS: AtomicU32 = AtomicU32::new(1);
         let id = IDS.fetch_add(1, Ordering::Relaxed);
@@ -101,7 +101,7 @@ impl LinearTestBench {
         (made, step)
     }
 
-    /// An exchange on the second worker.
+    /// Opens an exchange on the second worker.
     pub(crate) fn exchange(&self, slot: usize) -> Handle {
         self.host.handles.open(1, slot).unwrap()
     }
@@ -137,7 +137,7 @@ impl LinearTestBench {
     }
 }
 
-/// What came of a call.
+/// Outcome of a call.
 pub(crate) struct LinearTestOutcome {
     pub(crate) stopped: usize,
     pub(crate) steps: Vec<FilterInvocation>,
@@ -146,7 +146,7 @@ pub(crate) struct LinearTestOutcome {
 }
 
 impl LinearTestOutcome {
-    /// The changes as text.
+    /// Returns the edits as text.
     pub(crate) fn shown(&self) -> Vec<String> {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         self.edits
@@ -167,10 +167,10 @@ impl LinearTestOutcome {
     }
 }
 
-/// How long a call of the module may compute.
+/// Maximum CPU time of a call of the module.
 pub(crate) const CALL_TIME_MAX: Duration = Duration::from_millis(500);
 
-/// The module, built and compiled once for all tests of the process.
+/// Module, built and compiled once for all tests of the process.
 static MODULE: LazyLock<Option<LinearModule>> = LazyLock::new(|| {
     let path = build("sdk/go", "./internal/linear/testmodule", Into::Module, "gotest.wasm")?;
     let limits = LinearLimits { memory_bytes_max: 64 << 20, call_time_max: CALL_TIME_MAX };

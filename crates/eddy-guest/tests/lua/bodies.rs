@@ -192,7 +192,7 @@ fn fields_are_taken_out_where_they_stand() {
     let said = ["text ell 1 3", "number 42 4 0", "list lo 3 2", "flag false 2 0", "beyond nil nil nil"];
     let rest = ["broken nil nil nil", "none nil nil nil", "0+1", "3+2"];
     assert_eq!(play.said(), [said.as_slice(), &rest].concat());
-    // Without a body there are none, and pieces have none.
+    // There are no fields without a body, and none in pieces.
     assert_eq!(play.request(), goes_on(&[]));
     let pieces =
         Play::new("function envoy_on_request(h) for chunk in h:bodyChunks() do chunk:field('x') end end");

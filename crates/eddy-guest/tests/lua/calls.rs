@@ -1,4 +1,4 @@
-//! Requests of a script's own, and answers.
+//! Outbound requests of scripts, and local replies.
 
 use eddy_filter::{Phase, Verdict};
 
@@ -25,7 +25,7 @@ fn a_hook_waits_for_its_own_request() {
     let resumed = play.answer(token, 200, "Key: 1\r\nKEY: 2\r\n", "yes");
     let edits = ["add x-status=200", "add x-key=2", "add x-body=yes", "add x-one=11"].map(str::to_owned);
     assert_eq!(resumed, [(Verdict::Continue, edits.to_vec())]);
-    // Nobody waits for a second end.
+    // No hook waits for a second response.
     assert_eq!(play.answer(token, 200, "", ""), []);
 }
 
@@ -202,7 +202,7 @@ fn what_waits_goes_with_its_exchange() {
     play.tell(&[exchange.ended()]);
     assert_eq!(play.fail(play.last_sent().1, "exchange_over"), []);
     assert_eq!(play.said(), [] as [&str; 0]);
-    // Its place is free for the next.
+    // The slot is free for the next exchange.
     let mut next = play.exchange();
     next.request_head(true);
     assert_eq!(next.ended().state, exchange.ended().state);

@@ -1,4 +1,4 @@
-//! What LuaJIT makes of the interface: code that reads fields in place.
+//! JIT compilation of the interface: compiled code reads fields in place.
 
 use eddy_guest::LuaLimits;
 

@@ -1,4 +1,4 @@
-//! What scripts cost: allocations, which are asserted, and times, which are told.
+//! Cost of scripts: allocations are asserted, times are printed.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use eddy_guest::LuaLimits;
 
 use crate::support::{LuaTestPhase, Play};
 
-/// The time of one of `count` calls, the least of several rounds.
+/// Returns the time per call of `count` calls, the minimum of several rounds.
 fn least(count: u32, mut call: impl FnMut()) -> Duration {
     let round = |call: &mut dyn FnMut()| {
         let begin = Instant::now();
@@ -21,7 +21,7 @@ fn patient() -> LuaLimits {
     LuaLimits { cpu: Duration::from_secs(5), ..LuaLimits::default() }
 }
 
-/// Twenty fields, as a browser sends them.
+/// Request with twenty headers, as a browser sends it.
 fn request() -> String {
     let fields: String = (0..18).map(|index| format!("X-Field-{index}: value {index}\r\n")).collect();
     format!(

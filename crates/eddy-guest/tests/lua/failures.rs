@@ -1,4 +1,4 @@
-//! Scripts that fail, and what is left of the machine.
+//! Failing scripts and their effect on the VM.
 
 use std::time::{Duration, Instant};
 
@@ -88,7 +88,7 @@ fn a_hook_that_takes_too_much_memory_costs_its_machine_and_those_that_wait_there
         reason(&eats.request_head(true)),
         "it needs more memory than `lua.memory` allows (4MiB, 256KiB of it for one value)"
     );
-    // A new machine begins anew.
+    // The new VM starts from the beginning.
     assert_eq!(play.request(), goes_on(&["add x=1"]));
     let whole = LuaTestPhase { body: "x", is_end: true, is_buffered: true, trailers: "" };
     let came = waits.enter(Phase::RequestBody, whole);
@@ -160,7 +160,7 @@ fn libraries_can_be_allowed() {
     assert_eq!(play.said(), ["number4"]);
 }
 
-/// CPU time of this thread so far.
+/// Returns the CPU time of this thread so far.
 fn cpu_time() -> Duration {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     Duration::from_nanos(text.split(' ').next().unwrap().parse().unwrap())
@@ -182,7 +182,7 @@ fn a_script_that_nests_protected_calls_without_end_is_given_up_soon_while_it_is_
             .collect();
         took.sort();
         println!("{took:?}");
-        // The machine is made in one or two of them.
+        // One or two of the runs include the creation of the VM.
         assert!(took[1] < LuaLimits::default().cpu + Duration::from_millis(15), "{script}: {took:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! What the handle does beside message and facts.
+//! Other functions of the stream handle.
 
 use eddy_filter::FilterLogLevel;
 

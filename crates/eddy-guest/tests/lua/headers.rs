@@ -1,10 +1,10 @@
-//! Fields: read, changed, gone over.
+//! Headers: reading, changing, iterating.
 
 use eddy_filter::Verdict;
 
 use crate::support::{Play, goes_on, reason};
 
-/// What `h:logInfo` of these expressions says in `envoy_on_request`.
+/// Returns what `h:logInfo` logs for these expressions in `envoy_on_request`.
 fn said(expressions: &str) -> Vec<String> {
     let play = Play::new(&format!(
         "function envoy_on_request(handle) local h = handle:headers()\n\
@@ -14,7 +14,7 @@ fn said(expressions: &str) -> Vec<String> {
     play.said()
 }
 
-/// What becomes of a request whose headers are changed so.
+/// Returns the result of a request whose headers are changed by these statements.
 fn changed(statements: &str) -> crate::support::LuaPhaseResult {
     Play::new(&format!("function envoy_on_request(handle) local h = handle:headers() {statements} end"))
         .request()
@@ -76,7 +76,7 @@ fn changes_are_logged_and_seen_at_once() {
             "a,5 b.test:81"
         ]
     );
-    // The next exchange sees nothing of it.
+    // The next exchange does not see the changes.
     assert_eq!(play.request(), came);
 }
 
@@ -131,7 +131,7 @@ fn framing_is_left_to_eddy() {
         changed("h:replace('content-length', '1') h:remove('Transfer-Encoding') h:add('x', '1')"),
         goes_on(&["add x=1"])
     );
-    // Without it the body may get any length.
+    // Without the header the body may have any length.
     assert_eq!(
         changed("h:remove('content-length') h:add('x', '1')"),
         goes_on(&["remove content-length", "add x=1"])

@@ -1,10 +1,10 @@
-//! Facts beside the message, notes, contexts and shared stores.
+//! Stream info, metadata, configuration values and shared stores.
 
 use eddy_guest::{Guest, ReclaimQueue};
 
 use crate::support::{Play, goes_on, reason};
 
-/// What `h:logInfo` of these expressions says in `envoy_on_request`.
+/// Returns what `h:logInfo` logs for these expressions in `envoy_on_request`.
 fn said(expressions: &str) -> Vec<String> {
     let play = Play::new(&format!(
         "function envoy_on_request(h) local s = h:streamInfo()

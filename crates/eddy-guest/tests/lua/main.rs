@@ -1,4 +1,4 @@
-//! Scripts in Lua, entered as the gateway does.
+//! Lua scripts, entered as the gateway does.
 #![cfg(test)]
 
 mod bodies;

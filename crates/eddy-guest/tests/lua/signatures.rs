@@ -1,8 +1,8 @@
-//! Signatures that scripts verify. Keys and signatures were made by OpenSSL; the private keys were thrown away.
+//! Signatures that scripts verify. Keys and signatures were created with OpenSSL; the private keys were discarded.
 
 use crate::support::{Play, goes_on, reason};
 
-/// What `verifySignature` with these arguments gives, `data` being what was signed.
+/// Returns the result of `verifySignature` with these arguments; `data` is the signed text.
 fn verified(key: &str, hash: &str, signature: &str, data: &str) -> String {
     let play = Play::new(&format!(
         "local function bytes(hex) return (hex:gsub('..', function(two) return string.char(tonumber(two, 16)) end)) end

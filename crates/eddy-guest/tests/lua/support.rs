@@ -1,4 +1,4 @@
-//! A host that keeps what it is told, and exchanges taken through a script phase by phase.
+//! Recording host, and exchanges that pass through a script phase by phase.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,13 +12,13 @@ use eddy_filter::{
 use eddy_guest::{Guest, LuaLimits, LuaScript, LuaSource, MadeFilter, ReclaimQueue};
 use eddy_http::{Fields, HeadLimits, Method, RequestHead, ResponseHead};
 
-/// A host of two workers.
+/// Host with two workers.
 pub(crate) struct FakeLuaHost {
     metrics: MetricRegistry,
     pub(crate) said: Mutex<Vec<(FilterLogLevel, String)>>,
-    /// What was sent, as text, and its token.
+    /// Requests sent, as text, with their tokens.
     pub(crate) sent: Mutex<Vec<(String, u64)>>,
-    /// How exchanges were resumed: verdict and changes.
+    /// Resumed exchanges: verdict and edits.
     pub(crate) resumed: Mutex<Vec<(Verdict, Vec<String>)>>,
 }
 
@@ -72,7 +72,7 @@ impl HostApi for FakeLuaHost {
     }
 }
 
-/// A host of its own for a test.
+/// Returns a host for one test.
 pub(crate) fn host() -> Arc<FakeLuaHost> {
     Arc::new(FakeLuaHost {
         metrics: MetricRegistry::new(2),
@@ -93,17 +93,17 @@ pub(crate) fn load(
     LuaScript::load(&source, &host)
 }
 
-/// A script and what is made of it.
+/// Script with its filter and host.
 pub(crate) struct Play {
     pub(crate) host: Arc<FakeLuaHost>,
     pub(crate) script: Arc<LuaScript>,
     pub(crate) made: MadeFilter,
-    /// The filter's configuration under the rule; 0 for none.
+    /// Number of the rule's configuration; 0 for none.
     pub(crate) config: u64,
     exchanges: AtomicU32,
 }
 
-/// An exchange on its way through a script.
+/// Exchange that passes through a script.
 pub(crate) struct LuaTestExchange<'a> {
     play: &'a Play,
     step: FilterInvocation,
@@ -115,14 +115,14 @@ pub(crate) struct LuaTestExchange<'a> {
     pub(crate) metadata: DynamicMetadata,
 }
 
-/// What came of a phase.
+/// Result of a phase.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct LuaPhaseResult {
     pub(crate) verdict: Verdict,
     pub(crate) edits: Vec<String>,
 }
 
-/// One phase as a test writes it.
+/// Input of one phase.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct LuaTestPhase<'a> {
     pub(crate) body: &'a str,
@@ -137,7 +137,7 @@ impl Play {
         Self::with(text, LuaLimits::default())
     }
 
-    /// Loads a script that passes every response.
+    /// Loads a script with these limits and creates a filter.
     pub(crate) fn with(text: &str, limits: LuaLimits) -> Self {
         let host = host();
         let script = load(text, limits, &host).unwrap_or_else(|error| panic!("{error}"));
@@ -145,7 +145,7 @@ impl Play {
         Self { host, script, made, config: 0, exchanges: AtomicU32::new(1) }
     }
 
-    /// An exchange that has not begun.
+    /// Returns a new exchange.
     pub(crate) fn exchange(&self) -> LuaTestExchange<'_> {
         let number = self.exchanges.fetch_add(1, Ordering::Relaxed);
         LuaTestExchange {
@@ -166,22 +166,22 @@ impl Play {
         }
     }
 
-    /// The request's head of a new exchange without a body.
+    /// Enters the request head of a new exchange without a body.
     pub(crate) fn request(&self) -> LuaPhaseResult {
         self.exchange().request_head(true)
     }
 
-    /// The response's head of a new exchange without a body.
+    /// Enters the response head of a new exchange without a body.
     pub(crate) fn response(&self) -> LuaPhaseResult {
         self.exchange().enter(Phase::ResponseHead, LuaTestPhase { is_end: true, ..LuaTestPhase::default() })
     }
 
-    /// What the script has logged so far.
+    /// Returns the messages that the script has logged so far.
     pub(crate) fn said(&self) -> Vec<String> {
         self.host.said.lock().unwrap().iter().map(|(_, text)| text.clone()).collect()
     }
 
-    /// Tells the script of exchanges that are over.
+    /// Reports ended exchanges to the script.
     pub(crate) fn tell(&self, ended: &[EndedExchange]) {
         let (mut edits, current) = (EditLog::new(), AtomicU32::new(0));
         self.script.run(&mut LibraryCall {
@@ -199,7 +199,7 @@ impl Play {
         });
     }
 
-    /// Tells the script how a request of its own ended, and gives what the exchange was resumed with.
+    /// Delivers the response to an outbound request; returns the verdicts and edits with which exchanges were resumed.
     pub(crate) fn answer(
         &self,
         token: u64,
@@ -221,7 +221,7 @@ impl Play {
         })
     }
 
-    /// Tells the script that there is no answer.
+    /// Reports a failed outbound request to the script.
     pub(crate) fn fail(&self, token: u64, why: &str) -> Vec<(Verdict, Vec<String>)> {
         self.tell_event(&FilterEvent {
             kind: EventKind::Failed,
@@ -239,7 +239,7 @@ impl Play {
         std::mem::take(&mut self.host.resumed.lock().unwrap())
     }
 
-    /// What was sent last, and its token.
+    /// Returns the last request sent, and its token.
     pub(crate) fn last_sent(&self) -> (String, u64) {
         self.host.sent.lock().unwrap().last().expect("something was sent").clone()
     }
@@ -254,12 +254,12 @@ impl LuaTestExchange<'_> {
         self.enter(Phase::ResponseHead, LuaTestPhase { is_end, ..LuaTestPhase::default() })
     }
 
-    /// Whether the script keeps something of the exchange.
+    /// Whether the script keeps state for the exchange.
     pub(crate) fn has_state(&self) -> bool {
         self.step.state != 0
     }
 
-    /// The exchange as one that is over.
+    /// Returns the exchange as an ended one.
     pub(crate) fn ended(&self) -> EndedExchange {
         EndedExchange { filter: self.step.filter, state: self.step.state, reason: EndReason::Cut }
     }
@@ -279,7 +279,7 @@ impl LuaTestExchange<'_> {
         LuaPhaseResult { verdict, edits: shown(&edits) }
     }
 
-    /// Enters a phase as often as `run` wants, each time as if for the first; nothing else is done between.
+    /// Enters a phase as often as `run` is called, each time as if for the first; nothing else is done in between.
     pub(crate) fn repeat(
         &self,
         phase: Phase,
@@ -369,7 +369,7 @@ impl LuaTestExchange<'_> {
     }
 }
 
-/// Goes on with these changes.
+/// Result that continues with these edits.
 pub(crate) fn goes_on(edits: &[&str]) -> LuaPhaseResult {
     LuaPhaseResult {
         verdict: Verdict::Continue,
@@ -377,14 +377,14 @@ pub(crate) fn goes_on(edits: &[&str]) -> LuaPhaseResult {
     }
 }
 
-/// The reason of a hook that failed.
+/// Returns the reason of a failed hook.
 pub(crate) fn reason(came: &LuaPhaseResult) -> &str {
     assert_eq!(came.verdict, Verdict::Fault, "{came:?}");
     assert_eq!(came.edits.len(), 1, "{came:?}");
     came.edits[0].strip_prefix("fault ").expect("a reason")
 }
 
-/// The changes as text.
+/// Formats the edits as text.
 fn shown(edits: &EditLog) -> Vec<String> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let line = |edit: FilterEdit<'_>| match edit {

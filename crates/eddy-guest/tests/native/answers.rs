@@ -1,4 +1,4 @@
-//! Entering filters: what they see, what they say, and what becomes of those that lie.
+//! Entering filters: their views, their results, and the handling of invalid results.
 
 use std::process::Command;
 use std::slice;
@@ -139,12 +139,12 @@ fn answers_that_lie_are_faults() {
     ] {
         let filters = [make("set", "null"), make(name, "null"), make("pass", "null")];
         let outcome = with_view(Phase::RequestHead, |view| enter(&filters, Some(view), &[]));
-        // What lies behind an end that lies may have been entered or not; the first one is blamed where nobody else is known.
+        // After an invalid result it is unclear which steps were entered; the first one is blamed if no other is known.
         let stopped = if name == "lie-edits" { outcome.stopped } else { stopped };
         assert_eq!(outcome.stopped, stopped, "{name}");
         assert_eq!(outcome.steps[stopped].verdict, Verdict::Fault, "{name}");
         let others = outcome.steps.iter().filter(|step| step.verdict != Verdict::Continue).count();
-        // Edits of others count as long as it is clear who was entered.
+        // Edits of other filters count as long as it is clear which steps were entered.
         let records = if matches!(name, "verdict" | "stop-continue") { 2 } else { 1 };
         assert_eq!((others, outcome.edits.records().count()), (1, records), "{name}");
         assert!(outcome.shown().last().unwrap().contains("Fault"), "{name}");
@@ -244,7 +244,7 @@ fn the_tests_of_answers_hold_when_libraries_check_their_memory() {
     let asked = Command::new("cc").arg("-print-file-name=libasan.so").output().unwrap();
     let runtime = String::from_utf8(asked.stdout).unwrap().trim().to_owned();
     let output = Command::new(std::env::current_exe().unwrap())
-        // What counts time and stacks differs by design.
+        // Tests that measure time or stack size are skipped, because the sanitizer changes both.
         .args(["answers::", "--skip", "a_crossing", "--skip", "signal_stack"])
         .env(SANITIZER, "-fsanitize=address")
         .env("LD_PRELOAD", runtime)
@@ -292,7 +292,7 @@ fn a_crossing_allocates_nothing_and_takes_no_time() {
         let bare = ExchangeView { about: ExchangeInfo::default(), ..*view };
         let begun = Instant::now();
         (0..ROUNDS).for_each(|_| enter(&bare, 1));
-        // Optimised it is some 30 ns; a lock or a system call on the way would show even in a slow build.
+        // Some 30 ns when optimised; a lock or a system call in the path would be noticed even in an unoptimised build.
         let each = begun.elapsed() / ROUNDS;
         println!("{each:?} a crossing");
         assert!(each.as_micros() < 5, "{each:?} a crossing");

@@ -1,4 +1,4 @@
-//! Libraries in C that keep the contract and such that break it, opened and entered as the gateway does.
+//! C libraries that follow or violate the ABI, opened and entered as the gateway does.
 #![cfg(test)]
 
 mod answers;

@@ -1,4 +1,4 @@
-//! Opening libraries and making filters: what is wrong with them is said, and nothing else happens.
+//! Opening libraries and creating filters: errors are reported, and have no other effect.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Libraries built for a test, and a host that keeps what it is told.
+//! Libraries built for a test, and a recording host.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,7 @@ use eddy_filter::{
 };
 use eddy_guest::{Guest, MadeFilter, NativeLibrary, ReclaimQueue};
 
-/// A host that keeps what it is told.
+/// Host that records calls.
 pub(crate) struct FakeNativeHost {
     pub(crate) handles: HandleTable,
     pub(crate) metrics: MetricRegistry,
@@ -20,7 +20,7 @@ pub(crate) struct FakeNativeHost {
     pub(crate) resumed: AtomicU64,
 }
 
-/// The one host of this process.
+/// Host of this process.
 pub(crate) static HOST: LazyLock<Arc<FakeNativeHost>> = LazyLock::new(|| {
     Arc::new(FakeNativeHost {
         handles: HandleTable::new(2, 1024),
@@ -71,19 +71,19 @@ impl HostApi for FakeNativeHost {
 }
 
 impl FakeNativeHost {
-    /// What a filter has said so far.
+    /// Returns the messages that a filter has logged so far.
     pub(crate) fn said_by(&self, filter: u32) -> Vec<String> {
         let said = self.said.lock().unwrap();
         said.iter().filter(|(by, ..)| *by == filter).map(|(_, _, text)| text.clone()).collect()
     }
 }
 
-/// The host as libraries are given it.
+/// Returns the host as passed to libraries.
 pub(crate) fn host() -> Arc<dyn HostApi> {
     HOST.clone()
 }
 
-/// Builds the library of faults with these flags, once for each name.
+/// Builds the test library with these flags, once for each name.
 pub(crate) fn build(name: &str, flags: &[&str]) -> PathBuf {
     static BUILDING: Mutex<()> = Mutex::new(());
     let _one = BUILDING.lock().unwrap();
@@ -116,34 +116,34 @@ pub(crate) fn build(name: &str, flags: &[&str]) -> PathBuf {
     library
 }
 
-/// Holds the flag of the compiler that has libraries check their own use of memory.
+/// Environment variable with the compiler flag for a memory sanitizer.
 pub(crate) const SANITIZER: &str = "EDDY_TEST_SANITIZER";
 
-/// The library of faults, with nothing wrong in the library itself.
+/// Opens the test library, built without flags.
 pub(crate) fn faults() -> Arc<NativeLibrary> {
     static FAULTS: LazyLock<Arc<NativeLibrary>> =
         LazyLock::new(|| NativeLibrary::open(&build("faults", &[]), &host()).unwrap());
     FAULTS.clone()
 }
 
-/// A reclaim_queue that nobody watches.
+/// Returns a reclaim queue without a wake-up function.
 pub(crate) fn reclaim_queue() -> ReclaimQueue {
     ReclaimQueue::new(|| ())
 }
 
-/// A number that no other filter of this process has.
+/// Returns an ID that no other filter of this process has.
 pub(crate) fn next_id() -> u32 {
     static IDS: AtomicU32 = AtomicU32::new(1);
     IDS.fetch_add(1, Ordering::Relaxed)
 }
 
-/// A filter of the library of faults, and its number.
+/// Creates a filter of the test library; returns it with its ID.
 pub(crate) fn make(name: &str, config: &str) -> (MadeFilter, u32) {
     let id = next_id();
     (faults().filter(name, config, id, &reclaim_queue()).unwrap(), id)
 }
 
-/// What came of a call.
+/// Outcome of a call.
 pub(crate) struct NativeTestOutcome {
     pub(crate) stopped: usize,
     pub(crate) steps: Vec<FilterInvocation>,
@@ -152,12 +152,12 @@ pub(crate) struct NativeTestOutcome {
 }
 
 impl NativeTestOutcome {
-    /// The changes as text.
+    /// Returns the edits as text.
     pub(crate) fn shown(&self) -> Vec<String> {
         self.edits.records().map(|record| format!("{:?}", record.unwrap())).collect()
     }
 
-    /// The value that a field was set to.
+    /// Returns the value that a header was set to.
     pub(crate) fn set(&self, wanted: &str) -> Option<String> {
         self.edits.records().find_map(|record| {
             let FilterEdit::Set { name, value } = record.unwrap().edit else { return None };
@@ -166,7 +166,7 @@ impl NativeTestOutcome {
     }
 }
 
-/// Enters these filters of the library of faults.
+/// Enters these filters of the test library.
 pub(crate) fn enter(
     filters: &[(MadeFilter, u32)],
     view: Option<&ExchangeView<'_>>,
@@ -179,7 +179,7 @@ pub(crate) fn enter(
     run(&mut steps, view, ended)
 }
 
-/// Enters these steps of the library of faults.
+/// Enters these steps of the test library.
 pub(crate) fn run(
     steps: &mut [FilterInvocation],
     view: Option<&ExchangeView<'_>>,

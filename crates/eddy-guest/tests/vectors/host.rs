@@ -1,4 +1,4 @@
-//! A host that keeps what it is resumed with.
+//! Host that records how exchanges are resumed.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, LazyLock, Mutex};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use eddy_filter::{FilterLogLevel, Handle, HostApi, HostError, MetricRegistry, Verdict};
 
-/// What resumed an exchange: the verdict and the edits.
+/// Verdict and edits with which an exchange was resumed.
 pub(crate) type ResumeEdits = (Verdict, Vec<u8>);
 
 struct Keeper {
@@ -19,7 +19,7 @@ static KEEPER: LazyLock<Arc<Keeper>> = LazyLock::new(|| {
     Arc::new(Keeper { metrics: MetricRegistry::new(1), resumed: Mutex::default(), arrived: Condvar::new() })
 });
 
-/// The host as libraries are given it.
+/// Returns the host as passed to libraries.
 pub(crate) fn host() -> Arc<dyn HostApi> {
     KEEPER.clone()
 }

@@ -1,4 +1,4 @@
-//! The libraries that have the filter of the vectors.
+//! Libraries with the filter of the test vectors.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +9,7 @@ use eddy_guest::{LinearLibrary, LinearLimits, LinearModule, NativeLibrary};
 use super::build::{Into, build};
 use super::host::host;
 
-/// The one in Rust.
+/// Opens the Rust library.
 pub(crate) fn rust() -> Arc<NativeLibrary> {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let output = Command::new(env!("CARGO"))
@@ -28,13 +28,13 @@ pub(crate) fn rust() -> Arc<NativeLibrary> {
     NativeLibrary::open(&library, &host()).expect("the library of the Rust kit can be opened")
 }
 
-/// The one in Go; nothing where there is no Go.
+/// Opens the Go library; `None` if Go is not installed.
 pub(crate) fn go() -> Option<Arc<NativeLibrary>> {
     let library = build("sdk/go", "./internal/vector/library", Into::Library, "libvectors-go.so")?;
     Some(NativeLibrary::open(&library, &host()).expect("the library of the Go kit can be opened"))
 }
 
-/// The one in Go as a module; nothing where there is no Go.
+/// Opens the Go library built as a Wasm module; `None` if Go is not installed.
 pub(crate) fn module() -> Option<LinearLibrary> {
     let path = build("sdk/go", "./internal/linear/testmodule", Into::Module, "vectors-go.wasm")?;
     let bytes = std::fs::read(&path).expect("the module was built");

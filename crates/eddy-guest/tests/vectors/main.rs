@@ -1,5 +1,5 @@
-//! The cases of `abi/vectors` through eddy's own way into guests: what the kits are held to among themselves holds for
-//! the libraries that they make, too.
+//! Cases of `abi/vectors`, run through eddy's own guest engines: the libraries built with the SDKs must behave as the
+//! SDKs do in their own tests.
 #![cfg(test)]
 
 #[path = "../golang/build.rs"]
@@ -18,12 +18,12 @@ use eddy_guest::Guest;
 
 use format::{File, VectorCase};
 
-/// Runs every case by a guest that has the filter `vector`, and expects no difference.
+/// Runs every case with a guest that has the filter `vector`, and expects no difference.
 fn run_all(guest: &dyn Guest) {
     run_those(guest, 120, |_| true);
 }
 
-/// Runs the cases that `can` names, at least so many, and expects no difference.
+/// Runs the cases that `can` selects, at least `count_min`, and expects no difference.
 fn run_those(guest: &dyn Guest, count_min: usize, can: impl Fn(&VectorCase) -> bool) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../abi/vectors");
     let mut count = 0;
@@ -51,7 +51,7 @@ fn run_those(guest: &dyn Guest, count_min: usize, can: impl Fn(&VectorCase) -> b
     println!("{count} cases by {}", guest.name());
 }
 
-/// What cases may need that eddy does not speak yet.
+/// Features that cases may need and that this runner does not support.
 const LACKING: [&str; 1] = ["http2"];
 
 #[test]

@@ -1,4 +1,4 @@
-//! Runs a case by a guest, whatever it is written in.
+//! Runs a case with a guest in any language.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -12,13 +12,13 @@ use eddy_http::{Field, FieldId, Fields, Method, Span, Version};
 use crate::format::{CallOf, EditOf, FieldOf, PHASES, VERDICTS, VectorCase, listed, number_of};
 use crate::host;
 
-/// A filter as a case configures it.
+/// Filter as configured by a case.
 struct VectorFilter {
     step: FilterInvocation,
     _owners: (LibraryKeepAlive, Option<LibraryKeepAlive>),
 }
 
-/// What is otherwise than expected.
+/// Runs a case and returns the differences from the expectation.
 pub(crate) fn case(guest: &dyn Guest, case: &VectorCase) -> Vec<String> {
     static EXCHANGES: AtomicU64 = AtomicU64::new(1);
     let exchange = EXCHANGES.fetch_add(1, Ordering::Relaxed);
@@ -146,7 +146,7 @@ fn run(
     wrong
 }
 
-/// Enters, and gives the index that was stopped at and the edits.
+/// Enters the steps; returns the index of the step that stopped and the edits.
 fn enter(
     guest: &dyn Guest,
     steps: &mut [FilterInvocation],
@@ -209,7 +209,7 @@ fn compare(what: &str, written: &EditLog, expected: &[EditOf]) -> Vec<String> {
     wrong
 }
 
-/// An edit as the contract numbers and names its parts.
+/// Returns operation number and parts of an edit, as in the filter ABI.
 fn parts<'a>(edit: &FilterEdit<'a>) -> (u8, u32, Vec<u8>, &'a [u8]) {
     let nameless = |op, number, value| (op, number, Vec::new(), value);
     match *edit {
@@ -235,7 +235,7 @@ fn parts<'a>(edit: &FilterEdit<'a>) -> (u8, u32, Vec<u8>, &'a [u8]) {
     }
 }
 
-/// Fields as they lie in a message.
+/// Fields with their bytes.
 struct VectorFields {
     bytes: Vec<u8>,
     places: Vec<Field>,

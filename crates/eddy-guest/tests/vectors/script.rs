@@ -1,4 +1,4 @@
-//! The cases that a script can answer.
+//! Cases that a script can run.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::format::{EditOf, VectorCase};
 use super::host::host;
 
-/// The filter of the vectors in Lua.
+/// Returns the filter of the test vectors in Lua.
 pub(crate) fn lua() -> Arc<LuaScript> {
     let text = include_bytes!("vector.lua");
     let limits = LuaLimits { cpu: std::time::Duration::from_secs(5), ..LuaLimits::default() };
@@ -18,8 +18,9 @@ pub(crate) fn lua() -> Arc<LuaScript> {
 
 /// Whether a script can be the filter of a case.
 ///
-/// Hooks begin with heads and know these operations; a script sees the rule's configuration in the place of the filter's;
-/// Lua has no null to note, and an empty list is an empty table; what the host would refuse is an error of the script.
+/// Hooks begin with heads and support only these operations. A script gets the rule's configuration instead of the
+/// filter's. Lua has no null to store, and an empty list is an empty table. Edits that the host would refuse are errors
+/// of the script.
 pub(crate) fn can(case: &VectorCase) -> bool {
     let is_head = |phase: &str| matches!(phase, "request_head" | "response_head");
     let is_lua = |edit: &EditOf| match &edit.json {
@@ -42,7 +43,7 @@ pub(crate) fn can(case: &VectorCase) -> bool {
 fn known(phase: &str, operation: &Value) -> bool {
     match operation["do"].as_str() {
         Some("see") => operation["what"].as_str().is_some_and(|what| SEEN.contains(&what)),
-        // The script's own message tells what is not of this message.
+        // A script can set these only on the request; on the response it raises an error of its own.
         Some("method" | "target" | "authority") => phase == "request_head",
         Some(verb) => VERBS.contains(&verb),
         None => false,

@@ -1,18 +1,18 @@
-//! Chunks taken apart as they arrive.
+//! Incremental decoder of the chunked transfer coding.
 
 use super::ChunkFault;
 use super::size_line::{SizeLine, SizeStep};
 use crate::field::{Field, Fields, parse_lines};
 use crate::octet::is_text;
 
-/// How much of a chunked body may be something else than data.
+/// Limits on the parts of a chunked body that are not data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkLimits {
-    /// Most bytes of all chunk extensions of a message. Default 16 KiB.
+    /// Maximum bytes of all chunk extensions of a message. Default 16 KiB.
     pub extension_bytes_max: u32,
-    /// Most bytes of a trailer section. Default 8 KiB.
+    /// Maximum bytes of a trailer section. Default 8 KiB.
     pub trailer_bytes_max: u32,
-    /// Most trailer fields, repeated ones counted each. Default 32.
+    /// Maximum trailer fields; repeated fields count each. Default 32.
     pub trailer_fields_max: u16,
 }
 
@@ -22,12 +22,12 @@ impl Default for ChunkLimits {
     }
 }
 
-/// Takes the chunked coding off a body as it arrives; to be used again for the next.
+/// Decodes the chunked coding of a body as it arrives; reusable for the next body.
 ///
-/// Extensions are checked and dropped. Trailers are kept, apart from the head, for [`ChunkDecoder::trailers`].
+/// Extensions are validated and dropped. Trailers are kept, apart from the head, for [`ChunkDecoder::trailers`].
 ///
 /// # Cost
-/// Linear in the bytes however they are cut. Data is not copied; trailers are, once.
+/// Linear in the bytes, however they are split. Data is not copied; trailers are copied once.
 ///
 /// # Spec
 /// [RFC 9112 §7.1](https://www.rfc-editor.org/rfc/rfc9112#section-7.1), with CR LF as the only line end.
@@ -40,22 +40,22 @@ pub struct ChunkDecoder {
     trailers: Vec<Field>,
 }
 
-/// What the next bytes of a chunked body are.
+/// Result of decoding the next bytes of a chunked body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChunkStep {
-    /// Data of a chunk after `skip` bytes of framing: take both away from the input and call again.
+    /// Chunk data after `skip` bytes of framing: remove both from the input and call again.
     Data {
         /// Framing bytes before the data.
         skip: usize,
         /// Data bytes; at least one.
         len: usize,
     },
-    /// The whole input was framing: take it away and call again with more.
+    /// The whole input was framing: remove it and call again with more.
     More {
-        /// All bytes of the input.
+        /// Length of the input.
         consumed: usize,
     },
-    /// The body has ended; what follows in the input belongs to the next message.
+    /// The body is complete; the rest of the input belongs to the next message.
     Done {
         /// Framing bytes up to the end of the body.
         consumed: usize,
@@ -64,9 +64,9 @@ pub enum ChunkStep {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ChunkDecoderState {
-    /// In the line before the data.
+    /// In the chunk size line.
     Size(SizeLine),
-    /// In the data; how much of it is to come, at least one byte.
+    /// In the data; the number of remaining bytes, at least one.
     Data(u64),
     /// After the data, before its CR.
     DataEnd,
@@ -79,12 +79,12 @@ enum ChunkDecoderState {
 }
 
 impl ChunkDecoder {
-    /// A decoder at the begin of a body.
+    /// Creates a decoder at the beginning of a body.
     pub fn new(limits: ChunkLimits) -> Self {
         Self { limits, state: START, extension_bytes: 0, trailer_bytes: Vec::new(), trailers: Vec::new() }
     }
 
-    /// Makes ready for the next body.
+    /// Resets the decoder for the next body.
     pub fn reset(&mut self) {
         self.state = START;
         self.extension_bytes = 0;
@@ -92,22 +92,22 @@ impl ChunkDecoder {
         self.trailers.clear();
     }
 
-    /// Whether the body has ended.
+    /// Whether the body is complete.
     pub fn is_done(&self) -> bool {
         self.state == ChunkDecoderState::Done
     }
 
-    /// The trailer fields as sent; none before the body has ended.
+    /// Returns the trailer fields as received; empty before the body is complete.
     ///
-    /// They are no part of the head and are not to become one; see [`super::is_trailer_allowed`].
+    /// They are not part of the head and must not be merged into it; see [`super::is_trailer_allowed`].
     pub fn trailers(&self) -> Fields<'_> {
         Fields::new(&self.trailer_bytes, &self.trailers)
     }
 
-    /// Looks at the next bytes of the body. After the end it answers [`ChunkStep::Done`] and takes nothing.
+    /// Decodes the next bytes of the body. After the end it returns [`ChunkStep::Done`] and consumes nothing.
     ///
     /// # Errors
-    /// A [`ChunkFault`]; the decoder is of no use until it is reset.
+    /// A [`ChunkFault`]; the decoder is unusable until it is reset.
     pub fn decode(&mut self, input: &[u8]) -> Result<ChunkStep, ChunkFault> {
         let mut at = 0;
         loop {
@@ -139,7 +139,7 @@ impl ChunkDecoder {
         }
     }
 
-    /// Asserts what holds between calls.
+    /// Asserts the invariants that hold between calls.
     #[cfg(test)]
     pub(super) fn check_invariants(&self) {
         assert!(self.state != ChunkDecoderState::Data(0), "data that is all taken is over");
@@ -175,7 +175,7 @@ impl ChunkDecoder {
         Ok(())
     }
 
-    /// Takes bytes of the trailer section up to its end; answers with how many.
+    /// Consumes bytes of the trailer section up to its end; returns their number.
     fn take_trailers(&mut self, input: &[u8]) -> Result<usize, ChunkFault> {
         for (index, &byte) in input.iter().enumerate() {
             let before = self.trailer_bytes.last().copied();

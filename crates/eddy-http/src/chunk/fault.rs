@@ -1,31 +1,31 @@
-//! Why a chunked body is refused.
+//! Reasons for rejecting a chunked body.
 
 use std::error::Error;
 use std::fmt;
 
 use crate::field::LineFault;
 
-/// Why a chunked body is refused.
+/// Reason for rejecting a chunked body.
 ///
-/// Where the message ends is then unknown: nothing that follows on the connection can be believed.
+/// The end of the message is then unknown: no further bytes on the connection can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChunkFault {
     /// A size that is not one to sixteen hexadecimal digits, or more than 2^63 - 1.
     BadSize,
-    /// A chunk extension against the grammar (RFC 9112 §7.1.1).
+    /// A chunk extension that violates the grammar (RFC 9112 §7.1.1).
     BadExtension,
     /// More bytes of extensions in a message than the limit.
     ExtensionsTooLarge,
-    /// No CR LF after a size or after the data of a chunk.
+    /// Missing CR LF after a size or after the data of a chunk.
     BadLineEnd,
-    /// A trailer field against the grammar of fields (RFC 9112 §5).
+    /// A trailer field that violates the grammar of fields (RFC 9112 §5).
     BadTrailer,
-    /// More bytes or fields of trailers than the limit.
+    /// More bytes or fields in the trailer section than the limit.
     TrailersTooLarge,
 }
 
 impl ChunkFault {
-    /// The status that answers a request refused so, if it can be answered still.
+    /// Returns the status for the rejected request, if a response is still possible.
     pub fn status(self) -> u16 {
         match self {
             Self::TrailersTooLarge => 431,
@@ -37,7 +37,7 @@ impl ChunkFault {
         }
     }
 
-    /// A word for the access record and metrics.
+    /// Returns the reason code for access log entries and metrics.
     pub fn reason(self) -> &'static str {
         match self {
             Self::BadSize => "bad_chunk_size",

@@ -1,9 +1,9 @@
-//! The line before the data of a chunk: its size and extensions, byte by byte.
+//! Chunk size line: the size and extensions before the data of a chunk, parsed byte by byte.
 
 use super::ChunkFault;
 use crate::octet::{hex_value, is_tchar, is_text};
 
-/// What has been read of a size line.
+/// Parser state of a size line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SizeLine {
     size: u64,
@@ -11,14 +11,14 @@ pub(super) struct SizeLine {
     place: SizeLineState,
 }
 
-/// Where in the grammar the next byte stands.
+/// Position in the grammar before the next byte.
 ///
 /// `chunk-ext = *( BWS ";" BWS name [ BWS "=" BWS ( token / quoted-string ) ] )`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SizeLineState {
     /// In the digits.
     Size,
-    /// In white space that must lead to a `;`.
+    /// In white space that a `;` must follow.
     BeforeSemicolon,
     /// After a `;`, before the name.
     BeforeName,
@@ -34,29 +34,29 @@ enum SizeLineState {
     Quoted,
     /// After a backslash in a quoted string.
     Escaped,
-    /// After a value in quotes.
+    /// After a quoted value.
     AfterQuoted,
     /// After the CR.
     LineFeed,
 }
 
-/// What a byte of a size line led to.
+/// Result of a byte of a size line.
 pub(super) enum SizeStep {
     /// More bytes of the line follow.
     More,
-    /// More follow, and this one belongs to an extension.
+    /// More bytes follow, and this one belongs to an extension.
     Extension,
-    /// The line is complete; the size of the chunk.
+    /// The line is complete; the chunk size.
     Done(u64),
 }
 
 impl SizeLine {
-    /// Nothing read yet.
+    /// Creates a parser at the beginning of a line.
     pub(super) const fn new() -> Self {
         Self { size: 0, digits: 0, place: SizeLineState::Size }
     }
 
-    /// Takes the next byte.
+    /// Consumes the next byte.
     pub(super) fn take(&mut self, byte: u8) -> Result<SizeStep, ChunkFault> {
         if self.place == SizeLineState::Size {
             return self.take_size(byte);
@@ -72,7 +72,7 @@ impl SizeLine {
         if let Some(digit) = hex_value(byte) {
             self.size = self.size << 4 | u64::from(digit);
             self.digits += 1;
-            // A size of 2^63 or more is kept from the sums made with it.
+            // Sizes of 2^63 or more are rejected, so that sums with them cannot overflow.
             let is_fit = self.digits <= SIZE_DIGITS_MAX && self.size <= i64::MAX.unsigned_abs();
             return if is_fit { Ok(SizeStep::More) } else { Err(ChunkFault::BadSize) };
         }
@@ -91,7 +91,7 @@ impl SizeLine {
 }
 
 impl SizeLineState {
-    /// The place after `byte` in an extension.
+    /// Returns the state after `byte` in an extension.
     fn after(self, byte: u8) -> Result<Self, ChunkFault> {
         let is_space = matches!(byte, b' ' | b'\t');
         let next = match self {
@@ -126,5 +126,5 @@ impl SizeLineState {
     }
 }
 
-/// Most digits of a size.
+/// Maximum digits of a size.
 const SIZE_DIGITS_MAX: u8 = 16;

@@ -1,7 +1,7 @@
 use super::*;
 use crate::Fields;
 
-/// Decodes `input` cut after each of `cuts`; answers with the data, how much was taken and the trailers.
+/// Decodes `input` split after each of `cuts`; returns the data, the number of bytes consumed and the trailers.
 fn decode(input: &[u8], cuts: &[usize]) -> Result<(Vec<u8>, usize, String), ChunkFault> {
     let mut decoder = ChunkDecoder::new(LIMITS);
     let mut data = Vec::new();
@@ -128,7 +128,7 @@ fn sizes_are_digits_alone() {
     ] {
         refuse(&format!("{size}\r\nx\r\n0\r\n\r\n"), ChunkFault::BadSize);
     }
-    // White space that leads to no extension is judged with the byte after it.
+    // White space that leads to no extension is rejected with the byte after it.
     refuse(" 1\r\nx\r\n0\r\n\r\n", ChunkFault::BadSize);
     refuse("1 \r\nx\r\n0\r\n\r\n", ChunkFault::BadExtension);
 }

@@ -1,10 +1,10 @@
-//! Chunks written.
+//! Writer of the chunked transfer coding.
 
 use crate::field::{FieldId, FieldRef, Fields, Traits};
 
-/// Writes what precedes the data of a chunk of `len` bytes.
+/// Writes the size line of a chunk of `len` bytes.
 ///
-/// A chunk of no byte would end the body: nothing is written for it, and nothing must be sent.
+/// A chunk without data would end the body: for zero bytes nothing is written, and nothing must be sent.
 pub fn write_chunk_header(out: &mut Vec<u8>, len: usize) {
     debug_assert!(len > 0, "an empty chunk ends the body");
     if len == 0 {
@@ -18,7 +18,7 @@ pub fn write_chunk_header(out: &mut Vec<u8>, len: usize) {
     out.extend_from_slice(CHUNK_END);
 }
 
-/// Writes the last chunk and those trailers that may be passed on.
+/// Writes the last chunk and those trailers that may be forwarded.
 pub fn write_trailers(out: &mut Vec<u8>, trailers: Fields<'_>) {
     out.extend_from_slice(b"0\r\n");
     for field in trailers.iter().filter(is_trailer_allowed) {
@@ -30,10 +30,10 @@ pub fn write_trailers(out: &mut Vec<u8>, trailers: Fields<'_>) {
     out.extend_from_slice(CHUNK_END);
 }
 
-/// Whether a trailer field may be passed on.
+/// Whether a trailer field may be forwarded.
 ///
-/// Of the names that eddy knows only those pass that mean the same after the body (`Grpc-Status`, `Server-Timing`,
-/// `ETag`); a name that eddy does not know passes, unless some programs would take it for a known one.
+/// Of the names that eddy knows, only those with the same meaning after the body pass (`Grpc-Status`, `Server-Timing`,
+/// `ETag`); an unknown name passes, unless some programs would take it for a known one.
 ///
 /// # Spec
 /// [RFC 9110 §6.5.1](https://www.rfc-editor.org/rfc/rfc9110#section-6.5.1)
@@ -41,7 +41,7 @@ pub fn is_trailer_allowed(field: &FieldRef<'_>) -> bool {
     field.id == FieldId::Other || field.id.traits().has(Traits::TRAILER)
 }
 
-/// What follows the data of a chunk.
+/// Bytes after the data of a chunk.
 pub const CHUNK_END: &[u8] = b"\r\n";
 
 /// The last chunk of a body without trailers.

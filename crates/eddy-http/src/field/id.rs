@@ -3,12 +3,12 @@
 use super::traits::Traits;
 use crate::octet::{NameBytes, SwarWord, load, word_of};
 
-/// Declares the names once: the enum, the names by id and the traits by id.
+/// Declares the names once; generates the enum and the tables of names and traits by ID.
 macro_rules! field_ids {
     ($($variant:ident = $name:literal, $traits:expr;)*) => {
-        /// A field name that eddy knows, or one of three kinds of others.
+        /// ID of a field name that eddy knows, or one of three classes of other names.
         ///
-        /// The numbers are those of `abi/eddy_filter.h`: new names come at the end, and none ever changes its number.
+        /// The numbers are those of `abi/eddy_filter.h`: new names are appended, and numbers never change.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         #[repr(u8)]
         pub enum FieldId {
@@ -18,7 +18,7 @@ macro_rules! field_ids {
             $(#[doc = concat!("`", $name, "`.")] $variant,)*
             /// An unknown name that begins with `x-forwarded-`.
             XForwarded = 254,
-            /// A name that some programs take for a known one: separators other than `-` read as `-`.
+            /// A name that some programs take for a known one, because they treat other separators as `-`.
             Alias = 255,
         }
 
@@ -39,7 +39,7 @@ field_ids! {
     MaxForwards = "max-forwards", Traits::PLAIN;
     Trailer = "trailer", Traits::FRAMING;
     KeepAlive = "keep-alive", Traits::HOP;
-    // No field of HTTP, but CGI programs take it for a setting of their own (CVE-2016-5385 and its kin).
+    // Not a field of HTTP, but CGI programs take it for their own proxy setting (CVE-2016-5385 and similar).
     Proxy = "proxy", Traits::HOP;
     ProxyConnection = "proxy-connection", Traits::HOP;
     ProxyAuthenticate = "proxy-authenticate", Traits::HOP;
@@ -110,7 +110,7 @@ field_ids! {
     GrpcTimeout = "grpc-timeout", Traits::PLAIN;
 }
 
-/// A name of at most 32 bytes as words, in lower case; two names are equal when their keys are.
+/// A name of at most 32 bytes as words, in lower case; two names are equal if and only if their keys are.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct FieldNameKey {
     len: usize,
@@ -122,7 +122,7 @@ struct FieldNameKey {
 }
 
 impl FieldId {
-    /// The id of a field name in any case; [`FieldId::Other`] of what is no field name.
+    /// Returns the ID of a field name in any case; [`FieldId::Other`] for invalid names.
     pub fn from_name(name: &[u8]) -> Self {
         let bytes = NameBytes::of(name);
         if !bytes.are_token() {
@@ -132,31 +132,31 @@ impl FieldId {
         if id.is_known() { id } else { classify_unknown(name, &bytes) }
     }
 
-    /// The name in lower case; empty for [`FieldId::Other`], [`FieldId::XForwarded`] and [`FieldId::Alias`].
+    /// Returns the name in lower case; empty for [`FieldId::Other`], [`FieldId::XForwarded`] and [`FieldId::Alias`].
     pub fn name(self) -> &'static str {
         NAMES.get(self as usize).copied().unwrap_or_default()
     }
 
-    /// Whether the id stands for one name, so that equal ids mean equal names.
+    /// Whether the ID identifies a single name, so that equal IDs mean equal names.
     pub fn is_known(self) -> bool {
         !matches!(self, Self::Other | Self::XForwarded | Self::Alias)
     }
 
-    /// What the rules of forwarding say of the field.
+    /// Returns the forwarding rules of the field.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "an id is a byte, and the table has a place for each")]
     pub(crate) fn traits(self) -> Traits {
         TRAITS[self as usize]
     }
 
-    /// This id's bit in a set of the first 64 ids; zero for later ones.
+    /// Returns the bit of this ID in a set of the first 64 IDs; zero for later ones.
     #[inline]
     pub(crate) fn bit(self) -> u64 {
         1_u64.checked_shl(self as u32).unwrap_or(0)
     }
 }
 
-/// The known name in the first `len` bytes, which hold no control byte or space; `Other` if none.
+/// Returns the ID of the known name in the first `len` bytes, which have no control byte or space; `Other` if none.
 #[inline]
 pub(crate) fn classify(bytes: &[u8], len: usize) -> FieldId {
     if len > NAME_BYTES_MAX || len == 0 {
@@ -175,15 +175,15 @@ pub(crate) fn classify(bytes: &[u8], len: usize) -> FieldId {
     if is_same { id } else { FieldId::Other }
 }
 
-/// Which kind of unknown name this is; `None` if it is not a token at all.
+/// Returns the class of an unknown name; `None` if it is not a token.
 pub(crate) fn check_unknown(name: &[u8]) -> Option<FieldId> {
     let bytes = NameBytes::of(name);
     (bytes.are_token() && !name.is_empty()).then(|| classify_unknown(name, &bytes))
 }
 
-/// Whether `name` reads as `other`, in any case, once all separators are taken for one.
+/// Whether `name` equals `other`, in any case, when all separators are treated as the same.
 ///
-/// Programs that map names to variables (CGI and its heirs) see the two as one field.
+/// Programs that map names to variables (CGI and its successors) see the two as one field.
 pub(crate) fn is_alias_of(name: &[u8], other: &[u8]) -> bool {
     name.len() == other.len() && name.iter().zip(other).all(|(a, b)| fold_byte(*a) == fold_byte(*b))
 }
@@ -205,18 +205,18 @@ fn classify_unknown(name: &[u8], bytes: &NameBytes) -> FieldId {
     if classify(place, name.len()).is_known() { FieldId::Alias } else { FieldId::Other }
 }
 
-/// Lower case; every byte but letters and digits becomes `-`.
+/// Converts to lower case and every byte except letters and digits to `-`.
 fn fold_byte(byte: u8) -> u8 {
     if byte.is_ascii_alphanumeric() { byte.to_ascii_lowercase() } else { b'-' }
 }
 
-/// Lower case for letters; exact for names of letters, digits and `-`, where bytes below 0x21 are ruled out.
+/// Converts letters to lower case; exact for names of letters, digits and `-`, where bytes below 0x21 are ruled out.
 #[inline(always)]
 const fn fold(word: SwarWord) -> SwarWord {
     word | 0x2020_2020_2020_2020
 }
 
-/// Covers the first `len` bytes of a word, all for eight or more.
+/// Returns the mask of the first `len` bytes of a word; all bytes for eight or more.
 #[inline(always)]
 const fn mask(len: usize) -> SwarWord {
     if len >= 8 { SwarWord::MAX } else { (1 << (len * 8)) - 1 }
@@ -247,7 +247,7 @@ const fn key(name: &[u8]) -> FieldNameKey {
     FieldNameKey { len, first, second: part(name, 8), third: part(name, 16), last }
 }
 
-/// Up to eight bytes of a name in lower case.
+/// Returns up to eight bytes of a name in lower case.
 const fn part(name: &[u8], at: usize) -> SwarWord {
     if at >= name.len() {
         return 0;
@@ -283,15 +283,15 @@ const fn traits() -> [Traits; 256] {
     table
 }
 
-/// Longest known name, bytes.
+/// Maximum length of a known name, bytes.
 const NAME_BYTES_MAX: usize = 32;
 
-/// The beginning shared by a family of names that only a trusted peer may send.
+/// Common prefix of the names that only a trusted peer may send.
 const FAMILY: &[u8] = b"x-forwarded-";
 
 const SLOTS_BITS: u32 = 9;
 
-/// Chosen so that no two names share a slot; `slots` asserts it.
+/// Chosen such that no two names share a slot; `slots` asserts it.
 const SLOTS_FACTOR: u64 = 0x4f1e_ba00_5bd7_4cc9;
 
 static SLOTS: [FieldId; 1 << SLOTS_BITS] = slots();

@@ -1,22 +1,22 @@
-//! Field lines: from bytes to places, strictly.
+//! Strict parser of field lines.
 
 use super::id::{check_unknown, classify};
 use super::{Field, FieldId};
 use crate::octet::{find_name_end, find_text_end, is_text};
 use crate::span::Span;
 
-/// Why a field line is refused.
+/// Reason for rejecting a field line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineFault {
-    /// The bytes end before the empty line does.
+    /// The bytes end before the empty line is complete.
     Truncated,
-    /// A line begins with white space: a folded value, or a field before the first.
+    /// A line that begins with white space: a folded value, or a line before the first field.
     Fold,
-    /// No name, no colon after it, or a byte in it that is no token's.
+    /// No name, no colon after it, or a byte in it that is not allowed in tokens.
     Name,
-    /// A CR that no LF follows.
+    /// A CR without LF.
     BareCr,
-    /// An LF that no CR precedes.
+    /// An LF without CR.
     BareLf,
     /// Another control byte.
     Control,
@@ -25,12 +25,12 @@ pub(crate) enum LineFault {
 }
 
 impl LineFault {
-    /// What is wrong with the control byte, or the end, that `rest` begins with.
+    /// Classifies the control byte, or the end of input, at the beginning of `rest`.
     #[cold]
     pub(crate) fn of_control(rest: &[u8]) -> Self {
         match rest {
             [] | [b'\r'] => Self::Truncated,
-            // A line that ends before its colon.
+            // The line ends before its colon.
             [b'\r', b'\n', ..] => Self::Name,
             [b'\r', ..] => Self::BareCr,
             [b'\n', ..] => Self::BareLf,
@@ -39,7 +39,7 @@ impl LineFault {
     }
 }
 
-/// Which ids a section holds, and which of them more than once.
+/// IDs of the fields in a section, and which of them are repeated.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SeenFieldIds {
     once: u64,
@@ -54,14 +54,14 @@ impl SeenFieldIds {
         self.once |= bit;
     }
 
-    /// Whether the field is there. Only for ids among the first 64.
+    /// Whether the field is present. Only for the first 64 IDs.
     #[inline]
     pub(crate) fn has(self, id: FieldId) -> bool {
         debug_assert!(id.bit() != 0, "only the first ids are noted");
         self.once & id.bit() != 0
     }
 
-    /// Whether the field is there more than once. Only for ids among the first 64.
+    /// Whether the field is present more than once. Only for the first 64 IDs.
     #[inline]
     pub(crate) fn has_repeated(self, id: FieldId) -> bool {
         debug_assert!(id.bit() != 0, "only the first ids are noted");
@@ -69,13 +69,13 @@ impl SeenFieldIds {
     }
 }
 
-/// Reads field lines from `at` up to and including the empty line; adds them to `fields`.
+/// Parses field lines from `at` up to and including the empty line; appends them to `fields`.
 ///
-/// Answers with what was seen and the index after the empty line.
+/// Returns the IDs seen and the index after the empty line.
 ///
 /// # Spec
 /// [RFC 9112 §5](https://www.rfc-editor.org/rfc/rfc9112#section-5); no folding (§5.2), no white space before the colon
-/// (§5.1), no line end but CR LF (§2.2).
+/// (§5.1), CR LF as the only line end (§2.2).
 pub(crate) fn parse_lines(
     bytes: &[u8],
     at: usize,
@@ -90,7 +90,7 @@ pub(crate) fn parse_lines(
             return Ok((seen, start + LINE_END.len()));
         }
         if fields.len() >= fields_max {
-            // What may still become the empty line is not one too many.
+            // A possible beginning of the empty line does not count as another field.
             return Err(if matches!(rest, [] | [b'\r']) { LineFault::Truncated } else { LineFault::TooMany });
         }
         let name_len = find_name_end(rest);
@@ -116,7 +116,7 @@ pub(crate) fn parse_lines(
     }
 }
 
-/// Whether CR LF stands at `at`.
+/// Whether there is a CR LF at `at`.
 #[inline]
 pub(crate) fn is_line_end(bytes: &[u8], at: usize) -> bool {
     bytes.get(at..).and_then(<[u8]>::first_chunk) == Some(LINE_END)
@@ -131,7 +131,7 @@ fn skip_space(bytes: &[u8]) -> &[u8] {
     rest
 }
 
-/// The length without the white space at the end.
+/// Returns the length without trailing white space.
 #[inline]
 fn trimmed_len(text: &[u8]) -> usize {
     let mut rest = text;
@@ -141,7 +141,7 @@ fn trimmed_len(text: &[u8]) -> usize {
     rest.len()
 }
 
-/// What is wrong with a line whose name ends at `end` without a colon.
+/// Classifies a line whose name ends at `end` without a colon.
 #[cold]
 fn name_fault(line: &[u8], end: usize) -> LineFault {
     match line.get(end) {

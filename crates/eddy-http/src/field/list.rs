@@ -1,9 +1,9 @@
-//! Fields as places in the bytes of a message, and the view that joins both.
+//! Fields as positions in the bytes of a message, and the view that joins both.
 
 use super::FieldId;
 use crate::span::Span;
 
-/// Where a field's name and value lie.
+/// Position of a field's name and value.
 ///
 /// Filters read it in place, so its layout is that of `eddy_field` in `abi/eddy_filter.h`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,29 +13,29 @@ pub struct Field {
     pub name: Span,
     /// The value without the white space around it.
     pub value: Span,
-    /// Which field it is.
+    /// ID of the field name.
     pub id: FieldId,
-    /// Whether the message's own `Connection` field ends it at this hop (RFC 9110 §7.6.1).
+    /// Whether the message's own `Connection` field makes this field hop-by-hop (RFC 9110 §7.6.1).
     ///
-    /// Only fields of unknown meaning can be so named: `Connection` never takes away what others rely on, such as
-    /// `Host`, `Authorization`, `Cookie`, the `X-Forwarded` family or any other that [`FieldId`] knows.
+    /// Only unknown fields can be nominated: `Connection` never removes fields that others rely on, such as `Host`,
+    /// `Authorization`, `Cookie`, the `X-Forwarded` family or any other that [`FieldId`] knows.
     pub is_nominated: bool,
-    /// Whether eddy or one of its filters put the field here, so that rules about what peers may say do not hold.
+    /// Whether eddy or one of its filters set the field; restrictions on fields from peers then do not apply.
     pub is_own: bool,
 }
 
-/// One field, its bytes at hand.
+/// A field with its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FieldRef<'a> {
     /// The name, as sent.
     pub name: &'a [u8],
     /// The value without the white space around it.
     pub value: &'a [u8],
-    /// Which field it is.
+    /// ID of the field name.
     pub id: FieldId,
 }
 
-/// The fields of a head or trailer section, in the order sent.
+/// Fields of a head or trailer section, in the order sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fields<'a> {
     bytes: &'a [u8],
@@ -43,32 +43,32 @@ pub struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Joins places with the bytes they lie in; places outside of the bytes read as empty.
+    /// Joins positions with the bytes they refer to; positions outside of the bytes read as empty.
     pub fn new(bytes: &'a [u8], fields: &'a [Field]) -> Self {
         Self { bytes, fields }
     }
 
-    /// How many fields there are, repeated ones counted each.
+    /// Returns the number of fields; repeated fields count each.
     pub fn len(&self) -> usize {
         self.fields.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no fields.
     pub fn is_empty(&self) -> bool {
         self.fields.is_empty()
     }
 
-    /// The bytes that the places refer to.
+    /// Returns the bytes that the positions refer to.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// The places, in the order sent.
+    /// Returns the positions, in the order sent.
     pub fn places(&self) -> &'a [Field] {
         self.fields
     }
 
-    /// All fields, in the order sent.
+    /// Iterates over all fields, in the order sent.
     pub fn iter(&self) -> impl Iterator<Item = FieldRef<'a>> + use<'a> {
         let bytes = self.bytes;
         self.fields.iter().map(move |field| FieldRef {
@@ -78,18 +78,18 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// The value of the first field with this id.
+    /// Returns the value of the first field with this ID.
     pub fn first(&self, id: FieldId) -> Option<&'a [u8]> {
         self.all(id).next()
     }
 
-    /// The values of all fields with this id, in the order sent.
+    /// Iterates over the values of all fields with this ID, in the order sent.
     pub fn all(&self, id: FieldId) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let bytes = self.bytes;
         self.fields.iter().filter(move |field| field.id == id).map(move |field| field.value.of(bytes))
     }
 
-    /// The value of the first field with this name in any case.
+    /// Returns the value of the first field with this name, in any case.
     pub fn first_named<'n>(&self, name: &'n [u8]) -> Option<&'a [u8]>
     where
         'a: 'n,
@@ -97,7 +97,7 @@ impl<'a> Fields<'a> {
         self.all_named(name).next()
     }
 
-    /// The values of all fields with this name in any case, in the order sent.
+    /// Iterates over the values of all fields with this name, in any case, in the order sent.
     pub fn all_named<'n>(&self, name: &'n [u8]) -> impl Iterator<Item = &'a [u8]> + use<'a, 'n>
     where
         'a: 'n,

@@ -1,4 +1,4 @@
-//! Fields of a head or trailer section: names, places, views, lines.
+//! Fields of a head or trailer section: names, positions, views, parser.
 
 mod id;
 mod line;

@@ -3,7 +3,7 @@ use super::*;
 use crate::octet::is_tchar;
 use crate::span::Span;
 
-/// All ids that stand for one name.
+/// Iterates over all IDs that identify a single name.
 fn known() -> impl Iterator<Item = FieldId> {
     id::IDS.iter().copied()
 }
@@ -38,7 +38,7 @@ fn a_name_that_differs_in_one_byte_is_another() {
                 if other.eq_ignore_ascii_case(name) {
                     continue;
                 }
-                // Words compare letters without case by setting a bit, which must confuse nothing else.
+                // Word comparison ignores case by setting a bit, which must not make other bytes equal.
                 assert_ne!(FieldId::from_name(&other), id, "{other:?}");
                 let line = [&other, b": x\r\n\r\n".as_slice()].concat();
                 let mut fields = Vec::new();

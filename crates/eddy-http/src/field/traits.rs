@@ -1,29 +1,29 @@
-//! What the rules of forwarding say of a well-known field.
+//! Forwarding rules of well-known fields.
 
-/// A set of rules that hold for a field.
+/// A set of forwarding rules of a field.
 #[derive(Clone, Copy)]
 pub(crate) struct Traits(u8);
 
 impl Traits {
-    /// End to end, nothing special: Connection can't remove it, a trailer can't carry it.
+    /// End-to-end, nothing special: `Connection` cannot remove it, a trailer section cannot contain it.
     pub(crate) const PLAIN: Self = Self(0);
-    /// Ends at each hop: never forwarded (RFC 9110 §7.6.1).
+    /// Hop-by-hop: never forwarded (RFC 9110 §7.6.1).
     pub(crate) const HOP: Self = Self(1);
-    /// Says where the message ends or goes; eddy writes it anew.
+    /// Determines the end or the destination of the message; eddy writes it itself.
     pub(crate) const FRAMING: Self = Self(2);
-    /// Tells of the client; only a trusted peer's is believed.
+    /// Describes the client; accepted only from a trusted peer.
     pub(crate) const FORWARDED: Self = Self(4);
-    /// Means the same in a trailer section.
+    /// Has the same meaning in a trailer section.
     pub(crate) const TRAILER: Self = Self(8);
-    /// Of no known meaning: Connection may nominate it.
+    /// Unknown meaning: `Connection` may nominate it.
     pub(crate) const UNKNOWN: Self = Self(16);
 
-    /// Both sets together.
+    /// Returns the union of both sets.
     pub(crate) const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether any rule of `other` is in this set.
+    /// Whether this set has any rule of `other`.
     #[inline]
     pub(crate) fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0

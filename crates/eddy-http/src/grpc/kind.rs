@@ -1,29 +1,29 @@
-//! Which forms of gRPC there are on the wire.
+//! Variants of gRPC on the wire.
 
-/// A form of gRPC, by the type of content that names it.
+/// Variant of gRPC, determined by the content type.
 ///
 /// # Spec
 /// [gRPC over HTTP/2](https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md),
 /// [gRPC-Web](https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-WEB.md)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GrpcKind {
-    /// gRPC itself: messages in frames, and trailers.
+    /// gRPC: length-prefixed messages and trailers.
     Plain,
-    /// gRPC-Web: the trailers are the last frame.
+    /// gRPC-Web: the trailers are the last frame of the body.
     Web,
-    /// gRPC-Web as Base64.
+    /// gRPC-Web with Base64 encoding.
     WebText,
 }
 
 impl GrpcKind {
-    /// The form that a type of content names; what it says of the messages (`+proto`) and its parameters don't matter.
+    /// Returns the variant of a content type; ignores the message format (`+proto`) and parameters.
     pub fn of(content_type: &[u8]) -> Option<Self> {
         Some(Self::split(content_type)?.0)
     }
 
-    /// The form that a type of content names, and what follows the name: `+proto`, parameters, or nothing.
+    /// Returns the variant of a content type and the text after its name: `+proto`, parameters, or nothing.
     pub fn split(content_type: &[u8]) -> Option<(Self, &[u8])> {
-        // The longest name first: each begins with those behind it.
+        // The longest name first: shorter ones are its prefixes.
         [Self::WebText, Self::Web, Self::Plain].into_iter().find_map(|kind| {
             let (name, rest) = content_type.split_at_checked(kind.name().len())?;
             let ends = matches!(rest.first(), None | Some(b'+' | b';' | b' ' | b'\t'));
@@ -31,7 +31,7 @@ impl GrpcKind {
         })
     }
 
-    /// The type of content.
+    /// Returns the content type.
     pub fn name(self) -> &'static str {
         match self {
             Self::Plain => "application/grpc",

@@ -1,12 +1,13 @@
-//! The text that tells a developer how a call ended.
+//! The `grpc-message` field: the readable description of a call's status.
 
-/// Most bytes of a text that are told: it stands in a head.
+/// Maximum bytes of a description; it is sent in a head.
 const TEXT_BYTES_MAX: usize = 1024;
 
-/// Appends a text as the value of `grpc-message`, percent-encoded; of a long one the beginning.
+/// Appends a text as the value of `grpc-message`, percent-encoded; long texts are truncated.
 ///
 /// # Spec
-/// gRPC over HTTP/2, Percent-Encoded. White space at either end is encoded, too, as no field keeps it.
+/// gRPC over HTTP/2, Percent-Encoded. Leading and trailing white space is encoded as well, because field values lose
+/// it.
 pub fn write_grpc_message(out: &mut Vec<u8>, text: &[u8]) {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     let text = beginning(text);
@@ -23,7 +24,7 @@ pub fn write_grpc_message(out: &mut Vec<u8>, text: &[u8]) {
     }
 }
 
-/// As much of a text as is told, cut between two characters of UTF-8.
+/// Returns the text truncated to the maximum, between two UTF-8 characters.
 fn beginning(text: &[u8]) -> &[u8] {
     let Some(mut cut) = text.get(..TEXT_BYTES_MAX).filter(|_| text.len() > TEXT_BYTES_MAX) else {
         return text;
@@ -64,7 +65,7 @@ mod tests {
         assert_eq!(written(&vec![b'a'; TEXT_BYTES_MAX]).len(), TEXT_BYTES_MAX);
         let text = [&vec![b'a'; TEXT_BYTES_MAX - 1][..], "\u{20ac}\u{20ac}".as_bytes()].concat();
         assert_eq!(written(&text), "a".repeat(TEXT_BYTES_MAX - 1));
-        // No character at all: nothing to be kept whole, and nothing that panics.
+        // Not UTF-8 at all: there is no character to keep whole, and it must not panic.
         assert_eq!(written(&vec![0x80; 5000]), "");
     }
 }

@@ -1,4 +1,4 @@
-//! What a gateway has to know of gRPC: which messages are of it, how long a call may take, and how it ended.
+//! gRPC support of a gateway: detection of gRPC messages, call deadlines and call status.
 
 mod kind;
 mod message;

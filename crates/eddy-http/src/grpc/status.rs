@@ -1,11 +1,11 @@
-//! How a call of gRPC ended.
+//! Status of a gRPC call.
 
 use crate::field::{FieldId, Fields};
 
-/// Declares the statuses once: the enum, and their names.
+/// Declares the statuses once; generates the enum and the names.
 macro_rules! statuses {
     ($($status:ident = $code:literal, $name:literal;)*) => {
-        /// The status of a call.
+        /// Status of a gRPC call.
         ///
         /// # Spec
         /// [Status codes and their use in gRPC](https://github.com/grpc/grpc/blob/master/doc/statuscodes.md)
@@ -16,10 +16,10 @@ macro_rules! statuses {
         }
 
         impl GrpcStatus {
-            /// All of them, by code.
+            /// All statuses, by code.
             pub const ALL: &'static [Self] = &[$(Self::$status,)*];
 
-            /// The name, in lower case with `_`.
+            /// Returns the name, in lower case with `_`.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$status => $name,)*
@@ -50,17 +50,17 @@ statuses! {
 }
 
 impl GrpcStatus {
-    /// The number.
+    /// Returns the numeric code.
     pub fn code(self) -> u32 {
         self as u32
     }
 
-    /// The status with a number; nothing where there is none.
+    /// Returns the status with a numeric code; `None` for an unknown code.
     pub fn of_code(code: u32) -> Option<Self> {
         Self::ALL.get(usize::try_from(code).ok()?).copied()
     }
 
-    /// What a client is told by whom an HTTP status was meant.
+    /// Returns the gRPC status of a response with an HTTP status but without a gRPC status.
     ///
     /// # Spec
     /// [HTTP to gRPC status code mapping](https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md)
@@ -76,27 +76,27 @@ impl GrpcStatus {
     }
 }
 
-/// Some of the statuses.
+/// A set of statuses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GrpcStatuses(u32);
 
 impl GrpcStatuses {
-    /// Adds one.
+    /// Adds a status.
     pub fn insert(&mut self, status: GrpcStatus) {
         self.0 |= 1 << status.code();
     }
 
-    /// Whether it is one of them.
+    /// Whether the set contains a status.
     pub fn contains(self, status: GrpcStatus) -> bool {
         self.0 & 1 << status.code() != 0
     }
 
-    /// Whether there are none.
+    /// Whether the set is empty.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Each of them, by code.
+    /// Iterates over the statuses, by code.
     pub fn iter(self) -> impl Iterator<Item = GrpcStatus> {
         GrpcStatus::ALL.iter().copied().filter(move |status| self.contains(*status))
     }
@@ -110,20 +110,20 @@ impl FromIterator<GrpcStatus> for GrpcStatuses {
     }
 }
 
-/// How a call ended, as far as its fields tell.
+/// Outcome of a call, as far as the header or trailer fields tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GrpcEnd {
-    /// They don't.
+    /// The fields have no gRPC status.
     #[default]
     Untold,
-    /// With this status.
+    /// A known status.
     Status(GrpcStatus),
-    /// With something that is no status.
+    /// An invalid or unknown status.
     Other,
 }
 
 impl GrpcEnd {
-    /// The end that the fields of a head or trailers tell.
+    /// Returns the outcome given by the fields of a head or trailer section.
     pub fn of(fields: Fields<'_>) -> Self {
         let Some(value) = fields.first(FieldId::GrpcStatus) else { return Self::Untold };
         let code = match value {
@@ -134,12 +134,12 @@ impl GrpcEnd {
         Self::of_code(code)
     }
 
-    /// The end with a number.
+    /// Returns the outcome of a numeric code.
     pub fn of_code(code: u32) -> Self {
         GrpcStatus::of_code(code).map_or(Self::Other, Self::Status)
     }
 
-    /// A dense index for counters.
+    /// Returns a dense index for counters.
     pub fn index(self) -> usize {
         match self {
             Self::Status(status) => status as usize,
@@ -148,13 +148,13 @@ impl GrpcEnd {
         }
     }
 
-    /// The number as text, `other` or `none`.
+    /// Returns the numeric code as text, or `other` or `none`.
     pub fn label(self) -> &'static str {
         GRPC_END_LABELS.get(self.index()).copied().unwrap_or("other")
     }
 }
 
-/// The label of each [`GrpcEnd::index`].
+/// Label of each [`GrpcEnd::index`].
 pub const GRPC_END_LABELS: [&str; 19] = [
     "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16", "other",
     "none",

@@ -1,10 +1,10 @@
-//! How long a call may take.
+//! The `grpc-timeout` field: the deadline of a call.
 
 use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-/// A value of `grpc-timeout` that is none.
+/// Invalid value of `grpc-timeout`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadGrpcTimeout;
 
@@ -16,10 +16,10 @@ impl fmt::Display for BadGrpcTimeout {
 
 impl Error for BadGrpcTimeout {}
 
-/// Reads a value of `grpc-timeout`.
+/// Parses a value of `grpc-timeout`.
 ///
 /// # Errors
-/// [`BadGrpcTimeout`] for anything but 1 to 8 digits and a unit.
+/// [`BadGrpcTimeout`] for anything except 1 to 8 digits and a unit.
 ///
 /// # Spec
 /// [gRPC over HTTP/2](https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md), Timeout

@@ -5,19 +5,20 @@ use std::net::Ipv6Addr;
 use crate::octet::{find_name_end, is_host_name};
 use crate::span::Span;
 
-/// A checked authority.
+/// A validated authority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Authority {
-    /// `host` or `host:port`; a colon without a port is left out.
+    /// `host` or `host:port`; a colon without a port is removed.
     pub(super) whole: Span,
-    /// The host alone; an IPv6 address with its brackets.
+    /// Host without port; an IPv6 address with its brackets.
     pub(super) host: Span,
 }
 
-/// Reads the authority in `span`; `None` when it names no host.
+/// Parses the authority in `span`; `None` when it has no valid host.
 ///
-/// Stricter than the grammar: no user information, no percent-encoding (`%2e` is a dot to some readers), no comma (two `Host`
-/// fields that somebody put together look so), no empty label but after a final dot, no port 0.
+/// Stricter than the grammar: no user information, no percent-encoding (some implementations read `%2e` as a dot), no
+/// comma (two `Host` fields merged by an intermediary look like this), no empty label except after a final dot.
+/// Port 0 is rejected.
 ///
 /// # Spec
 /// [RFC 3986 §3.2](https://www.rfc-editor.org/rfc/rfc3986#section-3.2),
@@ -34,14 +35,14 @@ pub(super) fn parse_authority(bytes: &[u8], span: Span) -> Option<Authority> {
     }
 }
 
-/// The length of the registered name or IPv4 address that `text` begins with.
+/// Returns the length of the registered name or IPv4 address at the beginning of `text`.
 fn name_len(text: &[u8]) -> Option<usize> {
     let len = find_name_end(text);
     let is_name = (1..=HOST_BYTES_MAX).contains(&len) && is_host_name(text.get(..len)?);
     is_name.then_some(len)
 }
 
-/// The length of the IPv6 address in brackets that `text` begins with.
+/// Returns the length of the IPv6 address in brackets at the beginning of `text`.
 fn literal_len(text: &[u8]) -> Option<usize> {
     let end = text.iter().take(HOST_BYTES_MAX).position(|&byte| byte == b']')?;
     let address = str::from_utf8(text.get(1..end)?).ok()?;
@@ -56,5 +57,5 @@ fn is_port(text: &[u8]) -> bool {
     text.len() <= 5 && value.is_some_and(|port| (1..=65535).contains(&port))
 }
 
-/// Longest host, bytes: a full domain name and its final dot.
+/// Maximum host length, bytes: a full domain name with a final dot.
 pub(super) const HOST_BYTES_MAX: usize = 255;

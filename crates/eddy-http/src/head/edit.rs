@@ -1,7 +1,7 @@
-//! Changes to a parsed head, in place.
+//! In-place changes to a parsed head.
 //!
-//! What is new goes to the end of the head's bytes and its place into the table of fields, so a head that filters
-//! have changed is read and written like one that came in.
+//! New text is appended to the bytes of the head and its position is entered in the table of fields, so that a head
+//! changed by filters is read and written like a received one.
 
 use super::authority::parse_authority;
 use super::target::is_origin_target;
@@ -12,15 +12,15 @@ use crate::method::{METHOD_BYTES_MAX, Method, PREFACE_METHOD};
 use crate::octet::{is_tchar, is_text};
 use crate::span::Span;
 
-/// Checks a field that is to be set or added.
+/// Validates a field that is to be set or added.
 ///
 /// # Errors
-/// Any [`EditFault`] but [`EditFault::HeadFull`].
+/// Any [`EditFault`] except [`EditFault::HeadFull`].
 pub fn check_field(name: &[u8], value: &[u8]) -> Result<(), EditFault> {
     FieldsEditor::new(&mut Vec::new(), &mut Vec::new()).check(name, value).map(drop)
 }
 
-/// The fields of a head and the bytes they lie in, open for changes.
+/// Editor for the fields of a head and the bytes they refer to.
 #[derive(Debug)]
 pub struct FieldsEditor<'a> {
     bytes: &'a mut Vec<u8>,
@@ -29,15 +29,15 @@ pub struct FieldsEditor<'a> {
 }
 
 impl<'a> FieldsEditor<'a> {
-    /// Opens a section that is neither a request's nor a response's head: one of trailers.
+    /// Opens a section that is not a request or response head: a trailer section.
     pub fn new(bytes: &'a mut Vec<u8>, fields: &'a mut Vec<Field>) -> Self {
         Self { bytes, fields, bytes_max: HEAD_BYTES_EDITED_MAX }
     }
 
-    /// Puts one field in the place of all of this name, in any case and spelling of its separators.
+    /// Replaces all fields with this name, in any case and spelling of its separators, by one.
     ///
     /// # Errors
-    /// Any [`EditFault`]; the head is then as it was.
+    /// Any [`EditFault`]; the head is then unchanged.
     ///
     /// # Cost
     /// One pass over the fields, one copy of name and value.
@@ -61,10 +61,10 @@ impl<'a> FieldsEditor<'a> {
         Ok(())
     }
 
-    /// Adds one field behind those that are there.
+    /// Adds a field after the existing ones.
     ///
     /// # Errors
-    /// Any [`EditFault`]; the head is then as it was.
+    /// Any [`EditFault`]; the head is then unchanged.
     pub fn add(&mut self, name: &[u8], value: &[u8]) -> Result<(), EditFault> {
         let id = self.check(name, value)?;
         let field = self.write(id, name, value);
@@ -72,11 +72,11 @@ impl<'a> FieldsEditor<'a> {
         Ok(())
     }
 
-    /// Removes all fields of this name, in any case and spelling of its separators. `Content-Length` may be removed too:
-    /// the framing was read before, and is written anew.
+    /// Removes all fields with this name, in any case and spelling of its separators. `Content-Length` may be removed
+    /// too, because the framing was determined before and is written anew.
     ///
     /// # Errors
-    /// Any [`EditFault`] but `BadValue`.
+    /// Any [`EditFault`] except `BadValue`.
     pub fn remove(&mut self, name: &[u8]) -> Result<(), EditFault> {
         let is_length = FieldId::from_name(name) == FieldId::ContentLength;
         let id = if is_length { FieldId::ContentLength } else { self.check(name, b"")? };
@@ -85,8 +85,8 @@ impl<'a> FieldsEditor<'a> {
         Ok(())
     }
 
-    /// Keeps of the fields that came in those for whose name `keeps` is true; it is asked in their order. Those that were put
-    /// in since stay.
+    /// Removes the received fields for whose name `keeps` returns false; it is called in the order of the fields.
+    /// Fields that were set or added since are kept.
     pub fn retain(&mut self, mut keeps: impl FnMut(&[u8]) -> bool) {
         let bytes = &*self.bytes;
         self.fields.retain(|field| field.is_own || keeps(field.name.of(bytes)));
@@ -113,7 +113,7 @@ impl<'a> FieldsEditor<'a> {
         Ok(id)
     }
 
-    /// Writes a line behind the others, so that a writer can copy it whole.
+    /// Appends a complete field line, so that a writer can copy it as a whole.
     fn write(&mut self, id: FieldId, name: &[u8], value: &[u8]) -> Field {
         let value = value.trim_ascii();
         let start = self.bytes.len();
@@ -134,17 +134,17 @@ impl<'a> FieldsEditor<'a> {
 }
 
 impl RequestHead {
-    /// Opens the fields for changes; `bytes` are those that were parsed.
+    /// Opens the fields for changes; `bytes` must be those that were parsed.
     pub fn edit<'a>(&'a mut self, bytes: &'a mut Vec<u8>) -> FieldsEditor<'a> {
         self.is_edited = true;
         FieldsEditor::new(bytes, &mut self.fields)
     }
 
-    /// Puts another method in the place of the client's.
+    /// Replaces the method of the client.
     ///
     /// # Errors
-    /// [`EditFault::BadMethod`] for what is no method, and for a change to or from `HEAD`, `CONNECT` or `TRACE`, which
-    /// decide where messages end.
+    /// [`EditFault::BadMethod`] for an invalid method, and for a change to or from `HEAD`, `CONNECT` or `TRACE`, which
+    /// determine where messages end.
     pub fn set_method(&mut self, bytes: &mut Vec<u8>, name: &[u8]) -> Result<(), EditFault> {
         let method = Method::from_bytes(name);
         let is_token =
@@ -162,10 +162,10 @@ impl RequestHead {
         Ok(())
     }
 
-    /// Puts another path and query in the place of the client's target.
+    /// Replaces the target of the client by a path and query.
     ///
     /// # Errors
-    /// [`EditFault::BadTarget`] when it does not begin with a slash or has a byte that no target has.
+    /// [`EditFault::BadTarget`] when it does not begin with a slash or has a byte that is not allowed in a target.
     pub fn set_target(&mut self, bytes: &mut Vec<u8>, target: &[u8]) -> Result<(), EditFault> {
         if !is_origin_target(target) {
             return Err(EditFault::BadTarget { target: shown(target.get(..256).unwrap_or(target)) });
@@ -180,10 +180,10 @@ impl RequestHead {
         Ok(())
     }
 
-    /// Puts another host, with or without a port, in the place of the client's.
+    /// Replaces the host of the client, with or without a port.
     ///
     /// # Errors
-    /// [`EditFault::BadAuthority`] when it names no host.
+    /// [`EditFault::BadAuthority`] when it has no valid host.
     pub fn set_authority(&mut self, bytes: &mut Vec<u8>, authority: &[u8]) -> Result<(), EditFault> {
         let span = append(bytes, authority)?;
         let parsed = parse_authority(bytes, span).ok_or_else(|| EditFault::BadAuthority {
@@ -200,15 +200,15 @@ impl RequestHead {
 }
 
 impl ResponseHead {
-    /// Opens the fields for changes; `bytes` are those that were parsed.
+    /// Opens the fields for changes; `bytes` must be those that were parsed.
     pub fn edit<'a>(&'a mut self, bytes: &'a mut Vec<u8>) -> FieldsEditor<'a> {
         FieldsEditor::new(bytes, &mut self.fields)
     }
 
-    /// Puts another status in the place of the origin's; its reason phrase goes.
+    /// Replaces the status of the origin and removes its reason phrase.
     ///
     /// # Errors
-    /// [`EditFault::BadStatus`] outside of 200 to 599, and for a change to or from one that has no body.
+    /// [`EditFault::BadStatus`] outside of 200 to 599, and for a change to or from a status without a body.
     pub fn set_status(&mut self, status: u32) -> Result<(), EditFault> {
         let has_body = |status: u16| !matches!(status, 204 | 205 | 304);
         match u16::try_from(status) {
@@ -224,7 +224,7 @@ impl ResponseHead {
     }
 }
 
-/// Whether a field goes by this name, as a reader that takes all separators for one would see it.
+/// Whether a field has this name for a recipient that treats all separators as the same.
 fn is_same(bytes: &[u8], field: &Field, id: FieldId, name: &[u8]) -> bool {
     if id.is_known() { field.id == id } else { is_alias_of(field.name.of(bytes), name) }
 }
@@ -242,13 +242,13 @@ fn shown(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Most bytes that a head may grow to by changes, with what they left behind.
+/// Maximum size of a head after changes, bytes, including replaced text.
 pub const HEAD_BYTES_EDITED_MAX: usize = 1024 * 1024;
 
-/// Most fields that a head may grow to by changes.
+/// Maximum fields of a head after changes.
 const FIELDS_EDITED_MAX: usize = 2000;
 
-/// Most bytes of a value that is set.
+/// Maximum bytes of a value that is set.
 const VALUE_BYTES_MAX: usize = 256 * 1024;
 
 #[cfg(test)]

@@ -1,24 +1,24 @@
-//! Why a head is refused.
+//! Reasons for rejecting a head.
 
 use std::error::Error;
 use std::fmt;
 
 use crate::field::LineFault;
 
-/// Why a head is refused.
+/// Reason for rejecting a head.
 ///
-/// After any of these nothing that follows on the connection can be believed: answer, then close.
+/// No further bytes on the connection can be trusted: respond, then close.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HeadFault {
-    /// The first byte begins no head: TLS on a plain port, or noise.
+    /// The first byte cannot begin a head: TLS on a plain port, or garbage.
     BadStart,
-    /// The bytes end before the head does.
+    /// The bytes end before the head is complete.
     Truncated,
-    /// Bytes follow the end of the head that was to be parsed.
+    /// Bytes after the end of the head that was to be parsed.
     Excess,
-    /// A CR that no LF follows (RFC 9112 §2.2).
+    /// A CR without LF (RFC 9112 §2.2).
     BareCr,
-    /// An LF that no CR precedes (RFC 9112 §2.2).
+    /// An LF without CR (RFC 9112 §2.2).
     BareLf,
     /// NUL or another control byte (RFC 9110 §5.5).
     Control,
@@ -26,27 +26,27 @@ pub enum HeadFault {
     HeadTooLarge,
     /// More fields than the limit.
     TooManyFields,
-    /// The method is no token (RFC 9110 §9.1), or `PRI`, which no request has (RFC 9113 §3.4).
+    /// The method is not a token (RFC 9110 §9.1), or is `PRI`, which no request uses (RFC 9113 §3.4).
     BadMethod,
     /// The method is longer than 32 bytes (RFC 9112 §3).
     MethodTooLong,
-    /// The request target is malformed or of a form that its method cannot have (RFC 9112 §3.2).
+    /// The request target is malformed or has a form that its method does not allow (RFC 9112 §3.2).
     BadTarget,
     /// The request target is longer than its limit (RFC 9112 §3).
     TargetTooLong,
-    /// No version, or none of HTTP's (RFC 9112 §2.3).
+    /// No version, or not an HTTP version (RFC 9112 §2.3).
     BadVersion,
-    /// A major version that HTTP/1 does not speak (RFC 9110 §15.6.6).
+    /// A major version that HTTP/1 does not include (RFC 9110 §15.6.6).
     UnknownVersion,
     /// A folded line, or white space before the first field (RFC 9112 §5.2, §2.2).
     FieldFold,
-    /// A field line without colon or name, or with a byte in its name that is no token's (RFC 9112 §5).
+    /// A field line without colon or name, or with a byte in its name that is not allowed in tokens (RFC 9112 §5).
     BadFieldName,
     /// HTTP/1.1 without `Host` (RFC 9112 §3.2).
     HostMissing,
     /// More than one `Host` (RFC 9112 §3.2).
     HostRepeated,
-    /// A `Host` or authority that names no host (RFC 9112 §3.2).
+    /// A `Host` or authority without a valid host (RFC 9112 §3.2).
     BadHost,
     /// `Content-Length` is not one to nineteen digits, or more than 2^63 - 1 (RFC 9112 §6.3).
     BadLength,
@@ -60,28 +60,28 @@ pub enum HeadFault {
     CodingInHttp10,
     /// `Content-Length` and `Transfer-Encoding` together (RFC 9112 §6.3).
     LengthAndCoding,
-    /// `Connection` lists more options than any sender has use for.
+    /// `Connection` lists more options than any sender needs.
     TooManyOptions,
     /// An expectation other than `100-continue` (RFC 9110 §10.1.1).
     UnknownExpectation,
-    /// `CONNECT`, of HTTP/2 the extended one too, where no rule takes it (RFC 9110 §9.3.6, RFC 8441).
+    /// `CONNECT` that no rule accepts, including extended `CONNECT` of HTTP/2 (RFC 9110 §9.3.6, RFC 8441).
     ConnectRefused,
     /// `TRACE` with a body (RFC 9110 §9.3.8).
     TraceWithBody,
     /// A status line that is malformed (RFC 9112 §4).
     BadStatusLine,
-    /// A switch of protocols that was not asked for, or to another one (RFC 9110 §15.2.2).
+    /// A protocol switch that was not requested, or to another protocol (RFC 9110 §15.2.2).
     UnaskedSwitch,
-    /// A switch of protocols that does not say which, or announces a body (RFC 9110 §7.8).
+    /// A protocol switch that does not name the protocol, or announces a body (RFC 9110 §7.8).
     BadSwitch,
-    /// Success in answer to a request for a tunnel, without there being one (RFC 9110 §9.3.6).
+    /// A success response to a tunnel request without a tunnel (RFC 9110 §9.3.6).
     NoTunnel,
 }
 
 impl HeadFault {
-    /// The status that answers a request refused so.
+    /// Returns the status for the rejected request.
     ///
-    /// A response refused so is answered to the client with 502, whatever this says.
+    /// For a rejected response the client always gets 502, whatever this returns.
     pub fn status(self) -> u16 {
         match self {
             Self::TargetTooLong => 414,
@@ -118,7 +118,7 @@ impl HeadFault {
         }
     }
 
-    /// A word for the access record and metrics.
+    /// Returns the reason code for access log entries and metrics.
     pub fn reason(self) -> &'static str {
         match self {
             Self::BadStart => "bad_start",

@@ -1,67 +1,68 @@
-//! Where a message's body ends, and what the connection is for afterwards.
+//! Message framing: the end of the body, and reuse of the connection afterwards.
 
 use super::HeadFault;
 use crate::field::{Field, FieldId, SeenFieldIds};
 use crate::method::Version;
 use crate::span::Span;
 
-/// How the body of a request ends.
+/// Framing of a request body.
 ///
 /// # Spec
 /// [RFC 9112 §6.3](https://www.rfc-editor.org/rfc/rfc9112#section-6.3)
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RequestBody {
-    /// There is none, and no length was announced.
+    /// No body, and no announced length.
     #[default]
     None,
-    /// After this many bytes, perhaps zero.
+    /// This number of bytes, possibly zero.
     Length(u64),
-    /// With the last chunk and its trailers.
+    /// Chunked; ends with the last chunk and its trailers.
     Chunked,
 }
 
-/// How the body of a response ends.
+/// Framing of a response body.
 ///
 /// # Spec
 /// [RFC 9112 §6.3](https://www.rfc-editor.org/rfc/rfc9112#section-6.3)
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ResponseBody {
-    /// There is none, whatever the fields say: 1xx, 204, 304, or an answer to `HEAD`.
+    /// No body, whatever the fields say: 1xx, 204, 304, or a response to `HEAD`.
     #[default]
     None,
-    /// After this many bytes, perhaps zero.
+    /// This number of bytes, possibly zero.
     Length(u64),
-    /// With the last chunk and its trailers.
+    /// Chunked; ends with the last chunk and its trailers.
     Chunked,
-    /// With the connection.
+    /// Ends when the connection is closed.
     UntilClose,
 }
 
 impl RequestBody {
-    /// Whether no byte of body follows the head.
+    /// Whether the body is empty.
     pub fn is_empty(self) -> bool {
         matches!(self, Self::None | Self::Length(0))
     }
 }
 
 impl ResponseBody {
-    /// Whether no byte of body follows the head.
+    /// Whether the body is empty.
     pub fn is_empty(self) -> bool {
         matches!(self, Self::None | Self::Length(0))
     }
 
-    /// The same body as a client of this version can be sent it: without a length, in chunks where it knows them.
+    /// Returns the framing towards a client of this version: a body without a length is chunked where the version
+    /// supports it.
     pub fn towards(self, client: Version) -> Self {
         match (self, client) {
             (Self::Chunked | Self::UntilClose, Version::Http11) => Self::Chunked,
-            // With the connection in the one, with the stream in the other.
+            // Ends with the connection in HTTP/1.0, with the stream in HTTP/2.
             (Self::Chunked | Self::UntilClose, Version::Http10 | Version::Http2) => Self::UntilClose,
             (Self::None | Self::Length(_), _) => self,
         }
     }
 }
 
-/// What the fields say of the body.
+/// Framing announced by the fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Announced {
     Nothing,
@@ -69,7 +70,7 @@ pub(super) enum Announced {
     Chunked,
 }
 
-/// What `Connection` says.
+/// Options of the `Connection` field.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Options {
     pub(super) has_close: bool,
@@ -77,7 +78,7 @@ pub(super) struct Options {
     pub(super) has_upgrade: bool,
 }
 
-/// Reads what the fields say of the body.
+/// Parses the fields that determine the framing.
 pub(super) fn parse_announced(
     bytes: &[u8],
     fields: &[Field],
@@ -113,7 +114,7 @@ pub(super) fn parse_announced(
         .ok_or(HeadFault::BadLength)
 }
 
-/// Reads all `Connection` fields and marks the fields that they nominate.
+/// Parses all `Connection` fields and marks the fields that they nominate.
 pub(super) fn parse_connection(
     bytes: &[u8],
     fields: &mut [Field],
@@ -147,7 +148,7 @@ pub(super) fn parse_connection(
 }
 
 impl Options {
-    /// Reads the value that nearly all such fields have; answers whether it was that.
+    /// Parses the value of nearly all such fields; returns whether it was one of these.
     fn read_usual(&mut self, value: &[u8]) -> bool {
         self.has_keep_alive = value.eq_ignore_ascii_case(b"keep-alive");
         self.has_close = value.eq_ignore_ascii_case(b"close");
@@ -166,28 +167,28 @@ impl Options {
         }
     }
 
-    /// Whether the connection serves another message after this one (RFC 9112 §9.3).
+    /// Whether the connection can be reused after this message (RFC 9112 §9.3).
     pub(super) fn keeps_alive(self, version: Version) -> bool {
         !self.has_close && (version == Version::Http11 || self.has_keep_alive)
     }
 }
 
-/// The value of the first field with this id; empty if there is none.
+/// Returns the value of the first field with this ID; empty if there is none.
 pub(super) fn value_of<'a>(bytes: &'a [u8], fields: &[Field], id: FieldId) -> &'a [u8] {
     span_of(fields, id).of(bytes)
 }
 
-/// Where the value of the first field with this id lies.
+/// Returns the position of the value of the first field with this ID.
 pub(super) fn span_of(fields: &[Field], id: FieldId) -> Span {
     fields.iter().find(|field| field.id == id).map(|field| field.value).unwrap_or_default()
 }
 
-/// The members of a comma-separated list, empty ones left out (RFC 9110 §5.6.1).
+/// Iterates over the members of a comma-separated list without empty ones (RFC 9110 §5.6.1).
 pub(super) fn list(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).filter(|member| !member.is_empty())
 }
 
-/// Marks the fields of unknown meaning with this name.
+/// Marks the unknown fields with this name.
 fn nominate(option: &[u8], bytes: &[u8], fields: &mut [Field]) {
     for field in fields {
         if field.id == FieldId::Other && field.name.of(bytes).eq_ignore_ascii_case(option) {
@@ -206,11 +207,11 @@ fn parse_length(value: &[u8]) -> Option<u64> {
     (length <= LENGTH_MAX).then_some(length)
 }
 
-/// Most options of all `Connection` fields of a head.
+/// Maximum options of all `Connection` fields of a head.
 const CONNECTION_OPTIONS_MAX: usize = 32;
 
-/// Most digits of a `Content-Length`: any such number fits a `u64`.
+/// Maximum digits of a `Content-Length`: any such number fits into a `u64`.
 const LENGTH_DIGITS_MAX: usize = 19;
 
-/// Largest `Content-Length`: others count in signed numbers.
+/// Maximum `Content-Length`: other implementations use signed numbers.
 const LENGTH_MAX: u64 = i64::MAX.unsigned_abs();

@@ -1,13 +1,13 @@
-//! How large a head may be.
+//! Limits on the size of a head.
 
-/// How large a head may be.
+/// Limits on the size of a head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeadLimits {
-    /// Most bytes of a head, its empty line counted. Default 64 KiB.
+    /// Maximum bytes of a head, including its empty line. Default 64 KiB.
     pub head_bytes_max: u32,
-    /// Most fields, repeated ones counted each. Default 128.
+    /// Maximum fields; repeated fields count each. Default 128.
     pub fields_max: u16,
-    /// Most bytes of a request target. Default 8 KiB.
+    /// Maximum bytes of a request target. Default 8 KiB.
     pub target_bytes_max: u32,
 }
 

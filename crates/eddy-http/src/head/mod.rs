@@ -1,4 +1,4 @@
-//! Heads: where one ends, what it says, how its body is framed.
+//! Message heads: end detection, parsing and body framing.
 
 mod authority;
 mod edit;

@@ -1,4 +1,4 @@
-//! The head of a request.
+//! Request heads.
 
 use super::authority::{Authority, parse_authority};
 use super::framing::{Announced, list, parse_announced, parse_connection, span_of, value_of};
@@ -9,9 +9,9 @@ use crate::method::{METHOD_BYTES_MAX, Method, PREFACE_METHOD, Version};
 use crate::octet::{find_token_end, is_tchar, load};
 use crate::span::Span;
 
-/// The head of a request, parsed; to be used again for the next.
+/// A parsed request head; reusable for the next request.
 ///
-/// After a fault the members hold what was read before it, enough for an access record and no more.
+/// After a fault the members hold what was parsed before it, which is enough for an access log entry and nothing else.
 ///
 /// # Spec
 /// [RFC 9112 §3](https://www.rfc-editor.org/rfc/rfc9112#section-3), read strictly.
@@ -21,69 +21,71 @@ pub struct RequestHead {
     pub method: Method,
     /// The method's bytes.
     pub method_span: Span,
-    /// The version that the client speaks.
+    /// HTTP version of the client.
     pub version: Version,
     /// The form of the target.
     pub form: TargetForm,
-    /// The target as sent.
+    /// Target as sent.
     pub target: Span,
-    /// The path of an origin or absolute form; `*` of `OPTIONS *`. Empty means `/` (RFC 9110 §4.2.3).
+    /// Path of an origin or absolute form; `*` of `OPTIONS *`. Empty means `/` (RFC 9110 §4.2.3).
     pub path: Span,
-    /// The query without its `?`.
+    /// Query without its `?`.
     pub query: Option<Span>,
-    /// The effective authority, `host` or `host:port`: of an absolute form, else of `Host`. Empty if neither is there.
+    /// Effective authority, `host` or `host:port`: of an absolute form, else of `Host`. Empty if both are missing.
     pub authority: Span,
-    /// The effective authority as the client sent it, whatever took its place since.
+    /// Effective authority as the client sent it, even if it was replaced since.
     pub client_authority: Span,
-    /// The authority without its port; an IPv6 address keeps its brackets.
+    /// Authority without its port; an IPv6 address keeps its brackets.
     pub host: Span,
-    /// How the body ends.
+    /// Body framing.
     pub body: RequestBody,
-    /// Whether the client means to send another request on the connection.
+    /// Whether the client allows another request on the connection.
     pub keep_alive: bool,
     /// Whether the client waits for `100 Continue` before it sends the body.
     pub expects_continue: bool,
-    /// Whether the client offers to switch protocols.
+    /// Whether the client offers a protocol switch.
     pub has_upgrade: bool,
-    /// Whether the client takes trailers (`TE: trailers`).
+    /// Whether the client accepts trailers (`TE: trailers`).
     pub accepts_trailers: bool,
-    /// How many more hops an `OPTIONS` or `TRACE` may take; with zero it is answered here (RFC 9110 §7.6.2).
+    /// Remaining hops of an `OPTIONS` or `TRACE` request; at zero eddy answers it itself (RFC 9110 §7.6.2).
     pub max_forwards: Option<u32>,
-    /// Whether the authority is eddy's choice rather than the client's.
+    /// Whether the authority was set by eddy instead of the client.
     pub is_authority_own: bool,
-    /// Whether fields were changed after the head had been parsed.
+    /// Whether fields were changed after parsing.
     pub(crate) is_edited: bool,
     pub(super) fields: Vec<Field>,
 }
 
-/// Whose heads are read.
+/// Origin of a parsed head, which determines the strictness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Strictness {
-    /// A client's or an endpoint's: as the profile says.
+    /// A client or an endpoint: the full rules apply.
     Peer,
-    /// Our own, about to be sent: no line before the first, but the host of a request may be empty, as an HTTP/1.0 client's is,
-    /// and the status of an answer above 599, as a configuration may ask for.
+    /// A head of eddy's own, about to be sent. No CR LF is tolerated before the first line. But the host of a request
+    /// may be empty, because that of an HTTP/1.0 client may be, and a response status above 599 is allowed, because a
+    /// configuration may ask for it.
     Egress,
 }
 
 impl RequestHead {
-    /// An empty head to parse into.
+    /// Creates an empty head to parse into.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The fields, in the order sent; `bytes` are those that were parsed.
+    /// Returns the fields, in the order sent; `bytes` must be those that were parsed.
     pub fn fields<'a>(&'a self, bytes: &'a [u8]) -> Fields<'a> {
         Fields::new(bytes, &self.fields)
     }
 
-    /// The method's name; `bytes` are those that were parsed.
+    /// Returns the method name; `bytes` must be those that were parsed.
     pub fn method_name<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
         self.method_span.of(bytes)
     }
 
-    /// The protocols that the client offers to switch to, in its order: none where the request has a body, which would
-    /// have to come first, or where the version knows no switching. `bytes` are those that were parsed.
+    /// Iterates over the protocols that the client offers to switch to, in its order. Empty for requests with a body,
+    /// which would have to be sent first, and for versions without protocol switch. `bytes` must be those that were
+    /// parsed.
     ///
     /// # Spec
     /// [RFC 9110 §7.8](https://www.rfc-editor.org/rfc/rfc9110#section-7.8)
@@ -93,15 +95,16 @@ impl RequestHead {
         offered.filter(move |_| may_switch)
     }
 
-    /// Whether success would make a tunnel of what the request came by: `CONNECT`, of HTTP/2 the extended one too.
+    /// Whether a success response makes a tunnel of the connection or stream: `CONNECT`, including extended `CONNECT`
+    /// of HTTP/2.
     pub fn wants_tunnel(&self) -> bool {
         self.method == Method::Connect || (self.version == Version::Http2 && self.has_upgrade)
     }
 
-    /// The target in origin form (or `*`), as it is sent to an origin; `bytes` are those that were parsed.
+    /// Returns the target in origin form (or `*`), as sent to an origin; `bytes` must be those that were parsed.
     ///
     /// # Cost
-    /// Copies to `scratch` only a target such as `http://host?query`, which lacks the path.
+    /// Copies to `scratch` only for a target such as `http://host?query`, which lacks the path.
     ///
     /// # Spec
     /// [RFC 9112 §3.2.1](https://www.rfc-editor.org/rfc/rfc9112#section-3.2.1), §3.2.4 for `OPTIONS`
@@ -122,16 +125,16 @@ impl RequestHead {
         }
     }
 
-    /// Reads the head that `bytes` begin with; answers with its length, or `None` if more bytes must come first.
+    /// Parses the head at the beginning of `bytes`; returns its length, or `None` if more bytes are needed.
     ///
-    /// For the first bytes of a request, which most often hold all of its head: saves the scan. Where it answers
-    /// `None`, go on with a [`super::HeadScanner`], whose cost is linear however the rest is cut.
+    /// For the first bytes of a request, which usually contain the whole head: saves the scan. After `None`, continue
+    /// with a [`super::HeadScanner`], whose cost is linear however the rest is split.
     ///
     /// # Errors
-    /// Any [`HeadFault`]; the connection then serves no further request.
+    /// Any [`HeadFault`]; the connection then accepts no further request.
     ///
     /// # Cost
-    /// One pass; no allocation once as many fields were seen before.
+    /// One pass; no allocation once a head with as many fields was parsed.
     pub fn parse_start(&mut self, bytes: &[u8], limits: &HeadLimits) -> Result<Option<usize>, HeadFault> {
         let window = bytes.get(..limits.head_bytes_max as usize).unwrap_or(bytes);
         match self.parse_front(window, limits, Strictness::Peer) {
@@ -142,23 +145,23 @@ impl RequestHead {
         }
     }
 
-    /// Reads exactly one head, from its first byte (or the CR LF before it) to its empty line.
+    /// Parses exactly one head, from its first byte (or the CR LF before it) to its empty line.
     ///
     /// # Errors
-    /// Any [`HeadFault`]; the connection then serves no further request.
+    /// Any [`HeadFault`]; the connection then accepts no further request.
     ///
     /// # Cost
-    /// One pass; no allocation once as many fields were seen before.
+    /// One pass; no allocation once a head with as many fields was parsed.
     pub fn parse(&mut self, bytes: &[u8], limits: &HeadLimits) -> Result<(), HeadFault> {
         self.parse_with(bytes, limits, Strictness::Peer)
     }
 
-    /// Reads the head that came in frames of HTTP/2, as [`crate::Http2`] lays it out. The frames tell where the body ends:
-    /// where a body follows and no length was announced, it is [`RequestBody::Chunked`] to whoever it goes on to. What
-    /// follows a request for a tunnel is no body.
+    /// Parses a head received over HTTP/2, in the form that [`crate::Http2`] writes. HTTP/2 frames mark the end of the
+    /// body: where a body follows without an announced length, it is [`RequestBody::Chunked`] for the recipient. Data
+    /// after a tunnel request is not a body.
     ///
     /// # Errors
-    /// Any [`HeadFault`]; the connection serves other requests all the same.
+    /// Any [`HeadFault`]; the connection still accepts other requests.
     ///
     /// # Cost
     /// As [`Self::parse`].
@@ -195,7 +198,7 @@ impl RequestHead {
         if end == bytes.len() { Ok(()) } else { Err(HeadFault::Excess) }
     }
 
-    /// Reads the head that `bytes` begin with; answers with its length.
+    /// Parses the head at the beginning of `bytes`; returns its length.
     fn parse_front(
         &mut self,
         bytes: &[u8],
@@ -229,7 +232,7 @@ impl RequestHead {
         Ok(end)
     }
 
-    /// The places of the fields.
+    /// Returns the positions of the fields.
     pub(crate) fn places(&self) -> &[Field] {
         &self.fields
     }
@@ -240,7 +243,7 @@ impl RequestHead {
         *self = Self { fields, ..Self::default() };
     }
 
-    /// Reads the method; answers with where the target begins.
+    /// Parses the method; returns the index of the target.
     fn parse_method(&mut self, bytes: &[u8], start: usize) -> Result<usize, HeadFault> {
         let line = bytes.get(start..).unwrap_or_default();
         let (name, rest) = line.split_at_checked(find_token_end(line)).unwrap_or_default();
@@ -276,7 +279,7 @@ impl RequestHead {
         let host = span_of(&self.fields, FieldId::Host);
         let authority = match parse_authority(bytes, host) {
             Some(authority) => authority,
-            // An empty `Host` stands where the target has its own authority or none (RFC 9112 §3.2, §3.3).
+            // An empty `Host` is allowed where the target has its own authority or none (RFC 9112 §3.2, §3.3).
             None if host.is_empty()
                 && (strictness == Strictness::Egress
                     || self.version == Version::Http10
@@ -318,7 +321,7 @@ impl RequestHead {
         Ok(())
     }
 
-    /// A tunnel leads to a port that is named, and what follows its request is no body (RFC 9110 §9.3.6).
+    /// Checks that a tunnel request names a port. Data after it is not a body (RFC 9110 §9.3.6).
     fn check_connect(&self) -> Result<(), HeadFault> {
         if self.method != Method::Connect {
             return Ok(());
@@ -348,7 +351,7 @@ impl RequestHead {
     }
 }
 
-/// Reads `HTTP/1.x` and the line end after it; answers with where the fields begin.
+/// Parses `HTTP/1.x` and the following line end; returns the index of the fields.
 pub(super) fn parse_version(bytes: &[u8], at: usize) -> Result<(Version, usize), HeadFault> {
     let version = match bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
         Some(b"HTTP/1.1") => Version::Http11,

@@ -1,4 +1,4 @@
-//! The head of a response.
+//! Response heads.
 
 use super::framing::{Announced, parse_announced, parse_connection};
 use super::{HeadFault, HeadLimits, ResponseBody, Strictness};
@@ -7,22 +7,22 @@ use crate::method::{Method, Version};
 use crate::octet::find_text_end;
 use crate::span::Span;
 
-/// What a response answers, as far as that decides how it ends.
+/// Properties of the request that determine the framing of its response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResponseContext {
-    /// The request's method.
+    /// Method of the request.
     pub method: Method,
-    /// Whether the request offers to switch protocols.
+    /// Whether the request offers a protocol switch.
     pub has_upgrade: bool,
 }
 
 impl ResponseContext {
-    /// A request that offers to switch protocols.
+    /// Creates the context of a request that offers a protocol switch.
     pub fn upgrade(method: Method) -> Self {
         Self { method, has_upgrade: true }
     }
 
-    /// Whether nothing of HTTP follows a response with this status: what comes next belongs to a tunnel.
+    /// Whether a response with this status ends HTTP on the connection: the following bytes belong to a tunnel.
     ///
     /// # Spec
     /// [RFC 9110 §7.8, §9.3.6](https://www.rfc-editor.org/rfc/rfc9110#section-9.3.6)
@@ -41,52 +41,52 @@ impl From<Method> for ResponseContext {
     }
 }
 
-/// The head of a response, parsed; to be used again for the next.
+/// A parsed response head; reusable for the next response.
 ///
 /// # Spec
-/// [RFC 9112 §4](https://www.rfc-editor.org/rfc/rfc9112#section-4), read strictly but for one thing: the space before an
-/// empty reason may be left out, as many origins do.
+/// [RFC 9112 §4](https://www.rfc-editor.org/rfc/rfc9112#section-4), read strictly with one exception: the space before
+/// an empty reason phrase may be missing, as with many origins.
 #[derive(Clone, Debug, Default)]
 pub struct ResponseHead {
-    /// The status, 100 to 599.
+    /// Status, 100 to 599.
     pub status: u16,
-    /// The reason phrase; perhaps empty.
+    /// Reason phrase; possibly empty.
     pub reason: Span,
-    /// The version that the origin speaks.
+    /// HTTP version of the origin.
     pub version: Version,
-    /// How the body ends.
+    /// Body framing.
     pub body: ResponseBody,
-    /// The announced length; of the body that `GET` would have brought where there is none (`HEAD`, 304).
+    /// Announced length; without a body (`HEAD`, 304), the length that the response to `GET` would have.
     pub content_length: Option<u64>,
-    /// Whether the connection can carry another request after this response.
+    /// Whether the connection can be reused after this response.
     pub keep_alive: bool,
     pub(super) fields: Vec<Field>,
 }
 
 impl ResponseHead {
-    /// An empty head to parse into.
+    /// Creates an empty head to parse into.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The fields, in the order sent; `bytes` are those that were parsed.
+    /// Returns the fields, in the order sent; `bytes` must be those that were parsed.
     pub fn fields<'a>(&'a self, bytes: &'a [u8]) -> Fields<'a> {
         Fields::new(bytes, &self.fields)
     }
 
-    /// Whether another response follows for the same request (RFC 9110 §15.2).
+    /// Whether another response to the same request follows (RFC 9110 §15.2).
     pub fn is_interim(&self) -> bool {
         (100..200).contains(&self.status) && self.status != 101
     }
 
-    /// Reads exactly one head, from its first byte to its empty line, as the answer to a request with this method.
+    /// Parses exactly one head, from its first byte to its empty line, as the response to the request `asked`.
     ///
     /// # Errors
-    /// Any [`HeadFault`]; the client is then answered 502 and the connection closed. A switch of protocols (101)
-    /// is one where it was not asked for.
+    /// Any [`HeadFault`]; the client must then get 502 and the connection must be closed. A protocol switch (101) that
+    /// was not requested is a fault.
     ///
     /// # Cost
-    /// One pass; no allocation once as many fields were seen before.
+    /// One pass; no allocation once a head with as many fields was parsed.
     pub fn parse(
         &mut self,
         bytes: &[u8],
@@ -110,16 +110,16 @@ impl ResponseHead {
         if end == bytes.len() { Ok(()) } else { Err(HeadFault::Excess) }
     }
 
-    /// Reads the head that `bytes` begin with; answers with its length, or `None` if more bytes must come first.
+    /// Parses the head at the beginning of `bytes`; returns its length, or `None` if more bytes are needed.
     ///
-    /// For the first bytes of a response, which most often hold all of its head: saves the scan. Where it answers
-    /// `None`, go on with a [`super::HeadScanner`], whose cost is linear however the rest is cut.
+    /// For the first bytes of a response, which usually contain the whole head: saves the scan. After `None`, continue
+    /// with a [`super::HeadScanner`], whose cost is linear however the rest is split.
     ///
     /// # Errors
     /// As [`ResponseHead::parse`].
     ///
     /// # Cost
-    /// One pass; no allocation once as many fields were seen before.
+    /// One pass; no allocation once a head with as many fields was parsed.
     pub fn parse_start(
         &mut self,
         bytes: &[u8],
@@ -135,7 +135,7 @@ impl ResponseHead {
         }
     }
 
-    /// Reads the head that `bytes` begin with; answers with its length.
+    /// Parses the head at the beginning of `bytes`; returns its length.
     fn parse_front(
         &mut self,
         bytes: &[u8],
@@ -164,7 +164,7 @@ impl ResponseHead {
             Announced::Length(length) => Some(length),
             Announced::Nothing | Announced::Chunked => None,
         };
-        // A 1xx or 204 that announces a body may well be followed by one: what comes next can't be believed.
+        // A 1xx or 204 that announces a body may in fact be followed by one: the next bytes cannot be trusted.
         let is_honest = match announced {
             Announced::Nothing | Announced::Length(0) => true,
             Announced::Length(_) | Announced::Chunked => self.status >= 200 && self.status != 204,
@@ -180,24 +180,25 @@ impl ResponseHead {
         Ok(end)
     }
 
-    /// Takes note that the head, parsed before, has come in frames; `has_body` says whether anything followed it there.
+    /// Marks the parsed head as received over HTTP/2; `has_body` tells whether anything followed it on the stream.
     pub fn note_framed(&mut self, has_body: bool) {
         self.version = Version::Http2;
-        // Frames tell of that.
+        // The HTTP/2 connection decides on its reuse.
         self.keep_alive = true;
         if !has_body && self.body == ResponseBody::UntilClose {
             self.body = ResponseBody::Length(0);
         }
     }
 
-    /// [`Self::body`] as it is read: of one in frames the end tells itself, and there may be trailers behind it, whatever length was
-    /// announced.
+    /// Returns [`Self::body`] as it is read: over HTTP/2 the stream marks the end, and trailers may follow, whatever
+    /// length was announced.
     pub fn body_read(&self) -> ResponseBody {
         let is_framed = self.version == Version::Http2 && matches!(self.body, ResponseBody::Length(1..));
         if is_framed { ResponseBody::UntilClose } else { self.body }
     }
 
-    /// [`Self::body`] as a client of this version is sent it. That there is none is told by frames on both sides alike.
+    /// Returns [`Self::body`] as it is sent to a client of this version. Between HTTP/2 connections, an empty body
+    /// without an announced length stays without one.
     pub fn body_towards(&self, client: Version) -> ResponseBody {
         let is_untold = self.version == Version::Http2 && self.content_length.is_none();
         if is_untold && client == Version::Http2 && self.body == ResponseBody::Length(0) {
@@ -206,15 +207,15 @@ impl ResponseHead {
         self.body.towards(client)
     }
 
-    /// The places of the fields.
+    /// Returns the positions of the fields.
     pub(crate) fn places(&self) -> &[Field] {
         &self.fields
     }
 
-    /// Reads the status line; answers with where the fields begin.
+    /// Parses the status line; returns the index of the fields.
     ///
-    /// A status above 599 has no class (RFC 9110 §15). An endpoint's is a fault of the endpoint; a configuration may ask for an
-    /// answer of our own that has one, as an `nginx.conf` can.
+    /// A status above 599 belongs to no class (RFC 9110 §15). From an endpoint it is a fault; a configuration such as
+    /// an `nginx.conf` may ask for a response of eddy's own that has one.
     fn parse_status_line(&mut self, bytes: &[u8], strictness: Strictness) -> Result<usize, HeadFault> {
         let last_class = match strictness {
             Strictness::Peer => b'5',
@@ -247,7 +248,7 @@ impl ResponseHead {
     }
 }
 
-/// How the body ends, by the rules in their order (RFC 9112 §6.3).
+/// Returns the framing of the body, by the rules in their order (RFC 9112 §6.3).
 fn body(status: u16, announced: Announced, request_method: Method) -> ResponseBody {
     if status < 200 || status == 204 || status == 304 || request_method == Method::Head {
         return ResponseBody::None;

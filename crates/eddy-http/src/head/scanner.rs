@@ -1,4 +1,4 @@
-//! Where a head ends, found as its bytes arrive.
+//! Detection of the end of a head as its bytes arrive.
 
 use super::request::parse_version;
 use super::{HeadFault, HeadLimits};
@@ -6,21 +6,21 @@ use crate::field::LineFault;
 use crate::method::METHOD_BYTES_MAX;
 use crate::octet::{find_text_end, is_tchar};
 
-/// Finds where a head ends as its bytes arrive.
+/// Finds the end of a head as its bytes arrive.
 ///
-/// Refuses what no head can hold as soon as it is there, without waiting for the end: a first byte that begins no
-/// head, a bare CR or LF, NUL and other control bytes, folded lines, and all that is over a limit.
+/// Rejects invalid bytes as soon as they arrive, without waiting for the end: a first byte that cannot begin a head, a
+/// bare CR or LF, NUL and other control bytes, folded lines, and exceeded limits.
 ///
 /// # Cost
-/// Linear in the bytes of a head however they are cut; no allocation.
+/// Linear in the bytes of a head, however they are split; no allocation.
 #[derive(Clone, Debug)]
 pub struct HeadScanner {
     kind: HeadKind,
-    /// Bytes that need no second look.
+    /// Number of bytes that were scanned.
     at: usize,
-    /// Where the current line begins.
+    /// Start of the current line.
     line_start: usize,
-    /// Lines ended so far, the first one counted.
+    /// Number of complete lines, including the first.
     lines: u32,
 }
 
@@ -37,17 +37,17 @@ impl Default for HeadScanner {
 }
 
 impl HeadScanner {
-    /// A scanner for requests. It tolerates exactly one CR LF before the head (RFC 9112 §2.2).
+    /// Creates a scanner for requests. It tolerates exactly one CR LF before the head (RFC 9112 §2.2).
     pub fn new() -> Self {
         Self { kind: HeadKind::Request, at: 0, line_start: 0, lines: 0 }
     }
 
-    /// A scanner for responses.
+    /// Creates a scanner for responses.
     pub fn for_responses() -> Self {
         Self { kind: HeadKind::Response, ..Self::new() }
     }
 
-    /// Makes ready for the next head.
+    /// Resets the scanner for the next head.
     pub fn reset(&mut self) {
         *self = Self { kind: self.kind, ..Self::new() };
     }
@@ -57,12 +57,13 @@ impl HeadScanner {
         self.at > self.line_start || self.lines > 0
     }
 
-    /// Looks for the end of the head in `bytes`, which begin where the head does and grow from call to call.
+    /// Searches the end of the head in `bytes`, which must start at the beginning of the head and grow from call to
+    /// call.
     ///
-    /// Answers with the length of the head, up to and including its empty line and with a CR LF before it.
+    /// Returns the length of the head, including its empty line and a CR LF before it.
     ///
     /// # Errors
-    /// A [`HeadFault`]. Not all faults are found here: the parser has the last word.
+    /// A [`HeadFault`]. Some faults are found only by the parser.
     pub fn scan(&mut self, bytes: &[u8], limits: &HeadLimits) -> Result<Option<usize>, HeadFault> {
         if self.kind == HeadKind::Request && self.line_start == 0 && !self.skip_line_end(bytes)? {
             return Ok(None);
@@ -98,7 +99,7 @@ impl HeadScanner {
         }
     }
 
-    /// Steps over the one CR LF that may stand before a request; false if more bytes must tell.
+    /// Skips the optional CR LF before a request; returns false if more bytes are needed to decide.
     fn skip_line_end(&mut self, bytes: &[u8]) -> Result<bool, HeadFault> {
         match bytes {
             [] | [b'\r'] => Ok(false),
@@ -113,7 +114,7 @@ impl HeadScanner {
         }
     }
 
-    /// Checks the first byte of the current line, if it is there.
+    /// Checks the first byte of the current line, if it has arrived.
     fn check_start(&self, bytes: &[u8]) -> Result<(), HeadFault> {
         if self.lines == 0 && self.kind == HeadKind::Response {
             let is_start = bytes.iter().zip(RESPONSE_START).all(|(a, b)| a == b);
@@ -124,13 +125,13 @@ impl HeadScanner {
             Some(&byte) if is_tchar(byte) => Ok(()),
             Some(_) if self.lines == 0 => Err(HeadFault::BadStart),
             Some(b' ' | b'\t') => Err(HeadFault::FieldFold),
-            // The line end and control bytes are judged with what follows them.
+            // The line end and control bytes are checked together with the byte that follows them.
             Some(&byte) if byte < b' ' => Ok(()),
             Some(_) => Err(HeadFault::BadFieldName),
         }
     }
 
-    /// Checks a first line that ends at `end`, or goes on there.
+    /// Checks a first line that is complete at `end`, or incomplete up to there.
     fn check_first_line(&self, bytes: &[u8], end: usize, limits: &HeadLimits) -> Result<(), HeadFault> {
         if self.kind == HeadKind::Response {
             return Ok(());
@@ -149,7 +150,7 @@ impl HeadScanner {
         Ok(())
     }
 
-    /// Checks the version that a request line ends with.
+    /// Checks the version at the end of a request line.
     fn check_version(&self, bytes: &[u8], end: usize) -> Result<(), HeadFault> {
         if self.kind == HeadKind::Response {
             return Ok(());
@@ -162,23 +163,23 @@ impl HeadScanner {
         }
     }
 
-    /// Checks the limits that an unfinished head is already over.
+    /// Checks the limits that an incomplete head already exceeds.
     fn check_unfinished(&self, bytes: &[u8], limits: &HeadLimits) -> Result<(), HeadFault> {
         if self.lines == 0 {
             self.check_first_line(bytes, self.at, limits)?;
         } else if self.at > self.line_start && self.lines > u32::from(limits.fields_max) {
             return Err(HeadFault::TooManyFields);
         }
-        // A head of exactly the limit ends with it; one byte more is too many.
+        // A head of exactly the limit would be complete; one byte more is too many.
         if bytes.len() > limits.head_bytes_max as usize { Err(HeadFault::HeadTooLarge) } else { Ok(()) }
     }
 }
 
-/// What a response begins with.
+/// First bytes of every response.
 const RESPONSE_START: &[u8] = b"HTTP/1.";
 
-/// Most bytes of a request line beside its target: method, version, two spaces.
+/// Maximum bytes of a request line without its target: method, version, two spaces.
 const LINE_REST_BYTES_MAX: usize = METHOD_BYTES_MAX + VERSION_BYTES + 2;
 
-/// Bytes of `HTTP/1.1`.
+/// Length of `HTTP/1.1`.
 const VERSION_BYTES: usize = 8;

@@ -22,18 +22,18 @@ pub enum TargetForm {
     Asterisk,
 }
 
-/// A target taken apart.
+/// A parsed target.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RequestTarget {
     pub(super) form: TargetForm,
     pub(super) whole: Span,
     pub(super) path: Span,
     pub(super) query: Option<Span>,
-    /// The authority of an absolute form or `CONNECT`, not yet checked.
+    /// The authority of an absolute form or `CONNECT`, not yet validated.
     pub(super) authority: Option<Span>,
 }
 
-/// Reads the target that begins at `at` and ends at a space.
+/// Parses the target that begins at `at` and ends at a space.
 pub(super) fn parse_target(
     bytes: &[u8],
     at: usize,
@@ -73,7 +73,7 @@ pub(super) fn parse_target(
     }
 }
 
-/// Reads `http://authority[/path][?query]`; a target of another scheme is none of ours.
+/// Parses `http://authority[/path][?query]`; targets with another scheme are not accepted.
 fn parse_absolute(
     bytes: &[u8],
     whole: Span,
@@ -98,7 +98,7 @@ fn parse_absolute(
     })
 }
 
-/// Whether the text is a path and query that a request can be sent with.
+/// Whether the text is a valid path and query for a request.
 pub(super) fn is_origin_target(text: &[u8]) -> bool {
     let path_end = find_path_end(text);
     let end = match text.get(path_end..).and_then(|rest| rest.strip_prefix(b"?")) {
@@ -108,5 +108,5 @@ pub(super) fn is_origin_target(text: &[u8]) -> bool {
     text.first() == Some(&b'/') && end == text.len() && text.len() <= TARGET_BYTES_EDITED_MAX
 }
 
-/// Longest target that a filter can set, bytes.
+/// Maximum length of a target that a filter can set, bytes.
 const TARGET_BYTES_EDITED_MAX: usize = 64 * 1024;

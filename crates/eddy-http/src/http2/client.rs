@@ -1,4 +1,4 @@
-//! The client's half: requests that are sent, and what comes of them.
+//! Client side of an HTTP/2 connection: requests that are sent, and their responses.
 
 use super::code::{ErrorCode, Refused};
 use super::connection::{Http2, Http2ReadStage, Http2Role, Leaving};
@@ -12,14 +12,14 @@ use crate::websocket::websocket_accept;
 /// A request whose head was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenedStream {
-    /// Its stream.
+    /// Stream ID.
     pub stream: u32,
-    /// How long its head was as text.
+    /// Length of the head in text form.
     pub length: usize,
 }
 
 impl Http2 {
-    /// Whether requests may be sent at all: neither side has taken its leave.
+    /// Whether requests may be sent: neither side has sent GOAWAY and the connection is open.
     pub fn may_open(&self) -> bool {
         self.stage != Http2ReadStage::Over
             && self.leaving == Leaving::No
@@ -27,17 +27,17 @@ impl Http2 {
             && self.last < STREAM_MAX - 2
     }
 
-    /// How many requests may be under way at once.
+    /// Returns the maximum concurrent requests.
     pub fn streams_max(&self) -> u32 {
         self.limits.streams_max.min(self.peer.streams_max)
     }
 
-    /// Whether the server has told of itself, as all do first.
+    /// Whether the server's SETTINGS frame, its first frame, has been received.
     pub fn is_settled(&self) -> bool {
         self.stage == Http2ReadStage::Frames
     }
 
-    /// Whether the server takes requests for WebSockets, once it has told of itself.
+    /// Whether the server accepts requests for WebSockets; known once its SETTINGS frame has been received.
     ///
     /// # Spec
     /// RFC 8441 §3
@@ -45,18 +45,19 @@ impl Http2 {
         self.peer.takes_tunnels
     }
 
-    /// Sends the head that `text` begins with, as eddy writes heads towards an endpoint, on a stream of its own. `ends` says that
-    /// nothing follows it.
+    /// Opens a stream and sends the request head at the beginning of `text`, in the form in which eddy writes heads
+    /// towards an endpoint. `ends` means that nothing follows the head.
     ///
-    /// An upgrade to a WebSocket is sent as what it is here, an extended `CONNECT`, and agreement to it reads as that of
-    /// HTTP/1.1; data follow it both ways, whatever `ends` says.
+    /// An upgrade to WebSocket is sent as an extended `CONNECT`, and a success response is presented as `101` of
+    /// HTTP/1.1. Data follows in both directions, whatever the value of `ends`.
     ///
     /// # Errors
-    /// When no request may be sent, or as many as may are under way, or it asks for an upgrade that the server does not take. The
-    /// server has seen nothing of it.
+    /// When no request may be sent, the maximum of concurrent requests is reached, or the request asks for an upgrade
+    /// that the server does not accept. Nothing has been sent to the server.
     ///
     /// # Cost
-    /// Two passes over the head, a third for an upgrade; no allocation but for the stream once as much was sent before.
+    /// Two passes over the head, a third for an upgrade; no allocation except for the stream, once as much was sent
+    /// before.
     ///
     /// # Spec
     /// RFC 8441 §4, §5
@@ -99,17 +100,17 @@ impl Http2 {
         Ok(OpenedStream { stream: id, length: text.len() - lines.0.len() })
     }
 
-    /// What became of a request that was lost.
+    /// Returns the reason why a request was lost.
     pub fn loss(&self, id: u32) -> Loss {
         self.streams.get(&id).and_then(|stream| stream.loss).unwrap_or(Loss::Cut)
     }
 
-    /// Whether anything was to follow the final head of the answer, once that has been read.
+    /// Whether anything follows the final response head; valid once that head has been read.
     pub fn has_body(&self, id: u32) -> bool {
         self.streams.get(&id).is_none_or(|stream| stream.has_body)
     }
 
-    /// Takes the head of an answer, interim or final.
+    /// Processes a response head, interim or final.
     pub(super) fn answer(&mut self, id: u32, is_ended: bool) -> Result<(), Refused> {
         let Some(stream) = self.streams.get_mut(&id) else { return Ok(()) };
         let before = stream.body.len();
@@ -122,7 +123,7 @@ impl Http2 {
             Refused::Stream(id, ErrorCode::Protocol)
         })?;
         stream.head_bytes += stream.body.len() - before;
-        // Interim answers that nobody reads must not pile up.
+        // Unread interim responses must not accumulate.
         if stream.head_bytes > 2 * self.limits.head.head_bytes_max as usize {
             return Err(Refused::Stream(id, ErrorCode::EnhanceYourCalm));
         }
@@ -136,7 +137,8 @@ impl Http2 {
         Ok(())
     }
 
-    /// Takes note that the server has reset a stream. One that has brought its whole answer only takes no more of the request.
+    /// Processes a reset by the server. After a complete response it only means that the server ignores the rest of the
+    /// request.
     ///
     /// # Spec
     /// RFC 9113 §8.1, §8.7
@@ -147,7 +149,7 @@ impl Http2 {
         self.wake(id);
     }
 
-    /// Takes note that the other side takes its leave. What a server has not looked at can be sent again elsewhere.
+    /// Processes GOAWAY from the peer. Requests that the server has not processed can be sent again elsewhere.
     ///
     /// # Spec
     /// RFC 9113 §6.8
@@ -156,11 +158,11 @@ impl Http2 {
             return Err(Refused::FRAME_SIZE);
         }
         let Http2Role::Client { .. } = self.role else {
-            // What we may still open is nothing anyway.
+            // The server opens no streams, so the last stream ID does not matter.
             return Ok(());
         };
         let last = payload.get(..4).and_then(number).unwrap_or_default();
-        // It never grows, and is a stream of ours.
+        // The last stream ID never increases and belongs to a stream of the client.
         if self.goaway.is_some_and(|before| last > before) || (last > 0 && last.is_multiple_of(2)) {
             return Err(Refused::PROTOCOL);
         }
@@ -173,7 +175,7 @@ impl Http2 {
         Ok(())
     }
 
-    /// Sends no more requests, and tells the server once all are answered.
+    /// Stops sending requests; sends GOAWAY once all responses are complete.
     pub(super) fn leave_as_client(&mut self) {
         if self.stage != Http2ReadStage::Over && self.leaving == Leaving::No {
             self.leaving = Leaving::Last(0);
@@ -181,12 +183,12 @@ impl Http2 {
         }
     }
 
-    /// Lets a stream go as a client: the server is told where its answer is not wanted any more, or no more of the request comes.
+    /// Closes a stream on the client side; resets it if its response is no longer wanted or its request is incomplete.
     pub(super) fn finish_request(&mut self, id: u32, stream: &Http2StreamState, code: ErrorCode) {
         if stream.is_recv_ended {
             self.meter.answered();
         }
-        // Of an answer that is there but for its end there is nothing to be called off.
+        // Where only the end of a response is missing, there is nothing to cancel.
         let is_whole = stream.is_recv_ended || (stream.is_answered && stream.owed == Some(0));
         let is_cut = !stream.is_recv_ended || !stream.is_send_ended;
         if self.stage != Http2ReadStage::Over && !(is_whole && stream.is_send_ended) {
@@ -203,7 +205,7 @@ impl Http2 {
     }
 }
 
-/// Method and target in `GET / HTTP/1.1`.
+/// Returns method and target of a request line such as `GET / HTTP/1.1`.
 fn asked_of(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let line = line.strip_suffix(b" HTTP/1.1")?;
     let space = memchr::memchr(b' ', line)?;
@@ -211,11 +213,11 @@ fn asked_of(line: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((method, rest.get(1..)?))
 }
 
-/// The value of the first field with this name.
+/// Returns the value of the first field with this name.
 fn value_of<'t>(lines: Lines<'t>, wanted: &[u8]) -> Option<&'t [u8]> {
     let mut fields = lines.take_while(|line| !line.is_empty()).filter_map(split_line);
     fields.find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value)
 }
 
-/// What HTTP/2 has no use for, as streams are not mistaken for others.
+/// Not used in HTTP/2, because streams cannot be confused with other connections.
 const KEY: &[u8] = b"sec-websocket-key";

@@ -1,4 +1,4 @@
-//! The client's half, frame by frame.
+//! Tests of the client side of HTTP/2, frame by frame.
 
 use super::frame::{self, FrameHead};
 use super::hpack::Decoder;
@@ -9,7 +9,7 @@ use crate::head::HeadFault;
 const GET: &[u8] = b"GET /a?b HTTP/1.1\r\nHost: x.example\r\n\r\n";
 const POST: &[u8] = b"POST /a HTTP/1.1\r\nHost: x.example\r\nTransfer-Encoding: chunked\r\n\r\n";
 
-/// A server that says what it likes.
+/// Server that sends arbitrary frames.
 struct Http2TestServer {
     client: Http2,
     decoder: Decoder,
@@ -45,7 +45,7 @@ impl Http2TestServer {
         Ok(())
     }
 
-    /// The frames that are to be written, in words.
+    /// Returns the frames to be written, in readable form.
     fn hears(&mut self) -> Vec<String> {
         let out = self.client.output().to_vec();
         self.client.written(out.len());
@@ -59,7 +59,7 @@ impl Http2TestServer {
         opened.stream
     }
 
-    /// All that can be read of an answer now, and what is after it.
+    /// Returns all of a response that can be read now, and the result after it.
     fn reads(&mut self, stream: u32) -> Result<(String, BodyReadResult), Gone> {
         let mut all = Vec::new();
         let mut room = [0; 1000];
@@ -161,7 +161,7 @@ fn answers_that_break_the_rules_are_reset() {
         assert_eq!(server.hears(), ["reset 1 1"], "{index}");
         assert_eq!((server.reads(1), server.client.loss(1)), (Err(Gone), Loss::Broken), "{index}");
         server.client.finish(1, ErrorCode::Cancel);
-        // What crosses that is let be.
+        // Frames that cross the reset are ignored.
         server.says(&frame(frame::DATA, 1, 1, b"late")).unwrap();
         assert_eq!(server.hears(), Vec::<String>::new(), "{index}");
     }
@@ -232,7 +232,7 @@ fn what_the_server_has_not_looked_at_is_known() {
     }
     assert!(server.client.is_over());
     assert_eq!(server.hears(), Vec::<String>::new(), "nothing is left to be called off");
-    // A refusal after the answer has begun is none.
+    // REFUSED_STREAM after the start of a response does not count as refusal.
     let mut server = self::server();
     server.asks(GET, true);
     server.says(&head(1, OPEN, &[(":status", "200")])).unwrap();
@@ -279,14 +279,14 @@ fn what_is_not_wanted_any_more_is_called_off() {
     server.says(&head(3, ENDS, &[(":status", "200")])).unwrap();
     server.client.finish(3, ErrorCode::Cancel);
     assert_eq!(server.hears(), ["reset 3 8"]);
-    // All of it is there but the end: that comes by itself.
+    // Everything except the end has arrived: the end arrives by itself.
     server.asks(GET, true);
     server.says(&head(5, OPEN, &[(":status", "200"), ("content-length", "2")])).unwrap();
     server.says(&frame(frame::DATA, 0, 5, b"ab")).unwrap();
     server.client.finish(5, ErrorCode::Cancel);
     assert_eq!(server.hears(), Vec::<String>::new());
     server.says(&frame(frame::DATA, 1, 5, b"")).unwrap();
-    // Nobody suffers for what was called off long ago.
+    // Cancellations of long ago have no effect on other streams.
     for _ in 0..300 {
         let id = server.asks(GET, true);
         server.says(&head(id, ENDS, &[(":status", "204")])).unwrap();
@@ -319,7 +319,7 @@ fn an_answer_is_held_up_to_its_window() {
     assert_eq!(server.hears(), Vec::<String>::new(), "nobody has read, so nothing more may come");
     let (read, _) = server.reads(1).unwrap();
     assert_eq!(read.len(), "HTTP/1.1 200 OK\r\n\r\n".len() + 64 * 1024);
-    // The head is of no window.
+    // The head does not count towards a window.
     let given: u32 =
         server.hears().iter().filter_map(|word| word.strip_prefix("window 1 ")?.parse::<u32>().ok()).sum();
     assert!((32 * 1024..=64 * 1024).contains(&given), "{given}");
@@ -356,7 +356,7 @@ fn a_hostile_server_runs_out_of_budget() {
         assert!(count <= 1000, "{abuse:?} {count}");
         assert_eq!(server.hears().last().unwrap(), "goaway 0 11");
     }
-    // But what we ask for may be refused as often as it is asked.
+    // The server may refuse as many requests as the client sends.
     let mut server = server();
     for _ in 0..5_000 {
         let id = server.asks(GET, true);
@@ -372,7 +372,7 @@ fn heads_without_measure_are_not_gathered() {
     let many: Vec<_> = std::iter::repeat_n(("a", "b"), 129).collect();
     server.says(&head(1, ENDS, &[[(":status", "200")].as_slice(), &many].concat())).unwrap();
     assert_eq!(server.client.loss(1), Loss::Head(HeadFault::TooManyFields));
-    // Nor interim ones that nobody reads.
+    // Unread interim responses are limited as well.
     let mut server = self::server();
     server.asks(GET, true);
     let long = "x".repeat(120);
@@ -389,7 +389,7 @@ fn heads_without_measure_are_not_gathered() {
 
 #[test]
 fn answers_out_of_proportion_to_what_came_end_the_link() {
-    // Of heads, final and interim, and of trailers.
+    // Final heads, interim heads and trailers.
     for purpose in ["head", "interim", "trailers"] {
         let mut server = server();
         let mut count = 0;
@@ -432,7 +432,7 @@ fn answers_out_of_proportion_are_held_for_few_requests_at_once() {
     assert!((4..=5).contains(&taken.len()), "{taken:?}");
 }
 
-/// Bytes of a server, cut and changed at random, never make a panic, nor frames that are none.
+/// Random splits and changes of a server's bytes cause neither a panic nor invalid frames.
 #[test]
 fn no_bytes_make_it_panic() {
     let mut state = 7_u64;
@@ -445,7 +445,7 @@ fn no_bytes_make_it_panic() {
         let mut bytes = frame(frame::SETTINGS, 0, 0, &[0, 4, 0, 0, 0, 9]);
         for _ in 0..random(8) + 1 {
             let stream = u32::try_from(random(3) * 2 + random(8) / 7 + 1).unwrap();
-            // Mostly what a server says, with a wrong word in between.
+            // Mostly valid server frames, with invalid ones in between.
             let kind = match random(4) {
                 0 => u8::try_from(random(11)).unwrap(),
                 1 => frame::DATA,
@@ -507,7 +507,7 @@ fn no_bytes_make_it_panic() {
     assert!((2_000..20_000).contains(&faults) && answers > 1_000, "{faults} {answers}");
 }
 
-/// RFC 8441: an upgrade of HTTP/1.1 is an extended `CONNECT` here, and 200 what 101 is there.
+/// RFC 8441: an HTTP/1.1 upgrade is sent as an extended `CONNECT`, and 200 is read as 101.
 #[test]
 fn a_websocket_is_asked_for_as_a_tunnel_and_agreement_comes_as_a_switch() {
     let ask = b"GET /chat HTTP/1.1\r\nHost: x.example\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
@@ -528,7 +528,7 @@ fn a_websocket_is_asked_for_as_a_tunnel_and_agreement_comes_as_a_switch() {
     assert_eq!(server.reads(1), Ok((agreed.to_owned(), BodyReadResult::Nothing)));
     assert_eq!(server.client.send_data(1, b"and back", b"", false), Ok(8));
     assert_eq!(server.hears(), ["data 1 8 end=0"]);
-    // A refusal is an answer like any other; agreement has no length.
+    // A rejection is an ordinary response; an acceptance has no length.
     assert_eq!(server.client.open(ask, true).unwrap().stream, 3);
     server.says(&head_of(3, "403", &[("content-length", "2")])).unwrap();
     server.says(&frame(frame::DATA, 1, 3, b"no")).unwrap();

@@ -1,52 +1,52 @@
-//! Why streams and connections end.
+//! Error codes and faults that end streams and connections.
 
 use std::error::Error;
 use std::fmt;
 
 use super::meter::Abuse;
 
-/// The error codes of HTTP/2.
+/// Error codes of HTTP/2.
 ///
 /// # Spec
 /// [RFC 9113 §7](https://www.rfc-editor.org/rfc/rfc9113#section-7)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum ErrorCode {
-    /// Nothing is wrong.
+    /// No error.
     NoError = 0x0,
-    /// The other side breaks the protocol.
+    /// The peer violates the protocol.
     Protocol = 0x1,
-    /// Something failed at our side.
+    /// Internal error on this side.
     Internal = 0x2,
-    /// More was sent than the window allows.
+    /// More data than the flow-control window allows.
     FlowControl = 0x3,
-    /// A frame on a stream that is closed.
+    /// A frame on a closed stream.
     StreamClosed = 0x5,
-    /// A frame of a wrong size.
+    /// A frame of invalid size.
     FrameSize = 0x6,
-    /// The stream was not worked on; it may be sent again.
+    /// The stream was not processed; the request may be sent again.
     RefusedStream = 0x7,
-    /// The stream is not needed any more.
+    /// The stream is no longer needed.
     Cancel = 0x8,
-    /// The compressed fields cannot be read.
+    /// Invalid compressed fields.
     Compression = 0x9,
-    /// What a tunnel led to has broken off.
+    /// The connection behind a tunnel was reset or closed abnormally.
     Connect = 0xa,
-    /// The other side asks for too much.
+    /// The peer causes excessive load.
     EnhanceYourCalm = 0xb,
 }
 
-/// Why a connection can't go on. The peer has been told by a `GOAWAY`, which is to be written.
+/// Reason why a connection cannot continue. The output contains the `GOAWAY` frame for the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Http2Fault {
-    /// The peer breaks the protocol.
+    /// The peer violates the protocol.
     Protocol(ErrorCode),
-    /// The peer has used up its budget.
+    /// The peer has used up its abuse budget.
     Abuse(Abuse),
 }
 
 impl Http2Fault {
-    /// What the peer is told.
+    /// Returns the error code for the peer.
     pub fn code(self) -> ErrorCode {
         match self {
             Self::Protocol(code) => code,
@@ -66,12 +66,12 @@ impl fmt::Display for Http2Fault {
 
 impl Error for Http2Fault {}
 
-/// What a frame leads to that can't be taken: the end of its stream, or of all.
+/// Result of a frame that is rejected: the end of its stream or of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refused {
     Stream(u32, ErrorCode),
     Connection(ErrorCode),
-    /// The budget was used up.
+    /// The abuse budget is used up.
     Spent(Abuse),
 }
 

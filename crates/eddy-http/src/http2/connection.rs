@@ -1,4 +1,4 @@
-//! A connection: its streams, its windows, and what is to be written.
+//! HTTP/2 connection state: streams, flow-control windows and output.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,27 +12,27 @@ use super::preface::PREFACE;
 use super::settings::{PeerSettings, WINDOW, write_own};
 use super::stream::{BodyReadResult, Gone, H2Head, Http2StreamState, Loss, ResetInitiator, Unread};
 
-/// Once so much waits to be written, streams wait with their data, and nothing more is to be read.
+/// Output size from which on streams wait with their data and no more input should be read.
 const OUTPUT_BYTES_MAX: usize = 64 * 1024;
-/// Streams that have ended and are still known, to tell frames that crossed their end from nonsense.
+/// Ended streams that are remembered, to distinguish frames that crossed the end from protocol errors.
 const ENDED_MAX: usize = 256;
 /// Capacity above which memory is freed once it is not needed.
 const KEPT_BYTES_MAX: usize = 4 * 1024;
-/// What the ping says whose return tells that the client has heard of the end.
+/// Payload of the PING frame whose acknowledgement tells that the client has received GOAWAY.
 pub(super) const LEAVING: [u8; 8] = *b"eddy.bye";
 
-/// A connection of HTTP/2, from the server's side ([`Self::new`]) or the client's ([`Self::client`]).
+/// An HTTP/2 connection, on the server side ([`Self::new`]) or the client side ([`Self::client`]).
 ///
-/// It does no I/O and knows no task. Whoever drives it reads for it ([`Self::receive`]), at the server's side unless it
-/// [`Self::is_full`], writes [`Self::output`] and wakes those streams that are [`Self::next_woken`]. A server begins an exchange
-/// for each [`Self::next_opened`] stream, which [`Self::take_head`]s; a client's exchange [`Self::open`]s one. Both read and write
-/// their stream and [`Self::finish`] it.
+/// Does no I/O and knows no tasks. The driver of the connection feeds received bytes ([`Self::receive`]; on the server
+/// side not while [`Self::is_full`]), writes [`Self::output`] and wakes the streams from [`Self::next_woken`]. A server
+/// starts an exchange for each stream from [`Self::next_opened`], which calls [`Self::take_head`]; a client's exchange
+/// calls [`Self::open`]. Both read and write their stream and [`Self::finish`] it.
 ///
-/// A client must read on even while it can't write: else two who wait for each other to read would do so for ever. What that
-/// adds to the output, the budget bounds.
+/// A client must continue to read even while it cannot write; otherwise two peers that both wait for the other to read
+/// would deadlock. The abuse budget limits the additional output.
 ///
-/// What it holds is bounded by its [`Http2Limits`]: bodies by the windows, heads by the number of streams, what is to be
-/// written by the answers to one piece that was read beyond 64 KiB.
+/// Memory is limited by [`Http2Limits`]: bodies by the windows, heads by the number of streams, and the output, beyond
+/// 64 KiB, by the replies to one read.
 ///
 /// # Spec
 /// [RFC 9113](https://www.rfc-editor.org/rfc/rfc9113)
@@ -44,57 +44,57 @@ pub struct Http2 {
     pub(super) peer: PeerSettings,
     pub(super) decoder: Decoder,
     pub(super) fields: FieldList,
-    /// The block of fields that has begun and not ended.
+    /// Field block that has begun and is incomplete.
     pub(super) block: Option<Block>,
     pub(super) block_bytes: Vec<u8>,
     pub(super) streams: BTreeMap<u32, Http2StreamState>,
-    /// The last stream that the client has opened.
+    /// Highest stream ID opened by the client.
     pub(super) last: u32,
-    /// The last stream that the server looks at, once it has taken its leave from us.
+    /// Last stream ID that the server processes, once GOAWAY was received from it.
     pub(super) goaway: Option<u32>,
     pub(super) ended: VecDeque<EndedStream>,
     pub(super) send_window: i64,
     pub(super) recv_window: i64,
-    /// What was read of all streams, and is to be told to the client.
+    /// Bytes read from all streams, but not yet acknowledged by WINDOW_UPDATE.
     unreleased: u32,
     pub(super) out: Vec<u8>,
-    /// How much of it was written.
+    /// Bytes of the output that were written.
     out_start: usize,
-    /// Whether a block of fields was sent.
+    /// Whether a field block was sent.
     pub(super) has_sent_block: bool,
-    /// Memory for blocks of fields and their names on their way out.
+    /// Reusable memory for outgoing field blocks and names.
     pub(super) sent_block: Vec<u8>,
     pub(super) sent_name: Vec<u8>,
     pub(super) meter: AbuseMeter,
     pub(super) leaving: Leaving,
     opened: VecDeque<u32>,
     pub(super) woken: VecDeque<u32>,
-    /// Streams that wait for the window of the connection, or for room.
+    /// Streams that wait for the connection window or for space in the output.
     pub(super) stalled: Vec<u32>,
 }
 
-/// Which side of the connection is ours.
+/// Side of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Http2Role {
     Server,
-    /// The scheme of what it asks for: `http` or `https`.
+    /// Scheme of the requests: `http` or `https`.
     Client {
         scheme: &'static str,
     },
 }
 
-/// What comes next.
+/// Expected input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Http2ReadStage {
     Preface,
-    /// The peer's settings, which come first.
+    /// The peer's SETTINGS frame, which is its first frame.
     Settings,
     Frames,
-    /// Nothing: the connection has ended.
+    /// None: the connection has ended.
     Over,
 }
 
-/// A block of fields that has begun.
+/// An incomplete field block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
     pub(super) stream: u32,
@@ -102,44 +102,44 @@ pub(super) struct Block {
     pub(super) purpose: Purpose,
 }
 
-/// What a block of fields is for.
+/// Meaning of a field block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     Request,
     Answer,
     Trailers,
-    /// It is read, since what follows cannot be read without, and forgotten.
+    /// Decoded to keep the compression state, then dropped.
     Nothing,
-    /// The same, and the stream is reset.
+    /// Decoded to keep the compression state, then the stream is reset.
     Reset(ErrorCode),
 }
 
-/// A stream that has ended.
+/// An ended stream.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EndedStream {
     pub(super) stream: u32,
-    /// Whether we ended it while the peer might still be sending.
+    /// Whether this side ended it while the peer might still be sending.
     pub(super) is_cut: bool,
 }
 
-/// How far the end of the connection was announced.
+/// Progress of the shutdown announcement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leaving {
     No,
-    /// The client was told that there is an end; requests that it has sent before it heard are served.
+    /// GOAWAY with the maximum stream ID was sent; requests that the client sent before receiving it are served.
     Told,
-    /// It was told which request was the last.
+    /// GOAWAY with the actual last stream ID was sent.
     Last(u32),
 }
 
 impl Http2 {
-    /// The server's side of a connection that was just opened; what we tell of ourselves is to be written.
+    /// Creates the server side of a new connection; the output contains the SETTINGS frame.
     pub fn new(limits: Http2Limits, now_ms: u64) -> Self {
         Self::with(Http2Role::Server, Http2ReadStage::Preface, Vec::new(), limits, now_ms)
     }
 
-    /// The client's side of a connection that was just opened, to ask for what has this scheme; the preface and what we tell of
-    /// ourselves are to be written. Of the limits, `streams_max` is how many requests are sent at once, if the server takes as
+    /// Creates the client side of a new connection for requests with this scheme; the output contains the preface and
+    /// the SETTINGS frame. `streams_max` of the limits is the maximum of concurrent requests, if the server allows as
     /// many.
     pub fn client(scheme: &'static str, limits: Http2Limits, now_ms: u64) -> Self {
         Self::with(Http2Role::Client { scheme }, Http2ReadStage::Settings, PREFACE.to_vec(), limits, now_ms)
@@ -182,12 +182,12 @@ impl Http2 {
         }
     }
 
-    /// What is to be written.
+    /// Returns the bytes to be written.
     pub fn output(&self) -> &[u8] {
         self.out.get(self.out_start..).unwrap_or_default()
     }
 
-    /// Takes note that the first `count` bytes of the output were written.
+    /// Marks the first `count` bytes of the output as written.
     pub fn written(&mut self, count: usize) {
         self.out_start += count;
         self.meter.written(count);
@@ -196,7 +196,7 @@ impl Http2 {
             self.out.shrink_to(KEPT_BYTES_MAX);
             self.out_start = 0;
         } else if self.out_start >= OUTPUT_BYTES_MAX {
-            // A client that never takes all must not make it grow.
+            // A client that never reads all output must not make it grow.
             self.out.drain(..self.out_start);
             self.out_start = 0;
         }
@@ -205,44 +205,44 @@ impl Http2 {
         }
     }
 
-    /// Whether so much is to be written that nothing more is to be read.
+    /// Whether so much output is pending that no more input should be read.
     pub fn is_full(&self) -> bool {
         self.output().len() >= OUTPUT_BYTES_MAX
     }
 
-    /// A stream that a request has come on.
+    /// Returns the next stream on which a request head has arrived.
     pub fn next_opened(&mut self) -> Option<u32> {
         self.opened.pop_front()
     }
 
-    /// A stream of which something has changed: it can be read, or written, or was reset.
+    /// Returns the next stream with a change: it has become readable or writable, or was reset.
     pub fn next_woken(&mut self) -> Option<u32> {
         self.woken.pop_front()
     }
 
-    /// Whether an exchange is going on.
+    /// Whether there is an active exchange.
     pub fn has_streams(&self) -> bool {
         !self.streams.is_empty()
     }
 
-    /// Whether a block of fields has begun and not ended: its request is late.
+    /// Whether a field block is incomplete: its request is late.
     pub fn is_in_block(&self) -> bool {
         self.block.is_some()
     }
 
-    /// Whether the client was told that there is an end, and not yet which request was the last.
+    /// Whether a shutdown was announced to the client, but not yet its actual last stream ID.
     pub fn is_leaving(&self) -> bool {
         self.leaving == Leaving::Told
     }
 
-    /// Whether nothing more comes and nothing more is to be done but to write what there is.
+    /// Whether the connection is finished except for writing the output.
     pub fn is_over(&self) -> bool {
         let is_last = matches!(self.leaving, Leaving::Last(_)) || self.goaway.is_some();
         self.stage == Http2ReadStage::Over || (is_last && self.streams.is_empty())
     }
 
-    /// Begins the end: the peer is told. A client is, once it has heard, told which request was the last; a server, once all of
-    /// ours are answered.
+    /// Starts a graceful shutdown with GOAWAY. A client gets the last stream ID once it has acknowledged the
+    /// announcement; a server gets GOAWAY once all requests to it are complete.
     ///
     /// # Spec
     /// RFC 9113 §6.8
@@ -257,7 +257,7 @@ impl Http2 {
         }
     }
 
-    /// Tells the client that the last request was the last.
+    /// Sends GOAWAY with the last stream ID to the client.
     pub fn leave_now(&mut self) {
         if self.stage != Http2ReadStage::Over && !matches!(self.leaving, Leaving::Last(_)) {
             self.leaving = Leaving::Last(self.last);
@@ -265,7 +265,7 @@ impl Http2 {
         }
     }
 
-    /// Ends the connection with everything on it.
+    /// Ends the connection and all its streams.
     pub fn end(&mut self, code: ErrorCode) {
         if self.stage != Http2ReadStage::Over {
             self.stage = Http2ReadStage::Over;
@@ -274,7 +274,7 @@ impl Http2 {
         self.lose_all(Loss::Broken);
     }
 
-    /// Takes note that the stream of bytes has ended: nobody waits for an answer, and none comes.
+    /// Marks the transport as closed: no more input will arrive and output is pointless.
     pub fn cut(&mut self) {
         self.stage = Http2ReadStage::Over;
         self.lose_all(Loss::Cut);
@@ -290,15 +290,15 @@ impl Http2 {
         }
     }
 
-    /// The head of a request that has come.
+    /// Takes the head of an opened stream.
     pub fn take_head(&mut self, id: u32) -> Option<H2Head> {
         self.streams.get_mut(&id).map(|stream| std::mem::take(&mut stream.head))
     }
 
-    /// Reads what has come of a body; of an answer, its heads before it, as text.
+    /// Reads received body data; of a response, its heads in text form come first.
     ///
     /// # Errors
-    /// When the client has taken its request back, or ours was lost.
+    /// When the client has reset its request, or the request was lost.
     pub fn read(&mut self, id: u32, room: &mut [u8]) -> Result<BodyReadResult, Gone> {
         let stream = self.streams.get_mut(&id).ok_or(Gone)?;
         let unread = stream.unread();
@@ -319,14 +319,14 @@ impl Http2 {
         Ok(BodyReadResult::Bytes(count))
     }
 
-    /// Whether a body can be read: there is some of it, or its end, or the peer is gone.
+    /// Whether a read makes progress: there is data, the end of the body, or a reset.
     pub fn is_readable(&self, id: u32) -> bool {
         self.streams.get(&id).is_none_or(|stream| {
             stream.reset.is_some() || stream.is_recv_ended || !stream.unread().is_empty()
         })
     }
 
-    /// How much of a body has come and was not read.
+    /// Returns the size of the received and unread body data.
     pub fn unread(&self, id: u32) -> Unread {
         self.streams.get(&id).map_or(Unread { bytes: 0, is_last: true }, |stream| Unread {
             bytes: stream.unread_data(),
@@ -334,25 +334,25 @@ impl Http2 {
         })
     }
 
-    /// The trailers of a body that has ended, as the end of a chunked one; empty for none.
+    /// Returns the trailers of a complete body, in the form of the end of a chunked body; empty for none.
     pub fn trailers(&self, id: u32) -> &[u8] {
         self.streams.get(&id).map_or(&[], |stream| &stream.trailers)
     }
 
-    /// Whether the client has taken its request back.
+    /// Whether the client has reset its request.
     pub fn is_gone(&self, id: u32) -> bool {
         self.streams.get(&id).is_none_or(|stream| stream.reset.is_some())
     }
 
-    /// Lets a stream go. One whose answer is not whole is reset with `code`. So is one that is still being sent: by a server with
-    /// [`ErrorCode::NoError`] where the answer is whole (RFC 9113 §8.1).
+    /// Closes a stream. An incomplete response is reset with `code`. So is an incomplete request; a server uses
+    /// [`ErrorCode::NoError`] where the response is complete (RFC 9113 §8.1).
     pub fn finish(&mut self, id: u32, code: ErrorCode) {
         let Some(stream) = self.streams.remove(&id) else { return };
         self.stalled.retain(|stalled| *stalled != id);
         self.release(stream.unread_data());
         match stream.reset {
             Some(ResetInitiator::Peer) => self.note_ended(id, false),
-            // It was noted when it was reset.
+            // Recorded when it was reset.
             Some(ResetInitiator::Own) => {}
             None if self.role == Http2Role::Server => self.finish_answer(id, &stream, code),
             None => self.finish_request(id, &stream, code),
@@ -402,7 +402,7 @@ impl Http2 {
         self.woken.extend(self.stalled.drain(..));
     }
 
-    /// Lets the peer send as much more on the connection, once it is worth a frame.
+    /// Returns `count` bytes to the connection window, in WINDOW_UPDATE frames of at least half a window.
     pub(super) fn release(&mut self, count: usize) {
         self.unreleased += u32::try_from(count).unwrap_or(u32::MAX);
         if self.stage != Http2ReadStage::Over && self.unreleased >= self.limits.connection_window / 2 {
@@ -412,7 +412,7 @@ impl Http2 {
         }
     }
 
-    /// The same for a stream.
+    /// Returns `count` bytes to the window of a stream, in WINDOW_UPDATE frames of at least half a window.
     pub(super) fn release_stream(&mut self, id: u32, count: usize) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
         stream.unreleased += u32::try_from(count).unwrap_or(u32::MAX);
@@ -424,7 +424,7 @@ impl Http2 {
         }
     }
 
-    /// Ends the connection for a reason; the reason again.
+    /// Ends the connection because of `fault`, and returns it.
     pub(super) fn fail(&mut self, fault: Http2Fault) -> Http2Fault {
         self.end(fault.code());
         fault

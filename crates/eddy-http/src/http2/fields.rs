@@ -1,4 +1,4 @@
-//! A block of fields on its way to the one inner form of a head.
+//! Conversion of an HTTP/2 field block to the text form of a head.
 
 use super::stream::H2Head;
 use crate::field::FieldId;
@@ -7,15 +7,15 @@ use crate::octet::{is_tchar, is_text};
 use crate::status::status_reason;
 use crate::websocket::WEBSOCKET_ACCEPT_BYTES;
 
-/// What a field costs beside its text (RFC 9113 §6.5.2).
+/// Size of a field in addition to its text (RFC 9113 §6.5.2).
 const FIELD_BYTES: usize = 32;
 /// Capacity above which memory is freed after a block.
 const KEPT_BYTES_MAX: usize = 8 * 1024;
 
-/// Collects the fields of one block after the other.
+/// Collects the fields of one block at a time.
 ///
-/// What HTTP/2 itself forbids makes a message malformed, which its client is told by a reset; what only this server does
-/// not take is a fault, which is answered.
+/// A violation of HTTP/2 makes the message malformed and the stream is reset; a message that is valid but not accepted
+/// by eddy is a fault and gets a response.
 #[derive(Debug, Default)]
 pub(super) struct FieldList {
     method: Vec<u8>,
@@ -24,11 +24,11 @@ pub(super) struct FieldList {
     path: Vec<u8>,
     status: Vec<u8>,
     protocol: Vec<u8>,
-    /// The other fields as lines.
+    /// The regular fields as lines.
     lines: Vec<u8>,
     cookie: Vec<u8>,
     host: Option<Vec<u8>>,
-    /// Which of the fields that begin with a colon have come, by [`Pseudo`].
+    /// Pseudo-header fields seen, as bits of [`Pseudo`].
     seen: u8,
     count: usize,
     bytes: usize,
@@ -38,7 +38,7 @@ pub(super) struct FieldList {
     fault: Option<HeadFault>,
 }
 
-/// The fields that begin with a colon.
+/// Pseudo-header fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pseudo {
     Method = 1,
@@ -50,37 +50,37 @@ enum Pseudo {
     Status = 32,
 }
 
-/// A request's head as it came.
+/// A received request head.
 #[derive(Debug)]
 pub(super) struct Arrived {
     pub(super) head: H2Head,
-    /// The announced length of the body.
+    /// Announced length of the body.
     pub(super) length: Option<u64>,
 }
 
-/// An answer's head as it came.
+/// A received response head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Answered {
     pub(super) status: u16,
-    /// The announced length of the body.
+    /// Announced length of the body.
     pub(super) length: Option<u64>,
 }
 
-/// Why the head of an answer is not taken.
+/// Reason for rejecting a response head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unanswered {
-    /// It breaks the rules of HTTP/2.
+    /// It violates HTTP/2.
     Malformed,
-    /// It is more than is read.
+    /// It exceeds the limits.
     Head(HeadFault),
 }
 
-/// The message breaks the rules of HTTP/2.
+/// Marks a message that violates HTTP/2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Malformed;
 
 impl FieldList {
-    /// Makes ready for another block.
+    /// Resets the list for the next block.
     pub(super) fn clear(&mut self) {
         let Self { method, scheme, authority, path, protocol, status, lines, cookie, .. } = self;
         for vector in [method, scheme, authority, path, protocol, status, lines, cookie] {
@@ -97,7 +97,7 @@ impl FieldList {
         self.fault = None;
     }
 
-    /// Takes one field. Beyond the limits nothing is kept, so that a small block never becomes large.
+    /// Adds one field. Beyond the limits nothing is stored, so that a small block never becomes large.
     ///
     /// # Spec
     /// RFC 9113 §8.2, §8.3
@@ -148,7 +148,7 @@ impl FieldList {
     #[expect(clippy::wildcard_enum_match_arm, reason = "most fields mean nothing to the framing")]
     fn add_regular(&mut self, name: &[u8], value: &[u8]) {
         match FieldId::from_name(name) {
-            // They would say something of a connection of HTTP/1.
+            // These fields are about an HTTP/1 connection.
             FieldId::Connection
             | FieldId::TransferEncoding
             | FieldId::Upgrade
@@ -177,7 +177,8 @@ impl FieldList {
         }
     }
 
-    /// Size of all fields of the block so far, whether kept or not, 32 bytes for each included (RFC 9113 §6.5.2).
+    /// Returns the size of all fields of the block so far, stored or not, including 32 bytes for each (RFC 9113
+    /// §6.5.2).
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -191,10 +192,10 @@ impl FieldList {
         self.seen & pseudo as u8 != 0
     }
 
-    /// Writes the head of a request as text; `is_ended` where no body follows.
+    /// Writes a request head in text form; `is_ended` if no body follows.
     ///
     /// # Errors
-    /// When it breaks the rules of HTTP/2.
+    /// When it violates HTTP/2.
     ///
     /// # Spec
     /// RFC 9113 §8.1.1, §8.3.1, §8.5; §8.2.3 for `Cookie`; RFC 8441 §4
@@ -212,7 +213,7 @@ impl FieldList {
                 && !self.path.is_empty()
         };
         let is_scheme_right = !self.has(Pseudo::Scheme) || is_scheme(&self.scheme);
-        // Of a head that was not kept as a whole, what is there tells nothing of what was not.
+        // A head that was not stored completely cannot be checked for completeness.
         if self.is_malformed
             || !is_scheme_right
             || self.has(Pseudo::Status)
@@ -220,7 +221,7 @@ impl FieldList {
         {
             return Err(Malformed);
         }
-        // What goes through a tunnel has no length, and is none of a body's.
+        // Data in a tunnel has no length and is not a body.
         if self.length.is_some_and(|length| is_tunnel || (is_ended && length > 0)) {
             return Err(Malformed);
         }
@@ -233,7 +234,7 @@ impl FieldList {
         Ok(Arrived { head, length: self.length })
     }
 
-    /// What is wrong with a head that keeps to the rules of HTTP/2.
+    /// Returns the fault of a head that conforms to HTTP/2.
     fn find_fault(&self) -> Option<HeadFault> {
         if self.has(Pseudo::Protocol) && self.protocol != b"websocket" {
             return Some(HeadFault::ConnectRefused);
@@ -241,14 +242,14 @@ impl FieldList {
         let has_path = self.has(Pseudo::Path);
         match &self.host {
             None if self.authority.is_empty() => Some(HeadFault::HostMissing),
-            // Who reads the one must not find another in the other.
+            // Recipients that read one of the two must not get another host from the other.
             Some(host) if self.has(Pseudo::Authority) && !host.eq_ignore_ascii_case(&self.authority) => {
                 Some(HeadFault::BadHost)
             }
             Some(_) | None if has_path && !self.path.starts_with(b"/") && self.path != b"*" => {
                 Some(HeadFault::BadTarget)
             }
-            // As of a target of HTTP/1 that has one: what has another scheme is none of ours.
+            // As for an absolute target of HTTP/1: other schemes are not accepted.
             Some(_) | None if self.has(Pseudo::Scheme) && !is_own_scheme(&self.scheme) => {
                 Some(HeadFault::BadTarget)
             }
@@ -282,11 +283,11 @@ impl FieldList {
         text.extend_from_slice(b"\r\n");
     }
 
-    /// Writes the head of an answer as text behind `out`; `is_ended` where nothing follows, `is_for_head` where it answers a
-    /// `HEAD`, `accept` where it answers a request for a WebSocket: agreement to that is written as over HTTP/1.1.
+    /// Appends a response head in text form to `out`. `is_ended` if nothing follows, `is_for_head` for a response to
+    /// `HEAD`, `accept` for a response to a WebSocket request: its acceptance is written in HTTP/1.1 form.
     ///
     /// # Errors
-    /// When it breaks the rules of HTTP/2, or is more than the limits of a head; what was written is of no use then.
+    /// When it violates HTTP/2 or exceeds the limits of a head; the appended text is then unusable.
     ///
     /// # Spec
     /// RFC 9113 §8.1, §8.1.1, §8.3.2, §8.5, §8.6; RFC 8441 §5
@@ -306,12 +307,12 @@ impl FieldList {
         let is_bodiless = is_for_head || matches!(status, 204 | 304);
         let length = if is_bodiless { Some(0) } else { self.length };
         let is_short = is_ended && length.is_some_and(|length| length > 0);
-        // A switch of protocols is none of HTTP/2; an interim answer is followed by another.
+        // HTTP/2 has no protocol switch, and another response must follow an interim response.
         if status == 101 || (is_interim && is_ended) || is_short {
             return Err(Unanswered::Malformed);
         }
         let accept = accept.filter(|_| (200..300).contains(&status));
-        // What goes through a tunnel has no length.
+        // Data in a tunnel has no length.
         if accept.is_some() && self.length.is_some() {
             return Err(Unanswered::Malformed);
         }
@@ -341,10 +342,10 @@ impl FieldList {
         Ok(Answered { status, length })
     }
 
-    /// Writes trailers as the end of a chunked body, which the parser of chunks reads.
+    /// Writes trailers in the form of the end of a chunked body, for the chunked decoder.
     ///
     /// # Errors
-    /// When they break the rules of HTTP/2, or are more than the limits of a head.
+    /// When they violate HTTP/2 or exceed the limits of a head.
     pub(super) fn write_trailers(&mut self, out: &mut Vec<u8>) -> Result<(), Malformed> {
         if self.is_malformed || self.seen != 0 || self.fault.is_some() {
             return Err(Malformed);
@@ -356,7 +357,7 @@ impl FieldList {
     }
 }
 
-/// Whether a value is one: no line ends, and no white space around it (RFC 9113 §8.2.1).
+/// Whether a field value is valid: no line ends, and no surrounding white space (RFC 9113 §8.2.1).
 fn is_value(value: &[u8]) -> bool {
     let is_blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
     !is_blank(value.first()) && !is_blank(value.last()) && value.iter().all(|byte| is_text(*byte))
@@ -364,7 +365,7 @@ fn is_value(value: &[u8]) -> bool {
 
 fn parse_status(value: &[u8]) -> Option<u16> {
     match value {
-        // Above 599 there is no class (RFC 9110 §15).
+        // Statuses above 599 belong to no class (RFC 9110 §15).
         [b'1'..=b'5', b, c] if b.is_ascii_digit() && c.is_ascii_digit() => {
             str::from_utf8(value).ok()?.parse().ok()
         }
@@ -372,13 +373,13 @@ fn parse_status(value: &[u8]) -> Option<u16> {
     }
 }
 
-/// Whether a scheme is one at all (RFC 3986 §3.1).
+/// Whether a scheme is syntactically valid (RFC 3986 §3.1).
 fn is_scheme(value: &[u8]) -> bool {
     let is_more = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
     value.first().is_some_and(u8::is_ascii_alphabetic) && value.iter().all(is_more)
 }
 
-/// Whether a scheme is one that is served. Which of the two says nothing: the client may speak to a proxy before us over TLS.
+/// Whether a scheme is accepted. Both are, because the client may speak TLS to a proxy in front of eddy.
 fn is_own_scheme(value: &[u8]) -> bool {
     [b"http".as_slice(), b"https"].iter().any(|scheme| value.eq_ignore_ascii_case(scheme))
 }

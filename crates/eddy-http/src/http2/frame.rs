@@ -1,9 +1,8 @@
-//! The head of a frame.
+//! HTTP/2 frame header.
 
-/// Bytes of a frame's head: length, type, flags, stream.
+/// Length of a frame header: length, type, flags, stream.
 pub(super) const FRAME_HEAD_BYTES: usize = 9;
-/// Longest frame that is taken and the longest that is sent without being asked to send longer ones; the least that the
-/// protocol allows for both.
+/// Maximum frame size, both received and sent: the minimum that the protocol requires a peer to support.
 pub(super) const FRAME_BYTES_MAX: usize = 16 * 1024;
 
 pub(super) const DATA: u8 = 0x0;
@@ -23,7 +22,7 @@ pub(super) const FLAG_END_HEADERS: u8 = 0x4;
 pub(super) const FLAG_PADDED: u8 = 0x8;
 pub(super) const FLAG_PRIORITY: u8 = 0x20;
 
-/// The head of a frame.
+/// A frame header.
 ///
 /// # Spec
 /// [RFC 9113 §4.1](https://www.rfc-editor.org/rfc/rfc9113#section-4.1)
@@ -36,7 +35,7 @@ pub(super) struct FrameHead {
 }
 
 impl FrameHead {
-    /// Reads the head that `bytes` begin with; `None` while it is not all there.
+    /// Parses the frame header at the beginning of `bytes`; `None` while it is incomplete.
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
         let [a, b, c, kind, flags, s0, s1, s2, s3] = *bytes.first_chunk::<FRAME_HEAD_BYTES>()?;
         Some(Self {
@@ -53,7 +52,7 @@ impl FrameHead {
     }
 }
 
-/// Writes the head of a frame.
+/// Writes a frame header.
 pub(super) fn write_frame_head(out: &mut Vec<u8>, length: usize, kind: u8, flags: u8, stream: u32) {
     debug_assert!(length <= FRAME_BYTES_MAX, "no longer frames are sent");
     let length = u32::try_from(length).unwrap_or(0).to_be_bytes();
@@ -68,10 +67,10 @@ pub(super) fn write_frame(out: &mut Vec<u8>, kind: u8, flags: u8, stream: u32, p
     out.extend_from_slice(payload);
 }
 
-/// Reads a number of four bytes without its first bit; `None` where there are not just four.
+/// Parses a four-byte number without its first bit; `None` for another length.
 pub(super) fn number(payload: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(payload.try_into().ok()?) & STREAM_MAX)
 }
 
-/// The highest stream, and the largest window.
+/// Highest stream ID, and largest window.
 pub(super) const STREAM_MAX: u32 = (1 << 31) - 1;

@@ -1,19 +1,20 @@
-//! How much a connection may hold.
+//! Limits of an HTTP/2 connection.
 
 use crate::head::HeadLimits;
 
-/// How much a connection of HTTP/2 may hold and ask for.
+/// Limits on memory and work of an HTTP/2 connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Http2Limits {
-    /// Most streams at once. Default 100.
+    /// Maximum concurrent streams. Default 100.
     pub streams_max: u32,
-    /// How much of a request's body may come before its exchange takes it, bytes. Default 64 KiB.
+    /// Initial flow-control window per stream, bytes: request body data that may arrive before it is read. Default 64
+    /// KiB.
     pub stream_window: u32,
-    /// The same for all streams together. Default 1 MiB.
+    /// Flow-control window of the connection: the same for all streams together. Default 1 MiB.
     pub connection_window: u32,
-    /// What frames that are neither requests nor bodies may cost at once; see [`super::Abuse`]. Default 1000.
+    /// Abuse budget for frames other than requests and bodies; see [`super::Abuse`]. Default 1000.
     pub budget: u32,
-    /// How large the head of a request may be, counted as it comes out.
+    /// Limits on a request head, counted after decompression.
     pub head: HeadLimits,
 }
 

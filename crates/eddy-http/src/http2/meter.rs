@@ -1,28 +1,28 @@
-//! What a peer of HTTP/2 may cost: frames are counted before anybody acts on them.
+//! Abuse budget of an HTTP/2 peer: frames are charged before they are processed.
 
 use super::frame::{self, FLAG_END_STREAM, FLAG_PADDED, FrameHead};
 
-/// Counts the frames of a connection against its budget, from the preface on.
+/// Charges the frames of a connection to its budget, from the preface on.
 ///
-/// Each frame that asks for work without being a request or its body has a price; what is left of the budget grows with
-/// time and with answers that are whole. So one budget bounds all ways to keep a server busy, those that nobody has
-/// thought of yet included.
+/// Each frame that causes work without being a request or its body has a price; the budget refills with time and with
+/// complete responses. One budget thus limits all ways to keep a server busy, including those not known yet.
 ///
 /// # Cost
-/// A few comparisons a frame; no allocation.
+/// A few comparisons per frame; no allocation.
 #[derive(Debug)]
 pub(super) struct AbuseMeter {
-    /// How much of each kind there was since the budget was last full, to name the one that used it up.
+    /// Amount spent per kind since the budget was last full, to name the main cause when it is used up.
     spent: [u32; ABUSE_LABELS.len()],
     left: u32,
     budget: u32,
     refilled_ms: u64,
 }
 
-/// What a budget was used up by.
+/// Reason why the budget was used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Abuse {
-    /// Requests taken back (CVE-2023-44487), broken so that we reset them (CVE-2025-8671), or over the limit.
+    /// Requests that were cancelled (CVE-2023-44487), malformed so that eddy resets them (CVE-2025-8671), or over the
+    /// limit.
     Resets,
     /// `CONTINUATION` frames (CVE-2024-27316 and others).
     Continuations,
@@ -34,15 +34,15 @@ pub enum Abuse {
     Priorities,
     /// `WINDOW_UPDATE` frames.
     WindowUpdates,
-    /// Frames of data without data (CVE-2019-9518).
+    /// DATA frames without data (CVE-2019-9518).
     EmptyData,
-    /// Heads that are many times what was received of them, or beyond the limits (CVE-2026-49975 and others).
+    /// Heads many times larger than their received bytes, or beyond the limits (CVE-2026-49975 and others).
     Heads,
-    /// Frames of other kinds.
+    /// Frames of other types.
     Others,
 }
 
-/// The metric label of each [`Abuse`].
+/// Metric label of each [`Abuse`].
 pub const ABUSE_LABELS: [&str; 9] = [
     "resets",
     "continuations",
@@ -55,25 +55,25 @@ pub const ABUSE_LABELS: [&str; 9] = [
     "others",
 ];
 
-/// The share of the budget that comes back in a second: a fifth.
+/// Fraction of the budget that is refilled per second: a fifth.
 const REFILL_DIVISOR: u32 = 5;
-/// What an answer that was taken to its end earns.
+/// Refill for a complete response.
 const EARNED_BY_ANSWER: u32 = 4;
-/// How many bytes that were written earn as much as a `WINDOW_UPDATE` costs.
+/// Written bytes that refill as much as a `WINDOW_UPDATE` costs.
 const BYTES_EARNING: usize = 1024;
 
-/// Decoded size of a header block that costs nothing, whatever was received of it: as much as the dynamic table holds, whose
-/// entries nobody has reason to name twice in one block.
+/// Decoded size of a header block that is free, whatever its received size: the size of the dynamic table, whose
+/// entries need not be referenced twice in one block.
 const HEAD_BYTES_FREE: usize = 4 * 1024;
-/// Decoded bytes that each received byte of a header block pays for: Huffman codes, names by index and the 32 bytes that each
-/// field counts beside its text stay below it.
+/// Decoded bytes that are free per received byte of a header block: Huffman codes, indexed names and the 32 bytes that
+/// each field counts in addition to its text stay below it.
 const HEAD_BYTES_PAID: usize = 4;
-/// Price of each whole KiB beyond that.
+/// Price of each whole KiB beyond the free size.
 const HEAD_KIB_PRICE: u32 = 5;
-/// Price of a request head that is beyond the limits of a head, and so answered 431.
+/// Price of a request head that exceeds the limits and gets 431.
 const HEAD_REFUSED_PRICE: u32 = 10;
 
-/// A `CONTINUATION` of this length is no attempt to send as many as possible.
+/// Minimum length of a `CONTINUATION` frame that does not count as part of a flood of small ones.
 const FULL_BYTES: usize = 1024;
 
 impl Abuse {
@@ -89,22 +89,22 @@ impl Abuse {
         Self::Others,
     ];
 
-    /// Its label in metrics.
+    /// Returns the metric label.
     pub fn label(self) -> &'static str {
         ABUSE_LABELS.get(self as usize).copied().unwrap_or_default()
     }
 }
 
 impl AbuseMeter {
-    /// A meter with a full budget.
+    /// Creates a meter with a full budget.
     pub(super) fn new(budget: u32, now_ms: u64) -> Self {
         Self { spent: [0; ABUSE_LABELS.len()], left: budget, budget, refilled_ms: now_ms }
     }
 
-    /// Takes note of a frame that is about to be acted on; `first` is the first byte of its payload.
+    /// Charges a frame that is about to be processed; `first` is the first byte of its payload.
     ///
     /// # Errors
-    /// What the budget was used up by; the frame is not to be acted on, nor anything after it.
+    /// The reason why the budget was used up; neither this frame nor any after it may be processed.
     pub(super) fn frame(&mut self, head: &FrameHead, first: Option<u8>) -> Result<(), Abuse> {
         let padding = if head.has(FLAG_PADDED) { 1 + usize::from(first.unwrap_or_default()) } else { 0 };
         let (price, abuse) = match head.kind {
@@ -116,19 +116,19 @@ impl AbuseMeter {
             frame::SETTINGS => (10, Abuse::Settings),
             frame::PING => (5, Abuse::Pings),
             frame::WINDOW_UPDATE => (1, Abuse::WindowUpdates),
-            // Full ones are bounded by the limits of a head.
+            // The number of full frames is limited by the limits of a head.
             frame::CONTINUATION => (if head.length < FULL_BYTES { 25 } else { 5 }, Abuse::Continuations),
             _ => (5, Abuse::Others),
         };
         self.spend(price, abuse)
     }
 
-    /// Takes note of a stream that we had to reset.
+    /// Charges a stream that this side had to reset.
     pub(super) fn reset(&mut self) -> Result<(), Abuse> {
         self.spend(5, Abuse::Resets)
     }
 
-    /// Decoded size up to which the budget pays for a header block of `received` bytes.
+    /// Returns the decoded size up to which the budget pays for a header block of `received` bytes.
     pub(super) fn head_bytes_max(&self, received: usize) -> usize {
         let paid = usize::try_from((self.left / HEAD_KIB_PRICE).saturating_add(1)).unwrap_or(usize::MAX);
         received
@@ -137,10 +137,10 @@ impl AbuseMeter {
             .saturating_add(paid.saturating_mul(1024))
     }
 
-    /// Takes note of a header block of `received` bytes that was `decoded` bytes large, 32 for each field included. Returns
-    /// how much of that only repeated references to the dynamic table can have brought about.
+    /// Charges a header block of `received` bytes that decoded to `decoded` bytes, including 32 per field. Returns the
+    /// excess that can only be due to repeated references to the dynamic table.
     ///
-    /// An honest encoder stays at zero: a cookie that comes by index with each request is in the table once.
+    /// The excess of a well-behaved encoder is zero: a cookie sent by index with each request is in the table once.
     pub(super) fn head(&mut self, received: usize, decoded: usize) -> Result<usize, Abuse> {
         let free = received.saturating_mul(HEAD_BYTES_PAID).saturating_add(HEAD_BYTES_FREE);
         let excess = decoded.saturating_sub(free);
@@ -149,17 +149,17 @@ impl AbuseMeter {
         Ok(excess)
     }
 
-    /// Takes note of the head of a request that is more than the limits allow.
+    /// Charges a request head that exceeds the limits.
     pub(super) fn head_refused(&mut self) -> Result<(), Abuse> {
         self.spend(HEAD_REFUSED_PRICE, Abuse::Heads)
     }
 
-    /// Takes note of an answer that was sent, or has come, to its end.
+    /// Refills for a complete response, sent or received.
     pub(super) fn answered(&mut self) {
         self.earn(EARNED_BY_ANSWER);
     }
 
-    /// Takes note of bytes that were written.
+    /// Refills for written bytes.
     pub(super) fn written(&mut self, bytes: usize) {
         self.earn(u32::try_from(bytes / BYTES_EARNING).unwrap_or(u32::MAX));
     }
@@ -168,7 +168,7 @@ impl AbuseMeter {
         self.left = self.left.saturating_add(units).min(self.budget);
     }
 
-    /// Gives back what time has earned.
+    /// Refills for elapsed time.
     pub(super) fn refill(&mut self, now_ms: u64) {
         let passed_ms = now_ms.saturating_sub(self.refilled_ms);
         let earned = passed_ms.saturating_mul(u64::from(self.budget / REFILL_DIVISOR)) / 1000;
@@ -194,7 +194,7 @@ impl AbuseMeter {
         }
     }
 
-    /// What most of the budget went to.
+    /// Returns the kind on which most of the budget was spent.
     fn dearest(&self) -> Option<Abuse> {
         Abuse::ALL.into_iter().max_by_key(|abuse| self.spent.get(*abuse as usize))
     }
@@ -210,7 +210,7 @@ mod tests {
         FrameHead { length, kind, flags, stream: 1 }
     }
 
-    /// How many of a frame are taken at once.
+    /// Returns the number of these frames that are accepted at once.
     fn taken(frame: &FrameHead, first: u8) -> (usize, Abuse) {
         let mut meter = AbuseMeter::new(BUDGET, 0);
         for count in 0..100_000 {

@@ -1,8 +1,8 @@
-//! HTTP/2 from either side, without I/O: bytes in, messages and bytes out.
+//! HTTP/2 for both sides, without I/O: bytes in, messages and bytes out.
 //!
-//! [`Http2`] is a connection. It is fed what the peer sends, tells which requests have come or what of answers, and keeps what
-//! is to be written; the bodies of its streams are read and written through it. Heads come out as the text that all heads of
-//! eddy are, to be read by [`crate::RequestHead::parse_framed`] or [`crate::ResponseHead`], and go in as such.
+//! [`Http2`] is a connection. It is fed the received bytes, reports new requests or response data, and collects the
+//! output; stream bodies are read and written through it. Heads are converted from and to the text form that all heads
+//! in eddy have, for [`crate::RequestHead::parse_framed`] or [`crate::ResponseHead`].
 
 mod client;
 mod code;

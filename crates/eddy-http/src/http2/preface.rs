@@ -1,24 +1,24 @@
-//! Which version of HTTP a client speaks that has not agreed on one.
+//! Detection of the HTTP version of a client without ALPN.
 
-/// What a client of HTTP/2 begins with (RFC 9113 §3.4).
+/// Connection preface of an HTTP/2 client (RFC 9113 §3.4).
 pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// What the first bytes of a connection tell.
+/// Protocol indicated by the first bytes of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spoken {
     /// HTTP/1.
     Http1,
     /// HTTP/2.
     Http2,
-    /// They may be either.
+    /// Undecided: more bytes are needed.
     Unclear,
 }
 
-/// How many bytes of the preface no request of HTTP/1 begins with: `PRI ` is no method that anybody serves, and reserved
-/// (RFC 9113 §11.6).
+/// Length of the part of the preface that no HTTP/1 request begins with: `PRI ` is a reserved method that no server
+/// supports (RFC 9113 §11.6).
 const TELLING_BYTES: usize = 4;
 
-/// Tells by the first bytes of a connection what is spoken on it.
+/// Detects the protocol from the first bytes of a connection.
 ///
 /// # Spec
 /// RFC 9113 §3.3, §3.4

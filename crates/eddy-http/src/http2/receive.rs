@@ -1,4 +1,4 @@
-//! What the peer sends.
+//! Processing of frames from the peer.
 
 use std::ops::ControlFlow;
 
@@ -13,17 +13,17 @@ use super::settings::write_ack;
 use super::stream::{Http2StreamState, Loss, ResetInitiator, Unwanted};
 use crate::head::HeadFault;
 
-/// The memory that a block of fields came in is freed above this.
+/// Capacity above which the memory of a field block is freed.
 const KEPT_BYTES_MAX: usize = 8 * 1024;
-/// How many of the largest heads all streams together may hold, of what is out of proportion to what was received.
+/// Maximum excess of heads over their received bytes, for all streams together, in multiples of the largest head.
 const EXCESS_HEADS_MAX: usize = 4;
 
 impl Http2 {
-    /// Takes what the peer has sent, as far as frames are whole; answers with how much that is. The rest is to come
-    /// again with more behind it: a frame, its head counted, is at most 16 KiB and nine bytes.
+    /// Processes received bytes up to the last complete frame; returns their number. The rest must be passed again with
+    /// more bytes: a frame with its header is at most 16 KiB and nine bytes.
     ///
     /// # Errors
-    /// Why the connection has ended. The output tells the peer.
+    /// The reason why the connection has ended. The output contains the notice for the peer.
     ///
     /// # Cost
     /// Copies bodies and heads once.
@@ -39,7 +39,7 @@ impl Http2 {
         }
     }
 
-    /// Takes the preface or a frame; how many bytes, 0 where it is not whole.
+    /// Processes the preface or one frame; returns its length, or 0 while it is incomplete.
     fn receive_one(&mut self, bytes: &[u8]) -> Result<usize, Http2Fault> {
         match self.stage {
             Http2ReadStage::Over => return Ok(0),
@@ -77,7 +77,7 @@ impl Http2 {
         Ok(end)
     }
 
-    /// Whether there is at most one such frame for each request of ours, so that it costs the peer nothing.
+    /// Whether at most one such frame arrives per request of this side, so that it is not charged to the peer.
     fn is_due(&self, head: &FrameHead) -> bool {
         let is_live = || self.streams.get(&head.stream).is_some_and(|stream| stream.reset.is_none());
         self.role != Http2Role::Server && head.kind == frame::RST_STREAM && is_live()
@@ -108,13 +108,13 @@ impl Http2 {
             frame::PRIORITY => self.priority(head, payload),
             frame::RST_STREAM => self.rst_stream(head, payload),
             frame::SETTINGS => self.settings(head, payload),
-            // A client never pushes, and a server was told that it may not.
+            // A client never pushes, and a server was forbidden to by SETTINGS.
             frame::PUSH_PROMISE => Err(Refused::PROTOCOL),
             frame::PING => self.ping(head, payload),
             frame::GOAWAY => self.goaway(payload),
             frame::WINDOW_UPDATE => self.window_update(head, payload),
             frame::CONTINUATION => self.continuation(head, payload),
-            // What nobody knows is to be let be (RFC 9113 §5.5).
+            // Unknown frame types are ignored (RFC 9113 §5.5).
             _ => Ok(()),
         }
     }
@@ -130,7 +130,7 @@ impl Http2 {
             self.release(payload.len());
             return self.after_end(id);
         };
-        // An answer begins with its head.
+        // A response begins with its head.
         let received = match self.role {
             Http2Role::Client { .. } if stream.reset.is_none() && !stream.is_answered => {
                 Err(Unwanted::Refused(ErrorCode::Protocol))
@@ -158,18 +158,18 @@ impl Http2 {
         }
     }
 
-    /// What a frame means on a stream that has ended, or never began.
+    /// Evaluates a frame on a stream that has ended or was never opened.
     fn after_end(&self, id: u32) -> Result<(), Refused> {
         if id > self.last {
             return Err(Refused::PROTOCOL);
         }
         match self.ended.iter().find(|ended| ended.stream == id) {
-            // It crossed our end of the stream.
+            // The frame crossed the reset by this side.
             Some(ended) if ended.is_cut => Ok(()),
             Some(_) => Err(Refused::Connection(ErrorCode::StreamClosed)),
-            // Too long ago to tell: those who share the connection are not to suffer for it.
+            // Ended too long ago to decide: other streams of the connection should not suffer.
             None if self.role != Http2Role::Server && !id.is_multiple_of(2) => Ok(()),
-            // The same, or passed over.
+            // Ended too long ago to decide, or a skipped stream ID.
             None => Err(Refused::Connection(ErrorCode::StreamClosed)),
         }
     }
@@ -191,18 +191,18 @@ impl Http2 {
         self.gather(head, fragment)
     }
 
-    /// What a block of fields on this stream is.
+    /// Returns the meaning of a field block on this stream.
     fn purpose(&self, id: u32) -> Result<Purpose, Refused> {
         if id.is_multiple_of(2) {
             return Err(Refused::PROTOCOL);
         }
         if id > self.last && self.role != Http2Role::Server {
-            // Nobody has asked.
+            // There is no such request.
             return Err(Refused::PROTOCOL);
         }
         if id > self.last {
             return Ok(match self.leaving {
-                // The client will send it again elsewhere.
+                // The client will send the request again elsewhere.
                 Leaving::Last(_) => Purpose::Nothing,
                 Leaving::No | Leaving::Told => Purpose::Request,
             });
@@ -218,9 +218,9 @@ impl Http2 {
         match self.ended.iter().find(|ended| ended.stream == id) {
             Some(ended) if ended.is_cut => Ok(Purpose::Nothing),
             Some(_) => Err(Refused::Connection(ErrorCode::StreamClosed)),
-            // Too long ago to tell.
+            // Ended too long ago to decide.
             None if self.role != Http2Role::Server => Ok(Purpose::Nothing),
-            // Streams are opened in their order.
+            // Streams must be opened in increasing order.
             None => Err(Refused::PROTOCOL),
         }
     }
@@ -233,7 +233,7 @@ impl Http2 {
     }
 
     fn gather(&mut self, head: &FrameHead, fragment: &[u8]) -> Result<(), Refused> {
-        // What is compressed is hardly longer than what comes of it; so much is no head that anybody takes.
+        // Compressed fields are hardly longer than decoded ones; a block of this size exceeds the limits of any head.
         if self.block_bytes.len() + fragment.len()
             > 2 * self.limits.head.head_bytes_max.max(16 * 1024) as usize
         {
@@ -257,11 +257,11 @@ impl Http2 {
         done
     }
 
-    /// Decodes the block that was gathered and charges for it; returns how much of it is out of proportion to what was received.
+    /// Decodes the complete block and charges for it; returns the excess over its received bytes.
     ///
     /// # Errors
-    /// Ends the connection: the block is broken, or the budget does not pay for what comes of it, in which case the rest of it
-    /// is not even decoded.
+    /// Ends the connection: the block is invalid, or the budget does not cover its decoded size, in which case decoding
+    /// stops early.
     fn decode_block(&mut self) -> Result<usize, Refused> {
         let Self { fields, limits, decoder, block_bytes, meter, .. } = self;
         let received = block_bytes.len();
@@ -272,20 +272,20 @@ impl Http2 {
         });
         block_bytes.clear();
         block_bytes.shrink_to(KEPT_BYTES_MAX);
-        // Before the block counts as broken: one that was left early looks so.
+        // Before the check for an invalid block: a block whose decoding stopped early looks like one.
         let excess = meter.head(received, fields.bytes())?;
         decoded.map_err(|_| Refused::COMPRESSION)?;
         Ok(excess)
     }
 
-    /// Whether so much more may be held of heads that are out of proportion to what was received of them.
+    /// Whether so much more excess of heads over their received bytes may be held.
     fn may_hold(&self, excess: usize) -> bool {
         let held = || self.streams.values().map(|stream| stream.excess).sum::<usize>();
         excess == 0
             || held().saturating_add(excess) <= EXCESS_HEADS_MAX * self.limits.head.head_bytes_max as usize
     }
 
-    /// Takes note of what a stream holds of a head or trailers that are out of proportion.
+    /// Adds the excess of a head or of trailers to a stream.
     fn hold(&mut self, id: u32, excess: usize) -> Result<(), Refused> {
         let may_hold = self.may_hold(excess);
         if let Some(stream) = self.streams.get_mut(&id) {
@@ -334,7 +334,7 @@ impl Http2 {
         Ok(())
     }
 
-    /// Priorities are not followed, but they are to be right (RFC 9113 §5.3.2).
+    /// Priorities are ignored, but they must be valid (RFC 9113 §5.3.2).
     fn priority(&mut self, head: &FrameHead, payload: &[u8]) -> Result<(), Refused> {
         let code = match payload.first_chunk::<4>() {
             Some(dependency) if payload.len() == 5 => {
@@ -345,7 +345,7 @@ impl Http2 {
             }
             Some(_) | None => ErrorCode::FrameSize,
         };
-        // A stream that never began cannot be reset.
+        // A stream that was never opened cannot be reset.
         Err(if head.stream > self.last {
             Refused::Connection(code)
         } else {
@@ -365,7 +365,7 @@ impl Http2 {
             Http2Role::Client { .. } => self.take_reset(head.stream, number(payload)),
         }
         if let Some(ended) = self.ended.iter_mut().find(|ended| ended.stream == head.stream) {
-            // Nothing crosses our end of it any more.
+            // No frame can cross the reset any more.
             ended.is_cut = false;
         }
         Ok(())
@@ -435,7 +435,7 @@ impl Http2 {
         Ok(())
     }
 
-    /// Resets a stream of which something cannot be taken.
+    /// Resets a stream because of an invalid frame.
     fn reset(&mut self, id: u32, code: ErrorCode) {
         if let Some(stream) = self.streams.get_mut(&id) {
             stream.loss.get_or_insert(Loss::Broken);
@@ -445,7 +445,7 @@ impl Http2 {
         self.note_ended(id, true);
     }
 
-    /// Ends a stream for its exchange, which counts among the streams until it has let go.
+    /// Ends a stream for its exchange; it counts as open until the exchange calls `finish`.
     pub(super) fn drop_stream(&mut self, id: u32, by: ResetInitiator) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
         let unread = stream.unread_data();
@@ -455,7 +455,7 @@ impl Http2 {
     }
 }
 
-/// Takes the padding away (RFC 9113 §6.1).
+/// Removes the padding (RFC 9113 §6.1).
 fn unpad<'p>(head: &FrameHead, payload: &'p [u8]) -> Result<&'p [u8], Refused> {
     if !head.has(FLAG_PADDED) {
         return Ok(payload);

@@ -1,4 +1,4 @@
-//! What the peer is sent.
+//! Sending of messages to the peer.
 
 use super::connection::{Http2, Http2ReadStage};
 use super::frame::{self, FLAG_END_HEADERS, FLAG_END_STREAM, FRAME_BYTES_MAX, write_frame, write_frame_head};
@@ -6,11 +6,11 @@ use super::hpack::{encode_field, encode_status};
 use super::stream::{Gone, Http2StreamState};
 
 impl Http2 {
-    /// Sends the first head of `text`, as eddy writes heads towards a client: interim or final. Answers with its length.
-    /// `ends` says that nothing follows it.
+    /// Sends the first head of `text`, in the form in which eddy writes heads towards a client: interim or final.
+    /// Returns its length. `ends` means that nothing follows it.
     ///
     /// # Errors
-    /// When nobody waits for it.
+    /// When the stream was reset or its response is complete.
     ///
     /// # Cost
     /// One pass; no allocation once as much was sent before.
@@ -31,11 +31,12 @@ impl Http2 {
         Ok(length)
     }
 
-    /// Sends as much data as the windows and the room allow, `first` before `second`; answers with how much, 0 where the
-    /// stream has to wait: it is among the woken then once it need not. `ends` says that nothing follows.
+    /// Sends as much data as the windows and the output allow, `first` before `second`; returns the number of bytes.
+    /// With 0 the stream has to wait, and is among the woken ones when it can continue. `ends` means that nothing
+    /// follows.
     ///
     /// # Errors
-    /// When nobody waits for it.
+    /// When the stream was reset or its message is complete.
     ///
     /// # Cost
     /// One copy.
@@ -48,7 +49,7 @@ impl Http2 {
             let window = usize::try_from(stream.send_window.min(self.send_window)).unwrap_or(0);
             let count = window.min(FRAME_BYTES_MAX).min(total - sent);
             if count == 0 || !has_room {
-                // The stream's own window wakes it by itself.
+                // An update of the stream window wakes the stream by itself.
                 if (stream.send_window > 0 || !has_room) && !self.stalled.contains(&id) {
                     self.stalled.push(id);
                 }
@@ -70,10 +71,10 @@ impl Http2 {
         Ok(sent)
     }
 
-    /// Ends the message, with `trailers` as [`crate::write_trailers`] writes them; empty for none.
+    /// Ends the message, with `trailers` in the form of [`crate::write_trailers`]; empty for none.
     ///
     /// # Errors
-    /// When nobody waits for it.
+    /// When the stream was reset or its message is complete.
     pub fn send_end(&mut self, id: u32, trailers: &[u8]) -> Result<(), Gone> {
         let Some(stream) = open(&mut self.streams, id) else { return Err(Gone) };
         stream.is_send_ended = true;
@@ -92,14 +93,14 @@ impl Http2 {
         Ok(())
     }
 
-    /// Whether anything can be sent on this stream now: there is room, and both windows are open.
+    /// Whether data can be sent on this stream now: the output has space, and both windows are open.
     pub fn is_writable(&self, id: u32) -> bool {
         self.streams.get(&id).is_none_or(|stream| {
             stream.reset.is_some() || (stream.send_window > 0 && self.send_window > 0 && !self.is_full())
         })
     }
 
-    /// Writes a block of fields in as many frames as it takes, and keeps its memory for the next.
+    /// Writes a field block in as many frames as needed, and keeps its memory for the next.
     pub(super) fn write_block(&mut self, id: u32, mut block: Vec<u8>, ends: bool) {
         self.has_sent_block = true;
         let mut pieces = block.chunks(FRAME_BYTES_MAX).peekable();
@@ -119,8 +120,7 @@ impl Http2 {
     }
 }
 
-/// Puts the lines of a head, up to its end, into their compressed form, but for those called `without`; `name` is memory for the
-/// work.
+/// Encodes the lines of a head up to its end, without fields named `without`; `name` is scratch memory.
 pub(super) fn encode_lines(block: &mut Vec<u8>, name: &mut Vec<u8>, lines: &mut Lines<'_>, without: &[u8]) {
     for line in lines.by_ref() {
         if line.is_empty() {
@@ -135,7 +135,7 @@ pub(super) fn encode_lines(block: &mut Vec<u8>, name: &mut Vec<u8>, lines: &mut 
     }
 }
 
-/// A stream that can still be written to.
+/// Returns a stream that can still be written to.
 fn open(
     streams: &mut std::collections::BTreeMap<u32, Http2StreamState>,
     id: u32,
@@ -147,7 +147,7 @@ fn window_of(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// The lines of a text of our own.
+/// Lines of a text that eddy wrote.
 pub(super) struct Lines<'t>(pub(super) &'t [u8]);
 
 impl<'t> Iterator for Lines<'t> {
@@ -167,12 +167,12 @@ pub(super) fn split_line(line: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((name, rest.strip_prefix(b": ")?))
 }
 
-/// The status in `HTTP/1.1 200 OK`.
+/// Returns the status of a line such as `HTTP/1.1 200 OK`.
 fn status_of(line: &[u8]) -> Option<u16> {
     str::from_utf8(line.get(9..12)?).ok()?.parse().ok()
 }
 
-/// Whether a field says something of a connection of HTTP/1 (RFC 9113 §8.2.2), or what `:authority` says.
+/// Whether a field is about an HTTP/1 connection (RFC 9113 §8.2.2), or is replaced by `:authority`.
 fn is_left_out(name: &[u8]) -> bool {
     matches!(
         name,

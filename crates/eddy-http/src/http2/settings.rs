@@ -1,4 +1,4 @@
-//! What each side tells the other of itself.
+//! HTTP/2 SETTINGS.
 
 use super::code::{ErrorCode, Refused};
 use super::connection::Http2Role;
@@ -13,21 +13,21 @@ const MAX_FRAME_SIZE: u16 = 0x5;
 const MAX_HEADER_LIST_SIZE: u16 = 0x6;
 /// Extended `CONNECT` (RFC 8441 §3).
 const ENABLE_CONNECT_PROTOCOL: u16 = 0x8;
-/// How many streams a peer takes at once that has not said it (RFC 9113 §6.5.2 would have it take at least so many).
+/// Maximum concurrent streams of a peer that has not announced any (RFC 9113 §6.5.2 recommends at least as many).
 const STREAMS_UNTOLD: u32 = 100;
-/// Longest frame that any side may ask for.
+/// Largest frame size that may be announced.
 const MAX_FRAME_SIZE_MAX: u32 = (1 << 24) - 1;
-/// The window of a connection until it is told otherwise.
+/// Initial window of a connection.
 pub(super) const WINDOW: u32 = 65_535;
 
-/// What the peer tells of itself.
+/// Settings of the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PeerSettings {
-    /// What may be sent on a new stream.
+    /// Initial send window of a new stream.
     pub(super) stream_window: u32,
-    /// How many streams it takes at once.
+    /// Maximum concurrent streams.
     pub(super) streams_max: u32,
-    /// Whether it takes extended `CONNECT`.
+    /// Whether the peer accepts extended `CONNECT`.
     pub(super) takes_tunnels: bool,
 }
 
@@ -38,11 +38,11 @@ impl Default for PeerSettings {
 }
 
 impl PeerSettings {
-    /// Takes note of what the peer tells. Longer frames than usual are never sent, and nothing that we send is
-    /// remembered, so what it allows of that matters to nobody.
+    /// Applies a SETTINGS payload. Limits on frame size and header table do not matter, because eddy sends no longer
+    /// frames than the default and does not use the dynamic table.
     ///
     /// # Errors
-    /// What is no setting.
+    /// For an invalid setting.
     ///
     /// # Spec
     /// RFC 9113 §6.5.2, RFC 8441 §3
@@ -54,7 +54,7 @@ impl PeerSettings {
         for [i0, i1, v0, v1, v2, v3] in settings {
             let value = u32::from_be_bytes([*v0, *v1, *v2, *v3]);
             match u16::from_be_bytes([*i0, *i1]) {
-                // A server may say that there is none (RFC 9113 §6.5.2).
+                // A server may announce that it does not push (RFC 9113 §6.5.2).
                 ENABLE_PUSH if value > u32::from(role == Http2Role::Server) => return Err(Refused::PROTOCOL),
                 INITIAL_WINDOW_SIZE if value > STREAM_MAX => {
                     return Err(Refused::Connection(ErrorCode::FlowControl));
@@ -65,10 +65,10 @@ impl PeerSettings {
                 }
                 MAX_CONCURRENT_STREAMS => self.streams_max = value,
                 ENABLE_CONNECT_PROTOCOL if value > 1 => return Err(Refused::PROTOCOL),
-                // Once said it holds.
+                // Cannot be withdrawn.
                 ENABLE_CONNECT_PROTOCOL => self.takes_tunnels |= value == 1,
                 HEADER_TABLE_SIZE | ENABLE_PUSH | MAX_FRAME_SIZE | MAX_HEADER_LIST_SIZE => {}
-                // What nobody knows is to be let be.
+                // Unknown settings are ignored.
                 _ => {}
             }
         }
@@ -76,7 +76,7 @@ impl PeerSettings {
     }
 }
 
-/// Writes what we tell of ourselves, and the window of the connection.
+/// Writes the own settings, and the window of the connection.
 pub(super) fn write_own(out: &mut Vec<u8>, limits: &Http2Limits, role: Http2Role) {
     let of_role: &[(u16, u32)] = match role {
         Http2Role::Server => &[(MAX_CONCURRENT_STREAMS, limits.streams_max), (ENABLE_CONNECT_PROTOCOL, 1)],
@@ -96,7 +96,7 @@ pub(super) fn write_own(out: &mut Vec<u8>, limits: &Http2Limits, role: Http2Role
     }
 }
 
-/// Writes that the peer's settings were taken.
+/// Writes the acknowledgement of the peer's settings.
 pub(super) fn write_ack(out: &mut Vec<u8>) {
     write_frame(out, frame::SETTINGS, FLAG_ACK, 0, &[]);
 }

@@ -1,125 +1,127 @@
-//! One stream: a request and its answer, seen from either side.
+//! One stream: a request and its response, seen from either side.
 
 use super::code::ErrorCode;
 use crate::head::HeadFault;
 use crate::websocket::WEBSOCKET_ACCEPT_BYTES;
 
-/// A request's head as its stream brought it.
+/// A request head received on a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct H2Head {
-    /// The head as text, for [`crate::RequestHead::parse_framed`]; empty where there is a fault.
+    /// Head in text form, for [`crate::RequestHead::parse_framed`]; empty where there is a fault.
     pub text: Vec<u8>,
-    /// Why it is not to be read.
+    /// Reason for rejecting the head.
     pub fault: Option<HeadFault>,
-    /// Whether a body or trailers follow, or what is for a tunnel.
+    /// Whether a body, trailers or tunnel data follow.
     pub has_body: bool,
-    /// Whether it asks for a tunnel: `CONNECT`, or an extended one, which reads as an upgrade of HTTP/1.1 without its key.
+    /// Whether the request asks for a tunnel: `CONNECT` or extended `CONNECT`; the latter reads as an HTTP/1.1 upgrade
+    /// without key.
     pub is_tunnel: bool,
 }
 
-/// What reading a body brought.
+/// Result of reading a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyReadResult {
-    /// This many bytes.
+    /// Number of bytes read.
     Bytes(usize),
-    /// Nothing yet; the stream is among the woken once there is.
+    /// Nothing yet; the stream is woken when there is more.
     Nothing,
-    /// The body has ended.
+    /// The end of the body.
     End,
 }
 
-/// The part of a body that has come and was not read.
+/// Received and unread part of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unread {
-    /// Its length.
+    /// Length, bytes.
     pub bytes: usize,
     /// Whether the body ends with it.
     pub is_last: bool,
 }
 
-/// The stream was reset, or the connection has ended: nobody waits for the answer.
+/// The stream was reset or the connection has ended: there is no recipient for the response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gone;
 
-/// What became of a request that was sent and is not answered, or not to the end.
+/// Reason why a request was lost: it has no response, or an incomplete one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
-    /// The server says that it has not looked at it: it may be sent again, whatever it is.
+    /// The server refused the stream without processing it: the request may be sent again, whatever its method.
     Refused,
-    /// The server has taken its leave before it looked at it: the same, and the server is well.
+    /// The server sent GOAWAY before processing it: the request may be sent again, and the server counts as healthy.
     Left,
-    /// The server has given it up.
+    /// The server has reset the stream.
     Reset,
-    /// The head of the answer is none that is taken.
+    /// The response head was rejected.
     Head(HeadFault),
-    /// The answer, or the connection as a whole, breaks the protocol.
+    /// The response or the connection violates the protocol.
     Broken,
     /// The connection has ended.
     Cut,
 }
 
-/// Who has reset a stream.
+/// Side that reset a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ResetInitiator {
     Peer,
     Own,
 }
 
-/// Why data is not wanted.
+/// Reason for rejecting data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unwanted {
-    /// We have ended the stream; the data crossed that.
+    /// This side has ended the stream; the data crossed the reset.
     Late,
-    /// The peer itself has ended it.
+    /// The peer itself has ended the stream.
     Closed,
-    /// It breaks a rule.
+    /// A violation of the protocol.
     Refused(ErrorCode),
 }
 
-/// The state of a stream that an exchange has, or will have.
+/// State of a stream with a current or future exchange.
 #[derive(Debug)]
 pub(super) struct Http2StreamState {
-    /// The head of a request that has come, until its exchange takes it.
+    /// Received request head, until its exchange takes it.
     pub(super) head: H2Head,
-    /// What has come of the body and was not read; those before `body_start` were. Heads of answers stand before it.
+    /// Received data, unread from `body_start` on. Response heads come first.
     pub(super) body: Vec<u8>,
     pub(super) body_start: usize,
-    /// How much of what was not read is heads, which no window counts.
+    /// Length of the heads in the unread data; they do not count towards a window.
     pub(super) head_bytes: usize,
-    /// How much of its heads and trailers is out of proportion to what was received of them.
+    /// Excess of heads and trailers over their received bytes.
     pub(super) excess: usize,
-    /// Trailers, as the end of a chunked body.
+    /// Trailers, in the form of the end of a chunked body.
     pub(super) trailers: Vec<u8>,
     /// Whether the peer has ended its side.
     pub(super) is_recv_ended: bool,
-    /// Whether it is for a tunnel, which has no trailers.
+    /// Whether it is a tunnel, which has no trailers.
     pub(super) is_tunnel: bool,
-    /// By whom the stream was reset, if it was: nothing comes or goes any more.
+    /// Side that reset the stream, if it was reset: nothing is received or sent any more.
     pub(super) reset: Option<ResetInitiator>,
-    /// What became of our request, if it was lost.
+    /// Reason why the request of this side was lost, if it was.
     pub(super) loss: Option<Loss>,
-    /// Data that the peer has announced and not sent, where it has announced any.
+    /// Announced data that has not arrived, if a length was announced.
     pub(super) owed: Option<u64>,
-    /// What the peer may still send.
+    /// Receive window.
     pub(super) recv_window: i64,
-    /// What was read, and is to be told to the peer.
+    /// Bytes read, but not yet acknowledged by WINDOW_UPDATE.
     pub(super) unreleased: u32,
-    /// What we may still send.
+    /// Send window.
     pub(super) send_window: i64,
-    /// Whether the final head of the answer was sent, or has come.
+    /// Whether the final response head was sent or received.
     pub(super) is_answered: bool,
-    /// Whether our request is one whose answer has no body (`HEAD`).
+    /// Whether the request of this side has a response without a body (`HEAD`).
     pub(super) is_for_head: bool,
-    /// What agreement to our request says over HTTP/1.1, where it asks for a WebSocket.
+    /// `Sec-WebSocket-Accept` of the HTTP/1.1 form of an acceptance, where the request of this side asks for a
+    /// WebSocket.
     pub(super) accept: Option<[u8; WEBSOCKET_ACCEPT_BYTES]>,
-    /// Whether anything was to follow the final head of the answer that has come.
+    /// Whether anything follows the received final response head.
     pub(super) has_body: bool,
-    /// Whether we have ended our side.
+    /// Whether this side has ended its direction.
     pub(super) is_send_ended: bool,
 }
 
 impl Http2StreamState {
-    /// A stream on which nothing has come or gone.
+    /// Creates a stream without received or sent data.
     pub(super) fn new(recv_window: u32, send_window: u32) -> Self {
         Self {
             head: H2Head::default(),
@@ -144,12 +146,12 @@ impl Http2StreamState {
         }
     }
 
-    /// How much of what has come and was not read is data, which the windows count.
+    /// Returns the length of unread data without heads, as the windows count it.
     pub(super) fn unread_data(&self) -> usize {
         self.unread().len().saturating_sub(self.head_bytes)
     }
 
-    /// Takes note of a request that the peer has given up, unless its answer is there as a whole. What has come is still read.
+    /// Records that the peer has abandoned a request, unless its response is complete. Received data can still be read.
     pub(super) fn lose(&mut self, loss: Loss) {
         self.is_send_ended = true;
         if !self.is_recv_ended {
@@ -158,12 +160,12 @@ impl Http2StreamState {
         }
     }
 
-    /// What has come and was not read.
+    /// Returns the unread data.
     pub(super) fn unread(&self) -> &[u8] {
         self.body.get(self.body_start..).unwrap_or_default()
     }
 
-    /// Takes `count` bytes away; how many of them were data.
+    /// Removes `count` unread bytes; returns how many of them were body data.
     pub(super) fn consume(&mut self, count: usize) -> usize {
         let of_heads = count.min(self.head_bytes);
         self.head_bytes -= of_heads;
@@ -171,16 +173,16 @@ impl Http2StreamState {
         if self.body_start >= self.body.len() {
             self.body.clear();
             self.body_start = 0;
-            // A stream at rest holds nothing.
+            // An idle stream holds no memory.
             self.body.shrink_to(0);
         }
         count - of_heads
     }
 
-    /// Puts data behind what has come; `frame_bytes` is what it counts, `ends` whether it is the last.
+    /// Appends data; `frame_bytes` is its flow-control size, `ends` whether it is the last.
     ///
     /// # Errors
-    /// Why it is not wanted; nothing of it is kept then.
+    /// The reason for rejecting the data; nothing of it is kept.
     pub(super) fn receive(&mut self, data: &[u8], frame_bytes: usize, ends: bool) -> Result<(), Unwanted> {
         match self.reset {
             Some(ResetInitiator::Own) => return Err(Unwanted::Late),
@@ -196,7 +198,7 @@ impl Http2StreamState {
             let left = owed.checked_sub(data.len() as u64).filter(|left| !ends || *left == 0);
             *owed = left.ok_or(Unwanted::Refused(ErrorCode::Protocol))?;
         }
-        // What was read is dropped before the memory grows for it.
+        // Consumed data is dropped before the buffer grows.
         if self.body_start > 0 && self.body.len() + data.len() > self.body.capacity() {
             self.body.drain(..self.body_start);
             self.body_start = 0;
@@ -206,13 +208,13 @@ impl Http2StreamState {
         Ok(())
     }
 
-    /// Ends the peer's side by trailers; whether all that was announced has come.
+    /// Ends the peer's side with trailers; returns whether all announced data has arrived.
     pub(super) fn end(&mut self) -> bool {
         self.is_recv_ended = true;
         self.owed.is_none_or(|owed| owed == 0)
     }
 
-    /// Ends the stream for both sides; what has come is of no use. Who was first counts.
+    /// Ends both directions of the stream and drops received data. The first initiator is kept.
     pub(super) fn end_both(&mut self, by: ResetInitiator) {
         self.reset.get_or_insert(by);
         self.body = Vec::new();

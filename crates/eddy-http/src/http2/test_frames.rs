@@ -1,4 +1,4 @@
-//! What tests of both halves say and hear: frames as bytes, and in words.
+//! Frames for tests of both sides: as bytes and in readable form.
 
 use std::ops::ControlFlow;
 
@@ -6,19 +6,19 @@ use super::frame::{self, FrameHead, write_frame};
 use super::hpack::Decoder;
 
 pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// Flags of a head that nothing follows.
+/// Flags of a head that ends its stream.
 pub(super) const ENDS: u8 = 0x5;
-/// Flags of a head that something follows.
+/// Flags of a head with more to follow.
 pub(super) const OPEN: u8 = 0x4;
 
-/// A frame.
+/// Returns a frame.
 pub(super) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     write_frame(&mut out, kind, flags, stream, payload);
     out
 }
 
-/// Fields, as they are written without being compressed.
+/// Encodes fields without compression.
 pub(super) fn block(fields: &[(&str, &str)]) -> Vec<u8> {
     let mut out = Vec::new();
     for (name, value) in fields {
@@ -32,13 +32,15 @@ pub(super) fn block(fields: &[(&str, &str)]) -> Vec<u8> {
     out
 }
 
-/// A request head whose `x-big` header is put into the dynamic table with this value, and named in it so many times more.
+/// Returns a request head that adds an `x-big` header of this size to the dynamic table and references it `repeats`
+/// times.
 pub(super) fn head_with_repeats(value_bytes: usize, repeats: usize) -> Vec<u8> {
-    // The static table has GET, http and /; the authority and the header are new, the header last and so the first entry.
+    // The static table has GET, http and /; the authority and the header are new, the header last and so the first
+    // entry.
     [&[0x82, 0x86, 0x84, 0x01, 1, b'x'], fields_with_repeats(value_bytes, repeats).as_slice()].concat()
 }
 
-/// The header alone.
+/// Returns the header alone, without the rest of the request head.
 pub(super) fn fields_with_repeats(value_bytes: usize, repeats: usize) -> Vec<u8> {
     assert!((127 + 128..127 + 128 * 128).contains(&value_bytes));
     let mut out = b"\x40\x05x-big\x7f".to_vec();
@@ -49,12 +51,12 @@ pub(super) fn fields_with_repeats(value_bytes: usize, repeats: usize) -> Vec<u8>
     out
 }
 
-/// The same, once the header is in the table.
+/// Returns a request head that references the header, which must be in the dynamic table, `count` times.
 pub(super) fn repeats(count: usize) -> Vec<u8> {
     [[0x82, 0x86, 0x84, 0x01, 1, b'x'].as_slice(), &vec![0xbe; count]].concat()
 }
 
-/// Frames in words; what they say of fields goes through `decoder`.
+/// Returns frames in readable form; fields are decoded with `decoder`.
 pub(super) fn words(out: &[u8], decoder: &mut Decoder) -> Vec<String> {
     let mut words = Vec::new();
     let mut rest = out;

@@ -1,4 +1,4 @@
-//! Connections, frame by frame.
+//! Tests of HTTP/2 connections, frame by frame.
 
 use super::code::{ErrorCode, Http2Fault};
 use super::fields::FieldList;
@@ -10,7 +10,7 @@ use super::test_frames::{
 use super::{Abuse, BodyReadResult, Gone, H2Head, Http2, Http2Limits};
 use crate::head::{HeadFault, HeadLimits};
 
-/// A client that says what it likes.
+/// Client that sends arbitrary frames.
 struct Http2TestClient {
     server: Http2,
     decoder: Decoder,
@@ -34,14 +34,14 @@ impl Http2TestClient {
         Ok(())
     }
 
-    /// The frames that are to be written, in words.
+    /// Returns the frames to be written, in readable form.
     fn hears(&mut self) -> Vec<String> {
         let out = self.server.output().to_vec();
         self.server.written(out.len());
         words(&out, &mut self.decoder)
     }
 
-    /// Sends a request; its head as the exchange sees it.
+    /// Sends a request; returns its head as the exchange sees it.
     fn asks(&mut self, stream: u32, flags: u8, fields: &[(&str, &str)]) -> Option<H2Head> {
         self.says(&frame(frame::HEADERS, flags, stream, &block(fields))).unwrap();
         let opened = self.server.next_opened()?;
@@ -171,7 +171,7 @@ fn a_request_for_a_tunnel_reads_as_one_of_http1() {
         assert!(read.wants_tunnel() && read.body.is_empty());
         let is_upgrade = read.method == crate::Method::Get;
         assert!(read.upgrades(&head.text).eq(is_upgrade.then_some(b"websocket".as_slice())));
-        // What follows goes through the tunnel, and trailers are nobody's.
+        // Further data goes through the tunnel, which has no trailers.
         client.says(&frame(frame::DATA, 0, 1, b"hello")).unwrap();
         let mut room = [0; 9];
         assert_eq!(client.server.read(1, &mut room), Ok(BodyReadResult::Bytes(5)));
@@ -184,7 +184,7 @@ fn a_request_for_a_tunnel_reads_as_one_of_http1() {
 fn a_small_block_does_not_become_a_large_head() {
     let mut client = client();
     let mut bomb = block(&GET);
-    // One field of nearly 4 KiB that is remembered, and sent again and again for a byte each.
+    // One field of nearly 4 KiB that is added to the dynamic table, then referenced with one byte each.
     bomb.extend_from_slice(b"\x40\x01a\x7f\x81\x1e");
     bomb.extend_from_slice(&[b'b'; 127 + 1 + 30 * 128]);
     let payload: Vec<u8> = bomb.into_iter().chain(std::iter::repeat_n(0xbe, 40)).collect();
@@ -197,7 +197,8 @@ fn a_small_block_does_not_become_a_large_head() {
     assert!(fields.lines_capacity() <= 128 * 1024, "{}", fields.lines_capacity());
 }
 
-/// How many requests are taken of those whose heads name the same header of 3.9 KB this often, until the connection ends.
+/// Returns the number of accepted requests that repeat a header of 3.9 KB this often in their head, before the
+/// connection ends.
 fn bombed(limits: Http2Limits, repeats_each: usize) -> (usize, Http2Fault) {
     let mut client = Http2TestClient::new(limits);
     client.says(&frame(frame::HEADERS, ENDS, 1, &head_with_repeats(3_900, 0))).unwrap();
@@ -217,7 +218,8 @@ fn bombed(limits: Http2Limits, repeats_each: usize) -> (usize, Http2Fault) {
 fn heads_out_of_proportion_to_what_came_end_the_connection() {
     let limits = Http2Limits::default();
     let spent = Http2Fault::Abuse(Abuse::Heads);
-    // 16 times 3.9 KB are less than the largest head, 17 times more; of 16,000 times no more is decoded than the budget pays for.
+    // 16 times 3.9 KB are below the maximum head, 17 times are above; of 16,000 times only what the budget covers is
+    // decoded.
     for (repeats, taken_max) in [(2, 70), (16, 3), (17, 3), (100, 0), (16_000, 0)] {
         let (taken, fault) = bombed(limits, repeats);
         assert!(fault == spent && taken <= taken_max, "{repeats}: {taken} {fault:?}");
@@ -237,7 +239,7 @@ fn heads_out_of_proportion_are_held_for_few_requests_at_once() {
     let taken = (3..99).step_by(2).filter(|id| ask(&mut client, *id).is_some()).count();
     assert_eq!(taken, 4);
     assert_eq!(client.hears().last().unwrap(), "reset 97 7", "it may be sent again");
-    // An honest request is served beside them.
+    // A normal request is served beside them.
     assert!(client.asks(99, ENDS, &GET).is_some());
     client.server.finish(3, ErrorCode::Internal);
     assert_eq!(ask(&mut client, 101), Some(101), "an end gives room back");
@@ -268,7 +270,7 @@ fn cookies_by_index_cost_nothing() {
     for round in 0..30_u32 {
         let ids: Vec<u32> = (0..100).map(|number| 3 + 2 * (100 * round + number)).collect();
         for id in &ids {
-            // Ten bytes, each time all that the table holds; a hundred at once.
+            // Ten bytes each reference the whole table; a hundred at once.
             client.says(&frame(frame::HEADERS, ENDS, *id, &repeats(1))).unwrap();
             assert_eq!(client.server.next_opened(), Some(*id));
             assert!(client.server.take_head(*id).unwrap().text.len() > 4_000);
@@ -281,7 +283,8 @@ fn cookies_by_index_cost_nothing() {
     }
 }
 
-/// Blocks of an encoder that remembers what it can, and names each header once in a block, cost nothing but one a request.
+/// Blocks of an encoder that uses the dynamic table as much as possible, and each header once per block, cost only
+/// their requests.
 #[test]
 fn what_honest_encoders_write_costs_nothing() {
     let mut state = 7_u64;
@@ -292,7 +295,7 @@ fn what_honest_encoders_write_costs_nothing() {
     let universe: Vec<(String, String)> =
         (0..60).map(|number| (format!("x-{number}"), "v".repeat([0, 1, 3, 20, 100][random(5)]))).collect();
     let mut client = client();
-    // The latest first, as indices have it.
+    // The latest first, as with indices.
     let mut table: Vec<usize> = Vec::new();
     let cost = |at: usize| universe[at].0.len() + universe[at].1.len() + 32;
     for request in 0..3_000_u32 {
@@ -455,7 +458,7 @@ fn an_answer_keeps_to_the_windows() {
     client.says(&frame(frame::WINDOW_UPDATE, 0, 1, &[0, 0, 0, 100])).unwrap();
     assert_eq!(client.server.next_woken(), Some(1));
     assert_eq!(client.server.send_data(1, &[], &body[65_535..], true), Ok(9));
-    // A smaller first window takes from what there was; it may become negative.
+    // A smaller initial window is subtracted from the current one, which may become negative.
     client.says(&frame(frame::SETTINGS, 0, 0, &[0, 4, 0, 0, 0, 0])).unwrap();
     client.says(&frame(frame::WINDOW_UPDATE, 0, 0, &[0, 1, 0, 0])).unwrap();
     assert_eq!(client.server.send_data(1, &[], &body[65_544..], true), Ok(0));
@@ -474,7 +477,7 @@ fn what_is_to_be_written_is_bounded() {
     while client.server.next_woken().is_some() {}
     client.hears();
     assert_eq!(client.server.next_woken(), Some(1));
-    // Nor does it grow where the client never takes all of it.
+    // The output does not grow either when the client never reads all of it.
     client.server.send_data(1, &[], &body, false).unwrap();
     for _ in 0..1_000 {
         client.server.written(20_000);
@@ -489,7 +492,7 @@ fn streams_are_limited_until_their_exchanges_are_over() {
     for id in [1, 3] {
         client.asks(id, ENDS, &GET).unwrap();
     }
-    // Taken back, but somebody still works on it.
+    // The client has reset it, but its exchange is still active.
     client.says(&frame(frame::RST_STREAM, 0, 1, &[0, 0, 0, 8])).unwrap();
     assert_eq!(client.server.next_woken(), Some(1));
     assert_eq!(client.asks(5, ENDS, &GET), None);
@@ -520,7 +523,7 @@ fn the_end_is_announced_twice() {
     client.asks(1, ENDS, &GET).unwrap();
     client.server.leave();
     assert_eq!(client.hears(), ["goaway 2147483647 0", "ping ack=0"]);
-    // It was on its way.
+    // It was in flight.
     client.asks(3, ENDS, &GET).unwrap();
     client.says(&frame(frame::PING, 1, 0, b"eddy.bye")).unwrap();
     assert_eq!(client.hears(), ["goaway 3 0"]);
@@ -604,7 +607,7 @@ fn fields_without_end_are_not_gathered() {
     }
 }
 
-/// Frames, cut and changed at random, never make a panic nor an answer to what was not asked.
+/// Random splits and changes of frames cause neither a panic nor a response without a request.
 #[test]
 fn no_bytes_make_it_panic() {
     let mut state = 42_u64;

@@ -1,42 +1,42 @@
 //! Byte classes of the grammar (RFC 9110 §5.5, §5.6.2; RFC 3986 §3.2.2).
 
-/// Whether `byte` may stand in a token: names of methods and fields.
+/// Whether `byte` is allowed in a token: names of methods and fields.
 #[inline]
 pub(crate) fn is_tchar(byte: u8) -> bool {
     class(byte) & TCHAR != 0
 }
 
-/// Whether `byte` may stand in a field value: visible, space, tab or `obs-text`.
+/// Whether `byte` is allowed in a field value: visible, space, tab or `obs-text`.
 #[inline]
 pub(crate) fn is_text(byte: u8) -> bool {
     class(byte) & TEXT != 0
 }
 
-/// What the bytes of a name have in common.
+/// Byte classes that all bytes of a name have in common.
 pub(crate) struct NameBytes(u8);
 
 impl NameBytes {
-    /// Looks at all bytes of a name.
+    /// Classifies all bytes of a name.
     #[inline]
     pub(crate) fn of(name: &[u8]) -> Self {
         Self(name.iter().fold(TCHAR | PLAIN, |common, &byte| common & class(byte)))
     }
 
-    /// Whether all may stand in a token.
+    /// Whether all bytes are allowed in a token.
     pub(crate) fn are_token(&self) -> bool {
         self.0 & TCHAR != 0
     }
 
-    /// Whether all are letters, digits or `-`.
+    /// Whether all bytes are letters, digits or `-`.
     pub(crate) fn are_plain(&self) -> bool {
         self.0 & PLAIN != 0
     }
 }
 
-/// Whether all bytes may stand in a registered name, commas apart, and no label but a last one is empty.
+/// Whether all bytes are allowed in a registered name, except commas, and no label except the last one is empty.
 #[inline]
 pub(crate) fn is_host_name(name: &[u8]) -> bool {
-    // A dot before the name makes an empty first label count as one.
+    // A dot before the name makes an empty first label count as an empty label.
     let mut before = DOT;
     let mut wrong = 0;
     for &byte in name {
@@ -53,7 +53,7 @@ pub(crate) fn is_vchar(byte: u8) -> bool {
     byte.is_ascii_graphic()
 }
 
-/// What a hexadecimal digit stands for.
+/// Returns the value of a hexadecimal digit.
 #[inline]
 pub(crate) fn hex_value(byte: u8) -> Option<u8> {
     match byte {

@@ -1,4 +1,4 @@
-//! Bytes: which classes they belong to, and finding the first of a class eight at a time.
+//! Byte classes, and searches that process eight bytes at a time.
 
 mod class;
 mod word;

@@ -1,6 +1,6 @@
 use super::*;
 
-/// A slow finder to compare with.
+/// Simple finder for comparison.
 fn first(bytes: &[u8], is_end: impl Fn(u8) -> bool) -> usize {
     bytes.iter().position(|&byte| is_end(byte)).unwrap_or(bytes.len())
 }

@@ -1,15 +1,15 @@
-//! Eight bytes at a time in a `u64`, the first byte lowest.
+//! Processing of eight bytes at a time in a `u64`, the first byte lowest.
 //!
-//! The finders mark bytes by their high bit. Borrows and carries run upwards, so marks above a right one may be
-//! wrong; only the lowest mark is used, and it is exact unless said otherwise. A zero is always marked, so the zeros
-//! that stand for bytes after the end end every search.
+//! The finders mark bytes by their high bit. Borrows and carries propagate upwards, so marks above a correct one may be
+//! wrong; only the lowest mark is used, and it is exact unless stated otherwise. A zero byte is always marked, so the
+//! zeros that represent bytes after the end terminate every search.
 
 use super::class::is_text;
 
 /// Eight bytes, the first lowest.
 pub(crate) type SwarWord = u64;
 
-/// Up to eight bytes as a word, zeros above.
+/// Returns up to eight bytes as a word, with zeros above.
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 pub(crate) const fn word_of(bytes: &[u8]) -> SwarWord {
     assert!(bytes.len() <= 8, "a word holds eight bytes");
@@ -22,7 +22,7 @@ pub(crate) const fn word_of(bytes: &[u8]) -> SwarWord {
     word
 }
 
-/// The first eight bytes; zeros stand for those after the end.
+/// Returns the first eight bytes; bytes after the end are zero.
 #[inline(always)]
 pub(crate) fn load(bytes: &[u8]) -> SwarWord {
     match bytes.first_chunk() {
@@ -31,7 +31,7 @@ pub(crate) fn load(bytes: &[u8]) -> SwarWord {
     }
 }
 
-/// Fewer than eight bytes, put together of overlapping halves.
+/// Loads fewer than eight bytes as overlapping halves.
 #[inline(never)]
 fn load_short(bytes: &[u8]) -> SwarWord {
     if let (Some(low), Some(high)) = (bytes.first_chunk(), bytes.last_chunk()) {
@@ -45,34 +45,34 @@ fn load_short(bytes: &[u8]) -> SwarWord {
     }
 }
 
-/// The index of the first byte that is `:`, control or space; or the length.
+/// Returns the index of the first byte that is `:`, control or space; or the length.
 #[inline]
 pub(crate) fn find_name_end(bytes: &[u8]) -> usize {
     find(bytes, |word| (below(word, b'!') | same(word, b':')) & !word)
 }
 
-/// The index of the first byte that is control, space or non-ASCII; or the length. DEL is not counted.
+/// Returns the index of the first byte that is control, space or non-ASCII; or the length. DEL is not counted.
 #[inline]
 pub(crate) fn find_token_end(bytes: &[u8]) -> usize {
     find(bytes, |word| below(word, b'!') | word)
 }
 
-/// The index of the first byte that is `?`, `#`, control, space or non-ASCII; or the length.
+/// Returns the index of the first byte that is `?`, `#`, control, space or non-ASCII; or the length.
 #[inline]
 pub(crate) fn find_path_end(bytes: &[u8]) -> usize {
     find(bytes, |word| same(word, b'?') | not_in_target(word))
 }
 
-/// The index of the first byte that is `#`, control, space or non-ASCII; or the length.
+/// Returns the index of the first byte that is `#`, control, space or non-ASCII; or the length.
 #[inline]
 pub(crate) fn find_query_end(bytes: &[u8]) -> usize {
     find(bytes, not_in_target)
 }
 
-/// The index of the first control byte, tabs not counted; or the length.
+/// Returns the index of the first control byte except tab; or the length.
 #[inline]
 pub(crate) fn find_text_end(bytes: &[u8]) -> usize {
-    // Most values end within two words; blocks are worth their start only for longer ones.
+    // Most values end within two words; only for longer ones the block search is worth its setup.
     let mut rest = bytes;
     for _ in 0..2 {
         let Some((chunk, after)) = rest.split_first_chunk() else { break };
@@ -90,7 +90,7 @@ pub(crate) fn find_text_end(bytes: &[u8]) -> usize {
     settle_text_end(bytes, bytes.len() - rest.len() + find(rest, not_text))
 }
 
-/// Goes on where the byte at `end` is a tab or marked by mistake.
+/// Continues the search where the byte at `end` is a tab or marked by mistake.
 #[inline]
 fn settle_text_end(bytes: &[u8], end: usize) -> usize {
     match bytes.get(end) {
@@ -99,7 +99,7 @@ fn settle_text_end(bytes: &[u8], end: usize) -> usize {
     }
 }
 
-/// The end of text after a byte of it.
+/// Returns the end of text from a text byte on.
 #[inline(never)]
 fn find_text_end_after(bytes: &[u8], at: usize) -> usize {
     let mut at = at;
@@ -110,7 +110,7 @@ fn find_text_end_after(bytes: &[u8], at: usize) -> usize {
     at
 }
 
-/// The index of the first byte that `marks` marks; or the length.
+/// Returns the index of the first byte that `marks` marks; or the length.
 #[inline(always)]
 fn find(bytes: &[u8], marks: impl Fn(SwarWord) -> SwarWord) -> usize {
     let mut rest = bytes;
@@ -125,13 +125,13 @@ fn find(bytes: &[u8], marks: impl Fn(SwarWord) -> SwarWord) -> usize {
     bytes.len() - rest.len() + first_of(marked).min(rest.len())
 }
 
-/// Whether a control byte, DEL or tab is in the block; a loop that compilers make into a few vector instructions.
+/// Whether the block has a control byte, DEL or tab; compilers turn the loop into a few vector instructions.
 #[inline(always)]
 fn has_control(block: &[u8; BLOCK_BYTES]) -> bool {
     block.iter().fold(false, |has, &byte| has | (byte < b' ') | (byte == 0x7f))
 }
 
-/// The index of the lowest mark.
+/// Returns the index of the lowest mark.
 #[inline(always)]
 fn first_of(marked: SwarWord) -> usize {
     (marked.trailing_zeros() / 8) as usize
@@ -148,19 +148,19 @@ fn not_in_target(word: SwarWord) -> SwarWord {
     below(word, b'!') | above_tilde(word) | same(word, b'#') | word
 }
 
-/// Marks the bytes below `limit`, and perhaps some of 128 and more.
+/// Marks the bytes below `limit`, and possibly some of 128 and more.
 #[inline(always)]
 fn below(word: SwarWord, limit: u8) -> SwarWord {
     word.wrapping_sub(ONES * SwarWord::from(limit))
 }
 
-/// Marks DEL, and perhaps some of 128 and more; a byte of 255 carries into the next.
+/// Marks DEL, and possibly some of 128 and more; a byte of 255 carries into the next.
 #[inline(always)]
 fn above_tilde(word: SwarWord) -> SwarWord {
     word.wrapping_add(ONES)
 }
 
-/// Marks the bytes equal to `byte`, which is ASCII, and perhaps some of 128 and more.
+/// Marks the bytes equal to `byte`, which is ASCII, and possibly some of 128 and more.
 #[inline(always)]
 fn same(word: SwarWord, byte: u8) -> SwarWord {
     (word ^ (ONES * SwarWord::from(byte))).wrapping_sub(ONES)

@@ -1,42 +1,42 @@
-//! What the upstream is told of the client.
+//! Forwarding fields: information about the client for the upstream.
 
 use super::line::{LINE_END, write_field, write_number_field};
 use crate::edits::FieldEdits;
 use crate::field::{Field, FieldId, Fields};
 use crate::octet::is_tchar;
 
-/// Which fields tell the upstream of the client.
+/// Forwarding fields that are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForwardedPolicy {
     /// Write `X-Forwarded-For`, `-Proto` and `-Host`.
     pub x_forwarded: bool,
     /// Write `Forwarded` (RFC 7239).
     pub forwarded: bool,
-    /// Write `X-Forwarded-Port` with this port, where `x_forwarded` holds.
+    /// Write `X-Forwarded-Port` with this port, if `x_forwarded` is set.
     pub port: Option<u16>,
 }
 
-/// The client as the upstream is told of it.
+/// Properties of the client that are reported to the upstream.
 #[derive(Clone, Copy, Debug)]
 pub struct ForwardedClient<'a> {
-    /// The peer's IP address as text, without port or brackets; empty if it has none (a Unix socket).
+    /// IP address of the peer as text, without port or brackets; empty if it has none (a Unix socket).
     pub address: &'a [u8],
-    /// The scheme that the client spoke: `http` or `https`.
+    /// Scheme that the client used: `http` or `https`.
     pub scheme: &'static str,
-    /// The certificate that the peer has shown and that was verified, as `X-Forwarded-Client-Cert` has it; empty if none.
+    /// Verified certificate of the peer, in the form of `X-Forwarded-Client-Cert`; empty if none.
     pub certificate: &'a str,
-    /// Whether the peer is a proxy that is believed: its fields are kept and extended, those of others replaced.
+    /// Whether the peer is a trusted proxy: its forwarding fields are kept and extended, those of other peers replaced.
     pub is_trusted: bool,
-    /// Which fields are written.
+    /// Forwarding fields to write.
     pub policy: ForwardedPolicy,
 }
 
-/// Which of the fields that eddy would write are left to rules and filters.
+/// Fields that rules or filters have taken over from eddy.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Decided<'a> {
     /// Changes by the rule.
     pub(super) edits: &'a FieldEdits,
-    /// The head's fields, where filters have changed some of them; else none.
+    /// Fields of the head where filters have changed some of them; else empty.
     pub(super) edited: Fields<'a>,
 }
 
@@ -46,7 +46,8 @@ impl Decided<'_> {
         self.edits.decides(name) || self.edited.places().iter().any(|field| field.is_own && field.id == id)
     }
 
-    /// The same of a field without an id of its own; `name` in lower case but for its words' first letters.
+    /// Whether a rule or filter has set or removed a field without an ID of its own; `name` in lower case except the
+    /// first letter of each word.
     fn has_named(&self, name: &str) -> bool {
         let mut edited = self.edited.iter().zip(self.edited.places());
         self.edits.decides(&name.to_ascii_lowercase())
@@ -61,14 +62,14 @@ impl Default for ForwardedPolicy {
 }
 
 impl ForwardedClient<'_> {
-    /// Whether a field of the forwarding family goes on as it came.
+    /// Whether a forwarding field is passed on unchanged.
     pub(super) fn keeps(&self, field: &Field) -> bool {
         let is_rewritten = (self.policy.x_forwarded && field.id == FieldId::XForwardedFor)
             || (self.policy.forwarded && field.id == FieldId::Forwarded);
         field.is_own || (self.is_trusted && !is_rewritten)
     }
 
-    /// Writes the fields that the policy asks for.
+    /// Writes the fields that the policy requests.
     pub(super) fn write(
         &self,
         out: &mut Vec<u8>,
@@ -79,7 +80,7 @@ impl ForwardedClient<'_> {
         if self.policy.x_forwarded {
             self.write_x_forwarded(out, fields, authority, decided);
         }
-        // What a trusted peer says of the client that it serves goes before what is known of the peer.
+        // A trusted peer's statement about its own client takes precedence over the certificate of the peer itself.
         let is_told = self.is_trusted && fields.first_named(CLIENT_CERTIFICATE.as_bytes()).is_some();
         if !self.certificate.is_empty() && !is_told && !decided.has_named(CLIENT_CERTIFICATE) {
             write_field(out, CLIENT_CERTIFICATE.as_bytes(), self.certificate.as_bytes());
@@ -121,7 +122,7 @@ impl ForwardedClient<'_> {
         }
     }
 
-    /// Writes `X-Forwarded-For`; nothing where neither the peer nor anyone before it has an address.
+    /// Writes `X-Forwarded-For`; nothing where neither the peer nor an earlier client has an address.
     fn write_for(&self, out: &mut Vec<u8>, fields: Fields<'_>) {
         let start = out.len();
         out.extend_from_slice(b"X-Forwarded-For: ");
@@ -137,7 +138,7 @@ impl ForwardedClient<'_> {
         out.extend_from_slice(LINE_END);
     }
 
-    /// Writes what a trusted peer sent of the field, to be extended; answers whether that was anything.
+    /// Writes the values of a trusted peer, to be extended; returns whether there were any.
     fn write_earlier(&self, out: &mut Vec<u8>, fields: Fields<'_>, id: FieldId) -> bool {
         let mut has_earlier = false;
         for value in fields.all(id).filter(|value| self.is_trusted && !value.is_empty()) {
@@ -169,7 +170,7 @@ impl ForwardedClient<'_> {
     }
 }
 
-/// Writes a token as it is, anything else as a quoted string (RFC 9110 §5.6.4).
+/// Writes a token unchanged, anything else as a quoted string (RFC 9110 §5.6.4).
 fn write_word(out: &mut Vec<u8>, word: &[u8]) {
     if word.iter().all(|&byte| is_tchar(byte)) {
         out.extend_from_slice(word);
@@ -185,8 +186,8 @@ fn write_word(out: &mut Vec<u8>, word: &[u8]) {
     out.push(b'"');
 }
 
-/// Between the members of a list.
+/// Separator of list members.
 const SEPARATOR: &[u8] = b", ";
 
-/// Names the client's certificate, in the form that Envoy gave it.
+/// Name of the client certificate field introduced by Envoy.
 const CLIENT_CERTIFICATE: &str = "X-Forwarded-Client-Cert";

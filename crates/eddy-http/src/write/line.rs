@@ -1,4 +1,4 @@
-//! Field lines written.
+//! Writer of field lines.
 
 use crate::field::Field;
 
@@ -36,15 +36,15 @@ pub(super) fn write_number(out: &mut Vec<u8>, value: u64) {
 
 /// Copies the field lines that are kept, in their order.
 ///
-/// Lines written `name: value` are copied as they are, neighbours in one piece; others are put into that form, so
-/// that no odd white space travels on.
+/// Lines in the form `name: value` are copied unchanged, adjacent ones at once; others are converted to that form, so
+/// that unusual white space is not forwarded.
 pub(super) fn copy_fields(
     out: &mut Vec<u8>,
     bytes: &[u8],
     fields: &[Field],
     mut is_kept: impl FnMut(&Field) -> bool,
 ) {
-    // The piece to be copied next; it lacks its last line end.
+    // The pending part to copy; it lacks its last line end.
     let mut piece = 0..0;
     for field in fields {
         if !is_kept(field) {

@@ -1,4 +1,4 @@
-//! The head of an answer that eddy gives itself.
+//! Heads of local replies.
 
 use super::line::{LINE_END, write_field, write_number_field};
 use super::request::{IdState, RequestId};
@@ -9,45 +9,45 @@ use crate::method::Version;
 use crate::octet::is_vchar;
 use crate::status::status_reason;
 
-/// An answer that eddy gives itself.
+/// A local reply: a response that eddy makes itself.
 #[derive(Clone, Copy, Debug)]
 pub struct LocalReply<'a> {
-    /// The status, 200 to 999.
+    /// Status, 200 to 999.
     pub status: u16,
-    /// What the body is, if there is one.
+    /// Content type of the body, if there is one.
     pub content_type: Option<&'a str>,
-    /// Where a redirect leads. Bytes that no URI has are percent-encoded.
+    /// Redirect target. Bytes that are not allowed in URIs are percent-encoded.
     pub location: Option<&'a [u8]>,
     /// Changes by the rule.
     pub edits: &'a FieldEdits,
-    /// Length of the body; of the one that `GET` would bring where this answers `HEAD`.
+    /// Length of the body; in response to `HEAD`, of the body that `GET` would get.
     pub body_len: u64,
     /// Whether the client may send another request on the connection.
     pub keep_alive: bool,
-    /// The version that the client speaks.
+    /// HTTP version of the client.
     pub version: Version,
-    /// The date; empty for none ([`crate::format_date`]).
+    /// Date; empty for none ([`crate::format_date`]).
     pub date: &'a [u8],
-    /// The id of the request, if the client is told of it.
+    /// Request ID, if it is sent to the client.
     pub request_id: Option<RequestId<'a>>,
-    /// How a call of gRPC is told its end; the head is then all of the answer, and says what type it has.
+    /// Status for a gRPC call; the head is then the whole response and includes the content type.
     pub grpc: Option<GrpcReply<'a>>,
 }
 
-/// How a call of gRPC ends without an answer of its method.
+/// Status of a gRPC call that ends without a response from its method.
 ///
 /// # Spec
 /// [gRPC over HTTP/2](https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md), Trailers-Only
 #[derive(Clone, Copy, Debug)]
 pub struct GrpcReply<'a> {
-    /// The status.
+    /// gRPC status code.
     pub code: u32,
-    /// A text for developers.
+    /// Description for developers.
     pub message: &'a [u8],
 }
 
 impl LocalReply<'_> {
-    /// An answer without body, after which the connection closes.
+    /// Creates a response without body that closes the connection.
     pub fn new(status: u16) -> Self {
         Self {
             status,
@@ -64,7 +64,7 @@ impl LocalReply<'_> {
     }
 }
 
-/// Writes the head of an answer that eddy gives itself.
+/// Writes the head of a local reply.
 ///
 /// # Cost
 /// Appends to `out`; allocates only where `out` must grow.
@@ -82,7 +82,7 @@ pub fn write_local_head(out: &mut Vec<u8>, reply: &LocalReply<'_>) {
     if let Some(content_type) = content_type.filter(|_| !edits.decides("content-type")) {
         write_field(out, b"Content-Type", content_type.as_bytes());
     }
-    // Neither has a body, and a length would be taken for one or for that of another (RFC 9110 §8.6).
+    // Neither has a body, and a length would be misread as that of a body or of another response (RFC 9110 §8.6).
     if !matches!(reply.status, 204 | 304) {
         write_number_field(out, b"Content-Length", reply.body_len);
     }
@@ -109,7 +109,7 @@ pub fn write_local_head(out: &mut Vec<u8>, reply: &LocalReply<'_>) {
     out.extend_from_slice(LINE_END);
 }
 
-/// Writes a URI, percent-encoding what cannot stand in one: a location may be built from what a client sent.
+/// Writes a URI and percent-encodes invalid bytes: a redirect target may contain text from a client.
 fn write_uri(out: &mut Vec<u8>, uri: &[u8]) {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     for &byte in uri {

@@ -1,4 +1,4 @@
-//! Heads written: towards the upstream, towards the client, and our own answers.
+//! Writers of heads: towards the upstream, towards the client, and local replies.
 
 mod forwarded;
 mod line;

@@ -1,4 +1,4 @@
-//! The head of a request, towards the upstream.
+//! Writer of request heads towards the upstream.
 
 use super::forwarded::{Decided, ForwardedClient};
 use super::line::{LINE_END, copy_fields, write_field, write_number_field};
@@ -7,50 +7,50 @@ use crate::field::{Field, FieldId, Fields, Traits, is_alias_of};
 use crate::head::{RequestBody, RequestHead};
 use crate::octet;
 
-/// A parsed request and what becomes of it on the way to the upstream.
+/// A parsed request and its changes on the way to the upstream.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestWrite<'a> {
     /// The bytes that `head` was parsed from.
     pub bytes: &'a [u8],
-    /// The request as it came.
+    /// Received request.
     pub head: &'a RequestHead,
-    /// The target in origin form or `*`: [`RequestHead::origin_target`], or what a rule made of it.
+    /// Target in origin form or `*`: [`RequestHead::origin_target`], or as rewritten by a rule.
     pub target: &'a [u8],
-    /// The host sent, `host` or `host:port`: [`RequestHead::authority`], or what a rule says.
+    /// Host to send, `host` or `host:port`: [`RequestHead::authority`], or as set by a rule.
     pub host: &'a [u8],
-    /// How the body is framed upstream.
+    /// Body framing towards the upstream.
     pub body: RequestBody,
     /// Changes by the rule.
     pub edits: &'a FieldEdits,
-    /// What the upstream is told of the client.
+    /// Client information for the upstream.
     pub client: ForwardedClient<'a>,
-    /// The pseudonym added to `Via`, if any (RFC 9110 §7.6.3).
+    /// Pseudonym added to `Via`, if any (RFC 9110 §7.6.3).
     pub via: Option<&'a str>,
-    /// The id given to the request, if any.
+    /// Request ID, if any.
     pub request_id: Option<RequestId<'a>>,
-    /// The protocol that the upstream is asked to switch to, if it is; such a request has no body.
+    /// Protocol that the upstream is asked to switch to, if any; such a request has no body.
     pub upgrade: Option<&'a [u8]>,
-    /// Whether the client's expectation of `100 Continue` goes on, so that the upstream answers it.
+    /// Whether the client's `Expect: 100-continue` is forwarded, so that the upstream responds to it.
     pub passes_expectation: bool,
 }
 
-/// The id of a request and the field that carries it.
+/// Request ID and the field that carries it.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestId<'a> {
-    /// The field's name.
+    /// Field name.
     pub name: &'a str,
-    /// The id: visible ASCII.
+    /// ID: visible ASCII.
     pub value: &'a str,
-    /// Whether it takes the place of an id that the peer sent; if not, it is written only where there is none.
+    /// Whether it replaces an ID from the peer; otherwise it is written only if there is none.
     pub replace: bool,
 }
 
-/// Writes the head of a request towards the upstream, always as HTTP/1.1.
+/// Writes a request head towards the upstream, always as HTTP/1.1.
 ///
-/// Framing and `Host` are written anew. Left out are: fields that end at this hop and those that `Connection`
-/// nominates, `Expect` unless [`RequestWrite::passes_expectation`], `Upgrade` but for the protocol that is asked for and with it
-/// the fields of the handshake, spellings that could pass for a field that eddy knows,
-/// and what a peer that is not trusted says in forwarding fields.
+/// Framing and `Host` are written anew. Removed are: hop-by-hop fields and those that `Connection` nominates, `Expect`
+/// unless [`RequestWrite::passes_expectation`], `Upgrade` except for the requested protocol, and with it the fields of
+/// other handshakes, spellings that could be taken for a field that eddy knows, and forwarding fields of untrusted
+/// peers.
 ///
 /// # Cost
 /// Appends to `out`; copies each kept line once. Allocates only where `out` must grow.
@@ -95,7 +95,7 @@ pub fn write_request_head(out: &mut Vec<u8>, request: &RequestWrite<'_>) {
     out.extend_from_slice(LINE_END);
 }
 
-/// Adds a line of `Via` (RFC 9110 §7.6.3).
+/// Writes a `Via` line (RFC 9110 §7.6.3).
 pub(super) fn write_via(out: &mut Vec<u8>, version: &[u8], pseudonym: &str) {
     out.extend_from_slice(b"Via: ");
     out.extend_from_slice(version);
@@ -104,7 +104,7 @@ pub(super) fn write_via(out: &mut Vec<u8>, version: &[u8], pseudonym: &str) {
     out.extend_from_slice(LINE_END);
 }
 
-/// Whether a field of the client goes on as it came, edits and request id apart.
+/// Whether a field of the client is forwarded, apart from edits and the request ID.
 fn is_kept(request: &RequestWrite<'_>, field: &Field) -> bool {
     let traits = field.id.traits();
     if traits.has(Traits::HOP) || field.is_nominated || field.id == FieldId::Alias {
@@ -119,8 +119,9 @@ fn is_kept(request: &RequestWrite<'_>, field: &Field) -> bool {
     field.id != FieldId::MaxForwards || request.head.max_forwards.is_none()
 }
 
-/// Whether a field belongs to a WebSocket handshake that the upstream is not asked for: to any where there is no switch to that,
-/// and to those before RFC 6455 always. By some of them (`Sec-WebSocket-Key1`) a server takes what follows the head for its body.
+/// Whether a field belongs to a WebSocket handshake that is not forwarded: any field of such handshakes if there is no
+/// switch to WebSocket, and always fields from before RFC 6455. Some of these (`Sec-WebSocket-Key1`) make a server read
+/// the bytes after the head as its body.
 fn is_of_lost_handshake(request: &RequestWrite<'_>, field: &Field) -> bool {
     if field.id.is_known() {
         return false;
@@ -134,7 +135,7 @@ fn is_of_lost_handshake(request: &RequestWrite<'_>, field: &Field) -> bool {
     is_old || (!is_asked && begins_with(b"sec-websocket-"))
 }
 
-/// Whether the text can stand in a line without ending it.
+/// Whether the text can be part of a line without ending it.
 fn is_text(text: &str) -> bool {
     text.bytes().all(octet::is_text)
 }
@@ -165,7 +166,7 @@ fn write_framing(out: &mut Vec<u8>, request: &RequestWrite<'_>) {
     }
 }
 
-/// Decides between the peer's request id and ours while fields are copied.
+/// Decides between the peer's request ID and that of eddy while fields are copied.
 pub(super) struct IdState<'a> {
     id: RequestId<'a>,
     field: FieldId,
@@ -177,7 +178,7 @@ impl<'a> IdState<'a> {
         Self { id, field: FieldId::from_name(id.name.as_bytes()), is_written: false }
     }
 
-    /// Whether the field goes on: not one that ours replaces, a second one, or another spelling of its name.
+    /// Whether the field is forwarded: it is not replaced by eddy's ID, a duplicate, or another spelling of its name.
     pub(super) fn keeps(&mut self, field: &Field, name: &[u8]) -> bool {
         if field.id != self.field || !(field.id.is_known() || is_alias_of(name, self.id.name.as_bytes())) {
             return true;
@@ -188,7 +189,7 @@ impl<'a> IdState<'a> {
         is_kept
     }
 
-    /// Writes ours if the peer's did not go on.
+    /// Writes eddy's ID if that of the peer was not forwarded.
     pub(super) fn write(&self, out: &mut Vec<u8>, edits: &FieldEdits) {
         if !self.is_written && !edits.decides(self.id.name) {
             write_field(out, self.id.name.as_bytes(), self.id.value.as_bytes());

@@ -1,4 +1,4 @@
-//! The head of a response, towards the client.
+//! Writer of response heads towards the client.
 
 use super::line::{LINE_END, copy_fields, write_field, write_number, write_number_field};
 use super::request::{IdState, RequestId, write_via};
@@ -7,45 +7,45 @@ use crate::field::{Field, FieldId, Traits};
 use crate::head::{ResponseBody, ResponseHead};
 use crate::method::Version;
 
-/// A parsed response and what becomes of it on the way to the client.
+/// A parsed response and its changes on the way to the client.
 #[derive(Clone, Copy, Debug)]
 pub struct ResponseWrite<'a> {
     /// The bytes that `head` was parsed from.
     pub bytes: &'a [u8],
-    /// The response as it came.
+    /// Received response.
     pub head: &'a ResponseHead,
     /// Changes by the rule.
     pub edits: &'a FieldEdits,
-    /// How the body is framed towards the client; see [`ResponseBody::towards`].
+    /// Body framing towards the client; see [`ResponseBody::towards`].
     pub body: ResponseBody,
-    /// The version that the client speaks.
+    /// HTTP version of the client.
     pub client_version: Version,
     /// Whether the client may send another request on the connection.
     pub keep_alive: bool,
-    /// The pseudonym added to `Via`, if any (RFC 9110 §7.6.3).
+    /// Pseudonym added to `Via`, if any (RFC 9110 §7.6.3).
     pub via: Option<&'a str>,
-    /// The date written if the response has none; empty for none ([`crate::format_date`]).
+    /// Date to write if the response has none; empty for none ([`crate::format_date`]).
     pub date: &'a [u8],
-    /// The id of the request, if the client is told of it.
+    /// Request ID, if it is sent to the client.
     pub request_id: Option<RequestId<'a>>,
-    /// What the connection becomes with this response, if it becomes something else.
+    /// New use of the connection after this response, if it is a protocol switch.
     pub switched: Option<Switched<'a>>,
 }
 
-/// What a connection becomes behind a response.
+/// Use of a connection after a protocol switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Switched<'a> {
-    /// A tunnel, as `CONNECT` asked for.
+    /// A tunnel, as requested by `CONNECT`.
     Tunnel,
-    /// Whatever this protocol makes of it.
+    /// This protocol.
     To(&'a [u8]),
 }
 
 /// Writes the head of a final response towards the client.
 ///
-/// Framing and `Connection` are written anew; fields that end at this hop and those that `Connection` nominates are
-/// left out. The connection is announced closed where the body ends with it, whatever `keep_alive` says. A switch of
-/// protocols is success to a client of HTTP/2, which asked for it by an extended `CONNECT` (RFC 8441).
+/// Framing and `Connection` are written anew; hop-by-hop fields and those that `Connection` nominates are removed. The
+/// connection is announced as closing where the body ends with it, whatever `keep_alive` says. For an HTTP/2 client a
+/// protocol switch is a success response, because the client requested it by an extended `CONNECT` (RFC 8441).
 ///
 /// # Cost
 /// Appends to `out`; copies each kept line once. Allocates only where `out` must grow.
@@ -108,9 +108,9 @@ pub fn write_response_head(out: &mut Vec<u8>, response: &ResponseWrite<'_>) {
     out.extend_from_slice(LINE_END);
 }
 
-/// Writes the head of an interim response (1xx) towards a client that speaks HTTP/1.1.
+/// Writes the head of an interim response (1xx) towards an HTTP/1.1 client.
 ///
-/// An HTTP/1.0 client knows no interim responses: send it none (RFC 9110 §15.2).
+/// HTTP/1.0 does not have interim responses: send none to such a client (RFC 9110 §15.2).
 pub fn write_interim_head(out: &mut Vec<u8>, bytes: &[u8], head: &ResponseHead) {
     debug_assert!(head.is_interim(), "a final response has its own writer");
     write_status_line(out, head.status, head.reason.of(bytes));
@@ -126,10 +126,10 @@ pub(super) fn write_status_line(out: &mut Vec<u8>, status: u16, reason: &[u8]) {
     out.extend_from_slice(LINE_END);
 }
 
-/// Says what becomes of the connection, where the client does not expect it (RFC 9112 §9.3).
+/// Writes `Connection` where the persistence differs from the default of the version (RFC 9112 §9.3).
 pub(super) fn write_connection(out: &mut Vec<u8>, client_version: Version, keep_alive: bool) {
     match (keep_alive, client_version) {
-        // Frames tell of that.
+        // HTTP/2 does not use `Connection`.
         (_, Version::Http2) => {}
         (false, _) => out.extend_from_slice(b"Connection: close\r\n"),
         (true, Version::Http10) => out.extend_from_slice(b"Connection: keep-alive\r\n"),
@@ -137,7 +137,7 @@ pub(super) fn write_connection(out: &mut Vec<u8>, client_version: Version, keep_
     }
 }
 
-/// Whether a field of the origin goes on as it came, edits and request id apart.
+/// Whether a field of the origin is forwarded, apart from edits and the request ID.
 fn is_kept(field: &Field, has_trailers: bool) -> bool {
     let traits = field.id.traits();
     if traits.has(Traits::HOP) || field.is_nominated {
@@ -151,7 +151,7 @@ fn write_framing(out: &mut Vec<u8>, response: &ResponseWrite<'_>) {
         ResponseBody::Length(length) => write_number_field(out, b"Content-Length", length),
         ResponseBody::Chunked => out.extend_from_slice(b"Transfer-Encoding: chunked\r\n"),
         ResponseBody::UntilClose => {}
-        // The length that a body would have had is told of 304 and to `HEAD`, never of 1xx or 204 (RFC 9110 §8.6).
+        // 304 and responses to `HEAD` carry the length of the body that is left out, 1xx and 204 never (RFC 9110 §8.6).
         ResponseBody::None if response.head.status < 200 || response.head.status == 204 => {}
         ResponseBody::None => {
             if let Some(length) = response.head.content_length {
@@ -161,5 +161,5 @@ fn write_framing(out: &mut Vec<u8>, response: &ResponseWrite<'_>) {
     }
 }
 
-/// The interim answer to a client that waits before it sends the body (RFC 9110 §15.2.1).
+/// Interim response to a client that waits before it sends the body (RFC 9110 §15.2.1).
 pub const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";

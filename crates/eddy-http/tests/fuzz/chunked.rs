@@ -1,11 +1,11 @@
-//! Chunked bodies: the same however they are cut, and again after being written anew.
+//! Chunked bodies: the result is independent of how they are split, and the same after re-encoding.
 
 use eddy_http::{ChunkDecoder, ChunkFault, ChunkLimits, ChunkStep, write_chunk_header, write_trailers};
 
 const LIMITS: ChunkLimits =
     ChunkLimits { extension_bytes_max: 32, trailer_bytes_max: 64, trailer_fields_max: 3 };
 
-/// What a body holds: its data, the bytes taken, whether it is complete.
+/// Decoded body: data, consumed bytes and completeness.
 #[derive(Debug, PartialEq, Eq)]
 struct DecodedBody {
     data: Vec<u8>,
@@ -13,7 +13,7 @@ struct DecodedBody {
     is_done: bool,
 }
 
-/// Checks the decoder; the first byte says how the rest is cut.
+/// Checks the decoder; the first byte determines the piece size.
 pub(crate) fn chunked(data: &[u8]) {
     let Some((&step, input)) = data.split_first() else { return };
     for limits in [LIMITS, ChunkLimits::default()] {
@@ -60,7 +60,7 @@ fn decode(decoder: &mut ChunkDecoder, input: &[u8], step: usize) -> Result<Decod
     Ok(body)
 }
 
-/// Writes what was read, as a few chunks, and reads it again.
+/// Writes the decoded data as a few chunks, and decodes it again.
 fn check_again(body: &DecodedBody, decoder: &ChunkDecoder) {
     let mut written = Vec::new();
     for chunk in body.data.chunks(5) {

@@ -1,4 +1,4 @@
-//! The last look: what it lets through is one message, and the one that was meant.
+//! Egress check: accepted heads are exactly one message, and the intended one.
 
 use eddy_http::{Egress, Method, RequestBody, ResponseBody};
 

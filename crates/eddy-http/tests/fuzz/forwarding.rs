@@ -1,4 +1,4 @@
-//! A request on its way: what is written passes the last look, and a peer that is not trusted gets no say.
+//! Forwarded requests: written heads pass the egress check, and untrusted peers have no influence on forwarding fields.
 
 use eddy_http::{
     Egress, FieldEdits, FieldId, ForwardedClient, ForwardedPolicy, HeadLimits, RequestHead, RequestId,
@@ -10,7 +10,7 @@ const ID_NAME: &str = "x-my-id";
 const ID: &str = "0123456789";
 const ADDRESSES: [&str; 3] = ["192.0.2.1", "2001:db8::1", ""];
 
-/// Checks the writer of requests; the first byte says what is done with the rest.
+/// Checks the request writer; the first byte determines the settings.
 pub(crate) fn forwarding(data: &[u8]) {
     let Some((&choice, bytes)) = data.split_first() else { return };
     let mut head = RequestHead::new();
@@ -49,7 +49,7 @@ pub(crate) fn forwarding(data: &[u8]) {
     let mut sent = RequestHead::new();
     let limits = HeadLimits { head_bytes_max: 1 << 20, fields_max: 1024, target_bytes_max: 1 << 20 };
     if sent.parse(&out, &limits).is_err() {
-        // An empty host is let out (an HTTP/1.0 client sent none) but not in.
+        // An empty host may be sent (an HTTP/1.0 client sent none) but not received.
         assert!(head.authority.is_empty());
         return;
     }
@@ -59,7 +59,7 @@ pub(crate) fn forwarding(data: &[u8]) {
     check_certificate(&write, &sent, &out);
 }
 
-/// An untrusted client's word of its own certificate never goes on.
+/// The certificate field of an untrusted client is never forwarded.
 fn check_certificate(write: &RequestWrite<'_>, sent: &RequestHead, out: &[u8]) {
     let told: Vec<&[u8]> = sent.fields(out).all_named(b"x-forwarded-client-cert").collect();
     if !write.client.is_trusted {
@@ -69,7 +69,7 @@ fn check_certificate(write: &RequestWrite<'_>, sent: &RequestHead, out: &[u8]) {
     }
 }
 
-/// No field of this hop is left, and no unknown field is lost or invented.
+/// No hop-by-hop field is left, and no unknown field is lost or invented.
 fn check_fields(write: &RequestWrite<'_>, sent: &RequestHead, out: &[u8]) {
     let (before, after) = (write.head.fields(write.bytes), sent.fields(out));
     for id in
@@ -112,7 +112,7 @@ fn check_fields(write: &RequestWrite<'_>, sent: &RequestHead, out: &[u8]) {
     }
 }
 
-/// A program that takes all separators for one sees exactly our values, unless the peer is trusted.
+/// A program that treats all separators as the same sees exactly eddy's values, unless the peer is trusted.
 fn check_client(write: &RequestWrite<'_>, sent: &RequestHead, out: &[u8]) {
     let client = &write.client;
     if client.is_trusted {
@@ -132,7 +132,7 @@ fn check_client(write: &RequestWrite<'_>, sent: &RequestHead, out: &[u8]) {
     assert_eq!(values_of(sent, out, b"forwarded").len(), usize::from(policy.forwarded));
 }
 
-/// The values of all fields whose name reads as `name` once separators are taken for one.
+/// Returns the values of all fields with this name when all separators are treated as the same.
 fn values_of<'a>(head: &'a RequestHead, bytes: &'a [u8], name: &[u8]) -> Vec<&'a [u8]> {
     head.fields(bytes).iter().filter(|field| is_same(field.name, name)).map(|field| field.value).collect()
 }

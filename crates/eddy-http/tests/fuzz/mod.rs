@@ -1,4 +1,4 @@
-//! What must hold for any bytes: one function a fuzz target, also run over the kept inputs and by property tests.
+//! Properties that must hold for any bytes: one function per fuzz target, also run on the corpus and by property tests.
 
 mod chunked;
 mod egress;
@@ -17,7 +17,7 @@ use eddy_http::{Fields, HeadFault, HeadLimits, HeadScanner};
 /// Small limits, so that small inputs reach them.
 const LIMITS: HeadLimits = HeadLimits { head_bytes_max: 512, fields_max: 8, target_bytes_max: 64 };
 
-/// Scans at once, byte by byte and in unequal pieces: the answers must agree. Answers with the head's length.
+/// Scans at once, byte by byte and in unequal pieces: the results must agree. Returns the length of the head.
 fn scan(scanner: &HeadScanner, data: &[u8], limits: &HeadLimits) -> Result<Option<usize>, HeadFault> {
     let whole = scanner.clone().scan(data, limits);
     for step in [1, 7, 64] {
@@ -28,7 +28,7 @@ fn scan(scanner: &HeadScanner, data: &[u8], limits: &HeadLimits) -> Result<Optio
             end = (end + step).min(data.len());
             found = pieces.scan(&data[..end], limits);
         }
-        // Where several things are wrong, which is found first depends on the pieces.
+        // With several faults, the pieces determine which is found first.
         match whole {
             Ok(_) => assert_eq!(found, whole, "cut every {step} bytes"),
             Err(_) => assert!(found.is_err(), "cut every {step} bytes"),
@@ -41,7 +41,7 @@ fn scan(scanner: &HeadScanner, data: &[u8], limits: &HeadLimits) -> Result<Optio
     whole
 }
 
-/// Compares fields with those that `httparse` found.
+/// Compares fields with those of `httparse`.
 fn compare_fields(ours: Fields<'_>, theirs: &[httparse::Header<'_>]) {
     assert_eq!(ours.len(), theirs.len());
     for (our, their) in ours.iter().zip(theirs) {

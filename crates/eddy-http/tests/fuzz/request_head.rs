@@ -1,4 +1,4 @@
-//! Requests: scanner and parser agree, and what we accept `httparse` reads alike.
+//! Requests: scanner and parser agree, and `httparse` parses accepted heads in the same way.
 
 use eddy_http::{HeadFault, HeadLimits, HeadScanner, RequestBody, RequestHead, TargetForm, Version};
 
@@ -19,7 +19,7 @@ pub(crate) fn request_head(data: &[u8]) {
     }
 }
 
-/// Without a scan first the parser finds the same, and asks for more as long as it may come.
+/// Without a previous scan the parser gets the same result, and asks for more bytes as long as more may come.
 fn check_start(data: &[u8], found: Result<Option<usize>, HeadFault>, limits: &HeadLimits) {
     let mut head = RequestHead::new();
     let good = match found {
@@ -51,7 +51,7 @@ fn check_head(bytes: &[u8], head: &mut RequestHead, limits: &HeadLimits) {
     check_host(bytes, head);
 }
 
-/// Checks the framing against a plain reading of the fields.
+/// Checks the framing against a simple interpretation of the fields.
 fn check_framing(bytes: &[u8], head: &RequestHead, fields: &[httparse::Header<'_>]) {
     let named = |name: &str| {
         fields
@@ -82,7 +82,7 @@ fn check_host(bytes: &[u8], head: &RequestHead) {
     assert!(authority.iter().all(is_plain), "{authority:?}");
     let mut scratch = Vec::new();
     let origin = head.origin_target(bytes, &mut scratch);
-    // What `CONNECT` names is no path.
+    // The target of `CONNECT` is not a path.
     let is_tunnel = head.form == TargetForm::Authority;
     assert!(is_tunnel || origin == b"*" || origin.starts_with(b"/"));
 }

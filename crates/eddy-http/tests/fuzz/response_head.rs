@@ -1,4 +1,4 @@
-//! Responses: scanner and parser agree, and what we accept `httparse` reads alike.
+//! Responses: scanner and parser agree, and `httparse` parses accepted heads in the same way.
 
 use eddy_http::{HeadFault, HeadLimits, HeadScanner, Method, ResponseBody, ResponseHead, Version};
 
@@ -21,7 +21,7 @@ pub(crate) fn response_head(data: &[u8]) {
     }
 }
 
-/// Without a scan first the parser finds the same, and asks for more as long as it may come.
+/// Without a previous scan the parser gets the same result, and asks for more bytes as long as more may come.
 fn check_start(data: &[u8], found: Result<Option<usize>, HeadFault>, limits: &HeadLimits) {
     let mut head = ResponseHead::new();
     let good = match found {

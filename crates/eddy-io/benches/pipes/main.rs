@@ -1,7 +1,7 @@
-//! What a pipe of the pool costs, and a gigabyte that is relayed: by copying, inside of the kernel, and by others.
+//! Benchmark of the pipe pool and of relaying a gigabyte: by copying, by splicing, and by other programs.
 //!
-//! `cargo bench -p eddy-io --bench pipes`; `-- --gib 4` relays more, `-- --rounds 9` measures more often. Rows of Go and
-//! HAProxy need these programs, and say so where they are not there.
+//! `cargo bench -p eddy-io --bench pipes`; `-- --gib 4` relays more, `-- --rounds 9` measures more often. The rows of
+//! Go and HAProxy need these programs and report when they are missing.
 
 #![expect(
     clippy::print_stdout,
@@ -85,21 +85,21 @@ fn main() {
     }
 }
 
-/// Prints the round of the median cost.
+/// Prints the round with the median CPU cost.
 fn row_of_relay(name: &str, mut all: Vec<(f64, f64)>) {
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (cpu, rate) = all.get(all.len() / 2).copied().unwrap_or_default();
     println!("| {name} | {cpu:.3} | {rate:.1} |");
 }
 
-/// Prints the medians of `measure`, alone and in two threads at once.
+/// Prints the median of `measure` in one thread, and in two threads at once.
 fn row(name: &str, rounds: usize, measure: impl Fn() -> f64 + Sync) {
     let alone = median((0..rounds).map(|_| measure()).collect());
     let two = (0..rounds).map(|_| {
         std::thread::scope(|scope| {
             let one = scope.spawn(&measure);
             let (a, b) = (measure(), one.join().expect("no measurement panics"));
-            // Both go on at the same time, so each pair takes half of what one thread waits for its own.
+            // Both threads run at the same time, so a pair takes half of the time that each thread measures.
             (a + b) / 4.0
         })
     });
@@ -123,7 +123,7 @@ enum RelayMode {
     Splice,
 }
 
-/// CPU seconds a GB of the relay's thread, and GB a second.
+/// Returns the CPU seconds per GB of the relay thread, and the GB per second.
 #[expect(clippy::cast_precision_loss, reason = "gigabytes are far from the limits of a double")]
 fn relay(way: RelayMode, bytes: u64) -> (f64, f64) {
     let (source, sender) = pair();

@@ -1,4 +1,4 @@
-//! The same by other programs: a pool of pipes and a relay in Go, and HAProxy.
+//! Measurements of other programs for comparison: a pipe pool and a relay in Go, and HAProxy.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Builds the program in Go beside this file; why not, where that can't be.
+/// Builds the Go program next to this file, or returns why that failed.
 pub(super) fn build_go() -> Result<PathBuf, String> {
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pipes-go");
     let mut command = Command::new("go");
@@ -21,7 +21,7 @@ pub(super) fn build_go() -> Result<PathBuf, String> {
     }
 }
 
-/// Nanoseconds for a pipe got and given back: alone, and of each of two threads by both.
+/// Returns the nanoseconds per pipe taken and returned: in one thread, and in two threads at once.
 pub(super) fn pool_of_go(go: &Path, get_puts: u32, rounds: usize) -> (f64, f64) {
     let mut command = Command::new(go);
     let output = command.args(["pool", &get_puts.to_string(), &rounds.to_string()]).output();
@@ -32,7 +32,7 @@ pub(super) fn pool_of_go(go: &Path, get_puts: u32, rounds: usize) -> (f64, f64) 
     (alone.expect("a figure for one thread"), two.expect("a figure for two threads"))
 }
 
-/// Another program that passes connections on.
+/// Another program that relays TCP connections.
 pub(super) struct RelayProcess {
     process: Child,
     listen: SocketAddr,
@@ -40,7 +40,7 @@ pub(super) struct RelayProcess {
 }
 
 impl RelayProcess {
-    /// `io.Copy`.
+    /// Starts a Go relay that uses `io.Copy`.
     pub(super) fn of_go(go: &Path) -> Result<Self, String> {
         Self::start(|listen, target| {
             let mut command = Command::new(go);
@@ -49,7 +49,7 @@ impl RelayProcess {
         })
     }
 
-    /// HAProxy with one thread and `splice-auto`.
+    /// Starts HAProxy with one thread and `splice-auto`.
     pub(super) fn of_haproxy() -> Result<Self, String> {
         let folders = ["/usr/sbin", "/usr/local/sbin", "/usr/bin", "/usr/local/bin"];
         let program =
@@ -69,7 +69,7 @@ impl RelayProcess {
         command: impl FnOnce(SocketAddr, SocketAddr) -> Result<Command, String>,
     ) -> Result<Self, String> {
         let target = TcpListener::bind("127.0.0.1:0").expect("a port");
-        // Free until the program takes it, in a moment.
+        // The port is free for the moment until the program binds it.
         let listen = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port");
         let mut command = command(listen, target.local_addr().expect("a port"))?;
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -77,7 +77,7 @@ impl RelayProcess {
         Ok(Self { process, listen, target })
     }
 
-    /// CPU seconds a GB of the whole program, and GB a second.
+    /// Returns the CPU seconds per GB of the whole program, and the GB per second.
     #[expect(clippy::cast_precision_loss, reason = "gigabytes are far from the limits of a double")]
     pub(super) fn measure(&mut self, bytes: u64) -> (f64, f64) {
         let sender = self.connect();
@@ -107,7 +107,8 @@ impl RelayProcess {
         }
     }
 
-    /// CPU of all its threads so far; they are counted when they leave the CPU, so they get a moment to.
+    /// Returns the CPU time of all threads so far. The kernel accounts a thread's time when it leaves the CPU, hence
+    /// the pause.
     fn cpu(&self) -> Duration {
         std::thread::park_timeout(SETTLE);
         let tasks = fs::read_dir(format!("/proc/{}/task", self.process.id())).expect("it runs");
@@ -121,7 +122,7 @@ impl RelayProcess {
 
 impl Drop for RelayProcess {
     fn drop(&mut self) {
-        // One that has ended by itself is as good.
+        // The program may have ended by itself.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -1,4 +1,4 @@
-//! Datagrams.
+//! UDP sockets.
 
 mod sockets;
 #[cfg(test)]

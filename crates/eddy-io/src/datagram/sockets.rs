@@ -1,4 +1,4 @@
-//! Sockets for datagrams: one that takes them from everybody, and those that are connected to one endpoint.
+//! UDP sockets: bound sockets that receive from any client, and sockets connected to one endpoint.
 
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
@@ -10,37 +10,37 @@ use socket2::{Domain, MaybeUninitSlice, MsgHdr, MsgHdrMut, Protocol, SockAddr, S
 use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
-/// Room that holds any datagram of UDP, bytes: one of IPv4 has 65,507 at most, one of IPv6 65,527.
+/// Buffer size for any UDP datagram, in bytes: at most 65,507 over IPv4 and 65,527 over IPv6.
 pub const DATAGRAM_BYTES_MAX: usize = 65_535;
 
-/// By what datagrams belong together: both ends of their way.
+/// Both ends of the datagrams of one client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Flow {
-    /// The client.
+    /// Client address.
     pub client: SocketAddr,
-    /// The address of ours that the client writes to, where the socket has several.
+    /// Local address that the client sends to, if the socket is bound to several.
     pub local: Option<IpAddr>,
 }
 
-/// A bound socket that takes datagrams from everybody, registered with the loop of a worker.
+/// Bound UDP socket that receives from any client, registered with a worker's event loop.
 #[derive(Debug)]
 pub struct DatagramListener {
     socket: UdpSocket,
     bound: SocketAddr,
 }
 
-/// A socket that is connected to one endpoint, registered with the loop of a worker.
+/// UDP socket connected to one endpoint, registered with a worker's event loop.
 #[derive(Debug)]
 pub struct DatagramLink(UdpSocket);
 
 impl DatagramListener {
     /// Takes over a bound socket.
     ///
-    /// One that is bound to every address tells of each datagram to which of them it came, so that the answer can come from
-    /// there: clients take no answer from another address.
+    /// A socket that is bound to the unspecified address reports the destination address of each datagram, so that the
+    /// response can be sent from it: clients accept no response from another address.
     ///
     /// # Errors
-    /// What the kernel says, or the loop where it can't register the socket.
+    /// Errors of the kernel, or of the event loop when it cannot register the socket.
     pub fn new(socket: OwnedFd) -> io::Result<Self> {
         let socket = UdpSocket::from_std(socket.into())?;
         let bound = socket.local_addr()?;
@@ -50,12 +50,12 @@ impl DatagramListener {
         Ok(Self { socket, bound })
     }
 
-    /// Where it is bound.
+    /// Returns the bound address.
     pub fn bound(&self) -> SocketAddr {
         self.bound
     }
 
-    /// The address of ours in a flow.
+    /// Returns the local address of a flow.
     pub fn local_of(&self, flow: &Flow) -> SocketAddr {
         SocketAddr::new(flow.local.unwrap_or_else(|| self.bound.ip()), self.bound.port())
     }
@@ -63,23 +63,23 @@ impl DatagramListener {
     /// Waits until there may be a datagram.
     ///
     /// # Errors
-    /// When the loop has ended.
+    /// When the event loop has ended.
     pub async fn readable(&self) -> io::Result<()> {
         self.socket.readable().await
     }
 
-    /// Waits until there may be room for an answer.
+    /// Waits until there may be room to send.
     ///
     /// # Errors
-    /// When the loop has ended.
+    /// When the event loop has ended.
     pub async fn writable(&self) -> io::Result<()> {
         self.socket.writable().await
     }
 
-    /// Takes a datagram into `room`, and tells its length and whose it is. Of one that is longer than `room` the rest is lost.
+    /// Receives a datagram into `room` and returns its length and flow. A datagram longer than `room` is truncated.
     ///
     /// # Errors
-    /// `WouldBlock` where there is none, and what else the kernel says.
+    /// `WouldBlock` when there is none, and other errors of the kernel.
     ///
     /// # Cost
     /// One system call.
@@ -91,10 +91,10 @@ impl DatagramListener {
         self.socket.try_io(Interest::READABLE, || receive_with_local(&self.socket, room))
     }
 
-    /// Sends a datagram to the client of a flow, from the address that it writes to.
+    /// Sends a datagram to the client of a flow, from the address that the client sends to.
     ///
     /// # Errors
-    /// `WouldBlock` where there is no room for it now, and what else the kernel says.
+    /// `WouldBlock` when there is no room in the socket buffer, and other errors of the kernel.
     ///
     /// # Cost
     /// One system call.
@@ -116,10 +116,10 @@ impl DatagramListener {
 }
 
 impl DatagramLink {
-    /// A socket whose other end is `address`; nothing is sent for that.
+    /// Creates a socket connected to `address`; this sends nothing.
     ///
     /// # Errors
-    /// What the kernel says of `socket` or `connect`, such as that there is no way to that address.
+    /// Errors of `socket` or `connect`, such as an unreachable address.
     ///
     /// # Cost
     /// Three system calls.
@@ -130,27 +130,27 @@ impl DatagramLink {
         UdpSocket::from_std(socket.into()).map(Self)
     }
 
-    /// Waits until there may be a datagram, or word that the endpoint takes none.
+    /// Waits until there may be a datagram or an ICMP error of the endpoint.
     ///
     /// # Errors
-    /// When the loop has ended.
+    /// When the event loop has ended.
     pub async fn ready(&self) -> io::Result<()> {
         self.0.ready(Interest::READABLE.add(Interest::ERROR)).await.map(drop)
     }
 
-    /// Takes a datagram into `room` and tells its length.
+    /// Receives a datagram into `room` and returns its length.
     ///
     /// # Errors
-    /// `WouldBlock` where there is none, `ConnectionRefused` where the endpoint takes none.
+    /// `WouldBlock` when there is none, `ConnectionRefused` when the endpoint's port is closed.
     ///
     /// # Cost
-    /// One system call, unless it is known that there is nothing; two for the word that the endpoint takes nothing.
+    /// One system call, none if the event loop knows that nothing is ready; two for `ConnectionRefused`.
     pub fn try_receive(&self, room: &mut [u8]) -> io::Result<usize> {
         let mut receive = || {
             let (count, _) = rustix::net::recv(&self.0, &mut *room, rustix::net::RecvFlags::empty())?;
             Ok(count)
         };
-        // The loop knows of both apart, and forgets only what it is asked for.
+        // The event loop tracks readable and error readiness separately, and clears only the one asked for.
         match self.0.try_io(Interest::READABLE, &mut receive) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 self.0.try_io(Interest::ERROR, &mut receive)
@@ -162,18 +162,19 @@ impl DatagramLink {
     /// Sends a datagram.
     ///
     /// # Errors
-    /// `WouldBlock` where there is no room for it now, `ConnectionRefused` where the endpoint did not take one before.
+    /// `WouldBlock` when there is no room in the socket buffer, `ConnectionRefused` when the endpoint refused an
+    /// earlier datagram.
     ///
     /// # Cost
     /// One system call.
     pub fn try_send(&self, bytes: &[u8]) -> io::Result<()> {
-        // Not by way of the loop: it has not yet looked whether a socket of just now takes anything.
+        // Bypasses the event loop, which does not know yet whether a new socket is writable.
         rustix::net::send(&self.0, bytes, SendFlags::DONTWAIT)?;
         Ok(())
     }
 }
 
-/// Has the kernel tell of each datagram to which address it came.
+/// Makes the kernel report the destination address of each datagram.
 fn ask_for_local(socket: BorrowedFd<'_>, is_ipv4: bool) -> io::Result<()> {
     let (level, option) = if is_ipv4 {
         (libc::IPPROTO_IP, libc::IP_PKTINFO)
@@ -182,14 +183,14 @@ fn ask_for_local(socket: BorrowedFd<'_>, is_ipv4: bool) -> io::Result<()> {
     };
     let on: libc::c_int = 1;
     let len = libc::socklen_t::try_from(size_of_val(&on)).map_err(io::Error::other)?;
-    // SAFETY: the descriptor is open while it is borrowed, and `on` lives through the call and is as long as said.
+    // SAFETY: the descriptor is open while it is borrowed; `on` lives through the call and has the length given.
     let answer = unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, (&raw const on).cast(), len) };
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Takes a datagram with what the kernel says of it.
+/// Receives a datagram with its destination address.
 fn receive_with_local(socket: &UdpSocket, room: &mut [u8]) -> io::Result<(usize, Flow)> {
-    // The longest address there can be: that of IPv4 is shorter.
+    // An IPv6 address is the longest possible one.
     let mut client = SockAddr::from(SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)));
     let mut control = [MaybeUninit::new(0_u8); CONTROL_BYTES];
     let count = {
@@ -198,19 +199,19 @@ fn receive_with_local(socket: &UdpSocket, room: &mut [u8]) -> io::Result<(usize,
             MsgHdrMut::new().with_addr(&mut client).with_buffers(&mut buffers).with_control(&mut control);
         SockRef::from(socket).recvmsg(&mut message, 0)?
     };
-    // SAFETY: each byte was set above, and the kernel only ever sets bytes.
+    // SAFETY: each byte was set above, and the kernel only writes initialised bytes.
     let control = control.map(|byte| unsafe { byte.assume_init() });
     let client = client.as_socket().ok_or(io::ErrorKind::InvalidData)?;
     Ok((count, Flow { client, local: local_in(&control) }))
 }
 
-/// The same bytes, as the system call wants them that only ever writes to them.
+/// Views the bytes as possibly uninitialised, as the receiving system call wants them; it only writes to them.
 fn as_uninit(room: &mut [u8]) -> &mut [MaybeUninit<u8>] {
-    // SAFETY: both have one layout, and the only user writes bytes into it, never anything that is not set.
+    // SAFETY: both have one layout, and the only user writes initialised bytes into it, never uninitialised ones.
     unsafe { &mut *(std::ptr::from_mut(room) as *mut [MaybeUninit<u8>]) }
 }
 
-/// The address that the first message of the kernel's names as the one a datagram came to.
+/// Returns the destination address in the first control message.
 ///
 /// # Spec
 /// ip(7), `IP_PKTINFO`; RFC 3542 §6.1.
@@ -232,7 +233,7 @@ pub(super) fn local_in(control: &[u8]) -> Option<IpAddr> {
     }
 }
 
-/// A message that has the kernel send from this address, and its length.
+/// Returns a control message that sets the source address, and its length.
 pub(super) fn control_of(local: IpAddr) -> ([u8; CONTROL_BYTES], usize) {
     let (level, kind, data_len) = match local {
         IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_PKTINFO, 12),
@@ -250,7 +251,7 @@ pub(super) fn control_of(local: IpAddr) -> ([u8; CONTROL_BYTES], usize) {
     put(&len.to_ne_bytes());
     put(&level.to_ne_bytes());
     put(&kind.to_ne_bytes());
-    // What is left zero: from any interface, and to no other destination.
+    // The rest stays zero: any interface, and no other destination.
     match local {
         IpAddr::V4(local) => {
             put(&[0; 4]);
@@ -261,7 +262,7 @@ pub(super) fn control_of(local: IpAddr) -> ([u8; CONTROL_BYTES], usize) {
     (control, len.next_multiple_of(size_of::<usize>()))
 }
 
-/// What stands before the data of a message of the kernel's: its length, level and kind.
+/// Size of a control message header: length, level and type.
 const HEADER_BYTES: usize = size_of::<libc::cmsghdr>();
-/// Room for one such message.
+/// Buffer size for one control message.
 pub(super) const CONTROL_BYTES: usize = 64;

@@ -1,4 +1,4 @@
-//! Tests of the sockets.
+//! Tests of the UDP sockets.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket as Plain};
@@ -38,7 +38,7 @@ fn client(at: &str) -> Plain {
     client
 }
 
-/// Who writes to one of several addresses is answered from that one.
+/// A client that sends to one of several addresses gets its response from that address.
 #[test]
 fn answers_come_from_where_the_client_writes_to() {
     runtime().block_on(async {
@@ -52,7 +52,7 @@ fn answers_come_from_where_the_client_writes_to() {
             let listener = listener(bound);
             let asked = SocketAddr::new(asked.parse().unwrap(), listener.bound().port());
             let client = client(from);
-            // A socket that is connected takes answers from there alone.
+            // A connected socket accepts responses from that address only.
             client.connect(asked).unwrap();
             for length in [0, 1, 65_507] {
                 client.send(&vec![7; length]).unwrap();
@@ -76,7 +76,7 @@ fn an_endpoint_that_takes_nothing_is_told_of() {
         in_time(link.ready()).await.unwrap();
         let error = link.try_receive(&mut [0; 16]).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
-        // It is told once.
+        // The error is reported once.
         let error = link.try_receive(&mut [0; 16]).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
     });
@@ -103,7 +103,7 @@ fn what_the_kernel_says_is_read_with_care() {
     for local in ["192.0.2.7", "2001:db8::7"] {
         let local: IpAddr = local.parse().unwrap();
         let (control, len) = control_of(local);
-        // Both ways have one form, but for where IPv4 names the source.
+        // Both directions have the same format, except for the field of the source address in IPv4.
         assert_eq!(local_in(control.get(..len).unwrap()), Some(local));
         for cut in 0..len.saturating_sub(8) {
             let cut = control.get(..cut).unwrap();

@@ -1,4 +1,4 @@
-//! Bytes that nobody looks at: from one socket to another inside of the kernel, by way of pipes that are kept.
+//! Relays bytes between sockets inside the kernel, through pooled pipes.
 
 mod pool;
 mod splice;

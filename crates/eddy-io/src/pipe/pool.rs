@@ -1,7 +1,8 @@
-//! Pipes kept from one use to the next: a few by each worker, the rest by all of them together.
+//! Pool of kernel pipes: a few per worker, the rest shared by all workers.
 //!
-//! Making a pipe costs more than moving 64 KiB through it. The workers share nothing while they take and give back:
-//! only a worker that has none, or too many, asks the overflow, and only making and closing count against the budget.
+//! Creating a pipe costs more than moving 64 KiB through it. Workers take and return pipes without sharing anything:
+//! only a worker with no pipe, or with too many, uses the shared overflow, and only creating and closing change the
+//! budget.
 
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
@@ -14,16 +15,18 @@ use std::{fmt, fs};
 use rustix::pipe::{PipeFlags, fcntl_getpipe_size, fcntl_setpipe_size, pipe_with};
 use rustix::thread::{CapabilitySet, capabilities};
 
-/// What a pipe should hold, bytes: nearly all that one of 1 MiB gives, and four times as many within the quota.
+/// Requested pipe capacity in bytes. A pipe of 1 MiB is hardly faster, and the kernel's quota allows four times as many
+/// of this size.
 pub const PIPE_BYTES: usize = 256 * 1024;
-/// A pipe that holds less is slower than copying, and is not used: what a user gets whose quota is used up.
+/// Minimum pipe capacity in bytes. A smaller pipe is slower than copying and is not used; the kernel creates such pipes
+/// when the user's quota is used up.
 pub const PIPE_BYTES_LEAST: usize = 64 * 1024;
 
-/// Most idle pipes that a worker keeps for itself.
+/// Maximum idle pipes that a worker keeps for itself.
 const OWN_MAX: usize = 10;
-/// Most bytes of pipes of a process that the quota of its user does not bind.
+/// Maximum total pipe capacity of a process, in bytes; the limit of users that are exempt from the kernel's quota.
 const BYTES_MAX: u64 = 256 * 1024 * 1024;
-/// Where the kernel says how many pages of pipes a user without privileges can have, and what it says by default.
+/// Kernel setting with the pipe quota of an unprivileged user in pages, and its default.
 const QUOTA_FILE: &str = "/proc/sys/fs/pipe-user-pages-soft";
 const QUOTA_PAGES: u64 = 16 * 1024;
 
@@ -32,17 +35,17 @@ const QUOTA_PAGES: u64 = 16 * 1024;
 struct Pipe {
     into: OwnedFd,
     out: OwnedFd,
-    /// What it can hold, bytes.
+    /// Capacity in bytes.
     capacity: usize,
-    /// What it holds, bytes.
+    /// Bytes in the pipe.
     held: usize,
 }
 
-/// The pipes of a process: what it may have, and those that no worker keeps.
+/// Pipes of a process: the budget, and the pipes that no worker keeps.
 #[derive(Debug)]
 pub struct SharedPipes {
     overflow: Mutex<Overflow>,
-    /// What all pipes that there are can hold, bytes.
+    /// Total capacity of all existing pipes, in bytes.
     bytes: AtomicU64,
     bytes_max: u64,
 }
@@ -51,33 +54,33 @@ pub struct SharedPipes {
 struct Overflow {
     #[expect(clippy::vec_box, reason = "they move between here and the places of workers, as pointers")]
     pipes: Vec<Box<Pipe>>,
-    /// The fewest there were since they were last trimmed.
+    /// Lowest number of pipes since the last trim.
     least: usize,
 }
 
-/// The pipes of a worker.
+/// Pipes of a worker.
 #[derive(Debug)]
 pub struct PipePool {
     shared: Arc<SharedPipes>,
     own: Stack,
-    /// The fewest of its own there were since they were last trimmed.
+    /// Lowest number of own pipes since the last trim.
     least: Cell<usize>,
-    /// Whether none could be made since then: it is not tried for each transfer.
+    /// Whether creating a pipe has failed since the last trim: it is not retried for each transfer.
     is_short: Cell<bool>,
 }
 
-/// The pipes that a worker keeps for itself, the last one given back on top.
+/// Pipes that a worker keeps for itself, last in, first out.
 ///
-/// Places with a pointer each: what goes in and comes out of memory again at once is then so small that a pipe is taken and
-/// given back in a few nanoseconds.
+/// Fixed slots with one pointer each: such small loads and stores keep taking and returning a pipe at a few
+/// nanoseconds.
 #[derive(Default)]
 struct Stack {
     places: [Cell<Option<Box<Pipe>>>; OWN_MAX],
-    /// Places in use, from the first on.
+    /// Number of slots in use, from the first one.
     len: Cell<usize>,
 }
 
-/// A pipe in use; given back, or closed where bytes are left in it, when it is dropped.
+/// Pipe in use. When dropped, it is returned to the pool, or closed if it still holds bytes.
 #[derive(Debug)]
 pub struct LeasedPipe {
     pipe: ManuallyDrop<Box<Pipe>>,
@@ -85,13 +88,14 @@ pub struct LeasedPipe {
 }
 
 impl SharedPipes {
-    /// No pipes yet, and a budget of half of what the kernel lets this user have, or of 256 MiB where it sets no limit.
+    /// Creates an empty set whose budget is half of the kernel's quota for this user, at most 256 MiB, or 256 MiB when
+    /// the user is exempt from the quota.
     pub fn new() -> Self {
         let is_free = capabilities(None).is_ok_and(|sets| {
             sets.effective.intersects(CapabilitySet::SYS_RESOURCE | CapabilitySet::SYS_ADMIN)
         });
         let pages = fs::read_to_string(QUOTA_FILE).ok().and_then(|text| text.trim().parse().ok());
-        // 0 stands for no limit.
+        // 0 means no limit.
         let quota = match pages.unwrap_or(QUOTA_PAGES) {
             0 => u64::MAX,
             pages => pages.saturating_mul(rustix::param::page_size() as u64) / 2,
@@ -99,26 +103,26 @@ impl SharedPipes {
         Self::with_budget(if is_free { BYTES_MAX } else { quota.min(BYTES_MAX) })
     }
 
-    /// No pipes yet, and a budget: what all of them together may hold, bytes.
+    /// Creates an empty set with a budget: the maximum total capacity of all pipes, in bytes.
     pub fn with_budget(bytes_max: u64) -> Self {
         Self { overflow: Mutex::default(), bytes: AtomicU64::new(0), bytes_max }
     }
 
-    /// What all pipes that there are can hold, bytes.
+    /// Returns the total capacity of all existing pipes, in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Relaxed)
     }
 
-    /// A new pipe; `None` where there must not be one, or the kernel gives none that is worth its while.
+    /// Creates a pipe; `None` when the budget is used up or the kernel grants too little capacity.
     ///
     /// # Cost
-    /// Four system calls, some 5 us.
+    /// Four system calls, some 5 µs.
     fn make(&self) -> Option<Box<Pipe>> {
         if self.bytes() + PIPE_BYTES as u64 > self.bytes_max {
             return None;
         }
         let (out, into) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).ok()?;
-        // Beyond the quota the kernel refuses, and what the pipe has then decides.
+        // Beyond the quota the kernel refuses; the capacity that the pipe has then decides.
         let _ = fcntl_setpipe_size(&into, PIPE_BYTES);
         let capacity = fcntl_getpipe_size(&into).ok().filter(|bytes| *bytes >= PIPE_BYTES_LEAST)?;
         self.bytes.fetch_add(capacity as u64, Relaxed);
@@ -141,7 +145,7 @@ impl SharedPipes {
         self.overflow.lock().unwrap_or_else(PoisonError::into_inner).pipes.push(pipe);
     }
 
-    /// Closes those that nobody has needed since the last time.
+    /// Closes the pipes that were not needed since the last trim.
     fn trim(&self) {
         let mut overflow = self.overflow.lock().unwrap_or_else(PoisonError::into_inner);
         let unneeded = overflow.least.min(overflow.pipes.len());
@@ -173,7 +177,7 @@ impl Stack {
         pipe
     }
 
-    /// Puts a pipe on top, or gives it back where there is no place left.
+    /// Pushes a pipe, or hands it back when all slots are taken.
     #[inline]
     fn push(&self, pipe: Box<Pipe>) -> Option<Box<Pipe>> {
         let len = self.len.get();
@@ -185,15 +189,15 @@ impl Stack {
 }
 
 impl PipePool {
-    /// The pool of one worker.
+    /// Creates the pool of one worker.
     pub fn new(shared: Arc<SharedPipes>) -> Rc<Self> {
         Rc::new(Self { shared, own: Stack::default(), least: Cell::new(0), is_short: Cell::new(false) })
     }
 
-    /// An empty pipe; `None` when there must not be another.
+    /// Returns an empty pipe; `None` when the budget is used up.
     ///
     /// # Cost
-    /// Some 5 ns with its [`Drop`] where the worker keeps one; a lock where the overflow does.
+    /// Some 5 ns including its [`Drop`] when the worker has an idle pipe; a lock when the overflow has one.
     #[inline]
     pub fn take(self: &Rc<Self>) -> Option<LeasedPipe> {
         let pipe = self.own.pop();
@@ -226,13 +230,13 @@ impl PipePool {
         }
     }
 
-    /// Others may have what this worker has too many of; nobody may have what another's bytes are in.
+    /// Surplus pipes go to other workers; a pipe that still holds bytes must not be reused.
     #[cold]
     fn give_elsewhere(&self, pipe: Box<Pipe>) {
         if pipe.held == 0 { self.shared.give(pipe) } else { self.shared.close(pipe) }
     }
 
-    /// Closes as many pipes of the worker as it has not needed since the last time, and tries to make some again.
+    /// Closes the worker's pipes that were not needed since the last trim, and allows creating pipes again.
     pub fn trim(&self) {
         self.is_short.set(false);
         for _ in 0..self.least.get() {
@@ -242,7 +246,7 @@ impl PipePool {
         self.least.set(self.own.len.get());
     }
 
-    /// Closes the pipes of nobody that no worker has needed since the last time.
+    /// Closes the shared pipes that no worker needed since the last trim.
     pub fn trim_shared(&self) {
         self.shared.trim();
     }
@@ -257,32 +261,32 @@ impl Drop for PipePool {
 }
 
 impl LeasedPipe {
-    /// The end that is written to.
+    /// Returns the write end.
     pub(super) fn write_end(&self) -> &OwnedFd {
         &self.pipe.into
     }
 
-    /// The end that is read from.
+    /// Returns the read end.
     pub(super) fn read_end(&self) -> &OwnedFd {
         &self.pipe.out
     }
 
-    /// What it can hold, bytes.
+    /// Returns the capacity in bytes.
     pub fn capacity(&self) -> usize {
         self.pipe.capacity
     }
 
-    /// What it holds, bytes.
+    /// Returns the number of bytes in the pipe.
     pub fn held(&self) -> usize {
         self.pipe.held
     }
 
-    /// Notes that so many bytes have come in.
+    /// Records that this many bytes were written to the pipe.
     pub(super) fn filled(&mut self, bytes: usize) {
         self.pipe.held += bytes;
     }
 
-    /// Notes that so many bytes have gone out.
+    /// Records that this many bytes were read from the pipe.
     pub(super) fn drained(&mut self, bytes: usize) {
         self.pipe.held = self.pipe.held.saturating_sub(bytes);
     }

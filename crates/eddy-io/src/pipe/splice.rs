@@ -10,56 +10,56 @@ use tokio::io::Interest;
 use super::pool::{LeasedPipe, PipePool};
 use crate::stream::Stream;
 
-/// Bytes that are moved from one stream to another by `splice`.
+/// Moves bytes from one stream to another by `splice(2)`.
 ///
-/// It holds a pipe only while bytes are in it, so that idle connections cost none. Data that was read is not lost when
-/// [`Splice::poll`] has to wait: it stays in the pipe.
+/// It holds a pipe only while the pipe holds bytes, so idle connections cost none. Bytes that were read are not lost
+/// when [`Splice::poll`] has to wait: they stay in the pipe.
 #[derive(Debug, Default)]
 pub struct Splice {
     pipe: Option<LeasedPipe>,
 }
 
-/// What a step of it brought.
+/// Result of one step of [`Splice`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spliced {
-    /// So many bytes have been written.
+    /// This many bytes were written.
     Bytes(usize),
-    /// All that was asked for has been read and written.
+    /// All requested bytes were read and written.
     Done,
-    /// The source has ended, and what came before that has been written.
+    /// The source has ended, and all earlier bytes were written.
     End,
-    /// There is no pipe to be had: the bytes have to be copied.
+    /// No pipe is available: the bytes must be copied.
     NoPipe,
 }
 
-/// Which side broke.
+/// Side of the relay that failed.
 #[derive(Debug)]
 pub enum SpliceFault {
-    /// The source, as the kernel says.
+    /// The source failed.
     Source(io::Error),
-    /// The sink, likewise.
+    /// The sink failed.
     Sink(io::Error),
 }
 
 impl Splice {
-    /// Whether bytes wait for the sink; else it is the source that is waited for.
+    /// Whether bytes wait for the sink; otherwise the relay waits for the source.
     pub fn holds_bytes(&self) -> bool {
         self.held() > 0
     }
 
-    /// Bytes that have been read and not been written.
+    /// Returns the number of bytes read but not yet written.
     pub fn held(&self) -> usize {
         self.pipe.as_ref().map_or(0, LeasedPipe::held)
     }
 
-    /// Moves some of what the source has: one round through the pipe. `left` is what may still be read of it, and what
-    /// was read is taken off.
+    /// Moves the bytes that the source has, once through the pipe. `left` is the number of bytes that may still be read
+    /// from it, and is reduced by those that were read.
     ///
     /// # Errors
-    /// [`SpliceFault`]; neither stream may be inside of TLS.
+    /// [`SpliceFault`]; also when either stream is a TLS stream.
     ///
     /// # Cost
-    /// Two system calls for up to 256 KiB, and one more where the source turns out to be empty, or may be read no further.
+    /// Two system calls for up to 256 KiB; one more when the source turns out to be empty or its limit is reached.
     pub fn poll(
         &mut self,
         cx: &mut Context<'_>,
@@ -98,7 +98,7 @@ impl Splice {
             ready!(source.poll_readable(cx))?;
             let Some(mut pipe) = pool.take() else { return Poll::Ready(Ok(PipeFill::NoPipe)) };
             let room = usize::try_from(left).unwrap_or(usize::MAX).min(pipe.capacity());
-            // The pipe is empty, so that only an empty socket can be the reason to wait.
+            // The pipe is empty, so `WouldBlock` can only mean an empty socket.
             let moved = source.try_io(Interest::READABLE, || {
                 Ok(splice(source, None, pipe.write_end(), None, room, SpliceFlags::NONBLOCK)?)
             });
@@ -120,7 +120,7 @@ impl Splice {
         let Some(pipe) = &mut self.pipe else { return Poll::Ready(Ok(0)) };
         loop {
             ready!(sink.poll_writable(cx))?;
-            // Never `MORE`: it holds the last segment back for 200 ms.
+            // Never `MORE`: it delays the last segment for 200 ms.
             let moved = sink.try_io(Interest::WRITABLE, || {
                 Ok(splice(pipe.read_end(), None, sink, None, pipe.held(), SpliceFlags::NONBLOCK)?)
             });
@@ -140,7 +140,7 @@ impl Splice {
     }
 }
 
-/// What came into the pipe.
+/// Result of filling the pipe.
 enum PipeFill {
     Bytes(usize),
     End,
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
     use crate::pipe::{PIPE_BYTES, SharedPipes};
 
-    /// A stream of the loop, and the peer at its other end, which may wait.
+    /// Returns a stream of the event loop, and a blocking peer at its other end.
     fn pair() -> (Stream, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -228,7 +228,7 @@ mod tests {
             let mut rest = crate::Buffer::with_capacity(1024);
             poll_fn(|cx| source.poll_fill(cx, &mut rest)).await.unwrap();
             assert!(rest.held() == &pattern(1000)[600..]);
-            // A source that had no more than could be read is known to be empty.
+            // A source that is read up to both its last byte and the limit is known to be empty.
             sender.write_all(b"hello").unwrap();
             assert_eq!(relay(&source, &sink, &pool(), &mut 5).await, (5, Spliced::Done));
             assert!(source.is_quiet());
@@ -243,7 +243,7 @@ mod tests {
             let writer = std::thread::spawn(move || sender.write_all(&pattern(total)));
             let pool = pool();
             let (mut splice, mut left, mut moved) = (Splice::default(), u64::MAX, 0_u64);
-            // The taker reads nothing, until the relay can go no further.
+            // The receiver reads nothing until the relay is stuck.
             while !splice.holds_bytes() {
                 let step = poll_fn(|cx| match splice.poll(cx, &source, &sink, &pool, &mut left) {
                     Poll::Pending if splice.holds_bytes() => Poll::Ready(None),

@@ -1,8 +1,8 @@
-//! What fields, redaction and JSON cost, beside going through objects.
+//! Cost of field extraction, redaction and JSON conversion, compared with decoding into objects.
 //!
-//! `cargo bench -p eddy-protobuf --bench protobuf -- [WORD] [--json FILE]`. Each row is timed in short chunks, of which the
-//! first quartile is shown, in nanoseconds a message; WORD narrows the rows. Allocations are those of one message after the
-//! first hundred.
+//! `cargo bench -p eddy-protobuf --bench protobuf -- [WORD] [--json FILE]`. Each row is timed in short chunks and
+//! shows their first quartile, in nanoseconds per message; WORD selects rows. Allocations are those of one message
+//! after the first hundred.
 
 #![expect(clippy::print_stdout, reason = "a benchmark reports on standard output")]
 #![expect(
@@ -29,10 +29,10 @@ use serde::de::DeserializeSeed;
 
 use samples::Sample;
 
-/// Everything a run found out.
+/// All results of a run.
 #[derive(Serialize)]
 struct ProtobufBenchReport {
-    /// What kind of results this is.
+    /// Kind of these results.
     subject: &'static str,
     cpu: String,
     kernel: String,
@@ -40,7 +40,7 @@ struct ProtobufBenchReport {
     rows: Vec<ProtobufBenchRow>,
 }
 
-/// What one way of doing one thing with one message costs.
+/// Cost of one operation on one message by one implementation.
 #[derive(Serialize)]
 struct ProtobufBenchRow {
     message: &'static str,
@@ -82,7 +82,7 @@ fn main() {
     }
 }
 
-/// Rows as they are measured.
+/// Rows measured so far.
 struct ProtobufBenchRun {
     words: Vec<String>,
     rows: Vec<ProtobufBenchRow>,
@@ -104,7 +104,7 @@ impl ProtobufBenchRun {
     }
 }
 
-/// Nanoseconds a run: of chunks so short that few are disturbed by other programs, the first quartile.
+/// Returns nanoseconds per run: the first quartile of chunks so short that other programs disturb few of them.
 fn time(run: &mut impl FnMut()) -> f64 {
     let started = Instant::now();
     run();

@@ -1,6 +1,6 @@
-//! The messages as prost has them.
+//! The messages as prost types.
 
-/// The message of published comparisons.
+/// The message used in published comparisons.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(crate) struct Published {
     #[prost(int64, tag = "1")]
@@ -23,7 +23,7 @@ pub(crate) struct Published {
     pub(crate) version: String,
 }
 
-/// A message with messages in it.
+/// A message with nested messages.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(crate) struct Catalog {
     #[prost(string, tag = "1")]

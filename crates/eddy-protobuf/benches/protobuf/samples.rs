@@ -1,4 +1,4 @@
-//! The messages that are measured: the published one of nine fields, and one with messages in it, of 10 KiB and of 1 MiB.
+//! Measured messages: the published one with nine fields, and one with nested messages, of 10 KiB and of 1 MiB.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -8,15 +8,15 @@ use prost::Message as _;
 
 use super::objects::{Catalog, ProstItem, ProstSize, Published, Timestamp};
 
-/// A message, and what is done with it.
+/// A message and the operations on it.
 pub(crate) struct Sample {
     pub(crate) name: &'static str,
     pub(crate) message: &'static str,
     pub(crate) bytes: Vec<u8>,
-    /// Fields that are extracted; the first alone, too.
+    /// Fields that are extracted; the first one also alone.
     pub(crate) paths: &'static [&'static str],
     pub(crate) dropped: &'static [&'static str],
-    /// Drops the same fields of objects.
+    /// Drops the same fields by way of objects.
     pub(crate) redact: fn(&[u8], &mut Vec<u8>),
     pub(crate) decode: fn(&[u8]),
 }
@@ -66,7 +66,7 @@ fn published() -> Sample {
 fn nested(name: &'static str, bytes: usize) -> Sample {
     let mut catalog = Catalog { name: "spring".to_owned(), items: Vec::new() };
     while catalog.encoded_len() < bytes {
-        // As many as are missing for certain, so that making a large one takes no time.
+        // Adds at least as many items as are surely missing, so that building a large message is fast.
         let missing = ((bytes - catalog.encoded_len()) / 400).max(1);
         let from = catalog.items.len();
         catalog.items.extend((from..from + missing).map(item));

@@ -1,4 +1,4 @@
-//! What a message has of each field.
+//! Collects the values of each field of a message.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,16 @@ use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::schema::{FieldDescriptor, FieldType, Label, MessageDescriptor, Schema};
 use crate::wire::{self, Items, WireValue, write_tag, write_varint};
 
-/// A value of a field, and where it was.
+/// A value of a field with its position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Occurrence<'m> {
     pub(super) item: WireValue<'m>,
-    /// Of the value's first byte.
+    /// Offset of the value's first byte.
     pub(super) offset: u64,
 }
 
 impl<'m> Occurrence<'m> {
-    /// The bytes of a message or string.
+    /// Returns the bytes of a message or string.
     pub(super) fn part(&self) -> Option<MessageFragment<'m>> {
         match self.item {
             WireValue::Bytes(bytes) | WireValue::Group(bytes) => {
@@ -27,12 +27,12 @@ impl<'m> Occurrence<'m> {
     }
 }
 
-/// Values by the index of their field, and what is of no field.
+/// Values by field index, and unknown fields.
 #[derive(Default)]
 pub(super) struct Collected<'m> {
     pub(super) fields: BTreeMap<u16, Vec<Occurrence<'m>>>,
     pub(super) unknown: Vec<u8>,
-    /// Messages in whose place another member of their oneof came; they must be sound all the same.
+    /// Messages replaced by another member of their oneof; they must be valid all the same.
     pub(super) replaced: Vec<(u16, Occurrence<'m>)>,
 }
 
@@ -88,7 +88,7 @@ impl<'m> Collected<'m> {
         Ok(())
     }
 
-    /// Numbers that the enum does not have are fields that are not known.
+    /// Stores a value of a closed enum; unknown numbers are stored as unknown fields.
     fn take_closed(
         &mut self,
         schema: &Schema,
@@ -131,14 +131,14 @@ pub(super) fn is_known(schema: &Schema, kind: FieldType, number: u64) -> bool {
     }
 }
 
-/// Whether a value on the wire can be of this field.
+/// Whether the wire type of a value fits this field.
 pub(super) fn is_of(field: &FieldDescriptor, item: WireValue<'_>) -> bool {
     let is_packed =
         matches!(item, WireValue::Bytes(_)) && field.label == Label::Repeated && field.kind.is_packable();
     is_packed || item.wire_type() == field.kind.wire_type()
 }
 
-/// How far before the end of an item its value begins.
+/// Returns how many bytes before the end of an item its value begins.
 fn length_behind(item: WireValue<'_>) -> u64 {
     match item {
         WireValue::Bytes(bytes) | WireValue::Group(bytes) => bytes.len() as u64,
@@ -146,7 +146,7 @@ fn length_behind(item: WireValue<'_>) -> u64 {
     }
 }
 
-/// The fault of a string that should be UTF-8.
+/// Checks a string that must be UTF-8.
 pub(super) fn check_utf8(field: &FieldDescriptor, part: MessageFragment<'_>) -> Result<(), ProtobufError> {
     if field.kind != FieldType::String || !field.checks_utf8 {
         return Ok(());

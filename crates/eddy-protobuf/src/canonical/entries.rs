@@ -1,4 +1,4 @@
-//! Entries of maps: one a key, the last that came.
+//! Map entries: one per key, the last one received.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::fault::ProtobufError;
 use crate::schema::FieldDescriptor;
 use crate::wire::{self, Items, WireValue, close_length, open_length, write_tag};
 
-/// What an entry has.
+/// Key and values of an entry.
 struct CanonicalMapEntry<'m> {
     key: Option<WireValue<'m>>,
     values: Vec<Occurrence<'m>>,
@@ -38,13 +38,13 @@ impl Canonical<'_> {
             if let Some(item) = entry.key {
                 write_scalar(key_field.kind, item, &mut key);
             }
-            // A key that is absent is the default: zero, false or empty, which are one byte of 0 each, or none.
+            // An absent key has the default: zero, false or empty, encoded as one 0 byte each, or as none.
             if key.iter().all(|byte| *byte == 0) {
                 key.clear();
             }
             match places.get(&key).and_then(|place| entries.get_mut(*place)) {
                 Some(place) => {
-                    // What is replaced must be sound all the same.
+                    // The replaced entry must be valid all the same.
                     self.entry_value(value_field, &place.values, &mut Vec::new(), depth)?;
                     *place = entry;
                 }
@@ -65,7 +65,7 @@ impl Canonical<'_> {
         Ok(())
     }
 
-    /// The entry of some bytes; none if its value is none of a closed enum.
+    /// Parses an entry; returns `None` if its value is unknown in a closed enum.
     fn entry<'m>(
         &self,
         key_field: &FieldDescriptor,
@@ -122,7 +122,7 @@ impl Canonical<'_> {
     }
 }
 
-/// The default of a scalar.
+/// Returns the default of a scalar.
 fn zero(field: &FieldDescriptor) -> WireValue<'static> {
     match field.kind.wire_type() {
         wire::FIXED64 => WireValue::Fixed64(0),

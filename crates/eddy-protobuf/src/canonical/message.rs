@@ -1,4 +1,4 @@
-//! Messages, field by field.
+//! Canonical form of messages, field by field.
 
 use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::limits::ProtobufLimits;
@@ -7,10 +7,10 @@ use crate::wire::{self, close_length, open_length, write_tag};
 
 use super::collect::{Collected, Occurrence, check_utf8};
 
-/// Appends `bytes`, a `message`, the way a serializer would write it. Fields that are not known stay, at the end.
+/// Appends `bytes`, a `message`, in the form that a serializer would write. Unknown fields are kept, at the end.
 ///
 /// # Errors
-/// [`Fault`] where the bytes are no such message.
+/// [`ProtobufError`] if the bytes are not a valid message of that type.
 /// # Cost
 /// Allocates; a walk does not.
 pub fn canonical(
@@ -23,7 +23,7 @@ pub fn canonical(
     Canonical { schema, limits, purpose: Purpose::Wire }.whole(message, bytes, out)
 }
 
-/// The same for JSON: without fields that are not known, and with the values of `Any` in order.
+/// As [`canonical`], but for JSON: without unknown fields, and with the values of `Any` in canonical form.
 pub(crate) fn canonical_for_json(
     schema: &Schema,
     message: MessageId,
@@ -34,7 +34,7 @@ pub(crate) fn canonical_for_json(
     Canonical { schema, limits, purpose: Purpose::Json }.whole(message, bytes, out)
 }
 
-/// What the message is for.
+/// Purpose of the canonical form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     Wire,
@@ -47,7 +47,7 @@ pub(super) struct Canonical<'s> {
     purpose: Purpose,
 }
 
-/// Bytes of a message, of which there may be several that are one message.
+/// Bytes of a message; several fragments may form one message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MessageFragment<'m> {
     pub(super) bytes: &'m [u8],
@@ -128,7 +128,7 @@ impl Canonical<'_> {
         }
     }
 
-    /// A field of an `Any`, whose value is put in order as the message that it is.
+    /// Writes a field of an `Any`, whose value is put into canonical form as a message of its type.
     fn any_field(
         &self,
         field: &FieldDescriptor,

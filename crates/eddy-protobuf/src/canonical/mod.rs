@@ -1,6 +1,7 @@
-//! A message as a serializer would write it: fields by number, each once, the last value of each, maps without double keys.
+//! Canonical form of a message, as a serializer would write it: fields by number, each once with its last value, maps
+//! without duplicate keys.
 //!
-//! Slower than the walks, which take bytes as they come; used where the order on the wire leaves no other way.
+//! Slower than the walks, which process bytes as they arrive; used only where the order on the wire requires it.
 
 mod collect;
 mod entries;

@@ -1,4 +1,4 @@
-//! Values: scalars in their shortest form, messages within messages.
+//! Canonical form of values: scalars in their shortest encoding, nested messages.
 
 use super::collect::{Occurrence, check_utf8};
 use super::{Canonical, MessageFragment};
@@ -18,7 +18,7 @@ impl Canonical<'_> {
             let parts: Vec<MessageFragment<'_>> = occurrences.iter().filter_map(Occurrence::part).collect();
             return self.nested(field, &parts, out, depth);
         }
-        // All are looked at, the last counts.
+        // All values are checked; the last one counts.
         for occurrence in occurrences {
             occurrence.part().map_or(Ok(()), |part| check_utf8(field, part))?;
         }
@@ -69,7 +69,7 @@ impl Canonical<'_> {
         Ok(())
     }
 
-    /// One value with its tag.
+    /// Appends one value with its tag.
     pub(super) fn value(
         &self,
         field: &FieldDescriptor,
@@ -88,7 +88,7 @@ impl Canonical<'_> {
         Ok(())
     }
 
-    /// A message, of one or several parts, with its tag.
+    /// Appends a message, of one or several fragments, with its tag.
     pub(super) fn nested(
         &self,
         field: &FieldDescriptor,
@@ -96,7 +96,8 @@ impl Canonical<'_> {
         out: &mut Vec<u8>,
         depth: u32,
     ) -> Result<(), ProtobufError> {
-        // What JSON nests once, a `Value` with a `Struct` or `ListValue` in it, counts once.
+        // Types that are one level in JSON, such as a `Value` with a `Struct` or `ListValue` in it, count as one
+        // level.
         let is_level = |id| !matches!(self.schema.message(id).special, Special::Struct | Special::ListValue);
         let depth = depth + u32::from(field.kind.message().is_some_and(is_level));
         match field.kind {
@@ -117,7 +118,7 @@ impl Canonical<'_> {
     }
 }
 
-/// The elements of a packed value, or the one value that it is.
+/// Appends the elements of a packed value, or the single value.
 fn unpack<'m>(
     field: &FieldDescriptor,
     occurrence: &Occurrence<'m>,
@@ -154,7 +155,7 @@ pub(super) fn write_scalar(kind: FieldType, item: WireValue<'_>, out: &mut Vec<u
     }
 }
 
-/// A varint as its type has it: the low half of one of 32 bits, 0 or 1 of a `bool`.
+/// Returns a varint narrowed to its type: the low half for 32 bits, 0 or 1 for a `bool`.
 #[expect(clippy::cast_possible_truncation, reason = "the low half is what is meant")]
 pub(super) fn narrowed(kind: FieldType, value: u64) -> u64 {
     match kind {

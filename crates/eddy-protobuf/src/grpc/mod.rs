@@ -1,4 +1,4 @@
-//! Calls of gRPC, made of requests of HTTP with JSON: their messages, their answers, how they end.
+//! gRPC calls for HTTP requests with JSON: request messages, responses, and status.
 
 mod request;
 mod response;

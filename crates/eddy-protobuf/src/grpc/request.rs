@@ -1,4 +1,4 @@
-//! The messages of a call, made of the body, path and query of a request.
+//! Request messages of a gRPC call, made from the body, path and query of an HTTP request.
 
 use std::sync::Arc;
 
@@ -8,29 +8,30 @@ use crate::http::{HttpBindError, HttpBodyBinding, HttpIndex, HttpRoute};
 use crate::json::{FromJson, FromJsonOptions, Required};
 use crate::limits::ProtobufLimits;
 
-/// Makes messages in frames of the body of a request, as it comes.
+/// Converts the JSON body of a request to framed messages, as it arrives.
 ///
-/// For a method that takes a stream, the body is an array of messages, or messages one behind the other with or without
-/// white space between; each has a frame as soon as it is complete. What path and query tell is in every message.
+/// For a client-streaming method, the body is an array of messages, or messages one after the other with or without
+/// white space between them; each is framed as soon as it is complete. Every message contains the fields set by path
+/// and query.
 #[derive(Debug)]
 pub struct CallRequest {
     json: FromJson,
     body: HttpBodyBinding,
     is_stream: bool,
     limits: ProtobufLimits,
-    /// What path and query tell, as a message on the wire.
+    /// Encoded fields that path and query set.
     bound: Vec<u8>,
     state: JsonStreamState,
-    /// Bytes of the body before the value that is read.
+    /// Bytes of the body before the current value.
     base: u64,
     /// Bytes of the body so far.
     offset: u64,
 }
 
-/// What comes next.
+/// Expected next element of the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum JsonStreamState {
-    /// Nothing came but white space.
+    /// Nothing was received except white space.
     Start,
     /// The rest of a value.
     Value { is_in_array: bool },
@@ -40,17 +41,17 @@ enum JsonStreamState {
     Element,
     /// A comma or the end of the array.
     Comma,
-    /// A value, or nothing: values stand one behind the other.
+    /// A value, or nothing: values follow one another without an array.
     Between,
-    /// Nothing but white space.
+    /// Only white space.
     End,
 }
 
 impl CallRequest {
-    /// For a request of `route`, whose path has matched.
+    /// Creates a converter for a request that `route` has matched.
     ///
     /// # Errors
-    /// [`BindError`] where path or query tell what can't be.
+    /// [`HttpBindError`] if path or query contain invalid fields.
     pub fn new(
         index: &HttpIndex,
         route: &HttpRoute,
@@ -60,7 +61,7 @@ impl CallRequest {
     ) -> Result<Self, HttpBindError> {
         let mut bound = Vec::new();
         index.bind(route, path, query, &limits, &mut bound)?;
-        // A field that is required may be told by the path.
+        // The path may set a required field.
         let options = FromJsonOptions { required: Required::Pass, ..options };
         let schema = Arc::clone(index.schema());
         let json = match route.body {
@@ -84,7 +85,7 @@ impl CallRequest {
     /// Takes the next piece of the body, and appends the frames that are complete.
     ///
     /// # Errors
-    /// [`Fault`] where the body is not what the method takes; its offset counts from the beginning of the body.
+    /// [`ProtobufError`] if the body is not valid for the method; its offset counts from the beginning of the body.
     pub fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), ProtobufError> {
         let mut rest = piece;
         while let Some(byte) = rest.first() {
@@ -99,10 +100,10 @@ impl CallRequest {
         Ok(())
     }
 
-    /// Reads a mark around values; answers with 0 where a value begins instead.
+    /// Reads a delimiter around values; returns 0 if a value begins instead.
     fn mark(&mut self, byte: u8) -> Result<usize, ProtobufError> {
         let (state, used) = match (self.state, byte) {
-            // A method without a body takes none.
+            // A method without a body accepts none.
             (JsonStreamState::Start, _) if self.body == HttpBodyBinding::None => {
                 return Err(self.fault(ProtobufErrorKind::JsonTrailing));
             }
@@ -133,7 +134,7 @@ impl CallRequest {
     ) -> Result<usize, ProtobufError> {
         let used = self.json.push(rest).map_err(|fault| self.placed(fault))?;
         if self.json.is_done() {
-            // What comes behind a message that comes alone may still be white space only.
+            // After a single message only white space may follow.
             self.end_value(out)?;
             self.state = match (self.is_stream, is_in_array) {
                 (false, _) => JsonStreamState::End,
@@ -154,13 +155,14 @@ impl CallRequest {
         Ok(())
     }
 
-    /// Ends the body, and appends the frame that is due.
+    /// Ends the body, and appends the last frame.
     ///
     /// # Errors
-    /// As [`CallRequest::push`]; [`FaultKind::Truncated`] if the body ends too soon.
+    /// As [`CallRequest::push`]; [`ProtobufErrorKind::Truncated`] if the body ends too soon.
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), ProtobufError> {
         match self.state {
-            // Without a body, a message is what path and query tell; a stream may be empty, unless it has to tell that.
+            // Without a body, the message consists of the fields of path and query. A stream may be empty, unless the
+            // method has no body.
             JsonStreamState::Start if !self.is_stream || self.body == HttpBodyBinding::None => {
                 frame(&self.limits, out, &[], &self.bound)
                     .map_err(|kind| ProtobufError::new(self.offset, kind))?;
@@ -187,7 +189,7 @@ impl CallRequest {
     }
 }
 
-/// Appends a message that lies in two parts.
+/// Appends a frame with a message that consists of two parts.
 fn frame(
     limits: &ProtobufLimits,
     out: &mut Vec<u8>,
@@ -195,7 +197,8 @@ fn frame(
     bound: &[u8],
 ) -> Result<(), ProtobufErrorKind> {
     let length = message.len() + bound.len();
-    // All frames of a piece together, too: what the path tells may be much larger than a message of the body.
+    // The limit holds for all frames of a piece together: the fields of the path may be much larger than a message of
+    // the body.
     if out.len() + length > limits.message_bytes_max {
         return Err(ProtobufErrorKind::MessageTooLarge);
     }

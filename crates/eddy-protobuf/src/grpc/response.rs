@@ -1,4 +1,4 @@
-//! The JSON of the messages that a call is answered with.
+//! JSON response body, made from the response messages of a gRPC call.
 
 use std::sync::Arc;
 
@@ -9,30 +9,30 @@ use crate::json::{JsonFieldNaming, ToJson, ToJsonOptions};
 use crate::limits::ProtobufLimits;
 use crate::schema::{FieldDescriptor, FieldType, Label, Schema, Special};
 
-/// How several messages stand one behind the other.
+/// Format of several messages in a response body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StreamForm {
-    /// As the elements of an array.
+    /// Elements of a JSON array.
     #[default]
     Array,
-    /// Each on a line of its own.
+    /// One message per line.
     Lines,
-    /// As the events of an event stream, as browsers read them.
+    /// Server-sent events, as browsers read them.
     Events,
 }
 
-/// Makes JSON of the frames of a response, as they come.
+/// Converts the frames of a response to JSON, as they arrive.
 ///
-/// A message is written while it comes once it is larger than [`Limits::held_bytes_max`], before that as a whole.
+/// A message larger than [`ProtobufLimits::held_bytes_max`] is written while it arrives, a smaller one as a whole.
 #[derive(Debug)]
 pub struct CallResponse {
     frames: Frames,
     json: ToJson,
-    /// How messages stand; none for a method that answers with one.
+    /// Format of several messages; `None` for a method with a single response message.
     form: Option<StreamForm>,
-    /// The field that is all there is of the message.
+    /// The field that the response body consists of, if it is not the whole message.
     member: Option<Member>,
-    /// The whole of a message of which one field is wanted.
+    /// The whole JSON of a message of which one field is returned.
     whole: Vec<u8>,
     messages: u64,
     bytes_max: usize,
@@ -40,14 +40,15 @@ pub struct CallResponse {
 
 #[derive(Debug)]
 struct Member {
-    /// Its key, with quotes and colon.
+    /// JSON key with quotes and colon.
     key: Box<[u8]>,
-    /// What is written where it is absent.
+    /// Written if the field is absent.
     absent: &'static str,
 }
 
 impl CallResponse {
-    /// For a response to a request of `route`; `form` is of no account for a method that answers with one message.
+    /// Creates a converter for the response to a request of `route`; `form` is ignored for a method with a single
+    /// response message.
     pub fn new(
         index: &HttpIndex,
         route: &HttpRoute,
@@ -74,10 +75,10 @@ impl CallResponse {
         }
     }
 
-    /// Takes the next piece of the response's body, and appends the JSON there is of it.
+    /// Takes the next piece of the gRPC response body, and appends the available JSON.
     ///
     /// # Errors
-    /// [`Fault`] where the body is none of such messages.
+    /// [`ProtobufError`] if the body does not contain such messages.
     pub fn push(&mut self, mut piece: &[u8], out: &mut Vec<u8>) -> Result<(), ProtobufError> {
         while let Some(event) = self.frames.next(&mut piece)? {
             match event {
@@ -132,10 +133,11 @@ impl CallResponse {
         }
     }
 
-    /// Ends the messages of a call that went well.
+    /// Ends the messages of a successful call.
     ///
     /// # Errors
-    /// [`FaultKind::Truncated`] within a frame; [`FaultKind::MessageCount`] where there should be a message and is none.
+    /// [`ProtobufErrorKind::Truncated`] within a frame; [`ProtobufErrorKind::MessageCount`] if a single message is
+    /// required and there is none.
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), ProtobufError> {
         self.frames.finish()?;
         match self.form {
@@ -147,7 +149,7 @@ impl CallResponse {
         Ok(())
     }
 
-    /// Ends a stream that did not go well behind its messages: `status` is the JSON of why.
+    /// Ends a stream that failed after its messages; `status` is the gRPC status as JSON.
     pub fn finish_failed(&mut self, status: &[u8], out: &mut Vec<u8>) {
         let error = [&b"{\"error\":"[..], status, b"}"].concat();
         match self.form {
@@ -170,7 +172,7 @@ impl CallResponse {
     }
 }
 
-/// What stands for a field that is absent.
+/// Returns the JSON for an absent field.
 fn absent(schema: &Schema, field: &FieldDescriptor) -> &'static str {
     match (field.label, field.kind) {
         (Label::Repeated, _) => "[]",
@@ -189,12 +191,12 @@ fn absent(schema: &Schema, field: &FieldDescriptor) -> &'static str {
             | FieldType::Sfixed64
             | FieldType::Sint64,
         ) => "\"0\"",
-        // An enum without presence has 0 as its first value, and JSON reads numbers as well as names.
+        // The first value of an enum without presence is 0, and JSON accepts numbers as well as names.
         _ => "0",
     }
 }
 
-/// The value of a member of an object that this crate has written.
+/// Returns the value of a member of an object that this crate has written.
 fn member_of<'j>(json: &'j [u8], key: &[u8]) -> Option<&'j [u8]> {
     let mut depth = 0_usize;
     let mut is_text = false;
@@ -225,7 +227,7 @@ fn member_of<'j>(json: &'j [u8], key: &[u8]) -> Option<&'j [u8]> {
     None
 }
 
-/// Whether what begins here is a key, and no value: it stands behind a brace or comma.
+/// Whether a key and not a value begins here: keys follow a brace or comma.
 fn is_key(json: &[u8], at: usize) -> bool {
     at.checked_sub(1).and_then(|before| json.get(before)).is_some_and(|before| matches!(before, b'{' | b','))
 }

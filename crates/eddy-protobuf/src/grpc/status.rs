@@ -1,4 +1,4 @@
-//! How a call ended.
+//! Status of a gRPC call.
 
 use std::sync::{Arc, LazyLock};
 
@@ -7,25 +7,25 @@ use crate::limits::ProtobufLimits;
 use crate::schema::{Schema, Special};
 use crate::wire::{Items, WireValue};
 
-/// What `google.rpc.Status` tells.
+/// Content of a `google.rpc.Status`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RpcStatus {
-    /// The code; 0 is well.
+    /// gRPC status code; 0 is success.
     pub code: u32,
-    /// A text for developers.
+    /// Message for developers.
     pub message: String,
-    /// More, each a type's URL and a message of it.
+    /// Details, each as a type URL and an encoded message.
     pub details: Vec<(String, Vec<u8>)>,
 }
 
 impl RpcStatus {
-    /// A status with a code and a text.
+    /// Creates a status with a code and a message.
     pub fn new(code: u32, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), details: Vec::new() }
     }
 
-    /// The status that trailers tell: the values of `grpc-status`, `grpc-message` and `grpc-status-details-bin`. A code
-    /// that is no number is 2, `UNKNOWN`; details that can't be read are left out.
+    /// Parses the status from trailers: the values of `grpc-status`, `grpc-message` and `grpc-status-details-bin`. A
+    /// code that is not a number becomes 2, `UNKNOWN`; invalid details are left out.
     ///
     /// # Spec
     /// [gRPC over HTTP/2](https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md), Status.
@@ -42,7 +42,7 @@ impl RpcStatus {
         status
     }
 
-    /// Takes the details of a `google.rpc.Status` on the wire, as far as they can be read.
+    /// Adds the details of an encoded `google.rpc.Status` that are valid.
     fn read_details(&mut self, status: &[u8]) {
         let mut items = Items::new(status, 1);
         while let Ok(Some((number, item))) = items.next() {
@@ -62,7 +62,8 @@ impl RpcStatus {
         }
     }
 
-    /// Its JSON. Details of types that `schema` does not know, nor `google/rpc/error_details.proto`, stand as Base64.
+    /// Returns the JSON form. Details of types that neither `schema` nor `google/rpc/error_details.proto` contain are
+    /// written as Base64.
     pub fn to_json(&self, schema: &Arc<Schema>, options: ToJsonOptions, limits: ProtobufLimits) -> Vec<u8> {
         let mut out = format!("{{\"code\":{},\"message\":", self.code).into_bytes();
         write_text(&mut out, &self.message);
@@ -80,7 +81,7 @@ impl RpcStatus {
         out
     }
 
-    /// The status of HTTP that says the same.
+    /// Returns the equivalent HTTP status.
     ///
     /// # Spec
     /// [google/rpc/code.proto](https://github.com/googleapis/googleapis/blob/master/google/rpc/code.proto)
@@ -107,7 +108,7 @@ impl RpcStatus {
             14 => 503,
             // UNAUTHENTICATED
             16 => 401,
-            // UNKNOWN, INTERNAL, DATA_LOSS, and what nobody knows.
+            // UNKNOWN, INTERNAL, DATA_LOSS, and unknown codes.
             _ => 500,
         }
     }
@@ -151,7 +152,7 @@ fn write_detail(
     out.push(b'}');
 }
 
-/// The text that is percent-encoded; what encodes nothing stands for itself.
+/// Decodes percent-encoded text; an invalid escape is kept literally.
 fn plain(text: &[u8]) -> String {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -171,7 +172,7 @@ fn plain(text: &[u8]) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Details that services use without declaring them.
+/// Detail types that services use without declaring them.
 static ERROR_DETAILS: LazyLock<Arc<Schema>> = LazyLock::new(|| {
     Arc::new(Schema::from_descriptors(include_bytes!("error_details.binpb")).unwrap_or_default())
 });
@@ -179,6 +180,6 @@ static ERROR_DETAILS: LazyLock<Arc<Schema>> = LazyLock::new(|| {
 /// `google.rpc.Status.details`.
 const DETAILS: u32 = 3;
 const UNKNOWN: u32 = 2;
-/// Most bytes of encoded details that are looked at; heads are not much larger.
+/// Maximum bytes of encoded details that are parsed; response heads are not much larger.
 const DETAILS_BYTES_MAX: usize = 64 * 1024;
 const DETAILS_MAX: usize = 64;

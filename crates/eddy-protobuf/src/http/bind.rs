@@ -1,4 +1,4 @@
-//! Fields that the path and query of a request tell, as a message on the wire.
+//! Encodes the fields that the path and query of a request set.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::json::{Duplicates, FromJson, FromJsonOptions, Required, write_text};
 use crate::limits::ProtobufLimits;
 use crate::schema::{FieldDescriptor, FieldType, Label, MessageId, Schema, Special};
 
-/// Appends what path and query tell. The path comes last: of a field that both would tell, it is the one that counts.
+/// Appends the fields of path and query. The path is appended last, so that it wins if both set a field.
 pub(super) fn bind(
     schema: &Arc<Schema>,
     route: &HttpRoute,
@@ -23,7 +23,7 @@ pub(super) fn bind(
     if route.variables.is_empty() && query.is_empty() {
         return Ok(());
     }
-    // Zeros are written, too: they are in the place of what a body says.
+    // Zeros are written too: they override the body.
     let json = FromJsonOptions {
         duplicates: Duplicates::Merge,
         required: Required::Pass,
@@ -52,9 +52,9 @@ struct Binding<'r> {
     route: &'r HttpRoute,
     options: &'r HttpIndexOptions,
     json: FromJson,
-    /// The JSON of one field.
+    /// JSON of one field.
     text: Vec<u8>,
-    /// Fields that are told already, and are not repeated.
+    /// Singular fields that are already set.
     singular: Vec<Box<[u16]>>,
 }
 
@@ -68,7 +68,7 @@ impl Binding<'_> {
         if self.options.ignored_parameters.contains(&name) {
             return Ok(());
         }
-        // With the whole message as the body there is nothing left for a query.
+        // If the body is the whole message, no field is left for the query.
         let found = if self.route.body == HttpBodyBinding::Whole { None } else { self.resolve(&name)? };
         let Some(fields) = found else {
             return match self.options.ignores_unknown_parameters {
@@ -94,7 +94,7 @@ impl Binding<'_> {
         Ok(())
     }
 
-    /// The indexes of the field that a parameter names; none if there is no such field.
+    /// Returns the field indexes of a parameter; `None` if there is no such field.
     fn resolve(&self, name: &str) -> Result<Option<Box<[u16]>>, HttpBindError> {
         let mut message = Some(self.route.input);
         let mut is_below_list = false;
@@ -129,7 +129,7 @@ impl Binding<'_> {
         last
     }
 
-    /// Writes one value by way of its JSON, so that there is one set of rules for what a field can have.
+    /// Writes one value by way of its JSON, so that only one set of rules exists for valid values.
     fn put(
         &mut self,
         name: &str,
@@ -143,7 +143,7 @@ impl Binding<'_> {
             let field = message.and_then(|message| self.schema.message(message).field(*index));
             let Some(field) = field else { return Err(HttpBindError::Unknown(name.to_owned())) };
             self.text.push(b'{');
-            // The key of an object has a comma before it.
+            // The key of an object is preceded by a comma.
             self.text.extend_from_slice(field.json_key.get(1..).unwrap_or_default());
             message = field.kind.message();
         }
@@ -175,13 +175,13 @@ impl Binding<'_> {
 }
 
 impl Special {
-    /// Whether a plain text tells such a message.
+    /// Whether such a message can be written as plain text.
     pub(super) fn is_told_by_text(self) -> bool {
         matches!(self, Self::Timestamp | Self::Duration | Self::FieldMask | Self::Wrapper)
     }
 }
 
-/// Whether a value stands in JSON without quotes: truth values, and enums by their number. All others can have quotes.
+/// Whether a value is written without quotes in JSON: booleans, and enums by number. All others may be quoted.
 fn is_bare(schema: &Schema, kind: FieldType, value: &str) -> bool {
     match kind {
         FieldType::Bool => matches!(value, "true" | "false"),
@@ -194,10 +194,10 @@ fn is_bare(schema: &Schema, kind: FieldType, value: &str) -> bool {
     }
 }
 
-/// The part of a path that tells a variable.
+/// Returns the part of a path that sets a variable.
 fn part_of<'p>(path: &'p [u8], variable: &Variable, has_verb: bool) -> &'p [u8] {
     let path = path.strip_prefix(b"/").unwrap_or(path);
-    // A template with a verb has matched by it, so there is a colon.
+    // A template with a verb has matched, so there is a colon.
     let colon = path.iter().rposition(|byte| *byte == b':').filter(|_| has_verb);
     let path = colon.and_then(|colon| path.get(..colon)).unwrap_or(path);
     let start_of = |segment: usize| match segment {
@@ -213,5 +213,5 @@ fn part_of<'p>(path: &'p [u8], variable: &Variable, has_verb: bool) -> &'p [u8] 
 }
 
 const PARAMETERS_MAX: usize = 1024;
-/// Most bytes of all fields that path and query tell.
+/// Maximum bytes of all fields of path and query.
 const BOUND_BYTES_MAX: usize = 64 * 1024;

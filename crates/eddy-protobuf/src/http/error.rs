@@ -1,65 +1,65 @@
-//! What is wrong with rules, and with requests that match one.
+//! Errors of HTTP rules, and of requests that match a rule.
 
 use std::fmt;
 
 use crate::fault::ProtobufError;
 
-/// A rule that can't be used.
+/// An invalid HTTP rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpRuleError {
-    /// The full name of the method, `package.Service.Method`, or of the service.
+    /// Full name of the method, `package.Service.Method`, or of the service.
     pub method: String,
-    /// The path of the rule; empty where it has none.
+    /// Path of the rule; empty if it has none.
     pub path: String,
-    /// What is wrong.
+    /// Kind of problem.
     pub problem: HttpRuleProblem,
 }
 
-/// What is wrong with a rule.
+/// Kinds of problems of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HttpRuleProblem {
     /// No service has this name.
     #[error("the descriptors have no such service; they have: {known}")]
     ServiceMissing {
-        /// The services that there are.
+        /// The existing services.
         known: String,
     },
-    /// The option is not what it should be.
+    /// The option is malformed.
     #[error("the option google.api.http can't be read: {0}")]
     Malformed(ProtobufError),
     /// A rule without a path.
     #[error("a rule has no path")]
     PathMissing,
-    /// A binding within a binding.
+    /// A binding nested in an additional binding.
     #[error("a binding of additional_bindings has additional_bindings itself")]
     Nested,
-    /// The path is not what a template is.
+    /// The path is not a valid template.
     #[error("the path is no template: {what} (at byte {at})")]
     Template {
-        /// What is wrong.
+        /// Description of the problem.
         what: &'static str,
-        /// Bytes of the path before it.
+        /// Byte offset in the path.
         at: usize,
     },
-    /// A field that is named is not in the message.
+    /// The message has no field of this name.
     #[error("\"{field}\" is no field of {message}")]
     FieldMissing {
-        /// The field, with those it is in.
+        /// Path of the field.
         field: String,
-        /// The message.
+        /// Full name of the message.
         message: String,
     },
-    /// A field of the path can't be told by a part of a path.
+    /// The type of a field in the path can't be set from a path segment.
     #[error("the field \"{0}\" can't stand in a path: it is repeated, or a message")]
     FieldKind(String),
-    /// A field stands twice in a path.
+    /// A field occurs twice in a path.
     #[error("the field \"{0}\" stands in the path twice")]
     FieldTwice(String),
-    /// A field is in the path and is the body.
+    /// A field is both in the path and the body.
     #[error("the field \"{0}\" is in the path, so it can't be the body")]
     BodyInPath(String),
-    /// Another rule is for the same requests.
+    /// Another rule matches the same requests.
     #[error("the same requests are those of {0}")]
     Conflict(String),
 }
@@ -76,36 +76,36 @@ impl fmt::Display for HttpRuleError {
 
 impl std::error::Error for HttpRuleError {}
 
-/// What is wrong with the path or query of a request.
+/// Error in the path or query of a request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HttpBindError {
-    /// Percent signs that encode nothing, or bytes that are not UTF-8.
+    /// Invalid percent-encoding, or bytes that are not UTF-8.
     #[error("the {0} is not percent-encoded UTF-8")]
     Encoding(String),
-    /// A parameter that is no field.
+    /// A parameter that is not a field.
     #[error("the parameter \"{0}\" is no field of the request")]
     Unknown(String),
-    /// A parameter for a field that the path or the body tells.
+    /// A parameter for a field that the path or the body sets.
     #[error("the parameter \"{0}\" is told by the path or the body")]
     ToldElsewhere(String),
-    /// A parameter for a field that no text can tell.
+    /// A parameter for a field whose type can't be written as text.
     #[error(
         "the parameter \"{0}\" is a message, a map, or in something repeated: it can only stand in a body"
     )]
     Kind(String),
-    /// A parameter that is there twice.
+    /// A duplicate parameter.
     #[error("the parameter \"{0}\" is there twice, and its field is not repeated")]
     Twice(String),
-    /// A value that the field can't have.
+    /// An invalid value for the field.
     #[error("the value of \"{name}\" is none that the field can have: {kind}")]
     Value {
-        /// The field or parameter.
+        /// Name of the field or parameter.
         name: String,
-        /// What is wrong with it.
+        /// Kind of error.
         kind: crate::ProtobufErrorKind,
     },
-    /// Too many parameters, or too long ones.
+    /// Too many parameters, or parameters that are too long.
     #[error("there are too many parameters")]
     TooMany,
 }

@@ -1,4 +1,4 @@
-//! All ways to call the methods of some services.
+//! Index of all HTTP routes to the methods of some services.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::trie::Trie;
 use crate::limits::ProtobufLimits;
 use crate::schema::Schema;
 
-/// Finds the method that a request is for.
+/// Finds the method that a request calls.
 #[derive(Debug)]
 pub struct HttpIndex {
     schema: Arc<Schema>,
@@ -19,35 +19,35 @@ pub struct HttpIndex {
     options: HttpIndexOptions,
 }
 
-/// Which ways there are.
+/// Selection of routes and parameters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HttpIndexOptions {
-    /// Full names of services; all if there is none.
+    /// Full names of services; all services if empty.
     pub services: Vec<String>,
-    /// Whether methods without a rule are called with `POST /package.Service/Method`, the message as the body.
+    /// Whether methods without a rule are called with `POST /package.Service/Method`, with the message as the body.
     pub has_methods_without_rule: bool,
-    /// Names of query parameters that are for somebody else.
+    /// Names of query parameters for other recipients, which are ignored.
     pub ignored_parameters: Vec<String>,
-    /// Whether query parameters that are no field are passed over.
+    /// Whether query parameters that are not fields are ignored.
     pub ignores_unknown_parameters: bool,
 }
 
-/// What a request is for.
+/// Result of a route lookup.
 #[derive(Debug)]
 pub enum HttpRouteLookup<'i> {
-    /// This way to call a method.
+    /// The route.
     Route(&'i Arc<HttpRoute>),
-    /// Ways that have the path, but are for these methods of HTTP.
+    /// The path matches, but only for these HTTP methods.
     Methods(Vec<&'i str>),
-    /// Nothing that is known.
+    /// The path is unknown.
     None,
 }
 
 impl HttpIndex {
-    /// Reads the rules of services.
+    /// Loads the rules of services.
     ///
     /// # Errors
-    /// All problems that there are.
+    /// All problems found.
     pub fn new(schema: Arc<Schema>, options: HttpIndexOptions) -> Result<Self, Vec<HttpRuleError>> {
         let mut loading = Loading::new(&schema);
         loading.services(&options);
@@ -55,17 +55,17 @@ impl HttpIndex {
         Ok(Self { schema, routes, trie, options })
     }
 
-    /// The schema that the routes are of.
+    /// Returns the schema of the routes.
     pub fn schema(&self) -> &Arc<Schema> {
         &self.schema
     }
 
-    /// All ways there are, in the order of the descriptors.
+    /// Returns all routes, in the order of the descriptors.
     pub fn routes(&self) -> &[Arc<HttpRoute>] {
         &self.routes
     }
 
-    /// The way that a method of HTTP and a path (without a query) stand for.
+    /// Returns the route of an HTTP method and a path (without query).
     ///
     /// # Cost
     /// At most as many steps as all templates have segments.
@@ -85,11 +85,11 @@ impl HttpIndex {
         if methods.is_empty() { HttpRouteLookup::None } else { HttpRouteLookup::Methods(methods) }
     }
 
-    /// Appends, as a message on the wire, the fields that the path and query of a request for `route` tell. Behind the
-    /// message of its body they count for more than that.
+    /// Appends the encoded fields that the path and query of a request for `route` set. Appended to the message of
+    /// its body, they override the body's fields.
     ///
     /// # Errors
-    /// [`BindError`].
+    /// [`HttpBindError`].
     pub fn bind(
         &self,
         route: &HttpRoute,

@@ -1,4 +1,4 @@
-//! From the options of methods to routes.
+//! Builds routes from method options.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::schema::{
     FieldDescriptor, Label, MessageDescriptor, MessageId, MethodDescriptor, Schema, ServiceDescriptor,
 };
 
-/// Routes in the making.
+/// Routes under construction.
 pub(super) struct Loading<'s> {
     schema: &'s Schema,
     routes: Vec<Arc<HttpRoute>>,
@@ -25,7 +25,7 @@ impl<'s> Loading<'s> {
         Self { schema, routes: Vec::new(), trie: Trie::default(), errors: Vec::new() }
     }
 
-    /// Reads the services that are wanted.
+    /// Loads the selected services.
     pub(super) fn services(&mut self, options: &HttpIndexOptions) {
         for name in &options.services {
             if self.schema.find_service(name).is_none() {
@@ -137,7 +137,7 @@ impl<'s> Loading<'s> {
         })
     }
 
-    /// The indexes of a field that a part of a path tells.
+    /// Returns the indexes of a field that a path segment sets.
     fn variable(&self, input: MessageId, path: &str) -> Result<Box<[u16]>, HttpRuleProblem> {
         let mut message = Some(input);
         let mut indexes = Vec::new();

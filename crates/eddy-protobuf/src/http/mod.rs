@@ -1,5 +1,5 @@
-//! Methods as HTTP requests: what `google.api.http` says of them, which request is of which method, and the fields that
-//! path and query set.
+//! HTTP mapping of methods: `google.api.http` rules, lookup of the method of a request, and the fields that path and
+//! query set.
 
 mod bind;
 mod error;

@@ -1,17 +1,17 @@
 //! Percent-encoding.
 
-/// What becomes of marks that mean something beside themselves.
+/// Treatment of characters with a special meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Within {
-    /// One segment of a path.
+    /// One path segment.
     Segment,
-    /// Several segments: an encoded slash stays encoded, since it would be another segment otherwise.
+    /// Several segments: an encoded slash stays encoded, since it would otherwise separate segments.
     Segments,
     /// A query, where `+` is a space.
     Query,
 }
 
-/// The text that is encoded; none where it is malformed or not UTF-8.
+/// Returns the decoded text; `None` if it is malformed or not UTF-8.
 pub(super) fn decode(text: &[u8], within: Within) -> Option<String> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;

@@ -1,63 +1,63 @@
-//! A way to call a method, ready to be used.
+//! A route from HTTP requests to a method.
 
 use super::template::{PathTemplate, PathTemplateSegment, Variable};
 use crate::schema::MessageId;
 
-/// A way to call a method by HTTP.
+/// A route from HTTP requests to a method.
 #[derive(Debug)]
 pub struct HttpRoute {
-    /// The path of the method in gRPC, `/package.Service/Method`.
+    /// gRPC path of the method, `/package.Service/Method`.
     pub path: Box<str>,
-    /// The method of HTTP; `*` for any.
+    /// HTTP method; `*` for any.
     pub method: Box<str>,
-    /// The template as written.
+    /// Path template as written.
     pub template: Box<str>,
-    /// What the method takes.
+    /// Request message type.
     pub input: MessageId,
-    /// What it answers with.
+    /// Response message type.
     pub output: MessageId,
-    /// Whether it takes a stream.
+    /// Whether the method is client-streaming.
     pub is_client_streaming: bool,
-    /// Whether it answers with a stream.
+    /// Whether the method is server-streaming.
     pub is_server_streaming: bool,
-    /// What the body of a request is.
+    /// Content of a request body.
     pub body: HttpBodyBinding,
-    /// The only field that the body of a response has; its index in the output.
+    /// The only field that a response body contains, as its index in the output.
     pub response_body: Option<u16>,
     pub(super) variables: Box<[Bound]>,
     /// Whether the template has a verb.
     pub(super) has_verb: bool,
 }
 
-/// A part of a path between slashes.
+/// A path segment of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PathPart {
     /// This text.
     Literal(Box<str>),
-    /// Any text, of which a field is told: `a.b`, or nothing where none is.
+    /// Any text, which may set a field such as `a.b`.
     Any {
-        /// The field that it tells, or a part of it.
+        /// The field that it sets, or a part of which it sets.
         field: Option<Box<str>>,
-        /// Whether it is all that tells the field.
+        /// Whether it alone sets the field.
         is_whole: bool,
-        /// Whether it has all up to the end, slashes and all.
+        /// Whether it matches the rest of the path, including slashes.
         is_rest: bool,
     },
 }
 
-/// The template of a path, taken apart.
+/// A parsed path template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathParts {
-    /// What stands between slashes.
+    /// Path segments.
     pub parts: Vec<PathPart>,
-    /// What stands behind the last colon.
+    /// Text after the last colon.
     pub verb: Option<Box<str>>,
 }
 
 impl HttpRoute {
-    /// The template, taken apart.
+    /// Returns the parsed template.
     pub fn path_parts(&self) -> PathParts {
-        // It was read when the route was made.
+        // It was parsed when the route was built, so it is valid.
         let PathTemplate { segments, variables, verb } =
             PathTemplate::parse(&self.template).unwrap_or_default();
         let count = segments.len();
@@ -75,27 +75,27 @@ impl HttpRoute {
         PathParts { parts: parts.collect(), verb }
     }
 
-    /// Names of the fields that the path tells, those within others with dots between.
+    /// Returns the names of the fields that the path sets, with dots for nested fields.
     pub fn path_fields(&self) -> impl Iterator<Item = &str> {
         self.variables.iter().map(|bound| &*bound.variable.field)
     }
 }
 
-/// What the body of a request is.
+/// Content of a request body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HttpBodyBinding {
-    /// There is none.
+    /// No body.
     None,
-    /// The message.
+    /// The whole message.
     Whole,
     /// The field of the message with this index.
     Field(u16),
 }
 
-/// A field that a part of the path tells.
+/// A field that a part of the path sets.
 #[derive(Debug)]
 pub(super) struct Bound {
     pub(super) variable: Variable,
-    /// Indexes of the field and those it is in, outermost first.
+    /// Indexes of the field and of its parents, outermost first.
     pub(super) fields: Box<[u16]>,
 }

@@ -1,12 +1,12 @@
-//! The option `google.api.http` as it lies in descriptors.
+//! Decodes the option `google.api.http` from descriptors.
 
 use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::wire::{Items, WireValue};
 
-/// One way to call a method.
+/// An HTTP rule of a method.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct HttpRule<'d> {
-    /// The method of HTTP; `*` for any. Empty where the rule names no path.
+    /// HTTP method; `*` for any. Empty if the rule has no path.
     pub(super) method: &'d str,
     pub(super) path: &'d str,
     pub(super) body: &'d str,
@@ -15,16 +15,16 @@ pub(super) struct HttpRule<'d> {
 }
 
 impl<'d> HttpRule<'d> {
-    /// The rule of a method with these `MethodOptions`, if it has one.
+    /// Returns the rule of a method with these `MethodOptions`, if it has one.
     ///
     /// # Errors
-    /// [`Fault`] where the options are malformed.
+    /// [`ProtobufError`] if the options are malformed.
     pub(super) fn find(options: &'d [u8]) -> Result<Option<Self>, ProtobufError> {
         let mut items = Items::new(options, 1);
         let mut rule: Option<Self> = None;
         while let Some((number, item)) = items.next()? {
             if let (HTTP, WireValue::Bytes(bytes)) = (number, item) {
-                // An option that comes in several parts is merged.
+                // An option that occurs several times is merged.
                 rule.get_or_insert_default().read(bytes, 0)?;
             }
         }
@@ -42,7 +42,7 @@ impl<'d> HttpRule<'d> {
                 }
                 7 => self.body = text(bytes)?,
                 8 => self.read_custom(bytes)?,
-                // What is deeper is a problem anyhow, and told by the first level.
+                // Deeper nesting is an error anyway, reported for the first level.
                 11 if depth < DEPTH_MAX => {
                     let mut rule = Self::default();
                     rule.read(bytes, depth + 1)?;
@@ -55,7 +55,7 @@ impl<'d> HttpRule<'d> {
         Ok(())
     }
 
-    /// A `CustomHttpPattern`.
+    /// Decodes a `CustomHttpPattern`.
     fn read_custom(&mut self, bytes: &'d [u8]) -> Result<(), ProtobufError> {
         let mut items = Items::new(bytes, 1);
         while let Some((number, item)) = items.next()? {
@@ -75,6 +75,6 @@ fn text(bytes: &[u8]) -> Result<&str, ProtobufError> {
 
 /// The extension `google.api.http` of `MethodOptions`.
 const HTTP: u32 = 72_295_728;
-/// The methods of a rule's fields from 2 on.
+/// HTTP methods of a rule's fields from number 2 on.
 const METHODS: [&str; 5] = ["GET", "PUT", "POST", "DELETE", "PATCH"];
 const DEPTH_MAX: u8 = 2;

@@ -1,42 +1,42 @@
-//! Templates of paths: `/v1/{name=shelves/*}/books/{book.id}:verb`.
+//! Path templates: `/v1/{name=shelves/*}/books/{book.id}:verb`.
 
 use super::error::HttpRuleProblem;
 use super::percent::{Within, decode};
 
-/// A template, taken apart.
+/// A parsed template.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct PathTemplate {
     pub(super) segments: Vec<PathTemplateSegment>,
     pub(super) variables: Vec<Variable>,
-    /// What stands behind the last colon.
+    /// Text after the last colon.
     pub(super) verb: Option<Box<str>>,
 }
 
-/// A part of a path between slashes.
+/// A path segment of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum PathTemplateSegment {
-    /// This one, decoded.
+    /// This segment, decoded.
     Literal(Box<str>),
-    /// `*`: any that is not empty.
+    /// `*`: any segment that is not empty.
     One,
-    /// `**`: any number of them, up to the end.
+    /// `**`: any number of segments, up to the end.
     Rest,
 }
 
-/// A field that some segments tell.
+/// A field that some segments set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Variable {
-    /// Names of the field and those it is in, with dots between.
+    /// Path of the field, with dots for nested fields.
     pub(super) field: Box<str>,
-    /// The first of its segments.
+    /// Index of its first segment.
     pub(super) from: usize,
-    /// The first that is not its any more; none if it has all up to the end.
+    /// Index after its last segment; `None` if it has all segments up to the end.
     pub(super) to: Option<usize>,
-    /// Whether its template is more than `*`.
+    /// Whether its template is other than `*`.
     pub(super) is_multi: bool,
 }
 
-/// Reads a template from the front.
+/// Parses a template from the front.
 struct PathTemplateParser<'t> {
     text: &'t str,
     at: usize,
@@ -44,13 +44,14 @@ struct PathTemplateParser<'t> {
 }
 
 impl PathTemplate {
-    /// Takes a template apart.
+    /// Parses a template.
     ///
     /// # Errors
     /// [`HttpRuleProblem::Template`], [`HttpRuleProblem::FieldTwice`].
     ///
     /// # Spec
-    /// [google/api/http.proto](https://github.com/googleapis/googleapis/blob/master/google/api/http.proto), Path template syntax.
+    /// Path template syntax of
+    /// [google/api/http.proto](https://github.com/googleapis/googleapis/blob/master/google/api/http.proto).
     pub(super) fn parse(text: &str) -> Result<Self, HttpRuleProblem> {
         let mut parser = PathTemplateParser { text, at: 0, template: Self::default() };
         if !parser.takes('/') {
@@ -95,7 +96,7 @@ impl<'t> PathTemplateParser<'t> {
         HttpRuleProblem::Template { what, at: self.at }
     }
 
-    /// One segment or more, with slashes between.
+    /// Parses one or more segments, separated by slashes.
     fn segments(&mut self, is_within: bool) -> Result<(), HttpRuleProblem> {
         loop {
             if self.template.segments.last() == Some(&PathTemplateSegment::Rest) {
@@ -133,7 +134,7 @@ impl<'t> PathTemplateParser<'t> {
         Ok(())
     }
 
-    /// A variable behind its opening brace.
+    /// Parses a variable after its opening brace.
     fn variable(&mut self) -> Result<(), HttpRuleProblem> {
         let rest = self.rest();
         let length = rest.find(['=', '}']).unwrap_or(rest.len());

@@ -1,11 +1,11 @@
-//! Finds the template that a path is of.
+//! Trie that finds the template of a path.
 
 use std::collections::HashMap;
 
 use super::percent::{Within, decode};
 use super::template::{PathTemplate, PathTemplateSegment};
 
-/// Templates by their segments: what is spelled out goes before `*`, `*` before `**`, from the left to the right.
+/// Templates by segment: literals take precedence over `*`, `*` over `**`, from left to right.
 #[derive(Debug, Default)]
 pub(super) struct Trie {
     nodes: Vec<PathTrieNode>,
@@ -29,17 +29,17 @@ struct PathTrieRoute {
     route: usize,
 }
 
-/// What a search found.
+/// State and result of a search.
 #[derive(Debug, Default)]
 pub(super) struct PathTrieSearch<'r> {
     method: &'r str,
     verb: Option<&'r str>,
-    /// Methods of the routes whose template is the path's.
+    /// Routes whose template matches the path.
     pub(super) methods: Vec<usize>,
 }
 
 impl Trie {
-    /// Adds a route; or answers with one for the same requests.
+    /// Adds a route; or returns an existing one that matches the same requests.
     pub(super) fn insert(
         &mut self,
         template: &PathTemplate,
@@ -78,10 +78,10 @@ impl Trie {
         Ok(())
     }
 
-    /// The route of a path, and routes for other methods of HTTP that have this path.
+    /// Returns the route of a path, and routes for other HTTP methods that match this path.
     ///
     /// # Cost
-    /// At most as many steps as there are nodes: a node has one place in a path.
+    /// At most as many steps as there are nodes: a node is at one depth only.
     pub(super) fn find<'r>(&self, method: &'r str, path: &'r [u8]) -> (Option<usize>, PathTrieSearch<'r>) {
         let mut search = PathTrieSearch { method, verb: None, methods: Vec::new() };
         let Some(path) = path.strip_prefix(b"/") else { return (None, search) };

@@ -1,27 +1,27 @@
-//! Keys of maps that were seen, told apart without keeping them.
+//! Set of map keys seen so far, which detects duplicates without storing the keys.
 
-/// A set of keys, each of one map; used again without giving its memory back.
+/// Hash set of keys, each of one map; its memory is reused.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
-    /// A power of two of places; 0 is free.
+    /// Slots, a power of two; 0 is free.
     places: Vec<u64>,
     count: usize,
 }
 
-/// A key could not be taken in.
+/// Why a key was not added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeyProblem {
-    /// It was seen before in this map, or has the hash of one that was.
+    /// It was seen before in this map, or has the hash of another key.
     Seen,
-    /// There are too many.
+    /// There are too many keys.
     TooMany,
 }
 
 impl Keys {
-    /// Forgets all.
+    /// Removes all keys.
     ///
     /// # Cost
-    /// As many bytes are written as the largest message since the last had keys, at least 16 times their number.
+    /// Overwrites the whole table: at least 16 bytes per key of the largest message so far.
     pub(super) fn clear(&mut self) {
         if self.count > 0 {
             self.places.fill(0);
@@ -29,7 +29,7 @@ impl Keys {
         }
     }
 
-    /// Takes in a key of the map with this number, if it is the first of `max`.
+    /// Adds a key of the map with this number, unless there are `max` keys already.
     pub(super) fn insert(&mut self, map: u64, key: &[u8], max: usize) -> Result<(), KeyProblem> {
         if self.count >= max {
             return Err(KeyProblem::TooMany);
@@ -55,7 +55,7 @@ impl Keys {
     }
 }
 
-/// Puts a hash in its place, unless it is there.
+/// Stores a hash in its slot; returns `false` if it is already present.
 fn place(places: &mut [u64], hash: u64) -> bool {
     let mask = places.len() - 1;
     let mut at = (hash >> 8) as usize & mask;
@@ -72,7 +72,7 @@ fn place(places: &mut [u64], hash: u64) -> bool {
     false
 }
 
-/// 64 bits of a key; who finds two keys with one hash has only their own message refused.
+/// Returns a 64-bit hash of a key. A sender who constructs a collision only gets its own message rejected.
 fn hash(map: u64, key: &[u8]) -> u64 {
     let mut state = map.wrapping_mul(MULTIPLIER) ^ key.len() as u64;
     let (chunks, rest) = key.as_chunks::<8>();

@@ -1,4 +1,4 @@
-//! JSON both ways, driven by the tables of a schema.
+//! JSON conversion in both directions, driven by the tables of a schema.
 
 mod keys;
 mod options;

@@ -1,73 +1,73 @@
-//! Settings of the conversions.
+//! Options of the JSON conversions.
 
-/// How messages become JSON.
+/// Options of the conversion to JSON.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ToJsonOptions {
-    /// Which names fields have.
+    /// Names of fields.
     pub names: JsonFieldNaming,
-    /// How enums are written.
+    /// Format of enums.
     pub enums: EnumForm,
-    /// Whether fields without presence that are not set are written with their default.
+    /// Whether unset fields without presence are written with their default.
     pub prints_defaults: bool,
 }
 
 /// Names of fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum JsonFieldNaming {
-    /// `json_name`: camel case, if nothing else is declared.
+    /// `json_name`: camel case, unless declared otherwise.
     #[default]
     Json,
-    /// As declared.
+    /// The declared name.
     Declared,
 }
 
-/// Forms of enums.
+/// Format of enums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EnumForm {
-    /// The name, and the number of values without one.
+    /// The name; the number for values without a name.
     #[default]
     Names,
     /// The number.
     Numbers,
 }
 
-/// How JSON becomes messages.
+/// Options of the conversion from JSON.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FromJsonOptions {
-    /// What becomes of fields and names of enums that are not known.
+    /// Treatment of unknown fields and enum names.
     pub unknown: Unknown,
-    /// What becomes of fields and keys that come twice.
+    /// Treatment of duplicate fields and keys.
     pub duplicates: Duplicates,
-    /// What becomes of messages without a field that is required.
+    /// Treatment of missing required fields.
     pub required: Required,
 }
 
-/// Fields and names of enums that are not known.
+/// Treatment of unknown fields and enum names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unknown {
-    /// The message is refused.
+    /// The message is rejected.
     #[default]
     Refuse,
-    /// They are passed over.
+    /// They are ignored.
     Ignore,
 }
 
-/// Required fields, as proto2 has them.
+/// Treatment of missing required fields, as in proto2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Required {
-    /// A message without one is refused.
+    /// A message without a required field is rejected.
     #[default]
     Check,
     /// They may be missing: the rest of the message comes from elsewhere.
     Pass,
 }
 
-/// Fields and keys that come twice.
+/// Treatment of duplicate fields and keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Duplicates {
-    /// The message is refused.
+    /// The message is rejected.
     #[default]
     Refuse,
-    /// As on the wire: the last scalar and the last key count, messages are merged, lists appended.
+    /// As on the wire: the last scalar and the last key win, messages are merged, lists appended.
     Merge,
 }

@@ -1,4 +1,4 @@
-//! What a program is made of, one path after the other.
+//! Builder of programs, one path after the other.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use super::rule::{CompiledRuleTest, RuleTest, compile};
 use super::tree::{FieldPathEnd, FieldPathTree, field_problem};
 use crate::schema::{FieldDescriptor, FieldType, Label, MessageDescriptor, MessageId, Schema};
 
-/// Puts a program together.
+/// Builds a program.
 #[derive(Debug)]
 pub struct ProgramBuilder<'s> {
     schema: &'s Schema,
@@ -26,7 +26,7 @@ pub struct ProgramBuilder<'s> {
 }
 
 impl<'s> ProgramBuilder<'s> {
-    /// For one message.
+    /// Creates a builder for one message type.
     pub fn new(schema: &'s Schema, message: MessageId) -> Self {
         Self {
             schema,
@@ -42,10 +42,10 @@ impl<'s> ProgramBuilder<'s> {
         }
     }
 
-    /// Extracts a field; of fields below a repeated one, and of one that is repeated itself, all values.
+    /// Extracts a field. All values are extracted if the field or one of its parents is repeated.
     ///
     /// # Errors
-    /// [`ProgramError`] where there is no such field.
+    /// [`ProgramError`] if there is no such field.
     pub fn extract(&mut self, path: &str) -> Result<ValueSlot, ProgramError> {
         let slot = ValueSlot(self.number(path, self.slots.len(), "fields that are extracted")?);
         let FieldPathEnd { leaf, field, message, is_repeated, .. } =
@@ -62,10 +62,10 @@ impl<'s> ProgramBuilder<'s> {
         Ok(slot)
     }
 
-    /// Checks a field, wherever it is; the answer is the number of the rule in [`crate::FaultKind::Rule`].
+    /// Checks a field, wherever it is; returns the number of the rule in [`crate::ProtobufErrorKind::Rule`].
     ///
     /// # Errors
-    /// [`ProgramError`] where there is no such field, or it has no such rule.
+    /// [`ProgramError`] if there is no such field, or the rule does not apply to it.
     pub fn rule(&mut self, path: &str, test: &RuleTest) -> Result<u16, ProgramError> {
         let number = self.number(path, usize::from(self.rule_count), "rules")?;
         let place = self.number(path, self.rules.len(), "rules")?;
@@ -108,7 +108,7 @@ impl<'s> ProgramBuilder<'s> {
     /// Drops or masks a field, wherever it is.
     ///
     /// # Errors
-    /// [`ProgramError`] where there is no such field, or it can't be masked.
+    /// [`ProgramError`] if there is no such field, or it can't be masked.
     pub fn edit(&mut self, path: &str, edit: &MessageEdit) -> Result<(), ProgramError> {
         let text = self.number(path, self.texts.len(), "texts")?;
         let FieldPathEnd { leaf, field, message, is_of_key, has_key, .. } =
@@ -123,10 +123,11 @@ impl<'s> ProgramBuilder<'s> {
         Ok(())
     }
 
-    /// Drops or masks fields of all messages, at any depth, for which `edit` says so: by an option, by name, by type.
+    /// Drops or masks fields of all messages, at any depth, for which `edit` returns an edit: by option, name or
+    /// type.
     ///
     /// # Errors
-    /// [`ProgramError`] where a field can't be masked.
+    /// [`ProgramError`] if a field can't be masked.
     pub fn edit_everywhere(
         &mut self,
         mut edit: impl FnMut(&MessageDescriptor, &FieldDescriptor) -> Option<MessageEdit>,
@@ -147,16 +148,16 @@ impl<'s> ProgramBuilder<'s> {
         Ok(())
     }
 
-    /// Reads all messages at any depth, so that malformed ones are refused wherever they are, and strings that should be UTF-8.
-    /// Without it, messages that nothing is asked of are passed over.
+    /// Reads all messages at any depth, so that malformed ones and invalid UTF-8 in strings are rejected everywhere.
+    /// Without this, messages that no path refers to are skipped.
     pub fn check_everywhere(&mut self) {
         self.checks_all = true;
     }
 
-    /// The program.
+    /// Returns the program.
     ///
     /// # Errors
-    /// [`ProgramError`] if it has more than it can.
+    /// [`ProgramError`] if it exceeds a limit.
     pub fn build(self) -> Result<WalkProgram, ProgramError> {
         let compiling = Compiling::new(self.schema, &self.slots, &self.everywhere, self.checks_all);
         let (nodes, edits) = compiling.compile(self.message, &self.tree)?;
@@ -180,7 +181,7 @@ impl<'s> ProgramBuilder<'s> {
     }
 }
 
-/// What becomes of a field's value.
+/// Returns the replacement of a field's value.
 fn form_of(
     field: &FieldDescriptor,
     is_of_key: bool,
@@ -208,5 +209,5 @@ fn form_of(
     }
 }
 
-/// Slots, rules and texts of a program.
+/// Maximum slots, rules and texts of a program.
 const ITEMS_MAX: usize = 10_000;

@@ -1,4 +1,4 @@
-//! From paths to the tables that a walk runs on.
+//! Compiles paths to the tables that a walk uses.
 
 use std::collections::HashMap;
 
@@ -9,13 +9,13 @@ use super::tree::{Branch, FieldPathTree, Leaf};
 use crate::schema::{FieldDescriptor, FieldType, Label, MessageId, NumberTable, Schema};
 use crate::wire::{LENGTH, tag_of};
 
-/// Nodes as they are made.
+/// Nodes under construction.
 pub(super) struct Compiling<'s, 'b> {
     schema: &'s Schema,
     slots: &'b [SlotKind],
     everywhere: &'b HashMap<(MessageId, u16), To>,
     checks_all: bool,
-    /// Messages in which, at any depth, something is done with all messages of a type.
+    /// Messages that contain, at any depth, a message to which an edit for all messages of its type applies.
     is_wanted: Vec<bool>,
     nodes: Vec<Option<ProgramNode>>,
     /// Nodes of messages that no path goes through.
@@ -23,7 +23,7 @@ pub(super) struct Compiling<'s, 'b> {
     edits: Vec<To>,
 }
 
-/// Whether what holds everywhere holds in a part of a program too.
+/// Whether edits for all messages apply in a part of a program.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CompileScope {
     WithEverywhere,
@@ -70,7 +70,7 @@ impl<'s, 'b> Compiling<'s, 'b> {
         }
     }
 
-    /// The nodes, and all edits there are.
+    /// Returns the nodes, and all edits.
     pub(super) fn compile(
         mut self,
         message: MessageId,
@@ -97,7 +97,7 @@ impl<'s, 'b> Compiling<'s, 'b> {
             ProgramError::TooMany { path, what: "messages", max: NODES_MAX }
         })?;
         if is_plain {
-            // Before its fields, which may be of the same message.
+            // Inserted before its fields, which may have the same message type.
             self.plain.insert(message, number);
         }
         self.nodes.push(None);
@@ -121,7 +121,7 @@ impl<'s, 'b> Compiling<'s, 'b> {
         let mut table = Box::new([0; TAGS]);
         let mut quick =
             Box::new(std::array::from_fn(|tag| u16::try_from(tag).map_or(Quick::More, quick_pass)));
-        // Tags of field 0 are looked at, and refused.
+        // Tags of field 0 are looked up, and rejected.
         table.iter_mut().take(8).for_each(|place| *place = LONG);
         let none = Branch::default();
         for (index, field) in (0..).zip(message.fields()) {
@@ -152,7 +152,7 @@ impl<'s, 'b> Compiling<'s, 'b> {
         Ok(ProgramNode { table, quick, by_number, ops: ops.into(), required: required.into() })
     }
 
-    /// What is done with a field, without what depends on its neighbours.
+    /// Returns the operation of a field, except for what depends on its neighbours.
     fn op(
         &mut self,
         id: MessageId,
@@ -167,7 +167,7 @@ impl<'s, 'b> Compiling<'s, 'b> {
         };
         let mut entries = Vec::new();
         for (key, entry) in &branch.entries {
-            // What holds everywhere is done for the entry as it is for the others.
+            // Edits for all messages apply to this entry as to the others.
             let value = field.kind.message().and_then(|id| self.schema.message(id).by_number(2));
             let Some((_, value)) = value else { continue };
             if is_wanted(self) && entry.has_edits() {
@@ -227,7 +227,7 @@ impl<'s, 'b> Compiling<'s, 'b> {
         }
     }
 
-    /// Slots that are empty once a field is set: those of other members of its oneof.
+    /// Returns the slots that are cleared when a field is set: those of other members of its oneof.
     fn forgotten(
         &self,
         id: MessageId,
@@ -260,7 +260,7 @@ impl Op {
     }
 }
 
-/// Marks the tags of a field that have one byte.
+/// Enters the one-byte tags of a field.
 fn mark(table: &mut [u8; TAGS], quick: &mut [Quick; TAGS], field: &FieldDescriptor, op: &Op, place: usize) {
     let number = u8::try_from(place + 1).unwrap_or(LONG);
     let packed = (field.label == Label::Repeated && field.kind.is_packable()).then_some(LENGTH);
@@ -273,5 +273,5 @@ fn mark(table: &mut [u8; TAGS], quick: &mut [Quick; TAGS], field: &FieldDescript
     }
 }
 
-/// Messages of a program, one for each path that leads to it.
+/// Maximum nodes of a program: messages, one for each path that leads to them.
 const NODES_MAX: usize = 100_000;

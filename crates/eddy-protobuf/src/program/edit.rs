@@ -1,26 +1,26 @@
-//! Changes to a message: fields dropped, values masked, lengths that change with them.
+//! Edits of a message: dropped fields, masked values, and the enclosing lengths that change with them.
 
 use crate::wire::{varint_len, write_varint};
 
-/// What is done to a field.
+/// Edit of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MessageEdit {
-    /// It is left out.
+    /// The field is removed.
     Drop,
-    /// Its value is replaced.
+    /// The value is replaced.
     Mask(Mask),
 }
 
-/// What a value is replaced by.
+/// Replacement of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mask {
-    /// By one of the same length: each byte of a string by `*`, of bytes by 0, a number by 0.
+    /// By a value of the same length: each byte of a string by `*`, of bytes by 0, a number by 0.
     SameLength,
-    /// A string or bytes by these.
+    /// A string or bytes by this text.
     Text(String),
 }
 
-/// A place of the input and what it becomes.
+/// A range of the input and its replacement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ByteReplacement {
     pub(super) start: usize,
@@ -28,7 +28,7 @@ pub(super) struct ByteReplacement {
     pub(super) to: To,
 }
 
-/// What a place becomes.
+/// Replacement of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum To {
     Nothing,
@@ -36,36 +36,36 @@ pub(super) enum To {
     Length(u64),
     Stars,
     Zeros,
-    /// Varints of as many bytes that are 0.
+    /// Varints of the same number of bytes with value 0.
     ZeroVarints,
-    /// A text of the program, with its length before it.
+    /// A text of the program, preceded by its length.
     Text(u16),
 }
 
 impl To {
-    /// Whether it has the length of what it replaces.
+    /// Whether the replacement has the length of the original.
     pub(super) fn is_same_length(self) -> bool {
         matches!(self, Self::Stars | Self::Zeros | Self::ZeroVarints)
     }
 
-    /// Changes bytes that keep their length.
+    /// Replaces bytes in place.
     pub(super) fn mask(self, bytes: &mut [u8]) {
         match self {
             Self::Stars => bytes.fill(b'*'),
             Self::Zeros => bytes.fill(0),
-            // What says that more follows stays, so that as many varints of as many bytes are there.
+            // The continuation bits stay, so that there are as many varints of the same lengths.
             Self::ZeroVarints => bytes.iter_mut().for_each(|byte| *byte &= 0x80),
             Self::Nothing | Self::Length(_) | Self::Text(_) => {}
         }
     }
 }
 
-/// How many bytes a text has with its length.
+/// Returns the length of a text including its length prefix.
 pub(super) fn text_len(text: &[u8]) -> usize {
     varint_len(text.len() as u64) + text.len()
 }
 
-/// Appends `message` with its changes, which are in their order and apart.
+/// Appends `message` with its changes, which are sorted and do not overlap.
 pub(super) fn apply(message: &[u8], changes: &[ByteReplacement], texts: &[Box<[u8]>], out: &mut Vec<u8>) {
     let mut at = 0;
     for change in changes {

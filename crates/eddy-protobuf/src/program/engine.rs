@@ -1,4 +1,4 @@
-//! The engine of a walk: reads a message item by item and does what the program says.
+//! Engine of a walk: reads a message item by item and performs the program's operations.
 
 use super::edit::{ByteReplacement, To, text_len};
 use super::frame::WalkFrame;
@@ -11,40 +11,40 @@ use crate::wire::{
     wire_type_of,
 };
 
-/// What the next bytes belong to.
+/// The item that the next bytes belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ongoing {
-    /// An item of their own.
+    /// A new item.
     None,
-    /// Something that is passed over.
+    /// A skipped value.
     Skip { left: u64 },
-    /// A value that has to be known whole, and whose it is.
+    /// A value that must be complete, with its field.
     Whole { left: u64, node: u32, op: usize, head: WalkFieldHead },
 }
 
-/// A tag, and what follows it up to the bytes of a value that has a length.
+/// A tag and what follows it, except the content of a length-delimited value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WalkFieldHead {
     pub(super) number: u32,
     pub(super) wire_type: u8,
-    /// The value; of what has a length, that.
+    /// The value; for a length-delimited value, its length.
     pub(super) value: u64,
     /// Offset of the tag.
     pub(super) start: u64,
-    /// Offset of what is behind the tag: the length, or the value.
+    /// Offset after the tag: of the length, or the value.
     pub(super) behind_tag: u64,
-    /// Offset of what is behind both.
+    /// Offset after both.
     pub(super) after: u64,
 }
 
 impl WalkFieldHead {
-    /// Where the item ends.
+    /// Returns the offset of the item's end.
     pub(super) fn end(&self) -> u64 {
         if self.wire_type == LENGTH { self.after + self.value } else { self.after }
     }
 }
 
-/// Reads messages.
+/// Reads messages and performs the operations of a program.
 #[derive(Debug)]
 pub(super) struct WalkEngine {
     pub(super) limits: ProtobufLimits,
@@ -53,10 +53,10 @@ pub(super) struct WalkEngine {
     pub(super) stack: Vec<WalkFrame>,
     is_done: bool,
     pub(super) ongoing: Ongoing,
-    /// A value that has to be known whole, as far as it came.
+    /// Received part of a value that must be complete.
     pub(super) scratch: Vec<u8>,
     pub(super) changes: Vec<ByteReplacement>,
-    /// Offset of the window.
+    /// Offset of the current window in the input.
     pub(super) base: u64,
     /// A run ends when the stack is lower than this.
     pub(super) floor: usize,
@@ -102,7 +102,7 @@ impl WalkEngine {
         self.finish(program)
     }
 
-    /// Ends the outermost message where the input ends.
+    /// Ends the outermost message at the end of the input.
     pub(super) fn finish(&mut self, program: &WalkProgram) -> Result<(), ProtobufError> {
         if self.is_done {
             return Ok(());
@@ -114,7 +114,8 @@ impl WalkEngine {
         self.leave(program, self.base)
     }
 
-    /// Reads from the front of a window; answers with how much was read, which is all but the beginning of an item.
+    /// Reads from the front of a window; returns how many bytes were read: everything except an incomplete item at
+    /// the end.
     #[inline]
     pub(super) fn run(&mut self, program: &WalkProgram, window: &[u8]) -> Result<usize, ProtobufError> {
         let base = self.base;
@@ -153,7 +154,7 @@ impl WalkEngine {
         }
     }
 
-    /// Reads one item; 0 if the window ends within its head.
+    /// Reads one item; returns 0 if the window ends within its head.
     #[inline]
     fn step(
         &mut self,
@@ -213,13 +214,13 @@ impl WalkEngine {
         if self.top.group != number || number == 0 {
             return Err(ProtobufError::new(offset, ProtobufErrorKind::GroupEnd));
         }
-        // It ends as a message does whose length is up.
+        // Ends like a message whose length is consumed.
         self.top.group = 0;
         self.top.end = offset + tag_bytes as u64;
         Ok(tag_bytes)
     }
 
-    /// The window ends within an item: more must come, unless its message ends first.
+    /// Requests more input when the window ends within an item, unless its message ends first.
     pub(super) fn more(&self, rest: &[u8], offset: u64) -> Result<usize, ProtobufError> {
         if offset + rest.len() as u64 >= self.top.end {
             return Err(self.past_end(offset));
@@ -227,7 +228,8 @@ impl WalkEngine {
         Ok(0)
     }
 
-    /// An item runs past the end of what holds it, which is the whole input or a message in it.
+    /// Returns the error of an item that exceeds the end of its container, which is the whole input or a message in
+    /// it.
     pub(super) fn past_end(&self, offset: u64) -> ProtobufError {
         // A group has no end of its own.
         let groups =
@@ -242,7 +244,7 @@ impl WalkEngine {
         )
     }
 
-    /// Passes over an item.
+    /// Skips an item.
     pub(super) fn skip(&mut self, head: WalkFieldHead) -> Result<(), ProtobufError> {
         match head.wire_type {
             LENGTH if head.value > 0 => self.ongoing = Ongoing::Skip { left: head.value },
@@ -312,7 +314,7 @@ impl WalkEngine {
         }
     }
 
-    /// Changes a place of the message.
+    /// Records the replacement of a range.
     pub(super) fn change(
         &mut self,
         program: &WalkProgram,
@@ -336,7 +338,7 @@ impl WalkEngine {
         Ok(())
     }
 
-    /// Lengths of all messages around change too; those of outer ones come first.
+    /// Marks the lengths of all enclosing messages as changed, outer ones first.
     fn mark_changed(&mut self) {
         let Self { stack, top, changes, .. } = self;
         let unchanged = stack.iter_mut().chain([top]).filter(|frame| !frame.is_changed);

@@ -1,19 +1,19 @@
-//! Why a program can't be.
+//! Errors in programs.
 
-/// What is wrong with a path, rule or edit; each names the path.
+/// Error in a path, rule or edit; each variant names the path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProgramError {
-    /// The path can't be read.
+    /// The path has a syntax error.
     #[error(
         "path \"{path}\": {problem} at byte {at}; paths are like `user.name`, `labels[\"key\"].id` or `[package.extension].id`"
     )]
     Syntax {
         /// The path.
         path: String,
-        /// Where in it.
+        /// Byte offset in the path.
         at: usize,
-        /// What is wrong.
+        /// Description of the problem.
         problem: &'static str,
     },
     /// A message has no field of this name.
@@ -21,39 +21,39 @@ pub enum ProgramError {
     FieldUnknown {
         /// The path.
         path: String,
-        /// The full name of the message.
+        /// Full name of the message.
         message: String,
-        /// What the path asks for.
+        /// Requested field.
         field: String,
     },
-    /// A field of this type can't be gone through, or has no such rule or edit.
+    /// A field of this type has no fields below it, or does not support the rule or edit.
     #[error("path \"{path}\": field \"{field}\" of \"{message}\" {problem}")]
     Field {
         /// The path.
         path: String,
-        /// The full name of the message.
+        /// Full name of the message.
         message: String,
-        /// The field.
+        /// Name of the field.
         field: String,
-        /// Why not.
+        /// Reason.
         problem: &'static str,
     },
-    /// A pattern is no regular expression, or too large a one.
+    /// A pattern is not a valid regular expression, or too large.
     #[error("path \"{path}\": pattern \"{pattern}\": {problem}")]
     Pattern {
         /// The path.
         path: String,
         /// The pattern.
         pattern: String,
-        /// What is wrong.
+        /// Description of the problem.
         problem: String,
     },
-    /// More fields than a program can have.
+    /// A limit of the program is exceeded.
     #[error("path \"{path}\": the program has more than {max} {what}")]
     TooMany {
         /// The path.
         path: String,
-        /// Of what.
+        /// Kind of items.
         what: &'static str,
         /// The limit.
         max: usize,

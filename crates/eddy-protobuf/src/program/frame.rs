@@ -1,31 +1,31 @@
-//! What a walk is within.
+//! Nesting state of a walk.
 
 /// A message, group or packed list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WalkFrame {
-    /// What is done with its fields.
+    /// Index of the program node for its fields.
     pub(super) node: u32,
-    /// Offset of its end; of a group that of what it is within.
+    /// Offset of its end; for a group, that of its parent.
     pub(super) end: u64,
-    /// The number of the group; 0 if it is none.
+    /// Group number; 0 if it is not a group.
     pub(super) group: u32,
-    /// Whether it is passed over.
+    /// Whether it is skipped.
     pub(super) is_skipped: bool,
-    /// The operation of the field that it is a packed list of.
+    /// For a packed list, the operation of its field.
     pub(super) packed: Option<usize>,
-    /// Whether it is left out, from this offset on.
+    /// If it is dropped, the offset from which on.
     pub(super) dropped_from: Option<u64>,
-    /// Bits of fields that must be there and are.
+    /// Bits of required fields that are present.
     pub(super) seen: u64,
-    /// Where its length is, and its bytes; 0 bytes if it has none.
+    /// Offset and size of its length; size 0 if it has none.
     pub(super) length_at: u64,
     pub(super) length_bytes: u8,
-    /// Where its content begins.
+    /// Offset of its content.
     pub(super) start: u64,
-    /// Whether something in it changes, and which change is that of its length.
+    /// Whether its content changes, and the index of the change of its length.
     pub(super) is_changed: bool,
     pub(super) change: usize,
-    /// By how many bytes it gets shorter.
+    /// Number of bytes by which it becomes shorter.
     pub(super) removed: i64,
 }
 

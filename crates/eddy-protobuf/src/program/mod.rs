@@ -1,4 +1,4 @@
-//! Field programs: what is taken from a message, checked in it and changed in it, in one walk.
+//! Field programs: extraction, checks and edits of a message in one walk.
 
 mod build;
 mod compile;

@@ -1,17 +1,17 @@
-//! A program as the walk runs it: for each message a table from tags to what is done.
+//! A compiled program: for each message a table from tags to operations.
 
 use super::edit::To;
 use super::rule::CompiledRuleTest;
 use crate::schema::{FieldType, Label, MessageId, NumberTable};
 use crate::wire::{FIXED32, FIXED64, LENGTH, VARINT};
 
-/// What a walk does with a message: immutable, shared between walks.
+/// Compiled operations of a walk on a message: immutable, shared between walks.
 #[derive(Debug)]
 pub struct WalkProgram {
     pub(super) message: MessageId,
-    /// The first is that of the outermost message.
+    /// The first node is that of the outermost message.
     pub(super) nodes: Box<[ProgramNode]>,
-    /// What is in the slots.
+    /// Types of the slots.
     pub(super) slots: Box<[SlotKind]>,
     pub(super) rules: Box<[ProgramRule]>,
     pub(super) texts: Box<[Box<[u8]>]>,
@@ -21,7 +21,7 @@ pub struct WalkProgram {
 }
 
 impl WalkProgram {
-    /// The message that it is for.
+    /// Returns the message type that it is for.
     pub fn message(&self) -> MessageId {
         self.message
     }
@@ -31,23 +31,23 @@ impl WalkProgram {
         self.has_edits
     }
 
-    /// Whether its edits keep all lengths, so that [`super::Walk::push_masked`] can make them.
+    /// Whether its edits keep all lengths, so that [`super::MessageWalk::push_masked`] can make them.
     pub fn is_streamable(&self) -> bool {
         self.is_streamable
     }
 
-    /// The type of what is in a slot.
+    /// Returns the type of a slot.
     ///
     /// # Panics
-    /// If `slot` is of another program that has more.
+    /// If `slot` is of another program that has more slots.
     pub fn kind(&self, slot: ValueSlot) -> FieldType {
         self.slot(slot).kind
     }
 
-    /// Whether a slot can have several values: its field is repeated, or below one that is.
+    /// Whether a slot can have several values: its field or one of its parents is repeated.
     ///
     /// # Panics
-    /// If `slot` is of another program that has more.
+    /// If `slot` is of another program that has more slots.
     pub fn is_repeated(&self, slot: ValueSlot) -> bool {
         self.slot(slot).is_repeated
     }
@@ -57,90 +57,90 @@ impl WalkProgram {
     }
 }
 
-/// Where a walk puts the values of a field.
+/// Slot for the extracted values of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ValueSlot(pub(super) u16);
 
-/// What is in a slot.
+/// Type of a slot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SlotKind {
     pub(super) kind: FieldType,
     pub(super) is_repeated: bool,
 }
 
-/// A rule, and its number among all.
+/// A rule with its number.
 #[derive(Debug)]
 pub(super) struct ProgramRule {
     pub(super) number: u16,
     pub(super) test: CompiledRuleTest,
 }
 
-/// What is done with the fields of a message.
+/// Operations on the fields of a message.
 #[derive(Debug)]
 pub(super) struct ProgramNode {
-    /// For each tag of one byte the operation plus one; 0 if the field is passed over.
+    /// For each one-byte tag, the operation plus one; 0 if the field is skipped.
     pub(super) table: Box<[u8; TAGS]>,
-    /// For each tag of one byte what is done on the short way.
+    /// For each one-byte tag, the fast path operation.
     pub(super) quick: Box<[Quick; TAGS]>,
-    /// Operations of all fields by number, for those that have longer tags.
+    /// Operations of all fields by number, for those with longer tags.
     pub(super) by_number: NumberTable,
     pub(super) ops: Box<[Op]>,
-    /// Fields that must be there: a bit and the rule's number.
+    /// Required fields: a bit and the rule's number.
     pub(super) required: Box<[(u8, u16)]>,
 }
 
-/// What is done with a value on the short way.
+/// Operation of the fast path on a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quick {
-    /// More than that way can do.
+    /// Not handled by the fast path.
     More,
-    /// It is passed over.
+    /// The value is skipped.
     Pass,
-    /// It is put into a slot.
+    /// The value is stored in a slot.
     Put { slot: ValueSlot, holds: Holds, checks_utf8: bool },
 }
 
 /// Which values of its field a slot holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
-    /// The last.
+    /// The last one.
     Last,
-    /// The last of each element of what is repeated around it.
+    /// The last one in each element of its repeated parent.
     LastOfEach,
     /// All.
     All,
 }
 
-/// What is done with a field.
+/// Operation on a field.
 #[derive(Clone, Debug)]
 pub(super) struct Op {
     pub(super) kind: FieldType,
     pub(super) label: Label,
     pub(super) wire_type: u8,
     pub(super) checks_utf8: bool,
-    /// Whether the values of a packed list are looked at, whatever is asked of them.
+    /// Whether the values of a packed list are checked even if no value is requested.
     pub(super) checks_list: bool,
-    /// Whether the default is as if it were absent.
+    /// Whether the default counts as absent.
     pub(super) is_implicit: bool,
     pub(super) slot: Option<ValueSlot>,
     pub(super) holds: Holds,
-    /// Slots that forget their values, because another member of the oneof is set.
+    /// Slots that are cleared, because another member of the oneof is set.
     pub(super) forget: Box<[ValueSlot]>,
-    /// Slots below: of a repeated field they begin an element, of the entry of a map they are replaced with it.
+    /// Slots below: a repeated field begins a new element in them, a map entry replaces them.
     pub(super) below: Box<[ValueSlot]>,
-    /// What is done with the fields of the message that it is.
+    /// Index of the node for the fields of the message in this field.
     pub(super) child: Option<u32>,
     pub(super) rules: Box<[u16]>,
     pub(super) edit: Option<To>,
-    /// The bit of a field that must be there.
+    /// Bit of a required field.
     pub(super) required: Option<u8>,
-    /// What is done with a value of the field's own wire type on the short way.
+    /// Fast path operation on a value of the field's own wire type.
     pub(super) quick: Quick,
-    /// What is done with entries of a map by their key, in the form the key has on the wire.
+    /// Operations on map entries by key, in the wire form of the key.
     pub(super) entries: Box<[(MapKey, Self)]>,
 }
 
-/// The key of a map.
+/// Key of a map entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum MapKey {
     Text(Box<[u8]>),
@@ -149,7 +149,7 @@ pub(super) enum MapKey {
 }
 
 impl Op {
-    /// The short way, if a value is only put into a slot.
+    /// Returns the fast path operation, if a value is only stored in a slot.
     pub(super) fn quick(&self) -> Quick {
         let is_more = self.kind.message().is_some()
             || self.edit.is_some()
@@ -162,14 +162,14 @@ impl Op {
         }
     }
 
-    /// Whether a string or bytes have to be known whole.
+    /// Whether strings or bytes must be complete.
     pub(super) fn needs_whole(&self) -> bool {
         self.slot.is_some() || !self.rules.is_empty() || !self.entries.is_empty()
     }
 }
 
 impl ProgramNode {
-    /// The operation of a field with a tag, and its index.
+    /// Returns the operation of a field with a tag, and its index.
     #[inline]
     pub(super) fn op(&self, tag: u64, number: u32) -> Option<(usize, &Op)> {
         let place = usize::try_from(tag).ok().and_then(|tag| self.table.get(tag));
@@ -181,7 +181,7 @@ impl ProgramNode {
         self.ops.get(index).map(|op| (index, op))
     }
 
-    /// What is done on the short way with a tag of two bytes.
+    /// Returns the fast path operation for a two-byte tag.
     #[inline]
     pub(super) fn quick_of(&self, tag: u16) -> Quick {
         if let Some(quick) = self.quick.get(usize::from(tag)) {
@@ -197,15 +197,15 @@ impl ProgramNode {
     }
 }
 
-/// The short way of a tag that nothing is asked of: groups have no length to pass over.
+/// Returns the fast path operation for a tag without operation: groups have no length by which they could be skipped.
 pub(super) fn quick_pass(tag: u16) -> Quick {
     const PASSED: [u8; 4] = [VARINT, FIXED64, LENGTH, FIXED32];
     let is_passed = tag >> 3 != 0 && PASSED.iter().any(|wire_type| u16::from(*wire_type) == tag & 7);
     if is_passed { Quick::Pass } else { Quick::More }
 }
 
-/// How many tags have one byte.
+/// Number of one-byte tags.
 pub(super) const TAGS: usize = 128;
 
-/// A tag that has to be looked up by number.
+/// A tag that must be looked up by number.
 pub(super) const LONG: u8 = u8::MAX;

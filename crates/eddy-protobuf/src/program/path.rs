@@ -1,17 +1,17 @@
-//! Paths: names with dots between, keys of maps in brackets.
+//! Field paths: names separated by dots, map keys in brackets.
 
 use super::error::ProgramError;
 
 /// A step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FieldPathStep {
-    /// A field, by its name in JSON or as declared; an extension with its brackets.
+    /// A field, by its JSON name or declared name; an extension with its brackets.
     Field(String),
-    /// The entry of a map with this key.
+    /// The map entry with this key.
     Key(String),
 }
 
-/// Takes a path apart.
+/// Parses a path.
 pub(super) fn parse(path: &str) -> Result<Vec<FieldPathStep>, ProgramError> {
     let problem = |at, problem| Err(ProgramError::Syntax { path: path.to_owned(), at, problem });
     let mut steps = Vec::new();
@@ -55,7 +55,7 @@ pub(super) fn parse(path: &str) -> Result<Vec<FieldPathStep>, ProgramError> {
     }
 }
 
-/// A text in quotes, in which a backslash stands before quotes and backslashes; with its length.
+/// Parses a quoted text, in which quotes and backslashes are escaped by a backslash; returns it with its length.
 fn quoted(text: &str) -> Option<(String, usize)> {
     let mut key = String::new();
     let mut letters = text.char_indices().skip(1);

@@ -1,4 +1,4 @@
-//! The short way: items that are whole and of which little is asked.
+//! Fast path: complete items that are skipped or stored without further checks.
 
 use super::engine::WalkEngine;
 use super::node::{ProgramNode, Quick};
@@ -8,8 +8,8 @@ use crate::fault::ProtobufError;
 use crate::wire::{FIXED64, LENGTH, VARINT, WireRead, read_varint};
 
 impl WalkEngine {
-    /// Reads items from a place of the window on that are passed over or only put into a slot; answers with the place of the
-    /// first that asks for more or is not whole, which the long way finds out again.
+    /// Reads items from an offset of the window that are skipped or only stored in a slot. Returns the offset of the
+    /// first item that needs more or is incomplete, which the slow path parses again.
     #[inline]
     pub(super) fn run_quick(
         &mut self,
@@ -44,7 +44,8 @@ impl WalkEngine {
     }
 }
 
-/// The tag at a place: what is done with it, its wire type, and the place behind it; none if more is asked of it.
+/// Returns the fast path operation of the tag at an offset, its wire type, and the offset after it; `None` if the
+/// fast path does not handle it.
 #[inline]
 fn tag(node: &ProgramNode, window: &[u8], at: usize) -> Option<(Quick, u8, usize)> {
     let (quick, wire_type, behind) = match window.get(at..)? {
@@ -58,11 +59,11 @@ fn tag(node: &ProgramNode, window: &[u8], at: usize) -> Option<(Quick, u8, usize
     (quick != Quick::More).then_some((quick, wire_type, behind))
 }
 
-/// The bytes at a place with their length before them, and the place behind them.
+/// Returns the length-prefixed bytes at an offset, and the offset after them.
 #[inline]
 fn sized(window: &[u8], at: usize) -> Option<(&[u8], usize)> {
     let (rest, length) = match window.get(at..)? {
-        // Most have one byte: measured, this is faster than leaving it to what reads numbers.
+        // Most lengths have one byte: measured, this is faster than calling the varint decoder.
         [length, rest @ ..] if *length < 0x80 => (rest, usize::from(*length)),
         body => match read_varint(body) {
             Ok(WireRead::Done(length, bytes)) => (body.get(bytes..)?, usize::try_from(length).ok()?),
@@ -73,7 +74,7 @@ fn sized(window: &[u8], at: usize) -> Option<(&[u8], usize)> {
     Some((bytes, window.len() - rest.len() + length))
 }
 
-/// The number at a place, and the place behind it.
+/// Returns the number at an offset, and the offset after it.
 #[inline]
 fn number(window: &[u8], at: usize, wire_type: u8) -> Option<(u64, usize)> {
     let body = window.get(at..)?;

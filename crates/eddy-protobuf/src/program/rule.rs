@@ -1,51 +1,51 @@
-//! Rules: what values must be.
+//! Rules that values must satisfy.
 
 use regex_automata::dfa::{Automaton, dense};
 use regex_automata::{Anchored, Input};
 
 use crate::schema::FieldType;
 
-/// What must hold for a field.
+/// Condition on a field.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum RuleTest {
-    /// It is there, wherever its message is; without presence, it is not the default.
+    /// The field is present wherever its message is; without presence, it does not have the default.
     Present,
-    /// A string or bytes are UTF-8, whatever the schema asks for.
+    /// A string or bytes are UTF-8, whether the schema requires it or not.
     Utf8,
-    /// A string or bytes have so many bytes.
+    /// A string or bytes have a length in bytes within a range.
     Bytes {
-        /// At least.
+        /// Minimum.
         min: usize,
-        /// At most.
+        /// Maximum.
         max: usize,
     },
-    /// A string has so many characters.
+    /// A string has a number of characters within a range.
     Characters {
-        /// At least.
+        /// Minimum.
         min: usize,
-        /// At most.
+        /// Maximum.
         max: usize,
     },
-    /// An integer or the number of an enum is in a range.
+    /// An integer or enum number is in a range.
     Integer {
-        /// At least.
+        /// Minimum.
         min: i128,
-        /// At most.
+        /// Maximum.
         max: i128,
     },
-    /// A `float` or `double` is in a range, and a number.
+    /// A `float` or `double` is in a range, and not NaN.
     Number {
-        /// At least.
+        /// Minimum.
         min: f64,
-        /// At most.
+        /// Maximum.
         max: f64,
     },
-    /// A string has a part that a regular expression matches; `^` and `$` bind it to the ends.
+    /// A part of a string matches a regular expression; `^` and `$` anchor it.
     Pattern(String),
 }
 
-/// A rule made ready.
+/// A compiled rule.
 #[derive(Debug)]
 pub(super) enum CompiledRuleTest {
     Utf8,
@@ -57,7 +57,7 @@ pub(super) enum CompiledRuleTest {
 }
 
 impl CompiledRuleTest {
-    /// Whether bytes are as they must be.
+    /// Whether bytes satisfy the rule.
     pub(super) fn holds_for_bytes(&self, bytes: &[u8]) -> bool {
         match self {
             Self::Utf8 => bytes.is_ascii() || std::str::from_utf8(bytes).is_ok(),
@@ -73,7 +73,7 @@ impl CompiledRuleTest {
         }
     }
 
-    /// Whether a number is as it must be.
+    /// Whether a number satisfies the rule.
     #[expect(clippy::cast_possible_truncation, reason = "32 bits on the wire are the low half of a varint")]
     pub(super) fn holds_for_number(&self, kind: FieldType, raw: u64) -> bool {
         match self {
@@ -90,7 +90,7 @@ impl CompiledRuleTest {
     }
 }
 
-/// The integer that a value on the wire is.
+/// Returns the integer of a value on the wire.
 #[expect(clippy::cast_possible_truncation, reason = "32 bits on the wire are the low half of a varint")]
 pub(super) fn integer(kind: FieldType, raw: u64) -> i128 {
     let unzigzag = |value: u64| (value >> 1).cast_signed() ^ -(value & 1).cast_signed();
@@ -104,7 +104,7 @@ pub(super) fn integer(kind: FieldType, raw: u64) -> i128 {
     }
 }
 
-/// Compiles a pattern, or says why it can't be.
+/// Compiles a pattern, or returns an error text.
 pub(super) fn compile(pattern: &str) -> Result<CompiledRuleTest, String> {
     let config = dense::Config::new()
         .dfa_size_limit(Some(PATTERN_BYTES_MAX))
@@ -122,5 +122,5 @@ pub(super) fn compile(pattern: &str) -> Result<CompiledRuleTest, String> {
     })
 }
 
-/// Of an automaton, and of what it takes to make one.
+/// Maximum size of an automaton, and of the memory to build it.
 const PATTERN_BYTES_MAX: usize = 4 << 20;

@@ -1,28 +1,28 @@
-//! Where values are kept while a message is walked.
+//! Storage of the values found by a walk.
 
 use super::node::{Holds, SlotKind, ValueSlot, WalkProgram};
 use crate::fault::ProtobufErrorKind;
 use crate::limits::ProtobufLimits;
 
-/// A value, or where it is.
+/// A value, or its position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cell {
-    /// A number as it is on the wire; of a string, bytes or message, where it begins in what is held, or [`IN_MESSAGE`].
+    /// A number as on the wire; for a string, bytes or message, the offset in the held bytes, or [`IN_MESSAGE`].
     pub(super) raw: u64,
     pub(super) offset: u64,
     pub(super) length: u32,
-    /// The walk that it is of, where it is the only one of its slot.
+    /// The walk that it belongs to, for the only cell of a slot.
     walk: u32,
 }
 
 impl Cell {
-    /// A number.
+    /// Creates a cell for a number.
     #[inline]
     pub(super) fn number(raw: u64, offset: u64) -> Self {
         Self { raw, offset, length: 0, walk: 0 }
     }
 
-    /// Bytes of the message.
+    /// Creates a cell for bytes of the message.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "lengths have 31 bits")]
     pub(super) fn bytes(offset: u64, length: usize) -> Self {
@@ -33,29 +33,29 @@ impl Cell {
 /// The bytes of a value are in the message, at its offset.
 pub(super) const IN_MESSAGE: u64 = u64::MAX;
 
-/// Cells of one slot that can have several.
+/// Cells of a slot that can have several.
 #[derive(Clone, Debug, Default)]
 struct SlotCells {
     cells: Vec<Cell>,
-    /// Where the element that is read begins.
+    /// Index of the first cell of the current element.
     element: usize,
 }
 
-/// Values of all slots; used again without giving its memory back.
+/// Values of all slots; its memory is reused.
 #[derive(Debug)]
 pub(super) struct SlotStore {
-    /// The cell of each slot that has one at most; it is there if it is of this walk.
+    /// The cell of each single-valued slot; valid if it belongs to this walk.
     single: Vec<Cell>,
-    /// Cells of the other slots; none at all if there are no others.
+    /// Cells of the other slots; empty if there are no others.
     several: Vec<SlotCells>,
-    /// Whether slots are of strings, bytes or messages.
+    /// Whether each slot has strings, bytes or messages.
     has_bytes: Box<[bool]>,
     walk: u32,
     held: Vec<u8>,
 }
 
 impl SlotStore {
-    /// For the slots of a program.
+    /// Creates a store for the slots of a program.
     pub(super) fn new(program: &WalkProgram) -> Self {
         let is_repeated = |slot: &SlotKind| slot.is_repeated;
         let several = if program.slots.iter().any(is_repeated) { program.slots.len() } else { 0 };
@@ -68,7 +68,7 @@ impl SlotStore {
         }
     }
 
-    /// Forgets all values.
+    /// Clears all values.
     #[inline]
     pub(super) fn clear(&mut self) {
         self.walk = self.walk.wrapping_add(1);
@@ -96,7 +96,7 @@ impl SlotStore {
         &self.held
     }
 
-    /// Puts a value into a slot, after the others or in their place.
+    /// Stores a value in a slot, after the others or in their place.
     #[inline]
     pub(super) fn put(
         &mut self,
@@ -136,7 +136,7 @@ impl SlotStore {
         Ok(())
     }
 
-    /// Forgets the values of the element that is read.
+    /// Clears the values of the current element.
     pub(super) fn forget(&mut self, slots: &[ValueSlot]) {
         for slot in slots {
             let place = usize::from(slot.0);
@@ -158,7 +158,7 @@ impl SlotStore {
         }
     }
 
-    /// Keeps what of `window`, which begins at `base`, is still only there.
+    /// Copies values that are only in `window`, which begins at `base`.
     pub(super) fn hold_window(
         &mut self,
         window: &[u8],
@@ -174,7 +174,7 @@ impl SlotStore {
         }
         for (slot, _) in several.iter_mut().zip(has_bytes.iter()).filter(|(_, has_bytes)| **has_bytes) {
             let mut cells = slot.cells.iter_mut().rev();
-            // What came before was kept before.
+            // Earlier values were copied before.
             while let Some(cell) = cells.next()
                 && window.keep(cell)?
             {}
@@ -183,7 +183,7 @@ impl SlotStore {
     }
 }
 
-/// Bytes that will not be there any more, and where what is wanted of them is kept.
+/// Bytes that are about to expire, and the buffer to which requested values are copied.
 struct ExpiringWindow<'w> {
     bytes: &'w [u8],
     base: u64,
@@ -192,7 +192,7 @@ struct ExpiringWindow<'w> {
 }
 
 impl ExpiringWindow<'_> {
-    /// Keeps the bytes of a cell; whether they are of this window.
+    /// Copies the bytes of a cell; returns whether they are in this window.
     #[inline]
     fn keep(&mut self, cell: &mut Cell) -> Result<bool, ProtobufErrorKind> {
         if cell.raw != IN_MESSAGE {

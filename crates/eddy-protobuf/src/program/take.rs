@@ -1,4 +1,4 @@
-//! What is done with a field that a program asks for.
+//! Operations on fields that a program refers to.
 
 use super::edit::To;
 use super::engine::{Ongoing, WalkEngine, WalkFieldHead};
@@ -11,7 +11,7 @@ use crate::schema::{FieldType, Label};
 use crate::wire::{FIXED32, FIXED64, GROUP_START, Items, LENGTH, WireRead, WireValue, front, read_varint};
 
 impl WalkEngine {
-    /// Goes on with what the last piece has left open; answers with how much was read.
+    /// Continues the item left open by the last piece; returns how many bytes were read.
     pub(super) fn go_on(&mut self, program: &WalkProgram, rest: &[u8]) -> Result<usize, ProtobufError> {
         match self.ongoing {
             Ongoing::None => Ok(0),
@@ -43,7 +43,7 @@ impl WalkEngine {
         }
     }
 
-    /// Takes a field; answers with how much of `behind` it took.
+    /// Handles a field; returns how many bytes of `behind` were consumed.
     #[inline]
     pub(super) fn take(
         &mut self,
@@ -78,7 +78,7 @@ impl WalkEngine {
         self.take_ahead(program, (index, op), head)
     }
 
-    /// Takes a field whose bytes are yet to come, or are walked as they come.
+    /// Handles a field whose bytes are not available yet, or are walked as they arrive.
     fn take_ahead(
         &mut self,
         program: &WalkProgram,
@@ -103,7 +103,7 @@ impl WalkEngine {
         Ok(0)
     }
 
-    /// Begins a message with its length before it.
+    /// Begins a length-prefixed message.
     fn enter(&mut self, op: &Op, child: u32, head: WalkFieldHead) -> Result<(), ProtobufError> {
         if op.label != Label::Singular {
             self.store.begin(&op.below);
@@ -114,7 +114,7 @@ impl WalkEngine {
         self.push(frame)
     }
 
-    /// A number, or a group.
+    /// Handles a number or a group.
     #[inline]
     fn take_unsized(
         &mut self,
@@ -162,7 +162,7 @@ impl WalkEngine {
         Ok(())
     }
 
-    /// A value with a length that is known whole.
+    /// Handles a complete length-delimited value.
     #[inline]
     fn take_whole(
         &mut self,
@@ -198,7 +198,7 @@ impl WalkEngine {
         }
     }
 
-    /// A message that is known whole.
+    /// Handles a complete message.
     fn take_nested(
         &mut self,
         program: &WalkProgram,
@@ -219,7 +219,7 @@ impl WalkEngine {
         Ok(())
     }
 
-    /// Begins a packed list, whose values are taken as they come.
+    /// Begins a packed list, whose values are handled as they arrive.
     fn enter_packed(
         &mut self,
         program: &WalkProgram,
@@ -234,13 +234,13 @@ impl WalkEngine {
         }
         let mut frame = WalkFrame::new(self.top.node, head.after, head.end());
         frame.packed = Some(index);
-        // It is no level of nesting: there is nothing in it.
+        // It does not count as a nesting level, because it cannot contain one.
         self.stack.push(self.top);
         self.top = frame;
         Ok(())
     }
 
-    /// Takes a value of a packed list; 0 if the window ends within it.
+    /// Handles a value of a packed list; returns 0 if the window ends within it.
     pub(super) fn take_packed(
         &mut self,
         program: &WalkProgram,
@@ -264,7 +264,7 @@ impl WalkEngine {
         Ok(bytes)
     }
 
-    /// An entry of a map, of whose values some are asked for by their key.
+    /// Handles a map entry, where some values are requested by key.
     fn take_entry(
         &mut self,
         program: &WalkProgram,
@@ -285,7 +285,7 @@ impl WalkEngine {
             }
         }
         let Some((_, wanted)) = op.entries.iter().find(|(wanted, _)| wanted.is(key)) else { return Ok(()) };
-        // The last entry with a key replaces what came before.
+        // The last entry with a key replaces earlier ones.
         self.store.forget(&wanted.below);
         if wanted.edit == Some(To::Nothing) {
             return self.change(program, head.start, head.end(), To::Nothing);
@@ -322,7 +322,7 @@ impl WalkEngine {
             WireValue::Fixed64(value) => (value, &[][..], 8),
             WireValue::Fixed32(value) => (u64::from(value), &[][..], 4),
             WireValue::Bytes(bytes) => (bytes.len() as u64, bytes, varint_bytes(behind)),
-            // Values of maps are no groups.
+            // Map values are never groups.
             WireValue::Group(_) => return Ok(()),
         };
         let behind_tag = start + tag_bytes as u64;
@@ -337,7 +337,7 @@ impl WalkEngine {
         self.take_unsized(program, op, head)
     }
 
-    /// A value that is absent of an entry that is there: the default.
+    /// Handles the absent value of a present entry: the default.
     fn take_default(
         &mut self,
         program: &WalkProgram,
@@ -353,7 +353,7 @@ impl WalkEngine {
         put.map_err(|kind| ProtobufError::new(head.end(), kind))
     }
 
-    /// Changes a field.
+    /// Edits a field.
     fn edit(&mut self, program: &WalkProgram, head: WalkFieldHead, to: To) -> Result<(), ProtobufError> {
         match to {
             To::Nothing => self.change(program, head.start, head.end(), to),
@@ -365,7 +365,7 @@ impl WalkEngine {
 }
 
 impl Op {
-    /// Whether a value on the wire can be of this field.
+    /// Whether a value of this wire type can belong to this field.
     #[inline]
     fn accepts(&self, wire_type: u8) -> bool {
         wire_type == self.wire_type
@@ -374,7 +374,7 @@ impl Op {
 }
 
 impl MapKey {
-    /// Whether a key on the wire is this one; an absent key is the default.
+    /// Whether a key on the wire equals this one; an absent key has the default.
     fn is(&self, item: Option<WireValue<'_>>) -> bool {
         match (self, item) {
             (Self::Text(text), Some(WireValue::Bytes(bytes))) => **text == *bytes,

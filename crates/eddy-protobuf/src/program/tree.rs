@@ -1,4 +1,4 @@
-//! Paths put together: for each field what is asked of it, and of what is below.
+//! Tree of all paths of a program: the operations on each field, and on the fields below it.
 
 use super::edit::To;
 use super::error::ProgramError;
@@ -6,53 +6,53 @@ use super::node::{MapKey, ValueSlot};
 use super::path::{FieldPathStep, parse};
 use crate::schema::{FieldDescriptor, FieldType, Label, MessageId, Schema};
 
-/// Fields of a message that paths go through or end at, by their index.
+/// Fields of a message that paths go through or end at, by index.
 #[derive(Debug, Default)]
 pub(super) struct FieldPathTree {
     pub(super) branches: Vec<(u16, Branch)>,
 }
 
-/// A field.
+/// Operations on a field.
 #[derive(Debug, Default)]
 pub(super) struct Branch {
     pub(super) leaf: Leaf,
-    /// Entries of a map.
+    /// Map entries.
     pub(super) entries: Vec<(MapKey, Self)>,
-    /// Fields of the message that it is.
+    /// Fields of the message in this field.
     pub(super) tree: FieldPathTree,
 }
 
-/// What is asked of a field itself.
+/// Operations on the field itself.
 #[derive(Debug, Default)]
 pub(super) struct Leaf {
     pub(super) slot: Option<ValueSlot>,
     pub(super) rules: Vec<u16>,
-    /// The number of the rule that it must be there.
+    /// Number of the rule that requires the field.
     pub(super) required: Option<u16>,
     pub(super) edit: Option<To>,
 }
 
-/// Where a path ends.
+/// End of a path.
 pub(super) struct FieldPathEnd<'t, 's> {
     pub(super) leaf: &'t mut Leaf,
     pub(super) field: &'s FieldDescriptor,
     pub(super) message: MessageId,
-    /// Whether it is the value of an entry.
+    /// Whether it is the value of a map entry.
     pub(super) is_of_key: bool,
-    /// Whether there is a key anywhere in the path.
+    /// Whether the path has a key.
     pub(super) has_key: bool,
-    /// Whether the field, or one that the path goes through, can be there several times.
+    /// Whether the field, or one on the path, is repeated.
     pub(super) is_repeated: bool,
 }
 
 impl Branch {
-    /// All slots of the field and below it.
+    /// Appends all slots of the field and below it.
     pub(super) fn slots(&self, slots: &mut Vec<ValueSlot>) {
         slots.extend(self.leaf.slot);
         self.slots_below(slots);
     }
 
-    /// All slots below the field.
+    /// Appends all slots below the field.
     pub(super) fn slots_below(&self, slots: &mut Vec<ValueSlot>) {
         self.entries.iter().for_each(|(_, entry)| entry.slots(slots));
         self.tree.branches.iter().for_each(|(_, branch)| branch.slots(slots));
@@ -79,7 +79,7 @@ impl FieldPathTree {
         &mut self.branches.get_mut(at).expect("the branch is there").1
     }
 
-    /// The place of a path, made if it is new.
+    /// Returns the end of a path, creating it if necessary.
     pub(super) fn locate<'t, 's>(
         &'t mut self,
         schema: &'s Schema,
@@ -134,7 +134,7 @@ impl Branch {
     }
 }
 
-/// The value of a map's entries, and a key as the map has it.
+/// Returns the value field of a map's entries, and a key in the map's key type.
 fn resolve_key<'s>(
     schema: &'s Schema,
     field: &FieldDescriptor,

@@ -1,4 +1,4 @@
-//! The walk of a program over messages.
+//! Walk of a program over messages.
 
 use std::sync::Arc;
 
@@ -10,42 +10,42 @@ use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::limits::ProtobufLimits;
 use crate::wire::Joint;
 
-/// Runs a program over one message after the other, which come whole or in pieces.
+/// Runs a program over one message after the other, as a whole or in pieces.
 ///
 /// # Cost
-/// One pass; no allocation once its buffers have grown. Values of a message that comes whole are not copied.
+/// One pass; no allocation once its buffers have grown. Values of a message that is passed as a whole are not copied.
 #[derive(Debug)]
 pub struct MessageWalk {
     program: Arc<WalkProgram>,
     engine: WalkEngine,
     joint: Joint,
     state: WalkState,
-    /// The message, where it will be rewritten.
+    /// The message, if it is rewritten.
     retained: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WalkState {
     Idle,
-    /// A message comes in pieces.
+    /// A message arrives in pieces.
     Reading,
-    /// A message comes in pieces and is masked as it passes.
+    /// A message arrives in pieces and is masked as it passes.
     Masking,
     Complete,
     Failed,
 }
 
 impl MessageWalk {
-    /// For messages of the program's type.
+    /// Creates a walk for messages of the program's type.
     pub fn new(program: Arc<WalkProgram>, limits: ProtobufLimits) -> Self {
         let engine = WalkEngine::new(&program, limits);
         Self { program, engine, joint: Joint::default(), state: WalkState::Idle, retained: Vec::new() }
     }
 
-    /// The values of a whole message. What was pushed of another is forgotten.
+    /// Returns the values of a whole message. Pushed bytes of another one are discarded.
     ///
     /// # Errors
-    /// [`Fault`] where the message is malformed, or a rule does not hold.
+    /// [`ProtobufError`] if the message is malformed, or a rule does not hold.
     #[inline]
     pub fn extract<'v>(&'v mut self, message: &'v [u8]) -> Result<Values<'v>, ProtobufError> {
         self.reset();
@@ -54,10 +54,10 @@ impl MessageWalk {
         Ok(Values { program: &self.program, store: &self.engine.store, message })
     }
 
-    /// Appends a whole message as the program's edits make it; its values are those before.
+    /// Appends a whole message with the program's edits; the returned values are those before the edits.
     ///
     /// # Errors
-    /// As [`Walk::extract`]; then nothing was appended.
+    /// As [`MessageWalk::extract`]; then nothing was appended.
     pub fn rewrite<'v>(
         &'v mut self,
         message: &'v [u8],
@@ -70,10 +70,11 @@ impl MessageWalk {
         Ok(Values { program: &self.program, store: &self.engine.store, message })
     }
 
-    /// Takes the next piece of a message. If the program has edits, the message is kept for [`Walk::write`].
+    /// Takes the next piece of a message. If the program has edits, the message is retained for
+    /// [`MessageWalk::write`].
     ///
     /// # Errors
-    /// As [`Walk::extract`]; then the message is lost, [`Walk::reset`] begins another.
+    /// As [`MessageWalk::extract`]; then the message is discarded, and [`MessageWalk::reset`] begins another.
     pub fn push(&mut self, piece: &[u8]) -> Result<(), ProtobufError> {
         self.begin(WalkState::Reading)?;
         let pushed = self.push_piece(piece);
@@ -97,12 +98,13 @@ impl MessageWalk {
         })
     }
 
-    /// Takes the next piece of a message and appends it, masked. Of its last bytes up to 19 may follow with the next piece.
+    /// Takes the next piece of a message and appends it, masked. Up to 19 of its last bytes may be appended with the
+    /// next piece.
     ///
     /// # Errors
-    /// As [`Walk::extract`]. What was appended of the message before is out already.
+    /// As [`MessageWalk::extract`]. Bytes appended earlier cannot be taken back.
     /// # Panics
-    /// If the program's edits change lengths, which [`Program::is_streamable`] tells.
+    /// If the program's edits change lengths; see [`WalkProgram::is_streamable`].
     pub fn push_masked(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), ProtobufError> {
         assert!(self.program.is_streamable, "edits that change lengths need the whole message");
         self.begin(WalkState::Masking)?;
@@ -134,13 +136,13 @@ impl MessageWalk {
         Ok(())
     }
 
-    /// Ends the message; its values.
+    /// Ends the message and returns its values.
     ///
     /// # Errors
-    /// As [`Walk::extract`]; [`FaultKind::Truncated`] if the message is not complete.
+    /// As [`MessageWalk::extract`]; [`ProtobufErrorKind::Truncated`] if the message is not complete.
     pub fn finish(&mut self) -> Result<Values<'_>, ProtobufError> {
         if self.state == WalkState::Idle {
-            // A message without a byte is one.
+            // An empty message is valid.
             self.begin(WalkState::Reading)?;
         }
         if !matches!(self.state, WalkState::Reading | WalkState::Masking) {
@@ -155,13 +157,13 @@ impl MessageWalk {
         Ok(Values { program: &self.program, store: &self.engine.store, message: &[] })
     }
 
-    /// Appends the message that was pushed and is complete, as the program's edits make it.
+    /// Appends the complete, pushed message with the program's edits.
     pub fn write(&self, out: &mut Vec<u8>) {
         debug_assert_eq!(self.state, WalkState::Complete, "the message is complete");
         apply(&self.retained, &self.engine.changes, &self.program.texts, out);
     }
 
-    /// Forgets the message; the next begins.
+    /// Discards the message; the next one begins.
     #[inline]
     pub fn reset(&mut self) {
         self.state = WalkState::Idle;
@@ -179,7 +181,7 @@ impl MessageWalk {
     }
 }
 
-/// Keeps values that are only in the window.
+/// Copies values that are only in the window.
 fn hold(engine: &mut WalkEngine, window: &[u8], base: u64) -> Result<(), ProtobufError> {
     engine
         .store
@@ -187,7 +189,7 @@ fn hold(engine: &mut WalkEngine, window: &[u8], base: u64) -> Result<(), Protobu
         .map_err(|kind| ProtobufError::new(engine.base, kind))
 }
 
-/// Masks what lies at `base` of the message, and keeps changes that go on behind it.
+/// Masks the bytes at `base` of the message, and keeps changes that extend beyond them.
 fn mask(engine: &mut WalkEngine, base: u64, bytes: &mut [u8]) {
     let base = usize::try_from(base).unwrap_or(usize::MAX);
     let end = base + bytes.len();

@@ -1,20 +1,20 @@
-//! Enums.
+//! Enum descriptors.
 
 use super::lookup::NameTable;
 
-/// An enum of a [`super::Schema`].
+/// Identifier of an enum of a [`super::Schema`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EnumId(pub(crate) u32);
 
-/// An enum and its values.
+/// An enum with its values.
 #[derive(Debug)]
 pub struct Enumeration {
     pub(crate) name: Box<str>,
-    /// In the order they are declared.
+    /// In the order of declaration.
     pub(crate) values: Box<[(Box<str>, i32)]>,
-    /// Of each number, the value declared first; by number.
+    /// For each number, the value declared first; sorted by number.
     by_number: Box<[(i32, u16)]>,
-    /// Where the numbers from 0 on have no gaps, this many are found by index.
+    /// Number of values that are found by index: the numbers from 0 on without gaps.
     dense: usize,
     by_name: NameTable,
     pub(crate) is_closed: bool,
@@ -30,7 +30,7 @@ impl Enumeration {
         by_number.sort_unstable();
         by_number.dedup_by_key(|(number, _)| *number);
         if let Some(first) = by_number.iter().position(|(number, _)| *number == 0) {
-            // From 0 on first, so that they are found by index; what is negative goes behind.
+            // Numbers from 0 on come first, so that they are found by index; negative ones follow.
             by_number.rotate_left(first);
         }
         let dense = by_number.iter().zip(0..).take_while(|((number, _), at)| number == at).count();
@@ -41,22 +41,22 @@ impl Enumeration {
         Self { name, values, by_number: by_number.into(), dense, by_name, is_closed, is_null }
     }
 
-    /// The full name.
+    /// Returns the full name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether numbers without a name are no values of it, as in proto2.
+    /// Whether numbers without a name are invalid, as in proto2.
     pub fn is_closed(&self) -> bool {
         self.is_closed
     }
 
-    /// Names and numbers in the order they are declared.
+    /// Returns names and numbers in the order of declaration.
     pub fn values(&self) -> impl Iterator<Item = (&str, i32)> {
         self.values.iter().map(|(name, number)| (&**name, *number))
     }
 
-    /// The name of a number, the one declared first if it has several.
+    /// Returns the name of a number, the one declared first if there are several.
     pub fn name_of(&self, number: i32) -> Option<&str> {
         let at = match usize::try_from(number) {
             Ok(at) if at < self.dense => at,
@@ -66,7 +66,7 @@ impl Enumeration {
         self.values.get(usize::from(*value)).map(|(name, _)| &**name)
     }
 
-    /// The number of a name.
+    /// Returns the number of a name.
     pub fn number_of(&self, name: &[u8]) -> Option<i32> {
         let value = |index: u16| self.values.get(usize::from(index));
         let index = self

@@ -1,101 +1,101 @@
-//! Why descriptors were refused.
+//! Errors in descriptors.
 
 use crate::fault::ProtobufError;
 
-/// What is wrong with a `FileDescriptorSet`; every variant names the file, and the message and field where there is one.
+/// Error in a `FileDescriptorSet`; every variant names the file, and the message and field if there is one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError {
-    /// The bytes are no `FileDescriptorSet`.
+    /// The bytes are not a `FileDescriptorSet`.
     #[error(
         "the descriptors can't be read: {fault}; they should be a FileDescriptorSet, as `protoc --include_imports --descriptor_set_out` writes it"
     )]
     Malformed {
-        /// What and where.
+        /// The error with its position.
         fault: ProtobufError,
     },
     /// A file is in the set twice with different content.
     #[error("file \"{file}\" is in the descriptors twice, and differs")]
     FileTwice {
-        /// Its path.
+        /// Path of the file.
         file: String,
     },
-    /// Two things have one name.
+    /// A name is defined twice.
     #[error("file \"{file}\" defines \"{name}\", which is defined already")]
     NameTwice {
-        /// Where the second is.
+        /// File of the second definition.
         file: String,
-        /// The full name.
+        /// Full name.
         name: String,
     },
-    /// A type that is nowhere in the set.
+    /// The set lacks the type of a field.
     #[error(
         "file \"{file}\": field \"{field}\" of \"{message}\" has type \"{missing}\", which the descriptors lack; include imports (`protoc --include_imports`)"
     )]
     TypeMissing {
-        /// The file.
+        /// Path of the file.
         file: String,
-        /// The full name of the message.
+        /// Full name of the message.
         message: String,
-        /// The name of the field.
+        /// Name of the field.
         field: String,
-        /// The type it names.
+        /// Name of the missing type.
         missing: String,
     },
-    /// A method whose request or response is nowhere in the set.
+    /// The set lacks the request or response type of a method.
     #[error(
         "file \"{file}\": method \"{method}\" of \"{service}\" has type \"{missing}\", which the descriptors lack; include imports (`protoc --include_imports`)"
     )]
     MethodTypeMissing {
-        /// The file.
+        /// Path of the file.
         file: String,
-        /// The full name of the service.
+        /// Full name of the service.
         service: String,
-        /// The name of the method.
+        /// Name of the method.
         method: String,
-        /// The type it names.
+        /// Name of the missing type.
         missing: String,
     },
-    /// A field that can't be.
+    /// An invalid field.
     #[error("file \"{file}\": field \"{field}\" of \"{message}\": {problem}")]
     Field {
-        /// The file.
+        /// Path of the file.
         file: String,
-        /// The full name of the message.
+        /// Full name of the message.
         message: String,
-        /// The name of the field.
+        /// Name of the field.
         field: String,
-        /// What is wrong.
+        /// Description of the problem.
         problem: &'static str,
     },
-    /// More messages, fields or values than the tables can number.
+    /// More messages, fields or values than the tables can index.
     #[error("file \"{file}\": \"{name}\" has more than {max} {what}")]
     TooMany {
-        /// The file.
+        /// Path of the file.
         file: String,
-        /// What holds them.
+        /// Name of the container.
         name: String,
-        /// Of what.
+        /// Kind of items.
         what: &'static str,
         /// The limit.
         max: usize,
     },
-    /// An edition that is not known.
+    /// An unsupported edition.
     #[error(
         "file \"{file}\" is of edition {edition}, which is not known; known are proto2, proto3, 2023 and 2024"
     )]
     Edition {
-        /// The file.
+        /// Path of the file.
         file: String,
-        /// Its number.
+        /// Edition number.
         edition: u64,
     },
-    /// A syntax that is not known.
+    /// An unsupported syntax.
     #[error("file \"{file}\" is of syntax \"{syntax}\"; known are proto2, proto3 and editions")]
     Syntax {
-        /// The file.
+        /// Path of the file.
         file: String,
-        /// Its name.
+        /// Syntax name.
         syntax: String,
     },
 }

@@ -1,9 +1,9 @@
-//! Fields.
+//! Field descriptors.
 
 use super::{EnumId, MessageId};
 use crate::wire;
 
-/// A field's type.
+/// Type of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldType {
     /// `double`.
@@ -38,14 +38,14 @@ pub enum FieldType {
     Sint64,
     /// An enum.
     Enum(EnumId),
-    /// A message with its length before it.
+    /// A length-prefixed message.
     Message(MessageId),
-    /// A message between tags: a group, or one with `message_encoding = DELIMITED`.
+    /// A message between group tags: a group, or one with `message_encoding = DELIMITED`.
     Group(MessageId),
 }
 
 impl FieldType {
-    /// The wire type of one value.
+    /// Returns the wire type of one value.
     pub(crate) fn wire_type(self) -> u8 {
         match self {
             Self::Double | Self::Fixed64 | Self::Sfixed64 => wire::FIXED64,
@@ -63,12 +63,12 @@ impl FieldType {
         }
     }
 
-    /// Whether a repeated field of it can be packed.
+    /// Whether a repeated field of this type can be packed.
     pub(crate) fn is_packable(self) -> bool {
         matches!(self.wire_type(), wire::VARINT | wire::FIXED64 | wire::FIXED32)
     }
 
-    /// The message it is, if it is one.
+    /// Returns the message type, if it is one.
     pub fn message(self) -> Option<MessageId> {
         match self {
             Self::Message(message) | Self::Group(message) => Some(message),
@@ -77,14 +77,14 @@ impl FieldType {
     }
 }
 
-/// How often a field can be there.
+/// Cardinality of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Label {
     /// At most once.
     Singular,
     /// Any number of times.
     Repeated,
-    /// Any number of entries; the field's kind is the message of an entry.
+    /// Any number of entries; the field's type is the message of an entry.
     Map,
 }
 
@@ -96,7 +96,7 @@ pub struct FieldDescriptor {
     pub(crate) number: u32,
     pub(crate) kind: FieldType,
     pub(crate) label: Label,
-    /// The key as JSON has it: with quotes, colon, and a comma before it.
+    /// JSON key with quotes and colon, preceded by a comma.
     pub(crate) json_key: Box<[u8]>,
     pub(crate) name_key: Box<[u8]>,
     pub(crate) has_presence: bool,
@@ -109,32 +109,32 @@ pub struct FieldDescriptor {
 }
 
 impl FieldDescriptor {
-    /// The name as declared; of an extension the full name in brackets.
+    /// Returns the declared name; for an extension, the full name in brackets.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The name in JSON.
+    /// Returns the JSON name.
     pub fn json_name(&self) -> &str {
         &self.json_name
     }
 
-    /// The number on the wire.
+    /// Returns the field number.
     pub fn number(&self) -> u32 {
         self.number
     }
 
-    /// The type.
+    /// Returns the type.
     pub fn kind(&self) -> FieldType {
         self.kind
     }
 
-    /// How often it can be there.
+    /// Returns the cardinality.
     pub fn label(&self) -> Label {
         self.label
     }
 
-    /// Whether a field that is absent differs from one with the default value.
+    /// Whether an absent field differs from one with the default value.
     pub fn has_presence(&self) -> bool {
         self.has_presence
     }
@@ -144,7 +144,7 @@ impl FieldDescriptor {
         self.is_packed
     }
 
-    /// Whether it is required, as proto2 has it.
+    /// Whether it is required, as in proto2.
     pub fn is_required(&self) -> bool {
         self.is_required
     }
@@ -154,17 +154,17 @@ impl FieldDescriptor {
         self.checks_utf8
     }
 
-    /// The index of its oneof in [`super::Message::oneofs`]; none for what is only `optional`.
+    /// Returns the index of its oneof in [`super::MessageDescriptor::oneofs`]; `None` for a merely `optional` field.
     pub fn oneof(&self) -> Option<usize> {
         self.oneof.map(usize::from)
     }
 
-    /// The default as declared in proto2, in the words of the descriptor.
+    /// Returns the default declared in proto2, in the text form of the descriptor.
     pub fn default_text(&self) -> Option<&str> {
         self.default.as_deref()
     }
 
-    /// The `FieldOptions` as they are in the descriptors, extensions included.
+    /// Returns the encoded `FieldOptions` of the descriptors, including extensions.
     pub fn options(&self) -> &[u8] {
         &self.options
     }

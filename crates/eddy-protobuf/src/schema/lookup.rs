@@ -1,6 +1,6 @@
-//! Tables that find a field by its number or name.
+//! Lookup tables for fields by number or name.
 
-/// Finds what has a number: small numbers by index, others by halving.
+/// Finds an index by number: small numbers by direct index, others by binary search.
 #[derive(Debug, Default)]
 pub(crate) struct NumberTable {
     dense: Box<[u16]>,
@@ -8,7 +8,7 @@ pub(crate) struct NumberTable {
 }
 
 impl NumberTable {
-    /// Of pairs of number and index.
+    /// Builds the table from pairs of number and index.
     pub(crate) fn build(pairs: impl Iterator<Item = (u32, u16)>) -> Self {
         let mut pairs: Vec<(u32, u16)> = pairs.collect();
         pairs.sort_unstable();
@@ -25,7 +25,7 @@ impl NumberTable {
         Self { dense: dense.into(), sparse }
     }
 
-    /// The index of what has this number.
+    /// Returns the index of a number.
     #[inline]
     pub(crate) fn find(&self, number: u32) -> Option<u16> {
         match self.dense.get(number as usize) {
@@ -40,15 +40,15 @@ impl NumberTable {
     }
 }
 
-/// Finds what has a name; the names themselves lie elsewhere.
+/// Finds an index by name; the names themselves are stored elsewhere.
 #[derive(Debug, Default)]
 pub(crate) struct NameTable {
-    /// A power of two of places, each an index or [`NONE`].
+    /// Slots, a power of two, each an index or [`NONE`].
     places: Box<[u16]>,
 }
 
 impl NameTable {
-    /// Of pairs of name and index; of two with one name the first is found.
+    /// Builds the table from pairs of name and index; the first of two equal names is found.
     pub(crate) fn build(pairs: &[(&[u8], u16)]) -> Self {
         let size = (pairs.len() * 2).next_power_of_two();
         let mut places = vec![NONE; size];
@@ -65,7 +65,7 @@ impl NameTable {
         Self { places: places.into() }
     }
 
-    /// The first index in the name's places for which `is_it`.
+    /// Returns the first index in the name's slots for which `is_it` returns `true`.
     #[inline]
     pub(crate) fn find(&self, name: &[u8], is_it: impl Fn(u16) -> bool) -> Option<u16> {
         let mask = self.places.len().checked_sub(1)?;
@@ -83,7 +83,7 @@ impl NameTable {
     }
 }
 
-/// A hash for names that we choose ourselves, and for which nobody can choose collisions at run time.
+/// Returns a hash of a name. Names come from the schema, so that no peer can choose collisions at run time.
 #[inline]
 pub(crate) fn hash(name: &[u8]) -> u32 {
     let mut state = name.len() as u64;
@@ -97,6 +97,6 @@ pub(crate) fn hash(name: &[u8]) -> u32 {
 }
 
 const NONE: u16 = u16::MAX;
-/// Numbers below this are always looked up by index.
+/// Numbers below this are always looked up by direct index.
 const DENSE_MIN: usize = 64;
 const MULTIPLIER: u64 = 0x517c_c1b7_2722_0a95;

@@ -1,13 +1,13 @@
-//! Messages.
+//! Message descriptors.
 
 use super::field::FieldDescriptor;
 use super::lookup::{NameTable, NumberTable};
 
-/// A message of a [`super::Schema`].
+/// Identifier of a message of a [`super::Schema`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MessageId(pub(crate) u32);
 
-/// Messages that JSON has a form of its own for.
+/// Messages with a special JSON form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Special {
     None,
@@ -18,7 +18,7 @@ pub(crate) enum Special {
     Struct,
     Value,
     ListValue,
-    /// `Int32Value` and its like: their field 1 alone.
+    /// `Int32Value` and the like: only the value of their field 1.
     Wrapper,
 }
 
@@ -40,7 +40,7 @@ impl Special {
     }
 }
 
-/// A message and its fields.
+/// A message with its fields.
 #[derive(Debug)]
 pub struct MessageDescriptor {
     pub(crate) name: Box<str>,
@@ -74,7 +74,7 @@ impl MessageDescriptor {
         }
     }
 
-    /// Gives it its fields, by number.
+    /// Sets its fields, sorted by number.
     pub(crate) fn set_fields(&mut self, mut fields: Vec<FieldDescriptor>) {
         fields.sort_by_key(|field| field.number);
         let index = |at: usize| u16::try_from(at).unwrap_or(u16::MAX);
@@ -82,7 +82,7 @@ impl MessageDescriptor {
         self.by_number =
             NumberTable::build(fields.iter().enumerate().map(|(at, field)| (field.number, index(at))));
         let mut names: Vec<(&[u8], u16)> = Vec::with_capacity(fields.len() * 2);
-        // Names in JSON are found before others that were declared the same.
+        // JSON names take precedence over equal declared names.
         names.extend(fields.iter().enumerate().map(|(at, field)| (field.json_name.as_bytes(), index(at))));
         for (at, field) in fields.iter().enumerate() {
             if field.json_name != field.name {
@@ -93,39 +93,39 @@ impl MessageDescriptor {
         self.fields = fields.into();
     }
 
-    /// The full name.
+    /// Returns the full name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Fields and known extensions, by number.
+    /// Returns fields and known extensions, by number.
     pub fn fields(&self) -> &[FieldDescriptor] {
         &self.fields
     }
 
-    /// Names of its oneofs.
+    /// Returns the names of its oneofs.
     pub fn oneofs(&self) -> impl Iterator<Item = &str> {
         self.oneofs.iter().map(|name| &**name)
     }
 
-    /// Whether it is the entry of a map, with a key (1) and a value (2).
+    /// Whether it is a map entry, with a key (1) and a value (2).
     pub fn is_map_entry(&self) -> bool {
         self.is_map_entry
     }
 
-    /// The `MessageOptions` as they are in the descriptors, extensions included.
+    /// Returns the encoded `MessageOptions` of the descriptors, including extensions.
     pub fn options(&self) -> &[u8] {
         &self.options
     }
 
-    /// The field with this number, and its index.
+    /// Returns the field with this number, and its index.
     #[inline]
     pub fn by_number(&self, number: u32) -> Option<(u16, &FieldDescriptor)> {
         let index = self.by_number.find(number)?;
         self.fields.get(usize::from(index)).map(|field| (index, field))
     }
 
-    /// The field with this name, in JSON or as declared, and its index.
+    /// Returns the field with this JSON or declared name, and its index.
     #[inline]
     pub fn by_name(&self, name: &[u8]) -> Option<(u16, &FieldDescriptor)> {
         let field = |index: u16| self.fields.get(usize::from(index));
@@ -137,7 +137,7 @@ impl MessageDescriptor {
         field(index).map(|field| (index, field))
     }
 
-    /// The field with this index.
+    /// Returns the field with this index.
     #[inline]
     pub(crate) fn field(&self, index: u16) -> Option<&FieldDescriptor> {
         self.fields.get(usize::from(index))

@@ -1,4 +1,4 @@
-//! Options of fields, on which a policy may hang.
+//! Field options, on which a redaction policy may depend.
 
 use super::field::{FieldDescriptor, FieldType, Label};
 use super::tables::Schema;
@@ -6,7 +6,7 @@ use crate::fault::ProtobufError;
 use crate::limits::ProtobufLimits;
 use crate::wire::{Items, WireValue};
 
-/// An option of fields and the value that is looked for.
+/// A field option and the value to test for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FieldOption {
     number: u32,
@@ -16,48 +16,48 @@ pub struct FieldOption {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OptionValueTest {
     True,
-    /// The number of a value of an enum.
+    /// The number of an enum value.
     Number(i32),
 }
 
-/// Why an option can't be looked for; each variant names it.
+/// Why an option can't be used; each variant names it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FieldOptionError {
     /// Fields have no such option.
     #[error("fields have no option \"{option}\" in the descriptors; they have: debug_redact{known}")]
     Unknown {
-        /// As it was written.
+        /// The option as written.
         option: String,
-        /// The extensions that there are, each behind a comma.
+        /// The known extensions, separated by commas.
         known: String,
     },
-    /// An option that is neither a `bool` nor of an enum, or is repeated.
+    /// An option that is neither a `bool` nor an enum, or is repeated.
     #[error("option \"{option}\" is no bool and no value of an enum")]
     Type {
-        /// As it was written.
+        /// The option as written.
         option: String,
     },
-    /// A value where none can be, none where one is needed, or one that the enum does not have.
+    /// A value where none is allowed, a missing value, or one that the enum does not have.
     #[error("option \"{option}\": {problem}")]
     Value {
-        /// As it was written.
+        /// The option as written.
         option: String,
-        /// What is wrong.
+        /// Description of the problem.
         problem: String,
     },
 }
 
 impl Schema {
-    /// The option that a text names: `debug_redact` and other options of protobuf's own that are `bool`, extensions of
-    /// `google.protobuf.FieldOptions` by their full name, and `name=VALUE` for those of an enum.
+    /// Finds an option by name: `debug_redact` and other standard `bool` options of protobuf, extensions of
+    /// `google.protobuf.FieldOptions` by their full name, and `name=VALUE` for enum options.
     ///
     /// # Errors
     /// [`FieldOptionError`].
     pub fn find_field_option(&self, option: &str) -> Result<FieldOption, FieldOptionError> {
         let (name, value) =
             option.split_once('=').map_or((option, None), |(name, value)| (name, Some(value)));
-        // Descriptors without an extension lack the message with protobuf's own.
+        // Descriptors without an extension lack the message with the standard options.
         if option == DEBUG_REDACT.0 {
             return Ok(FieldOption { number: DEBUG_REDACT.1, wanted: OptionValueTest::True });
         }
@@ -103,10 +103,10 @@ impl Schema {
 }
 
 impl FieldDescriptor {
-    /// Whether the field has an option, with the value that is looked for.
+    /// Whether the field has an option with the value tested for.
     ///
     /// # Errors
-    /// [`Fault`] where its options are malformed.
+    /// [`ProtobufError`] if its options are malformed.
     #[expect(clippy::cast_possible_truncation, reason = "32 bits on the wire are the low half of a varint")]
     pub fn has_option(&self, option: FieldOption) -> Result<bool, ProtobufError> {
         let mut items = Items::new(self.options(), ProtobufLimits::default().depth_max);
@@ -115,7 +115,7 @@ impl FieldDescriptor {
             if let WireValue::Varint(value) = item
                 && number == option.number
             {
-                // The last one counts, as everywhere.
+                // The last occurrence wins, as for all fields.
                 has_option = match option.wanted {
                     OptionValueTest::True => value != 0,
                     OptionValueTest::Number(wanted) => value as i32 == wanted,
@@ -126,5 +126,5 @@ impl FieldDescriptor {
     }
 }
 
-/// The option of protobuf's own for what should not be shown, and its number.
+/// Name and number of the standard option for sensitive fields.
 const DEBUG_REDACT: (&str, u32) = ("debug_redact", 16);

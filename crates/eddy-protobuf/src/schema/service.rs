@@ -12,27 +12,27 @@ pub struct ServiceDescriptor {
 /// A method of a service.
 #[derive(Debug)]
 pub struct MethodDescriptor {
-    /// The name within the service.
+    /// Name within the service.
     pub name: Box<str>,
-    /// What it takes.
+    /// Request message type.
     pub input: MessageId,
-    /// What it answers with.
+    /// Response message type.
     pub output: MessageId,
-    /// Whether it takes a stream.
+    /// Whether the method is client-streaming.
     pub is_client_streaming: bool,
-    /// Whether it answers with a stream.
+    /// Whether the method is server-streaming.
     pub is_server_streaming: bool,
-    /// The `MethodOptions` as they are in the descriptors, extensions such as `google.api.http` included.
+    /// The encoded `MethodOptions` of the descriptors, including extensions such as `google.api.http`.
     pub options: Box<[u8]>,
 }
 
 impl ServiceDescriptor {
-    /// The full name.
+    /// Returns the full name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its methods as declared.
+    /// Returns its methods in the order of declaration.
     pub fn methods(&self) -> &[MethodDescriptor] {
         &self.methods
     }

@@ -8,7 +8,7 @@ use super::load;
 use super::message::{MessageDescriptor, MessageId};
 use super::service::ServiceDescriptor;
 
-/// Everything that a `FileDescriptorSet` describes, never changed once it is made.
+/// Everything that a `FileDescriptorSet` describes; immutable.
 #[derive(Debug, Default)]
 pub struct Schema {
     pub(crate) messages: Vec<MessageDescriptor>,
@@ -17,7 +17,7 @@ pub struct Schema {
     pub(crate) names: HashMap<Box<str>, SchemaSymbol>,
 }
 
-/// What has a full name.
+/// Target of a full name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SchemaSymbol {
     Message(MessageId),
@@ -26,7 +26,8 @@ pub(crate) enum SchemaSymbol {
 }
 
 impl Schema {
-    /// Compiles descriptors, as `protoc --include_imports --descriptor_set_out` writes them and server reflection sends them.
+    /// Compiles descriptors as written by `protoc --include_imports --descriptor_set_out` and sent by server
+    /// reflection.
     ///
     /// # Errors
     /// [`SchemaError`], with the file, message and field.
@@ -34,7 +35,7 @@ impl Schema {
         load::load(file_descriptor_set)
     }
 
-    /// The message with a full name, `package.Message`.
+    /// Returns the message with a full name, `package.Message`.
     pub fn find_message(&self, name: &str) -> Option<MessageId> {
         match self.names.get(name)? {
             SchemaSymbol::Message(message) => Some(*message),
@@ -42,7 +43,7 @@ impl Schema {
         }
     }
 
-    /// The enum with a full name.
+    /// Returns the enum with a full name.
     pub fn find_enum(&self, name: &str) -> Option<EnumId> {
         match self.names.get(name)? {
             SchemaSymbol::Enum(id) => Some(*id),
@@ -50,7 +51,7 @@ impl Schema {
         }
     }
 
-    /// The service with a full name.
+    /// Returns the service with a full name.
     pub fn find_service(&self, name: &str) -> Option<&ServiceDescriptor> {
         match self.names.get(name)? {
             SchemaSymbol::Service(index) => self.services.get(*index),
@@ -58,35 +59,35 @@ impl Schema {
         }
     }
 
-    /// A message of this schema.
+    /// Returns a message of this schema.
     ///
     /// # Panics
-    /// If `message` is of another schema that has more.
+    /// If `message` is of another schema that has more messages.
     #[inline]
     pub fn message(&self, message: MessageId) -> &MessageDescriptor {
         self.messages.get(message.0 as usize).expect("a message of this schema")
     }
 
-    /// An enum of this schema.
+    /// Returns an enum of this schema.
     ///
     /// # Panics
-    /// If `id` is of another schema that has more.
+    /// If `id` is of another schema that has more enums.
     #[inline]
     pub fn enumeration(&self, id: EnumId) -> &Enumeration {
         self.enums.get(id.0 as usize).expect("an enum of this schema")
     }
 
-    /// All messages, map entries included.
+    /// Returns all messages, including map entries.
     pub fn messages(&self) -> impl Iterator<Item = (MessageId, &MessageDescriptor)> {
         self.messages.iter().zip(0..).map(|(message, id)| (MessageId(id), message))
     }
 
-    /// All services.
+    /// Returns all services.
     pub fn services(&self) -> &[ServiceDescriptor] {
         &self.services
     }
 
-    /// The message that the URL of an `Any` names: what stands behind its last slash.
+    /// Returns the message named by the type URL of an `Any`: the text after its last slash.
     pub(crate) fn find_by_url(&self, url: &[u8]) -> Option<MessageId> {
         let slash = url.iter().rposition(|byte| *byte == b'/')?;
         let name = std::str::from_utf8(url.get(slash + 1..)?).ok()?;

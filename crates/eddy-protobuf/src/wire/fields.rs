@@ -1,27 +1,27 @@
-//! Writing a message whose fields are known where it is written, without a schema.
+//! Writes messages with known fields, without a schema.
 
 use super::types::{FIXED64, LENGTH, VARINT};
 use super::write::{close_length, open_length, write_bytes, write_tag, write_varint};
 
-/// Writes the fields of a message behind what a buffer has.
+/// Writes the fields of a message at the end of a buffer.
 ///
-/// As in proto3, a number that is 0 and a text that is empty are left out. Whoever writes sees to the types that the
-/// message declares, and that a `string` is UTF-8.
+/// As in proto3, a number that is 0 and an empty string are left out. The caller is responsible for the types that
+/// the message declares, and for UTF-8 in a `string`.
 ///
 /// # Cost
-/// No allocation but for the growth of the buffer. A message within another of 128 bytes or more is moved once.
+/// No allocation except for the growth of the buffer. A nested message of 128 bytes or more is moved once.
 #[derive(Debug)]
 pub struct FieldWriter<'a> {
     out: &'a mut Vec<u8>,
 }
 
 impl<'a> FieldWriter<'a> {
-    /// Fields behind what `out` has.
+    /// Creates a writer that appends to `out`.
     pub fn new(out: &'a mut Vec<u8>) -> Self {
         Self { out }
     }
 
-    /// A field of a type that is a varint: an integer that is not negative, a `bool`, an enum.
+    /// Writes a varint field: a non-negative integer, a `bool`, an enum.
     pub fn varint(&mut self, number: u32, value: u64) {
         if value != 0 {
             write_tag(self.out, number, VARINT);
@@ -29,7 +29,7 @@ impl<'a> FieldWriter<'a> {
         }
     }
 
-    /// A `double`.
+    /// Writes a `double` field.
     pub fn double(&mut self, number: u32, value: f64) {
         if value != 0.0 {
             write_tag(self.out, number, FIXED64);
@@ -37,7 +37,7 @@ impl<'a> FieldWriter<'a> {
         }
     }
 
-    /// A `string` or `bytes`.
+    /// Writes a `string` or `bytes` field.
     pub fn bytes(&mut self, number: u32, value: &[u8]) {
         if !value.is_empty() {
             write_tag(self.out, number, LENGTH);
@@ -45,7 +45,7 @@ impl<'a> FieldWriter<'a> {
         }
     }
 
-    /// A message, which is there even without fields; `fields` writes those that it has.
+    /// Writes a message, even if it has no fields; `fields` writes its fields.
     pub fn message(&mut self, number: u32, fields: impl FnOnce(&mut FieldWriter<'_>)) {
         write_tag(self.out, number, LENGTH);
         let start = open_length(self.out);

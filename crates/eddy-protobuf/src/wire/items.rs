@@ -1,10 +1,10 @@
-//! The fields of a message that lies whole in memory.
+//! Reads the fields of a complete message in memory.
 
 use super::varint::{WireRead, number_of, read_varint, wire_type_of};
 use super::{FIXED32, FIXED64, GROUP_END, GROUP_START, LENGTH, LENGTH_MAX, VARINT};
 use crate::fault::{ProtobufError, ProtobufErrorKind};
 
-/// A field's value on the wire.
+/// Value of a field on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WireValue<'m> {
     /// A varint: an integer, a `bool`, an enum.
@@ -13,9 +13,9 @@ pub enum WireValue<'m> {
     Fixed64(u64),
     /// Four bytes.
     Fixed32(u32),
-    /// A text, bytes, a message, or a packed list.
+    /// A string, bytes, a message, or a packed list.
     Bytes(&'m [u8]),
-    /// What a group holds, without its end.
+    /// Content of a group, without its end tag.
     Group(&'m [u8]),
 }
 
@@ -41,30 +41,30 @@ pub struct Items<'m> {
 }
 
 impl<'m> Items<'m> {
-    /// Fields of `message`, whose groups nest at most `depth_max` deep.
+    /// Creates a reader of the fields of `message`, whose groups nest at most `depth_max` deep.
     pub fn new(message: &'m [u8], depth_max: u32) -> Self {
         Self::at(message, 0, depth_max)
     }
 
-    /// Fields of `message`, which begins at `offset` of the input.
+    /// Creates a reader of the fields of `message`, which begins at `offset` of the input.
     pub(crate) fn at(message: &'m [u8], offset: u64, depth_max: u32) -> Self {
         Self { rest: message, offset, depth_left: depth_max }
     }
 
-    /// The offset of the next field.
+    /// Returns the offset of the next field.
     pub(crate) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// What was not read yet.
+    /// Returns the unread bytes.
     pub(crate) fn rest(&self) -> &'m [u8] {
         self.rest
     }
 
-    /// The next field's number and value; none at the end.
+    /// Returns the next field's number and value; `None` at the end.
     ///
     /// # Errors
-    /// [`Fault`] where the message is malformed, with the offset.
+    /// [`ProtobufError`] if the message is malformed, with the offset.
     #[expect(clippy::should_implement_trait, reason = "each step may fail, and none follows then")]
     pub fn next(&mut self) -> Result<Option<(u32, WireValue<'m>)>, ProtobufError> {
         if self.rest.is_empty() {
@@ -79,14 +79,14 @@ impl<'m> Items<'m> {
         Ok(Some((number, item)))
     }
 
-    /// A tag's number and wire type.
+    /// Reads a tag; returns its number and wire type.
     fn tag(&mut self) -> Result<(u32, u8), ProtobufError> {
         let tag = self.varint()?;
         let number = number_of(tag).map_err(|kind| self.fault(kind))?;
         Ok((number, wire_type_of(tag)))
     }
 
-    /// A varint without a tag, as packed fields have them.
+    /// Reads a varint without a tag, as in packed fields.
     pub(crate) fn varint(&mut self) -> Result<u64, ProtobufError> {
         match read_varint(self.rest).map_err(|kind| self.fault(kind))? {
             WireRead::Done(value, bytes) => {
@@ -97,19 +97,19 @@ impl<'m> Items<'m> {
         }
     }
 
-    /// Eight bytes without a tag.
+    /// Reads eight bytes without a tag.
     pub(crate) fn fixed64(&mut self) -> Result<u64, ProtobufError> {
         let bytes = self.take(8)?.first_chunk::<8>().copied();
         Ok(u64::from_le_bytes(bytes.unwrap_or_default()))
     }
 
-    /// Four bytes without a tag.
+    /// Reads four bytes without a tag.
     pub(crate) fn fixed32(&mut self) -> Result<u32, ProtobufError> {
         let bytes = self.take(4)?.first_chunk::<4>().copied();
         Ok(u32::from_le_bytes(bytes.unwrap_or_default()))
     }
 
-    /// A value of a wire type other than those of groups.
+    /// Reads a value of a wire type other than those of groups.
     fn value(&mut self, wire_type: u8) -> Result<WireValue<'m>, ProtobufError> {
         Ok(match wire_type {
             VARINT => WireValue::Varint(self.varint()?),
@@ -125,7 +125,7 @@ impl<'m> Items<'m> {
         })
     }
 
-    /// What a group of `number` holds: read to its end, with the groups within.
+    /// Reads the content of group `number` to its end, including nested groups.
     fn group(&mut self, number: u32) -> Result<WireValue<'m>, ProtobufError> {
         let content = self.rest;
         let start = self.offset;

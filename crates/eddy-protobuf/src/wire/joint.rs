@@ -1,4 +1,4 @@
-//! The seam between two pieces: the beginning of an item that ended too soon.
+//! Buffer for an incomplete item at the boundary of two pieces.
 
 use super::HEADER_BYTES_MAX;
 
@@ -21,13 +21,13 @@ impl Joint {
         self.count == 0
     }
 
-    /// Forgets what is held.
+    /// Discards the held bytes.
     pub(crate) fn clear(&mut self) {
         self.count = 0;
     }
 
-    /// Gives `run` all bytes in their order. It takes from the front of a window as much as it can and says how much that is;
-    /// what it leaves must be shorter than the head of an item.
+    /// Passes all bytes in order to `run`, which consumes as much as it can from the front of a window and returns
+    /// how much. The rest must be shorter than the head of an item.
     pub(crate) fn drive<E>(
         &mut self,
         mut piece: &[u8],
@@ -43,7 +43,7 @@ impl Joint {
             let window = self.held.get(..held + more).unwrap_or_default();
             let used = run(window)?;
             if used >= held {
-                // What it has left of the window is in the piece.
+                // The rest of the window is in the piece.
                 self.count = 0;
                 piece = piece.get(used - held..).unwrap_or_default();
             } else {
@@ -67,5 +67,5 @@ impl Joint {
     }
 }
 
-/// Twice what an item's head has, so that the joined window always has a whole one.
+/// Twice the size of an item's head, so that the joined window always contains a complete one.
 const JOINT_BYTES: usize = 2 * HEADER_BYTES_MAX;

@@ -1,4 +1,4 @@
-//! The wire form: varints, tags, and messages that lie whole in memory.
+//! The wire format: varints, tags, and complete messages in memory.
 
 mod fields;
 mod front;

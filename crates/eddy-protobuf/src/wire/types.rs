@@ -1,4 +1,4 @@
-//! Wire types, and what bounds a field.
+//! Wire types, and limits of a field.
 
 /// The six wire types.
 pub(crate) const VARINT: u8 = 0;
@@ -8,11 +8,11 @@ pub(crate) const GROUP_START: u8 = 3;
 pub(crate) const GROUP_END: u8 = 4;
 pub(crate) const FIXED32: u8 = 5;
 
-/// The greatest field number.
+/// Maximum field number.
 pub(crate) const NUMBER_MAX: u32 = (1 << 29) - 1;
 
-/// The greatest length of a value: what an `int32` holds, as in the reference implementations.
+/// Maximum length of a value: the maximum of an `int32`, as in the reference implementations.
 pub(crate) const LENGTH_MAX: u64 = i32::MAX as u64;
 
-/// Bytes that are enough to read a tag and what follows it: a varint each.
+/// Bytes that suffice to read a tag and what follows it, each a varint.
 pub(crate) const HEADER_BYTES_MAX: usize = 20;

@@ -1,15 +1,15 @@
-//! UTF-8 in pieces.
+//! Incremental UTF-8 validation.
 
-/// What a piece of a string is.
+/// Validation result of a piece of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Utf8Chunk {
-    /// This many bytes are whole characters; fewer than four are the beginning of one more.
+    /// This many bytes are complete characters; the rest, fewer than four bytes, begins another one.
     Valid(usize),
-    /// The byte at this place can't be.
+    /// The byte at this position is invalid.
     Invalid(usize),
 }
 
-/// Looks at a piece that begins with a whole character; `is_last` if the string ends with it.
+/// Validates a piece that begins at a character boundary; `is_last` if the string ends with it.
 #[inline]
 pub(crate) fn valid_chunk(piece: &[u8], is_last: bool) -> Utf8Chunk {
     match std::str::from_utf8(piece) {

@@ -3,19 +3,19 @@
 use super::{GROUP_END, NUMBER_MAX};
 use crate::fault::ProtobufErrorKind;
 
-/// What reading from the front of some bytes came to.
+/// Result of reading from the front of some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WireRead<T> {
-    /// A value, and how many bytes it has.
+    /// A value and its length in bytes.
     Done(T, usize),
-    /// The bytes end within it.
+    /// The bytes end within the value.
     More,
 }
 
 /// Reads a varint from the front of `bytes`.
 ///
 /// # Errors
-/// [`FaultKind::VarintTooLong`] with more than ten bytes, or a tenth above 1.
+/// [`ProtobufErrorKind::VarintTooLong`] with more than ten bytes, or a tenth above 1.
 #[inline]
 pub(crate) fn read_varint(bytes: &[u8]) -> Result<WireRead<u64>, ProtobufErrorKind> {
     match bytes {
@@ -29,7 +29,7 @@ pub(crate) fn read_varint(bytes: &[u8]) -> Result<WireRead<u64>, ProtobufErrorKi
 
 fn read_long(bytes: &[u8]) -> Result<WireRead<u64>, ProtobufErrorKind> {
     if let Some(word) = bytes.first_chunk().map(|bytes| u64::from_le_bytes(*bytes)) {
-        // The first byte that no other follows.
+        // The first byte without a continuation bit.
         let last = !word & (ONES << 7);
         if last != 0 {
             let value = word & (last ^ (last - 1));
@@ -49,7 +49,7 @@ fn read_long(bytes: &[u8]) -> Result<WireRead<u64>, ProtobufErrorKind> {
     Ok(WireRead::More)
 }
 
-/// Puts the low seven bits of eight bytes together: pairs of bytes, pairs of those, and both halves.
+/// Joins the low seven bits of eight bytes: pairs of bytes, pairs of those, and both halves.
 #[inline]
 fn join(bytes: u64) -> u64 {
     let pairs = bytes & 0x007f_007f_007f_007f | (bytes & 0x7f00_7f00_7f00_7f00) >> 1;
@@ -57,10 +57,11 @@ fn join(bytes: u64) -> u64 {
     fours & 0xffff_ffff | fours >> 32 << 28
 }
 
-/// The field number of a tag as read.
+/// Returns the field number of a decoded tag.
 ///
 /// # Errors
-/// [`FaultKind::FieldNumber`] of 0 and of what no field can have, [`FaultKind::WireType`] of wire types that don't exist.
+/// [`ProtobufErrorKind::FieldNumber`] if the number is 0 or too large, [`ProtobufErrorKind::WireType`] if the wire
+/// type does not exist.
 #[inline]
 pub(crate) fn number_of(tag: u64) -> Result<u32, ProtobufErrorKind> {
     let number = tag >> 3;
@@ -74,13 +75,13 @@ pub(crate) fn number_of(tag: u64) -> Result<u32, ProtobufErrorKind> {
     Ok(number as u32)
 }
 
-/// The wire type of a tag.
+/// Returns the wire type of a tag.
 #[inline]
 pub(crate) fn wire_type_of(tag: u64) -> u8 {
     (tag & 7) as u8
 }
 
-/// The tag of a field with a wire type.
+/// Returns the tag of a field with a wire type.
 pub(crate) fn tag_of(number: u32, wire_type: u8) -> u32 {
     number << 3 | u32::from(wire_type)
 }
@@ -120,7 +121,7 @@ mod tests {
         assert_eq!(read_varint(&bytes), Ok(WireRead::Done(u64::MAX, 10)));
         bytes[9] = 2;
         assert_eq!(read_varint(&bytes), Err(ProtobufErrorKind::VarintTooLong));
-        // A number may have more bytes than it needs.
+        // A varint may have more bytes than necessary.
         assert_eq!(read_varint(&[0x81, 0x80, 0x80, 0, 0xff, 0xff, 0xff, 0xff]), Ok(WireRead::Done(1, 4)));
         assert_eq!(read_varint(&[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0]), Ok(WireRead::Done(0, 8)));
     }

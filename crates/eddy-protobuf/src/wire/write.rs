@@ -1,4 +1,4 @@
-//! Writing the wire form, with lengths that are known only afterwards.
+//! Writes the wire format, with lengths that are known only afterwards.
 
 use super::varint::tag_of;
 
@@ -26,23 +26,23 @@ pub(crate) fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-/// How many bytes a varint has.
+/// Returns the number of bytes of a varint.
 #[inline]
 pub(crate) fn varint_len(value: u64) -> usize {
     (70 - (value | 1).leading_zeros() as usize) / 7
 }
 
-/// Leaves room for a length of one byte; the answer is for [`close_length`].
+/// Reserves one byte for a length; returns the position for [`close_length`].
 #[inline]
 pub(crate) fn open_length(out: &mut Vec<u8>) -> usize {
     out.push(0);
     out.len()
 }
 
-/// Puts in the length of what was written since [`open_length`], and makes more room if it needs more than the byte.
+/// Writes the length of everything since [`open_length`], and makes room if it needs more than one byte.
 ///
 /// # Cost
-/// A copy of the content where it has 128 bytes or more.
+/// A copy of the content if it has 128 bytes or more.
 #[inline]
 pub(crate) fn close_length(out: &mut Vec<u8>, start: usize) {
     let length = out.len() - start;

@@ -1,4 +1,4 @@
-//! Cases: sound messages in both forms, mutated; the same in each run.
+//! Test cases: valid messages in both forms, mutated; the same in each run.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,11 +8,11 @@ use eddy_protobuf::{FromJson, FromJsonOptions, ProtobufLimits, Schema};
 use super::CaseAnswer;
 use super::values::mix;
 
-/// A text in one of the forms.
+/// An input in one of the forms.
 #[derive(Clone, Debug)]
 pub(crate) struct DifferentialCase {
     pub(crate) form: CaseEncoding,
-    /// The index of its message in [`MESSAGES`].
+    /// Index of its message in [`MESSAGES`].
     pub(crate) message: usize,
     pub(crate) bytes: Vec<u8>,
 }
@@ -34,7 +34,7 @@ impl fmt::Display for DifferentialCase {
     }
 }
 
-/// Makes one case after the other.
+/// Generates test cases.
 pub(crate) struct Cases {
     seeds: Vec<DifferentialCase>,
     state: u64,
@@ -62,7 +62,7 @@ impl Cases {
         Self { seeds, state: 1 }
     }
 
-    /// A number below `bound`.
+    /// Returns a number below `bound`.
     fn below(&mut self, bound: usize) -> usize {
         self.state = self.state.wrapping_add(1);
         usize::try_from(mix(self.state) % bound.max(1) as u64).unwrap()
@@ -92,22 +92,22 @@ impl Cases {
             4 if length > 0 => {
                 case.bytes.remove(at);
             }
-            // A part again.
+            // Duplicates a part.
             5 => {
                 let end = (at + self.below(20)).min(length);
                 let part = case.bytes[at.min(length)..end].to_vec();
                 case.bytes.splice(at..at, part);
             }
-            // Without a part.
+            // Removes a part.
             6 => {
                 let end = (at + self.below(8)).min(length);
                 case.bytes.drain(at.min(length)..end);
             }
-            // Another message behind it, which is one message on the wire.
+            // Appends another message, which forms one message on the wire.
             7 if self.seeds[other].form == case.form => {
                 case.bytes.extend_from_slice(&self.seeds[other].bytes)
             }
-            // A value of another.
+            // Inserts a value of another type.
             _ if case.form == CaseEncoding::Json => {
                 let token = TOKENS[self.below(TOKENS.len())];
                 if let Some(colon) =
@@ -138,18 +138,18 @@ impl Cases {
     }
 }
 
-/// Differences that are meant.
+/// Intended differences.
 pub(crate) fn is_known_difference(case: &DifferentialCase, found: CaseAnswer, expected: CaseAnswer) -> bool {
-    // Go reads hours of one digit, and a comma before the fraction of a second, which RFC 3339 has not.
+    // Go accepts hours of one digit, and a comma before the fraction of a second, which RFC 3339 does not allow.
     let text = String::from_utf8_lossy(&case.bytes);
     let bytes = text.as_bytes();
     let has_lax_time = bytes.windows(3).any(|part| matches!(part, [b'T', b'0'..=b'9', b':']))
         || bytes.windows(4).any(|part| matches!(part, [b':', b'0'..=b'9', b'0'..=b'9', b',']));
-    // It reads `1e` as an integer, which is no number of JSON.
+    // Go accepts `1e` as an integer, which is not a JSON number.
     let has_lax_number = bytes
         .windows(3)
         .any(|part| matches!(part, [b'0'..=b'9', b'e' | b'E', b',' | b'}' | b']' | b'"' | b' ' | b'\n']));
-    // It reads seconds without digits on one side of the dot.
+    // Go accepts seconds without digits on one side of the dot.
     let has_lax_text = [".s\"", "\".", "-.", "+."].iter().any(|part| text.contains(part));
     let is_lax = has_lax_time || has_lax_number || has_lax_text;
     case.form == CaseEncoding::Json
@@ -163,7 +163,7 @@ pub(crate) const MESSAGES: [&str; 2] = [
     "protobuf_test_messages.editions.proto3.TestAllTypesProto3",
 ];
 
-/// Values that JSON has.
+/// JSON values.
 const TOKENS: &[&str] = &[
     "null",
     "true",

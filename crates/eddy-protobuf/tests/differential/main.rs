@@ -1,8 +1,9 @@
-//! Mutated messages and JSON, compared with the reference for Go: accepted or refused alike, and with the same values.
+//! Mutated messages and JSON, compared with the Go reference implementation: both accept or reject an input, with the
+//! same values.
 //!
-//! The answers of the reference to the first cases are recorded in `go.answers`; `run` makes them again and runs more.
-//! `EDDY_PROTOBUF_REFERENCE` names the reference's program, then cases go to it directly, `EDDY_PROTOBUF_CASES` of them;
-//! with `UPDATE=1` its answers are recorded.
+//! The answers of the reference to the first cases are recorded in `go.answers`; `run` records them again and runs
+//! more cases. If `EDDY_PROTOBUF_REFERENCE` names the reference program, cases are sent to it directly,
+//! `EDDY_PROTOBUF_CASES` of them; with `UPDATE=1` its answers are recorded.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
 #![expect(clippy::disallowed_methods, reason = "a test is told by its environment how long it runs")]
@@ -20,20 +21,20 @@ use eddy_protobuf::{
 
 use cases::{CaseEncoding, Cases, DifferentialCase};
 
-/// What became of a case.
+/// Result of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CaseAnswer {
-    /// It can't be read.
+    /// The input is invalid.
     Refused,
-    /// It can be read, but has no JSON.
+    /// The input is valid, but has no JSON form.
     NoJson,
-    /// The reference panics of it, so that it has no answer.
+    /// The reference panics, so that it has no answer.
     Panicked,
-    /// The hash of its JSON.
+    /// Hash of its JSON.
     Json(u64),
 }
 
-/// Converts cases.
+/// Converts test cases.
 struct CaseConverter {
     schema: Arc<Schema>,
     to_json: Vec<ToJson>,
@@ -90,7 +91,7 @@ impl CaseConverter {
             assert!(json.is_err(), "what can't be read has no JSON: {bytes:x?}");
             return CaseAnswer::Refused;
         }
-        // What is put in order has the same JSON.
+        // The canonical form has the same JSON.
         let again = self.write(message, &ordered).ok();
         match json {
             Err(_) => {
@@ -104,7 +105,7 @@ impl CaseConverter {
         }
     }
 
-    /// Whole and in pieces, which must agree.
+    /// Converts as a whole and in pieces, which must agree.
     fn write(&mut self, message: usize, bytes: &[u8]) -> Result<Vec<u8>, ProtobufError> {
         let writer = &mut self.to_json[message];
         let whole = writer.convert(bytes).map(<[u8]>::to_vec);
@@ -113,7 +114,7 @@ impl CaseConverter {
         let pushed =
             bytes.chunks(step).try_for_each(|piece| writer.push(piece)).and_then(|()| writer.finish());
         match &whole {
-            // Fields may be in another order: what had to be put in order depends on the pieces.
+            // Fields may be in another order: whether the canonical form is needed depends on the pieces.
             Ok(whole) => {
                 let pushed = pushed.map(|()| values::hash(writer.ready()));
                 assert_eq!(pushed, Ok(values::hash(whole)), "by {step}: {bytes:x?}");

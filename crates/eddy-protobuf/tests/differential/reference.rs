@@ -1,4 +1,4 @@
-//! Answers of the reference: recorded, or of its program.
+//! Answers of the reference implementation: recorded, or from its program.
 
 use std::io::{BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -6,22 +6,22 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use super::CaseAnswer;
 use super::cases::{CaseEncoding, DifferentialCase};
 
-/// Where answers come from.
+/// Source of the answers.
 pub(crate) enum Reference {
     Recorded { answers: &'static [u8] },
     Program(Box<ReferenceProcess>),
 }
 
-/// The reference at work.
+/// The running reference program.
 pub(crate) struct ReferenceProcess {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
-    /// Its answers, if they are to be recorded.
+    /// Recorded answers, if recording is enabled.
     recorded: Option<Vec<u8>>,
 }
 
-/// Opens the reference for so many cases.
+/// Opens the reference for `count` cases.
 pub(crate) fn open(count: u32) -> Reference {
     let Ok(program) = std::env::var("EDDY_PROTOBUF_REFERENCE") else {
         let answers: &[u8] = include_bytes!("go.answers");
@@ -78,5 +78,5 @@ impl Reference {
     }
 }
 
-/// A verdict and a hash.
+/// Bytes of an answer: a verdict and a hash.
 const ANSWER_BYTES: usize = 9;

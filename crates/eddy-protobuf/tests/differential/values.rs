@@ -1,6 +1,6 @@
-//! A hash of what JSON says: the same for members in any order and numbers in any form.
+//! Hash of the content of JSON: independent of the order of members and the form of numbers.
 
-/// The hash of a JSON text, which must be one.
+/// Returns the hash of a JSON text, which must be valid.
 pub(crate) fn hash(json: &[u8]) -> u64 {
     let text = std::str::from_utf8(json).unwrap();
     let checked: Result<serde_json::Value, _> = serde_json::from_str(text);
@@ -9,7 +9,8 @@ pub(crate) fn hash(json: &[u8]) -> u64 {
     reader.value()
 }
 
-/// Reads JSON that is known to be sound and has no white space. Numbers are read exactly, which `serde_json` does not.
+/// Reads JSON that is known to be valid and has no white space. Numbers are read exactly, which `serde_json` does not
+/// do.
 struct JsonHashReader<'t>(&'t str);
 
 impl JsonHashReader<'_> {
@@ -48,7 +49,7 @@ impl JsonHashReader<'_> {
         }
     }
 
-    /// Passes a comma, or the end of a list; whether it ends.
+    /// Skips a comma, or the end of a list; returns whether it ends.
     fn ends(&mut self, end: u8) -> bool {
         let byte = self.0.as_bytes()[0];
         if byte == b',' || byte == end {
@@ -72,7 +73,7 @@ impl JsonHashReader<'_> {
     }
 }
 
-/// A step of SplitMix64.
+/// One step of SplitMix64.
 pub(crate) fn mix(value: u64) -> u64 {
     let mut state = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     state = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,4 +1,4 @@
-//! What must hold of any request and response with JSON.
+//! Properties that hold for any request and response with JSON.
 
 use std::sync::{Arc, LazyLock};
 
@@ -16,19 +16,19 @@ static INDEX: LazyLock<HttpIndex> = LazyLock::new(|| {
     HttpIndex::new(Arc::new(schema), HttpIndexOptions::default()).expect("the rules are sound")
 });
 
-/// What became of an input.
+/// Result of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It is of no method.
+    /// No method matches.
     Unknown,
-    /// It is not what the method takes, or answers with.
+    /// It is invalid for the method.
     Refused,
     /// It was converted.
     Taken,
 }
 
-/// A line with method and target, then a body: whole and in pieces it is taken alike, and its messages come back from
-/// their JSON.
+/// Input: a line with method and target, then a body. The result must be the same as a whole and in pieces, and the
+/// messages must survive the conversion to JSON and back.
 pub(crate) fn request(data: &[u8]) -> Fate {
     let (line, body) = split(data, b'\n');
     let (method, target) = split(line, b' ');
@@ -60,7 +60,8 @@ pub(crate) fn request(data: &[u8]) -> Fate {
     Fate::Taken
 }
 
-/// A byte that chooses a method and a form, then the body of a response: what is taken is JSON, whole and in pieces.
+/// Input: a byte that selects a method and a form, then a response body. The output must be valid JSON, the same as a
+/// whole and in pieces.
 pub(crate) fn response(data: &[u8]) -> Fate {
     let Some((choice, body)) = data.split_first() else { return Fate::Unknown };
     let (path, form) = (PATHS[usize::from(choice % 3)], FORMS[usize::from(choice / 3 % 3)]);

@@ -1,4 +1,4 @@
-//! What must hold for any bytes: one function a fuzz target, also run over the kept inputs.
+//! Properties that hold for any bytes: one function per fuzz target, also run over the stored inputs.
 
 pub(crate) mod http;
 
@@ -36,7 +36,8 @@ fn message() -> MessageId {
     SCHEMA.find_message("eddy.test.Person").expect("the message is there")
 }
 
-/// A walk over the whole and over pieces agree, and what it rewrites is a message without what was dropped.
+/// A walk over the whole message and over pieces agree, and the rewritten message is valid without the dropped
+/// fields.
 pub(crate) fn walk(data: &[u8]) {
     let mut walk = MessageWalk::new(PROGRAM.clone(), LIMITS);
     let mut whole = Vec::new();
@@ -45,7 +46,7 @@ pub(crate) fn walk(data: &[u8]) {
         walk.reset();
         let pushed = data.chunks(step).try_for_each(|piece| walk.push(piece));
         let is_taken_so = pushed.and_then(|()| walk.finish().map(|_| ())).is_ok();
-        // Pieces hold what a whole does not, so that they meet a limit earlier.
+        // Walking pieces buffers values that a whole message does not, so it reaches a limit earlier.
         assert!(is_taken || !is_taken_so, "cut every {step} bytes");
         if is_taken_so {
             let mut written = Vec::new();
@@ -59,7 +60,7 @@ pub(crate) fn walk(data: &[u8]) {
     }
 }
 
-/// The JSON of a message is JSON that is read as the same message.
+/// The JSON of a message is valid, and converts back to the same message.
 pub(crate) fn to_json(data: &[u8]) {
     let mut writer = ToJson::new(SCHEMA.clone(), message(), ToJsonOptions::default(), LIMITS);
     let whole = writer.convert(data).map(<[u8]>::to_vec);
@@ -86,7 +87,7 @@ pub(crate) fn to_json(data: &[u8]) {
     }
 }
 
-/// JSON that is read is a message; whole and pieces agree.
+/// Accepted JSON gives a valid message; whole and pieces agree.
 pub(crate) fn from_json(data: &[u8]) {
     let options = FromJsonOptions { unknown: Unknown::Ignore, ..FromJsonOptions::default() };
     let mut reader = FromJson::new(SCHEMA.clone(), message(), options, LIMITS);
@@ -109,7 +110,7 @@ pub(crate) fn from_json(data: &[u8]) {
     }
 }
 
-/// Frames are the same however they are cut.
+/// Frames are the same however the stream is cut.
 pub(crate) fn frames(data: &[u8]) {
     let read = |step: usize| {
         let mut frames = Frames::new(Compressed::Pass, &LIMITS);

@@ -1,4 +1,4 @@
-//! Messages of bodies.
+//! Messages from request bodies.
 
 use crate::{frames, library, messages, route, values};
 
@@ -107,7 +107,7 @@ fn a_stream_is_an_array_or_messages_in_a_row() {
 
 #[test]
 fn what_the_path_tells_does_not_make_a_small_body_large() {
-    // Each `{}` would become a message with all that the path tells.
+    // Each `{}` would become a message with all fields of the path.
     let target = format!("/v1/rooms/{}", "x".repeat(100));
     let index = library();
     let made = |body: &[u8]| frames(&index, route(&index, "POST", &target), (&target, ""), &[body]);

@@ -1,10 +1,10 @@
-//! Descriptors with rules as a test wants them.
+//! Descriptors with arbitrary rules for tests.
 
 use std::sync::Arc;
 
 use eddy_protobuf::{HttpIndex, HttpIndexOptions, HttpRuleError, Schema};
 
-/// A rule: the number of the field with its path, the path, `body`, `response_body`, and bindings within it.
+/// A rule: the number of the field with its path, the path, `body`, `response_body`, and nested bindings.
 #[derive(Clone, Copy)]
 pub(crate) struct TestHttpRule<'t>(
     pub(crate) u8,
@@ -14,7 +14,7 @@ pub(crate) struct TestHttpRule<'t>(
     pub(crate) &'t [Self],
 );
 
-/// An index of the service `t.S`, with a method `M0`, `M1`... for each rule, all from and to
+/// Returns an index of the service `t.S`, with a method `M0`, `M1`... for each rule, all from and to
 /// `message t.M { string a = 1; repeated string r = 2; M m = 3; int32 n = 4; }`.
 pub(crate) fn index(rules: &[TestHttpRule<'_>]) -> Result<HttpIndex, Vec<HttpRuleError>> {
     let field = |name: &str, number: u8, label: u8, kind: u8| {

@@ -1,4 +1,4 @@
-//! Methods as HTTP requests: which request is of which method, its messages, its answers.
+//! HTTP mapping of methods: lookup of the method, its request messages, its responses.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
 
@@ -16,7 +16,7 @@ use eddy_protobuf::{
     HttpRouteLookup, ProtobufLimits, Schema, ToJson, ToJsonOptions,
 };
 
-/// The methods of `examples/transcoding/library.proto`.
+/// Returns the methods of `examples/transcoding/library.proto`.
 fn library() -> HttpIndex {
     library_with(HttpIndexOptions::default())
 }
@@ -33,7 +33,8 @@ fn route<'i>(index: &'i HttpIndex, method: &str, path: &str) -> &'i Arc<HttpRout
     }
 }
 
-/// The messages of a request as JSON, or what is wrong; the body comes whole and in pieces, which must agree.
+/// Returns the messages of a request as JSON, or the error; the body is passed as a whole and in pieces, which must
+/// agree.
 fn messages(index: &HttpIndex, method: &str, target: &str, body: &str) -> Result<Vec<String>, String> {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let route = route(index, method, path);
@@ -52,7 +53,7 @@ fn messages(index: &HttpIndex, method: &str, target: &str, body: &str) -> Result
     whole.map(|messages| messages.iter().map(text).collect())
 }
 
-/// The values of JSON, whose members have no order.
+/// Parses JSON, whose members have no order.
 fn values<T: AsRef<str>>(texts: &[T]) -> Vec<serde_json::Value> {
     texts.iter().map(|text| serde_json::from_str(text.as_ref()).unwrap()).collect()
 }

@@ -7,7 +7,7 @@ mod fuzz;
 
 use fuzz::Fate;
 
-/// Numbers that look random, the same each time (xorshift).
+/// Deterministic pseudo-random numbers (xorshift).
 struct XorshiftRng(u64);
 
 impl XorshiftRng {
@@ -33,7 +33,7 @@ const REQUESTS: [&str; 9] = [
 
 const MARKS: &[u8] = b"{}[]\",:%&=?/.\\*0-_ \nnulltrue\xff\x00";
 
-/// Changes up to two places.
+/// Changes up to two positions.
 fn mutate(random: &mut XorshiftRng, text: &mut Vec<u8>) {
     for _ in 0..random.below(3) {
         if text.is_empty() {
@@ -54,7 +54,7 @@ fn mutate(random: &mut XorshiftRng, text: &mut Vec<u8>) {
     }
 }
 
-/// How many inputs were of a method, and how many of these were taken.
+/// Counts the inputs that matched a method, and those of them that were converted.
 fn fates(fates: impl Iterator<Item = Fate>) -> (usize, usize) {
     fates.fold((0, 0), |(known, taken), fate| {
         (known + usize::from(fate != Fate::Unknown), taken + usize::from(fate == Fate::Taken))
@@ -69,7 +69,7 @@ fn mutated_requests_are_refused_or_come_back() {
         mutate(&mut random, &mut text);
         fuzz::request(&text)
     }));
-    // Some of each, or nothing was tried.
+    // There must be some of each, or nothing was tested.
     assert!(known > 12_000 && taken > 6_000 && taken < known - 1_000, "{known} {taken}");
 }
 

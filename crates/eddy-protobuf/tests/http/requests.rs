@@ -1,4 +1,4 @@
-//! Fields that path and query tell.
+//! Fields set by path and query.
 
 use eddy_protobuf::HttpIndexOptions;
 

@@ -1,4 +1,4 @@
-//! The JSON of responses.
+//! JSON of responses.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use eddy_protobuf::{
 
 use crate::{library, route};
 
-/// The JSON of messages, given as JSON; they come whole and in pieces, which must agree.
+/// Returns the JSON of messages, given as JSON; they are passed as a whole and in pieces, which must agree.
 fn json(
     method: &str,
     path: &str,
@@ -137,7 +137,7 @@ fn a_large_message_is_written_while_it_comes() {
     let limits = ProtobufLimits { held_bytes_max: 1000, ..ProtobufLimits::default() };
     let mut response = CallResponse::new(&index, route, ToJsonOptions::default(), StreamForm::Array, limits);
     let title = "x".repeat(100_000);
-    // Field 2, its length in three bytes.
+    // Field 2 with a three-byte length.
     let message = [&[0x12, 0xa0, 0x8d, 0x06][..], title.as_bytes()].concat();
     let body = [&Frames::head(u32::try_from(message.len()).unwrap(), false)[..], &message].concat();
     let (mut out, mut most) = (Vec::new(), 0);
@@ -167,7 +167,7 @@ fn statuses_are_told_with_their_details() {
     let info = "CAUSBG5vcGUaTAoodHlwZS5nb29nbGVhcGlzLmNvbS9nb29nbGUucnBjLkVycm9ySW5mbxIgCgdNSVNTSU5HEgxsaWJyYXJ5LnRlc3QaBwoBaxICdjE";
     let expected = r#"{"code":5,"message":"m","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"MISSING","domain":"library.test","metadata":{"k":"v1"}}]}"#;
     check("m", Some(info), expected);
-    // Types that nobody knows, and what can't be read.
+    // Unknown types, and invalid details.
     check(
         "m",
         Some("GgsKBXgveS5aEgIIAQ=="),

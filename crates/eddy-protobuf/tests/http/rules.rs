@@ -1,4 +1,4 @@
-//! Rules, read from descriptors.
+//! HTTP rules from descriptors.
 
 use eddy_protobuf::{HttpIndexOptions, HttpRouteLookup};
 
@@ -49,7 +49,7 @@ fn what_cannot_be_is_told_with_its_method() {
             "t.S.M4 (/y/**): the same requests are those of /t.S/M2"
         ],
     );
-    // All problems at once.
+    // All problems are reported at once.
     assert_eq!(problems(&[get("/{b}"), get("/ok"), get("x")]).len(), 2);
 }
 
@@ -93,7 +93,7 @@ fn what_is_spelled_out_goes_first() {
     check("/a/", Some("/a/{a=**}"));
     check("/a", Some("/a/{a=**}"));
     check("/a/b/d", Some("/a/b/d"));
-    // Back from where another branch would not go on.
+    // Backtracks from a branch that does not match.
     check("/a/b/c", Some("/a/{a}/c"));
     check("/a/b/e/f", Some("/a/{a=**}"));
     check("/x/y:go", Some("/{a=**}:go"));

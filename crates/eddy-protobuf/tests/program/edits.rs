@@ -1,4 +1,4 @@
-//! Edits: fields dropped and masked, with lengths that stay right.
+//! Edits: dropped and masked fields, with correct lengths.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use eddy_protobuf::{Mask, MessageEdit, MessageWalk, ProgramBuilder, ProtobufLimi
 
 use super::{json, message, schema};
 
-/// The program of some edits.
+/// Returns the program of some edits.
 fn editing(name: &str, edits: &[(&str, MessageEdit)]) -> Arc<WalkProgram> {
     let schema = schema();
     let mut builder = ProgramBuilder::new(&schema, schema.find_message(name).unwrap());
@@ -14,7 +14,7 @@ fn editing(name: &str, edits: &[(&str, MessageEdit)]) -> Arc<WalkProgram> {
     Arc::new(builder.build().unwrap())
 }
 
-/// Makes edits of a whole message and in pieces of all sizes; the answers must agree.
+/// Edits a message as a whole and in pieces of all sizes; the results must agree.
 fn rewrite(program: &Arc<WalkProgram>, message: &[u8]) -> Vec<u8> {
     let mut walk = MessageWalk::new(program.clone(), ProtobufLimits::default());
     let mut whole = Vec::new();
@@ -171,7 +171,7 @@ fn edits_reach_messages_at_any_depth() {
 #[test]
 fn what_is_not_known_and_groups_stay() {
     let program = editing("eddy.test.Person", &[("name", MessageEdit::Drop)]);
-    // A group 100 with a field 1 in it, which is not the name; then the name, then field 101.
+    // A group 100 that contains a field 1, which is not the name; then the name, then field 101.
     let before = b"\xa3\x06\x0a\x01x\xa4\x06\x0a\x01n\xa8\x06\x05";
     assert_eq!(rewrite(&program, before), b"\xa3\x06\x0a\x01x\xa4\x06\xa8\x06\x05");
 }

@@ -1,4 +1,4 @@
-//! Field programs: what they take, check and change, in every cut of the message.
+//! Field programs: extraction, checks and edits, with the message cut at every position.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
 #![expect(clippy::cast_possible_truncation, reason = "lengths here are small")]
@@ -18,7 +18,7 @@ fn schema() -> Arc<Schema> {
     Arc::new(Schema::from_descriptors(include_bytes!("../schema/eddy.binpb")).unwrap())
 }
 
-/// A message of some JSON.
+/// Returns the message of a JSON text.
 fn message(schema: &Arc<Schema>, name: &str, json: &str) -> Vec<u8> {
     let id = schema.find_message(name).unwrap();
     let mut reader = FromJson::new(schema.clone(), id, FromJsonOptions::default(), ProtobufLimits::default());
@@ -28,21 +28,21 @@ fn message(schema: &Arc<Schema>, name: &str, json: &str) -> Vec<u8> {
         .to_vec()
 }
 
-/// The JSON of a message.
+/// Returns the JSON of a message.
 fn json(schema: &Arc<Schema>, name: &str, message: &[u8]) -> String {
     let id = schema.find_message(name).unwrap();
     let mut writer = ToJson::new(schema.clone(), id, ToJsonOptions::default(), ProtobufLimits::default());
     String::from_utf8(writer.convert(message).unwrap().to_vec()).unwrap()
 }
 
-/// A program, and the slots of its paths.
+/// Returns a program, and the slots of its paths.
 fn extracting(schema: &Schema, name: &str, paths: &[&str]) -> (Arc<WalkProgram>, Vec<ValueSlot>) {
     let mut builder = ProgramBuilder::new(schema, schema.find_message(name).unwrap());
     let slots = paths.iter().map(|path| builder.extract(path).unwrap()).collect();
     (Arc::new(builder.build().unwrap()), slots)
 }
 
-/// Values as text.
+/// Returns values as text.
 fn shown(values: &Values<'_>, slots: &[ValueSlot]) -> Vec<Vec<String>> {
     let show = |value: FieldValue<'_>| match value {
         FieldValue::Signed(number) => number.to_string(),
@@ -57,7 +57,7 @@ fn shown(values: &Values<'_>, slots: &[ValueSlot]) -> Vec<Vec<String>> {
     slots.iter().map(|slot| values.all(*slot).map(show).collect()).collect()
 }
 
-/// Runs a program over the whole message and over every cut of it; all must agree.
+/// Runs a program over the whole message and with every cut; all results must agree.
 fn run(
     program: &Arc<WalkProgram>,
     slots: &[ValueSlot],

@@ -1,4 +1,4 @@
-//! Rules that programs check.
+//! Rules checked by programs.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use eddy_protobuf::{ProgramBuilder, ProgramError, ProtobufErrorKind, RuleTest};
 
 use super::{message, run, schema};
 
-/// Whether a rule holds for messages in JSON.
+/// Checks a rule with valid and invalid messages in JSON.
 fn check(name: &str, path: &str, test: &RuleTest, good: &[&str], bad: &[&str]) {
     let schema = schema();
     let mut builder = ProgramBuilder::new(&schema, schema.find_message(name).unwrap());
@@ -27,7 +27,7 @@ fn fields_must_be_there() {
     check(person, "name", &RuleTest::Present, &[r#"{"name": "a"}"#], &["{}", r#"{"email": "a"}"#]);
     check(person, "score", &RuleTest::Present, &[r#"{"score": 0}"#], &["{}"]);
     check(person, "address", &RuleTest::Present, &[r#"{"address": {}}"#], &[r#"{"phone": "1"}"#]);
-    // Only where the message is.
+    // Only where the message is present.
     check(
         person,
         "friends.name",

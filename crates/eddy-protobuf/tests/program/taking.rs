@@ -1,4 +1,4 @@
-//! Values that programs take.
+//! Values extracted by programs.
 
 use eddy_protobuf::{MessageWalk, ProgramBuilder, ProgramError, ProtobufErrorKind, ProtobufLimits};
 
@@ -93,7 +93,7 @@ fn the_last_value_counts_and_messages_are_merged() {
         &person,
         &[("name", &["b"]), ("address.city", &["x"]), ("address.street", &["y"])],
     );
-    // An item whose id comes twice is one item.
+    // An item whose id occurs twice is one item.
     let catalog = b"\x12\x06\x0a\x01a\x0a\x01b\x12\x03\x0a\x01c";
     check_bytes("eddy.test.Catalog", catalog, &[("items.id", &["b", "c"])]);
     // The last entry of a key replaces the one before, and is not merged with it.
@@ -118,7 +118,7 @@ fn one_member_of_a_oneof_is_set() {
     };
     check_bytes("eddy.test.Person", &[&phone[..], address].concat(), &paths(&[], &["x"]));
     check_bytes("eddy.test.Person", &[&address[..], phone].concat(), &paths(&["p"], &[]));
-    // A member that nobody asks for counts too.
+    // A member that is not extracted counts too.
     check_bytes("eddy.test.Person", &[&address[..], phone, b"\x38\x01"].concat(), &paths(&[], &[]));
     let friend = |content: &[u8]| [&[0xfa, 0x7f, content.len() as u8][..], content].concat();
     let friends = [friend(phone), friend(&[&phone[..], b"\x38\x01"].concat()), friend(b"\x2a\x01q")].concat();
@@ -226,7 +226,7 @@ fn limits_are_kept() {
     assert_eq!(walk.extract(&nested).unwrap_err().kind, ProtobufErrorKind::DepthExceeded);
     let groups = [0xa3, 6].repeat(12);
     assert_eq!(walk.extract(&groups).unwrap_err().kind, ProtobufErrorKind::DepthExceeded);
-    // A value in several pieces is held; one in a single piece is not, unless the message goes on.
+    // A value in several pieces is buffered; one in a single piece is not, unless the message goes on.
     let long = [&[0x0a, 30][..], &[b'x'; 30]].concat();
     assert_eq!(walk.extract(&long).unwrap().get(name).unwrap().text().unwrap().len(), 30);
     walk.reset();

@@ -1,5 +1,5 @@
-//! The access log: one record an exchange, or a connection that was passed on, written as a line or sent to a service without ever making a
-//! worker wait.
+//! Access log: one entry per exchange or forwarded connection, written as a line or sent to a service without ever
+//! blocking a worker.
 
 mod noted;
 mod passage;

@@ -1,10 +1,10 @@
-//! What filters have noted of an exchange, in its record.
+//! Filter metadata in access log entries.
 
 use eddy_config::RecordedMetadata;
 use eddy_filter::DynamicMetadata;
 use serde::de::IgnoredAny;
 
-/// Values that a record has beside its own.
+/// Additional values of an entry.
 #[derive(Clone, Copy)]
 pub(crate) struct AccessMetadata<'a> {
     pub(crate) recorded: &'a [RecordedMetadata],
@@ -12,7 +12,7 @@ pub(crate) struct AccessMetadata<'a> {
 }
 
 impl<'a> AccessMetadata<'a> {
-    /// By their keys, the values that there are to be, and that there are.
+    /// Returns the configured values by key; `None` for those that are not set.
     pub(super) fn values(self) -> impl Iterator<Item = (&'a str, Option<&'a [u8]>)> {
         self.recorded.iter().map(move |recorded| {
             let value = self.metadata.get(recorded.space.as_bytes(), recorded.key.as_bytes());
@@ -21,7 +21,8 @@ impl<'a> AccessMetadata<'a> {
     }
 }
 
-/// Appends a value that a filter calls JSON, in ASCII and on one line; nothing, and `false`, if it is none or too long.
+/// Appends a value that a filter declares to be JSON, in ASCII and on one line. Appends nothing and returns `false`
+/// when it is invalid or too long.
 ///
 /// # Cost
 /// Two passes over the value.
@@ -33,9 +34,9 @@ pub(super) fn push_json(value: &[u8], out: &mut Vec<u8>) -> bool {
     for character in text.chars() {
         match character {
             ' '..='~' => out.push(u8::try_from(character).unwrap_or(b' ')),
-            // It stands between values: in a text it would be no JSON.
+            // Whitespace between tokens: inside a string these would be invalid JSON.
             '\t' | '\n' | '\r' => out.push(b' '),
-            // It stands in a text, as nowhere else can be one.
+            // Part of a string, as other characters are invalid elsewhere.
             _ => {
                 for unit in character.encode_utf16(&mut [0; 2]) {
                     out.extend_from_slice(format!("\\u{unit:04x}").as_bytes());
@@ -46,7 +47,7 @@ pub(super) fn push_json(value: &[u8], out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// Longest value that is written as it is, bytes.
+/// Maximum length in bytes of a value that is written unchanged.
 const VALUE_BYTES_MAX: usize = 8 * 1024;
 
 #[cfg(test)]

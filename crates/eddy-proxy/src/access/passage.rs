@@ -1,4 +1,4 @@
-//! What is told of a connection, or a session of datagrams, that was passed on.
+//! Access log entry of a forwarded connection or datagram session.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,36 +12,36 @@ use crate::access::write::AccessLogEntry;
 use crate::plan::GatewayPlan;
 use crate::worker::Worker;
 
-/// What is known from the beginning of what is passed on.
+/// Properties of a forwarded connection or session that are known from its start.
 #[derive(Debug)]
 pub(crate) struct PassageStart {
     began: Instant,
     listener: Arc<str>,
-    /// The configuration under which it began.
+    /// Version of the configuration under which it began.
     config: Arc<str>,
     has_record: bool,
 }
 
-/// The record of what was passed on, borrowed from it.
+/// Access log entry of a forwarded connection or session, borrowed from it.
 pub(crate) struct PassageRecord<'a> {
     pub(crate) start: &'a PassageStart,
     pub(crate) client: PeerAddress,
-    /// The name that the client asked for.
+    /// Server name (SNI) that the client asked for.
     pub(crate) server_name: Option<&'a str>,
-    /// The version of TLS, where that ended here.
+    /// TLS version, if eddy terminates TLS.
     pub(crate) tls: Option<&'a str>,
     pub(crate) bytes_in: u64,
     pub(crate) bytes_out: u64,
-    /// How many datagrams they came in; nothing of a connection.
+    /// Number of datagrams of a session; `None` for a connection.
     pub(crate) datagrams: Option<Datagrams>,
     pub(crate) cluster: &'a str,
     pub(crate) endpoint: Option<&'a ResolvedAddress>,
     pub(crate) attempts: u8,
-    /// Why it ended; `-` where both sides had ended it.
+    /// Reason why it ended; `-` when both sides ended it regularly.
     pub(crate) reason: &'a str,
 }
 
-/// Datagrams that were passed on.
+/// Number of datagrams forwarded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Datagrams {
     pub(crate) taken: u64,
@@ -49,7 +49,7 @@ pub(crate) struct Datagrams {
 }
 
 impl PassageStart {
-    /// The beginning of something that came to this listener.
+    /// Records the start of a connection or session of this listener.
     pub(crate) fn of(plan: &GatewayPlan, listener: &ListenerConfig) -> Self {
         Self {
             began: Instant::now(),
@@ -65,7 +65,7 @@ impl PassageStart {
 }
 
 impl PassageRecord<'_> {
-    /// Writes the record as the worker's plan says, if it does, and its listener has records.
+    /// Writes the entry if the worker's plan has an access log and the listener uses it.
     pub(crate) fn write(&self, worker: &Worker) {
         if let (true, Some(access)) = (self.start.has_record, &worker.plan().plan.access)
             && access.has_lines

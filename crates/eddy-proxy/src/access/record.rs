@@ -1,4 +1,4 @@
-//! What is told of an exchange, and how it is written.
+//! Access log entry of an exchange, and its formats.
 
 use std::io::Write;
 
@@ -13,65 +13,65 @@ use crate::exchange::{ExchangeCx, grpc_end};
 use crate::fault::Fault;
 use crate::session::SecureClient;
 
-/// An access record, borrowed from its exchange.
+/// Access log entry, borrowed from its exchange.
 pub(crate) struct AccessRecord<'a> {
     pub(crate) client: &'a str,
-    /// The client's end of the connection.
+    /// Address of the client.
     pub(crate) peer: PeerAddress,
-    /// Where the listener listens.
+    /// Address of the listener.
     pub(crate) local: &'a ListenAddress,
-    /// How the client came by TLS, if it did.
+    /// TLS properties of the client, if it uses TLS.
     pub(crate) secure: Option<&'a SecureClient>,
     pub(crate) method: &'a [u8],
     pub(crate) host: &'a [u8],
     pub(crate) target: &'a [u8],
-    /// Of the request; nothing of one whose head was refused.
+    /// HTTP version of the request; `None` when the head was refused.
     pub(crate) version: Option<Version>,
     pub(crate) status: u16,
-    /// How a call of gRPC ended; nothing of a request that is none.
+    /// gRPC status; `None` when the request is not a gRPC call.
     pub(crate) grpc_status: Option<&'static str>,
     pub(crate) bytes_in: u64,
     pub(crate) bytes_out: u64,
     pub(crate) duration_us: u64,
     pub(crate) listener: &'a str,
     pub(crate) rule: &'a str,
-    /// The step by which the rule won, where records have it.
+    /// Precedence step by which the rule won, if the access log records it.
     pub(crate) step: Option<&'a str>,
     pub(crate) cluster: &'a str,
     pub(crate) endpoint: Option<&'a ResolvedAddress>,
-    /// What was spoken with the endpoint; `-` if there was no link.
+    /// HTTP version spoken with the endpoint; `-` without a link.
     pub(crate) endpoint_version: &'static str,
     pub(crate) attempts: u8,
-    /// Why it ended badly; `-` if it did not.
+    /// Reason of a failure; `-` for none.
     pub(crate) reason: &'a str,
-    /// The same, where it is not a filter's word.
+    /// Fault behind the reason, unless a filter gave the reason.
     pub(crate) fault: Option<Fault>,
     pub(crate) request_id: &'a str,
     pub(crate) referer: &'a [u8],
     pub(crate) user_agent: &'a [u8],
-    /// The configuration under which it ran.
+    /// Version of the configuration under which the exchange ran.
     pub(crate) config: &'a str,
-    /// What filters have noted, where records have that.
+    /// Filter metadata, if the access log records it.
     pub(crate) noted: Option<AccessMetadata<'a>>,
 }
 
-/// A filter's word for why it answered, where it is one; else `-`.
+/// Returns a filter's reason for its reply if it is a single word, else `-`.
 fn details(details: &[u8]) -> &str {
     let is_word = !details.is_empty()
         && details.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-.:".contains(byte));
     std::str::from_utf8(details).ok().filter(|_| is_word).unwrap_or("-")
 }
 
-/// Longest piece of a peer's text in a record, bytes; what is longer is cut.
+/// Maximum bytes of a text from a peer in an entry; longer texts are truncated.
 pub(super) const TEXT_BYTES_MAX: usize = 2048;
 
 impl<'a> AccessRecord<'a> {
-    /// The record of an exchange that has ended.
+    /// Creates the entry of an exchange that has ended.
     pub(crate) fn of(ctx: &'a ExchangeCx<'_>, duration_us: u64) -> Self {
         let exchange = &*ctx.exchange;
         let bytes = exchange.head_bytes.as_slice();
         let head = &exchange.head;
-        // A head that was refused has spans of whatever came before the fault; it may not be read.
+        // The spans of a refused head cover whatever preceded the fault and must not be read.
         let is_whole = exchange.is_head_whole;
         let fields = head.fields(if is_whole { bytes } else { &[] });
         let part = |span: eddy_http::Span| if is_whole { span.of(bytes) } else { &[] };
@@ -240,7 +240,7 @@ pub(super) fn put(out: &mut Vec<u8>, arguments: std::fmt::Arguments<'_>) {
     let _ = out.write_fmt(arguments);
 }
 
-/// Appends a peer's text so that it can neither end its quotes nor its line.
+/// Appends a text from a peer such that it can end neither its quotes nor its line.
 pub(super) fn text(out: &mut Vec<u8>, text: &[u8]) {
     for byte in text.iter().take(TEXT_BYTES_MAX) {
         match byte {
@@ -255,7 +255,7 @@ pub(super) fn member(out: &mut Vec<u8>, key: &str, value: &[u8]) {
     json(out, value);
 }
 
-/// Appends a JSON string of ASCII only: any other byte is written as the code point of the same number.
+/// Appends a JSON string in ASCII: any other byte is written as the code point of the same number.
 pub(super) fn json(out: &mut Vec<u8>, value: &[u8]) {
     out.push(b'"');
     for byte in value.iter().take(TEXT_BYTES_MAX) {

@@ -1,4 +1,4 @@
-//! The thread that writes access records to their target, however slow that is.
+//! Thread that writes access log entries to their target, however slow that is.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -15,23 +15,23 @@ use eddy_io::{LineOutput, LinesLost, duplicate};
 
 use crate::stats::SinkSeries;
 
-/// Chunks that may wait for the target; with those of 32 KiB some 4 MiB.
+/// Maximum number of chunks queued for the target: about 4 MiB in chunks of 32 KiB.
 const CHUNKS_MAX: usize = 128;
 
-/// How long to wait before trying again to queue behind a full queue.
+/// Pause before another try to queue a chunk behind a full queue.
 const SETTLE_PAUSE: Duration = Duration::from_millis(10);
 
-/// Records on their way to the target.
+/// Entries on their way to the target.
 #[derive(Debug)]
 pub(crate) struct RecordChunk {
     pub(crate) bytes: Vec<u8>,
-    /// How many records they are.
+    /// Number of entries.
     pub(crate) records: u64,
-    /// Where the emptied buffer goes.
+    /// Channel that returns the emptied buffer.
     pub(crate) back: Sender<Vec<u8>>,
 }
 
-/// Where records go. Changing it never waits for the target.
+/// Output of the access log. Changing its target never blocks.
 #[derive(Debug)]
 pub(crate) struct AccessLogSink {
     sender: SyncSender<RecordChunk>,
@@ -39,25 +39,25 @@ pub(crate) struct AccessLogSink {
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// What the thread is to write to from its next chunk on.
+/// Target that the thread writes to from its next chunk on.
 #[derive(Debug, Default)]
 struct SinkTarget {
     target: Option<LogTarget>,
-    /// Counts the times that the target is to be opened anew.
+    /// Incremented when the target must be reopened.
     version: u64,
 }
 
 struct SinkOutput {
     version: u64,
     output: Option<LineOutput<File>>,
-    /// Whether the last write failed, so that a full disk is told of once.
+    /// Whether the last write failed, so that a full disk is logged once.
     is_failing: bool,
-    /// Standard error as it was at the start; it may be turned elsewhere later, for what filters write there.
+    /// Standard error as it was at the start; it may be redirected later, for the output of filters.
     stderr: io::Result<OwnedFd>,
 }
 
 impl AccessLogSink {
-    /// Starts the thread, with no target yet.
+    /// Starts the thread, without a target.
     ///
     /// # Errors
     /// When the thread cannot be started.
@@ -73,12 +73,12 @@ impl AccessLogSink {
         Ok(Self { sender, wanted, thread: Mutex::new(Some(thread)) })
     }
 
-    /// Where workers send their chunks.
+    /// Returns the channel for workers' chunks.
     pub(crate) fn sender(&self) -> SyncSender<RecordChunk> {
         self.sender.clone()
     }
 
-    /// Sets the target; a target that stays the same is not opened anew.
+    /// Sets the target; an unchanged target is not reopened.
     pub(crate) fn set_target(&self, target: Option<LogTarget>) {
         let mut wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
         if wanted.target != target {
@@ -87,16 +87,17 @@ impl AccessLogSink {
         }
     }
 
-    /// Opens the target anew, as after a rotation.
+    /// Reopens the target, for example after log rotation.
     pub(crate) fn reopen(&self) {
         self.wanted.lock().unwrap_or_else(PoisonError::into_inner).version += 1;
     }
 
-    /// Waits until what was handed over before has been written, but no longer than `patience`.
+    /// Waits until all chunks queued before have been written, but no longer than `patience`.
     pub(crate) fn settle(&self, patience: Duration) {
         let begun = Instant::now();
         let (back, written) = channel();
-        // An empty chunk comes back when its turn has come. Where the target takes nothing, none ever does.
+        // An empty chunk is returned when its turn has come. When the target accepts nothing, no chunk is ever
+        // returned.
         let mut marker = RecordChunk { bytes: Vec::new(), records: 0, back };
         let (_open, pause) = channel::<()>();
         while let Err(TrySendError::Full(refused)) = self.sender.try_send(marker) {
@@ -109,7 +110,7 @@ impl AccessLogSink {
         let _ = written.recv_timeout(patience.saturating_sub(begun.elapsed()));
     }
 
-    /// Writes out what is waiting and ends the thread, once every worker's sender is gone.
+    /// Writes the queued chunks and ends the thread, once every worker's sender is gone.
     pub(crate) fn finish(self) {
         let Self { sender, thread, .. } = self;
         drop(sender);
@@ -135,7 +136,7 @@ fn run(
             series.records_lost.add(lost);
         }
         chunk.bytes.clear();
-        // The worker may be gone; then so is the need for its buffer.
+        // The worker, and so the need for its buffer, may be gone.
         let _ = chunk.back.send(chunk.bytes);
     }
 }
@@ -173,13 +174,13 @@ impl SinkOutput {
             },
             LogTarget::File(path) => {
                 let file = OpenOptions::new().create(true).append(true).open(path)?;
-                // A process before this one may have met a full disk.
+                // A previous process may have met a full disk.
                 if is_torn(&file, path) { LineOutput::torn(file) } else { LineOutput::new(file) }
             }
         })
     }
 
-    /// Writes a chunk and returns how many of its records are lost. With no target there is nothing to lose.
+    /// Writes a chunk and returns how many of its entries are lost. Without a target, nothing is lost.
     fn write(&mut self, chunk: &RecordChunk) -> u64 {
         let Some(output) = &mut self.output else {
             return if self.is_failing { chunk.records } else { 0 };
@@ -194,7 +195,7 @@ impl SinkOutput {
             }
             Err(LinesLost { written, source }) => {
                 self.tell(&source, "cannot be written");
-                // A record is a line: those are lost whose line break was not written.
+                // An entry is a line: it is lost if its line break was not written.
                 let unwritten = chunk.bytes.get(written..).unwrap_or_default();
                 unwritten.iter().filter(|byte| **byte == b'\n').count() as u64
             }
@@ -209,12 +210,12 @@ impl SinkOutput {
     }
 }
 
-/// Whether a file was emptied, as some rotations do, and not only written to.
+/// Whether a file is empty, as after a rotation that truncates it.
 fn is_empty(file: &File) -> bool {
     file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() == 0)
 }
 
-/// Whether the file opened at `path` ends in the middle of a line; one that cannot be read counts as whole.
+/// Whether the file opened at `path` ends in the middle of a line; an unreadable file counts as complete.
 fn is_torn(file: &File, path: &Path) -> bool {
     let Ok(metadata) = file.metadata() else { return false };
     // Opening a pipe for reading would make this process its reader.

@@ -1,4 +1,4 @@
-//! A worker's side of the access log: a buffer of records, handed on whole.
+//! Buffer of one worker's access log entries, passed on in chunks.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
@@ -11,39 +11,39 @@ use crate::access::service::ServicePlan;
 use crate::access::sink::RecordChunk;
 use crate::stats::WorkerSeries;
 
-/// A buffer this full is handed on without waiting for the tick.
+/// Buffer size at which a chunk is passed on without waiting for the tick.
 const CHUNK_BYTES: usize = 32 * 1024;
 
-/// How records are written under a plan.
+/// Access log settings under a plan.
 #[derive(Debug)]
 pub(crate) struct AccessPlan {
-    /// Whether records name the step by which the rule won.
+    /// Whether entries contain the precedence step by which the rule won.
     pub(crate) has_step: bool,
-    /// What filters have noted and records have.
+    /// Filter metadata that entries contain.
     pub(crate) metadata: Vec<RecordedMetadata>,
-    /// How records are sent to a service, if they are.
+    /// Settings of the access log service, if one is configured.
     pub(crate) service: Option<ServicePlan>,
-    /// Whether records are written as lines.
+    /// Whether entries are written as lines.
     pub(crate) has_lines: bool,
     format: LogFormat,
     zone: TimeZone,
     zone_name: Arc<str>,
 }
 
-/// What a record is written as.
+/// Formats of an entry.
 pub(crate) trait AccessLogEntry {
-    /// Appends it as a line for people; `time` is written as it is.
+    /// Appends the entry as a human-readable line; `time` is written unchanged.
     fn write_text(&self, out: &mut Vec<u8>, time: &str);
 
-    /// Appends it as a JSON object on a line of its own.
+    /// Appends the entry as a JSON object on its own line.
     fn write_json(&self, out: &mut Vec<u8>, time: &str);
 }
 
-/// Collects the records of one worker.
+/// Collects the entries of one worker.
 #[derive(Debug)]
 pub(crate) struct AccessWriter {
     sink: SyncSender<RecordChunk>,
-    /// Buffers come back empty.
+    /// Emptied buffers.
     spare: Receiver<Vec<u8>>,
     back: std::sync::mpsc::Sender<Vec<u8>>,
     buffer: Vec<u8>,
@@ -51,7 +51,7 @@ pub(crate) struct AccessWriter {
     clock: TimestampCache,
 }
 
-/// The time of the current second as text.
+/// The current second as text.
 #[derive(Debug, Default)]
 struct TimestampCache {
     second: i64,
@@ -62,7 +62,8 @@ struct TimestampCache {
 }
 
 impl AccessPlan {
-    /// How a configuration wants records; UTC where the zone is not known, which checking has ruled out.
+    /// Creates the settings from a configuration. An unknown time zone, which the configuration check rejects, becomes
+    /// UTC.
     pub(crate) fn new(config: &AccessLogConfig) -> Self {
         let zone = TimeZone::get(&config.time_zone).unwrap_or(TimeZone::UTC);
         Self {
@@ -78,16 +79,16 @@ impl AccessPlan {
 }
 
 impl AccessWriter {
-    /// A writer that hands its records to `sink`.
+    /// Creates a writer that passes its chunks to `sink`.
     pub(crate) fn new(sink: SyncSender<RecordChunk>) -> Self {
         let (back, spare) = std::sync::mpsc::channel();
         Self { sink, spare, back, buffer: Vec::new(), records: 0, clock: TimestampCache::default() }
     }
 
-    /// Adds a record.
+    /// Adds an entry.
     ///
     /// # Cost
-    /// No system call but once every 32 KiB, and none that waits.
+    /// At most one system call per 32 KiB, and none that blocks.
     pub(crate) fn write(&mut self, record: &impl AccessLogEntry, plan: &AccessPlan, series: &WorkerSeries) {
         let time = self.clock.text(plan);
         match plan.format {
@@ -100,7 +101,7 @@ impl AccessWriter {
         }
     }
 
-    /// Hands on what there is; what the sink has no room for is dropped and counted.
+    /// Passes on the buffered entries; when the sink is full, they are dropped and counted.
     pub(crate) fn flush(&mut self, series: &WorkerSeries) {
         if self.buffer.is_empty() {
             return;

@@ -1,28 +1,28 @@
-//! Finds the control groups of this process: its own and those above it, of either version of Linux' control groups.
+//! Lookup of this process's control groups: its own and those above it, in cgroup version 1 or 2.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A file that each control group has for one of its controllers.
+/// A control group file of one controller.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GroupFile {
-    /// The controller, as version 1 names its hierarchy.
+    /// Name of the controller's hierarchy in version 1.
     pub(super) controller: &'static str,
-    /// The file's name in version 1.
+    /// File name in version 1.
     pub(super) v1: &'static str,
-    /// The file's name in version 2.
+    /// File name in version 2.
     pub(super) v2: &'static str,
 }
 
 impl GroupFile {
-    /// Reads the file of each group that has it; the file systems are those below `root`.
+    /// Reads the file of each group that has it. The file systems are looked up below `root`.
     pub(super) fn read_all(self, root: &Path) -> Vec<String> {
         let groups = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
         let files = groups.lines().filter_map(|line| self.files_of(line)).flatten();
         files.filter_map(|file| fs::read_to_string(root.join(file)).ok()).collect()
     }
 
-    /// The files of a line of `/proc/self/cgroup`: the number of a hierarchy, its controllers, the path of the group.
+    /// Returns the files for a line of `/proc/self/cgroup`: hierarchy number, controllers, path of the group.
     fn files_of(self, line: &str) -> Option<Vec<PathBuf>> {
         match line.splitn(3, ':').collect::<Vec<_>>().as_slice() {
             ["0", "", path] => Some(files(Path::new("sys/fs/cgroup"), path, self.v2)),
@@ -34,19 +34,20 @@ impl GroupFile {
     }
 }
 
-/// The files of a group and of those above it. In a container the group is mounted at the top, whatever its path is called.
+/// Returns the files of a group and of those above it. In a container the group is mounted at the top, whatever its
+/// path is called.
 fn files(mount: &Path, path: &str, name: &str) -> Vec<PathBuf> {
     let groups = Path::new(path.trim_start_matches('/')).ancestors();
     groups.map(|group| mount.join(group).join(name)).collect()
 }
 
-/// Files of a control group for a test, below a folder that goes with this value.
+/// Control group files for a test, below a folder of its own.
 #[cfg(test)]
 pub(super) struct StubRoot(pub(super) PathBuf);
 
 #[cfg(test)]
 impl StubRoot {
-    /// Makes these files; `name` tells the folders of tests apart.
+    /// Creates these files; `name` distinguishes the folders of tests.
     pub(super) fn with(name: &str, files: &[(&str, &str)]) -> Self {
         let root = Self(std::env::temp_dir().join(format!("eddy-cgroup-{name}-{}", std::process::id())));
         files.iter().for_each(|(file, text)| root.write(file, text));
@@ -63,7 +64,7 @@ impl StubRoot {
 #[cfg(test)]
 impl Drop for StubRoot {
     fn drop(&mut self) {
-        // Nothing was made where there are no files.
+        // Without files, no folder was created.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

@@ -9,7 +9,7 @@ use eddy_upstream::{ClusterConfig, EndpointSet, LinkProtocol};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
-/// Asks the endpoints of clusters how they are, once for all workers.
+/// Runs the health checks of clusters, once for all workers.
 pub(crate) struct HealthChecks {
     handle: Handle,
     checked: HashMap<Arc<str>, Checked>,
@@ -23,7 +23,7 @@ struct Checked {
     checks: Checks,
 }
 
-/// A cluster and what it takes to check it.
+/// A cluster and the parameters of its health check.
 pub(crate) struct ToCheck<'c> {
     pub(crate) cluster: &'c ClusterConfig,
     pub(crate) tls: Option<&'c ClientTls>,
@@ -31,13 +31,13 @@ pub(crate) struct ToCheck<'c> {
 }
 
 impl HealthChecks {
-    /// Asks nobody yet; questions are asked on `handle`.
+    /// Creates the set without any checks; checks run on `handle`.
     pub(crate) fn new(handle: Handle) -> Self {
         Self { handle, checked: HashMap::new() }
     }
 
-    /// Asks the endpoints of these clusters, as far as they have checks, and no others; returns where it can be watched
-    /// which of each cluster's are not well. What is not asked is well.
+    /// Checks the endpoints of these clusters, if they have health checks, and no others. Returns a watch on each
+    /// cluster's unhealthy endpoints. Endpoints without checks count as healthy.
     pub(crate) fn follow<'c>(
         &mut self,
         clusters: impl Iterator<Item = ToCheck<'c>>,
@@ -47,7 +47,7 @@ impl HealthChecks {
             .map(|wanted| {
                 let name = &wanted.cluster.name;
                 let Some(config) = &wanted.cluster.health else {
-                    // Its sender is gone: it never changes.
+                    // The sender is dropped: the set never changes.
                     return watch::channel(Arc::default()).1;
                 };
                 let known = before.remove(name);

@@ -1,4 +1,4 @@
-//! Watches this process's memory against that of the machine or its control group.
+//! Monitor of this process's memory against the limit of the machine or its control group.
 
 use std::fs;
 use std::path::Path;
@@ -9,17 +9,17 @@ use std::time::Duration;
 use super::cgroup::GroupFile;
 use crate::worker::Pressure;
 
-/// How often memory is looked at.
+/// Interval of memory measurements.
 const PERIOD: Duration = Duration::from_millis(250);
 
 const LIMIT: GroupFile = GroupFile { controller: "memory", v1: "memory.limit_in_bytes", v2: "memory.max" };
 
-/// Tells `pressure` for as long as the task runs; `percent_max` may change with a reload.
+/// Updates `pressure` as long as the task runs; `percent_max` may change with a reload.
 pub(crate) async fn watch(pressure: Arc<Pressure>, percent_max: Arc<AtomicU8>) {
     let mut interval = tokio::time::interval(PERIOD);
     loop {
         interval.tick().await;
-        // Where neither can be read there is nothing to go by, and nothing is shed.
+        // If either value cannot be read, nothing is shed.
         let (Some(used), Some(limit)) = (resident_bytes(), limit_bytes()) else { continue };
         let is_high = is_above(used, limit, percent_max.load(Relaxed));
         if is_high != pressure.memory.swap(is_high, Relaxed) {
@@ -41,20 +41,21 @@ fn is_above(used: u64, limit: u64, percent_max: u8) -> bool {
     used > limit / 100 * u64::from(percent_max)
 }
 
-/// Resident memory of this process.
+/// Returns the resident memory of this process.
 fn resident_bytes() -> Option<u64> {
     let statm = fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = statm.split_ascii_whitespace().nth(1)?.parse().ok()?;
     Some(pages * rustix::param::page_size() as u64)
 }
 
-/// What there is: the machine's memory, or less where a control group says so.
+/// Returns the memory limit: that of the machine, or of a control group if it is lower.
 pub(crate) fn limit_bytes() -> Option<u64> {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| parse_meminfo(&text));
     [machine, group_limit_bytes(Path::new("/"))].into_iter().flatten().min()
 }
 
-/// The least that the control group of this process or one above it allows; the file systems are those below `root`.
+/// Returns the lowest limit of this process's control group and those above it. The file systems are looked up below
+/// `root`.
 fn group_limit_bytes(root: &Path) -> Option<u64> {
     LIMIT.read_all(root).iter().filter_map(|limit| limit.trim().parse().ok()).min()
 }

@@ -1,4 +1,4 @@
-//! What goes on beside the workers: names are resolved, endpoints are asked how they are, memory is watched.
+//! Control thread: work beside the workers, such as name resolution, health checks and memory monitoring.
 
 mod cgroup;
 mod health;

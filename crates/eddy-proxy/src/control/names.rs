@@ -1,4 +1,4 @@
-//! The endpoints of every cluster, as names resolve to them.
+//! Name resolution for the endpoints of all clusters.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -10,10 +10,10 @@ use eddy_upstream::{ClusterConfig, DnsConfig, EndpointConfig, EndpointSet};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
-/// How long a start or a reload waits for names that are looked up for the first time.
+/// Time that a start or a reload waits for names that are looked up for the first time.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Follows the names of the clusters of the current plan.
+/// Resolves the names of the clusters of the current plan.
 pub(crate) struct ClusterResolver {
     resolver: Resolver,
     handle: Handle,
@@ -28,7 +28,7 @@ struct Followed {
 }
 
 impl Followed {
-    /// Whether following `cluster` would be the same.
+    /// Whether `cluster` is resolved in the same way.
     fn is_for(&self, cluster: &ClusterConfig) -> bool {
         self.endpoints == cluster.endpoints
             && self.dns == cluster.dns
@@ -37,14 +37,14 @@ impl Followed {
 }
 
 impl ClusterResolver {
-    /// Follows nothing yet; look-ups run on `handle`.
+    /// Creates a resolver without clusters; look-ups run on `handle`.
     pub(crate) fn new(resolver: Resolver, handle: Handle) -> Self {
         Self { resolver, handle, followed: HashMap::new() }
     }
 
-    /// Follows the names of `clusters` and no others; returns where each cluster's endpoints can be watched.
+    /// Resolves the names of `clusters` and no others; returns a watch on each cluster's endpoints.
     ///
-    /// Waits a while for names that are new. One that is not answered by then has no endpoint until it is.
+    /// Waits a while for new names. A name that is not resolved by then has no endpoint until it is.
     pub(crate) fn follow(
         &mut self,
         clusters: &[Arc<ClusterConfig>],
@@ -73,7 +73,7 @@ impl ClusterResolver {
             .collect()
     }
 
-    /// Waits until all of `fresh` have been looked up once, or the patience for all of them together is over.
+    /// Waits until all of `fresh` have been looked up once, or a common timeout has passed.
     fn settle(&self, fresh: Vec<Arc<Resolution>>) {
         let (done, settled) = std::sync::mpsc::channel::<()>();
         self.handle.spawn(async move {
@@ -82,7 +82,7 @@ impl ClusterResolver {
                     resolution.settled(PATIENCE).await;
                 }
             };
-            // Either way the caller goes on, with what is known by then.
+            // In both cases the caller continues with the results so far.
             let _ = tokio::time::timeout(PATIENCE, all).await;
             drop(done);
         });

@@ -1,4 +1,4 @@
-//! Watches whether this process's control group withholds the processors.
+//! Monitor of processor throttling by this process's control group.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,12 +8,12 @@ use std::time::Duration;
 use super::cgroup::GroupFile;
 use crate::worker::Pressure;
 
-/// How often the counts are looked at.
+/// Interval of measurements.
 const PERIOD: Duration = Duration::from_millis(250);
 
 const CPU_STAT: GroupFile = GroupFile { controller: "cpu", v1: "cpu.stat", v2: "cpu.stat" };
 
-/// Keeps `pressure` up to date for as long as the task runs.
+/// Updates `pressure` as long as the task runs.
 pub(crate) async fn watch_throttling(pressure: Arc<Pressure>) {
     let mut interval = tokio::time::interval(PERIOD);
     let mut before = throttled_count(Path::new("/"));
@@ -25,11 +25,13 @@ pub(crate) async fn watch_throttling(pressure: Arc<Pressure>) {
     }
 }
 
-/// How often this process's control group and those above it were throttled; 0 where they have no quota.
+/// Returns how often this process's control group and those above it were throttled; 0 without a quota.
 fn throttled_count(root: &Path) -> u64 {
     CPU_STAT.read_all(root).iter().filter_map(|stat| parse_stat(stat)).sum()
 }
 
+/// Parses the throttling count.
+///
 /// # Source
 /// `nr_throttled` of `cpu.stat` (Linux, `Documentation/scheduler/sched-bwc.rst`).
 fn parse_stat(stat: &str) -> Option<u64> {

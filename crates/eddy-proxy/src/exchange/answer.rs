@@ -1,4 +1,4 @@
-//! The response's head: read from the endpoint, written for the client.
+//! Response head: read from the endpoint, written for the client.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use crate::exchange::state::Exchange;
 use crate::exchange::{filter, site, upgrade};
 use crate::fault::Fault;
 
-/// What reading a response's head brought.
+/// Result of reading a response head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResponseHeadProgress {
     /// More bytes are needed.
@@ -24,8 +24,8 @@ pub(crate) enum ResponseHeadProgress {
     Final,
 }
 
-/// Reads one head from what the endpoint sent; of one that came in frames, `framed_body` says whether anything followed the
-/// final one.
+/// Reads one head from the bytes that the endpoint sent. For a head that came in HTTP/2 frames, `framed_body` tells
+/// whether a body follows the final one.
 pub(crate) fn read(
     ctx: &mut ExchangeCx<'_>,
     framed_body: Option<bool>,
@@ -50,7 +50,8 @@ pub(crate) fn read(
     }
     let is_consent = exchange.response.status == CONTINUE && exchange.head.expects_continue;
     let is_repeated = is_consent && std::mem::replace(&mut exchange.is_continued, true);
-    // A client of HTTP/1.0 knows no interim responses (RFC 9110 §15.2). One that waits for a `100` gets one, from who is first.
+    // HTTP/1.0 clients do not know interim responses (RFC 9110 §15.2). A client that expects `100 Continue` gets one,
+    // from the endpoint or from eddy, whichever is first.
     if exchange.head.version != Version::Http10 && !is_repeated {
         let bytes = exchange.response_input.held().get(..length).unwrap_or_default();
         write_interim_head(&mut exchange.answer.out, bytes, &exchange.response);
@@ -60,7 +61,7 @@ pub(crate) fn read(
     Ok(ResponseHeadProgress::Interim)
 }
 
-/// Parses the head if it is all there; answers with its length.
+/// Parses the head if it is complete; returns its length.
 fn look(exchange: &mut Exchange, limits: &HeadLimits) -> Result<Option<usize>, HeadFault> {
     let held = exchange.response_input.held();
     if held.is_empty() {
@@ -79,10 +80,10 @@ fn look(exchange: &mut Exchange, limits: &HeadLimits) -> Result<Option<usize>, H
 
 /// Writes the final head for the client and begins the body.
 ///
-/// `is_uploaded` says whether the endpoint has taken the whole request: if not, what is left of it cannot be told
-/// from a next request, so the connection ends with the answer.
+/// `is_uploaded`: whether the endpoint has taken the whole request. If not, the rest of the request cannot be
+/// distinguished from a next request, so the connection ends with the response.
 ///
-/// `is_filtered` says whether the head is where filters have left it.
+/// `is_filtered`: whether the head is the one that filters have produced.
 pub(crate) fn write(ctx: &mut ExchangeCx<'_>, is_uploaded: bool, is_filtered: bool) -> Result<(), Fault> {
     let plan = Rc::clone(&ctx.plan);
     let config = &plan.plan.listeners[ctx.index].config;
@@ -90,7 +91,7 @@ pub(crate) fn write(ctx: &mut ExchangeCx<'_>, is_uploaded: bool, is_filtered: bo
     let date = ctx.worker.date();
     let action = plan.plan.action(ctx.exchange.action);
     let own_edits = site::before_answer(ctx, is_filtered, action);
-    // What stands in place of an upstream's answer may be success.
+    // A status that replaces the upstream's response may be a success.
     upgrade::settle(ctx.exchange)?;
     let version = ctx.exchange.head.version;
     let body = match is_filtered {
@@ -142,7 +143,7 @@ pub(crate) fn write(ctx: &mut ExchangeCx<'_>, is_uploaded: bool, is_filtered: bo
     }
     exchange.answer.end_head();
     match body {
-        // What follows is no body, and has an end of its own.
+        // The bytes that follow are not a body and have an end of their own.
         _ if exchange.upgrade.is_done() => exchange.answer.set_framing(OutputFraming::Plain, None),
         ResponseBody::Length(length) if version == Version::Http2 => {
             exchange.answer.set_framing(OutputFraming::Frames, Some(length));
@@ -167,7 +168,7 @@ pub(crate) fn write(ctx: &mut ExchangeCx<'_>, is_uploaded: bool, is_filtered: bo
     Ok(())
 }
 
-/// Whether, as far as the request and the gateway go, the client's connection may be used again.
+/// Whether the client's connection may be reused, as far as request and gateway are concerned.
 pub(crate) fn may_keep_alive(ctx: &ExchangeCx<'_>) -> bool {
     let requests_max = ctx.listener().config.limits.requests_per_connection_max;
     ctx.exchange.head.keep_alive
@@ -175,5 +176,5 @@ pub(crate) fn may_keep_alive(ctx: &ExchangeCx<'_>) -> bool {
         && (requests_max == 0 || ctx.down.requests < requests_max)
 }
 
-/// The status by which a client is asked for the body of its request.
+/// Interim status that asks the client for the request body.
 const CONTINUE: u16 = 100;

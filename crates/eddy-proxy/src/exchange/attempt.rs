@@ -1,4 +1,4 @@
-//! One attempt: an endpoint, a link to it, and the request's head ready to be sent.
+//! One attempt: endpoint selection, a link to the endpoint, and the request head for it.
 
 use std::fmt::Write as _;
 use std::future::{Future, poll_fn};
@@ -29,7 +29,7 @@ use crate::link::UpstreamChannel;
 use crate::session::SecureClient;
 use crate::worker::{EndpointGuard, LinkWanted, WorkerCluster, millis, now};
 
-/// Chooses an endpoint, another one than before if there is one.
+/// Selects an endpoint, preferably one that was not tried before.
 pub(crate) fn choose(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     let Some(cluster) = cluster(ctx) else { return go_on_or_fail(ctx, Fault::NoEndpoint) };
     if let Err(fault) = upgrade::decide(ctx, cluster.shares_links()) {
@@ -61,12 +61,12 @@ pub(crate) fn choose(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     }
 }
 
-/// Takes an endpoint of the cluster for one more attempt.
+/// Selects an endpoint of the cluster for one more attempt.
 pub(super) fn lease(ctx: &mut ExchangeCx<'_>, cluster: &WorkerCluster, now_ms: u64) -> Option<Lease> {
     let address_key = AddressKey::of(ctx.down.client.peer);
     let exchange = &mut *ctx.exchange;
     let mut state = cluster.state().borrow_mut();
-    // A wish that is not strict is one for the first attempt.
+    // A preference that is not strict applies to the first attempt only.
     let wish = exchange.filtering.endpoint.as_ref().filter(|wish| exchange.attempts == 0 || wish.is_strict);
     let wished = wish.and_then(|wish| state.select_address(&wish.address, now(now_ms), &mut exchange.tried));
     if wished.is_some() || wish.is_some_and(|wish| wish.is_strict) {
@@ -88,7 +88,7 @@ pub(super) fn lease(ctx: &mut ExchangeCx<'_>, cluster: &WorkerCluster, now_ms: u
     state.select_for(key, now(now_ms), &mut rng, &mut exchange.tried)
 }
 
-/// When an attempt that begins now must be over, on the worker's clock.
+/// Returns the deadline of an attempt that begins now, on the worker's clock.
 pub(super) fn attempt_due_ms(ctx: &ExchangeCx<'_>, now_ms: u64) -> u64 {
     match ctx.action().and_then(|action| action.attempt_timeout) {
         // The worker's clock may be a tick behind.
@@ -97,8 +97,8 @@ pub(super) fn attempt_due_ms(ctx: &ExchangeCx<'_>, now_ms: u64) -> u64 {
     }
 }
 
-/// What of a client's address decides where it goes: its network, so that a client keeps its endpoint behind many
-/// addresses; of IPv6, all of it.
+/// Part of a client address that hashing uses: the /24 network of an IPv4 address, so that a client behind many
+/// addresses keeps its endpoint; the whole IPv6 address.
 pub(crate) enum AddressKey {
     V4([u8; 3]),
     V6([u8; 16]),
@@ -124,10 +124,10 @@ impl AddressKey {
     }
 }
 
-/// Obtains a link, kept or new, and writes the request's head for it.
+/// Obtains a link, pooled or new, and writes the request head for it.
 pub(crate) async fn link(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     let obtained = if ctx.exchange.hedge.is_some() {
-        // Apart, so that exchanges that don't hedge have no room for it.
+        // Boxed, so that exchanges without hedging reserve no space for it.
         Box::pin(hedge::obtain(ctx)).await
     } else {
         obtain(ctx).await
@@ -145,11 +145,12 @@ pub(crate) async fn link(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     }
 }
 
-/// Goes back for another attempt where that is safe, allowed and within the budget; otherwise answers the fault.
+/// Returns to another attempt where that is safe, allowed by the rule and within the retry budget; otherwise responds
+/// with the fault.
 pub(crate) fn retry_or_fail(ctx: &mut ExchangeCx<'_>, fault: Fault) -> ExchangePhase {
     note_failure(ctx, fault);
     ctx.exchange.has_met_stale_link |= fault == Fault::LinkStale;
-    // A status is only a fault once its retry has been claimed; else the endpoint's answer is the answer.
+    // A status is a fault only once its retry has been claimed; until then the endpoint's response is the response.
     let is_claimed = matches!(fault, Fault::RetryStatus(_) | Fault::RetryGrpc(_)) || claim_retry(ctx, fault);
     if !is_claimed && fault != Fault::PassedOver {
         return go_on_or_fail(ctx, fault);
@@ -161,14 +162,14 @@ pub(crate) fn retry_or_fail(ctx: &mut ExchangeCx<'_>, fault: Fault) -> ExchangeP
     ExchangePhase::Endpoint
 }
 
-/// Tells the endpoint's health and the counters of an attempt that gave no whole response.
+/// Reports an attempt without a complete response to the endpoint's health and to the counters.
 pub(crate) fn note_failure(ctx: &ExchangeCx<'_>, fault: Fault) {
     if let Some(guard) = &ctx.exchange.guard {
         note_failure_at(guard, fault, ctx.worker.timers.now_ms());
     }
 }
 
-/// The same of an attempt whose stay this is.
+/// Reports the failure of an attempt whose endpoint guard is `guard`.
 pub(super) fn note_failure_at(guard: &EndpointGuard, fault: Fault, now_ms: u64) {
     if fault.side() == FaultSide::Upstream && !fault.is_judged() {
         guard.cluster().series.failures.increment();
@@ -178,19 +179,19 @@ pub(super) fn note_failure_at(guard: &EndpointGuard, fault: Fault, now_ms: u64) 
     }
 }
 
-/// Whether the exchange may be tried again after `fault`; takes it out of the budget if so.
+/// Returns whether the exchange may be retried after `fault`; if so, draws on the retry budget.
 pub(crate) fn claim_retry(ctx: &mut ExchangeCx<'_>, fault: Fault) -> bool {
     if !may_retry(ctx, fault) {
         return false;
     }
-    // What no endpoint has looked at is asked for the first time.
+    // A request that no endpoint has looked at is not a retry.
     if fault == Fault::LinkLeft {
         return true;
     }
     cluster(ctx).is_some_and(|cluster| take_retry(ctx, &cluster))
 }
 
-/// Takes an attempt beside the first out of what the cluster's limit and budget of retries allow.
+/// Takes an additional attempt from the cluster's retry limit and retry budget.
 pub(super) fn take_retry(ctx: &mut ExchangeCx<'_>, cluster: &WorkerCluster) -> bool {
     if ctx.exchange.retry_place.is_none() {
         match cluster.take(LimitKind::Retries) {
@@ -206,12 +207,13 @@ pub(super) fn take_retry(ctx: &mut ExchangeCx<'_>, cluster: &WorkerCluster) -> b
     is_granted
 }
 
-/// Whether the rule would try again, were it not for the budget.
+/// Whether the rule permits a retry, apart from the budget.
 fn may_retry(ctx: &ExchangeCx<'_>, fault: Fault) -> bool {
     let exchange = &*ctx.exchange;
     let default = RetryConfig::default();
     let retry = ctx.action().map_or(&default, |action| &action.retry);
-    // A link that has come to its end is no failure of the endpoint, so it takes nothing from what the rule allows.
+    // The regular end of a link is no failure of the endpoint, so it does not count against the rule's number of
+    // retries.
     let leaves = if fault == Fault::LinkLeft { GOAWAY_RETRIES_MAX } else { 0 };
     let allowed = retry.attempts.saturating_add(leaves.max(u8::from(fault == Fault::LinkStale)));
     if exchange.attempts_here() > allowed || exchange.is_answered || exchange.is_consumed() {
@@ -220,7 +222,7 @@ fn may_retry(ctx: &ExchangeCx<'_>, fault: Fault) -> bool {
     is_reason(ctx, fault)
 }
 
-/// Whether `fault` is one for which the rule tries again.
+/// Whether `fault` is one that the rule retries.
 pub(super) fn is_reason(ctx: &ExchangeCx<'_>, fault: Fault) -> bool {
     let exchange = &*ctx.exchange;
     let default = RetryConfig::default();
@@ -229,22 +231,24 @@ pub(super) fn is_reason(ctx: &ExchangeCx<'_>, fault: Fault) -> bool {
     match fault.retry() {
         RetryClass::Never => false,
         RetryClass::Unseen => true,
-        // An endpoint that closes an idle link has not begun with a request that is not there as a whole.
+        // An endpoint that closes an idle link has not begun to process a request that has not arrived completely.
         RetryClass::MaybeSeen => may_repeat || exchange.is_body_unread(),
         RetryClass::ByReset => may_repeat && retry.on_reset,
         RetryClass::ByStatus(status) => may_repeat && retry.statuses.contains(&status),
-        // Calls are POSTs with a body; who names their statuses says that they may be repeated.
+        // gRPC calls are POSTs with a body. An operator who lists gRPC statuses declares that these calls may be
+        // repeated.
         RetryClass::ByGrpc(status) => retry.grpc_statuses.contains(status),
     }
 }
 
-/// Whether an answer with this status counts as a failure of its endpoint.
+/// Whether a response with this status counts as a failure of its endpoint.
 pub(super) fn is_failure_status(ctx: &ExchangeCx<'_>, status: u16) -> bool {
     let default = RetryConfig::default();
     let retry = ctx.action().map_or(&default, |action| &action.retry);
     match retry.failure_statuses {
         FailureStatuses::Gateway => matches!(status, 502..=504),
-        // As NGINX has it: 403 and 404 say nothing of the endpoint, and an answer that no other attempt may follow is one.
+        // As in NGINX: 403 and 404 say nothing about the endpoint, and the response to the last permitted attempt is
+        // not a failure.
         FailureStatuses::Retried => {
             let exchange = &*ctx.exchange;
             retry.statuses.contains(&status)
@@ -255,19 +259,19 @@ pub(super) fn is_failure_status(ctx: &ExchangeCx<'_>, status: u16) -> bool {
     }
 }
 
-/// The cluster that the exchange is at.
+/// Returns the cluster that the exchange is currently at.
 pub(super) fn cluster(ctx: &ExchangeCx<'_>) -> Option<Rc<WorkerCluster>> {
     ctx.plan.clusters.get(ctx.exchange.cluster?).cloned()
 }
 
-/// Ends the attempt with an answer of our own.
+/// Ends the attempt with a local reply.
 pub(crate) fn fail(ctx: &mut ExchangeCx<'_>, fault: Fault) -> ExchangePhase {
     ctx.exchange.end_attempt(&ctx.worker.buffers);
     ctx.exchange.fault = Some(fault);
     ExchangePhase::Reply
 }
 
-/// Obtains a link within the time that there is for the exchange and its attempt, as long as the client waits for it.
+/// Obtains a link before the deadlines of the exchange and of the attempt, as long as the client waits for it.
 async fn obtain(ctx: &mut ExchangeCx<'_>) -> Result<UpstreamChannel, Fault> {
     let worker = ctx.worker;
     let wanted = match &ctx.exchange {
@@ -276,7 +280,7 @@ async fn obtain(ctx: &mut ExchangeCx<'_>) -> Result<UpstreamChannel, Fault> {
         _ => LinkWanted::Quiet,
     };
     let is_alone = ctx.exchange.upgrade.is_open();
-    // Another cluster is asked rather than waiting here.
+    // If another cluster can take over, do not queue for a link here.
     let has_elsewhere = failover::next(ctx, Fault::LinksExhausted).is_some();
     let mut due = Due { at_ms: ctx.exchange.due_ms, fault: Fault::ExchangeTimeout };
     due.sooner(ctx.exchange.attempt_due_ms, Fault::AttemptTimeout);
@@ -285,7 +289,7 @@ async fn obtain(ctx: &mut ExchangeCx<'_>) -> Result<UpstreamChannel, Fault> {
     let guard = exchange.guard.as_ref().ok_or(Fault::NoEndpoint)?;
     let mut obtaining = pin!(async {
         match () {
-            // What a tunnel leads to may be no server of HTTP.
+            // The target of a tunnel need not be an HTTP server.
             () if is_alone => worker.obtain_alone(guard).await,
             () if has_elsewhere => worker.obtain(guard, wanted).await,
             () => worker.obtain_in_turn(guard, wanted).await,
@@ -300,11 +304,11 @@ async fn obtain(ctx: &mut ExchangeCx<'_>) -> Result<UpstreamChannel, Fault> {
     .await
 }
 
-/// Writes the head that the endpoint is sent, and makes ready for the body.
+/// Writes the request head for the endpoint and prepares the body.
 pub(super) fn write_head(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     let body = filter::request_framing(ctx);
     let ExchangeCx { down, exchange, .. } = &mut *ctx;
-    // What an attempt before has taken from the client, this one sends again.
+    // Body bytes that an earlier attempt has read from the client are sent again.
     let taken = exchange.upload.take_copied(&mut down.input);
     exchange.upload.restart();
     upgrade::check_body(ctx.exchange, body)?;
@@ -327,11 +331,11 @@ pub(super) fn write_head(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
         RequestBody::Length(_) | RequestBody::None => OutputFraming::Plain,
     };
     exchange.upload.set_framing(framing, announced);
-    // Who shares a link with others may be sent away when its body has gone.
+    // On a shared link, an endpoint may refuse the stream after its body has been sent.
     if framing == OutputFraming::Frames && !body.is_empty() {
         exchange.upload.copy = Some(BodyCopy::to_repeat());
     }
-    // Nobody else could take part in a tunnel.
+    // A tunnel is never mirrored: it has exactly two ends.
     if !ctx.exchange.upgrade.is_asked() {
         mirror::begin(ctx);
     }
@@ -346,7 +350,8 @@ pub(super) fn write_head(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Whether the endpoint is to say when the client may send its body: nobody has said so, and nothing of the body has come.
+/// Whether `Expect: 100-continue` is passed on to the endpoint: no `100` has been sent to the client, and no body byte
+/// has arrived.
 fn passes_expectation(ctx: &ExchangeCx<'_>, body: RequestBody) -> bool {
     let exchange = &*ctx.exchange;
     exchange.head.expects_continue
@@ -357,7 +362,8 @@ fn passes_expectation(ctx: &ExchangeCx<'_>, body: RequestBody) -> bool {
         && !ctx.down.has_body_begun()
 }
 
-/// Writes the head of the request with a body of this framing, and checks it with the parser that peers are held to.
+/// Writes the request head for a body of this framing, and checks it with the parser that peers are held to (egress
+/// check).
 pub(super) fn write_request(
     ctx: &mut ExchangeCx<'_>,
     body: RequestBody,
@@ -384,7 +390,7 @@ pub(super) fn write_request(
         _ if site_host.is_some() => site_host.map_or(b"".as_slice(), |site| &site.host),
         Some(host) if !exchange.head.is_authority_own => host.as_bytes(),
         _ if exchange.head.authority.is_empty() => {
-            // A client of HTTP/1.0 need not name a host; most endpoints want one.
+            // An HTTP/1.0 client need not send a host; most endpoints require one.
             name_endpoint(&mut exchange.scratch, exchange.endpoint.as_ref());
             &exchange.scratch
         }
@@ -435,7 +441,7 @@ pub(super) fn write_request(
     })
 }
 
-/// Writes the host that stands for an endpoint: its address, or `localhost` behind a Unix socket.
+/// Writes the host name for an endpoint: its address, or `localhost` behind a Unix socket.
 fn name_endpoint(out: &mut Vec<u8>, endpoint: Option<&ResolvedAddress>) {
     out.clear();
     match endpoint {
@@ -447,11 +453,11 @@ fn name_endpoint(out: &mut Vec<u8>, endpoint: Option<&ResolvedAddress>) {
     }
 }
 
-/// The client's request id where the peer is trusted to have one, else 32 random hexadecimal digits.
+/// Sets the request ID: the client's if the peer is trusted to send one, otherwise 32 random hexadecimal digits.
 fn make_request_id(ctx: &mut ExchangeCx<'_>, name: &str, is_trusted: bool) {
     let exchange = &mut *ctx.exchange;
     if !exchange.request_id.is_empty() {
-        // A retry keeps the id of its exchange.
+        // A retry keeps the request ID of its exchange.
         return;
     }
     let sent = exchange.head.fields(&exchange.head_bytes).first_named(name.as_bytes());
@@ -465,5 +471,5 @@ fn make_request_id(ctx: &mut ExchangeCx<'_>, name: &str, is_trusted: bool) {
     }
 }
 
-/// How often one request is sent again because the link that it was sent by had come to its end.
+/// Maximum number of times that a request is sent again because its link had ended (GOAWAY).
 const GOAWAY_RETRIES_MAX: u8 = 10;

@@ -1,4 +1,4 @@
-//! A body as it comes in: where its data is among the bytes read, and where it ends.
+//! Reader of an incoming body: locates its data in the received bytes, and its end.
 
 use std::io;
 
@@ -11,26 +11,26 @@ pub(crate) struct BodyReader {
     chunks: ChunkDecoder,
 }
 
-/// Looks for the end of a body in what has been read of it, of which nothing is taken away.
+/// Searches for the end of a body in received bytes without consuming them.
 #[derive(Debug)]
 pub(crate) struct BodyProbe {
     reader: BodyReader,
-    /// How much was looked through.
+    /// Number of bytes searched.
     seen: usize,
 }
 
 impl BodyProbe {
-    /// Whether the body ends within `held`, to which bytes may have been added since the last call.
+    /// Returns whether the body ends within `held`, to which bytes may have been appended since the last call.
     ///
     /// # Cost
-    /// Linear in what was added.
+    /// Linear in the appended bytes.
     pub(crate) fn finds_end(&mut self, held: &[u8]) -> bool {
         while !self.reader.is_done() {
             let rest = held.get(self.seen..).unwrap_or_default();
             match self.reader.next(rest) {
                 Ok(piece) if piece.skip + piece.data > 0 => self.seen += piece.skip + piece.data,
                 Ok(_) => return false,
-                // Who reads it will find out, too.
+                // The reader of these bytes will find the error, too.
                 Err(_) => return true,
             }
         }
@@ -38,12 +38,12 @@ impl BodyProbe {
     }
 }
 
-/// What stands at the front of the bytes read.
+/// Structure of the first bytes of a buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BodyPiece {
-    /// Bytes of framing to take away.
+    /// Bytes of framing to discard.
     pub(crate) skip: usize,
-    /// Bytes of data after them; none when more must be read, or the body has ended.
+    /// Bytes of data after the framing; 0 when more must be read or the body has ended.
     pub(crate) data: usize,
 }
 
@@ -53,7 +53,7 @@ enum BodyFraming {
     Length(u64),
     Chunked,
     UntilClose,
-    /// Where the body ends cannot be told any more, nor where anything after it begins.
+    /// The end of the body, and the beginning of whatever follows it, can no longer be determined.
     Broken(ChunkFault),
 }
 
@@ -64,7 +64,7 @@ impl Default for BodyReader {
 }
 
 impl BodyReader {
-    /// Begins the body of a request.
+    /// Begins a request body.
     pub(crate) fn begin_request(&mut self, body: RequestBody) {
         self.begin(match body {
             RequestBody::None => BodyFraming::Done,
@@ -73,7 +73,7 @@ impl BodyReader {
         });
     }
 
-    /// Begins the body of a request that comes in frames, which tell its end.
+    /// Begins the body of a request in HTTP/2 frames, which mark its end.
     pub(crate) fn begin_framed(&mut self, body: RequestBody) {
         self.begin(match body {
             RequestBody::None => BodyFraming::Done,
@@ -82,10 +82,11 @@ impl BodyReader {
         });
     }
 
-    /// Ends a body that comes in frames, with `trailers` written as the end of a chunked one; empty for none.
+    /// Ends a body in HTTP/2 frames. `trailers` is the trailer section, written as the end of a chunked body; empty for
+    /// none.
     ///
     /// # Errors
-    /// When the body may not end here, or the trailers break a rule or a limit.
+    /// When the body may not end here, or the trailers violate the syntax or a limit.
     pub(crate) fn end_framed(&mut self, trailers: &[u8]) -> io::Result<()> {
         if !self.end_of_stream() {
             return Err(io::ErrorKind::UnexpectedEof.into());
@@ -103,12 +104,12 @@ impl BodyReader {
         Ok(())
     }
 
-    /// Looks ahead from here.
+    /// Returns a probe that looks ahead from the current position.
     pub(crate) fn probe(&self) -> BodyProbe {
         BodyProbe { reader: self.clone(), seen: 0 }
     }
 
-    /// Begins the body of a response.
+    /// Begins a response body.
     pub(crate) fn begin_response(&mut self, body: ResponseBody) {
         self.begin(match body {
             ResponseBody::None => BodyFraming::Done,
@@ -118,10 +119,10 @@ impl BodyReader {
         });
     }
 
-    /// Tells what stands at the front of `held`; all of it must be taken away before the next call.
+    /// Returns the structure of the front of `held`; all of it must be consumed before the next call.
     ///
     /// # Errors
-    /// When the chunked framing is broken, and whenever it is asked again.
+    /// When the chunked framing is broken, and at every call after that.
     pub(crate) fn next(&mut self, held: &[u8]) -> Result<BodyPiece, ChunkFault> {
         match self.framing {
             BodyFraming::Done => Ok(BodyPiece::default()),
@@ -141,7 +142,7 @@ impl BodyReader {
                     Ok(BodyPiece { skip: consumed, data: 0 })
                 }
                 Err(fault) => {
-                    // The bytes are still held; whoever looks at them again must not find another end.
+                    // The bytes are still buffered; a later read must not find another end in them.
                     self.framing = BodyFraming::Broken(fault);
                     Err(fault)
                 }
@@ -154,7 +155,7 @@ impl BodyReader {
         self.framing == BodyFraming::Done
     }
 
-    /// Takes note that the stream has ended; whether the body may end so.
+    /// Records the end of the stream; returns whether the body may end there.
     pub(crate) fn end_of_stream(&mut self) -> bool {
         if self.framing == BodyFraming::UntilClose {
             self.framing = BodyFraming::Done;
@@ -162,7 +163,7 @@ impl BodyReader {
         self.is_done()
     }
 
-    /// Whether so much is still to come that a large buffer is worth it.
+    /// Whether so much is still to come that a large buffer pays off.
     pub(crate) fn is_bulk(&self, small: usize) -> bool {
         match self.framing {
             BodyFraming::Done | BodyFraming::Broken(_) => false,
@@ -171,12 +172,12 @@ impl BodyReader {
         }
     }
 
-    /// How much of a body of known length is still to come; 0 of any other.
+    /// Returns the remaining bytes of a body of known length; 0 for any other body.
     pub(crate) fn length_left(&self) -> u64 {
         if let BodyFraming::Length(left) = self.framing { left } else { 0 }
     }
 
-    /// Takes note that so many bytes of a body of known length went by another way.
+    /// Records that bytes of a body of known length were transferred without this reader.
     pub(crate) fn note_passed(&mut self, bytes: u64) {
         let left = self.length_left().saturating_sub(bytes);
         if let BodyFraming::Length(_) = self.framing {
@@ -184,7 +185,7 @@ impl BodyReader {
         }
     }
 
-    /// The trailers of a chunked body that has ended.
+    /// Returns the trailers of a chunked body that has ended.
     pub(crate) fn trailers(&self) -> Fields<'_> {
         self.chunks.trailers()
     }
@@ -199,7 +200,7 @@ impl BodyReader {
 mod tests {
     use super::*;
 
-    /// Reads `wire` cut into pieces of `step` bytes; returns the data and how many bytes were not taken.
+    /// Reads `wire` in pieces of `step` bytes; returns the data and the number of bytes left over.
     fn read(reader: &mut BodyReader, wire: &[u8], step: usize) -> Result<(Vec<u8>, usize), ChunkFault> {
         let (mut data, mut held, mut rest) = (Vec::new(), Vec::new(), wire);
         while !reader.is_done() {

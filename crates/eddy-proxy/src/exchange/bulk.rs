@@ -1,4 +1,4 @@
-//! The rest of a body that nobody looks at, moved inside of the kernel.
+//! Zero-copy transfer (splice) of the rest of a body that needs no inspection.
 
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -7,42 +7,42 @@ use eddy_io::{PipePool, Splice, SpliceFault, Spliced, Stream};
 
 use crate::exchange::pump::Pump;
 
-/// Bytes that a body must still have for a pipe to be worth its while: below that copying costs as little.
+/// Remaining body bytes from which a pipe pays off; below that, copying costs no more.
 const BULK_BYTES: u64 = 128 * 1024;
 
-/// One direction of an exchange while its body goes from stream to stream.
+/// State of one direction of an exchange whose body is spliced from stream to stream.
 #[derive(Debug, Default)]
 pub(crate) struct Bulk {
     splice: Splice,
-    /// Once begun it goes on to the body's end.
+    /// Once begun, splicing goes on to the end of the body.
     is_begun: bool,
 }
 
-/// What a step of it brought.
+/// Result of one splice step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moved {
-    /// There is nothing to be moved so: the bytes have to be copied.
+    /// Splicing does not apply; the bytes have to be copied.
     Nothing,
-    /// So many bytes were written.
+    /// Number of bytes written.
     Bytes(usize),
-    /// The source has ended before the body.
+    /// The source ended before the body did.
     Cut,
-    /// The source has nothing now.
+    /// The source has no data at present.
     AwaitsSource,
-    /// The sink takes nothing now.
+    /// The sink accepts no data at present.
     AwaitsSink,
 }
 
 impl Bulk {
-    /// Whether bytes of the body have been read and not been written.
+    /// Whether bytes of the body have been read into the pipe but not written yet.
     pub(crate) fn holds_bytes(&self) -> bool {
         self.splice.holds_bytes()
     }
 
-    /// Moves some of what is left of a body of known length. Nothing that was read before may be waiting to be written.
+    /// Moves part of the rest of a body of known length. Bytes that were read before must have been written.
     ///
     /// # Errors
-    /// Which side broke.
+    /// The side that failed.
     pub(crate) fn poll(
         &mut self,
         cx: &mut Context<'_>,

@@ -1,4 +1,4 @@
-//! The embedded demo endpoint: something to put a gateway in front of before there is a service.
+//! The embedded demo endpoint, a target for trying a gateway before there is a service.
 
 use std::fmt::Write;
 use std::future::poll_fn;
@@ -13,19 +13,19 @@ use crate::exchange::state::{Drip, LocalBody};
 use crate::fault::Fault;
 use crate::worker::millis;
 
-/// Pieces of the slow body, unless the query says otherwise, and the most there can be.
+/// Number of pieces of the slow body, unless the query sets it; `PIECES_MAX` is the maximum.
 const PIECES: u32 = 5;
 const PIECES_MAX: u32 = 1_000;
-/// Pause before each piece, milliseconds.
+/// Pause before each piece, in milliseconds.
 const PAUSE_MS: u64 = 500;
 const PAUSE_MS_MAX: u64 = 60_000;
-/// Largest body of `/fixed`.
+/// Maximum body size of `/fixed`.
 const FIXED_BYTES_MAX: usize = 1024 * 1024;
-/// Most bytes that are echoed.
+/// Maximum number of bytes echoed.
 const ECHO_BYTES_MAX: usize = 64 * 1024;
 const PIECE: &[u8] = b"drip\n";
 
-/// Prepares the answer to the request's path.
+/// Prepares the response for the request path.
 pub(crate) fn prepare(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     let exchange = &mut *ctx.exchange;
     let query = exchange.head.query.map(|query| query.of(&exchange.head_bytes)).unwrap_or_default();
@@ -63,7 +63,7 @@ pub(crate) fn prepare(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     ExchangePhase::Reply
 }
 
-/// Reads the request's body behind the lines that tell of its head, to be sent back.
+/// Appends the request body to the lines that describe its head, to be echoed.
 pub(crate) async fn collect(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     let grace = ctx.listener().config.timeouts.body_grace;
     let ExchangeCx { down, exchange, .. } = ctx;
@@ -78,7 +78,7 @@ pub(crate) async fn collect(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     if !exchange.upload.reader.is_done() || whole.is_some() {
         exchange.scratch.push(b'\n');
     }
-    // What a filter has collected is not to be read again.
+    // A body that a filter has buffered is not read again.
     exchange.scratch.extend_from_slice(whole.unwrap_or_default());
     while !exchange.upload.reader.is_done() {
         let piece = exchange.upload.reader.next(down.input.held()).map_err(Fault::RequestChunk)?;
@@ -106,12 +106,12 @@ pub(crate) async fn collect(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// How many bytes a slow body has.
+/// Returns the length of a slow body.
 pub(crate) fn drip_bytes(drip: Drip) -> u64 {
     u64::from(drip.pieces) * PIECE.len() as u64
 }
 
-/// Sends a slow body, a piece at a time.
+/// Sends a slow body, one piece at a time.
 pub(crate) async fn drip(ctx: &mut ExchangeCx<'_>, drip: Drip) -> Result<(), Fault> {
     let pieces = if ctx.exchange.head.method == Method::Head { 0 } else { drip.pieces };
     for _ in 0..pieces {
@@ -134,7 +134,7 @@ async fn pause(ctx: &mut ExchangeCx<'_>, pause_ms: u64) {
     .await;
 }
 
-/// The value of a query parameter, if it is a number.
+/// Returns the value of a query parameter, if it is a number.
 fn number(query: &[u8], name: &str) -> Option<u64> {
     let query = std::str::from_utf8(query).ok()?;
     let pair = query.split('&').filter_map(|pair| pair.split_once('=')).find(|(key, _)| *key == name)?;

@@ -1,8 +1,8 @@
-//! When an exchange has waited for long enough, and for what.
+//! The next deadline of an exchange and the fault that it causes.
 
 use crate::fault::Fault;
 
-/// The first of several deadlines, and what it means when it passes.
+/// Earliest of several deadlines, and the fault when it passes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Due {
     pub(crate) at_ms: u64,

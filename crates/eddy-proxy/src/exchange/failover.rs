@@ -1,4 +1,4 @@
-//! To another cluster, where one could not serve a request.
+//! Failover to another cluster when one cannot serve a request.
 
 use eddy_config::FailoverReason;
 use eddy_upstream::Tried;
@@ -8,7 +8,7 @@ use crate::exchange::phase::ExchangePhase;
 use crate::exchange::run::ExchangeCx;
 use crate::fault::{Fault, RetryClass};
 
-/// Goes on to the next cluster of the rule where it has one for `fault`; otherwise answers the fault.
+/// Moves to the next cluster of the rule if there is one for `fault`; otherwise responds with the fault.
 pub(super) fn go_on_or_fail(ctx: &mut ExchangeCx<'_>, fault: Fault) -> ExchangePhase {
     if !claim(ctx, fault) {
         return fail(ctx, fault);
@@ -17,9 +17,9 @@ pub(super) fn go_on_or_fail(ctx: &mut ExchangeCx<'_>, fault: Fault) -> ExchangeP
     ExchangePhase::Endpoint
 }
 
-/// Whether the exchange goes on at another cluster after `fault`; from then on that one is its own.
+/// Returns whether the exchange moves to another cluster after `fault`; if so, that cluster becomes the current one.
 ///
-/// That takes nothing of a budget: nobody there was asked before.
+/// Failover does not draw on a retry budget: no endpoint of the new cluster was tried before.
 pub(super) fn claim(ctx: &mut ExchangeCx<'_>, fault: Fault) -> bool {
     let Some(next) = next(ctx, fault) else { return false };
     if let Some(cluster) = cluster(ctx) {
@@ -35,7 +35,7 @@ pub(super) fn claim(ctx: &mut ExchangeCx<'_>, fault: Fault) -> bool {
     true
 }
 
-/// The cluster that is next for `fault`.
+/// Returns the next cluster of the rule for `fault`.
 pub(super) fn next(ctx: &ExchangeCx<'_>, fault: Fault) -> Option<usize> {
     let exchange = &*ctx.exchange;
     let next = ctx.action()?.failover.get(usize::from(exchange.clusters_left))?;
@@ -49,13 +49,13 @@ pub(super) fn next(ctx: &ExchangeCx<'_>, fault: Fault) -> Option<usize> {
     (is_safe && next.when.iter().any(is_reason)).then_some(next.cluster)
 }
 
-/// Whether no endpoint of the cluster has looked at the request.
+/// Whether no endpoint of the cluster has seen the request.
 fn is_unreachable(fault: Fault) -> bool {
     fault.retry() == RetryClass::Unseen
         || matches!(fault, Fault::NoEndpoint | Fault::LinksExhausted | Fault::Limit(_))
 }
 
-/// Whether an endpoint has failed, or has answered that it can't serve the request.
+/// Whether an endpoint has failed, or has responded that it cannot serve the request.
 fn is_error(fault: Fault) -> bool {
     if let Fault::RetryStatus(status) = fault {
         return status == NOT_FOUND || status >= 500;

@@ -1,4 +1,4 @@
-//! The end of an exchange: counted, recorded, and the connection's fate decided.
+//! End of an exchange: counters, access log, and what happens to the connection.
 
 use eddy_filter::EndReason;
 
@@ -7,7 +7,7 @@ use crate::exchange::run::{ConnectionDisposition, ExchangeCx};
 use crate::exchange::{filter, grpc};
 use crate::fault::Fault;
 
-/// Counts and records the exchange and says what becomes of the client's connection.
+/// Counts and logs the exchange; returns what happens to the client's connection.
 pub(crate) fn finish(ctx: &mut ExchangeCx<'_>) -> ConnectionDisposition {
     let duration_us = u64::try_from(ctx.exchange.started.elapsed().as_micros()).unwrap_or(u64::MAX);
     filter::log(ctx, duration_us);
@@ -49,10 +49,10 @@ fn next(ctx: &ExchangeCx<'_>) -> ConnectionDisposition {
     match exchange.fault {
         Some(Fault::ClientGone) => ConnectionDisposition::Abort,
         _ if !exchange.is_answered || exchange.answer.has_output() => ConnectionDisposition::Abort,
-        // A fault after the answer had begun, unless it is the answer itself.
+        // A fault after the response had begun, unless the fault is the response itself.
         Some(_) if exchange.is_cut() => ConnectionDisposition::Abort,
         _ if exchange.keeps_alive => ConnectionDisposition::KeepAlive,
-        // A client that asked for the end has nothing more to send, unless it hoped for a tunnel.
+        // A client that sent `connection: close` has nothing more to send, unless it asked for a tunnel.
         _ if !exchange.head.keep_alive
             && exchange.fault.is_none()
             && exchange.upload.reader.is_done()

@@ -1,5 +1,5 @@
-//! What is different where a request is a call of gRPC: its own deadline, how it is told what eddy says itself, how it
-//! ended, and that it may be sent again.
+//! gRPC calls: the `grpc-timeout` deadline, mapping local replies to `grpc-status`, reading the final status, and
+//! retries.
 
 use eddy_http::{FieldId, GrpcEnd, GrpcKind, GrpcStatus, parse_grpc_timeout};
 
@@ -11,32 +11,32 @@ use crate::exchange::state::{Exchange, LocalBody};
 use crate::fault::Fault;
 use crate::plan::ListenerHandler;
 
-/// What an exchange knows of the call that it is.
+/// gRPC state of an exchange.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct GrpcCall {
-    /// The form in which the call came; nothing where the request is none.
+    /// gRPC variant of the request; `None` when it is not a gRPC call.
     kind: Option<GrpcKind>,
-    /// How it ended, as far as the head of the answer tells.
+    /// Final status, as far as the response head contains it.
     head_end: GrpcEnd,
 }
 
 impl GrpcCall {
-    /// Whether the request is a call, in whatever form.
+    /// Whether the request is a gRPC call of any variant.
     pub(crate) fn is_call(&self) -> bool {
         self.kind.is_some()
     }
 }
 
-/// Takes note of whether the request is a call, as its client sent it.
+/// Records whether the request, as its client sent it, is a gRPC call.
 pub(crate) fn note_request(exchange: &mut Exchange) {
     let content_type = exchange.head.fields(&exchange.head_bytes).first(FieldId::ContentType);
     exchange.grpc.kind = content_type.and_then(GrpcKind::of);
 }
 
-/// Holds the exchange to the deadline that a call has of its own; the field goes on as it came.
+/// Applies the `grpc-timeout` deadline of a call to the exchange; the header is forwarded unchanged.
 ///
 /// # Errors
-/// [`Fault::GrpcTimeout`] where it cannot be read.
+/// [`Fault::GrpcTimeout`] when the header cannot be parsed.
 pub(crate) fn set_deadline(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     let exchange = &*ctx.exchange;
     if !exchange.grpc.is_call() {
@@ -44,7 +44,7 @@ pub(crate) fn set_deadline(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     }
     let fields = exchange.head.fields(&exchange.head_bytes);
     let Some(value) = fields.first(FieldId::GrpcTimeout) else { return Ok(()) };
-    // Of two nobody knows which is meant.
+    // With two values it is undefined which one applies.
     if fields.all(FieldId::GrpcTimeout).nth(1).is_some() {
         return Err(Fault::GrpcTimeout);
     }
@@ -53,16 +53,16 @@ pub(crate) fn set_deadline(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What the head of an endpoint's answer says of the endpoint.
+/// Judgement of an endpoint by its response head.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Judged {
-    /// Whether it could not do what it was asked for.
+    /// Whether the response counts as a failure of the endpoint.
     pub(crate) is_failure: bool,
-    /// Why the rule might ask another one.
+    /// Fault with which the rule might try another endpoint.
     pub(crate) reason: Fault,
 }
 
-/// Judges an endpoint by the head of its answer, and takes note of what that tells of how a call ended.
+/// Judges an endpoint by its response head, and records the gRPC status if the head contains it.
 pub(crate) fn judge(ctx: &mut ExchangeCx<'_>) -> Judged {
     let exchange = &mut *ctx.exchange;
     if exchange.grpc.is_call() {
@@ -80,30 +80,31 @@ pub(crate) fn judge(ctx: &mut ExchangeCx<'_>) -> Judged {
     }
 }
 
-/// Lets go of what was kept of a request that nobody asks for again.
+/// Frees the kept copy of a request that will not be sent again.
 pub(crate) fn let_request_go(exchange: &mut Exchange) {
     if exchange.mirroring.is_none() {
         exchange.upload.copy = None;
     }
 }
 
-/// How the call ended; nothing where the request is none, or one of gRPC-Web that goes on as it is.
+/// Returns the outcome of the call, or `None` when the request is not one, or is gRPC-Web that is passed through
+/// unchanged.
 pub(crate) fn end(exchange: &Exchange) -> Option<GrpcEnd> {
     if !has_grpc_client(exchange) {
         return None;
     }
     let is_told = exchange.grpc.head_end != GrpcEnd::Untold;
-    // Before an answer of the endpoint has begun, the reader still has the trailers of another.
+    // Before the endpoint's response has begun, the reader still holds the trailers of an earlier message.
     if is_told || exchange.is_local || !exchange.is_answered {
         return Some(exchange.grpc.head_end);
     }
     Some(GrpcEnd::of(exchange.answer.reader.trailers()))
 }
 
-/// Makes what eddy is about to say itself the end of a call, where the client speaks gRPC.
+/// Turns a local reply into the end of a gRPC call when the client speaks gRPC.
 ///
-/// What is an answer of gRPC already stays as it is, and so do the answers of nginx's locations and the demo endpoint, which
-/// are whatever these say.
+/// Replies that are gRPC responses already stay unchanged, and so do those of NGINX locations and of the demo endpoint,
+/// which define their own content.
 ///
 /// # Spec
 /// [gRPC over HTTP/2](https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md), Trailers-Only
@@ -136,7 +137,7 @@ pub(crate) fn settle(ctx: &mut ExchangeCx<'_>) {
     exchange.status = 200;
 }
 
-/// Whether the answer at hand is one that a call has to be told in its own way.
+/// Whether the local reply has to be mapped to a gRPC status.
 fn is_to_be_told(ctx: &ExchangeCx<'_>) -> bool {
     let exchange = &*ctx.exchange;
     let is_site = exchange.site.as_ref().is_some_and(|site| site.is_under_way);
@@ -161,7 +162,7 @@ fn is_to_be_told(ctx: &ExchangeCx<'_>) -> bool {
     !is_own
 }
 
-/// Whether who gets the answer speaks gRPC: the client, or a filter that makes gRPC-Web of it.
+/// Whether the recipient of the response speaks gRPC: the client, or a filter that translates to gRPC-Web.
 fn has_grpc_client(exchange: &Exchange) -> bool {
     match exchange.grpc.kind {
         None => false,
@@ -173,7 +174,7 @@ fn has_grpc_client(exchange: &Exchange) -> bool {
     }
 }
 
-/// Has the body of a call kept as it is sent, where the rule may try again for how a call ends.
+/// Keeps a copy of a call's request body as it is sent, if the rule may retry on a gRPC status.
 pub(crate) fn keep_request(ctx: &mut ExchangeCx<'_>) {
     let exchange = &mut *ctx.exchange;
     let retry = ctx.plan.plan.action(exchange.action).map(|action| &action.retry);
@@ -184,5 +185,5 @@ pub(crate) fn keep_request(ctx: &mut ExchangeCx<'_>) {
     }
 }
 
-/// Most bytes of an answer that are looked at for the text that a call is told.
+/// Maximum number of reply bytes that are used as the `grpc-message` text.
 const TEXT_BYTES_MAX: usize = 4096;

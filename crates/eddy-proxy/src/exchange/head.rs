@@ -1,4 +1,4 @@
-//! Reads the request's head.
+//! Reading of the request head.
 
 use std::future::poll_fn;
 use std::task::Poll;
@@ -15,9 +15,10 @@ use crate::fault::Fault;
 use crate::session::Wire;
 use crate::worker::millis;
 
-/// Reads and parses the head; `None` when the client leaves before a head has begun.
+/// Reads and parses the head. Returns `None` when the client disconnects before a head has begun.
 ///
-/// Invariant: something is held, because the session waits for it and nothing is taken out before the head is whole.
+/// Invariant: the input buffer is not empty, because the session waits for the first byte and nothing is consumed
+/// before the head is complete.
 pub(crate) async fn read(ctx: &mut ExchangeCx<'_>) -> Option<ExchangePhase> {
     let limits = ctx.listener().config.limits.head;
     if let Wire::Framed(stream) = &ctx.down.wire {
@@ -60,10 +61,10 @@ pub(crate) async fn read(ctx: &mut ExchangeCx<'_>) -> Option<ExchangePhase> {
     }
 }
 
-/// Parses the head if it is all there; answers with its length.
+/// Parses the head if it is complete; returns its length.
 fn look(exchange: &mut Exchange, held: &[u8], limits: &HeadLimits) -> Result<Option<usize>, HeadFault> {
     debug_assert!(!held.is_empty(), "an exchange begins with the first byte");
-    // Most heads come whole. One that does not is scanned as it grows, and parsed when its end is there.
+    // Most heads arrive whole. Others are scanned as they grow and parsed when complete.
     if !exchange.scanner.started()
         && let Some(length) = exchange.head.parse_start(held, limits)?
     {
@@ -83,14 +84,14 @@ fn accept(ctx: &mut ExchangeCx<'_>, length: usize) -> ExchangePhase {
     down.release(&worker.buffers);
     exchange.is_head_whole = true;
     if exchange.head.wants_tunnel() {
-        // What follows it may be meant for the tunnel, and is no request where there is none.
+        // The following bytes may be meant for the tunnel; if no tunnel is opened, they are not a request either.
         exchange.head.keep_alive = false;
     }
     exchange.upload.reader.begin_request(exchange.head.body);
     ExchangePhase::Rules
 }
 
-/// Takes the head of a request that has come in frames.
+/// Takes the head of a request that arrived in HTTP/2 frames.
 fn accept_framed(ctx: &mut ExchangeCx<'_>, framed: H2Head, limits: &HeadLimits) -> ExchangePhase {
     let H2Head { text, fault, has_body, is_tunnel } = framed;
     let exchange = &mut *ctx.exchange;
@@ -101,7 +102,7 @@ fn accept_framed(ctx: &mut ExchangeCx<'_>, framed: H2Head, limits: &HeadLimits) 
         Some(fault) => Err(fault),
     };
     if let Err(fault) = read {
-        // What an exchange before it has left there is not of this request.
+        // The head of an earlier exchange does not belong to this request.
         exchange.head = RequestHead::new();
         exchange.head.version = Version::Http2;
         return refuse(ctx, Fault::RequestHead(fault));
@@ -114,7 +115,7 @@ fn accept_framed(ctx: &mut ExchangeCx<'_>, framed: H2Head, limits: &HeadLimits) 
     ExchangePhase::Rules
 }
 
-/// Answers a request of which nothing more can be believed: the connection ends with it.
+/// Responds to a request whose framing cannot be trusted any more; the connection ends with the response.
 fn refuse(ctx: &mut ExchangeCx<'_>, fault: Fault) -> ExchangePhase {
     ctx.exchange.started = Instant::now();
     ctx.exchange.head.keep_alive = false;

@@ -1,9 +1,10 @@
-//! What of a request balancing goes by.
+//! Balancing key of a request.
 
 use eddy_http::Fields;
 use eddy_upstream::BalanceKey;
 
-/// The key of a request from `peer` that the endpoint is sent with `target`; empty where it has none.
+/// Returns the balancing key of a request from `peer` that is sent to the endpoint with `target`; empty when it has
+/// none.
 pub(crate) fn key_of<'r>(key: &BalanceKey, fields: &Fields<'r>, target: &'r [u8], peer: &'r str) -> &'r [u8] {
     let found = match key {
         BalanceKey::Header(name) => {
@@ -20,7 +21,7 @@ fn is_named(name: &[u8], wanted: &str) -> bool {
     name.eq_ignore_ascii_case(wanted.as_bytes())
 }
 
-/// The value of the first cookie of this name (RFC 6265 §4.2).
+/// Returns the value of the first cookie of this name (RFC 6265 §4.2).
 fn cookie<'r>(fields: &Fields<'r>, name: &[u8]) -> Option<&'r [u8]> {
     let cookies = fields.iter().filter(|field| is_named(field.name, "cookie"));
     cookies.flat_map(|field| field.value.split(|byte| *byte == b';')).find_map(|cookie| {

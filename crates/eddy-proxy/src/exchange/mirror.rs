@@ -1,7 +1,7 @@
-//! Copies of a request for other clusters, whose answers nobody waits for.
+//! Mirroring: copies of a request for other clusters, whose responses are discarded.
 //!
-//! A copy is sent once the request itself has been, and never delays it: what can't be copied or sent is counted and
-//! forgotten.
+//! A copy is sent after the request itself and never delays it. Copies that cannot be made or sent are counted and
+//! dropped.
 
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ use crate::exchange::run::ExchangeCx;
 use crate::outbound::{self, Copied};
 use crate::worker::WorkerCluster;
 
-/// Who is to get a copy of a request.
+/// Mirror copies to send of a request.
 #[derive(Debug)]
 pub(crate) struct Mirroring {
     copies: Vec<MirrorCopy>,
@@ -27,7 +27,7 @@ struct MirrorCopy {
     host: MirrorHost,
 }
 
-/// Draws who gets a copy of the request whose head was written, on its first attempt.
+/// Draws the mirrors of the request, at its first attempt, once its head is written.
 pub(super) fn begin(ctx: &mut ExchangeCx<'_>) {
     let plan = Rc::clone(&ctx.plan);
     let exchange = &mut *ctx.exchange;
@@ -47,7 +47,7 @@ pub(super) fn begin(ctx: &mut ExchangeCx<'_>) {
         exchange.mirroring = (!copies.is_empty()).then(|| Box::new(Mirroring { copies }));
     }
     if exchange.mirroring.is_some() {
-        // What an attempt before has copied, this one sends again.
+        // Body bytes that an earlier attempt has copied are sent again and copied anew.
         exchange.upload.copy = Some(BodyCopy::for_others());
     }
 }
@@ -62,7 +62,7 @@ pub(super) fn send(ctx: &mut ExchangeCx<'_>) {
         ctx.worker.series.mirrors_dropped.add(mirroring.copies.len() as u64);
         return;
     }
-    // What names the same host is written once.
+    // Copies with the same host share one rendering of the request.
     for host in [MirrorHost::Same, MirrorHost::Shadow] {
         let meant = mirroring.copies.iter().filter(|copy| copy.host == host);
         let clusters: Vec<Rc<WorkerCluster>> = meant.map(|copy| Rc::clone(&copy.cluster)).collect();
@@ -98,7 +98,7 @@ fn send_to(ctx: &mut ExchangeCx<'_>, clusters: Vec<Rc<WorkerCluster>>, host: Mir
     }
 }
 
-/// The host that a copy names instead; `None` where it is the request's.
+/// Returns the host of a copy if it differs from the request's.
 pub(super) fn host_of_copy(host: &[u8], wanted: MirrorHost) -> Option<Vec<u8>> {
     if wanted == MirrorHost::Same || host.starts_with(b"[") {
         return None;
@@ -108,7 +108,7 @@ pub(super) fn host_of_copy(host: &[u8], wanted: MirrorHost) -> Option<Vec<u8>> {
     Some([name, b"-shadow", port].concat())
 }
 
-/// Most copies under way at a worker.
+/// Maximum number of copies in progress per worker.
 const MIRRORS_MAX: u32 = 1024;
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! One request and its response, from the first byte of the head to the record of how it ended.
+//! One request and its response, from the first byte of the head to the access log entry.
 //!
-//! [`phase::Phase`] is the table of contents; [`run::run_exchange`] goes through it once, down and up again.
+//! [`phase::ExchangePhase`] is the table of contents; [`run::run_exchange`] drives an exchange through it.
 
 mod answer;
 mod attempt;

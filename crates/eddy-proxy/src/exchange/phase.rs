@@ -1,30 +1,30 @@
-//! The steps of an exchange, in order.
+//! Phases of an exchange, in order.
 
-/// Where an exchange stands. Each step says which comes next; a step is skipped but never repeated, except
-/// that a retry goes back to [`Phase::Endpoint`], as does [`Phase::Upload`], and a race of attempts to [`Phase::Link`] where only such are left in it that
-/// have no link yet.
+/// Phase of an exchange. Each phase returns the next one. A phase may be skipped but is not repeated, except that a
+/// retry returns to [`ExchangePhase::Endpoint`], as does [`ExchangePhase::Upload`], and that hedging returns to
+/// [`ExchangePhase::Link`] when only attempts without a link are left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ExchangePhase {
-    /// Read and check the request's head.
+    /// Read and parse the request head.
     Head,
-    /// Decide whether the request may be worked on at all: limits, overload, the form of its path.
+    /// Decide whether the request is processed at all: limits, overload, validity of its path.
     Rules,
-    /// Find the rule that wins and what it does.
+    /// Find the matching rule and its action.
     Route,
-    /// Take the request through the filters, then do what the rule says.
+    /// Pass the request through the filters, then carry out the rule's action.
     Filter,
-    /// Choose an endpoint of the cluster.
+    /// Select an endpoint of the cluster.
     Endpoint,
-    /// Wait for the body first, where too many requests wait for theirs at endpoints.
+    /// Buffer the request body first, when too many requests with an incomplete body occupy endpoints.
     Upload,
-    /// Obtain a link to it and write the request's head.
+    /// Obtain a link to the endpoint and write the request head.
     Link,
-    /// Move the bodies and the response.
+    /// Transfer the bodies and the response.
     Transfer,
-    /// Pass on what both sides say once the response has made a tunnel of their connections.
+    /// Relay bytes in both directions once the response has turned the connections into a tunnel.
     Tunnel,
-    /// Answer without an endpoint: a fixed response, a redirect or a fault.
+    /// Respond without an endpoint: fixed response, redirect or fault.
     Reply,
-    /// Count, record, and say what becomes of the connection.
+    /// Update counters, write the access log entry, and decide what happens to the connection.
     Finish,
 }

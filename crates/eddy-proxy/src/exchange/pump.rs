@@ -1,4 +1,4 @@
-//! Moves one body from the stream it is read from to the stream it is written to, framing written anew.
+//! Transfer of one body from its source stream to its sink stream, with framing written anew.
 
 use std::io;
 use std::task::{Context, Poll, ready};
@@ -9,30 +9,30 @@ use eddy_io::{Buffer, Stream};
 use crate::exchange::body::BodyReader;
 use crate::h2::H2Stream;
 
-/// Data up to this size is copied behind its head or chunk header, which costs less than a gathering write;
-/// larger data is written from where it was read.
+/// Maximum data size that is copied behind its head or chunk header, which costs less than a gathering write; larger
+/// data is written from the buffer that it was read into.
 const COPY_BYTES_MAX: usize = 2 * 1024;
-/// Most bytes of a body that are copied for others.
+/// Maximum body bytes copied for mirrors and retries.
 const COPY_FOR_OTHERS_BYTES_MAX: usize = 1024 * 1024;
-/// Most bytes of a body that are kept to be sent again.
+/// Maximum body bytes kept for sending the request again after a refused stream or GOAWAY.
 const COPY_TO_REPEAT_BYTES_MAX: usize = 64 * 1024;
-/// How much is staged before it is written.
+/// Bytes staged before they are written.
 const STAGE_BYTES_MAX: usize = 16 * 1024;
 
-/// How the body's end is told to whom it is written to.
+/// Framing that marks the end of an outgoing body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum OutputFraming {
-    /// By a length, by the connection's end, or there is no body: the data as it is.
+    /// By length or by the end of the connection, or there is no body: data is written as is.
     #[default]
     Plain,
-    /// By chunks.
+    /// Chunked transfer coding.
     Chunked,
-    /// By frames.
+    /// HTTP/2 frames.
     Frames,
 }
 
 impl OutputFraming {
-    /// Writes the end of a body: where chunks tell it into `out`, and where frames do, the trailers into `tail`.
+    /// Writes the end of a body: for chunked framing to `out`, for frames the trailers to `tail`.
     fn write_end(self, out: &mut Vec<u8>, tail: &mut Vec<u8>, trailers: Fields<'_>) {
         match self {
             Self::Plain => {}
@@ -43,7 +43,7 @@ impl OutputFraming {
     }
 }
 
-/// How a body differs from the length that was announced.
+/// Mismatch between a body and its announced length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Misfit {
     TooLong,
@@ -52,49 +52,50 @@ pub(crate) enum Misfit {
 
 /// One direction of an exchange.
 ///
-/// Bytes go out in this order: `out`, then the first `ready` bytes held by the source.
+/// Bytes are written in this order: `out`, then the first `ready` bytes of the source buffer.
 #[derive(Debug, Default)]
 pub(crate) struct Pump {
     pub(crate) reader: BodyReader,
     /// Head and framing to be written.
     pub(crate) out: Vec<u8>,
-    /// How much of `out` is heads, which become frames of their own where there are frames.
+    /// Number of bytes in `out` that belong to heads; in HTTP/2 they become frames of their own.
     heads: usize,
     sent: usize,
     ready: usize,
-    /// Whether the end of a chunk is owed once `ready` is written.
+    /// Whether a chunk end must follow once `ready` bytes are written.
     owes_chunk_end: bool,
     framing: OutputFraming,
-    /// Data that was announced and is still to come; none where the end tells itself. Counted where filters have the body.
+    /// Announced data bytes still to come; `None` when the framing marks the end. Counted only when filters see the
+    /// body.
     owed: Option<u64>,
     is_finished: bool,
-    /// Trailers, and whether the end was told, where that is told by frames.
+    /// Trailers, and whether the end has been sent, when frames mark the end.
     tail: Vec<u8>,
     is_end_told: bool,
-    /// Bytes of data found in the body so far.
+    /// Data bytes found in the body so far.
     pub(crate) data_bytes: u64,
-    /// Bytes of data written so far.
+    /// Data bytes written so far.
     pub(crate) written_bytes: u64,
-    /// The data found so far, where a copy is wanted.
+    /// Copy of the data found so far, if one is wanted.
     pub(crate) copy: Option<BodyCopy>,
 }
 
-/// A copy of a body, up to a limit.
+/// Copy of a body, up to a limit.
 #[derive(Debug)]
 pub(crate) struct BodyCopy {
     pub(crate) bytes: Vec<u8>,
     bytes_max: usize,
-    /// Whether there was more, so that it is of no use.
+    /// Whether the body exceeded the limit, so that the copy is useless.
     pub(crate) is_too_large: bool,
 }
 
 impl BodyCopy {
-    /// A copy that is sent elsewhere.
+    /// Creates a copy that is sent to mirrors or in a retry.
     pub(crate) fn for_others() -> Self {
         Self { bytes: Vec::new(), bytes_max: COPY_FOR_OTHERS_BYTES_MAX, is_too_large: false }
     }
 
-    /// A copy that is sent again to another endpoint, where the first has not looked at the request.
+    /// Creates a copy for sending the request again to another endpoint when the first has not processed it.
     pub(crate) fn to_repeat() -> Self {
         Self { bytes_max: COPY_TO_REPEAT_BYTES_MAX, ..Self::for_others() }
     }
@@ -110,7 +111,7 @@ impl BodyCopy {
 }
 
 impl Pump {
-    /// Makes ready for another body; `out` is empty and takes the head.
+    /// Prepares for another body; `out` is empty and takes the head.
     pub(crate) fn clear(&mut self) {
         self.restart();
         self.data_bytes = 0;
@@ -118,7 +119,7 @@ impl Pump {
         self.copy = None;
     }
 
-    /// Forgets the head that was written, to write one elsewhere; what has been found of the body is to be staged again.
+    /// Discards the written head, so that another one can be written; body data found so far must be staged again.
     pub(crate) fn restart(&mut self) {
         self.out.clear();
         self.heads = 0;
@@ -132,25 +133,25 @@ impl Pump {
         self.is_end_told = false;
     }
 
-    /// Whether all that was found of the body can be staged again.
+    /// Whether all body data found so far can be staged again.
     pub(crate) fn can_repeat(&self) -> bool {
         self.copy.as_ref().is_some_and(|copy| !copy.is_too_large)
     }
 
-    /// The data that was found so far, where it can be staged again; what the source still holds of it is taken out.
+    /// Returns the data found so far, if it can be staged again, and consumes what the source still holds of it.
     pub(crate) fn take_copied(&mut self, source: &mut Buffer) -> Vec<u8> {
         let Some(copy) = self.copy.take_if(|copy| !copy.is_too_large) else { return Vec::new() };
         source.consume(std::mem::take(&mut self.ready));
         copy.bytes
     }
 
-    /// Sets how the end of the body is told, and the length that was announced, if one was.
+    /// Sets the framing of the body, and the announced length if there is one.
     pub(crate) fn set_framing(&mut self, framing: OutputFraming, announced: Option<u64>) {
         self.framing = framing;
         self.owed = announced;
     }
 
-    /// Looks whether data from filters, the last or not, fits what was announced.
+    /// Checks whether data from filters fits the announced length. `is_last` marks the last data.
     pub(crate) fn check_length(&self, data: usize, is_last: bool) -> Result<(), Misfit> {
         let Some(owed) = self.owed else { return Ok(()) };
         match owed.checked_sub(data as u64) {
@@ -166,12 +167,12 @@ impl Pump {
         self.sent < self.out.len() || self.ready > 0 || owes_end
     }
 
-    /// Whether a head is staged that has not been written.
+    /// Whether a staged head has not been written yet.
     pub(crate) fn has_head(&self) -> bool {
         self.heads > 0
     }
 
-    /// Stages a whole message whose head has this length; `framing` tells its end, or the head does.
+    /// Stages a whole message whose head has this length. Its end is marked by `framing` or by the head.
     pub(crate) fn stage_whole(&mut self, message: &[u8], head_bytes: usize, framing: OutputFraming) {
         self.restart();
         self.out.extend_from_slice(message);
@@ -180,27 +181,27 @@ impl Pump {
         self.is_finished = true;
     }
 
-    /// Whether so much is staged that it is to be written before more is.
+    /// Whether so much is staged that it must be written before more is staged.
     pub(crate) fn is_full(&self) -> bool {
         self.sent > 0 || self.ready > 0 || self.out.len() >= STAGE_BYTES_MAX
     }
 
-    /// Whether some of what is staged has been written, but not all.
+    /// Whether the staged bytes have been written in part.
     pub(crate) fn is_half_sent(&self) -> bool {
         self.sent > 0
     }
 
-    /// Whether data taken out of the source's framing has not been written.
+    /// Whether data that was taken out of the source's framing has not been written yet.
     pub(crate) fn has_data_ready(&self) -> bool {
         self.ready > 0
     }
 
-    /// Whether everything, to the end of the body, has been staged and written.
+    /// Whether everything, including the end of the body, has been staged and written.
     pub(crate) fn is_finished(&self) -> bool {
         self.is_finished && !self.has_output()
     }
 
-    /// Looks through what the source holds and stages what can go out.
+    /// Stages the part of the source buffer that can be written.
     ///
     /// # Errors
     /// When the chunked framing of the source is broken.
@@ -217,7 +218,7 @@ impl Pump {
             }
             self.stage_data(source, piece.data);
         }
-        // The end of a body in frames is told with its last data.
+        // In frames, the end of the body is marked on the last data.
         let is_staged = self.ready == 0 || self.framing == OutputFraming::Frames;
         if self.reader.is_done() && is_staged && !self.is_finished {
             self.is_finished = true;
@@ -227,31 +228,31 @@ impl Pump {
         Ok(())
     }
 
-    /// Stages the interim answer that asks a client for its body.
+    /// Stages the interim response that asks a client for its body.
     pub(crate) fn push_continue(&mut self) {
         self.out.extend_from_slice(CONTINUE);
         self.end_head();
     }
 
-    /// Takes note that what is staged, to its end, is heads.
+    /// Marks everything staged so far as heads.
     pub(crate) fn end_head(&mut self) {
         self.heads = self.out.len();
     }
 
-    /// How much of the body can go from stream to stream without being looked at: the rest of one of known length whose
-    /// data stays as it is, where nothing waits to be written and nobody wants a copy.
+    /// Returns the number of body bytes that can be spliced from stream to stream: the rest of a body of known length
+    /// whose data is unchanged, when nothing waits to be written and no copy is wanted.
     pub(crate) fn bulk_left(&self) -> u64 {
         let is_as_it_is = self.framing == OutputFraming::Plain && self.copy.is_none() && !self.has_output();
         if is_as_it_is { self.reader.length_left() } else { 0 }
     }
 
-    /// Takes note that so many bytes of the body were read, and go that way.
+    /// Records that bytes of the body were read and spliced.
     pub(crate) fn note_passed(&mut self, bytes: u64) {
         self.reader.note_passed(bytes);
         self.data_bytes += bytes;
     }
 
-    /// Stages data that has come through filters.
+    /// Stages data that has passed filters.
     pub(crate) fn push_data(&mut self, data: &[u8]) {
         if data.is_empty() {
             return;
@@ -272,7 +273,7 @@ impl Pump {
         }
     }
 
-    /// Stages the end of a body that has come through filters.
+    /// Stages the end of a body that has passed filters.
     pub(crate) fn finish(&mut self, trailers: Fields<'_>) {
         debug_assert!(!self.is_finished, "a body ends once");
         self.is_finished = true;
@@ -284,10 +285,10 @@ impl Pump {
         self.is_finished
     }
 
-    /// Writes what is staged, in one call if the stream takes it all.
+    /// Writes the staged bytes, with one call if the stream accepts all of them.
     ///
     /// # Errors
-    /// What the kernel says of the write.
+    /// Error of the write.
     pub(crate) fn poll_write(
         &mut self,
         cx: &mut Context<'_>,
@@ -316,7 +317,7 @@ impl Pump {
         Poll::Ready(Ok(written))
     }
 
-    /// As [`Self::poll_write`], as frames of a stream: a head, or data, or the end.
+    /// As [`Self::poll_write`], but as frames of an HTTP/2 stream: a head, data, or the end.
     ///
     /// # Errors
     /// When the peer is gone.
@@ -364,7 +365,7 @@ impl Pump {
         if is_chunked {
             write_chunk_header(&mut self.out, data);
         }
-        // With nothing to stand behind, data is best written from where it is.
+        // With nothing staged before it, data is best written from its own buffer.
         if self.out.is_empty() || data > COPY_BYTES_MAX {
             self.ready = data;
             self.owes_chunk_end = is_chunked;

@@ -1,4 +1,4 @@
-//! Answers by ourselves: a fixed response, a redirect, or a fault.
+//! Local replies: a fixed response, a redirect, or a fault.
 
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -18,7 +18,7 @@ use crate::exchange::{demo, filter, grpc, site, upgrade};
 use crate::fault::Fault;
 use crate::session::RateGuard;
 
-/// Writes the whole answer.
+/// Writes the whole response.
 pub(crate) async fn send(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     if let Some(phase) = site::show_error_page(ctx) {
         return phase;
@@ -50,11 +50,11 @@ pub(crate) async fn send(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
         }
     }
     if ctx.exchange.answer.is_half_sent() {
-        // Part of an interim response is with the client; nothing can follow it but the end.
+        // The client has received part of an interim response; only closing the connection can follow.
         return ExchangePhase::Finish;
     }
     grpc::settle(ctx);
-    // What was staged of an endpoint's answer that turned out to be broken.
+    // Discard what was staged of an endpoint's response that turned out to be broken.
     ctx.exchange.answer.clear();
     if let Err(fault) = write(ctx).await {
         ctx.exchange.fault = Some(fault);
@@ -79,13 +79,13 @@ pub(crate) async fn send(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     ExchangePhase::Finish
 }
 
-/// Stages the head and, where it is at hand, the body.
+/// Stages the head and, if available, the body.
 async fn write(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     if !filter::sees_answers(ctx) {
         return write_plain(ctx);
     }
     match write_filtered(ctx).await {
-        // A filter that fails at an answer of our own: the client is told of that, past all filters.
+        // A filter failed on a local reply: the client gets the fault as response, without filters.
         Err(fault @ (Fault::FilterFailed | Fault::FilterTimeout | Fault::FilterBody)) => {
             ctx.exchange.fault = Some(fault);
             ctx.exchange.status = fault.status();
@@ -153,7 +153,7 @@ fn write_plain(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// As [`write_plain`], by way of the filters: they see an answer of our own as they see one of an endpoint.
+/// As [`write_plain`], but through the filters: they see a local reply as they see an endpoint's response.
 async fn write_filtered(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     let local = std::mem::take(&mut ctx.exchange.local.body);
     let (body, message) = match &local {
@@ -206,7 +206,7 @@ fn check_egress(ctx: &mut ExchangeCx<'_>, body: ResponseBody) -> Result<(), Faul
     )
 }
 
-/// Writes what is staged to the client.
+/// Writes the staged bytes to the client.
 pub(crate) async fn flush(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     let timeouts = ctx.listener().config.timeouts;
     let ExchangeCx { down, exchange, worker, .. } = ctx;
@@ -233,9 +233,10 @@ pub(crate) async fn flush(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     .await
 }
 
-/// Takes away a request body that has arrived already; whether that was all of it.
+/// Discards the part of the request body that has already arrived; returns whether that was all of it.
 ///
-/// What has not arrived cannot be told from a next request, so the connection then ends with the answer.
+/// Bytes that have not arrived cannot be distinguished from a next request, so the connection then ends with the
+/// response.
 fn swallow_body(ctx: &mut ExchangeCx<'_>) -> bool {
     let ExchangeCx { down, exchange, .. } = ctx;
     while !exchange.upload.reader.is_done() {
@@ -249,7 +250,7 @@ fn swallow_body(ctx: &mut ExchangeCx<'_>) -> bool {
             Err(_) => return false,
         }
     }
-    // What an attempt had taken from the client but not sent is gone with it.
+    // Bytes that an attempt has taken from the client but not sent are lost with the attempt.
     exchange.upload.reader.is_done() && !exchange.upload.has_data_ready()
 }
 
@@ -274,7 +275,7 @@ fn content_type_of(body: &LocalBody) -> &str {
     }
 }
 
-/// How a call of gRPC is told its end, where the answer is that.
+/// Returns the `grpc-status` to write, if the reply is the end of a gRPC call.
 fn grpc_reply<'a>(body: &LocalBody, message: &'a [u8]) -> Option<GrpcReply<'a>> {
     if let LocalBody::GrpcEnd(code) = body { Some(GrpcReply { code: *code, message }) } else { None }
 }

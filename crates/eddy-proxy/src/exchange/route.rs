@@ -1,4 +1,4 @@
-//! Finds the rule that wins and turns its action into what comes next.
+//! Selection of the matching rule, and its action.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::exchange::{demo, filter, site};
 use crate::fault::Fault;
 use crate::plan::ListenerHandler;
 
-/// Looks the request up, and makes ready for the filters that go with its rule.
+/// Matches the request to a rule, and prepares the filters of that rule.
 pub(crate) fn choose(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     if let Some(phase) = answer_challenge(ctx) {
         return phase;
@@ -26,7 +26,8 @@ pub(crate) fn choose(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
         return fail(ctx, Fault::RequestHead(HeadFault::ConnectRefused));
     }
     let begun = match found {
-        // The listener's filters see a request that no rule matches, too, and those of the demo endpoint: one of them may answer it or change it.
+        // The listener's filters also see requests that match no rule, and those for the demo endpoint: a filter may
+        // reply to or change them.
         Ok(()) | Err(Fault::NoRule) => filter::begin(ctx),
         Err(fault) => Err(fault),
     };
@@ -36,7 +37,7 @@ pub(crate) fn choose(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     }
 }
 
-/// Answers an authority that asks who is served here, before any rule or filter can stand in its way (RFC 8555 §8.3).
+/// Responds to an ACME HTTP-01 challenge before any rule or filter can interfere (RFC 8555 §8.3).
 fn answer_challenge(ctx: &mut ExchangeCx<'_>) -> Option<ExchangePhase> {
     let challenges = ctx.plan.plan.challenges.as_ref()?;
     if !matches!(ctx.exchange.head.method, Method::Get | Method::Head) {
@@ -48,7 +49,7 @@ fn answer_challenge(ctx: &mut ExchangeCx<'_>) -> Option<ExchangePhase> {
     Some(ExchangePhase::Reply)
 }
 
-/// Whether the request is a `CONNECT` and its rule takes none; no filter sees such a one.
+/// Whether the request is a `CONNECT` that its rule refuses; filters do not see such a request.
 fn refuses_connect(ctx: &ExchangeCx<'_>) -> bool {
     if ctx.exchange.head.method != Method::Connect {
         return false;
@@ -57,10 +58,10 @@ fn refuses_connect(ctx: &ExchangeCx<'_>) -> bool {
     action.is_none_or(|action| action.upgrades.connect == Connect::Refuse)
 }
 
-/// Looks the request up again after a filter has changed it.
+/// Matches the request to a rule again after a filter has changed it.
 ///
 /// # Errors
-/// [`Fault::RewriteFailed`]; that no rule matches now is told when the filters are done.
+/// [`Fault::RewriteFailed`]. A request that no longer matches any rule is answered after the filters have finished.
 pub(crate) fn again(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     ctx.exchange.rule = None;
     ctx.exchange.step = "-";
@@ -74,9 +75,9 @@ pub(crate) fn again(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     }
 }
 
-/// Does what the rule says.
+/// Carries out the action of the rule.
 pub(crate) fn act(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
-    // The worker's own count of references: that of the plan itself is shared by all workers.
+    // Clones the worker's own reference count: that of the plan itself is shared by all workers.
     let plan = Rc::clone(&ctx.plan);
     let plan = &plan.plan;
     if let Some(ListenerHandler::Demo) = plan.listeners.get(ctx.index).map(|listener| &listener.handler) {
@@ -108,7 +109,7 @@ fn find(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     let plan = &plan.plan;
     let Some(listener) = plan.listeners.get(ctx.index) else { return Err(Fault::NoRule) };
     if let Some(site) = &mut ctx.exchange.site {
-        // Before a filter changed the request, it may have been for another rule.
+        // Before a filter changed the request, it may have matched another rule.
         site.is_under_way = false;
     }
     let router = match &listener.handler {
@@ -160,7 +161,7 @@ fn find(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
         append_query(exchange);
     }
     if let Some(ActionKind::Cluster(cluster)) = action.map(|action| &action.kind) {
-        // Filters are told of it; a cluster that is drawn is drawn when they are done.
+        // Filters see this cluster. A weighted cluster is drawn after the filters have finished.
         ctx.exchange.cluster = Some(*cluster);
     }
     Ok(())
@@ -205,7 +206,7 @@ pub(crate) fn follow(ctx: &mut ExchangeCx<'_>, action: &Action) -> ExchangePhase
             ctx.exchange.status = redirect.status;
             ExchangePhase::Reply
         }
-        // Where it leads was found out with the rule.
+        // The NGINX location was determined together with the rule.
         ActionKind::Sites(_) => fail(ctx, Fault::NoRule),
     }
 }
@@ -228,7 +229,8 @@ fn draw<'s, T>(shares: &'s [T], weight_of: impl Fn(&T) -> u32, rng: &mut Rng) ->
 
 /// Writes the `Location` of a redirect (RFC 9110 §10.2.2).
 ///
-/// A relative reference where neither scheme nor host is given; with one of them, the other is the request's.
+/// A relative reference, unless the redirect is absolute or gives a scheme, host or port; the missing parts are then
+/// those of the request.
 fn locate(ctx: &mut ExchangeCx<'_>, redirect: &Redirect) {
     let exchange = &mut *ctx.exchange;
     let location = &mut exchange.local.location;
@@ -246,20 +248,20 @@ fn locate(ctx: &mut ExchangeCx<'_>, redirect: &Redirect) {
         location.extend_from_slice(match &redirect.host {
             Some(host) => host.as_bytes(),
             None if redirect.is_absolute && redirect.port.is_none() && !is_port_of_scheme => authority,
-            // The client's port belongs to the scheme it came by.
+            // The client's port belongs to the scheme that it used.
             None => bare,
         });
         if let Some(port) = redirect.port {
             location.extend_from_slice(format!(":{port}").as_bytes());
         }
     } else if exchange.target.starts_with(b"//") {
-        // Two slashes would name a host; a dot segment in front keeps them a path (RFC 3986 §4.2).
+        // Two slashes would begin a host; a dot segment in front keeps the reference a path (RFC 3986 §4.2).
         location.extend_from_slice(b"/.");
     }
     let target = exchange.target.as_slice();
     let (path, query) = target.split_at(query_start(target));
     match redirect.path.as_deref() {
-        // A query of its own takes the place of the request's.
+        // A query in the configured path replaces the request's query.
         Some(own) if own.contains('?') => return location.extend_from_slice(own.as_bytes()),
         Some(own) => location.extend_from_slice(own.as_bytes()),
         None => location.extend_from_slice(path),
@@ -269,7 +271,7 @@ fn locate(ctx: &mut ExchangeCx<'_>, redirect: &Redirect) {
     }
 }
 
-/// Where the query of a target begins, `?` included.
+/// Returns the index of the query of a target, `?` included.
 fn query_start(target: &[u8]) -> usize {
     target.iter().position(|byte| *byte == b'?').unwrap_or(target.len())
 }

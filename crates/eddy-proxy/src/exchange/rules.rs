@@ -1,4 +1,4 @@
-//! Decides whether a request may be worked on at all, before any work is done for it.
+//! Checks that decide whether a request is processed at all, before any work is done for it.
 
 use eddy_http::{Method, RequestBody, RequestHead, TargetForm};
 use eddy_io::TICK_MS;
@@ -12,7 +12,7 @@ use crate::fault::Fault;
 use crate::plan::ListenerHandler;
 use crate::worker::{Waited, millis};
 
-/// Applies the limits of the listener and the gateway, and derives the path that everything later goes by.
+/// Applies the limits of the listener and the gateway, and derives the path that all later phases use.
 pub(crate) fn apply(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     grpc::note_request(ctx.exchange);
     match check(ctx) {
@@ -29,9 +29,9 @@ pub(crate) fn apply(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     }
 }
 
-/// Whether the request asks this hop rather than what is behind it: `OPTIONS *`, or no hop left to take.
+/// Whether the request addresses this hop rather than the endpoint: `OPTIONS *`, or `Max-Forwards: 0`.
 ///
-/// `TRACE` is not answered with what was sent: that would show a client's secrets to a script.
+/// `TRACE` is not answered by echoing the request: that would expose a client's credentials to a script.
 ///
 /// # Spec
 /// RFC 9110 §7.6.2, §9.3.7
@@ -39,7 +39,7 @@ fn is_for_us(head: &RequestHead) -> bool {
     head.form == TargetForm::Asterisk || head.max_forwards == Some(0)
 }
 
-/// Whether the request is a `TRACE` that meets an `nginx.conf`: NGINX answers them all 405.
+/// Whether the request is a `TRACE` to a listener served by an `nginx.conf`: NGINX answers all of them 405.
 fn is_refused_by_site(ctx: &ExchangeCx<'_>) -> bool {
     ctx.exchange.head.method == Method::Trace && matches!(ctx.listener().handler, ListenerHandler::Sites(_))
 }
@@ -57,14 +57,14 @@ fn check(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     let waited = std::mem::take(&mut ctx.down.waited);
     if waited == Waited::TooLong || !ctx.worker.admits(&ctx.plan) {
         ctx.worker.series.shed.increment();
-        // The connection stays: opening another would cost more than the request.
+        // The connection stays open: opening another would cost more than the request.
         return Err(Fault::Overload);
     }
     grpc::set_deadline(ctx)?;
     let exchange = &mut *ctx.exchange;
     exchange.normaliser = normaliser;
     if strips_port && exchange.head.method != Method::Connect {
-        // The port of `CONNECT` is where the tunnel leads to (RFC 9110 §9.3.6).
+        // The port of `CONNECT` is the destination of the tunnel (RFC 9110 §9.3.6).
         exchange.head.authority = exchange.head.host;
         exchange.head.client_authority = exchange.head.host;
     }
@@ -74,14 +74,14 @@ fn check(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
         return Err(Fault::BodyTooLarge);
     }
     if is_site {
-        // Locations have a normaliser of their own, and refuse what it refuses.
+        // NGINX locations have their own normaliser, which rejects invalid paths.
         take_target(exchange);
         return Ok(());
     }
     derive_target(exchange).map_err(Fault::RequestPath)
 }
 
-/// Sets the time by which the exchange must be over; the earlier one counts.
+/// Sets a deadline for the exchange; the earliest one applies.
 pub(crate) fn set_due(ctx: &mut ExchangeCx<'_>, timeout: std::time::Duration) {
     let timeout_ms = millis(timeout);
     // The worker's clock may be a tick behind.
@@ -89,12 +89,12 @@ pub(crate) fn set_due(ctx: &mut ExchangeCx<'_>, timeout: std::time::Duration) {
     ctx.exchange.due_ms = ctx.exchange.due_ms.min(due_ms);
 }
 
-/// Fills in the path that is matched and the target that is sent, from what the head says.
+/// Derives the path to match and the target to send from the request head.
 ///
-/// Invariant: from here on, router, rewrites and the endpoint see the same path.
+/// Invariant: from here on, router, rewrites and endpoint see the same path.
 ///
 /// # Errors
-/// Why the path is refused.
+/// The reason why the path is refused.
 pub(crate) fn derive_target(exchange: &mut Exchange) -> Result<(), PathFault> {
     let sent = match exchange.head.path.of(&exchange.head_bytes) {
         b"" => b"/",
@@ -114,7 +114,7 @@ pub(crate) fn derive_target(exchange: &mut Exchange) -> Result<(), PathFault> {
     Ok(())
 }
 
-/// Takes path and target as they were sent.
+/// Takes path and target as they were received.
 fn take_target(exchange: &mut Exchange) {
     exchange.path.clear();
     exchange.path.extend_from_slice(match exchange.head.path.of(&exchange.head_bytes) {
@@ -124,14 +124,14 @@ fn take_target(exchange: &mut Exchange) {
     reset_target(exchange);
 }
 
-/// Makes the path that is matched, with the request's query, the target that is sent.
+/// Sets the target to send to the matched path and the request's query.
 pub(crate) fn reset_target(exchange: &mut Exchange) {
     exchange.target.clear();
     exchange.target.extend_from_slice(&exchange.path);
     append_query(exchange);
 }
 
-/// Puts the request's query behind the target.
+/// Appends the request's query to the target.
 pub(crate) fn append_query(exchange: &mut Exchange) {
     if let Some(query) = exchange.head.query {
         exchange.target.push(b'?');

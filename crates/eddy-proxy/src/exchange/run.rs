@@ -1,4 +1,4 @@
-//! Takes an exchange through its phases.
+//! Driver of an exchange: runs it through its phases.
 
 use std::rc::Rc;
 
@@ -11,43 +11,43 @@ use crate::plan::ListenerPlan;
 use crate::session::Downstream;
 use crate::worker::{ListenerHandle, Worker, WorkerPlan};
 
-/// What becomes of the client's connection after an exchange.
+/// Fate of the client's connection after an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConnectionDisposition {
     /// Another request may follow.
     KeepAlive,
-    /// Nothing more comes from either side.
+    /// Neither side sends anything more.
     Close,
-    /// Nothing more comes from us, but the client may still be sending.
+    /// eddy sends nothing more, but the client may still be sending.
     Linger,
-    /// The answer is incomplete, and the client must not take it for a whole one.
+    /// The response is incomplete, and the client must not mistake it for a complete one.
     Abort,
 }
 
-/// What every phase works with.
+/// Context of every phase.
 pub(crate) struct ExchangeCx<'a> {
     pub(crate) worker: &'a Rc<Worker>,
     pub(crate) down: &'a mut Downstream,
     pub(crate) exchange: &'a mut Exchange,
-    /// The plan the exchange began with and ends on.
+    /// Plan that the exchange began with and ends on.
     pub(crate) plan: Rc<WorkerPlan>,
-    /// The listener's index in that plan.
+    /// Index of the listener in that plan.
     pub(crate) index: usize,
 }
 
 impl ExchangeCx<'_> {
-    /// The listener in the exchange's plan.
+    /// Returns the listener in the exchange's plan.
     pub(crate) fn listener(&self) -> &ListenerPlan {
         self.plan.listener(self.index).expect("the index was found in this plan, and a plan never changes")
     }
 
-    /// What the winning rule does; nothing before there is one, and for the demo endpoint.
+    /// Returns the action of the matching rule; `None` before a rule is found, and for the demo endpoint.
     pub(crate) fn action(&self) -> Option<&Action> {
         self.plan.plan.action(self.exchange.action)
     }
 }
 
-/// Takes an exchange from its first byte to its record.
+/// Runs an exchange from its first byte to its access log entry.
 pub(crate) async fn run_exchange(
     worker: &Rc<Worker>,
     handle: &ListenerHandle,
@@ -64,21 +64,21 @@ pub(crate) async fn run_exchange(
         phase = match phase {
             ExchangePhase::Head => match head::read(&mut ctx).await {
                 Some(phase) => phase,
-                // The client left between two requests; there is no exchange to tell of.
+                // The client closed the connection between two requests; there is no exchange to log.
                 None => return ConnectionDisposition::Close,
             },
             ExchangePhase::Rules => rules::apply(&mut ctx),
             ExchangePhase::Route => route::choose(&mut ctx),
             ExchangePhase::Filter => filter::request(&mut ctx).await,
             ExchangePhase::Endpoint => attempt::choose(&mut ctx),
-            // Apart, so that exchanges that need not wait have no room for it.
+            // Boxed, so that exchanges that need not wait reserve no space for it.
             ExchangePhase::Upload => Box::pin(upload_wait::wait(&mut ctx)).await,
             ExchangePhase::Link => attempt::link(&mut ctx).await,
             ExchangePhase::Transfer => transfer::run(&mut ctx).await,
             ExchangePhase::Tunnel => {
-                // It may last for days and asks for little: connections count it, not exchanges.
+                // A tunnel may last for days and needs few resources: it counts as a connection, not as an exchange.
                 drop(count.take());
-                // Apart, so that exchanges that don't end so have no room for it.
+                // Boxed, so that exchanges without a tunnel reserve no space for it.
                 Box::pin(tunnel::pass(&mut ctx)).await
             }
             ExchangePhase::Reply => reply::send(&mut ctx).await,
@@ -87,7 +87,7 @@ pub(crate) async fn run_exchange(
     }
 }
 
-/// Counts an exchange while it goes on.
+/// Counts an exchange until dropped.
 struct ExchangeCountGuard<'a>(&'a Worker);
 
 impl<'a> ExchangeCountGuard<'a> {

@@ -1,4 +1,4 @@
-//! Requests that go by servers and locations of NGINX's: the walk, and what comes of it.
+//! Requests handled by NGINX servers and locations: the walk through them and its outcome.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -17,27 +17,28 @@ use crate::fault::{Fault, FaultSide};
 use crate::plan::ListenerPlan;
 use crate::worker::WorkerPlan;
 
-/// What an exchange remembers of its way through servers and locations; kept for the next one.
+/// State of an exchange's walk through NGINX servers and locations; reused by the next exchange.
 #[derive(Debug)]
 pub(crate) struct SiteState {
     /// Whether this exchange has begun a walk.
     pub(crate) is_under_way: bool,
-    /// The host that the upstream is sent.
+    /// Host sent to the upstream.
     pub(crate) host: Vec<u8>,
-    /// What the choice of an endpoint goes by.
+    /// Balancing key.
     pub(crate) key: Vec<u8>,
     at: SitesAt,
     walk: NginxRequestState,
     outcome: NginxOutcome,
     id: u128,
-    /// Names and values of fields on their way into the head.
+    /// Names and values of headers on their way into the head.
     bytes: Vec<u8>,
     fields: Vec<FieldPlace>,
-    /// `WWW-Authenticate` of a 401 that an error page takes the place of: without it a client cannot log in.
+    /// `WWW-Authenticate` challenges of a 401 response that is replaced by an error page: without them a client cannot
+    /// log in.
     challenges: Vec<Box<str>>,
 }
 
-/// Where a field lies in [`SiteState::bytes`].
+/// Position of a header in [`SiteState::bytes`].
 #[derive(Clone, Copy, Debug)]
 struct FieldPlace {
     start: usize,
@@ -62,10 +63,10 @@ impl SiteState {
     }
 }
 
-/// Takes the request to the place that answers it.
+/// Walks the request to the location that handles it.
 ///
 /// # Errors
-/// [`Fault::RewriteFailed`] when what is to be sent cannot be.
+/// [`Fault::RewriteFailed`] when the target to send is invalid.
 pub(crate) fn find(ctx: &mut ExchangeCx<'_>, at: SitesAt) -> Result<(), Fault> {
     let plan = Rc::clone(&ctx.plan);
     let Some(sites) = plan.plan.config.sites.get(at.sites) else { return Err(Fault::NoRule) };
@@ -85,7 +86,7 @@ pub(crate) fn find(ctx: &mut ExchangeCx<'_>, at: SitesAt) -> Result<(), Fault> {
     settle(ctx, sites, site)
 }
 
-/// Leaves out fields whose names NGINX takes for invalid: two programs may read `X_User` as the same field as `X-User`.
+/// Removes headers whose names NGINX considers invalid: two programs may read `X_User` as the same header as `X-User`.
 fn leave_out_fields(ctx: &mut ExchangeCx<'_>, sites: &Sites, address: usize) {
     let Exchange { head, head_bytes, .. } = &mut *ctx.exchange;
     let mut filter = {
@@ -98,7 +99,7 @@ fn leave_out_fields(ctx: &mut ExchangeCx<'_>, sites: &Sites, address: usize) {
     }
 }
 
-/// Notes where the walk ended, and writes the target for its upstream.
+/// Records the end of the walk, and writes the target for its upstream.
 fn settle(ctx: &mut ExchangeCx<'_>, sites: &Sites, mut site: Box<SiteState>) -> Result<(), Fault> {
     ctx.exchange.step = sites.places().get(site.walk.place() as usize).map_or("-", |place| place.kind.word());
     ctx.exchange.rule = ctx.listener().site_rule(site.at.sites, site.walk.place());
@@ -126,7 +127,7 @@ fn settle(ctx: &mut ExchangeCx<'_>, sites: &Sites, mut site: Box<SiteState>) -> 
     settled
 }
 
-/// Does what the walk ended with.
+/// Carries out the outcome of the walk.
 pub(crate) fn act(ctx: &mut ExchangeCx<'_>, action: Option<&Action>) -> ExchangePhase {
     let plan = Rc::clone(&ctx.plan);
     let Some((sites, mut site)) = take(ctx, &plan) else { return fail(ctx, Fault::NoRule) };
@@ -167,7 +168,7 @@ pub(crate) fn act(ctx: &mut ExchangeCx<'_>, action: Option<&Action>) -> Exchange
     }
 }
 
-/// Puts what `proxy_set_header` says into the head.
+/// Applies `proxy_set_header` to the request head.
 fn prepare(ctx: &mut ExchangeCx<'_>, sites: &Sites, site: &mut SiteState) -> Result<(), EditFault> {
     {
         let mut scratch = ctx.worker.route.borrow_mut();
@@ -188,7 +189,7 @@ fn prepare(ctx: &mut ExchangeCx<'_>, sites: &Sites, site: &mut SiteState) -> Res
         });
     }
     let Exchange { head, head_bytes, .. } = &mut *ctx.exchange;
-    // A host goes into a line of its own.
+    // The host must not contain characters that would break its header line.
     if !site.host.iter().all(|byte| (0x21..0x7f).contains(byte)) {
         return Err(EditFault::BadAuthority { authority: site.host.escape_ascii().to_string() });
     }
@@ -209,7 +210,8 @@ fn prepare(ctx: &mut ExchangeCx<'_>, sites: &Sites, site: &mut SiteState) -> Res
     Ok(())
 }
 
-/// What the rule's `add_header` says of an answer with this status, with the action's own edits; `None` if nothing.
+/// Returns the action's response edits and the location's `add_header` directives for a response with this status;
+/// `None` if there are none.
 pub(crate) fn answer_edits(
     ctx: &mut ExchangeCx<'_>,
     status: u16,
@@ -240,7 +242,8 @@ pub(crate) fn answer_edits(
     edits
 }
 
-/// The same for an answer that an upstream gave or filters have seen; an error page may replace its status.
+/// Returns the response edits for a response from an upstream or from filters; an error page may replace its status
+/// first.
 pub(crate) fn before_answer(
     ctx: &mut ExchangeCx<'_>,
     is_filtered: bool,
@@ -248,7 +251,7 @@ pub(crate) fn before_answer(
 ) -> Option<FieldEdits> {
     let site = ctx.exchange.site.as_ref().filter(|site| site.is_under_way)?;
     if let Some(status) = site.walk.answer_status() {
-        // One without a body cannot take the place of one with a body; the upstream's then stays.
+        // A status without a body cannot replace one with a body; the upstream's status then stays.
         let _ = ctx.exchange.response.set_status(status.into());
     }
     let status = ctx.exchange.response.status;
@@ -259,7 +262,8 @@ pub(crate) fn before_answer(
     rewrite_fields(ctx, is_filtered, edits, action)
 }
 
-/// Adds what `proxy_redirect` makes of the addresses in an upstream's answer, and `charset` of its type.
+/// Adds the effect of `proxy_redirect` on the addresses in an upstream's response, and of `charset` on its content
+/// type.
 fn rewrite_fields(
     ctx: &mut ExchangeCx<'_>,
     is_filtered: bool,
@@ -298,7 +302,7 @@ fn rewrite_fields(
     }
     let mut edits = edits.or_else(|| action.map(|action| action.response_edits.clone())).unwrap_or_default();
     for (name, value) in [("location", new_location), ("refresh", new_refresh), ("content-type", new_type)] {
-        // One that no field may have leaves the upstream's as it is.
+        // An invalid value leaves the upstream's header unchanged.
         if let Ok(value) = std::str::from_utf8(&value)
             && !value.is_empty()
             && edits.set(name, value).is_err()
@@ -309,7 +313,7 @@ fn rewrite_fields(
     Some(edits)
 }
 
-/// Whether an error page stands in place of an upstream's answer with this status; what it needs of that is kept.
+/// Whether an error page replaces an upstream response with this status; if so, keeps the headers that the page needs.
 pub(crate) fn intercepts(ctx: &mut ExchangeCx<'_>, status: u16, is_filtered: bool) -> bool {
     let plan = Rc::clone(&ctx.plan);
     let Some((sites, mut site)) = take(ctx, &plan) else { return false };
@@ -324,7 +328,7 @@ pub(crate) fn intercepts(ctx: &mut ExchangeCx<'_>, status: u16, is_filtered: boo
     is_taken
 }
 
-/// The fields of an upstream's answer, as it sent them or as filters have left them.
+/// Returns the headers of an upstream response, as received or as filters have left them.
 fn response_fields(exchange: &Exchange, is_filtered: bool) -> Fields<'_> {
     let bytes = match is_filtered {
         true => exchange.filtering.response_head.as_slice(),
@@ -333,15 +337,15 @@ fn response_fields(exchange: &Exchange, is_filtered: bool) -> Fields<'_> {
     exchange.response.fields(bytes)
 }
 
-/// The status that a fault is answered with: NGINX says 502 where no endpoint can be asked.
+/// Returns the response status of a fault: NGINX responds 502 when no endpoint is available.
 pub(crate) fn status_of(ctx: &ExchangeCx<'_>, fault: Fault) -> u16 {
     let is_site = ctx.exchange.site.as_ref().is_some_and(|site| site.is_under_way);
     if is_site && fault == Fault::NoEndpoint { 502 } else { fault.status() }
 }
 
-/// Goes on with an error page where the upstream failed, or its answer is replaced, before anything was sent.
+/// Continues with an error page when the upstream failed, or its response is replaced, before anything was sent.
 ///
-/// What a client has sent of a body cannot be sent to another upstream: such a request gets the status alone.
+/// Body bytes that the client has sent cannot be sent to another upstream: such a request gets only the status.
 pub(crate) fn show_error_page(ctx: &mut ExchangeCx<'_>) -> Option<ExchangePhase> {
     let fault = ctx.exchange.fault?;
     let exchange = &*ctx.exchange;
@@ -375,18 +379,18 @@ pub(crate) fn show_error_page(ctx: &mut ExchangeCx<'_>) -> Option<ExchangePhase>
     }
     let action = plan.plan.action(ctx.exchange.action);
     let next = act(ctx, action);
-    // The answer is written where this was asked.
+    // The caller writes the reply itself.
     (next != ExchangePhase::Reply).then_some(next)
 }
 
-/// The servers and the state of a walk that is under way, to be put back.
+/// Takes the servers and the state of a walk in progress; the caller must put the state back.
 fn take<'p>(ctx: &mut ExchangeCx<'_>, plan: &'p WorkerPlan) -> Option<(&'p Sites, Box<SiteState>)> {
     let site = ctx.exchange.site.take_if(|site| site.is_under_way)?;
     let sites = plan.plan.config.sites.get(site.at.sites)?;
     Some((sites, site))
 }
 
-/// The request as servers and locations see it.
+/// Returns the request as servers and locations see it.
 fn request<'a>(ctx: &'a ExchangeCx<'_>, id: u128) -> SiteRequest<'a> {
     let exchange = &*ctx.exchange;
     let (head, bytes) = (&exchange.head, exchange.head_bytes.as_slice());
@@ -397,7 +401,7 @@ fn request<'a>(ctx: &'a ExchangeCx<'_>, id: u128) -> SiteRequest<'a> {
     };
     let sent = head.target.of(bytes);
     let path = head.path.of(bytes);
-    // Of an absolute target, what follows the authority.
+    // For a target in absolute form, only the part behind the authority.
     let target =
         sent.get(sent.len().saturating_sub(path.len() + head.query.map_or(0, |query| query.len() + 1))..);
     SiteRequest {
@@ -438,5 +442,5 @@ fn request<'a>(ctx: &'a ExchangeCx<'_>, id: u128) -> SiteRequest<'a> {
     }
 }
 
-/// Most challenges of an upstream that an error page keeps.
+/// Maximum number of upstream challenges that an error page keeps.
 const CHALLENGES_MAX: usize = 16;

@@ -1,4 +1,4 @@
-//! Everything an exchange remembers; used again by the next one, so that none allocates.
+//! State of an exchange, reused by the next one so that none allocates.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -19,135 +19,135 @@ use crate::fault::Fault;
 use crate::link::UpstreamChannel;
 use crate::worker::{EndpointGuard, UploadSlot};
 
-/// The state of an exchange.
+/// State of an exchange.
 #[derive(Debug)]
 pub(crate) struct Exchange {
     pub(crate) scanner: HeadScanner,
-    /// The request's head as received; [`Self::head`] points into it.
+    /// Request head as received; [`Self::head`] points into it.
     pub(crate) head_bytes: Vec<u8>,
     pub(crate) head: RequestHead,
-    /// Whether the head was read to its end and found right.
+    /// Whether the head was read completely and is valid.
     pub(crate) is_head_whole: bool,
-    /// Whether a client that expects `100 Continue` has got it, or sends its body without (RFC 9110 §10.1.1).
+    /// Whether a client that expects `100 Continue` has received it, or sends its body without it (RFC 9110 §10.1.1).
     pub(crate) is_continued: bool,
-    /// Whether the endpoint was asked to answer that expectation.
+    /// Whether the expectation was passed on to the endpoint.
     pub(crate) passes_expectation: bool,
-    /// The normalised path: the one that is matched and, if it differs from the client's, sent.
+    /// Normalised path: the one that is matched and, if it differs from the client's, sent.
     pub(crate) path: Vec<u8>,
-    /// How the listener normalises paths.
+    /// The listener's path normaliser.
     pub(crate) normaliser: Normaliser,
-    /// The target sent to the endpoint, in origin form.
+    /// Request target sent to the endpoint, in origin form.
     pub(crate) target: Vec<u8>,
     pub(crate) scratch: Vec<u8>,
     pub(crate) request_id: String,
-    /// The rule that won, by its index in the listener's router.
+    /// Matching rule, by index in the listener's router.
     pub(crate) rule: Option<usize>,
-    /// The step by which the rule won, where records name it.
+    /// Precedence step by which the rule won, if the access log records it.
     pub(crate) step: &'static str,
-    /// What the rule does, by its index in the configuration.
+    /// Action of the rule, by index in the configuration.
     pub(crate) action: Option<usize>,
-    /// The cluster, by its index in the plan.
+    /// Cluster, by index in the plan.
     pub(crate) cluster: Option<usize>,
     pub(crate) tried: Tried,
     pub(crate) attempts: u8,
-    /// Those of them at clusters that could not serve the request.
+    /// Number of attempts at clusters that could not serve the request.
     pub(crate) attempts_elsewhere: u8,
-    /// How many clusters could not.
+    /// Number of clusters that could not serve the request.
     pub(crate) clusters_left: u8,
-    /// Whether a link that was kept turned out to be closed.
+    /// Whether a pooled link turned out to be closed.
     pub(crate) has_met_stale_link: bool,
-    /// Its place within the limit of retries, once it was tried again where there is one.
+    /// Permit of the cluster's retry limit, held once the exchange is retried and a limit is configured.
     pub(crate) retry_place: Option<LimitPlace>,
-    /// Its slot among the requests whose bodies are still to come, if it is one.
+    /// Slot among the requests with an incomplete body, if the exchange holds one.
     pub(crate) upload_slot: Option<UploadSlot>,
     pub(crate) guard: Option<EndpointGuard>,
     pub(crate) upstream: Option<UpstreamChannel>,
-    /// The endpoint of the last attempt, for the record.
+    /// Endpoint of the last attempt, for the access log.
     pub(crate) endpoint: Option<ResolvedAddress>,
-    /// What was spoken with it, once there was a link.
+    /// HTTP version spoken with the endpoint, once there was a link.
     pub(crate) endpoint_version: Option<Version>,
     /// Request head and body on their way to the endpoint.
     pub(crate) upload: Pump,
-    /// What was read from the endpoint.
+    /// Bytes read from the endpoint.
     pub(crate) response_input: Buffer,
     pub(crate) response_scanner: HeadScanner,
     pub(crate) response: ResponseHead,
-    /// Length of the final response's head, at the front of `response_input` until it has been written on.
+    /// Length of the final response head, at the front of `response_input` until it has been forwarded.
     pub(crate) response_bytes: usize,
     /// Response head and body on their way to the client.
     pub(crate) answer: Pump,
-    /// A local answer's body and the location of a redirect.
+    /// Body of a local reply and the location of a redirect.
     pub(crate) local: LocalAnswer,
-    /// The way through servers and locations of NGINX's, once there was one.
+    /// State of the walk through NGINX servers and locations, once there was one.
     pub(crate) site: Option<Box<SiteState>>,
-    /// What becomes of what the request came by.
+    /// Upgrade or tunnel that the request asks for.
     pub(crate) upgrade: Upgrade,
-    /// Filters, and what they made of the messages.
+    /// Filters and their state.
     pub(crate) filtering: Filtering,
-    /// The call of gRPC that the exchange is, if it is one.
+    /// gRPC state, if the request is a gRPC call.
     pub(crate) grpc: GrpcCall,
-    /// Why the exchange ended badly, if it did.
+    /// Fault that ended the exchange, if any.
     pub(crate) fault: Option<Fault>,
-    /// The status that the client got, or would have.
+    /// Response status that the client received, or would have.
     pub(crate) status: u16,
-    /// Whether a byte of the final answer may have reached the client.
+    /// Whether a byte of the final response may have reached the client.
     pub(crate) is_answered: bool,
-    /// Whether the answer is our own.
+    /// Whether the response is a local reply.
     pub(crate) is_local: bool,
-    /// Whether the client was told that its connection goes on.
+    /// Whether the response announced that the client's connection stays open.
     pub(crate) keeps_alive: bool,
-    /// When the head was complete.
+    /// Time at which the head was complete.
     pub(crate) started: Instant,
-    /// When the exchange must be over, on the worker's clock.
+    /// Deadline of the exchange on the worker's clock.
     pub(crate) due_ms: u64,
-    /// When the attempt must be over, on the worker's clock.
+    /// Deadline of the attempt on the worker's clock.
     pub(crate) attempt_due_ms: u64,
-    /// Copies of the request that are to be sent elsewhere once it has been sent, if there are any.
+    /// Mirror copies to send once the request has been sent, if there are any.
     pub(crate) mirroring: Option<Box<Mirroring>>,
-    /// Attempts beside the one at hand, where the rule hedges and nobody has answered.
+    /// Attempts besides the current one, while the rule hedges and none has been answered.
     pub(crate) hedge: Option<Box<Hedge>>,
 }
 
-/// What eddy answers by itself.
+/// Local reply.
 #[derive(Debug, Default)]
 pub(crate) struct LocalAnswer {
     pub(crate) body: LocalBody,
     pub(crate) location: Vec<u8>,
-    /// The status that a filter has for a call of gRPC.
+    /// gRPC status set by a filter.
     pub(crate) grpc_code: Option<u32>,
 }
 
-/// The body of a local answer.
+/// Body of a local reply.
 #[derive(Debug, Default)]
 pub(crate) enum LocalBody {
-    /// The status in words.
+    /// Reason phrase of the status.
     #[default]
     Status,
-    /// A configured body and its type.
+    /// Configured body and its content type.
     Fixed {
         /// The bytes.
         body: Arc<[u8]>,
-        /// Their `Content-Type`.
+        /// `Content-Type` of the body.
         content_type: Arc<str>,
     },
-    /// Made for this exchange, in [`Exchange::scratch`].
+    /// Body generated for this exchange, in [`Exchange::scratch`].
     Scratch,
-    /// The same, and its `Content-Type`.
+    /// As `Scratch`, with its `Content-Type`.
     Typed(Arc<str>),
-    /// What the demo endpoint was sent, in [`Exchange::scratch`] once it has been read.
+    /// Request echoed by the demo endpoint, in [`Exchange::scratch`] once it has been read.
     Echo,
     /// The slow body of the demo endpoint.
     Drip(Drip),
-    /// None: a call of gRPC ends with this code, and the text in [`Exchange::scratch`].
+    /// No body: a gRPC call ends with this status and the message in [`Exchange::scratch`].
     GrpcEnd(u32),
 }
 
-/// A body sent piece by piece.
+/// Body sent piece by piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Drip {
-    /// How many pieces.
+    /// Number of pieces.
     pub(crate) pieces: u32,
-    /// How long to wait before each, milliseconds.
+    /// Pause before each piece, in milliseconds.
     pub(crate) pause_ms: u64,
 }
 
@@ -209,7 +209,7 @@ impl Default for Exchange {
 const KEPT_BYTES_MAX: usize = 8 * 1024;
 
 impl Exchange {
-    /// Makes the exchange as good as new and gives its buffers back.
+    /// Resets the exchange and returns its buffers to the pool.
     pub(crate) fn clear(&mut self, buffers: &BufferPool) {
         self.scanner.reset();
         self.rule = None;
@@ -268,47 +268,47 @@ impl Exchange {
         }
     }
 
-    /// Gives the buffer of the endpoint's bytes back, with what is in it.
+    /// Returns the buffer of the endpoint's bytes to the pool and discards its content.
     pub(crate) fn release_input(&mut self, buffers: &BufferPool) {
         if self.response_input.capacity() > 0 {
             buffers.put(std::mem::take(&mut self.response_input));
         }
     }
 
-    /// Whether the request may be sent again although an endpoint may have looked at it.
+    /// Whether the request may be sent again although an endpoint may have seen it.
     pub(crate) fn may_repeat(&self) -> bool {
         self.head.method.is_idempotent() && self.head.body.is_empty()
     }
 
-    /// Whether the request has a body of which nothing was read: no endpoint has had all of the request.
+    /// Whether the request has a body of which nothing was read: no endpoint has received the complete request.
     pub(crate) fn is_body_unread(&self) -> bool {
         let is_untouched = self.upload.data_bytes == 0 && !self.filtering.has_whole_request();
         !self.head.body.is_empty() && is_untouched && !self.upload.reader.is_done()
     }
 
-    /// Whether an endpoint has taken bytes of the body that are not at hand any more.
+    /// Whether an endpoint has received body bytes that are no longer available.
     pub(crate) fn is_consumed(&self) -> bool {
         let is_at_hand = self.filtering.has_whole_request() || self.upload.can_repeat();
         self.upload.data_bytes > 0 && !is_at_hand
     }
 
-    /// How many attempts there were at the cluster that it is at.
+    /// Returns the number of attempts at the current cluster.
     pub(crate) fn attempts_here(&self) -> u8 {
         self.attempts.saturating_sub(self.attempts_elsewhere)
     }
 
-    /// Whether the answer had begun when a fault came, so that it is not whole.
+    /// Whether the response had begun when a fault occurred, so that it is incomplete.
     pub(crate) fn is_cut(&self) -> bool {
         self.fault.is_some() && self.is_answered && !self.is_local
     }
 
-    /// Ends the attempt, and those beside it: closes links and leaves endpoints.
+    /// Ends the current attempt and all hedged ones: closes links and releases endpoint guards.
     pub(crate) fn end_attempt(&mut self, buffers: &BufferPool) {
         self.hedge = None;
         self.leave_endpoint(buffers);
     }
 
-    /// Ends the attempt at hand alone.
+    /// Ends the current attempt alone.
     pub(crate) fn leave_endpoint(&mut self, buffers: &BufferPool) {
         self.upstream = None;
         self.guard = None;

@@ -1,4 +1,4 @@
-//! Passes on what client and endpoint say to each other once their connections are a tunnel.
+//! Relay between client and endpoint once their connections form a tunnel.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -11,8 +11,8 @@ use crate::session::{DuplexRelay, DuplexStream, RelayDeadlines, RelayEnd, Wire};
 use crate::stats::ListenerSeries;
 use crate::worker::{Worker, WorkerPlan, millis};
 
-/// Passes bytes on until both sides have ended, or one breaks off, or nobody has said anything for too long, or the
-/// configuration has been replaced for too long.
+/// Relays bytes until both sides have ended, one side breaks off, the tunnel is idle for too long, or its configuration
+/// was replaced too long ago.
 pub(crate) async fn pass(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     let Some(mut upstream) = ctx.exchange.upstream.take() else { return ExchangePhase::Finish };
     let timeouts = ctx.listener().config.timeouts;
@@ -41,7 +41,7 @@ pub(crate) async fn pass(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
         RelayEnd::Due => Some(Fault::TunnelReload),
     };
     if exchange.fault.is_some() {
-        // Neither side must take what was cut off for whole.
+        // Neither side may mistake truncated data for complete data.
         upstream.cut();
         match &down.wire {
             Wire::Connection(stream) => stream.cut(),
@@ -53,9 +53,9 @@ pub(crate) async fn pass(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     ExchangePhase::Finish
 }
 
-/// How long a tunnel goes on.
+/// Time limits of a tunnel.
 struct Term {
-    /// The plan that it began with.
+    /// Plan that the tunnel began with.
     plan: Rc<WorkerPlan>,
     idle_ms: u64,
     reload_ms: u64,

@@ -1,8 +1,7 @@
-//! Whether a request makes a tunnel of what it came by: what the client asks for, what the rule allows, and what the
-//! endpoint says to it.
+//! Upgrades and CONNECT tunnels: what the client asks for, what the rule allows, and the endpoint's response.
 //!
-//! Nothing but HTTP goes either way before the endpoint has agreed: what the client sends behind its request stays held,
-//! and is the next request where the endpoint did not.
+//! Only HTTP passes in either direction before the endpoint has agreed: bytes that the client sends behind its request
+//! stay buffered, and are its next request if the endpoint refuses.
 
 use eddy_config::{Action, Connect, WEBSOCKET};
 use eddy_http::{
@@ -17,41 +16,41 @@ use crate::exchange::state::Exchange;
 use crate::fault::Fault;
 use crate::link::UpstreamChannel;
 
-/// What an exchange makes of what it came by.
+/// Upgrade state of an exchange.
 #[derive(Debug, Default)]
 pub(crate) struct Upgrade {
     stage: UpgradeStage,
-    /// The protocol that the endpoint is asked to switch to, as the client wrote it.
+    /// Protocol that the endpoint is asked to switch to, as the client wrote it.
     protocol: Vec<u8>,
-    /// What the endpoint has to say to the key of a WebSocket.
+    /// Value of `Sec-WebSocket-Accept` that the endpoint must send.
     accept: Option<[u8; WEBSOCKET_ACCEPT_BYTES]>,
 }
 
-/// How far it is.
+/// Stage of an upgrade.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum UpgradeStage {
-    /// Nothing but HTTP is spoken.
+    /// No upgrade.
     #[default]
     No,
-    /// The endpoint is asked to switch to a protocol.
+    /// The endpoint is asked to switch protocols.
     Switch,
-    /// The endpoint is sent the `CONNECT`.
+    /// `CONNECT` is forwarded to the endpoint.
     Connect,
-    /// The endpoint is what the tunnel leads to, and is sent nothing.
+    /// The endpoint is itself the destination of the tunnel and is sent no request.
     Open,
     /// The endpoint has agreed.
     Done,
 }
 
 impl Upgrade {
-    /// Makes as good as new.
+    /// Resets the state.
     pub(crate) fn clear(&mut self) {
         self.stage = UpgradeStage::No;
         self.protocol.clear();
         self.accept = None;
     }
 
-    /// The protocol that the endpoint is asked to switch to, if it is.
+    /// Returns the protocol that the endpoint is asked to switch to, if any.
     pub(crate) fn protocol(&self) -> Option<&[u8]> {
         (!self.protocol.is_empty()).then_some(&self.protocol)
     }
@@ -61,7 +60,7 @@ impl Upgrade {
         self.stage != UpgradeStage::No
     }
 
-    /// Whether the tunnel leads to the endpoint itself, which is sent no request.
+    /// Whether the endpoint is itself the destination of the tunnel and is sent no request.
     pub(crate) fn is_open(&self) -> bool {
         self.stage == UpgradeStage::Open
     }
@@ -71,7 +70,7 @@ impl Upgrade {
         self.stage == UpgradeStage::Done
     }
 
-    /// What becomes of the client's connection with the response, if it becomes something else.
+    /// Returns what the client's connection becomes with the response, if it changes.
     pub(crate) fn switched(&self) -> Option<Switched<'_>> {
         match (self.stage, self.protocol()) {
             (UpgradeStage::Done, Some(protocol)) => Some(Switched::To(protocol)),
@@ -80,17 +79,17 @@ impl Upgrade {
         }
     }
 
-    /// What the endpoint's response answers.
+    /// Returns the context in which the endpoint's response is parsed.
     pub(crate) fn asked(&self, method: Method) -> ResponseContext {
         ResponseContext { method, has_upgrade: !self.protocol.is_empty() }
     }
 
-    /// What the client's response answers.
+    /// Returns the context of the response that is sent to the client.
     pub(crate) fn asked_by(&self, method: Method, version: Version) -> ResponseContext {
         match self.stage {
             UpgradeStage::Done if version == Version::Http2 => Method::Connect.into(),
             UpgradeStage::Done => self.asked(method),
-            // One that is refused may be told so in any way but success, which is seen to elsewhere.
+            // A refusal may have any status except success, which [`may_say`] checks.
             UpgradeStage::No | UpgradeStage::Switch | UpgradeStage::Connect | UpgradeStage::Open => {
                 method.into()
             }
@@ -98,11 +97,11 @@ impl Upgrade {
     }
 }
 
-/// Finds out whether the endpoint is to be asked for a tunnel. Links that are shared by requests carry WebSockets alone, see
+/// Decides whether the endpoint is asked for a tunnel. Links shared by several requests carry only WebSockets, see
 /// [`check_link`].
 ///
 /// # Errors
-/// [`HeadFault::ConnectRefused`] where the client wants a tunnel or nothing, and the rule has none for it.
+/// [`HeadFault::ConnectRefused`] when the client requires a tunnel and the rule does not allow it.
 pub(crate) fn decide(ctx: &mut ExchangeCx<'_>, is_shared: bool) -> Result<(), Fault> {
     let Exchange { upgrade, head, head_bytes, action, .. } = &mut *ctx.exchange;
     upgrade.clear();
@@ -142,20 +141,20 @@ pub(crate) fn decide(ctx: &mut ExchangeCx<'_>, is_shared: bool) -> Result<(), Fa
     }
 }
 
-/// Gives an extended `CONNECT` the key that a WebSocket has over HTTP/1.1; what a client says there is no key.
+/// Adds the `Sec-WebSocket-Key` of HTTP/1.1 to an extended `CONNECT`; a key that the client has sent is replaced.
 pub(crate) fn add_key(exchange: &mut Exchange, rng: &mut Rng) {
     let random = u128::from(rng.bits()) << 64 | u128::from(rng.bits());
     let key = websocket_key(random.to_be_bytes());
     if exchange.head.edit(&mut exchange.head_bytes).set(KEY, &key).is_err() {
-        // A head that is full of other fields goes on without, and is refused for that.
+        // A head without room for another header goes on without the key, and is refused for that.
         tracing::debug!("there is no room for the key of a WebSocket");
     }
 }
 
-/// Gives up on a switch where a filter has given the request a body, which would have to come first.
+/// Abandons an upgrade when a filter has given the request a body, which would have to be sent first.
 ///
 /// # Errors
-/// [`HeadFault::ConnectRefused`] where the client wants a tunnel or nothing.
+/// [`HeadFault::ConnectRefused`] when the client requires a tunnel.
 pub(crate) fn check_body(exchange: &mut Exchange, body: RequestBody) -> Result<(), Fault> {
     if exchange.upgrade.is_asked() && !body.is_empty() {
         exchange.upgrade.clear();
@@ -166,7 +165,7 @@ pub(crate) fn check_body(exchange: &mut Exchange, body: RequestBody) -> Result<(
     Ok(())
 }
 
-/// Gives up on a switch where the link has none.
+/// Abandons an upgrade when the link does not support it.
 ///
 /// # Errors
 /// As [`check_body`].
@@ -181,17 +180,17 @@ pub(crate) fn check_link(exchange: &mut Exchange) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Says what an endpoint would say that had been asked for the tunnel which leads to it.
+/// Provides the response of an endpoint that is itself the destination of the tunnel.
 pub(crate) fn open(exchange: &mut Exchange, buffers: &BufferPool) {
     exchange.release_input(buffers);
     exchange.response_input = buffers.take_small();
     exchange.response_input.append(b"HTTP/1.1 200 OK\r\n\r\n");
 }
 
-/// Takes note of the endpoint's final response: whether it has agreed, and to what was asked for.
+/// Records from the endpoint's final response whether it has agreed to the requested upgrade.
 ///
 /// # Errors
-/// When it has agreed to something else, or the client wants a tunnel and would take the response for one.
+/// When it has agreed to something else, or when the client requires a tunnel and would mistake the response for one.
 pub(crate) fn hear(exchange: &mut Exchange) -> Result<(), Fault> {
     let Exchange { upgrade, head, response, response_input, response_bytes, .. } = exchange;
     let status = response.status;
@@ -216,7 +215,7 @@ pub(crate) fn hear(exchange: &mut Exchange) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Gives up on the tunnel where the answer is not the endpoint's any more: a filter has put another in its place.
+/// Abandons the tunnel when a filter has replaced the endpoint's response.
 ///
 /// # Errors
 /// As [`may_say`].
@@ -227,13 +226,13 @@ pub(crate) fn settle(exchange: &mut Exchange) -> Result<(), Fault> {
         exchange.response.body = ResponseBody::Length(0);
     }
     if exchange.upgrade.is_done() {
-        // Nothing of HTTP follows.
+        // No HTTP follows.
         exchange.head.keep_alive = false;
     }
     may_say(exchange, status)
 }
 
-/// Whether a status may go to the client: success would be a tunnel to one that wants one.
+/// Checks whether a status may be sent to the client: a client that requires a tunnel would take success for one.
 ///
 /// # Errors
 /// [`HeadFault::NoTunnel`]

@@ -1,4 +1,5 @@
-//! Waits for a request's body before an endpoint is taken, where too many requests wait for theirs at endpoints.
+//! Buffering of a request body before an endpoint is selected, when too many requests with incomplete bodies occupy
+//! endpoints.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -17,10 +18,11 @@ use crate::fault::Fault;
 use crate::session::RateGuard;
 use crate::worker::{SlotWait, Upload, UploadSlots, WorkerCluster, millis, share};
 
-/// How much of a body makes the first part by which an upload proves itself.
+/// Size of the first part of a body, by which an upload proves that it makes progress.
 const FIRST_PART_BYTES: usize = 16 * 1024;
 
-/// Takes an upload slot where the request needs one; false where there is none, so that its body has to be waited for.
+/// Takes an upload slot if the request needs one; returns false when none is free, so that the body has to be buffered
+/// first.
 pub(super) fn take_slot(ctx: &mut ExchangeCx<'_>, cluster: &WorkerCluster) -> bool {
     if ctx.exchange.upload_slot.is_some() || !is_incomplete(ctx, cluster) {
         return true;
@@ -38,16 +40,16 @@ fn is_incomplete(ctx: &ExchangeCx<'_>, cluster: &WorkerCluster) -> bool {
     if reader.is_done() || exchange.filtering.has_whole_request() {
         return false;
     }
-    // A gRPC call may send its messages over hours, and shares its connection with others.
+    // A gRPC call may send its messages over hours, and shares its connection with other calls.
     let is_shared_call = exchange.grpc.is_call() && cluster.shares_links();
     !is_shared_call && !ctx.down.has_whole_body(&mut reader.probe())
 }
 
-/// How many requests of this worker may be under way at the cluster.
+/// Returns the number of requests that this worker may have in progress at the cluster.
 fn capacity(ctx: &ExchangeCx<'_>, cluster: &WorkerCluster) -> u32 {
     let config = &cluster.config;
     let endpoints = match config.balance.goes_by_key() {
-        // Any of them may be the one that a key leads to.
+        // All requests may have keys that lead to the same endpoint.
         true => 1,
         false => u32::try_from(cluster.state().borrow().endpoints().len()).unwrap_or(u32::MAX).max(1),
     };
@@ -59,7 +61,8 @@ fn capacity(ctx: &ExchangeCx<'_>, cluster: &WorkerCluster) -> u32 {
     requests.min(limit_of(LimitKind::Requests))
 }
 
-/// Waits until the body is there, or enough of it and a slot, while nothing of the cluster is held.
+/// Waits until the whole body has arrived, or its first part and a free slot, without holding any resource of the
+/// cluster.
 pub(super) async fn wait(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     let Some(cluster) = cluster(ctx) else { return ExchangePhase::Endpoint };
     let timeouts = ctx.listener().config.timeouts;
@@ -75,12 +78,12 @@ pub(super) async fn wait(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     }
 }
 
-/// A request that waits.
+/// State of a waiting request.
 struct UploadWait {
     guard: RateGuard,
-    /// When a request whose first part is there has waited for long enough.
+    /// Deadline for a slot, once the first part of the body has arrived.
     slot_due_ms: u64,
-    /// How far what has come was looked through for the end.
+    /// Search position for the end of the body.
     probe: BodyProbe,
 }
 
@@ -112,7 +115,8 @@ impl UploadWait {
         }
     }
 
-    /// Reads until the body is whole or its first part is there, after having asked for it where the client waits to be asked.
+    /// Reads until the body is complete or its first part has arrived; sends `100 Continue` first if the client waits
+    /// for it.
     fn poll_body(&mut self, ctx: &mut ExchangeCx<'_>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
         let ExchangeCx { down, exchange, .. } = &mut *ctx;
         if exchange.head.expects_continue && !exchange.is_continued {
@@ -151,13 +155,13 @@ impl UploadWait {
     fn poll_deadline(&mut self, ctx: &ExchangeCx<'_>, cx: &Context<'_>) -> Poll<Result<(), Fault>> {
         let due_ms = self.guard.deadline(ctx.worker.timers.now_ms());
         if due_ms == u64::MAX {
-            // Without a least rate it is the wait for a slot that has an end.
+            // Without a minimum rate, the wait for a slot has the deadline.
             return self.poll_patience(ctx, cx);
         }
         poll_due(ctx, cx, due_ms, Fault::BodyTimeout)
     }
 
-    /// Waits with nothing to be read: it is not the client who is late now.
+    /// Waits without reading; the client's rate does not count meanwhile.
     fn poll_patience(&mut self, ctx: &ExchangeCx<'_>, cx: &Context<'_>) -> Poll<Result<(), Fault>> {
         if ctx.down.is_taken_back(cx) {
             return Poll::Ready(Err(Fault::ClientGone));
@@ -182,5 +186,5 @@ fn poll_due(ctx: &ExchangeCx<'_>, cx: &Context<'_>, at_ms: u64, fault: Fault) ->
     Poll::Pending
 }
 
-/// How many requests at once go by a connection that is shared.
+/// Number of concurrent requests assumed per shared connection.
 const STREAMS_OF_LINK: u32 = 100;

@@ -1,4 +1,4 @@
-//! Whether the client is still there while it waits for its answer.
+//! Detection of a client that disconnects while it waits for its response.
 
 use std::task::{Context, Poll};
 
@@ -11,22 +11,22 @@ use crate::fault::Fault;
 use crate::session::Downstream;
 use crate::worker::Worker;
 
-/// How long an exchange goes on for a client that has closed its side, milliseconds: enough for one that says
-/// all it has to say at once and shuts down, not enough to work for one that has left.
+/// Milliseconds that an exchange continues for a client that has closed its side: enough for a client that sends its
+/// request and shuts down at once, too little to waste work on one that has left.
 const HALF_CLOSE_MS: u64 = 100;
 
-/// Watches a client that has said all of its request.
+/// Watches a client that has sent its whole request.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Watch {
-    /// When the client closed its side.
+    /// Time at which the client closed its side.
     left_ms: Option<u64>,
 }
 
 impl Watch {
-    /// Looks whether the client has closed its side, until it has; true when it is found to have.
+    /// Checks whether the client has closed its side; returns true once, when that is detected.
     ///
     /// # Errors
-    /// [`Fault::ClientGone`] for one that is gone altogether.
+    /// [`Fault::ClientGone`] when the connection is broken.
     pub(super) fn poll(
         &mut self,
         cx: &mut Context<'_>,
@@ -43,20 +43,21 @@ impl Watch {
         Ok(true)
     }
 
-    /// When it counts as gone, on the worker's clock; [`u64::MAX`] for one that has not closed its side.
+    /// Returns the time at which the client counts as gone, on the worker's clock; [`u64::MAX`] while it has not closed
+    /// its side.
     pub(super) fn due_ms(&self) -> u64 {
         self.left_ms.map_or(u64::MAX, |left_ms| left_ms.saturating_add(HALF_CLOSE_MS))
     }
 }
 
-/// How the client is watched until there is a link: nothing of a body that is still to come is read for that, and nothing that
-/// goes through a tunnel.
+/// Returns how to watch the client until there is a link: watching must not read a body that is still to come, nor
+/// bytes meant for a tunnel.
 pub(super) fn until_linked(exchange: &Exchange) -> Option<Watch> {
     let is_said = exchange.head.body.is_empty() || exchange.head.version == Version::Http2;
     (is_said && !exchange.upgrade.is_asked()).then(Watch::default)
 }
 
-/// Waits for what ends the wait for a link: that the client has left, or what is due. Is woken at `wakes_ms`, too.
+/// Waits until the client has left or `due` has passed, while a link is obtained. Also wakes at `wakes_ms`.
 pub(super) fn poll_patience(
     cx: &mut Context<'_>,
     down: &mut Downstream,

@@ -1,7 +1,7 @@
-//! Connections over HTTP/2, to clients and endpoints alike, as their tasks and exchanges use them.
+//! HTTP/2 connections to clients and endpoints, as their tasks and exchanges use them.
 //!
-//! [`eddy_http::Http2`] speaks the protocol. A connection's task reads and writes for it; an exchange has a [`H2Stream`];
-//! both share a [`H2Connection`]. All run on one worker, so nothing is locked.
+//! [`eddy_http::Http2`] implements the protocol. A connection's task reads and writes for it; an exchange has a
+//! [`H2Stream`]; both share a [`H2Connection`]. All run on one worker, so there are no locks.
 
 mod shared;
 mod stream;

@@ -1,4 +1,4 @@
-//! What the task of a connection over HTTP/2 and its exchanges share.
+//! State shared by the task of an HTTP/2 connection and its exchanges.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -6,17 +6,17 @@ use std::task::{Context, Waker};
 
 use eddy_http::Http2;
 
-/// A connection over HTTP/2, from either side: the state of the protocol, and who waits for it.
+/// An HTTP/2 connection, as client or server: the protocol state and the tasks that wait for it.
 pub(crate) struct H2Connection {
     state: RefCell<Http2>,
-    /// The task that reads and writes.
+    /// Task that reads and writes.
     task: RefCell<Option<Waker>>,
-    /// The tasks of exchanges that wait for their streams; at most one for each stream.
+    /// Tasks of exchanges that wait for their streams; at most one per stream.
     waiting: RefCell<HashMap<u32, Waker>>,
 }
 
 impl H2Connection {
-    /// A connection in this state.
+    /// Creates a connection in this state.
     pub(crate) fn new(state: Http2) -> Self {
         Self { state: RefCell::new(state), task: RefCell::new(None), waiting: RefCell::default() }
     }
@@ -26,7 +26,7 @@ impl H2Connection {
         look(&self.state.borrow())
     }
 
-    /// Changes the protocol state as the connection's own task, then wakes the exchanges that are affected.
+    /// Changes the protocol state on behalf of the connection's own task, then wakes the affected exchanges.
     pub(crate) fn update<T>(&self, act: impl FnOnce(&mut Http2) -> T) -> T {
         let mut state = self.state.borrow_mut();
         let done = act(&mut state);
@@ -39,8 +39,8 @@ impl H2Connection {
         done
     }
 
-    /// Changes the protocol state as an exchange, and wakes the connection's task if there is output to write or no stream is
-    /// left.
+    /// Changes the protocol state on behalf of an exchange, and wakes the connection's task if there is output to write
+    /// or no stream is left.
     pub(crate) fn act<T>(&self, act: impl FnOnce(&mut Http2) -> T) -> T {
         let done = self.update(act);
         if self.look(|state| !state.output().is_empty() || !state.has_streams()) {
@@ -65,12 +65,12 @@ impl H2Connection {
         }
     }
 
-    /// Wakes the current task once something of a stream changes.
+    /// Registers the current task to be woken when a stream changes.
     pub(super) fn wait(&self, id: u32, cx: &Context<'_>) {
         self.waiting.borrow_mut().insert(id, cx.waker().clone());
     }
 
-    /// Forgets who waits for a stream.
+    /// Removes the waker of a stream.
     pub(super) fn forget(&self, id: u32) {
         self.waiting.borrow_mut().remove(&id);
     }

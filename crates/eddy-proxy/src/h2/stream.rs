@@ -1,4 +1,4 @@
-//! A stream of HTTP/2 as its exchange has it.
+//! An HTTP/2 stream, as an exchange uses it.
 
 use std::cell::Cell;
 use std::fmt;
@@ -11,44 +11,44 @@ use eddy_io::{Buffer, Fill};
 
 use crate::h2::shared::H2Connection;
 
-/// A stream of HTTP/2: a request that has come and room for its answer, or room for a request and what comes of it. Dropping it
-/// lets it go: where a message is not whole, the peer is told so.
+/// An HTTP/2 stream: a received request and its response, or a request to send and its response. Dropping it ends the
+/// stream; an incomplete message is reset.
 pub(crate) struct H2Stream {
     shared: Rc<H2Connection>,
     /// 0 for a request that was not sent yet.
     id: Cell<u32>,
-    /// What a message that is not whole is ended with.
+    /// Error code that ends an incomplete message.
     code: Cell<ErrorCode>,
 }
 
 impl H2Stream {
-    /// A stream that a request has come on.
+    /// Creates the stream of a received request.
     pub(crate) fn new(shared: Rc<H2Connection>, id: u32) -> Self {
-        // Until the exchange begins, the client may ask elsewhere.
+        // Until the exchange begins, the client may safely send the request elsewhere.
         Self { shared, id: Cell::new(id), code: Cell::new(ErrorCode::RefusedStream) }
     }
 
-    /// A stream that begins with the head of a request that is sent.
+    /// Creates a stream that is opened by the head of a request.
     pub(crate) fn unopened(shared: Rc<H2Connection>) -> Self {
         Self { shared, id: Cell::new(0), code: Cell::new(ErrorCode::Cancel) }
     }
 
-    /// Its number; 0 for a request that was not sent yet.
+    /// Returns the stream ID; 0 for a request that was not sent yet.
     pub(crate) fn id(&self) -> u32 {
         self.id.get()
     }
 
-    /// The head of the request, to be taken once.
+    /// Takes the request head; it can be taken once.
     pub(crate) fn take_head(&self) -> H2Head {
         self.code.set(ErrorCode::Internal);
         self.shared.act(|state| state.take_head(self.id())).unwrap_or_default()
     }
 
-    /// Reads more of what comes behind what `input` holds, into a buffer that `take` gives if there is none yet: of a request its
-    /// body, of an answer its heads and its body.
+    /// Reads more bytes behind those in `input`, into a buffer from `take` if there is none yet: the body of a request,
+    /// the heads and the body of a response.
     ///
     /// # Errors
-    /// When the client has taken its request back, ours was lost, or the peer is gone.
+    /// When the client has cancelled its request, eddy's request was lost, or the peer is gone.
     pub(crate) fn poll_fill(
         &self,
         cx: &Context<'_>,
@@ -71,10 +71,10 @@ impl H2Stream {
         Poll::Pending
     }
 
-    /// As [`Self::poll_fill`], into the room that `input` has.
+    /// As [`Self::poll_fill`], into the free space of `input`.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Self::poll_fill`].
     pub(crate) fn poll_read(&self, cx: &Context<'_>, input: &mut Buffer) -> Poll<io::Result<Fill>> {
         match self.act(|state| state.read(self.id(), input.room()))? {
             BodyReadResult::Bytes(count) => {
@@ -89,17 +89,17 @@ impl H2Stream {
         }
     }
 
-    /// The part of a body that has come and was not read.
+    /// Returns the part of a body that has arrived and was not read.
     pub(crate) fn unread(&self) -> Unread {
         self.shared.look(|state| state.unread(self.id()))
     }
 
-    /// The trailers of a body that has ended, as the end of a chunked body; empty for none.
+    /// Returns the trailers of a body that has ended, in the form that ends a chunked body; empty for none.
     pub(crate) fn trailers(&self) -> Vec<u8> {
         self.shared.look(|state| state.trailers(self.id()).to_vec())
     }
 
-    /// Waits until the client takes its request back, or is gone.
+    /// Waits until the client cancels its request, or is gone.
     pub(crate) fn poll_gone(&self, cx: &Context<'_>) -> Poll<()> {
         if self.shared.look(|state| state.is_gone(self.id())) {
             return Poll::Ready(());
@@ -108,11 +108,11 @@ impl H2Stream {
         Poll::Pending
     }
 
-    /// Sends the first head of `text`, of a request or of an answer, interim or final, and tells its length; `ends` says that
-    /// nothing follows.
+    /// Sends the first head in `text`, of a request or of an interim or final response, and returns its length. `ends`
+    /// tells that nothing follows.
     ///
     /// # Errors
-    /// When the peer is gone; for a request also when its connection has no room for it any more.
+    /// When the peer is gone; for a request also when its connection allows no further stream.
     pub(crate) fn send_head(&self, text: &[u8], ends: bool) -> io::Result<usize> {
         if self.id() != 0 {
             return self.act(|state| state.send_head(self.id(), text, ends));
@@ -122,10 +122,10 @@ impl H2Stream {
         Ok(opened.length)
     }
 
-    /// Sends some of `first` followed by `second` and tells how many bytes in all, once the peer takes any.
+    /// Sends some of `first` followed by `second`, once the peer accepts any; returns the total number of bytes.
     ///
     /// # Errors
-    /// When the peer is gone, or takes no more.
+    /// When the peer is gone, or accepts no more.
     pub(crate) fn poll_send(
         &self,
         cx: &Context<'_>,
@@ -142,15 +142,15 @@ impl H2Stream {
         }
     }
 
-    /// Ends the message, with trailers as they end a chunked body; empty for none.
+    /// Ends the message, with trailers in the form that ends a chunked body; empty for none.
     ///
     /// # Errors
-    /// When the peer is gone, or takes no more.
+    /// When the peer is gone, or accepts no more.
     pub(crate) fn send_end(&self, trailers: &[u8]) -> io::Result<()> {
         self.act(|state| state.send_end(self.id(), trailers))
     }
 
-    /// Has a message that is not whole end with this code.
+    /// Sets the error code for an incomplete message.
     pub(crate) fn end_with(&self, code: ErrorCode) {
         self.code.set(code);
     }

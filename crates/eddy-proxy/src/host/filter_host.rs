@@ -1,4 +1,4 @@
-//! The host of filters: the one object that all of them talk to.
+//! Host of the filters: implementation of the host API that all of them call.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -15,45 +15,45 @@ use crate::control::limit_bytes;
 use crate::host::inbox::{FilterResume, Inbox, WorkerMessage};
 use crate::outbound::{OrderRefusal, Orders, OutboundOrder};
 
-/// Records of the log that one filter may write in a second.
+/// Maximum number of log records that one filter may write per second.
 const RECORDS_A_SECOND_MAX: u64 = 1000;
 
-/// What filters can ask of the gateway; lives as long as the process.
+/// Host API of the filters; lives as long as the process.
 pub struct FilterHost {
     table: HandleTable,
     inboxes: Box<[Arc<Inbox>]>,
     metrics: MetricRegistry,
     level: FilterLogLevel,
-    /// By number of the filter; taken for writing when filters are made.
+    /// By filter number; locked for writing when filters are created.
     filters: RwLock<Vec<Arc<HostedFilter>>>,
-    /// What libraries write for no filter of theirs.
+    /// Log state for records that belong to no filter.
     unnamed: Arc<HostedFilter>,
-    /// Names of the clusters that filters can send to; written when a plan comes into force.
+    /// Names of the clusters that filters can send requests to; updated when a plan comes into force.
     clusters: RwLock<Vec<Arc<str>>>,
     orders: Orders,
     memory_soft_bytes: AtomicU64,
-    /// The worker that takes the next request that belongs to no exchange.
+    /// Worker that takes the next request that belongs to no exchange.
     next_worker: AtomicUsize,
 }
 
-/// What a filter may write to the log.
+/// Host state of a filter.
 #[derive(Debug)]
 struct HostedFilter {
     name: Arc<str>,
-    /// What it may have under way of its own.
+    /// Limits on its own requests in progress.
     calls: RwLock<CallLimits>,
-    /// By reason, the second in which a refused request was logged last.
+    /// By reason, the second in which a refused request was last logged.
     refusal_told: [AtomicU64; OrderRefusal::COUNT],
-    /// What runs it, once a plan has it; it may be that of a plan which is no longer in force.
+    /// Library that runs the filter, once a plan uses it; possibly of a plan that is no longer in force.
     library: RwLock<Option<Weak<dyn FilterLibrary>>>,
-    /// The second that is counted.
+    /// The second that `records` counts.
     second: AtomicU64,
     records: AtomicU64,
     dropped: AtomicU64,
 }
 
 impl FilterHost {
-    /// A host for so many workers of so many exchanges each, which logs from `level` on.
+    /// Creates a host for this many workers with this many exchanges each, which logs from `level` on.
     pub fn new(workers: usize, exchanges_max: usize, level: FilterLogLevel) -> Arc<Self> {
         Arc::new(Self {
             table: HandleTable::new(workers, exchanges_max),
@@ -69,26 +69,27 @@ impl FilterHost {
         })
     }
 
-    /// Has runtimes in libraries that are opened from now on stay below so many percent of the memory there is, as far
-    /// as they can.
+    /// Sets the soft memory limit of runtimes in libraries that are opened from now on, in percent of the memory limit
+    /// of the machine or control group.
     pub fn bound_memory(&self, percent: u8) {
         let there_is = limit_bytes().unwrap_or(0);
         self.memory_soft_bytes.store(there_is / 100 * u64::from(percent), Relaxed);
     }
 
-    /// A number for a filter of this name, never given again in this process. 0 stands for no filter.
+    /// Assigns a number to a filter of this name, unique in this process. 0 stands for no filter.
     pub fn number(&self, name: &str) -> u32 {
         let mut filters = self.filters.write().unwrap_or_else(PoisonError::into_inner);
         filters.push(Arc::new(HostedFilter::new(name)));
         u32::try_from(filters.len()).unwrap_or(u32::MAX)
     }
 
-    /// The name of the filter with this number.
+    /// Returns the name of the filter with this number.
     pub fn name(&self, number: u32) -> Option<Arc<str>> {
         self.writer(number).map(|writer| Arc::clone(&writer.name))
     }
 
-    /// Takes note of what runs these filters, so that they hear of what they asked for as long as anything has them.
+    /// Records the libraries that run these filters, so that results of their requests are delivered as long as the
+    /// library is in use.
     pub(crate) fn know(&self, filters: &FilterSet) {
         let of_rules = filters.rules.iter().map(|rule| &rule.filter);
         for filter in filters.filters.iter().chain(of_rules) {
@@ -100,7 +101,7 @@ impl FilterHost {
         }
     }
 
-    /// What runs the filter with this number.
+    /// Returns the library that runs the filter with this number.
     pub(crate) fn library(&self, number: u32) -> Option<Arc<dyn FilterLibrary>> {
         let writer = self.writer(number)?;
         let library = writer.library.read().unwrap_or_else(PoisonError::into_inner);
@@ -111,7 +112,7 @@ impl FilterHost {
         &self.orders
     }
 
-    /// Says which clusters there are.
+    /// Sets the names of the existing clusters.
     pub(crate) fn set_clusters(&self, names: Vec<Arc<str>>) {
         *self.clusters.write().unwrap_or_else(PoisonError::into_inner) = names;
     }
@@ -134,12 +135,12 @@ impl FilterHost {
         may
     }
 
-    /// Counts a request that is refused, and logs it once a second for each reason.
+    /// Counts a request that is refused, and logs it at most once per second and reason.
     #[cold]
     fn note_refusal(&self, writer: &HostedFilter, filter: u32, refusal: OrderRefusal) {
         let CallLimits { per_exchange, background } = writer.call_limits();
         let why = match refusal {
-            // The filter's own mistake, which it is told.
+            // The filter's own mistake, which its call returns as an error.
             OrderRefusal::TokenInUse => return,
             OrderRefusal::Exchange => {
                 format!("its exchange has {per_exchange} under way (`calls_per_exchange`)")
@@ -151,7 +152,7 @@ impl FilterHost {
             OrderRefusal::Gateway => "all filters together have as many under way as they may".to_owned(),
         };
         let defined = self.metrics.define(filter, MetricKind::Counter, REFUSED_CALLS, &[]);
-        // A filter that has all the metrics it may have is not counted.
+        // Not counted for a filter that has used up its number of metrics.
         if let Ok(metric) = defined {
             metric.add(self.inboxes.len(), 1);
         }
@@ -201,7 +202,7 @@ impl HostApi for FilterHost {
         if level < self.level || level == FilterLogLevel::Off {
             return Ok(());
         }
-        // What a library writes while a filter of it runs on a worker is that filter's.
+        // Records that a library writes while one of its filters runs on a worker are attributed to that filter.
         let filter = if filter == 0 { entered() } else { filter };
         let writer = self.writer(filter).unwrap_or_else(|| Arc::clone(&self.unnamed));
         let name: &str = &writer.name;
@@ -267,17 +268,17 @@ impl HostApi for FilterHost {
 }
 
 thread_local! {
-    /// The worker that this thread is: the page that says which filter it is in, and its index there.
+    /// The worker that runs on this thread: the page that holds its current filter, and its index there.
     static WORKER: OnceCell<(Arc<SharedPage>, usize)> = const { OnceCell::new() };
 }
 
-/// Notes that this thread is a worker.
+/// Records that this thread is a worker.
 pub(crate) fn note_worker(page: &Arc<SharedPage>, index: usize) {
-    // A thread is one worker as long as it lives.
+    // A thread is the same worker throughout its life.
     WORKER.with(|worker| drop(worker.set((Arc::clone(page), index))));
 }
 
-/// The filter that runs on this thread; 0 for none.
+/// Returns the filter that runs on this thread; 0 for none.
 fn entered() -> u32 {
     WORKER.with(|worker| worker.get().map_or(0, |(page, index)| page.worker(*index).filter.load(Relaxed)))
 }
@@ -299,7 +300,7 @@ impl HostedFilter {
         *self.calls.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether another record may be written in this second. Several threads may each get one too many.
+    /// Whether another record may be written in this second. Concurrent threads may each write one too many.
     fn may_write(&self, second: u64, name: &str) -> bool {
         if self.second.swap(second, Relaxed) != second {
             self.records.store(0, Relaxed);
@@ -326,9 +327,9 @@ impl fmt::Debug for FilterHost {
     }
 }
 
-/// The metric of a filter's requests that were refused.
+/// Name of the metric that counts a filter's refused requests.
 const REFUSED_CALLS: &str = "calls_refused_total";
-/// Longest record of a filter, bytes; what is longer is cut.
+/// Maximum length of a filter's log record in bytes; longer records are truncated.
 const RECORD_BYTES_MAX: usize = 8 * 1024;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Messages for a worker, from any thread.
+//! Messages to a worker from any thread.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,18 +7,18 @@ use tokio::sync::Notify;
 
 use crate::outbound::OutboundOrder;
 
-/// What a worker is told on behalf of filters.
+/// Message to a worker on behalf of filters.
 #[derive(Debug)]
 pub(crate) enum WorkerMessage {
-    /// A paused exchange goes on.
+    /// A paused exchange resumes.
     Resumed(FilterResume),
-    /// A filter wants something of a cluster.
+    /// A filter sends a request to a cluster.
     Ordered(OutboundOrder),
-    /// A library wants to be woken.
+    /// A library asks to be woken.
     Wake(Wake),
 }
 
-/// How a paused exchange goes on.
+/// Resumption of a paused exchange.
 #[derive(Debug)]
 pub(crate) struct FilterResume {
     pub(crate) exchange: Handle,
@@ -28,9 +28,9 @@ pub(crate) struct FilterResume {
     pub(crate) edits: Vec<u8>,
 }
 
-/// The messages that a worker has not looked at yet.
+/// Messages that a worker has not processed yet.
 ///
-/// Its lock is held for a push or a swap of vectors; only filters that pause or call out come by here.
+/// The lock is held only for a push or a swap of vectors, and only filters that pause or send requests use it.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
     held: Mutex<InboxQueue>,
@@ -44,10 +44,10 @@ struct InboxQueue {
 }
 
 impl Inbox {
-    /// Leaves a message of so many bytes that `make` gives, if there is room for it.
+    /// Adds the message that `make` returns, of this many bytes, if there is capacity for it.
     ///
     /// # Errors
-    /// [`HostError::Full`], or what `make` says.
+    /// [`HostError::Full`], or the error of `make`.
     pub(crate) fn leave(
         &self,
         bytes: usize,
@@ -65,7 +65,7 @@ impl Inbox {
         Ok(())
     }
 
-    /// Waits until there are messages and takes them all, in their order, into `messages`.
+    /// Waits until there are messages and moves all of them, in order, into `messages`.
     pub(crate) async fn take(&self, messages: &mut Vec<WorkerMessage>) {
         loop {
             {
@@ -81,9 +81,9 @@ impl Inbox {
     }
 }
 
-/// Most messages that wait for one worker: more than it can have exchanges paused.
+/// Maximum number of queued messages per worker: more than it can have paused exchanges.
 const MESSAGES_MAX: usize = 128 * 1024;
-/// Most bytes of edits that wait for one worker.
+/// Maximum bytes of queued edits per worker.
 const BYTES_MAX: usize = 128 * 1024 * 1024;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What filters can ask of the gateway from any thread, and how it reaches the workers.
+//! Host API that filters can call from any thread, and its message queues to the workers.
 
 mod filter_host;
 mod inbox;

@@ -1,7 +1,7 @@
-//! Random orders of crossings, resumes, timeouts, replies and resets: nobody gets what was meant for another.
+//! Random sequences of crossings, resumes, timeouts, replies and resets: no exchange receives the message of another.
 //!
-//! One thread plays workers and filters alike, so that a seed gives the same run again. `EDDY_SOAK` makes it ten million
-//! steps; `EDDY_SEED` plays one seed.
+//! One thread simulates workers and filters, so that a seed reproduces a run. `EDDY_SOAK` runs ten million steps;
+//! `EDDY_SEED` runs one seed.
 
 use std::collections::{HashMap, VecDeque};
 use std::pin::pin;
@@ -16,12 +16,12 @@ use crate::host::inbox::Inbox;
 use crate::host::{FilterHost, FilterResume, Slots, WorkerMessage};
 
 const WORKERS: usize = 3;
-/// Exchanges of a worker at once: few, so that slots are used again and again.
+/// Concurrent exchanges per worker: few, so that slots are reused often.
 const EXCHANGES: usize = 12;
-/// Handles of exchanges that are over, kept by filters that do not know.
+/// Handles of ended exchanges that filters still hold.
 const STALE: usize = 64;
 
-/// What the test knows of an exchange, to hold it against what the real tables say.
+/// Expected state of an exchange, compared with the real tables.
 struct ExpectedExchange {
     handle: Handle,
     turn: u32,
@@ -35,7 +35,7 @@ struct KnownWay {
     announced: Option<u32>,
     /// The turn that the exchange waits for.
     waits: Option<u32>,
-    /// The resume that was accepted for it, by its number.
+    /// Number of the accepted resume.
     accepted: Option<u64>,
 }
 
@@ -68,7 +68,7 @@ struct Play {
     live: Vec<Vec<ExpectedExchange>>,
     stale: VecDeque<(Handle, u32)>,
     number: u64,
-    /// What is in an inbox and not delivered yet, by number.
+    /// Resumes that are in an inbox and not delivered yet, by number.
     in_flight: HashMap<u64, Handle>,
     tally: ScheduleCounts,
 }
@@ -122,7 +122,7 @@ impl Play {
         self.tally.opened += 1;
     }
 
-    /// A hook is entered: it lets pass or pauses, and perhaps somebody resumes before it has returned.
+    /// A hook is called: it continues or pauses, and may be resumed before it returns.
     fn cross(&mut self, worker: usize) {
         let Some(index) = self.pick(worker) else { return };
         let direction = DIRECTIONS[self.rng.index(2)];
@@ -153,10 +153,10 @@ impl Play {
         }
     }
 
-    /// A filter resumes: what waits, with the right turn or another, or what it has kept too long.
+    /// A filter resumes: a waiting exchange, with the right turn or another, or one that ended long ago.
     fn resume_someone(&mut self, worker: usize) {
         let (handle, turn) = match self.rng.below(10) {
-            // A generation that no slot comes to.
+            // A generation that no slot reaches.
             0 => (Handle::from_number(self.rng.bits() >> self.rng.below(40) | 1 << 31), self.turn()),
             1..=2 => match self.rng.index(self.stale.len()) {
                 index if index < self.stale.len() => self.stale[index],
@@ -178,7 +178,7 @@ impl Play {
         u32::try_from(self.rng.below(40)).unwrap()
     }
 
-    /// Calls the host and holds its answer against what must come of it.
+    /// Calls the host and compares the result with the expected one.
     fn resume(&mut self, handle: Handle, turn: u32) {
         let verdict = match self.rng.below(64) {
             0 => Verdict::Pause,
@@ -263,7 +263,7 @@ impl Play {
         self.poll_all(worker, handle);
     }
 
-    /// An exchange that is polled looks at both of its messages.
+    /// An exchange that is polled checks both of its messages.
     fn poll_all(&mut self, worker: usize, handle: Handle) {
         for direction in DIRECTIONS {
             // The first direction may have ended the exchange.
@@ -274,7 +274,7 @@ impl Play {
         }
     }
 
-    /// Whether the exchange went on in this direction.
+    /// Returns whether the exchange has resumed in this direction.
     fn poll(&mut self, worker: usize, index: usize, direction: Direction) -> bool {
         let known = &mut self.live[worker][index];
         known.woken.0.store(false, Relaxed);
@@ -295,7 +295,7 @@ impl Play {
         true
     }
 
-    /// A pause has lasted too long; what has come is looked at first.
+    /// A pause times out; arrived messages are processed first.
     fn time_out(&mut self, worker: usize) {
         let Some(index) = self.pick(worker) else { return };
         let handle = self.live[worker][index].handle;
@@ -333,7 +333,7 @@ impl Play {
         assert!(!self.host.table().is_open(known.handle));
     }
 
-    /// A handle that is closed once more takes nothing from who has the slot now.
+    /// Closing a handle again takes nothing from the current user of the slot.
     fn close_again(&mut self, worker: usize) {
         let ended = self.stale.iter().filter(|(handle, _)| handle.worker() == worker);
         let ended: Vec<Handle> = ended.map(|(handle, _)| *handle).collect();
@@ -347,7 +347,7 @@ impl Play {
         (len > 0).then(|| self.rng.index(len))
     }
 
-    /// Lets everything come to its end, and looks that nothing is left.
+    /// Ends everything and checks that nothing is left.
     fn finish(mut self) -> ScheduleCounts {
         for worker in 0..WORKERS {
             self.take(worker);
@@ -377,7 +377,7 @@ impl Play {
     }
 }
 
-/// The number of a resume, by its edits, which say for whom they are.
+/// Returns the number of a resume from its edits, which also name its exchange and turn.
 fn number_of(resumed: &FilterResume) -> u64 {
     let words: Vec<u64> =
         resumed.edits.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap())).collect();
@@ -415,7 +415,7 @@ fn whatever_the_order_everybody_gets_his_own() {
     assert!([came, refused, orphans, timeouts].iter().all(|count| *count > steps / 100), "{total:?}");
 }
 
-/// Every order of six of what can happen to an exchange and to the next in its slot.
+/// Every sequence of six of the events that can happen to an exchange and to the next one in its slot.
 #[test]
 fn every_order_of_six_comes_out_right() {
     let mut play = Play::new(1);
@@ -475,7 +475,7 @@ impl ScheduleCounts {
     }
 }
 
-/// Four threads resume while the worker takes the announcement back: one of the five has it.
+/// Four threads resume while the worker withdraws the announcement: exactly one of the five succeeds.
 #[test]
 fn of_threads_that_resume_and_a_worker_that_gives_up_one_wins() {
     let rounds = if variable("EDDY_SOAK").is_some() { 400_000 } else { 10_000 };
@@ -517,7 +517,7 @@ fn of_threads_that_resume_and_a_worker_that_gives_up_one_wins() {
             barrier.wait();
             let mut messages = Vec::new();
             let _ = pin!(inbox.take(&mut messages)).poll(&mut Context::from_waker(Waker::noop()));
-            // A panic here would leave the others at the barrier for ever.
+            // A panic here would leave the others at the barrier forever.
             let is_right = messages.len() == usize::from(!is_unclaimed)
                 && messages.iter().all(|message| {
                     let WorkerMessage::Resumed(resumed) = message else { return false };

@@ -1,4 +1,4 @@
-//! The exchanges of a worker that filters know by a handle.
+//! Slots of a worker's exchanges that filters refer to by handle.
 
 use std::task::Waker;
 
@@ -6,7 +6,7 @@ use eddy_filter::{Direction, Handle, HandleTable};
 
 use crate::host::FilterResume;
 
-/// A worker's slots: which exchange is in each, whom to wake, and what has come for it.
+/// A worker's slots: the exchange in each, its waker, and the messages that have arrived for it.
 #[derive(Debug, Default)]
 pub(crate) struct Slots {
     entries: Vec<ExchangeSlot>,
@@ -21,7 +21,7 @@ struct ExchangeSlot {
 }
 
 impl Slots {
-    /// A handle for an exchange; `None` when all slots are taken.
+    /// Opens a handle for an exchange; `None` when all slots are taken.
     pub(crate) fn open(&mut self, table: &HandleTable, worker: usize) -> Option<Handle> {
         let slot = match self.free.pop() {
             Some(slot) => slot,
@@ -36,7 +36,7 @@ impl Slots {
         Some(handle)
     }
 
-    /// Ends an exchange: nothing reaches it any more.
+    /// Ends an exchange; no message reaches it any more.
     pub(crate) fn close(&mut self, table: &HandleTable, handle: Handle) {
         table.close(handle);
         if let Some(entry) =
@@ -47,7 +47,7 @@ impl Slots {
         }
     }
 
-    /// Passes on what a filter said; whether anybody waits for it.
+    /// Delivers a filter's resume; returns whether its exchange still exists.
     pub(crate) fn deliver(&mut self, resumed: FilterResume) -> bool {
         let entry = self.entries.get_mut(resumed.exchange.slot());
         let Some(entry) = entry.filter(|entry| entry.exchange == Some(resumed.exchange)) else {
@@ -63,7 +63,7 @@ impl Slots {
         true
     }
 
-    /// What has come for a turn of an exchange; remembers whom to wake where nothing has.
+    /// Returns the message for a turn of an exchange; registers the waker when none has arrived.
     pub(crate) fn poll(
         &mut self,
         handle: Handle,

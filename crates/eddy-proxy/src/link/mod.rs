@@ -1,8 +1,9 @@
-//! What requests go to endpoints by: a link of HTTP/1 that an exchange has to itself, or a stream of a link of HTTP/2 that it
-//! shares with others of its worker.
+//! Channels from requests to endpoints: an HTTP/1 link that an exchange has to itself, or a stream of an HTTP/2 link
+//! that it shares with other exchanges of its worker.
 //!
-//! An exchange has an [`Upstream`] and does not ask which it is. [`shared::SharedLink`] is a link of HTTP/2, [`serve`] its task,
-//! [`registry::SharedLinks`] are those of a cluster, and [`open`] makes one.
+//! An exchange uses an [`UpstreamChannel`] and does not depend on which of them it is. [`shared::SharedLink`] is an
+//! HTTP/2 link, [`serve`] its task, [`registry::SharedLinks`] holds the links of a cluster, and [`open`] establishes
+//! one.
 
 mod open;
 mod registry;

@@ -1,4 +1,4 @@
-//! How a link of HTTP/2 is established: once for all who wait for it.
+//! Establishment of an HTTP/2 link, once for all exchanges that wait for it.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -15,22 +15,22 @@ use crate::link::serve::{LinkDriver, UpstreamLinkEnd};
 use crate::link::shared::SharedLink;
 use crate::worker::{EndpointGuard, Worker, WorkerCluster};
 
-/// Most requests at once on a link, if its endpoint takes as many.
+/// Maximum concurrent streams per link, if the endpoint allows as many.
 const STREAMS_MAX: u32 = 100;
-/// How much of an answer's body may come before its exchange takes it, bytes.
+/// Initial flow-control window per stream: bytes of a response body that may arrive before the exchange reads them.
 const STREAM_WINDOW: u32 = 64 * 1024;
 
 /// A link that is being established.
 #[derive(Debug, Default)]
 pub(crate) struct Opening {
     outcome: Cell<Option<Result<(), Fault>>>,
-    /// How many wait for it.
+    /// Number of exchanges that wait for it.
     waiting: Cell<u32>,
     ended: Notify,
 }
 
 impl Opening {
-    /// Whether there will be a stream for one more.
+    /// Whether there will be a stream for one more exchange.
     pub(super) fn has_room(&self) -> bool {
         self.waiting.get() < STREAMS_MAX
     }
@@ -38,7 +38,7 @@ impl Opening {
     /// Waits for the link, or for the endpoint's choice of HTTP/1.
     ///
     /// # Errors
-    /// Why there is no link.
+    /// The reason why there is no link.
     pub(crate) async fn wait(&self) -> Result<(), Fault> {
         let _waiting = LinkWaiterGuard::begin(&self.waiting);
         loop {
@@ -54,7 +54,7 @@ impl Opening {
         self.ended.notify_waiters();
     }
 
-    /// Begins to establish a link in this place; it goes on whoever waits for it.
+    /// Begins to establish a link with this permit; it continues even when no exchange waits for it any more.
     pub(crate) fn begin(worker: &Rc<Worker>, guard: &EndpointGuard, place: LinkPlace) -> Rc<Self> {
         let key = guard.key();
         let opening = Rc::new(Self::default());
@@ -73,7 +73,7 @@ impl Opening {
     }
 }
 
-/// Counts one who waits.
+/// Counts one waiting exchange.
 struct LinkWaiterGuard<'c>(&'c Cell<u32>);
 
 impl<'c> LinkWaiterGuard<'c> {
@@ -89,7 +89,7 @@ impl Drop for LinkWaiterGuard<'_> {
     }
 }
 
-/// The task of a link, from before it is established.
+/// Task of a link, from before it is established.
 struct LinkTask {
     worker: Rc<Worker>,
     cluster: Rc<WorkerCluster>,
@@ -121,7 +121,7 @@ impl LinkTask {
                 cluster.series.http2_links.increment();
                 cluster.shared().borrow_mut().establish(key, &opening, &link);
                 opening.end(Ok(()));
-                // Whoever waited has no need of it any more.
+                // The waiting exchanges no longer need it.
                 drop(opening);
                 if let UpstreamLinkEnd::Broken(fault) = serving.run().await {
                     cluster.series.http2_links_broken.increment();
@@ -132,7 +132,7 @@ impl LinkTask {
         }
     }
 
-    /// Connects, and waits for the endpoint to tell of itself where HTTP/2 is spoken.
+    /// Connects, and for HTTP/2 waits for the endpoint's SETTINGS.
     async fn establish(&self) -> Result<Established, Fault> {
         let Self { worker, cluster, address, own_name, .. } = self;
         let stream = worker.connect_to(cluster, address, || own_name.clone()).await?;
@@ -158,14 +158,14 @@ impl LinkTask {
     }
 }
 
-/// What has come of an attempt to establish a link.
+/// Result of establishing a link.
 enum Established {
-    /// The endpoint would rather speak HTTP/1 here.
+    /// The endpoint has chosen HTTP/1.
     Declined(Stream),
     Framed(Rc<SharedLink>, Box<LinkDriver>),
 }
 
-/// Whether HTTP/2 is what was agreed on, or need not be agreed on.
+/// Whether HTTP/2 was negotiated, or is configured without negotiation.
 fn is_framed(protocol: LinkProtocol, stream: &Stream) -> bool {
     match protocol {
         LinkProtocol::Http1 => false,
@@ -176,8 +176,8 @@ fn is_framed(protocol: LinkProtocol, stream: &Stream) -> bool {
     }
 }
 
-/// What a link may hold. Its window is as large as those of all of its streams: none of them, whose client may be slow, stops
-/// another.
+/// Returns the limits of a link. The connection window equals those of all streams together, so that a stream with a
+/// slow client never blocks another one.
 fn limits() -> Http2Limits {
     Http2Limits {
         streams_max: STREAMS_MAX,

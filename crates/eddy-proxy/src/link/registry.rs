@@ -1,4 +1,4 @@
-//! The links of HTTP/2 that one worker has to the endpoints of a cluster.
+//! HTTP/2 links of one worker to the endpoints of a cluster.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -8,41 +8,41 @@ use eddy_upstream::{EndpointId, PoolConfig};
 use crate::link::open::Opening;
 use crate::link::shared::{LinkStream, SharedLink};
 
-/// An endpoint, spoken to in one way: see [`eddy_upstream::LinkPools::renew`].
+/// An endpoint with one set of connection settings: see [`eddy_upstream::LinkPools::renew`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct EndpointKey {
     pub(crate) id: EndpointId,
     pub(crate) era: u32,
 }
 
-/// The links of a cluster that are shared.
+/// Shared links of a cluster.
 ///
-/// Bounded by the endpoints, and by the places that links have to take.
+/// Bounded by the endpoints and by the connection limits.
 #[derive(Debug, Default)]
 pub(crate) struct SharedLinks {
     endpoints: HashMap<EndpointKey, EndpointLinks>,
 }
 
-/// The links to one endpoint.
+/// Links to one endpoint.
 #[derive(Debug, Default)]
 struct EndpointLinks {
     links: Vec<Rc<SharedLink>>,
-    /// The one that is being established.
+    /// Link that is being established.
     opening: Option<Rc<Opening>>,
-    /// When the endpoint last chose HTTP/1, where it had the choice.
+    /// Time at which the endpoint last chose HTTP/1 in ALPN.
     declined_ms: Option<u64>,
 }
 
-/// What there is for an exchange.
+/// Result of looking for a link.
 #[derive(Debug)]
 pub(crate) enum LinkLookup {
-    /// A stream.
+    /// A stream of an existing link.
     Stream(LinkStream),
-    /// A link that is being established, and has room.
+    /// A link that is being established and has capacity.
     Opening(Rc<Opening>),
-    /// The endpoint would rather speak HTTP/1.
+    /// The endpoint has chosen HTTP/1.
     Declined,
-    /// No link that has room.
+    /// No link has capacity.
     Nothing,
 }
 
@@ -50,7 +50,7 @@ impl SharedLinks {
     /// Looks for a stream.
     ///
     /// # Cost
-    /// Linear in the links to the endpoint; no allocation but for one seen for the first time.
+    /// Linear in the links to the endpoint; allocates only for an endpoint that is seen for the first time.
     pub(crate) fn find(&mut self, key: EndpointKey, now_ms: u64) -> LinkLookup {
         let endpoint = self.endpoints.entry(key).or_default();
         endpoint.links.retain(|link| !link.is_closed());
@@ -66,12 +66,12 @@ impl SharedLinks {
         }
     }
 
-    /// Takes note that a link is being established.
+    /// Records that a link is being established.
     pub(super) fn begin(&mut self, key: EndpointKey, opening: &Rc<Opening>) {
         self.endpoints.entry(key).or_default().opening = Some(Rc::clone(opening));
     }
 
-    /// Takes note that it is established; one that nobody waits for any more gets no requests.
+    /// Records that the link is established. A link whose endpoint is gone gets no requests.
     pub(super) fn establish(&mut self, key: EndpointKey, opening: &Rc<Opening>, link: &Rc<SharedLink>) {
         match self.endpoints.get_mut(&key) {
             Some(endpoint) => {
@@ -83,7 +83,7 @@ impl SharedLinks {
         }
     }
 
-    /// Takes note that the endpoint has chosen HTTP/1.
+    /// Records that the endpoint has chosen HTTP/1.
     pub(super) fn decline(&mut self, key: EndpointKey, opening: &Rc<Opening>, now_ms: u64) {
         if let Some(endpoint) = self.endpoints.get_mut(&key) {
             endpoint.declined_ms = Some(now_ms);
@@ -91,14 +91,14 @@ impl SharedLinks {
         }
     }
 
-    /// Takes note that nothing came of it.
+    /// Records that the link could not be established.
     pub(super) fn fail(&mut self, key: EndpointKey, opening: &Rc<Opening>) {
         if let Some(endpoint) = self.endpoints.get_mut(&key) {
             endpoint.end(opening);
         }
     }
 
-    /// Closes the links to an endpoint that has gone, each once its exchanges are over.
+    /// Closes the links to a removed endpoint, each once its exchanges are over.
     pub(crate) fn remove(&mut self, id: EndpointId) {
         self.endpoints.retain(|key, endpoint| {
             let is_gone = key.id == id;
@@ -115,13 +115,13 @@ impl SharedLinks {
         self.endpoints.clear();
     }
 
-    /// Closes the links that nobody has a stream of.
+    /// Closes the links without streams.
     pub(crate) fn clear_idle(&mut self) {
         let links = self.endpoints.values().flat_map(|endpoint| &endpoint.links);
         links.filter(|link| link.is_at_rest()).for_each(|link| link.retire());
     }
 
-    /// Closes those above `idle_max` that nobody has a stream of, and forgets those that have ended; how many are idle.
+    /// Closes idle links above `idle_max` and removes those that have ended; returns the number of idle links.
     ///
     /// # Cost
     /// Linear in the links.
@@ -146,5 +146,5 @@ impl EndpointLinks {
     }
 }
 
-/// For how long an endpoint that has chosen HTTP/1 is not asked again, milliseconds.
+/// Milliseconds for which an endpoint that has chosen HTTP/1 is not offered HTTP/2 again.
 const DECLINED_MS: u64 = 60_000;

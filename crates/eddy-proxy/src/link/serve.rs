@@ -1,4 +1,4 @@
-//! The life of a link of HTTP/2.
+//! Task of an HTTP/2 link.
 
 use std::future::poll_fn;
 use std::io;
@@ -12,31 +12,31 @@ use eddy_upstream::ClusterConfig;
 use crate::link::shared::SharedLink;
 use crate::worker::{Worker, millis};
 
-/// How long an endpoint has to take what it is told last, milliseconds.
+/// Milliseconds that an endpoint has to read the last bytes.
 const CLOSE_MS: u64 = 1_000;
-/// How often a link reads before others get their turn.
+/// Number of consecutive reads of a link before other tasks run.
 const READS_AT_ONCE: usize = 16;
 
-/// How a link has ended.
+/// End of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UpstreamLinkEnd {
     /// One side has closed it.
     Closed,
-    /// By an alert of TLS.
+    /// A TLS alert ended it.
     Alert,
-    /// The endpoint broke the protocol.
+    /// The endpoint violated the protocol.
     Broken(Http2Fault),
 }
 
-/// What a link is doing, as far as its deadlines go.
+/// Phase of a link, which determines its deadlines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LinkPhase {
-    /// Nobody has a stream.
+    /// No stream is in use.
     Quiet,
     Busy,
-    /// The endpoint takes nothing of what is to be written.
+    /// The endpoint does not read the bytes to be written.
     Stuck,
-    /// The last is to be written.
+    /// The last bytes are to be written.
     Over,
 }
 
@@ -44,22 +44,22 @@ enum LinkPhase {
 pub(super) struct LinkDriver {
     link: Rc<SharedLink>,
     worker: Rc<Worker>,
-    /// How long it is kept while nobody has a stream.
+    /// Time that the link is kept without streams.
     idle_ms: u64,
-    /// How long the endpoint may take nothing.
+    /// Time that the endpoint may read nothing.
     stuck_ms: u64,
     stream: Stream,
     timer: Timer,
-    /// What was read and is no whole frame; without capacity while nothing is held.
+    /// Bytes read that are not a whole frame yet; without capacity while empty.
     input: Buffer,
     fault: Option<Http2Fault>,
     phase: LinkPhase,
-    /// When the phase began.
+    /// Time at which the phase began.
     since_ms: u64,
 }
 
 impl LinkDriver {
-    /// A link over a stream that was just connected.
+    /// Creates the driver of a link over a stream that was just connected.
     pub(super) fn new(
         link: &Rc<SharedLink>,
         worker: &Rc<Worker>,
@@ -80,10 +80,10 @@ impl LinkDriver {
         }
     }
 
-    /// Waits until the endpoint has told of itself, by which it shows that it speaks HTTP/2 and how many requests it takes.
+    /// Waits for the endpoint's SETTINGS, which prove that it speaks HTTP/2 and set its stream limit.
     ///
     /// # Errors
-    /// How the link has ended instead.
+    /// The end of the link, if it ends first.
     pub(super) async fn settle(&mut self) -> Result<(), UpstreamLinkEnd> {
         poll_fn(|cx| match self.poll(cx) {
             Poll::Ready(ended) => Poll::Ready(Err(ended)),
@@ -93,7 +93,7 @@ impl LinkDriver {
         .await
     }
 
-    /// Goes on until one side ends the link.
+    /// Drives the link until one side ends it.
     pub(super) async fn run(&mut self) -> UpstreamLinkEnd {
         poll_fn(|cx| self.poll(cx)).await
     }
@@ -105,7 +105,7 @@ impl LinkDriver {
         self.stream.say_end();
     }
 
-    /// Reads and writes what there is; ready once the link has ended.
+    /// Reads and writes as far as possible; ready once the link has ended.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<UpstreamLinkEnd> {
         let link = Rc::clone(&self.link);
         link.framed.register(cx);
@@ -116,7 +116,7 @@ impl LinkDriver {
         for _ in 0..READS_AT_ONCE {
             let written = self.poll_write(cx);
             if let Some(fault) = self.fault {
-                // Who breaks the protocol is told at once or not at all.
+                // The GOAWAY for a protocol violation is written at once or not at all.
                 return Poll::Ready(UpstreamLinkEnd::Broken(fault));
             }
             if let Poll::Ready(Err(_)) = written {
@@ -129,7 +129,7 @@ impl LinkDriver {
                     self.poll_deadline()
                 };
             }
-            // It reads on while it can't write: two who wait for each other would wait for ever.
+            // Reads continue while writes are blocked: two peers that wait for each other would wait forever.
             match self.poll_read(cx) {
                 Poll::Ready(Ok(Fill::Bytes(_))) => self.take(),
                 Poll::Ready(Err(error)) if is_alert(&error) => return Poll::Ready(UpstreamLinkEnd::Alert),
@@ -141,7 +141,7 @@ impl LinkDriver {
         Poll::Pending
     }
 
-    /// Gives what was read to the protocol.
+    /// Passes the bytes read to the protocol.
     fn take(&mut self) {
         let Self { link, worker, input, fault, .. } = self;
         let now_ms = worker.timers.now_ms();
@@ -158,13 +158,13 @@ impl LinkDriver {
         }
     }
 
-    /// Writes what there is; ready once all is written.
+    /// Writes all output; ready once everything is written.
     fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let Self { link, stream, phase, .. } = self;
         while link.framed.look(|state| !state.output().is_empty()) {
             let written = ready!(link.framed.look(|state| stream.poll_write(cx, state.output())))?;
             link.framed.update(|state| state.written(written));
-            // It does take something.
+            // The endpoint reads again.
             if *phase == LinkPhase::Stuck {
                 *phase = LinkPhase::Busy;
             }
@@ -178,7 +178,7 @@ impl LinkDriver {
         if input.capacity() == 0 {
             *input = worker.buffers.take_large();
         } else {
-            // The rest of a frame may be longer than what is left of a small buffer.
+            // The rest of a frame may exceed the free space of a small buffer.
             input.grow(eddy_io::BUFFER_BYTES_LARGE);
         }
         let filled = stream.poll_fill(cx, input);
@@ -188,7 +188,7 @@ impl LinkDriver {
         filled
     }
 
-    /// Sets the timer to what is due next, or does what was due.
+    /// Arms the timer for the next deadline, or handles one that has passed.
     fn poll_deadline(&mut self) -> Poll<UpstreamLinkEnd> {
         let now_ms = self.worker.timers.now_ms();
         let (is_over, is_written) =
@@ -217,7 +217,7 @@ impl LinkDriver {
             return Poll::Pending;
         }
         if phase == LinkPhase::Quiet {
-            // It says goodbye in the next round.
+            // The next round sends GOAWAY.
             self.link.retire();
             return Poll::Pending;
         }

@@ -1,4 +1,4 @@
-//! A link of HTTP/2 and what exchanges have of it.
+//! An HTTP/2 link and the streams of its exchanges.
 
 use std::cell::Cell;
 use std::fmt;
@@ -9,26 +9,26 @@ use eddy_http::{Http2, Loss};
 use crate::fault::Fault;
 use crate::h2::{H2Connection, H2Stream};
 
-/// A link of HTTP/2, which many exchanges of one worker share.
+/// An HTTP/2 link, shared by many exchanges of one worker.
 pub(crate) struct SharedLink {
     pub(super) framed: Rc<H2Connection>,
-    /// Exchanges that have a stream, or room for one.
+    /// Number of exchanges that hold a stream, or the permit for one.
     held: Cell<u32>,
-    /// Exchanges that have had one, those that have it counted.
+    /// Number of exchanges that have used the link, current ones included.
     requests: Cell<u64>,
-    /// After how many no more get one; 0 for no limit.
+    /// Maximum number of exchanges; 0 for no limit.
     requests_max: u64,
-    /// Whether no more get one.
+    /// Whether the link gives out no more streams.
     is_retired: Cell<bool>,
     is_closed: Cell<bool>,
-    /// When the endpoint last sent something, on the worker's clock.
+    /// Time at which the endpoint last sent bytes, on the worker's clock.
     read_ms: Cell<u64>,
-    /// How often it has.
+    /// Number of reads that returned bytes.
     reads: Cell<u64>,
 }
 
 impl SharedLink {
-    /// A link that was just established.
+    /// Creates a link that was just established.
     pub(super) fn new(state: Http2, requests_max: u64, now_ms: u64) -> Self {
         Self {
             framed: Rc::new(H2Connection::new(state)),
@@ -42,7 +42,7 @@ impl SharedLink {
         }
     }
 
-    /// Room for a stream; `None` where the link has as many as it may, or gets no more.
+    /// Takes the permit for a stream; `None` when the link is at its maximum or gives out no more.
     pub(super) fn take(self: &Rc<Self>) -> Option<LinkStream> {
         let has_room = self.framed.look(|state| state.may_open() && self.held.get() < state.streams_max());
         if self.is_retired.get() || !has_room {
@@ -61,34 +61,34 @@ impl SharedLink {
         })
     }
 
-    /// Gives no more streams out; the link closes when none is left.
+    /// Gives out no more streams; the link closes when none is left.
     pub(crate) fn retire(&self) {
         self.is_retired.set(true);
         self.framed.wake();
     }
 
-    /// Whether it is to be closed, as nobody has a stream and none is given out.
+    /// Whether the link should close: it gives out no more streams and none is left.
     pub(super) fn is_to_leave(&self) -> bool {
         self.is_retired.get() && self.is_at_rest()
     }
 
-    /// Whether nobody has a stream.
+    /// Whether no stream is in use.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.held.get() == 0
     }
 
-    /// Whether it was closed.
+    /// Whether the link was closed.
     pub(super) fn is_closed(&self) -> bool {
         self.is_closed.get()
     }
 
-    /// Takes note that the endpoint has sent something.
+    /// Records that the endpoint has sent bytes.
     pub(super) fn note_read(&self, now_ms: u64) {
         self.read_ms.set(now_ms);
         self.reads.set(self.reads.get() + 1);
     }
 
-    /// Takes note that the link has ended: what was not answered on it never is.
+    /// Records that the link has ended: outstanding requests on it will not be answered.
     pub(super) fn close(&self) {
         self.is_closed.set(true);
         self.is_retired.set(true);
@@ -102,24 +102,24 @@ impl fmt::Debug for SharedLink {
     }
 }
 
-/// An exchange's stream of a link, from before its request was sent.
+/// An exchange's stream of a link, from before its request is sent.
 #[derive(Debug)]
 pub(crate) struct LinkStream {
     stream: H2Stream,
     link: Rc<SharedLink>,
-    /// Whether nobody had one before.
+    /// Whether this is the first stream of the link.
     is_first: bool,
-    /// How often the endpoint had sent something before.
+    /// Number of reads of the link before this stream.
     reads_before: u64,
 }
 
 impl LinkStream {
-    /// The stream itself.
+    /// Returns the stream itself.
     pub(super) fn framed(&self) -> &H2Stream {
         &self.stream
     }
 
-    /// Whether the endpoint takes requests for WebSockets.
+    /// Whether the endpoint supports WebSocket requests (extended CONNECT).
     pub(super) fn takes_tunnels(&self) -> bool {
         self.link.framed.look(|state| state.takes_tunnels())
     }
@@ -128,10 +128,10 @@ impl LinkStream {
         self.link.framed.look(|state| state.has_body(self.stream.id()))
     }
 
-    /// Why there is no answer.
+    /// Returns the fault of a stream without a response.
     pub(super) fn broken(&self) -> Fault {
         if self.stream.id() == 0 {
-            // It was never sent.
+            // The request was never sent.
             return Fault::LinkLeft;
         }
         match self.link.framed.look(|state| state.loss(self.stream.id())) {
@@ -140,7 +140,7 @@ impl LinkStream {
             Loss::Reset => Fault::StreamReset,
             Loss::Head(fault) => Fault::ResponseHead(fault),
             Loss::Broken => Fault::ResponseFrames,
-            // As of HTTP/1: a link that was used before and has said nothing since may have been about to close.
+            // As with HTTP/1: a link that was used before and has been silent since may have been about to close.
             Loss::Cut if !self.is_first && self.link.reads.get() == self.reads_before => Fault::LinkStale,
             Loss::Cut => Fault::LinkClosed,
         }

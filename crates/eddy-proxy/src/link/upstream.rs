@@ -1,4 +1,4 @@
-//! An endpoint as an exchange reaches it.
+//! Access of an exchange to its endpoint.
 
 use std::io;
 use std::task::{Context, Poll};
@@ -12,20 +12,20 @@ use crate::fault::Fault;
 use crate::link::shared::LinkStream;
 use crate::session::DuplexStream;
 
-/// What an exchange has its endpoint by.
+/// An exchange's channel to its endpoint.
 ///
-/// The request is written by [`Self::poll_request`]; what comes back, heads as text and bodies, is read by [`Self::poll_fill`] and
-/// ends by [`Self::end_body`].
+/// The request is written with [`Self::poll_request`]. The response, heads as text and bodies, is read with
+/// [`Self::poll_fill`] and ended with [`Self::end_body`].
 #[derive(Debug)]
 pub(crate) enum UpstreamChannel {
-    /// A link of HTTP/1.
+    /// HTTP/1 link.
     Link(Link),
-    /// A stream of a link of HTTP/2.
+    /// Stream of an HTTP/2 link.
     Stream(LinkStream),
 }
 
 impl UpstreamChannel {
-    /// What is spoken.
+    /// Returns the HTTP version of the channel.
     pub(crate) fn version(&self) -> Version {
         match self {
             Self::Link(_) => Version::Http11,
@@ -33,10 +33,10 @@ impl UpstreamChannel {
         }
     }
 
-    /// Writes what is staged of a request, which may stand in `source` in part, and tells how many bytes.
+    /// Writes the staged request, part of which may be in `source`; returns the number of bytes.
     ///
     /// # Errors
-    /// When the endpoint takes no more; it may have answered all the same.
+    /// When the endpoint accepts no more; it may have responded all the same.
     pub(crate) fn poll_request(
         &mut self,
         cx: &mut Context<'_>,
@@ -49,10 +49,10 @@ impl UpstreamChannel {
         }
     }
 
-    /// Reads more behind what `input` holds, into a buffer of the pool if there is none yet.
+    /// Reads more bytes behind those in `input`; takes a buffer from the pool if there is none yet.
     ///
     /// # Errors
-    /// When the answer breaks off: [`Self::broken`] tells why.
+    /// When the response breaks off: [`Self::broken`] returns the reason.
     pub(crate) fn poll_fill(
         &mut self,
         cx: &mut Context<'_>,
@@ -61,7 +61,7 @@ impl UpstreamChannel {
     ) -> Poll<io::Result<Fill>> {
         match self {
             Self::Link(link) => {
-                // No buffer is held while there is nothing to put into it.
+                // No buffer is held while there is nothing to read.
                 if input.capacity() == 0 {
                     if link.stream.poll_readable(cx).is_pending() {
                         return Poll::Pending;
@@ -74,7 +74,7 @@ impl UpstreamChannel {
         }
     }
 
-    /// Takes note that nothing more comes; whether the body may end so.
+    /// Records the end of the response; returns whether the body may end there.
     pub(crate) fn end_body(&self, body: &mut BodyReader) -> bool {
         match self {
             Self::Link(_) => body.end_of_stream(),
@@ -82,7 +82,7 @@ impl UpstreamChannel {
         }
     }
 
-    /// Whether anything followed the final head of an answer that has come in frames; `None` for one that has not.
+    /// Whether a body follows the final head of a response in HTTP/2 frames; `None` for other responses.
     pub(crate) fn framed_body(&self) -> Option<bool> {
         match self {
             Self::Link(_) => None,
@@ -90,7 +90,7 @@ impl UpstreamChannel {
         }
     }
 
-    /// The stream where bodies stand on it as they are, without a framing of the connection's own.
+    /// Returns the stream if bodies are sent on it as they are, without framing by the connection.
     pub(crate) fn plain_stream(&self) -> Option<&Stream> {
         match self {
             Self::Link(link) => Some(&link.stream),
@@ -106,7 +106,7 @@ impl UpstreamChannel {
         }
     }
 
-    /// What it means that it ended before the first byte of an answer.
+    /// Returns the fault of a channel that ended before the first byte of a response.
     pub(crate) fn broken(&self) -> Fault {
         match self {
             Self::Link(link) if link.is_reused() => Fault::LinkStale,
@@ -115,7 +115,7 @@ impl UpstreamChannel {
         }
     }
 
-    /// Takes note that the exchange has waited for too long: a link that nothing has come by since `since_ms` gets no more
+    /// Records that the exchange has waited too long: a shared link that has been silent since `since_ms` gets no more
     /// requests.
     pub(crate) fn distrust(&self, since_ms: u64) {
         if let Self::Stream(stream) = self {
@@ -124,7 +124,7 @@ impl UpstreamChannel {
     }
 }
 
-/// An endpoint at the end of a tunnel.
+/// The endpoint's end of a tunnel.
 impl DuplexStream for UpstreamChannel {
     fn plain(&self) -> Option<&Stream> {
         self.plain_stream().and_then(DuplexStream::plain)

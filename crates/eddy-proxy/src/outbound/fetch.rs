@@ -1,4 +1,4 @@
-//! One request and its whole answer, over a link of a cluster.
+//! One request and its complete response, over a link of a cluster.
 
 use std::future::poll_fn;
 use std::io;
@@ -19,24 +19,24 @@ use crate::outbound::OutboundOrder;
 use crate::outbound::serve::Reason;
 use crate::worker::{EndpointGuard, LinkWanted, Worker, WorkerCluster, now};
 
-/// Largest body of an answer, bytes.
+/// Maximum body size of a response in bytes.
 const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// How often a request is sent again because the link that it was sent by had come to its end.
+/// Maximum number of times that a request is sent again because its link had ended.
 const LINK_RETRIES_MAX: u8 = 10;
-/// Most interim responses before the final one.
+/// Maximum number of interim responses before the final one.
 const INTERIM_MAX: usize = 16;
 
-/// A whole answer.
+/// A complete response.
 #[derive(Debug)]
 pub(crate) struct FetchResponse {
     pub(crate) head: ResponseHead,
     pub(crate) head_bytes: Vec<u8>,
     pub(crate) body: Vec<u8>,
-    /// How it says that a call of gRPC ended, in its head or trailers.
+    /// gRPC status in its head or trailers.
     pub(crate) grpc_end: GrpcEnd,
 }
 
-/// A request as it is sent.
+/// A request in the form in which it is sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FetchRequest<'r> {
     pub(crate) method: Method,
@@ -44,24 +44,24 @@ pub(crate) struct FetchRequest<'r> {
     pub(crate) is_repeatable: bool,
     /// Head and body.
     pub(crate) bytes: &'r [u8],
-    /// How long the head is.
+    /// Length of the head.
     pub(crate) head_bytes: usize,
 }
 
-/// Why an attempt brought no answer.
+/// Reason why an attempt brought no response.
 enum FetchFailure {
-    /// A link that had been used before closed before the first byte of an answer. The endpoint may have seen the request.
+    /// A reused link closed before the first byte of a response. The endpoint may have seen the request.
     Stale,
-    /// The endpoint said that it has not looked at the request: its stream is above the last one of a GOAWAY.
+    /// The endpoint has not processed the request: its stream is above the last one of a GOAWAY.
     Unprocessed,
-    /// Anything else.
+    /// Any other reason.
     Failed(Reason),
 }
 
-/// Sends the order's request and reads the whole answer.
+/// Sends the request of an order and reads the complete response.
 ///
 /// # Errors
-/// A word that tells why there is none.
+/// The reason word when there is none.
 pub(super) async fn fetch(worker: &Rc<Worker>, order: &OutboundOrder) -> Result<FetchResponse, Reason> {
     let cluster = worker.plan().cluster_named(&order.cluster).cloned().ok_or("unknown_cluster")?;
     let request = write(worker, order)?;
@@ -71,11 +71,11 @@ pub(super) async fn fetch(worker: &Rc<Worker>, order: &OutboundOrder) -> Result<
         .await
 }
 
-/// Sends a request to an endpoint of a cluster and reads the whole answer. The request is sent again, at most
-/// [`LINK_RETRIES_MAX`] times, where its link had come to its end before the endpoint could answer.
+/// Sends a request to an endpoint of a cluster and reads the complete response. The request is sent again, at most
+/// [`LINK_RETRIES_MAX`] times, when its link ended before the endpoint could respond.
 ///
 /// # Errors
-/// A word that tells why there is no answer.
+/// The reason word when there is no response.
 pub(crate) async fn send(
     worker: &Rc<Worker>,
     cluster: &Rc<WorkerCluster>,
@@ -89,7 +89,7 @@ pub(crate) async fn send(
         retries += 1;
         match attempt(worker, cluster, sent, wanted, &mut tried).await {
             Ok(answer) => return Ok(answer),
-            // Those beside it in the pool may be closed as well.
+            // The other links in the pool may be closed as well.
             Err(FetchFailure::Stale) if sent.is_repeatable && may_retry => wanted = LinkWanted::New,
             Err(FetchFailure::Unprocessed) if may_retry => {}
             Err(FetchFailure::Stale) => return Err(Fault::LinkStale.reason()),
@@ -99,9 +99,9 @@ pub(crate) async fn send(
     }
 }
 
-/// The request as it is sent, checked like every other.
+/// Returns the request in the form in which it is sent, verified by the egress check like every other.
 fn write(worker: &Worker, order: &OutboundOrder) -> Result<Vec<u8>, Reason> {
-    // A head to write from: the order's own fields are changes to it.
+    // A minimal head to start from: the order's own headers are edits to it.
     let mut bytes = Vec::new();
     for part in
         [&*order.method_name, b" ", &order.target, b" HTTP/1.1\r\nHost: ", &order.authority, b"\r\n\r\n"]
@@ -136,7 +136,7 @@ fn write(worker: &Worker, order: &OutboundOrder) -> Result<Vec<u8>, Reason> {
     Ok(out)
 }
 
-/// One attempt at an endpoint of a cluster.
+/// Makes one attempt at an endpoint of a cluster.
 async fn attempt(
     worker: &Rc<Worker>,
     cluster: &Rc<WorkerCluster>,
@@ -191,7 +191,7 @@ async fn obtain(
     })
 }
 
-/// Why there is no byte of an answer.
+/// Returns the failure of an attempt without any byte of a response.
 fn unanswered(upstream: &UpstreamChannel) -> FetchFailure {
     let fault = upstream.broken();
     if fault == Fault::LinkStale {
@@ -203,7 +203,7 @@ fn unanswered(upstream: &UpstreamChannel) -> FetchFailure {
     }
 }
 
-/// Writes the request and reads the answer.
+/// Writes the request and reads the response.
 async fn converse(
     worker: &Worker,
     upstream: &mut UpstreamChannel,
@@ -284,7 +284,7 @@ async fn converse(
     Ok(FetchResponse { head, head_bytes, body, grpc_end })
 }
 
-/// What reading more has brought.
+/// Result of reading more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Filled {
     Bytes,

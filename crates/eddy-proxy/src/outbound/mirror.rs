@@ -1,4 +1,4 @@
-//! Sends a copy of a request and forgets the answer.
+//! Sending of a mirror copy; its response is discarded.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use crate::outbound::fetch::{FetchRequest, send};
 use crate::worker::{Worker, WorkerCluster};
 
-/// A copy of a request.
+/// A mirror copy of a request.
 #[derive(Debug)]
 pub(crate) struct Copied {
     pub(crate) cluster: Rc<WorkerCluster>,
@@ -17,11 +17,11 @@ pub(crate) struct Copied {
     pub(crate) has_body: bool,
     /// Head and body.
     pub(crate) request: Rc<[u8]>,
-    /// How long the head is.
+    /// Length of the head.
     pub(crate) head_bytes: usize,
 }
 
-/// Sends a copy; how that went is counted and nothing else.
+/// Sends a copy and counts the outcome.
 pub(crate) async fn mirror(worker: Rc<Worker>, copied: Copied) {
     let Copied { cluster, method, has_body, request, head_bytes } = copied;
     worker.mirrors.set(worker.mirrors.get() + 1);
@@ -36,5 +36,5 @@ pub(crate) async fn mirror(worker: Rc<Worker>, copied: Copied) {
     worker.mirrors.set(worker.mirrors.get().saturating_sub(1));
 }
 
-/// Longest time that a copy and its answer may take.
+/// Timeout of a copy and its response.
 const TIMEOUT: Duration = Duration::from_secs(15);

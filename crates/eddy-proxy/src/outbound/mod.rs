@@ -1,5 +1,5 @@
-//! What filters do beside exchanges: requests of their own to eddy's clusters, with the same endpoints, balancing, links
-//! and health as everybody's, and being woken.
+//! Activity of filters outside of exchanges: their own requests to clusters, with the same endpoints, balancing, links
+//! and health as other requests, and wake-ups.
 
 mod fetch;
 mod mirror;

@@ -1,4 +1,4 @@
-//! A filter's request, checked and kept until it is answered.
+//! Outbound requests of filters: validation and bookkeeping until they are answered.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -9,16 +9,16 @@ use eddy_filter::{CallBond, CallLimits, FilterOutboundRequest, Handle, HostError
 use eddy_http::{FieldEdits, Method};
 use tokio::sync::Notify;
 
-/// Most requests of filters under way in the whole gateway.
+/// Maximum number of filter requests in progress in the whole gateway.
 const ORDERS_MAX: usize = 4096;
-/// Most of them that are one filter's: others find room as well.
+/// Maximum number of them per filter, so that other filters get their share.
 const FILTER_ORDERS_MAX: u32 = 2048;
-/// Most bytes of a request.
+/// Maximum size of a request in bytes.
 const ORDER_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Time until an answer must be there where the filter does not say, milliseconds.
+/// Timeout of a response in milliseconds when the filter sets none.
 const TIMEOUT_DEFAULT_MS: u32 = 5000;
 
-/// A request of a filter, on its way.
+/// An outbound request of a filter.
 #[derive(Debug)]
 pub(crate) struct OutboundOrder {
     pub(crate) filter: u32,
@@ -33,19 +33,19 @@ pub(crate) struct OutboundOrder {
     pub(crate) edits: FieldEdits,
     pub(crate) body: Box<[u8]>,
     pub(crate) timeout_ms: u32,
-    /// Woken when the filter gives it up.
+    /// Notified when the filter cancels the request.
     pub(crate) given_up: Arc<Notify>,
 }
 
-/// The requests that are under way.
+/// Requests in progress.
 ///
-/// Its lock is held to insert, find or remove one entry.
+/// The lock is held to insert, find or remove one entry.
 #[derive(Debug, Default)]
 pub(crate) struct Orders {
     book: Mutex<Book>,
 }
 
-/// Every request under way, and how many there are of each filter and exchange.
+/// Requests in progress, and their number per filter and exchange.
 #[derive(Debug, Default)]
 struct Book {
     known: HashMap<(u32, u64), OrderState>,
@@ -61,23 +61,23 @@ struct OrderState {
     is_background: bool,
 }
 
-/// Why a request is not taken on.
+/// Reason why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OrderRefusal {
-    /// The filter has one with this token under way.
+    /// The filter has a request with this token in progress.
     TokenInUse,
-    /// The exchange has as many under way as `calls_per_exchange` allows.
+    /// The exchange has reached its `calls_per_exchange` limit.
     Exchange,
-    /// The filter has as many under way that no exchange waits for as `background_calls` allows.
+    /// The filter has reached its `background_calls` limit of requests that no exchange waits for.
     Background,
-    /// The filter has as many under way as any may.
+    /// The filter has reached the limit per filter.
     Filter,
-    /// The gateway has.
+    /// The gateway has reached its limit.
     Gateway,
 }
 
 impl OutboundOrder {
-    /// Checks and copies what a filter asks for.
+    /// Validates and copies a filter's request.
     ///
     /// # Errors
     /// [`HostError::Invalid`] or [`HostError::TooLarge`].
@@ -122,14 +122,14 @@ impl OutboundOrder {
         })
     }
 
-    /// How many bytes it holds.
+    /// Returns its size in bytes.
     pub(crate) fn size(&self) -> usize {
         self.body.len() + self.target.len()
     }
 }
 
 impl Orders {
-    /// Takes an order on.
+    /// Registers an order.
     ///
     /// # Errors
     /// Any [`OrderRefusal`].
@@ -165,11 +165,11 @@ impl Orders {
         Ok(())
     }
 
-    /// Makes an order a background call because its exchange is over; whether there is room for it.
+    /// Makes an order a background call because its exchange is over; returns whether the limit allows it.
     pub(crate) fn outlive(&self, filter: u32, token: u64, limits: CallLimits) -> bool {
         let mut book = self.lock();
         let count = of(&book.background, filter);
-        // One that was ended needs no room.
+        // An order that has ended needs no capacity.
         let Some(known) = book.known.get_mut(&(filter, token)) else { return true };
         if known.is_background {
             return true;
@@ -182,7 +182,8 @@ impl Orders {
         true
     }
 
-    /// Ends an order; whether nobody has ended it before. Who ends it tells of the end, and nobody else does.
+    /// Ends an order; returns true for the first call only. Only the caller that ended the order reports its end to the
+    /// filter.
     pub(crate) fn end(&self, filter: u32, token: u64) -> bool {
         let mut book = self.lock();
         let Some(OrderState { given_up, exchange, is_background }) = book.known.remove(&(filter, token))
@@ -207,10 +208,10 @@ impl Orders {
 }
 
 impl OrderRefusal {
-    /// How many reasons there are.
+    /// Number of reasons.
     pub(crate) const COUNT: usize = 5;
 
-    /// What the filter is told.
+    /// Returns the error for the filter.
     pub(crate) fn error(self) -> HostError {
         match self {
             Self::TokenInUse => HostError::Invalid,
@@ -227,7 +228,7 @@ fn add<K: Eq + Hash>(counts: &mut HashMap<K, u32>, key: K) {
     *counts.entry(key).or_insert(0) += 1;
 }
 
-/// Takes one off; what has none has no entry.
+/// Decrements a count; counts of zero have no entry.
 fn take<K: Eq + Hash>(counts: &mut HashMap<K, u32>, key: K) {
     let Entry::Occupied(mut entry) = counts.entry(key) else { return };
     if *entry.get() > 1 {
@@ -313,13 +314,13 @@ mod tests {
         assert_eq!(begin(1, 1, Some(7), CallBond::Awaited), Err(OrderRefusal::TokenInUse));
         assert_eq!(begin(1, 2, Some(7), CallBond::Background), Ok(()));
         assert_eq!(begin(1, 3, Some(7), CallBond::Awaited), Err(OrderRefusal::Exchange));
-        // Another filter in the same exchange has a share of its own.
+        // Another filter in the same exchange has its own limit.
         assert_eq!(begin(2, 1, Some(7), CallBond::Awaited), Ok(()));
         assert_eq!(begin(1, 3, Some(8), CallBond::Background), Ok(()));
         assert_eq!(begin(1, 4, None, CallBond::Awaited), Ok(()));
         assert_eq!(begin(1, 5, Some(9), CallBond::Background), Err(OrderRefusal::Background));
         assert_eq!(begin(1, 5, Some(9), CallBond::Lasting), Ok(()));
-        // Its exchange is over, and there is no room for it.
+        // Its exchange is over, and the background limit is reached.
         assert!(!orders.outlive(1, 5, limits));
         assert!(orders.end(1, 2) && !orders.end(1, 2));
         assert!(orders.outlive(1, 5, limits) && orders.outlive(1, 5, limits));

@@ -1,4 +1,4 @@
-//! Carries a filter's request out, and tells the filter how it ended.
+//! Execution of a filter's outbound request, and report of its result to the filter.
 
 use std::pin::pin;
 use std::rc::Rc;
@@ -13,10 +13,10 @@ use crate::outbound::OutboundOrder;
 use crate::outbound::fetch::{FetchResponse, fetch};
 use crate::worker::Worker;
 
-/// Why there is no answer, in a word.
+/// Reason word for a missing response.
 pub(super) type Reason = &'static str;
 
-/// Carries out an order and tells of its end, unless the filter has given it up.
+/// Executes an order and reports its result, unless the filter has cancelled it.
 pub(crate) async fn serve(worker: Rc<Worker>, order: OutboundOrder) {
     let library = worker.crossing.host.library(order.filter);
     let limit = Duration::from_millis(order.timeout_ms.into());
@@ -36,7 +36,7 @@ pub(crate) async fn serve(worker: Rc<Worker>, order: OutboundOrder) {
             }
         }
     };
-    // A filter that gives it up in this moment is told nothing more; else this is the one end of it.
+    // A filter that cancels at this moment gets no further event; otherwise this is the only report of the end.
     if !worker.crossing.host.orders().end(order.filter, order.token) {
         return;
     }
@@ -44,7 +44,7 @@ pub(crate) async fn serve(worker: Rc<Worker>, order: OutboundOrder) {
     tell(&worker, &*library, &order, &ended);
 }
 
-/// Why the end of its exchange ends an order, if it does.
+/// Returns the reason why the end of its exchange ends an order, if it does.
 fn abandoned(worker: &Worker, order: &OutboundOrder) -> Option<Reason> {
     let host = &worker.crossing.host;
     if order.exchange.is_none_or(|exchange| host.table().is_open(exchange)) {

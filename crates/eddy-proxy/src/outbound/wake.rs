@@ -1,4 +1,4 @@
-//! Wakes a library on the worker's thread.
+//! Wake-ups of a library on the worker's thread.
 
 use std::rc::Rc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -10,13 +10,13 @@ use tokio::time::sleep;
 
 use crate::worker::Worker;
 
-/// Wakes a library when it is time, if anything has it then.
+/// Wakes a library after the requested time, if it is still in use then.
 pub(crate) async fn wake(worker: Rc<Worker>, wake: Wake) {
     if wake.after_ms > 0 {
         sleep(Duration::from_millis(wake.after_ms.into())).await;
     }
     let Some(library) = wake.library.upgrade() else { return };
-    // Who watches the worker is to know whose fault it is if it does not come back.
+    // Marks the filter as running, so that a hang can be attributed to it.
     let current = &worker.page.worker(worker.index).filter;
     current.store(wake.filter, Relaxed);
     library.event(&FilterEvent {

@@ -1,4 +1,4 @@
-//! What a proxy in front says of a connection before its first byte.
+//! PROXY protocol header received at the beginning of a connection.
 
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -8,23 +8,23 @@ use eddy_io::{
     PROXY_HEADER_BYTES_MAX, PeerAddress, ProxyHeader, ProxyHeaderFault, Stream, Timer, read_proxy_header,
 };
 
-/// Why a connection that has to begin with a header is closed.
+/// Reason to close a connection that must begin with a PROXY header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unannounced {
-    /// What it begins with is no header.
+    /// The connection does not begin with a valid PROXY header.
     #[error(transparent)]
     Refused(ProxyHeaderFault),
-    /// It did not come in time.
+    /// The header did not arrive in time.
     #[error("the PROXY header did not come in time")]
     Late,
-    /// The proxy has gone.
+    /// The proxy has closed the connection.
     #[error("the proxy left before it had sent a PROXY header")]
     Gone,
 }
 
-/// Takes the header off the stream; the client as it says, or the proxy itself where it speaks of nobody.
+/// Consumes the PROXY header and returns the client address in it, or the proxy's own address for a `LOCAL` header.
 ///
-/// Not a byte behind the header is taken, so whoever reads next finds the beginning of what the client says.
+/// No byte behind the header is consumed, so that the next reader finds the beginning of the client's data.
 ///
 /// # Errors
 /// [`Unannounced`].
@@ -52,7 +52,7 @@ pub(crate) async fn announced(
                 Ok(header) => header,
                 Err(fault) => return Poll::Ready(Err(Unannounced::Refused(fault))),
             };
-            // What belongs to it is taken; a header that is not whole needs all that has come.
+            // Consume only the bytes of the header; an incomplete header includes everything received so far.
             let wanted = header.map_or(seen, |(_, len)| len.saturating_sub(taken));
             let room = bytes.get_mut(taken..taken + wanted).unwrap_or_default();
             match stream.take_peeked(room) {

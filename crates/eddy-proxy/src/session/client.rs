@@ -1,4 +1,4 @@
-//! Who is at the other end of a session.
+//! Client of a session.
 
 use std::cell::OnceCell;
 
@@ -7,54 +7,54 @@ use eddy_io::PeerAddress;
 use crate::exchange::WorkerFilterState;
 use crate::session::handshake::SecureClient;
 
-/// The client of a session, as all of its exchanges know it.
+/// The client of a session, as all of its exchanges see it.
 #[derive(Debug)]
 pub(crate) struct DownstreamClient {
     pub(crate) peer: PeerAddress,
-    /// The peer's address as text, for forwarding fields and records.
+    /// Peer address as text, for forwarding headers and access log entries.
     pub(crate) peer_text: String,
-    /// What is known of it by its handshake, where it came by TLS.
+    /// Result of the TLS handshake, if the client uses TLS.
     secure: OnceCell<SecureClient>,
     named: OnceCell<ClientConnectionId>,
 }
 
-/// By what filters know a client's connection.
+/// Identity of a client connection for filters.
 #[derive(Debug)]
 struct ClientConnectionId {
-    /// The connection's number in its worker.
+    /// Number of the connection in its worker.
     number: u64,
-    /// The peer's address and port as text.
+    /// Peer address and port as text.
     address: String,
 }
 
 impl DownstreamClient {
-    /// The client of a connection that was just accepted.
+    /// Creates the client of a connection that was just accepted.
     pub(crate) fn new(peer: PeerAddress) -> Self {
         Self { peer, peer_text: peer.ip().to_string(), secure: OnceCell::new(), named: OnceCell::new() }
     }
 
-    /// Takes note of what the handshake brought; there is one.
+    /// Records the result of the TLS handshake; there is at most one.
     pub(crate) fn secured(&self, secure: SecureClient) {
         let is_first = self.secure.set(secure).is_ok();
         debug_assert!(is_first, "a connection has one handshake");
     }
 
-    /// What is known of the client by its handshake, where it came by TLS.
+    /// Returns the result of the TLS handshake, if the client uses TLS.
     pub(crate) fn secure(&self) -> Option<&SecureClient> {
         self.secure.get()
     }
 
-    /// Whether the client and we have agreed on this protocol in the handshake.
+    /// Whether the handshake has negotiated this protocol (ALPN).
     pub(crate) fn has_agreed_on(&self, protocol: &[u8]) -> bool {
         self.secure().is_some_and(|secure| secure.facts.protocol.as_deref() == Some(protocol))
     }
 
-    /// The scheme of what the client asks for.
+    /// Returns the scheme of the client's requests.
     pub(crate) fn scheme(&self) -> &'static str {
         if self.secure.get().is_some() { "https" } else { "http" }
     }
 
-    /// Gives the connection the name and number by which filters know it.
+    /// Assigns the connection the address text and number by which filters identify it.
     pub(crate) fn name(&self, crossing: &WorkerFilterState) {
         self.named.get_or_init(|| ClientConnectionId {
             number: crossing.number_connection(),
@@ -62,12 +62,12 @@ impl DownstreamClient {
         });
     }
 
-    /// The connection's number in its worker; 0 before it was named.
+    /// Returns the number of the connection in its worker; 0 before it was assigned.
     pub(crate) fn number(&self) -> u64 {
         self.named.get().map_or(0, |named| named.number)
     }
 
-    /// The peer's address and port as text; empty before the connection was named.
+    /// Returns the peer address and port as text; empty before they were assigned.
     pub(crate) fn address(&self) -> &str {
         self.named.get().map_or("", |named| &named.address)
     }

@@ -1,4 +1,4 @@
-//! The client's side of a session: its stream, what was read of it, and its deadline.
+//! Client side of a session: its stream, the bytes read from it, and its deadline.
 
 use std::future::poll_fn;
 use std::io;
@@ -15,42 +15,42 @@ use crate::worker::{Ticket, Waited, Worker};
 
 /// A client's connection.
 ///
-/// An exchange reads a body by [`Self::poll_body`], writes the answer by [`Self::poll_answer`] and looks by
-/// [`Self::poll_left`] whether the client is still there; the rest is the session's.
+/// An exchange reads a body with [`Self::poll_body`], writes the response with [`Self::poll_answer`] and detects a
+/// disconnect with [`Self::poll_left`]; the other methods are the session's.
 #[derive(Debug)]
 pub(crate) struct Downstream {
     pub(crate) wire: Wire,
     pub(crate) client: Rc<DownstreamClient>,
     pub(crate) timer: Timer,
-    /// What was read and not yet used; without capacity while nothing is held.
+    /// Bytes read and not yet used; without capacity while empty.
     pub(crate) input: Buffer,
-    /// How long the request now at hand has waited for the worker.
+    /// Time that the current request has waited for the worker.
     pub(crate) waited: Waited,
-    /// Exchanges begun.
+    /// Number of exchanges begun.
     pub(crate) requests: u64,
 }
 
-/// What ended a wait for the client.
+/// Result of a wait for the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wake {
-    /// There is something to parse.
+    /// There are bytes to parse.
     Readable,
-    /// The time is over, or the worker needs the room.
+    /// The timeout has expired, or the worker needs the capacity.
     Expired,
-    /// The client has gone.
+    /// The client has disconnected.
     Gone,
 }
 
 impl Downstream {
-    /// A connection, of which nothing was read.
+    /// Creates the state of a connection from which nothing was read yet.
     pub(crate) fn new(wire: Wire, client: Rc<DownstreamClient>, timer: Timer) -> Self {
         Self { wire, client, timer, input: Buffer::default(), waited: Waited::InTime, requests: 0 }
     }
 
-    /// Reads more of a request's body, and tells how many bytes.
+    /// Reads more of a request body; returns the number of bytes.
     ///
     /// # Errors
-    /// When the client is gone before the body has ended.
+    /// When the client disconnects before the body has ended.
     pub(crate) fn poll_body(
         &mut self,
         cx: &mut Context<'_>,
@@ -67,7 +67,7 @@ impl Downstream {
         }
     }
 
-    /// The part of the body that has come and was not used.
+    /// Returns the part of the body that has arrived and is not used yet.
     pub(crate) fn unread_body(&self) -> Unread {
         let held = self.input.len();
         match &self.wire {
@@ -79,13 +79,13 @@ impl Downstream {
         }
     }
 
-    /// Whether some of the body has come, or its end.
+    /// Whether part of the body, or its end, has arrived.
     pub(crate) fn has_body_begun(&self) -> bool {
         let unread = self.unread_body();
         unread.bytes > 0 || unread.is_last
     }
 
-    /// Whether all of the body has come that `probe` looks for the end of.
+    /// Whether the whole body has arrived; `probe` searches for its end.
     pub(crate) fn has_whole_body(&self, probe: &mut BodyProbe) -> bool {
         match &self.wire {
             Wire::Connection(_) => probe.finds_end(self.input.held()),
@@ -93,16 +93,16 @@ impl Downstream {
         }
     }
 
-    /// Whether the client has taken its request back, or will wake the task if it does; of HTTP/1 that is not known while its body
-    /// is not read.
+    /// Whether the client has cancelled its request; otherwise wakes the task when it does. For HTTP/1 a cancellation
+    /// is not detected while the body is not read.
     pub(crate) fn is_taken_back(&self, cx: &Context<'_>) -> bool {
         matches!(&self.wire, Wire::Framed(stream) if stream.poll_gone(cx).is_ready())
     }
 
-    /// Writes what is staged of an answer, which may stand in `source` in part, and tells how many bytes.
+    /// Writes the staged response, part of which may be in `source`; returns the number of bytes.
     ///
     /// # Errors
-    /// When the client is gone.
+    /// When the client has disconnected.
     pub(crate) fn poll_answer(
         &mut self,
         cx: &mut Context<'_>,
@@ -115,7 +115,7 @@ impl Downstream {
         }
     }
 
-    /// The stream where bodies stand on it as they are, without a framing of the connection's own.
+    /// Returns the stream if bodies are sent on it as they are, without framing by the connection.
     pub(crate) fn plain_stream(&self) -> Option<&Stream> {
         match &self.wire {
             Wire::Connection(stream) => Some(stream).filter(|stream| stream.is_plain()),
@@ -123,10 +123,10 @@ impl Downstream {
         }
     }
 
-    /// Waits until a client that has said all of its request ends its side. What it says beyond the request is held.
+    /// Waits until a client that has sent its whole request closes its side. Bytes beyond the request are kept.
     ///
     /// # Errors
-    /// When it is gone.
+    /// When the connection is broken.
     pub(crate) fn poll_left(&mut self, cx: &mut Context<'_>, pool: &BufferPool) -> Poll<io::Result<()>> {
         if let Wire::Framed(stream) = &self.wire {
             ready!(stream.poll_gone(cx));
@@ -136,7 +136,7 @@ impl Downstream {
             return Poll::Pending;
         }
         match self.poll_fill(cx, pool) {
-            // The next request, sent without waiting for this answer: it waits its turn.
+            // A pipelined request waits its turn.
             Poll::Ready(Ok(Fill::Bytes(_))) => Poll::Pending,
             Poll::Ready(Ok(Fill::End)) => {
                 self.release(pool);
@@ -150,10 +150,10 @@ impl Downstream {
         }
     }
 
-    /// Waits, without a buffer, until the client has said something or `timeout_ms` have passed; what it said is
-    /// held then.
+    /// Waits, without a buffer, until the client has sent bytes or `timeout_ms` have passed. The bytes are then in the
+    /// buffer.
     ///
-    /// A new stream counts as readable until a first read has shown that it is not, so readiness alone tells nothing.
+    /// A new stream counts as readable until a first read has shown that it is not, so readiness alone says nothing.
     pub(crate) async fn idle(&mut self, timeout_ms: u64, worker: &Worker) -> Wake {
         if !self.input.is_empty() && !worker.admission.is_queueing() {
             return Wake::Readable;
@@ -161,7 +161,7 @@ impl Downstream {
         self.timer.arm(timeout_ms);
         self.timer.set_idle(true);
         let mut ticket = None;
-        // One that closes an idle connection has not given up on anything.
+        // A client that closes an idle connection has not given up a request.
         let mut came_to_ask = false;
         let wake = poll_fn(|cx| {
             self.timer.register(cx);
@@ -173,7 +173,8 @@ impl Downstream {
                     if came_to_ask {
                         worker.admission.count_hung_up();
                     }
-                    // One that was in time may have closed its side alone, and wait for the answer.
+                    // A client that was served in time may have closed only its sending side, and wait for the
+                    // response.
                     if self.waited == Waited::TooLong {
                         worker.admission.admit_substitute();
                         return Poll::Ready(Wake::Gone);
@@ -187,7 +188,7 @@ impl Downstream {
         wake
     }
 
-    /// Waits for the worker's call, while requests line up; whether it came in time. Nothing is read.
+    /// Waits in the admission queue, if requests are queued; returns whether the turn came in time. Nothing is read.
     pub(crate) async fn take_turn(&mut self, worker: &Worker) -> bool {
         if !worker.admission.is_queueing() {
             return true;
@@ -202,9 +203,9 @@ impl Downstream {
         !self.input.is_empty() || self.wire.poll_readable(cx).is_ready()
     }
 
-    /// Waits for the worker's call to read what has come.
+    /// Waits in the admission queue until the received bytes may be read.
     ///
-    /// It is not the client who is late now: no deadline runs, and nobody closes the connection to make room.
+    /// The client is not late during this wait: no deadline runs, and the connection is not closed to make room.
     fn poll_turn(&self, cx: &Context<'_>, ticket: &mut Option<Ticket>, worker: &Worker) -> Poll<Waited> {
         if ticket.is_none() {
             self.timer.disarm();
@@ -228,7 +229,7 @@ impl Downstream {
         }
     }
 
-    /// Reads more behind what is held, into a buffer of the pool if there is none yet.
+    /// Reads more bytes behind those in the buffer; takes a buffer from the pool if there is none yet.
     pub(crate) fn poll_fill(&mut self, cx: &mut Context<'_>, pool: &BufferPool) -> Poll<io::Result<Fill>> {
         let stream = match &mut self.wire {
             Wire::Connection(stream) => stream,
@@ -241,14 +242,14 @@ impl Downstream {
         stream.poll_fill(cx, &mut self.input)
     }
 
-    /// Gives the buffer back to the pool when nothing is held.
+    /// Returns the buffer to the pool when it is empty.
     pub(crate) fn release(&mut self, pool: &BufferPool) {
         if self.input.is_empty() && self.input.capacity() > 0 {
             pool.put(std::mem::take(&mut self.input));
         }
     }
 
-    /// Moves what is held into a large buffer, if it is not in one yet.
+    /// Moves the buffered bytes into a large buffer, unless they are in one already.
     pub(crate) fn enlarge(&mut self, pool: &BufferPool) {
         if self.input.capacity() <= BUFFER_BYTES_SMALL {
             let mut large = pool.take_large();
@@ -257,8 +258,9 @@ impl Downstream {
         }
     }
 
-    /// Says goodbye to a client that may still be sending: ends our side and reads on for a while, so that
-    /// the kernel does not throw the answer away with a reset, nor a client of HTTP/2 for the reset of its stream.
+    /// Closes the connection to a client that may still be sending (lingering close): shuts down eddy's side and reads
+    /// on for a while. Otherwise the kernel would discard the response with a reset, and an HTTP/2 client would discard
+    /// it on the reset of its stream.
     ///
     /// # Spec
     /// RFC 9112 §9.6, RFC 9113 §8.1.
@@ -289,7 +291,8 @@ impl Downstream {
     }
 }
 
-/// How long a client that was told the end may go on sending, milliseconds.
+/// Milliseconds that a client may go on sending after eddy has closed its side.
 const LINGER_MS: u64 = 1_000;
-/// How much it may send: a few messages of gRPC that were too large, which their clients send whole before they look.
+/// Bytes that it may send: a few gRPC messages that were too large, which clients send completely before they read the
+/// response.
 const LINGER_BYTES_MAX: usize = 1024 * 1024;

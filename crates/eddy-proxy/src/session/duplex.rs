@@ -1,4 +1,4 @@
-//! What a relay moves bytes between: a connection, or a stream of one.
+//! End of a relay: a connection, or a stream of one.
 
 use std::io;
 use std::task::{Context, Poll};
@@ -10,25 +10,25 @@ use crate::h2::H2Stream;
 
 /// One of the two ends of a relay.
 pub(crate) trait DuplexStream {
-    /// The stream, where its bytes can stay in the kernel.
+    /// Returns the stream if its bytes can be spliced in the kernel.
     fn plain(&self) -> Option<&Stream>;
 
     /// Waits until there may be something to read, without a buffer to read it into.
     fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
 
-    /// Reads what there is room for in `buffer`, which must have some.
+    /// Reads into the free space of `buffer`, which must have some.
     fn poll_fill(&mut self, cx: &mut Context<'_>, buffer: &mut Buffer) -> Poll<io::Result<Fill>>;
 
-    /// Writes some of `bytes` and tells how many.
+    /// Writes some of `bytes` and returns how many.
     fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>>;
 
-    /// Tells the peer that nothing more will be written.
+    /// Signals to the peer that nothing more will be written.
     ///
     /// # Errors
-    /// When it is gone.
+    /// When the peer is gone.
     fn end(&mut self) -> io::Result<()>;
 
-    /// Makes the close that follows one that the peer can't take for an end; what the kernel says to that changes nothing.
+    /// Makes the following close an abortive one, which the peer cannot mistake for a regular end; errors are ignored.
     fn cut(&self);
 }
 
@@ -54,7 +54,7 @@ impl DuplexStream for Stream {
     }
 
     fn cut(&self) {
-        // A peer that has gone already has nothing to be told.
+        // A peer that is already gone needs no signal.
         let _ = self.reset_on_close();
     }
 }

@@ -1,4 +1,4 @@
-//! The life of a connection that is passed on as it is.
+//! Forwarding of a connection unchanged (layer 4).
 
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -25,10 +25,10 @@ use crate::session::wire::Wire;
 use crate::stats::ListenerSeries;
 use crate::worker::{EndpointGuard, Worker, WorkerCluster, WorkerPlan, millis, now};
 
-/// Endpoints that are tried before a client is turned away.
+/// Maximum number of endpoints that are tried before a client is rejected.
 pub(super) const ATTEMPTS_MAX: u8 = 3;
 
-/// Passes the connection on until it ends, and records it; whether both sides ended it well.
+/// Forwards the connection until it ends, and logs it; returns whether both sides ended it regularly.
 pub(crate) async fn forward(
     down: &mut Downstream,
     plan: Rc<WorkerPlan>,
@@ -40,7 +40,7 @@ pub(crate) async fn forward(
     let start = plan.listener(index).map(|listener| PassageStart::of(&plan.plan, &listener.config));
     let passed = match begin(down, &plan, index, worker, &mut account).await {
         Ok(passage) => {
-            // It may last for days, and what a plan holds must not.
+            // The connection may last for days and must not keep the plan's resources that long.
             drop(plan);
             pass(down, passage, worker, &mut account).await
         }
@@ -63,7 +63,7 @@ pub(crate) async fn forward(
     Parting::Cut
 }
 
-/// What there is to tell of a connection when it has ended.
+/// Data for the access log entry of a connection.
 #[derive(Default)]
 struct Account {
     server_name: Option<String>,
@@ -95,10 +95,10 @@ impl Account {
 
 /// A connection that has an endpoint.
 struct ForwardedConnection {
-    /// Counts as a use of the endpoint for as long as it is passed on.
+    /// Counts as a use of the endpoint while the connection is open.
     _stay: EndpointGuard,
     link: Link,
-    /// What the endpoint is sent first.
+    /// Bytes to send to the endpoint first.
     first: Buffer,
     idle_ms: u64,
 }
@@ -141,7 +141,7 @@ async fn pass(
     let ForwardedConnection { _stay, mut link, first, idle_ms } = passage;
     let mut relay = DuplexRelay::default();
     relay.up.buffer = first;
-    // A stream of HTTP/2 is never passed on.
+    // HTTP/2 streams are never forwarded this way.
     let Wire::Connection(stream) = &mut down.wire else { return Err(Fault::ClientGone) };
     let end = relay.run(stream, &mut link.stream, worker, &down.timer, idle_ms).await;
     (account.bytes_in, account.bytes_out) = (relay.up.moved, relay.down.moved);
@@ -151,12 +151,12 @@ async fn pass(
         RelayEnd::UpstreamGone => Fault::ResponseCut,
         RelayEnd::Idle | RelayEnd::Due => Fault::UpstreamIdle,
     };
-    // The endpoint must not take what was cut off for whole; one that has gone has nothing to be told.
+    // The endpoint must not mistake truncated data for complete data; one that is gone needs no reset.
     let _ = link.stream.reset_on_close();
     Err(fault)
 }
 
-/// Reads the name that the client asks for; what was read stays held.
+/// Reads the server name (SNI) that the client asks for; the bytes read stay in the buffer.
 async fn asked_name(
     down: &mut Downstream,
     worker: &Worker,
@@ -190,7 +190,7 @@ async fn asked_name(
     .await
 }
 
-/// Connects to an endpoint of the cluster; to another one where the first can't be reached.
+/// Connects to an endpoint of the cluster; tries another one when the first is unreachable.
 async fn reach(
     down: &Downstream,
     cluster: &Rc<WorkerCluster>,
@@ -225,10 +225,10 @@ async fn reach(
     Err(fault)
 }
 
-/// Chooses an endpoint for what a client sends; another one than those that were tried, where there is one.
+/// Selects an endpoint for a client, preferably one that was not tried before.
 ///
 /// # Errors
-/// The limit of the cluster that has been reached.
+/// The cluster limit that has been reached.
 pub(super) fn choose(
     cluster: &Rc<WorkerCluster>,
     client: PeerAddress,
@@ -245,7 +245,7 @@ pub(super) fn choose(
     Ok(lease.and_then(|lease| EndpointGuard::begin(cluster, lease, admitted)))
 }
 
-/// What the endpoint is told of the client, as the first bytes of a buffer.
+/// Returns the PROXY header for the endpoint, as the first bytes of a buffer.
 fn announcement(down: &Downstream, listener: &ListenerPlan, version: ProxyVersion) -> Buffer {
     let version = match version {
         ProxyVersion::V1 => ProxyHeaderVersion::V1,

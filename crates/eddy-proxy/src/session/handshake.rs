@@ -1,4 +1,4 @@
-//! The handshake of TLS, before a session speaks HTTP.
+//! TLS handshake of a downstream connection.
 
 use std::future::poll_fn;
 use std::task::Poll;
@@ -11,26 +11,26 @@ use crate::session::wire::Wire;
 use crate::stats::{HandshakeFailure, HandshakeSeries};
 use crate::worker::Worker;
 
-/// What is known of a client that came by TLS.
+/// TLS properties of a client.
 #[derive(Debug)]
 pub(crate) struct SecureClient {
     pub(crate) facts: TlsFacts,
-    /// What it has shown of itself, verified.
+    /// The client's verified certificate, if it has sent one.
     pub(crate) certificate: Option<ClientCertificate>,
 }
 
 impl SecureClient {
-    /// What the upstream is told of the client's certificate; empty where it has shown none.
+    /// Returns the client certificate in the form forwarded to upstreams; empty without a certificate.
     pub(crate) fn forwarded(&self) -> &str {
         self.certificate.as_ref().map_or("", |certificate| &certificate.forwarded)
     }
 }
 
-/// Takes the server's part in a handshake; whether the client may speak now.
+/// Performs the server side of a TLS handshake; returns whether the client may send requests.
 ///
 /// # Cost
-/// See [`eddy_io::TlsStream::poll_handshake`]. While requests line up, so do handshakes, and one that has waited for too
-/// long is not begun.
+/// See [`eddy_io::TlsStream::poll_handshake`]. While requests are queued for admission, handshakes are queued too, and
+/// one that has waited too long is not begun.
 pub(crate) async fn shake_hands(
     down: &mut Downstream,
     timeout_ms: u64,
@@ -58,7 +58,7 @@ pub(crate) async fn shake_hands(
             let facts = stream.facts();
             if facts.is_resumed { &series.resumed } else { &series.full }.increment();
             if facts.protocol.as_deref() == Some(CHALLENGE_PROTOCOL) {
-                // An authority, which has seen what it came for.
+                // An ACME authority, which has completed its validation (TLS-ALPN-01).
                 return false;
             }
             let certificate = facts.peer_certificate.as_deref().map(ClientCertificate::of);

@@ -1,4 +1,5 @@
-//! A client's connection: one exchange after the other, whatever version of HTTP it speaks; or what is passed on as it is.
+//! Downstream connections: one exchange after the other or several at once, in any HTTP version; or forwarding
+//! unchanged.
 
 mod announced;
 mod client;

@@ -1,31 +1,31 @@
-//! Tells when a peer that moves its bytes too slowly has had enough time.
+//! Enforcement of a minimum transfer rate.
 
 use std::time::Duration;
 
 use crate::worker::millis;
 
-/// Watches the rate of a body, counting only the time spent waiting for the peer.
+/// Watches the transfer rate of a body, counting only the time spent waiting for the peer.
 ///
 /// # Source
-/// A token bucket of waiting time: it holds `grace` at most, waiting empties it, and each byte moved puts back the
-/// time that it may take. So a burst earns no more patience than the grace.
+/// A token bucket of waiting time: it holds at most `grace`, waiting empties it, and each byte moved puts back the time
+/// that it may take. So a burst never earns more than the grace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RateGuard {
     rate_min: u32,
     grace_ms: u64,
-    /// Waiting time that no bytes have made up for; microseconds, for a byte at a high rate is worth less than 1 ms.
+    /// Waiting time not yet compensated by bytes, in microseconds, as a byte at a high rate is worth less than 1 ms.
     spent_us: u64,
     waiting_since_ms: Option<u64>,
 }
 
 impl RateGuard {
-    /// A guard that wants `rate_min` bytes a second after `grace`; 0 for no guard.
+    /// Creates a guard that requires `rate_min` bytes per second after `grace`; 0 disables it.
     pub(crate) fn new(rate_min: u32, grace: Duration) -> Self {
         let grace_ms = millis(grace);
         Self { rate_min, grace_ms, spent_us: 0, waiting_since_ms: None }
     }
 
-    /// Counts bytes that the peer sent or took; the wait for it is over.
+    /// Counts bytes that the peer sent or accepted; the wait for it is over.
     pub(crate) fn moved(&mut self, bytes: u64, now_ms: u64) {
         if self.rate_min == 0 {
             return;
@@ -37,12 +37,12 @@ impl RateGuard {
         }
     }
 
-    /// Notes that the peer is being waited for, and tells until when.
+    /// Records that the peer is being waited for; returns the deadline.
     pub(crate) fn deadline(&mut self, now_ms: u64) -> u64 {
         self.deadline_within(now_ms, u64::MAX)
     }
 
-    /// As [`Self::deadline`], with a grace of no more than `grace_ms`.
+    /// As [`Self::deadline`], with a grace of at most `grace_ms`.
     pub(crate) fn deadline_within(&mut self, now_ms: u64, grace_ms: u64) -> u64 {
         if self.rate_min == 0 {
             return u64::MAX;
@@ -74,7 +74,7 @@ mod tests {
         guard.moved(2_000, 4_000);
         // 4 s waited, 2 s earned: 8 s are left.
         assert_eq!(guard.deadline(4_000), 12_000);
-        // Time spent waiting for somebody else does not count.
+        // Time spent waiting for others does not count.
         guard.moved(0, 4_000);
         assert_eq!(guard.deadline(100_000), 108_000);
     }

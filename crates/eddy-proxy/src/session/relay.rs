@@ -1,4 +1,4 @@
-//! Moves bytes between two streams, both ways at once, until both have ended.
+//! Relay of bytes between two streams in both directions until both have ended.
 
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -12,42 +12,42 @@ use crate::session::duplex::DuplexStream;
 use crate::stats::WorkerCounter;
 use crate::worker::Worker;
 
-/// Bytes that have to come one way before they are moved inside of the kernel: a stream that has shown itself to be bulk.
+/// Bytes in one direction from which a relay splices in the kernel: the stream has proved to be bulk transfer.
 const BULK_BYTES: u64 = 256 * 1024;
-/// Bytes that have to come one way before they are read into a large buffer.
+/// Bytes in one direction from which a relay reads into a large buffer.
 const LARGE_BYTES: u64 = 4 * BUFFER_BYTES_SMALL as u64;
-/// Most bytes that are moved at one turn, so that others get theirs.
+/// Maximum number of bytes moved per turn, so that other tasks get theirs.
 const TURN_BYTES_MAX: u64 = 1024 * 1024;
 
-/// How a relay ended.
+/// End of a relay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RelayEnd {
-    /// Both sides have ended, and all that they said was passed on.
+    /// Both sides have ended, and all bytes were passed on.
     Complete,
     /// The client broke off.
     ClientGone,
     /// The endpoint broke off.
     UpstreamGone,
-    /// Nothing moved for too long.
+    /// Nothing was transferred for too long.
     Idle,
-    /// Its time was over.
+    /// The deadline has passed.
     Due,
 }
 
-/// How long a relay goes on.
+/// Deadlines of a relay.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RelayDeadlines<'t> {
     pub(crate) timer: &'t Timer,
-    /// Longest time in which nothing moves, milliseconds; 0 for no limit.
+    /// Idle timeout in milliseconds; 0 for none.
     pub(crate) idle_ms: u64,
-    /// When it ends in any case, on the worker's clock.
+    /// Absolute deadline on the worker's clock.
     pub(crate) due_ms: u64,
 }
 
-/// One of the two ways.
+/// One direction of a relay.
 #[derive(Debug, Default)]
 pub(crate) struct HalfRelay {
-    /// What was read and not written yet; it has no capacity while it is empty.
+    /// Bytes read and not yet written; without capacity while empty.
     pub(crate) buffer: Buffer,
     splice: Splice,
     /// Bytes written.
@@ -56,28 +56,29 @@ pub(crate) struct HalfRelay {
     is_done: bool,
 }
 
-/// Which side of a way broke.
+/// Side of a direction that broke off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RelaySide {
     Source,
     Sink,
 }
 
-/// Both ways.
+/// Both directions.
 #[derive(Debug, Default)]
 pub(crate) struct DuplexRelay {
     /// From the client.
     pub(crate) up: HalfRelay,
     /// To the client.
     pub(crate) down: HalfRelay,
-    /// How much had moved when it was last looked at, and when that was.
+    /// Bytes transferred when last checked, and the time at which the number last changed.
     seen: Option<(u64, u64)>,
 }
 
 impl DuplexRelay {
-    /// Moves bytes until both sides have ended, one breaks off, or nothing has moved for `idle_ms`; 0 for no limit.
+    /// Moves bytes until both sides have ended, one breaks off, or nothing was transferred for `idle_ms`; 0 for no
+    /// limit.
     ///
-    /// An end is passed on as soon as what came before it: the other way may go on for as long as it likes.
+    /// The end of one side is passed on as soon as the bytes before it; the other direction may go on without limit.
     pub(crate) async fn run(
         &mut self,
         client: &mut impl DuplexStream,
@@ -90,7 +91,7 @@ impl DuplexRelay {
         poll_fn(|cx| self.poll(cx, client, endpoint, worker, patience)).await
     }
 
-    /// As [`Self::run`], as far as it goes now; how long it may go on is said anew each time.
+    /// As [`Self::run`], as far as possible now. The deadlines may differ at each call.
     pub(crate) fn poll(
         &mut self,
         cx: &mut Context<'_>,
@@ -118,7 +119,7 @@ impl DuplexRelay {
         end
     }
 
-    /// Sets the timer to what is due first, or tells that it has passed.
+    /// Arms the timer for the next deadline, or returns the end when one has passed.
     fn poll_patience(&mut self, now_ms: u64, patience: RelayDeadlines<'_>) -> Poll<RelayEnd> {
         let RelayDeadlines { timer, idle_ms, due_ms } = patience;
         let total = self.up.moved + self.down.moved;
@@ -172,7 +173,7 @@ impl DuplexRelay {
     }
 }
 
-/// What a turn has to work with.
+/// Resources of a turn.
 struct RelayTurn<'a> {
     buffers: &'a BufferPool,
     pipes: &'a Rc<PipePool>,
@@ -188,7 +189,7 @@ impl RelayTurn<'_> {
 }
 
 impl HalfRelay {
-    /// Moves what there is; ready when the source has ended and the sink was told.
+    /// Moves the available bytes; ready when the source has ended and the end was passed on to the sink.
     fn poll(
         &mut self,
         cx: &mut Context<'_>,
@@ -211,7 +212,7 @@ impl HalfRelay {
             }
             if self.is_ended {
                 self.is_done = true;
-                // A sink that has closed already needs no telling.
+                // A sink that has already closed needs no end.
                 let _ = sink.end();
                 continue;
             }
@@ -231,7 +232,7 @@ impl HalfRelay {
         turn.moved(count);
     }
 
-    /// Moves bytes through a pipe; false where there is none.
+    /// Splices bytes through a pipe; returns false when no pipe is available.
     fn poll_splice(
         &mut self,
         cx: &mut Context<'_>,
@@ -239,7 +240,7 @@ impl HalfRelay {
         sink: &Stream,
         turn: &mut RelayTurn<'_>,
     ) -> Poll<Result<bool, RelaySide>> {
-        // The source says where its bytes end.
+        // The source determines where its bytes end.
         let mut left = u64::MAX;
         Poll::Ready(match ready!(self.splice.poll(cx, source, sink, turn.pipes, &mut left)) {
             Ok(Spliced::Bytes(count)) => {
@@ -264,7 +265,7 @@ impl HalfRelay {
         turn: &RelayTurn<'_>,
     ) -> Poll<Result<(), RelaySide>> {
         if self.buffer.capacity() == 0 {
-            // No buffer is held while there is nothing to put into it.
+            // No buffer is held while there is nothing to read.
             let _ = ready!(source.poll_readable(cx));
             self.buffer = self.buffer_of(turn.buffers);
         }

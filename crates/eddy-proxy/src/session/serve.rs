@@ -1,4 +1,4 @@
-//! The life of a client's connection: passed on as it is, or one exchange after the other, or many at once.
+//! Serving of a client's connection: forwarded unchanged, HTTP/1 exchanges one after the other, or HTTP/2.
 
 use std::rc::Rc;
 
@@ -21,7 +21,7 @@ pub(crate) async fn serve(place: ConnectionSlot, mut stream: Stream, mut peer: P
     let ConnectionSlot { worker, handle, .. } = &place;
     let timer = worker.timers.timer();
     if let Some(timeout_ms) = announcement_due(worker, handle, peer) {
-        // Apart, so that connections that don't begin so have no room for it.
+        // Boxed, so that connections without a PROXY header reserve no space for it.
         match Box::pin(announced(&mut stream, peer, &timer, timeout_ms)).await {
             Ok(client) => peer = client,
             Err(why) => {
@@ -34,7 +34,7 @@ pub(crate) async fn serve(place: ConnectionSlot, mut stream: Stream, mut peer: P
     let Some(AcceptedConnection { stream, handshake_ms }) = open(worker, handle, stream) else { return };
     let mut down = Downstream::new(Wire::Connection(stream), Rc::new(DownstreamClient::new(peer)), timer);
     if let Some(handshake_ms) = handshake_ms {
-        // A listener that is served has its counters; nobody is served over TLS without a handshake.
+        // A listener that is served has its counters; without a handshake, nothing is served over TLS.
         let Some(series) = &place.series else { return };
         if !shake_hands(&mut down, handshake_ms, worker, &series.handshakes).await {
             return;
@@ -52,25 +52,25 @@ pub(crate) async fn serve(place: ConnectionSlot, mut stream: Stream, mut peer: P
             return Box::pin(serve_framed(worker, handle, series, down)).await;
         }
         (Parting::Whole | Parting::Framed, _) => down.wire.say_end(),
-        // What was cut off must not look as if it had ended.
+        // A truncated message must not look complete.
         (Parting::Cut, _) => down.wire.reset_on_close(),
     }
     let input = std::mem::take(&mut down.input);
     worker.buffers.put(input);
 }
 
-/// What is left of a connection.
+/// State of a connection after serving HTTP/1 or forwarding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Parting {
-    /// The last message on it was whole.
+    /// The last message on it was complete.
     Whole,
-    /// It was not.
+    /// The last message on it was truncated.
     Cut,
-    /// All of it: HTTP/2 is spoken there.
+    /// The connection continues with HTTP/2.
     Framed,
 }
 
-/// Serves one exchange after the other.
+/// Serves HTTP/1 exchanges one after the other.
 async fn converse(down: &mut Downstream, worker: &Rc<Worker>, handle: &Rc<ListenerHandle>) -> Parting {
     while let Some(timeout_ms) = next_request_timeout(worker, handle, down) {
         if down.idle(timeout_ms, worker).await != Wake::Readable {
@@ -96,14 +96,14 @@ async fn converse(down: &mut Downstream, worker: &Rc<Worker>, handle: &Rc<Listen
     Parting::Whole
 }
 
-/// Whether a client may speak HTTP/2 without having agreed on it: only in cleartext, where there is no way to agree.
+/// Whether a client may speak HTTP/2 with prior knowledge: only in cleartext, where there is no ALPN.
 fn takes_frames(worker: &Worker, handle: &ListenerHandle, down: &Downstream) -> bool {
     let plan = worker.plan();
     let listener = listener_of(&plan, handle);
     down.client.secure().is_none() && listener.is_some_and(|listener| listener.config.http2.in_cleartext)
 }
 
-/// How long to wait for what a proxy in front says, milliseconds; `None` where a connection doesn't begin so.
+/// Returns the timeout for the PROXY header in milliseconds, or `None` when the connection does not begin with one.
 fn announcement_due(worker: &Worker, handle: &ListenerHandle, peer: PeerAddress) -> Option<u64> {
     let plan = worker.plan();
     let config = &listener_of(&plan, handle)?.config;
@@ -111,7 +111,7 @@ fn announcement_due(worker: &Worker, handle: &ListenerHandle, peer: PeerAddress)
     is_due.then(|| millis(config.timeouts.head))
 }
 
-/// The plan by which connections of this listener are passed on, and its place there; `None` where requests are served.
+/// Returns the plan and listener index if the listener forwards its connections; `None` when it serves requests.
 fn forwards(worker: &Worker, handle: &ListenerHandle) -> Option<(Rc<WorkerPlan>, usize)> {
     let plan = worker.plan();
     let index = handle.index.get()?;
@@ -119,14 +119,14 @@ fn forwards(worker: &Worker, handle: &ListenerHandle) -> Option<(Rc<WorkerPlan>,
     is_forward.then_some((plan, index))
 }
 
-/// A connection as its listener speaks on it.
+/// A connection, in TLS if its listener uses TLS.
 struct AcceptedConnection {
     stream: Stream,
-    /// How long the handshake may take that comes first, if one does, milliseconds.
+    /// Timeout of the TLS handshake in milliseconds, if there is one.
     handshake_ms: Option<u64>,
 }
 
-/// Puts a connection into TLS where its listener is served so; `None` where it is not served any more, or cannot be.
+/// Sets up TLS on a connection if its listener uses it; `None` when the listener is gone or TLS cannot be set up.
 fn open(worker: &Worker, handle: &ListenerHandle, stream: Stream) -> Option<AcceptedConnection> {
     let plan = worker.plan();
     let Some(tls) = &listener_of(&plan, handle)?.tls else {
@@ -139,12 +139,12 @@ fn open(worker: &Worker, handle: &ListenerHandle, stream: Stream) -> Option<Acce
     })
 }
 
-/// How long to wait for the next request, milliseconds; `None` when there is to be none.
+/// Returns the timeout for the next request in milliseconds, or `None` when no further request is served.
 fn next_request_timeout(worker: &Worker, handle: &ListenerHandle, down: &Downstream) -> Option<u64> {
     let plan = worker.plan();
     let listener = listener_of(&plan, handle)?;
     let timeouts = &listener.config.timeouts;
-    // A client that has just connected is about to speak.
+    // A new client is expected to send its first request soon.
     let timeout = if down.requests == 0 { timeouts.head } else { timeouts.idle };
     Some(millis(timeout))
 }
@@ -153,8 +153,8 @@ fn listener_of<'a>(plan: &'a WorkerPlan, handle: &ListenerHandle) -> Option<&'a 
     plan.listener(handle.index.get()?)
 }
 
-/// The room that a connection takes up, or a session of datagrams, from the moment it is accepted: a burst of them never
-/// exceeds a limit.
+/// Capacity taken by a connection or a datagram session from the moment it is accepted, so that a burst never exceeds a
+/// limit.
 pub(crate) struct ConnectionSlot {
     worker: Rc<Worker>,
     handle: Rc<ListenerHandle>,

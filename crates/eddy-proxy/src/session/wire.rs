@@ -1,4 +1,4 @@
-//! What a request comes by and its answer goes by.
+//! Connection or stream that carries a request and its response.
 
 use std::io;
 use std::net::SocketAddr;
@@ -8,12 +8,12 @@ use eddy_io::Stream;
 
 use crate::h2::H2Stream;
 
-/// What a request comes by and its answer goes by.
+/// Connection or stream that carries a request and its response.
 #[derive(Debug)]
 pub(crate) enum Wire {
-    /// A connection of HTTP/1, on which messages follow each other.
+    /// HTTP/1 connection, on which messages follow each other.
     Connection(Stream),
-    /// A stream of a connection of HTTP/2, which has one request and its answer.
+    /// Stream of an HTTP/2 connection, which carries one request and its response.
     Framed(H2Stream),
 }
 
@@ -26,12 +26,12 @@ impl Wire {
         }
     }
 
-    /// Whether the peer of a connection has ended its side, as far as the loop has been told.
+    /// Whether the peer of a connection has closed its side, as far as the event loop knows.
     pub(crate) fn is_ended(&self) -> bool {
         matches!(self, Self::Connection(stream) if stream.is_ended())
     }
 
-    /// Ends our side of a connection; a stream is ended by its answer.
+    /// Shuts down eddy's side of a connection; a stream is ended by its response.
     ///
     /// # Errors
     /// When the peer has already reset the connection.
@@ -42,14 +42,14 @@ impl Wire {
         }
     }
 
-    /// Says the end inside of a connection that has a way to say it, as TLS has.
+    /// Sends the end-of-connection message of protocols that have one, such as TLS.
     pub(crate) fn say_end(&mut self) {
         if let Self::Connection(stream) = self {
             stream.say_end();
         }
     }
 
-    /// The address on our side of a connection, where it has one.
+    /// Returns the local address of a connection, if it has one.
     pub(crate) fn local_address(&self) -> Option<SocketAddr> {
         match self {
             Self::Connection(stream) => stream.local_address(),
@@ -57,10 +57,10 @@ impl Wire {
         }
     }
 
-    /// Makes the close that follows a reset; what the kernel says to that changes nothing.
+    /// Makes the following close a reset; errors are ignored.
     pub(crate) fn reset_on_close(&self) {
         if let Self::Connection(stream) = self {
-            // A peer that has gone already has nothing to be told.
+            // A peer that is already gone needs no signal.
             let _ = stream.reset_on_close();
         }
     }

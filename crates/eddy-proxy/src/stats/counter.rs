@@ -1,4 +1,4 @@
-//! Numbers that one thread writes and others read.
+//! Counters that one thread writes and others read.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -20,12 +20,12 @@ impl WorkerCounter {
         self.0.store(self.0.load(Relaxed).wrapping_add(count), Relaxed);
     }
 
-    /// Begins to count anew.
+    /// Resets the count to zero.
     pub(crate) fn reset(&self) {
         self.0.store(0, Relaxed);
     }
 
-    /// The count.
+    /// Returns the count.
     pub fn value(&self) -> u64 {
         self.0.load(Relaxed)
     }
@@ -41,31 +41,31 @@ impl Gauge {
         self.0.store(self.0.load(Relaxed).wrapping_add(1), Relaxed);
     }
 
-    /// Takes one away.
+    /// Subtracts one.
     pub fn decrement(&self) {
         self.0.store(self.0.load(Relaxed).saturating_sub(1), Relaxed);
     }
 
-    /// Replaces the number.
+    /// Sets the number.
     pub fn set(&self, value: u64) {
         self.0.store(value, Relaxed);
     }
 
-    /// The number.
+    /// Returns the number.
     pub fn value(&self) -> u64 {
         self.0.load(Relaxed)
     }
 }
 
-/// Durations in buckets that double, the first up to `FIRST`: from 125 us to some 65 s where these are microseconds,
-/// from 64 ns to some 33 ms where the first is 64 and they are nanoseconds.
+/// Histogram of durations in buckets of doubling width; the upper bound of the first is `FIRST`. From 125 µs to about
+/// 65 s for microseconds and the default; from 64 ns to about 33 ms for nanoseconds and a `FIRST` of 64.
 #[derive(Debug, Default)]
 pub struct Histogram<const FIRST: u64 = 125> {
     buckets: [WorkerCounter; BUCKETS],
     sum: WorkerCounter,
 }
 
-/// Buckets of a histogram; the last one takes what is longer than every bound.
+/// Number of buckets of a histogram; the last one has no upper bound.
 pub(crate) const BUCKETS: usize = 21;
 impl<const FIRST: u64> Histogram<FIRST> {
     /// Counts a duration, in the histogram's unit.
@@ -76,17 +76,17 @@ impl<const FIRST: u64> Histogram<FIRST> {
         self.sum.add(duration);
     }
 
-    /// How many durations fell into the bucket with this index.
+    /// Returns the number of durations in the bucket with this index.
     pub fn bucket(&self, index: usize) -> u64 {
         self.buckets.get(index).map_or(0, WorkerCounter::value)
     }
 
-    /// The sum of all durations.
+    /// Returns the sum of all durations.
     pub fn sum(&self) -> u64 {
         self.sum.value()
     }
 
-    /// The upper bound of the bucket with this index; `None` for the last.
+    /// Returns the upper bound of the bucket with this index; `None` for the last.
     pub fn bound(index: usize) -> Option<u64> {
         (index + 1 < BUCKETS).then(|| FIRST << index)
     }

@@ -1,4 +1,4 @@
-//! What filters cost and how they do, for people.
+//! Report of filter cost and failures.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
@@ -10,45 +10,45 @@ use crate::stats::counter::{BUCKETS, Gauge, Histogram, WorkerCounter};
 use crate::stats::registry::Stats;
 use crate::stats::series::{FILTER_FAULT_LABELS, FilterSeries};
 
-/// The filters of a gateway, all workers added up.
+/// Filters of a gateway, summed over all workers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FilterReport {
-    /// By name.
+    /// Filters, ordered by name.
     pub filters: Vec<FilterView>,
 }
 
-/// A filter.
+/// Statistics of a filter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FilterView {
-    /// Its name.
+    /// Filter name.
     pub name: String,
-    /// The phases in which it was entered.
+    /// Phases in which the filter was called.
     pub phases: BTreeMap<&'static str, PhaseView>,
-    /// Bytes of changes, those of neighbours in one crossing counted to the first of them.
+    /// Bytes of edits. Edits of neighbouring filters in one crossing count for the first of them.
     pub edit_bytes: u64,
-    /// Times it failed, by kind.
+    /// Number of failures, by kind.
     pub faults: BTreeMap<&'static str, u64>,
-    /// Exchanges that wait for it now.
+    /// Exchanges paused by the filter at present.
     pub paused: u64,
 }
 
-/// What a filter does in one phase.
+/// Statistics of a filter in one phase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PhaseView {
-    /// Times it was entered; exact.
+    /// Number of calls; exact.
     pub calls: u64,
-    /// How many of these were timed.
+    /// Number of calls that were timed.
     pub timed: u64,
-    /// Mean time of those, nanoseconds.
+    /// Mean time of the timed calls, in nanoseconds.
     pub mean_ns: u64,
-    /// Half of them took no longer than this, nanoseconds, as far as the buckets tell.
+    /// Median time in nanoseconds: upper bound of its bucket.
     pub p50_ns: Option<u64>,
-    /// All but one in a hundred took no longer than this, nanoseconds, as far as the buckets tell.
+    /// 99th percentile of the time in nanoseconds: upper bound of its bucket.
     pub p99_ns: Option<u64>,
 }
 
 impl Stats {
-    /// What filters cost and how they do.
+    /// Returns the cost and failures of the filters.
     pub fn filters(&self) -> FilterReport {
         let labelled = self.labelled.lock().unwrap_or_else(PoisonError::into_inner);
         let filters = labelled.filters.iter().map(|(name, series)| view(name, series));
@@ -87,7 +87,8 @@ fn phase_view(phase: Phase, series: &[Arc<FilterSeries>]) -> Option<PhaseView> {
     })
 }
 
-/// The upper bound of the bucket in which the quantile lies; `None` for the last, and where nothing was timed.
+/// Returns the upper bound of the bucket that contains the quantile; `None` for the last bucket, and when nothing was
+/// timed.
 fn quantile(buckets: &[u64], timed: u64, percent: u64) -> Option<u64> {
     let rank = (timed * percent).div_ceil(100).max(1);
     let mut passed = 0;

@@ -1,4 +1,4 @@
-//! Counters of the traffic: written by one worker each, read by anyone, rendered as Prometheus text.
+//! Traffic counters: each written by one worker, readable from any thread, rendered as Prometheus text.
 
 mod counter;
 mod filters;

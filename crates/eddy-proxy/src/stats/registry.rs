@@ -1,4 +1,4 @@
-//! Every worker's counters, by label, so that a reload goes on counting where it stood.
+//! Registry of every worker's counters by label, so that counters survive a reload.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,14 +10,14 @@ use crate::stats::series::{
     ClusterSeries, FilterSeries, ListenerSeries, PlanSeries, RuleSeries, SinkSeries, WorkerSeries,
 };
 
-/// Most rules that get a series of their own; the others share the one labelled `other`.
+/// Maximum number of rules with their own series; the others share the series labelled `other`.
 pub(crate) const RULES_MAX: usize = 10_000;
-/// The label of what has no series of its own.
+/// Label of items without their own series.
 pub(crate) const OTHER: &str = "other";
 
 /// All counters of a gateway.
 ///
-/// Workers only touch their own series; the lock is taken when a plan is built and when metrics are read.
+/// Workers touch only their own series; the lock is taken when a plan is built and when metrics are read.
 #[derive(Debug)]
 pub struct Stats {
     pub(crate) workers: Vec<Arc<WorkerSeries>>,
@@ -25,18 +25,18 @@ pub struct Stats {
     pub(crate) labelled: Mutex<Labelled>,
 }
 
-/// Series by label; each value has one series a worker.
+/// Series by label; each label has one series per worker.
 #[derive(Debug, Default)]
 pub(crate) struct Labelled {
     pub(crate) listeners: BTreeMap<Arc<str>, Vec<Arc<ListenerSeries>>>,
     pub(crate) rules: HashMap<RuleLabel, Vec<Arc<RuleSeries>>>,
     pub(crate) clusters: BTreeMap<Arc<str>, Vec<Arc<ClusterSeries>>>,
-    /// What is in use of clusters that have limits, by their names.
+    /// Usage of clusters that have limits, by cluster name.
     pub(crate) in_use: BTreeMap<Arc<str>, Arc<InUse>>,
     pub(crate) filters: BTreeMap<Arc<str>, Vec<Arc<FilterSeries>>>,
 }
 
-/// Names the series of a rule.
+/// Label of a rule's series.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct RuleLabel {
     pub(crate) listener: Arc<str>,
@@ -44,7 +44,7 @@ pub(crate) struct RuleLabel {
 }
 
 impl Stats {
-    /// Counters of a gateway with so many workers, all zero.
+    /// Creates the counters of a gateway with this many workers, all zero.
     pub(crate) fn new(workers: usize) -> Self {
         Self {
             workers: (0..workers).map(|_| Arc::default()).collect(),
@@ -53,12 +53,12 @@ impl Stats {
         }
     }
 
-    /// The counters of one worker.
+    /// Returns the counters of one worker.
     pub(crate) fn worker(&self, index: usize) -> Arc<WorkerSeries> {
         self.workers.get(index).map(Arc::clone).unwrap_or_default()
     }
 
-    /// The series for each worker under `plan`; labels that the plan no longer has are forgotten.
+    /// Returns the series of each worker under `plan`; removes labels that the plan no longer has.
     pub(crate) fn for_plan(&self, plan: &GatewayPlan) -> Vec<PlanSeries> {
         let count = self.workers.len();
         let mut labelled = self.labelled.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! The counters as Prometheus text (exposition format 0.0.4).
+//! Counters as Prometheus text (exposition format 0.0.4).
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -19,7 +19,7 @@ use crate::stats::series::{
 const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
 
 impl Stats {
-    /// Appends every series, the workers' counts added up.
+    /// Appends every series, summed over the workers.
     pub fn render(&self, out: &mut String) {
         self.render_workers(out);
         let labelled = self.labelled.lock().unwrap_or_else(PoisonError::into_inner);
@@ -200,7 +200,7 @@ fn render_listeners(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
     histograms(out, "eddy_request_duration_seconds", help, by, all, |one| &one.duration);
 }
 
-/// Who speaks no TLS has nothing to tell.
+/// Appends TLS handshakes by outcome; listeners and clusters without TLS have no samples.
 fn handshakes<T>(
     out: &mut String,
     name: &str,
@@ -225,7 +225,7 @@ fn handshakes<T>(
     }
 }
 
-/// Who takes no datagrams has nothing to tell.
+/// Appends datagram counters; listeners without datagrams have no samples.
 fn render_datagrams(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
     let mut way = |name: &str, help: &str, of: fn(&ListenerSeries) -> &WorkerCounter| {
         head(out, name, "counter", help);
@@ -310,7 +310,7 @@ fn render_clusters(out: &mut String, all: &Labelled<'_, ClusterSeries>) {
     histograms(out, "eddy_cluster_first_byte_seconds", help, by, all, |one| &one.first_byte);
 }
 
-/// Clusters without limits have nothing to tell.
+/// Appends cluster limits; clusters without limits have no samples.
 fn render_limits(out: &mut String, all: &BTreeMap<Arc<str>, Arc<InUse>>) {
     if all.is_empty() {
         return;
@@ -383,7 +383,7 @@ fn each_phase(all: &Labelled<'_, FilterSeries>, mut each: impl FnMut(&str, Phase
     }
 }
 
-/// Nanoseconds as seconds, without loss.
+/// Returns nanoseconds as seconds, without loss.
 fn nanoseconds(ns: u64) -> String {
     format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
 }
@@ -416,7 +416,7 @@ fn gauges<T>(
     }
 }
 
-/// Gauges of which each worker has its own view; the largest is told.
+/// Appends gauges of which each worker has its own view: the highest value of any worker.
 fn most<T>(
     out: &mut String,
     name: &str,
@@ -473,7 +473,7 @@ fn histograms<T>(
     }
 }
 
-/// Microseconds as seconds, without loss.
+/// Returns microseconds as seconds, without loss.
 fn seconds(us: u64) -> String {
     format!("{}.{:06}", us / 1_000_000, us % 1_000_000)
 }

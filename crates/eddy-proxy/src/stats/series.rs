@@ -1,4 +1,4 @@
-//! What is counted for each listener, rule, cluster and worker.
+//! Counters of each listener, rule, cluster and worker.
 //!
 //! Aligned to cache lines, so that two workers never write to the same one.
 
@@ -13,113 +13,113 @@ use crate::exchange::FailureKind;
 use crate::fault::{FAULT_LABELS, Fault};
 use crate::stats::counter::{Gauge, Histogram, WorkerCounter};
 
-/// What one worker counts of one listener.
+/// Counters of one listener on one worker.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 pub struct ListenerSeries {
-    /// Connections accepted, or sessions of datagrams begun.
+    /// Connections accepted, or datagram sessions begun.
     pub accepted: WorkerCounter,
-    /// Connections open now, or sessions of datagrams.
+    /// Open connections or datagram sessions.
     pub connections: Gauge,
-    /// Connections closed for want of a header of the PROXY protocol.
+    /// Connections closed because they did not begin with a PROXY header.
     pub unannounced: WorkerCounter,
-    /// Exchanges ended, by class of the status: 1xx to 5xx.
+    /// Exchanges ended, by status class: 1xx to 5xx.
     pub requests: [WorkerCounter; 5],
     /// Exchanges ended by a fault, by [`Fault::index`].
     pub faults: FaultCounters,
     /// Tunnels opened.
     pub tunnels_opened: WorkerCounter,
-    /// Tunnels open now.
+    /// Open tunnels.
     pub tunnels: Gauge,
-    /// How long exchanges took, from the end of the request's head to the last byte of the answer; those that became a
-    /// tunnel are left out.
+    /// Duration of exchanges, from the end of the request head to the last byte of the response, without those that
+    /// became a tunnel.
     pub duration: Histogram,
-    /// Bytes of bodies taken from clients, and of tunnels, connections and datagrams that were passed on.
+    /// Bytes received from clients: request bodies, tunnels, forwarded connections and datagrams.
     pub bytes_in: WorkerCounter,
-    /// Bytes of bodies given to clients, and of tunnels, connections and datagrams that were passed on.
+    /// Bytes sent to clients: response bodies, tunnels, forwarded connections and datagrams.
     pub bytes_out: WorkerCounter,
-    /// Handshakes of TLS with clients, where it is served over TLS.
+    /// TLS handshakes with clients, if the listener uses TLS.
     pub handshakes: HandshakeSeries,
-    /// What is spoken over HTTP/2.
+    /// HTTP/2 traffic.
     pub http2: Http2Series,
-    /// Calls of gRPC.
+    /// gRPC calls.
     pub grpc_calls: GrpcSeries,
-    /// Datagrams, where they are passed on.
+    /// Forwarded datagrams.
     pub datagrams: DatagramSeries,
 }
 
-/// Datagrams that are passed on; their bytes count with those of connections.
+/// Forwarded datagrams; their bytes count with those of connections.
 #[derive(Debug, Default)]
 pub struct DatagramSeries {
-    /// Passed on from clients.
+    /// Datagrams forwarded from clients.
     pub taken: WorkerCounter,
-    /// Passed on to clients.
+    /// Datagrams forwarded to clients.
     pub given: WorkerCounter,
-    /// Not passed on, by [`DatagramLoss`].
+    /// Datagrams not forwarded, by [`DatagramLoss`].
     pub lost: [WorkerCounter; DATAGRAM_LOSS_LABELS.len()],
 }
 
-/// Why a datagram was not passed on.
+/// Reason why a datagram was not forwarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DatagramLoss {
-    /// There is no room for another session.
+    /// The maximum number of sessions is reached.
     Sessions,
     /// eddy is short of memory, descriptors or ports.
     Overload,
-    /// The cluster has no endpoint, or none that has room.
+    /// The cluster has no endpoint, or none with free capacity.
     NoEndpoint,
-    /// There is no way to the endpoint, or it takes no datagrams at its port.
+    /// The endpoint is unreachable, or accepts no datagrams at its port.
     Refused,
-    /// The socket takes no more for the moment.
+    /// The socket accepts no more at the moment.
     Full,
-    /// The kernel refuses it for another reason, such as its length.
+    /// The kernel rejects the datagram for another reason, such as its length.
     Unsendable,
 }
 
-/// The metric label of each [`DatagramLoss`].
+/// Metric label of each [`DatagramLoss`].
 pub(crate) const DATAGRAM_LOSS_LABELS: [&str; 6] =
     ["sessions", "overload", "no_endpoint", "refused", "full", "unsendable"];
 
 impl DatagramSeries {
-    /// Counts one that was not passed on.
+    /// Counts a datagram that was not forwarded.
     pub fn lose(&self, loss: DatagramLoss) {
         self.lost[loss as usize].increment();
     }
 }
 
-/// Calls of gRPC that have ended, by [`GrpcEnd::index`].
+/// gRPC calls that have ended, by [`GrpcEnd::index`].
 #[derive(Debug, Default)]
 pub struct GrpcSeries([WorkerCounter; GRPC_END_LABELS.len()]);
 
 impl GrpcSeries {
-    /// Counts one.
+    /// Counts a call.
     pub fn count(&self, end: GrpcEnd) {
         if let Some(counter) = self.0.get(end.index()) {
             counter.increment();
         }
     }
 
-    /// How many ended in the way with this index.
+    /// Returns the number of calls whose end has this index.
     pub fn value(&self, index: usize) -> u64 {
         self.0.get(index).map_or(0, WorkerCounter::value)
     }
 }
 
-/// What is spoken over HTTP/2.
+/// Counters of HTTP/2.
 #[derive(Debug, Default)]
 pub struct Http2Series {
-    /// Connections on which it is spoken.
+    /// HTTP/2 connections.
     pub connections: WorkerCounter,
     /// Exchanges begun.
     pub requests: WorkerCounter,
-    /// Connections that ended because the client breaks the protocol.
+    /// Connections ended because the client violated the protocol.
     pub broken: WorkerCounter,
-    /// Connections that ended because the client asks for too much, by [`Abuse`].
+    /// Connections ended because of excessive client demands, by [`eddy_http::Abuse`].
     pub abuses: [WorkerCounter; ABUSE_LABELS.len()],
 }
 
 impl Http2Series {
-    /// Counts a connection that ended for a fault of the client.
+    /// Counts a connection that ended because of a client fault.
     pub(crate) fn failed(&self, fault: Http2Fault) {
         match fault {
             Http2Fault::Protocol(_) => self.broken.increment(),
@@ -128,43 +128,43 @@ impl Http2Series {
     }
 }
 
-/// What came of handshakes of TLS.
+/// TLS handshakes, by outcome.
 #[derive(Debug, Default)]
 pub struct HandshakeSeries {
-    /// Ended well, from the beginning.
+    /// Successful full handshakes.
     pub full: WorkerCounter,
-    /// Ended well, by taking up a session of before.
+    /// Successful handshakes that resumed a session.
     pub resumed: WorkerCounter,
-    /// Came to nothing, by [`HandshakeFailure`].
+    /// Failed handshakes, by [`HandshakeFailure`].
     pub failed: [WorkerCounter; HANDSHAKE_FAILURE_LABELS.len()],
 }
 
-/// Why a handshake came to nothing.
+/// Reason why a handshake failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HandshakeFailure {
-    /// The other side left.
+    /// The peer closed the connection.
     Closed,
-    /// It took too long.
+    /// The handshake timed out.
     Timeout,
-    /// Requests line up, and it had waited for too long.
+    /// Requests are queued for admission, and the handshake had waited too long.
     Overload,
-    /// Both sides have no version, suite, group, protocol or name in common.
+    /// Both sides have no version, cipher suite, group, protocol or name in common.
     Incompatible,
-    /// The other side's certificate is missing, or is not taken.
+    /// The peer's certificate is missing or was rejected.
     Certificate,
-    /// An endpoint's certificate is for another name.
+    /// The endpoint's certificate is for another name.
     Name,
-    /// No authority that is taken has issued an endpoint's certificate.
+    /// The endpoint's certificate was not issued by a trusted authority.
     Authority,
-    /// An endpoint's certificate holds no longer, or not yet.
+    /// The endpoint's certificate has expired, or is not valid yet.
     Expired,
-    /// The other side ended it by an alert: most often it doesn't take the certificate.
+    /// The peer ended the handshake with an alert: most often it rejects the certificate.
     Alert,
-    /// The other side breaks the protocol, or speaks another one.
+    /// The peer violates the protocol, or speaks another one.
     Protocol,
 }
 
-/// The metric label of each [`HandshakeFailure`].
+/// Metric label of each [`HandshakeFailure`].
 pub(crate) const HANDSHAKE_FAILURE_LABELS: [&str; 10] = [
     "closed",
     "timeout",
@@ -179,15 +179,15 @@ pub(crate) const HANDSHAKE_FAILURE_LABELS: [&str; 10] = [
 ];
 
 impl HandshakeFailure {
-    /// The failure that a fault of a client is.
+    /// Returns the failure for a fault of a client.
     pub(crate) fn of_client(fault: &HandshakeFault) -> Self {
         let failure = Self::of_endpoint(fault.kind());
-        // Where its certificate is not taken, why is the client's business.
+        // A client certificate's problem is the client's concern, so the reasons are not distinguished.
         let is_of_certificate = matches!(failure, Self::Name | Self::Authority | Self::Expired);
         if is_of_certificate { Self::Certificate } else { failure }
     }
 
-    /// The failure that a fault of an endpoint is.
+    /// Returns the failure for a fault of an endpoint.
     pub(crate) fn of_endpoint(kind: HandshakeFaultKind) -> Self {
         match kind {
             HandshakeFaultKind::Closed => Self::Closed,
@@ -202,7 +202,7 @@ impl HandshakeFailure {
     }
 }
 
-/// A counter for each [`Fault::index`].
+/// One counter for each [`Fault::index`].
 #[derive(Debug)]
 pub struct FaultCounters([WorkerCounter; FAULT_LABELS.len()]);
 
@@ -213,134 +213,134 @@ impl Default for FaultCounters {
 }
 
 impl FaultCounters {
-    /// The counter of a fault.
+    /// Returns the counter of a fault.
     pub fn get(&self, index: usize) -> Option<&WorkerCounter> {
         self.0.get(index)
     }
 }
 
-/// What one worker counts of one rule.
+/// Counters of one rule on one worker.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 pub struct RuleSeries {
-    /// Exchanges that the rule won.
+    /// Exchanges that matched the rule.
     pub requests: WorkerCounter,
 }
 
-/// What one worker counts of one cluster.
+/// Counters of one cluster on one worker.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 pub struct ClusterSeries {
-    /// Attempts, by class of the status that the endpoint gave: 1xx to 5xx.
+    /// Attempts, by status class of the endpoint's response: 1xx to 5xx.
     pub responses: [WorkerCounter; 5],
-    /// Attempts that gave no response.
+    /// Attempts without a response.
     pub failures: WorkerCounter,
-    /// Attempts beside the first of an exchange.
+    /// Attempts after the first of an exchange.
     pub retries: WorkerCounter,
-    /// Retries that the budget refused.
+    /// Retries refused by the retry budget.
     pub retries_refused: WorkerCounter,
-    /// Attempts sent beside others that had not answered.
+    /// Hedged attempts, sent while others had not been answered.
     pub hedges: WorkerCounter,
-    /// Those of them that answered first.
+    /// Hedged attempts that were answered first.
     pub hedges_won: WorkerCounter,
-    /// Exchanges that went on at another cluster, because this one could not serve them.
+    /// Exchanges that failed over to another cluster because this one could not serve them.
     pub left: WorkerCounter,
     /// Links established.
     pub connects: WorkerCounter,
     /// Links that could not be established.
     pub connects_failed: WorkerCounter,
-    /// Handshakes of TLS with endpoints, where these are spoken to over TLS.
+    /// TLS handshakes with endpoints, if the cluster uses TLS.
     pub handshakes: HandshakeSeries,
-    /// Links of HTTP/2 established, which exchanges share.
+    /// Shared HTTP/2 links established.
     pub http2_links: WorkerCounter,
-    /// Those that ended because the endpoint broke the protocol.
+    /// HTTP/2 links that ended because the endpoint violated the protocol.
     pub http2_links_broken: WorkerCounter,
-    /// Requests sent on them.
+    /// Requests sent on HTTP/2 links.
     pub http2_requests: WorkerCounter,
-    /// Links open now.
+    /// Open links.
     pub links: Gauge,
-    /// Links that wait for an exchange now.
+    /// Idle links.
     pub links_idle: Gauge,
-    /// Endpoints left out now because they failed.
+    /// Endpoints that are currently ejected.
     pub ejected: Gauge,
-    /// Endpoints left out now because health checks find them not well.
+    /// Endpoints that health checks currently consider unhealthy.
     pub unwell: Gauge,
-    /// How long endpoints took to begin their answer.
+    /// Time from sending a request to the first byte of its response.
     pub first_byte: Histogram,
 }
 
-/// What one worker counts of itself.
+/// Counters of one worker.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 pub struct WorkerSeries {
-    /// Exchanges going on.
+    /// Exchanges in progress.
     pub exchanges: Gauge,
-    /// Bytes moved inside of the kernel.
+    /// Bytes spliced in the kernel.
     pub spliced: WorkerCounter,
-    /// Connections open.
+    /// Open connections.
     pub connections: Gauge,
-    /// Requests refused for overload.
+    /// Requests refused because of overload.
     pub shed: WorkerCounter,
-    /// Idle connections closed to make room.
+    /// Idle connections closed to make room for others.
     pub idle_closed: WorkerCounter,
-    /// Times `accept` failed, such as for lack of descriptors.
+    /// Number of times that `accept` failed, for example for lack of descriptors.
     pub accepts_failed: WorkerCounter,
-    /// Connections accepted in place of a worker that had fallen silent.
+    /// Connections accepted in place of a worker that had stalled.
     pub accepts_for_others: WorkerCounter,
-    /// Access records dropped because their target was too slow, or a service did not take them.
+    /// Access log entries dropped because their target was too slow or a service did not accept them.
     pub records_dropped: WorkerCounter,
-    /// Access records that a service has taken.
+    /// Access log entries that a service has accepted.
     pub records_sent: WorkerCounter,
-    /// Batches of access records that could not be sent, and are tried again.
+    /// Batches of access log entries that could not be sent, and are retried.
     pub record_batches_failed: WorkerCounter,
-    /// Requests or answers that the egress assert stopped.
+    /// Requests or responses stopped by the egress check.
     pub egress_stopped: WorkerCounter,
-    /// Requests routed by the plain scan as well.
+    /// Requests that were also routed by a plain scan of all rules.
     pub route_checks: WorkerCounter,
-    /// Those for which the index and the plain scan found different rules.
+    /// Requests for which the index and the plain scan found different rules.
     pub route_mismatches: WorkerCounter,
-    /// Copies of requests that were sent and answered.
+    /// Mirror copies that were sent and answered.
     pub mirrors_sent: WorkerCounter,
-    /// Copies of requests that were not answered.
+    /// Mirror copies that were not answered.
     pub mirrors_failed: WorkerCounter,
-    /// Copies of requests that were not sent: the body was too large, or too many were under way.
+    /// Mirror copies that were not sent: the body was too large, or too many were in progress.
     pub mirrors_dropped: WorkerCounter,
-    /// How late the worker's last tick came, milliseconds.
+    /// Lateness of the worker's last tick, in milliseconds.
     pub lag_ms: Gauge,
-    /// Time in which the worker could have run and other programs had the processors, microseconds.
+    /// Time in which the worker was runnable while other programs had the processors, in microseconds.
     pub processor_wait_us: WorkerCounter,
-    /// Sessions that ended by a panic.
+    /// Sessions that ended with a panic.
     pub panics: WorkerCounter,
 }
 
-/// What one worker counts of one filter.
+/// Counters of one filter on one worker.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 pub struct FilterSeries {
-    /// Times it was entered, by phase; exact.
+    /// Number of calls, by phase; exact.
     pub calls: [WorkerCounter; 8],
-    /// Time in it by phase, of one crossing in 64.
+    /// Time in the filter by phase, for one crossing in 64.
     pub nanos: [Histogram<64>; 8],
-    /// Bytes of changes it made, those of its neighbours in a crossing counted to the first of them.
+    /// Bytes of edits. Edits of neighbouring filters in one crossing count for the first of them.
     pub edit_bytes: WorkerCounter,
-    /// Times it failed, by kind.
+    /// Number of failures, by kind.
     pub faults: [WorkerCounter; FILTER_FAULT_LABELS.len()],
-    /// Exchanges that wait for it now.
+    /// Exchanges that are paused by the filter at present.
     pub paused: Gauge,
-    /// By kind, when a failure was last written to the log, on the worker's clock.
+    /// Time at which a failure was last logged, by kind, on the worker's clock.
     reported_ms: [Gauge; FILTER_FAULT_LABELS.len()],
-    /// By kind, failures since then.
+    /// Failures since then, by kind.
     unreported: [WorkerCounter; FILTER_FAULT_LABELS.len()],
 }
 
-/// The metric label of each kind of failure of a filter.
+/// Metric label of each kind of filter failure.
 pub(crate) const FILTER_FAULT_LABELS: [&str; 6] = ["fault", "edit", "timeout", "body", "memory", "cpu"];
 
-/// How often failures of one kind of a filter are written to the log by a worker, milliseconds.
+/// Minimum interval between log messages of a worker about one kind of failure of a filter, in milliseconds.
 const REPORT_EVERY_MS: u64 = 1000;
 
 impl FilterSeries {
-    /// Counts that it was entered in a phase.
+    /// Counts a call in a phase.
     #[inline]
     pub(crate) fn entered(&self, phase: Phase, nanos: Option<u32>) {
         self.calls[phase as usize].increment();
@@ -349,8 +349,8 @@ impl FilterSeries {
         }
     }
 
-    /// Counts a failure; where it is to be written to the log, answers with how many of its kind were not since the last
-    /// one.
+    /// Counts a failure. If it should be logged, returns the number of failures of its kind that were not logged since
+    /// the last one.
     pub(crate) fn failed(&self, kind: FailureKind, now_ms: u64) -> Option<u64> {
         self.faults[kind as usize].increment();
         let (last, unreported) = (&self.reported_ms[kind as usize], &self.unreported[kind as usize]);
@@ -366,30 +366,30 @@ impl FilterSeries {
     }
 }
 
-/// What the access log's thread counts.
+/// Counters of the access log's thread.
 #[derive(Debug, Default)]
 pub struct SinkSeries {
-    /// Records that the target did not take.
+    /// Entries that the target did not accept.
     pub records_lost: WorkerCounter,
 }
 
-/// What one worker counts under one plan, index by index as in the plan.
+/// Counters of one worker under one plan, indexed as in the plan.
 #[derive(Debug, Default)]
 pub struct PlanSeries {
-    /// By listener.
+    /// Indexed by listener.
     pub listeners: Vec<Arc<ListenerSeries>>,
-    /// By listener, then by the rule's index in its router.
+    /// Indexed by listener, then by rule index in its router.
     pub rules: Vec<Vec<Arc<RuleSeries>>>,
-    /// By cluster.
+    /// Indexed by cluster.
     pub clusters: Vec<Arc<ClusterSeries>>,
-    /// By cluster, what is in use of it by all workers, where that is limited.
+    /// Indexed by cluster: usage by all workers, when the cluster has limits.
     pub in_use: Vec<Option<Arc<InUse>>>,
-    /// By filter, as in the configuration.
+    /// Indexed by filter, as in the configuration.
     pub filters: Vec<Arc<FilterSeries>>,
 }
 
 impl ListenerSeries {
-    /// Counts an exchange that ended with `status`, because of `fault` if one.
+    /// Counts an exchange that ended with `status`, and its fault if there was one.
     pub fn count(&self, status: u16, fault: Option<Fault>) {
         count_status(&self.requests, status);
         if let Some(counter) = fault.and_then(|fault| self.faults.get(fault.index())) {

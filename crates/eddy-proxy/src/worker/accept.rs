@@ -1,4 +1,4 @@
-//! Takes connections from a listening socket and starts their sessions.
+//! Accepting of connections from a listening socket, and start of their sessions.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -13,26 +13,26 @@ use rustix::io::Errno;
 use crate::session::{self, ConnectionSlot};
 use crate::worker::state::{ListenerHandle, Worker, share};
 
-/// How many idle connections are closed at once when there is no room, or no descriptor, for another.
+/// Number of idle connections closed at once when there is no capacity, or no descriptor, for another one.
 const SHED_AT_ONCE: usize = 32;
-/// How long a connection has been idle when one that waits for its place displaces it, milliseconds: who has just
-/// connected gets to speak.
+/// Milliseconds that a connection must have been idle before it is closed for a waiting one, so that a new client can
+/// send its request.
 const SHED_IDLE_MS: u64 = 100;
-/// How many connections may wait to be accepted while requests are shed.
+/// Accept queue length while requests are shed.
 const BACKLOG_IN_CROWD: u32 = 32;
 
-/// Whose socket connections are taken from.
+/// Owner of the socket that connections are accepted from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AcceptSource {
-    /// The worker's own.
+    /// The worker's own socket.
     Own,
-    /// That of a worker that has fallen silent.
+    /// Socket of a worker that has stalled.
     Other,
 }
 
-/// Accepts until the task is aborted, or until the queue is empty once the worker drains.
+/// Accepts connections until the task is aborted, or until the accept queue is empty once the worker drains.
 ///
-/// While there is no room, connections wait in the kernel's queue.
+/// Without capacity, connections wait in the kernel's accept queue.
 pub(crate) async fn accept(
     worker: Rc<Worker>,
     handle: Rc<ListenerHandle>,
@@ -55,7 +55,8 @@ pub(crate) async fn accept(
             if worker.is_draining.get() {
                 return;
             }
-            // Only those who wait at the door displace others, so a full house at rest stays as it is.
+            // Idle connections are closed only when another one waits, so that a full gateway without new clients keeps
+            // its connections.
             if listener.is_awaited() {
                 make_room(&worker);
             }
@@ -95,9 +96,10 @@ pub(crate) async fn accept(
     }
 }
 
-/// The kernel's queue of connections that wait to be accepted.
+/// The kernel's accept queue of a socket.
 ///
-/// While requests are shed it is narrow: those whom nobody will serve in time are turned away where it costs least, and try again.
+/// While requests are shed it is short: connections that cannot be served in time are refused where that costs least,
+/// and clients try again.
 struct AcceptQueue<'a> {
     listener: &'a StreamListener,
     is_narrow: Cell<bool>,
@@ -105,13 +107,13 @@ struct AcceptQueue<'a> {
 
 impl<'a> AcceptQueue<'a> {
     fn new(listener: &'a StreamListener) -> Self {
-        // A process that died while it shed requests has left it narrow.
+        // A process that died while it shed requests has left the queue short.
         Self { listener, is_narrow: Cell::new(true) }
     }
 
     fn narrow(&self) {
         if !self.is_narrow.replace(true) {
-            // A queue of another length works all the same.
+            // A queue of another length works, too.
             let _ = self.listener.set_backlog(BACKLOG_IN_CROWD);
         }
     }
@@ -129,7 +131,7 @@ impl Drop for AcceptQueue<'_> {
     }
 }
 
-/// Whether there is room for another connection, or another session of datagrams.
+/// Whether there is capacity for another connection or datagram session.
 pub(crate) fn has_room(worker: &Worker, handle: &ListenerHandle) -> bool {
     let plan = worker.plan();
     let listener = handle.index.get().and_then(|index| plan.listener(index));
@@ -138,8 +140,8 @@ pub(crate) fn has_room(worker: &Worker, handle: &ListenerHandle) -> bool {
     !worker.room.is_full(plan.plan.config.limits.connections_max) && handle.connections.get() < of_listener
 }
 
-/// Closes idle connections for one that waits: the worker's own, or those of workers that have more than their share where
-/// it has less than its own.
+/// Closes idle connections for one that waits: the worker's own, or, if the worker has less than its share, those of
+/// workers that have more than theirs.
 fn make_room(worker: &Worker) {
     let is_full = worker.room.is_full(worker.plan().plan.config.limits.connections_max);
     if is_full && worker.connections.get() < fair_share(worker) {
@@ -149,19 +151,19 @@ fn make_room(worker: &Worker) {
     }
 }
 
-/// Closes idle connections where another worker asked for room and this one has more than its share.
+/// Closes idle connections when another worker has asked for capacity and this one has more than its share.
 pub(crate) fn give_room(worker: &Worker) {
     if worker.connections.get() > fair_share(worker) && worker.room.take_wanted() {
         worker.close_idle(SHED_AT_ONCE, SHED_IDLE_MS);
     }
 }
 
-/// What each worker could have if all had the same.
+/// Returns the share of each worker in the connection limit.
 fn fair_share(worker: &Worker) -> u32 {
     share(worker.room.size(worker.plan().plan.config.limits.connections_max), worker.workers)
 }
 
-/// Whether an error of a new socket will come again at once unless something is freed.
+/// Whether an error of a new socket will recur at once unless a resource is freed.
 pub(crate) fn is_shortage(error: &io::Error) -> bool {
     let shortages = [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM];
     shortages.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))

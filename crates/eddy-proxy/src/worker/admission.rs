@@ -1,4 +1,5 @@
-//! Queues requests when more of them come than a worker can serve, and sheds those that cannot be served in time.
+//! Admission queue: queues requests when more arrive than a worker can serve, and sheds those that cannot be served in
+//! time.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -10,83 +11,83 @@ use tokio::sync::Notify;
 
 use crate::worker::state::Worker;
 
-/// The requests that wait, unread, for their worker.
+/// Requests that wait unread for their worker.
 ///
-/// While the loop is in time nobody waits here and all that a request pays is one look at a flag. When it is late,
-/// sessions with something to read line up, and each round of the loop calls the oldest: every request waits equally
-/// long, and all are served as long as the queue is shorter than the delay that a request may have.
+/// While the event loop is on time, no request is queued, and each request costs one check of a flag. When the loop is
+/// late, sessions with readable data queue up, and each round of the loop admits the oldest: all requests wait equally
+/// long, and all are served as long as the queue is shorter than the maximum delay.
 ///
-/// When the oldest has waited for longer than that, or clients hang up while they wait, deadlines are missed whatever is
-/// done. From then on each round calls the newest: those that are served are served in time, and the surplus waits in the
-/// kernel's buffers, where it costs nothing, until it is too old to be of use. To refuse a request costs nearly half of
-/// what it costs to serve it: only a few of the oldest are refused a round. Once the queue has been empty for as long as
-/// the delay that a request may have, the oldest come first again. Were it sooner, each lull would begin another queue that
-/// is served too late for users who close and come back.
+/// When the oldest request has waited longer than that, or clients disconnect while they wait, deadlines are missed in
+/// any case. From then on each round admits the newest: requests that are served are served in time, and the surplus
+/// waits in the kernel's buffers, where it costs nothing, until it is too old to be useful. Refusing a request costs
+/// nearly half as much as serving it, so only a few of the oldest are refused per round. Once the queue has been empty
+/// for the maximum delay, the oldest come first again. If that happened sooner, each lull would begin another queue
+/// that is served too late for users who close and come back.
 ///
-/// Its clock stands still while other programs have the processor: their work is no overload by requests, and to refuse
+/// The queue's clock stops while other programs use the processor: that is no overload by requests, and refusing
 /// requests would not end it.
 ///
 /// # Source
 /// "Fail at Scale" (ACM Queue, 2015): adaptive last-in first-out with a bound on the delay.
 #[derive(Debug, Default)]
 pub(crate) struct AdmissionQueue {
-    /// Whether requests line up.
+    /// Whether requests are queued.
     is_queueing: Cell<bool>,
     order: Cell<AdmissionOrder>,
-    /// Time in which this worker had the processor or had nothing to do, milliseconds.
+    /// Clock of the queue: time in which this worker had the processor or was idle, in milliseconds.
     now_ms: Cell<u64>,
-    /// When somebody waited at a tick for the last time, milliseconds of that clock.
+    /// Last tick at which a request waited, in milliseconds of that clock.
     waited_ms: Cell<u64>,
-    /// Who has waited longer than this is refused, milliseconds.
+    /// Maximum delay in milliseconds; requests that have waited longer are refused.
     delay_max_ms: Cell<u64>,
-    /// By number, and so by age. Never more than the worker has connections.
+    /// Waiting requests by number, hence by age. At most as many as the worker has connections.
     waiting: RefCell<VecDeque<AdmissionWaiter>>,
     number_last: Cell<u64>,
-    /// Requests called in their turn since the last tick.
+    /// Requests admitted in their turn since the last tick.
     called: Cell<usize>,
-    /// Clients among them that had hung up.
+    /// Number of their clients that had disconnected.
     hung_up: Cell<usize>,
-    /// Whether there were more of them than a round has room for.
+    /// Whether more requests waited than one round admits.
     is_busy: Cell<bool>,
-    /// How many of the oldest may be refused until the next tick, and how many of them are left.
+    /// Number of the oldest requests that may be refused until the next tick, and the rest of that number.
     refusals: Cell<usize>,
     refusals_left: Cell<usize>,
-    /// How many of the oldest may still be called in place of one that was found to have gone.
+    /// Number of the oldest requests that may still be called in place of one whose client has disconnected.
     substitutes: Cell<usize>,
-    /// How many connections may be accepted until the next round.
+    /// Number of connections that may be accepted until the next round.
     admissions: Cell<usize>,
-    /// Told when that changes.
+    /// Notified when that number changes.
     admitted: Notify,
-    /// Told when there may be somebody to call.
+    /// Notified when there may be requests to admit.
     stirred: Notify,
 }
 
-/// Which of the waiting requests a round calls.
+/// Order in which a round admits waiting requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum AdmissionOrder {
-    /// All will be served in time.
+    /// All requests can be served in time.
     #[default]
     OldestFirst,
-    /// Not all can be served in time.
+    /// Not all requests can be served in time.
     NewestFirst,
 }
 
-/// The time from one tick of a worker to the next.
+/// Time between two ticks of a worker.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TickInterval {
-    /// Milliseconds that passed.
+    /// Milliseconds that have passed.
     pub(crate) elapsed_ms: u64,
     /// Milliseconds of these in which other programs had the processor.
     pub(crate) processor_wait_ms: u64,
 }
 
 impl TickInterval {
-    /// How much later than due the tick came, by the worker's own work.
+    /// Returns how late the tick came because of the worker's own work.
     fn own_lag_ms(self) -> u64 {
         self.elapsed_ms.saturating_sub(TICK_MS).saturating_sub(self.processor_wait_ms)
     }
 
-    /// How long the worker had the processor, or had nothing to do.
+    /// Returns the time in which the worker had the processor or was idle.
     fn own_ms(self) -> u64 {
         self.elapsed_ms - self.processor_wait_ms.min(self.elapsed_ms)
     }
@@ -99,54 +100,54 @@ struct AdmissionWaiter {
     waker: Waker,
 }
 
-/// A session's place among those that wait.
+/// A session's place in the queue.
 #[derive(Debug)]
 pub(crate) struct Ticket {
     number: u64,
     since_ms: u64,
 }
 
-/// How long a request has waited for its turn.
+/// Time that a request has waited for its turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Waited {
-    /// So short that its client will still be there.
+    /// Short enough that its client is still there.
     #[default]
     InTime,
-    /// Longer than it may.
+    /// Longer than the maximum delay.
     TooLong,
 }
 
-/// How many are called in a round.
+/// Maximum number of requests admitted per round.
 const CALLED_AT_ONCE: usize = 32;
-/// How many connections are accepted from one tick to the next while each round has enough to call.
+/// Number of connections accepted per tick while each round has enough requests to admit.
 const ADMITTED_MIN: usize = 1;
-/// How many are called for each of the oldest that is refused, while there are enough to call.
+/// Number of requests admitted for each of the oldest that is refused, while there are enough to admit.
 const CALLED_PER_REFUSAL: usize = 16;
-/// How many are refused from one tick to the next in any case.
+/// Number of requests refused per tick in any case.
 const REFUSALS_MIN: usize = 2;
-/// How many are refused at most, when there has been time to spare for many ticks.
+/// Maximum number of requests refused per tick, after many ticks with time to spare.
 const REFUSALS_MAX: usize = 1024;
-/// How many that have gone are cleared away in a round.
+/// Number of requests with disconnected clients that are removed per round.
 const CLEARED_AT_ONCE: usize = 32;
-/// How many have room to wait in without an allocation, once as many have waited.
+/// Number of waiting requests for which memory is kept, so that they wait without an allocation.
 const KEPT_ROOM_MAX: usize = 64;
-/// Requests line up when the loop is later than the delay they may have, divided by this.
+/// Requests are queued when the loop is later than the maximum delay divided by this.
 const LAG_SHARE: u64 = 10;
-/// Deadlines are missed when more than one in so many clients has hung up before its request was called.
+/// Deadlines are missed when more than one in this many clients disconnects before its request is admitted.
 const HUNG_UP_SHARE: usize = 4;
 
 impl AdmissionQueue {
-    /// Whether requests line up rather than being read.
+    /// Whether requests are queued instead of being read.
     pub(crate) fn is_queueing(&self) -> bool {
         self.is_queueing.get()
     }
 
-    /// Whether more requests come than can be served in time.
+    /// Whether more requests arrive than can be served in time.
     pub(crate) fn is_shedding(&self) -> bool {
         self.is_queueing.get() && self.order.get() == AdmissionOrder::NewestFirst
     }
 
-    /// Takes note of the time since the last tick; a `delay_max_ms` of 0 turns the queue off.
+    /// Accounts for the time since the last tick. A `delay_max_ms` of 0 turns the queue off.
     pub(crate) fn on_tick(&self, interval: TickInterval, delay_max_ms: u64) {
         self.now_ms.set(self.now_ms.get() + interval.own_ms());
         let is_off = delay_max_ms == 0;
@@ -160,7 +161,7 @@ impl AdmissionQueue {
         let mut waiting = self.waiting.borrow_mut();
         let is_empty = waiting.is_empty();
         if is_empty {
-            // Room for a few stays, so that one who waits now and then costs no memory of its own.
+            // Memory for a few is kept, so that an occasional waiting request costs no allocation.
             waiting.shrink_to(KEPT_ROOM_MAX);
         }
         drop(waiting);
@@ -192,7 +193,7 @@ impl AdmissionQueue {
         self.admissions.set(self.admissions.get().saturating_sub(1));
     }
 
-    /// Counts a client that had hung up by the time its request was called.
+    /// Counts a client that had disconnected by the time its request was admitted.
     pub(crate) fn count_hung_up(&self) {
         self.hung_up.set(self.hung_up.get() + 1);
     }
@@ -202,7 +203,7 @@ impl AdmissionQueue {
         self.admitted.notify_waiters();
     }
 
-    /// Lines up, and is ready once called.
+    /// Enters the queue; ready once admitted.
     pub(crate) fn poll_turn(&self, ticket: &mut Option<Ticket>, cx: &Context<'_>) -> Poll<Waited> {
         let now_ms = self.now_ms.get();
         let mut waiting = self.waiting.borrow_mut();
@@ -222,7 +223,7 @@ impl AdmissionQueue {
         Poll::Ready(if is_in_time { Waited::InTime } else { Waited::TooLong })
     }
 
-    /// Calls those whose turn it is in this round, and a few that have waited for too long; how many.
+    /// Admits the requests of this round, and refuses a few that have waited too long; returns how many.
     fn admit_round(&self) -> usize {
         let mut called = 0;
         while called < CALLED_AT_ONCE && self.admit_next() {
@@ -232,7 +233,7 @@ impl AdmissionQueue {
         if called == CALLED_AT_ONCE {
             self.is_busy.set(true);
         }
-        // Those who are here go first; what is left of the round is for those who are not.
+        // Requests that already wait go first; the rest of the round is for new connections.
         self.admit(CALLED_AT_ONCE - called);
         self.substitutes.set(CLEARED_AT_ONCE);
         while let Some(left) = self.refusals_left.get().checked_sub(1)
@@ -244,7 +245,7 @@ impl AdmissionQueue {
         called
     }
 
-    /// Calls one that can still be served in time.
+    /// Admits one request that can still be served in time.
     fn admit_next(&self) -> bool {
         let mut waiting = self.waiting.borrow_mut();
         if self.order.get() == AdmissionOrder::OldestFirst
@@ -265,7 +266,7 @@ impl AdmissionQueue {
         oldest.map(|oldest| oldest.waker.wake()).is_some()
     }
 
-    /// Calls another of the oldest in place of one whose client was found to have gone.
+    /// Calls another of the oldest requests in place of one whose client has disconnected.
     pub(crate) fn admit_substitute(&self) {
         if let Some(left) = self.substitutes.get().checked_sub(1)
             && self.admit_overdue()
@@ -279,12 +280,12 @@ impl AdmissionQueue {
     }
 }
 
-/// Calls, round after round of the loop, those that wait.
+/// Admits waiting requests, round after round of the event loop.
 pub(crate) async fn call(worker: Rc<Worker>) {
     loop {
         worker.admission.stirred.notified().await;
         while worker.admission.admit_round() > 0 {
-            // The loop comes back to this task when those called, and all else that was ready, have had their turn.
+            // The loop returns to this task when the admitted requests, and all other ready tasks, have had their turn.
             tokio::task::yield_now().await;
         }
     }
@@ -296,12 +297,12 @@ mod tests {
 
     const DELAY_MAX_MS: u64 = 500;
 
-    /// A tick that came so late by the worker's own work.
+    /// Returns a tick that is late by the worker's own work.
     fn late_by(lag_ms: u64) -> TickInterval {
         TickInterval { elapsed_ms: TICK_MS + lag_ms, processor_wait_ms: 0 }
     }
 
-    /// A queue that has begun to gather, as a client sees it: a ticket each.
+    /// A queue that has begun to fill, as clients see it: one ticket each.
     struct Scenario {
         queue: AdmissionQueue,
         tickets: Vec<Option<Ticket>>,
@@ -314,14 +315,14 @@ mod tests {
             Self { queue, tickets: Vec::new() }
         }
 
-        /// A queue in which deadlines are missed, and nobody waits.
+        /// Creates a scenario in which deadlines are missed and the queue is empty.
         fn shedding() -> Self {
             let scenario = Self::new();
             scenario.queue.order.set(AdmissionOrder::NewestFirst);
             scenario
         }
 
-        /// Lets time pass, without a tick.
+        /// Advances the clock without a tick.
         fn pass(&self, time_ms: u64) {
             self.queue.now_ms.set(self.queue.now_ms.get() + time_ms);
         }
@@ -338,7 +339,7 @@ mod tests {
             self.queue.poll_turn(&mut self.tickets[index], &cx)
         }
 
-        /// Who was called since the last time, and how long they had waited.
+        /// Returns the requests called since the last time, and whether they had waited too long.
         fn called(&mut self) -> Vec<(usize, Waited)> {
             let lined_up: Vec<usize> =
                 (0..self.tickets.len()).filter(|index| self.tickets[*index].is_some()).collect();
@@ -520,7 +521,7 @@ mod tests {
             if now_ms - ticked_ms >= TICK_MS {
                 scenario.queue.on_tick(late_by(now_ms - ticked_ms - TICK_MS), DELAY_MAX_MS);
                 ticked_ms = now_ms;
-                // Ticks move the clock; here they are the only ones to do so.
+                // Only ticks move the clock here.
                 assert_eq!(scenario.queue.now_ms.get(), began_ms + now_ms);
             }
             let due = spent_us * 3 / 1_000;
@@ -541,7 +542,7 @@ mod tests {
 
     #[test]
     fn clients_that_ask_again_when_answered_wait_equally_long() {
-        // 300 clients of requests that take 1 ms: each waits for the others, and nobody for longer than may be.
+        // 300 clients whose requests take 1 ms each: each waits for the others, and none longer than the maximum delay.
         let (mut scenario, mut spent_us, mut ticked_ms) = (Scenario::new(), 0_u64, 0_u64);
         let mut served = vec![0_u64; 300];
         scenario.come(served.len());
@@ -561,7 +562,7 @@ mod tests {
             }
         }
         let (least, most) = (served.iter().min().unwrap(), served.iter().max().unwrap());
-        // Within a round they come again in the order of their numbers, so that some get a little ahead.
+        // Within a round, clients return in the order of their numbers, so that some get slightly ahead.
         assert!(*least >= 15 && most - least <= 3, "{least} to {most} requests a client");
     }
 }

@@ -1,4 +1,4 @@
-//! A cluster on one worker: whom to ask, and the links to them.
+//! A cluster on one worker: endpoint selection and links.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -21,60 +21,61 @@ use crate::stats::ClusterSeries;
 use crate::worker::state::now;
 use crate::worker::uploads::UploadSlots;
 
-/// A cluster's endpoints and links as one worker has them; survives reloads that keep the cluster's name.
+/// A cluster's endpoints and links on one worker; survives reloads that keep the cluster's name.
 #[derive(Debug)]
 pub(crate) struct WorkerCluster {
     pub(crate) config: Arc<ClusterConfig>,
     pub(crate) series: Arc<ClusterSeries>,
-    /// What endpoints are shown and have to show over TLS.
+    /// TLS settings towards the endpoints.
     pub(crate) tls: Option<ClientTls>,
-    /// What is in use of it by all workers, where that is limited.
+    /// Usage by all workers, when the cluster has limits.
     in_use: Option<Arc<InUse>>,
     state: Rc<RefCell<ClusterState>>,
     pools: Rc<RefCell<LinkPools>>,
-    /// Links that exchanges share.
+    /// Links shared by exchanges.
     shared: Rc<RefCell<SharedLinks>>,
     uploads: Rc<UploadSlots>,
-    /// Of which era its new links are.
+    /// Era of new links.
     era: u32,
-    /// When an endpoint that can't be spoken to was last told of.
+    /// Time of the last log message about an endpoint that cannot be used.
     told_ms: Cell<Option<u64>>,
-    /// How many links the limit had refused when idle ones were last looked at.
+    /// Number of links refused by the limit when that was last checked for closing idle ones.
     refused_seen: Cell<u64>,
 }
 
-/// What a plan says of a cluster.
+/// Parts of a plan that concern a cluster.
 pub(crate) struct ClusterParts {
     pub(crate) config: Arc<ClusterConfig>,
     pub(crate) tls: Option<ClientTls>,
     pub(crate) series: Arc<ClusterSeries>,
-    /// What is in use of it by all workers, where that is limited.
+    /// Usage by all workers, when the cluster has limits.
     pub(crate) in_use: Option<Arc<InUse>>,
 }
 
-/// Which kept links an attempt may have.
+/// Which pooled links an attempt may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinkWanted {
-    /// Any: should it have been closed, the request is repeated.
+    /// Any: if the link turns out to be closed, the request is repeated.
     Any,
-    /// One that is seen to be open: what cannot be repeated is not entrusted to a link that may just have been closed.
+    /// A link that is seen to be open: a request that cannot be repeated is not sent on a link that may just have been
+    /// closed.
     Quiet,
-    /// None: one that was kept has turned out to be closed, and those beside it may be as well.
+    /// None: a pooled link has turned out to be closed, and the others may be closed as well.
     New,
 }
 
-/// What there is for an attempt.
+/// Link or permit obtained for an attempt.
 #[derive(Debug)]
 pub(crate) enum TakenLink {
     /// A link that was used before.
     Kept(Link),
-    /// A stream of a link that is shared.
+    /// A stream of a shared link.
     Stream(LinkStream),
-    /// A link that is being established, and will be shared.
+    /// A link that is being established and will be shared.
     Opening(Rc<Opening>),
-    /// Room for a new one.
+    /// Permit for a new link.
     Place(LinkPlace),
-    /// Room for a new one that is to be shared, if the endpoint will have it.
+    /// Permit for a new link that is shared if the endpoint agrees to HTTP/2.
     SharedPlace(LinkPlace),
 }
 
@@ -85,12 +86,12 @@ pub(crate) struct EndpointGuard {
     /// Taken by `drop` only.
     lease: Option<Lease>,
     pub(crate) address: ResolvedAddress,
-    /// Its place within the limit of requests, where there is one.
+    /// Permit of the cluster's request limit, if there is one.
     _place: Option<LimitPlace>,
 }
 
 impl WorkerCluster {
-    /// A cluster as it is first seen.
+    /// Creates the state of a new cluster.
     pub(crate) fn new(
         parts: ClusterParts,
         set: Arc<EndpointSet>,
@@ -114,18 +115,18 @@ impl WorkerCluster {
         }
     }
 
-    /// Whether requests share links here, unless an endpoint declines that.
+    /// Whether requests share links here, unless an endpoint declines HTTP/2.
     pub(crate) fn shares_links(&self) -> bool {
         match self.config.protocol {
             LinkProtocol::Http1 => false,
             LinkProtocol::Http2 => true,
-            // In the clear there is nothing to agree by.
+            // Without TLS there is no ALPN.
             LinkProtocol::Auto => self.tls.is_some(),
         }
     }
 
-    /// The same cluster under another configuration: health stays, and so do links unless endpoints have to show something
-    /// else from now on.
+    /// Returns the same cluster under another configuration. Health is kept, and so are links unless the TLS settings
+    /// have changed.
     pub(crate) fn succeed(&self, parts: ClusterParts, now_ms: u64, rng: &mut Rng) -> Self {
         self.state.borrow_mut().reconfigure(Arc::clone(&parts.config), now(now_ms), rng);
         let is_same = match (&self.tls, &parts.tls) {
@@ -154,7 +155,7 @@ impl WorkerCluster {
         }
     }
 
-    /// Takes over another set of endpoints and closes the idle links to those that have gone.
+    /// Applies another set of endpoints and closes the idle links to those that were removed.
     pub(crate) fn update(&self, set: Arc<EndpointSet>, now_ms: u64, rng: &mut Rng) {
         let gone = self.state.borrow_mut().update(set, now(now_ms), rng);
         let (mut pools, mut shared) = (self.pools.borrow_mut(), self.shared.borrow_mut());
@@ -164,22 +165,22 @@ impl WorkerCluster {
         }
     }
 
-    /// Takes over what health checks say.
+    /// Applies the results of health checks.
     pub(crate) fn set_unwell(&self, unwell: Arc<UnhealthySet>, now_ms: u64) {
         self.state.borrow_mut().set_unwell(unwell, now(now_ms));
     }
 
-    /// The health of the endpoints and the budget of retries.
+    /// Returns the health of the endpoints and the retry budget.
     pub(crate) fn state(&self) -> &RefCell<ClusterState> {
         &self.state
     }
 
-    /// What is in use of it by all workers, where that is limited.
+    /// Returns the usage by all workers, when the cluster has limits.
     pub(crate) fn in_use(&self) -> Option<&InUse> {
         self.in_use.as_deref()
     }
 
-    /// A place within a limit of the cluster; none is needed where there is no limit.
+    /// Takes a permit of a cluster limit; `None` when there is no limit.
     ///
     /// # Errors
     /// [`Fault::Limit`], which has been counted.
@@ -193,39 +194,39 @@ impl WorkerCluster {
         Ok(place)
     }
 
-    /// The same for a link, for which one that waits for an exchange is closed where there is no place.
+    /// As [`Self::take`] for a connection; when the limit is reached, closes an idle link first.
     fn take_connection(&self) -> Result<Option<LimitPlace>, Fault> {
         let kind = LimitKind::Connections;
         let (Some(in_use), Some(max)) = (&self.in_use, self.config.limits.of(kind)) else { return Ok(None) };
-        // The count is looked at again below: another worker may have been quicker.
+        // The limit is checked again below: another worker may have taken the permit.
         if in_use.now(kind) >= max && !self.pools.borrow_mut().close_one() {
             self.shared.borrow_mut().clear_idle();
         }
         self.take(kind)
     }
 
-    /// The links that an exchange has to itself, and the places of all.
+    /// Returns the links that exchanges use exclusively, and the permits of all links.
     pub(crate) fn pools(&self) -> &RefCell<LinkPools> {
         &self.pools
     }
 
-    /// The links that exchanges share.
+    /// Returns the links shared by exchanges.
     pub(crate) fn shared(&self) -> &RefCell<SharedLinks> {
         &self.shared
     }
 
-    /// The slots of requests whose bodies are still to come.
+    /// Returns the upload slots for requests with incomplete bodies.
     pub(crate) fn uploads(&self) -> &Rc<UploadSlots> {
         &self.uploads
     }
 
-    /// Closes every link that waits for an exchange.
+    /// Closes all idle links.
     pub(crate) fn clear_idle(&self) {
         self.pools.borrow_mut().clear();
         self.shared.borrow_mut().clear_idle();
     }
 
-    /// Writes to the log why a handshake came to nothing, once a second.
+    /// Logs a failed TLS handshake, at most once per second.
     pub(crate) fn tell_handshake(&self, endpoint: &ResolvedAddress, fault: &HandshakeFault, now_ms: u64) {
         if self.is_to_tell(now_ms) {
             let cluster = &self.config.name;
@@ -233,7 +234,7 @@ impl WorkerCluster {
         }
     }
 
-    /// The same of an endpoint that does not speak HTTP/2.
+    /// Logs an endpoint that does not speak HTTP/2, at most once per second.
     pub(crate) fn tell_strange(&self, endpoint: &ResolvedAddress, now_ms: u64) {
         if self.is_to_tell(now_ms) {
             let cluster = &self.config.name;
@@ -241,7 +242,7 @@ impl WorkerCluster {
         }
     }
 
-    /// The same of one that breaks the rules of it.
+    /// Logs an endpoint that violates HTTP/2, at most once per second.
     pub(crate) fn tell_broken(&self, endpoint: &ResolvedAddress, fault: Http2Fault, now_ms: u64) {
         if self.is_to_tell(now_ms) {
             let cluster = &self.config.name;
@@ -258,7 +259,8 @@ impl WorkerCluster {
         is_due
     }
 
-    /// Whether a worker was refused a link for the limit since this was last asked: what others keep idle is to be closed then.
+    /// Whether the connection limit has refused a worker since the last call: idle links of other workers are closed
+    /// then.
     fn are_connections_wanted(&self) -> bool {
         let refused = self.in_use.as_ref().map_or(0, |in_use| in_use.refused(LimitKind::Connections));
         self.refused_seen.replace(refused) != refused
@@ -269,7 +271,7 @@ impl WorkerCluster {
         self.pools.borrow_mut().close_disturbed();
     }
 
-    /// Closes links that have been idle for too long and tells the gauges what is left.
+    /// Closes links that have been idle for too long and updates the gauges.
     pub(crate) fn sweep(&self, now_ms: u64) {
         let mut pools = self.pools.borrow_mut();
         pools.sweep(&self.config.pool, now_ms);
@@ -290,14 +292,15 @@ impl WorkerCluster {
 }
 
 impl EndpointGuard {
-    /// A link to the endpoint, kept, shared or to be made.
+    /// Returns a link to the endpoint: pooled, shared, or a permit for a new one.
     ///
     /// # Errors
-    /// [`Fault::LinksExhausted`] where the endpoint has as many as it may have, [`Fault::Limit`] where the cluster has.
+    /// [`Fault::LinksExhausted`] when the endpoint has its maximum number of links, [`Fault::Limit`] when the cluster
+    /// has.
     ///
     /// # Cost
-    /// No system call for [`LinkWanted::Any`], else one for each kept link that is looked at. Linear in the links that are
-    /// shared.
+    /// No system call for [`LinkWanted::Any`], otherwise one for each pooled link that is checked. Linear in the number
+    /// of shared links.
     pub(crate) fn take_link(&self, wanted: LinkWanted, now_ms: u64) -> Result<TakenLink, Fault> {
         let cluster = &self.cluster;
         let is_shared = cluster.shares_links();
@@ -324,7 +327,8 @@ impl EndpointGuard {
             }
         }
         let place = match self.take_place() {
-            // A kept link that is not wanted makes room; it would hold up requests that wait for one, too.
+            // An unwanted pooled link is closed to free its permit; it would also hold up requests that wait for a
+            // link.
             Err(Fault::LinksExhausted)
                 if wanted == LinkWanted::New && cluster.pools.borrow_mut().at(id).close_oldest() =>
             {
@@ -335,12 +339,12 @@ impl EndpointGuard {
         Ok(if is_declined { TakenLink::Place(place) } else { TakenLink::SharedPlace(place) })
     }
 
-    /// The endpoint, as it is spoken to now.
+    /// Returns the key of the endpoint in the current era.
     pub(crate) fn key(&self) -> EndpointKey {
         EndpointKey { id: self.lease().endpoint(), era: self.cluster.era }
     }
 
-    /// Room for a new link.
+    /// Takes the permit for a new link.
     ///
     /// # Errors
     /// As [`Self::take_link`].
@@ -362,7 +366,7 @@ impl EndpointGuard {
         self.cluster.pools.borrow_mut().at(self.lease().endpoint()).queue()
     }
 
-    /// Guards `lease`, and `place` within the limit of requests; `None` when its endpoint has gone in the
+    /// Guards `lease`, and the permit `place` of the request limit; `None` when the endpoint was removed in the
     /// meantime.
     pub(crate) fn begin(
         cluster: &Rc<WorkerCluster>,
@@ -378,28 +382,28 @@ impl EndpointGuard {
         Some(Self { cluster: Rc::clone(cluster), lease: Some(lease), address, _place: place })
     }
 
-    /// What the endpoint calls itself, see [`eddy_upstream::EndpointState::own_name`].
+    /// Returns the endpoint's own name, see [`eddy_upstream::EndpointState::own_name`].
     pub(crate) fn own_name(&self) -> Option<String> {
         self.cluster.state.borrow().endpoint(self.lease().endpoint())?.own_name()
     }
 
-    /// The cluster.
+    /// Returns the cluster.
     pub(crate) fn cluster(&self) -> &Rc<WorkerCluster> {
         &self.cluster
     }
 
-    /// The lease.
+    /// Returns the lease.
     pub(crate) fn lease(&self) -> &Lease {
         self.lease.as_ref().expect("the lease is only taken when the guard is dropped")
     }
 
-    /// Tells the endpoint's health that it served.
+    /// Reports a success to the endpoint's health.
     pub(crate) fn succeeded(&self, now_ms: u64) {
         let change = self.cluster.state.borrow_mut().on_success(self.lease(), now(now_ms));
         self.tell(change);
     }
 
-    /// Tells the endpoint's health that it failed.
+    /// Reports a failure to the endpoint's health.
     pub(crate) fn failed(&self, now_ms: u64) {
         let change = self.cluster.state.borrow_mut().on_failure(self.lease(), now(now_ms));
         self.tell(change);
@@ -425,5 +429,5 @@ impl Drop for EndpointGuard {
     }
 }
 
-/// How often handshakes that fail are written to the log, milliseconds.
+/// Minimum interval between log messages about unusable endpoints, in milliseconds.
 const TELL_EVERY_MS: u64 = 1000;

@@ -16,14 +16,14 @@ use crate::worker::cluster::{EndpointGuard, LinkWanted, TakenLink, WorkerCluster
 use crate::worker::state::Worker;
 
 impl Worker {
-    /// Obtains what a request goes to the endpoint of a guard by: a link that was kept, a stream of one that is shared, or a new
-    /// link, made in the time that the cluster has for that.
+    /// Obtains the channel for a request to the endpoint of a guard: a pooled link, a stream of a shared link, or a new
+    /// link, established within the cluster's connect timeout.
     ///
     /// # Errors
-    /// [`Fault::LinksExhausted`], [`Fault::Limit`], or why there is no link, which has been counted.
+    /// [`Fault::LinksExhausted`], [`Fault::Limit`], or the reason why there is no link, which has been counted.
     ///
     /// # Cost
-    /// That of [`EndpointGuard::take_link`] where there is one.
+    /// That of [`EndpointGuard::take_link`] when it returns a link.
     pub(crate) async fn obtain(
         self: &Rc<Self>,
         guard: &EndpointGuard,
@@ -35,12 +35,12 @@ impl Worker {
             later @ (TakenLink::Place(_) | TakenLink::Opening(_) | TakenLink::SharedPlace(_)) => later,
         };
         let _pending = guard.cluster().take(LimitKind::Pending)?;
-        // In a box: most exchanges need no room for it.
+        // Boxed: most exchanges need no space for it.
         Box::pin(self.await_link(guard, wanted, taken)).await
     }
 
-    /// As [`Self::obtain`], but waits its turn where the endpoint has as many links of HTTP/1 as it may have: for as long as
-    /// the cluster lets a connection take.
+    /// As [`Self::obtain`], but queues when the endpoint has its maximum number of HTTP/1 links: for as long as the
+    /// cluster's connect timeout.
     ///
     /// # Errors
     /// As [`Self::obtain`].
@@ -55,7 +55,7 @@ impl Worker {
                 obtained => return obtained,
             }
         }
-        // In a box: most exchanges need no room for it.
+        // Boxed: most exchanges need no space for it.
         Box::pin(self.queue_for_link(guard, wanted)).await
     }
 
@@ -79,7 +79,8 @@ impl Worker {
         self.await_link(guard, wanted, taken.unwrap_or(Err(Fault::LinksExhausted))?).await
     }
 
-    /// Waits for a link that is to be established, or is; or for another one, where others have taken what it has room for.
+    /// Waits for a link that is being established or will be; for another one when other requests have used up its
+    /// capacity.
     async fn await_link(
         self: &Rc<Self>,
         guard: &EndpointGuard,
@@ -99,7 +100,7 @@ impl Worker {
         }
     }
 
-    /// Makes a link that nothing but this request goes by.
+    /// Establishes a link for the exclusive use of this request.
     ///
     /// # Errors
     /// As [`Self::obtain`].
@@ -109,7 +110,8 @@ impl Worker {
         self.open(guard, place).await.map(UpstreamChannel::Link)
     }
 
-    /// Makes a link to the endpoint of a guard in this place, in the time that the cluster has for that, and counts it.
+    /// Establishes a link to the endpoint of a guard with this permit, within the cluster's connect timeout, and counts
+    /// it.
     ///
     /// # Errors
     /// [`Fault::ConnectTimeout`], and as [`Self::connect_to`].
@@ -119,7 +121,7 @@ impl Worker {
     pub(crate) async fn open(&self, guard: &EndpointGuard, place: LinkPlace) -> Result<Link, Fault> {
         let cluster = guard.cluster();
         let connecting = self.connect_to(cluster, &guard.address, || guard.own_name());
-        // In a box: most exchanges need no room for it.
+        // Boxed: most exchanges need no space for it.
         let connected = Box::pin(timeout(cluster.config.connect_timeout, connecting)).await;
         match connected.unwrap_or(Err(Fault::ConnectTimeout)) {
             Ok(stream) => {
@@ -133,11 +135,11 @@ impl Worker {
         }
     }
 
-    /// Connects to an endpoint of a cluster, which calls itself what `own_name` says, and shakes hands where the cluster
-    /// speaks TLS. How long that may take is the caller's to say.
+    /// Connects to an endpoint of a cluster, and performs the TLS handshake if the cluster uses TLS. `own_name` returns
+    /// the endpoint's own name. The caller sets a timeout.
     ///
     /// # Errors
-    /// [`Fault::ConnectFailed`], or [`Fault::Handshake`] for an endpoint that doesn't show what is asked of it.
+    /// [`Fault::ConnectFailed`], or [`Fault::Handshake`] for an endpoint that does not meet the TLS requirements.
     ///
     /// # Cost
     /// System calls; with TLS that of [`shake_hands`].
@@ -150,17 +152,17 @@ impl Worker {
         let stream = self.reach(address).await.map_err(|_| Fault::ConnectFailed)?;
         match &cluster.tls {
             None => Ok(stream),
-            // In a box: most exchanges need no room for it.
+            // Boxed: most exchanges need no space for it.
             Some(tls) => Box::pin(self.secure(stream, tls, cluster, address, own_name())).await,
         }
     }
 
-    /// Connects; where descriptors have run out, once more after an idle connection has given its own up.
+    /// Connects; when descriptors are exhausted, closes an idle connection and tries once more.
     async fn reach(&self, address: &ResolvedAddress) -> io::Result<Stream> {
         match connect(address).await {
             Err(error) if is_out_of_descriptors(&error) => {
                 self.free_descriptors(1);
-                // The session that is told to end needs a turn for it.
+                // The session that is being closed needs a turn for it.
                 tokio::task::yield_now().await;
                 connect(address).await
             }
@@ -168,7 +170,7 @@ impl Worker {
         }
     }
 
-    /// Takes the client's part in a handshake.
+    /// Performs the client side of a TLS handshake.
     async fn secure(
         &self,
         under: Stream,
@@ -179,7 +181,7 @@ impl Worker {
     ) -> Result<Stream, Fault> {
         let series = &cluster.series.handshakes;
         match shake_hands(under, tls, own_name.as_deref()).await {
-            // It takes the handshake, and has no word for what is to be spoken inside.
+            // The handshake succeeded, but the endpoint did not negotiate HTTP/2.
             Ok(stream)
                 if cluster.config.protocol == LinkProtocol::Http2
                     && stream.facts().protocol.as_deref() != Some(b"h2") =>

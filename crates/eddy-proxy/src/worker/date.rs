@@ -1,8 +1,8 @@
-//! The `Date` field's value, formatted once a second.
+//! Value of the `Date` header, formatted once per second.
 
 use eddy_http::{DATE_BYTES, format_date};
 
-/// Remembers the formatted time of the current second.
+/// Cache of the formatted time of the current second.
 #[derive(Debug, Default)]
 pub(crate) struct DateCache {
     second: u64,
@@ -10,7 +10,7 @@ pub(crate) struct DateCache {
 }
 
 impl DateCache {
-    /// The date of a second since 1970, as in `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
+    /// Returns the date of a second since 1970, as in `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
     pub(crate) fn at(&mut self, second: u64) -> [u8; DATE_BYTES] {
         match self.date {
             Some(date) if self.second == second => date,

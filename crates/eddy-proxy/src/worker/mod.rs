@@ -1,4 +1,4 @@
-//! One core's loop: accepts connections, runs their sessions, keeps time and takes over plans.
+//! Event loop of one core: accepts connections, runs their sessions, keeps time and applies plans.
 
 mod accept;
 mod admission;

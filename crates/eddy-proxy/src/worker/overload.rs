@@ -1,70 +1,70 @@
-//! What presses on all workers alike, and the room that they share.
+//! Overload state of the gateway, and the connection limit shared by all workers.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
-/// What presses on the whole gateway, as the monitor sees it.
+/// Overload of the whole gateway, as measured by the control thread.
 #[derive(Debug, Default)]
 pub(crate) struct Pressure {
     /// Memory is above its limit.
     pub(crate) memory: AtomicBool,
-    /// The control group has used up its share of the processors.
+    /// The control group has used up its processor quota.
     pub(crate) throttled: AtomicBool,
 }
 
 impl Pressure {
-    /// Whether nothing new should be taken on.
+    /// Whether new work should be refused.
     pub(crate) fn is_high(&self) -> bool {
         self.memory.load(Relaxed)
     }
 
-    /// Whether the control group withholds the processors.
+    /// Whether the control group is throttled.
     pub(crate) fn is_throttled(&self) -> bool {
         self.throttled.load(Relaxed)
     }
 }
 
-/// The connections of all workers, which share one limit: one worker may have many while the others have few.
+/// Connections of all workers, which share one limit: one worker may have many while the others have few.
 #[derive(Debug)]
 pub(crate) struct Room {
     connections: AtomicU32,
-    /// Most connections at once, as the limit of open files allows.
+    /// Maximum number of connections that the limit of open files allows.
     descriptors_max: u32,
-    /// A worker with less than its share has a client that waits for a place.
+    /// A worker with less than its share has a client that waits to be accepted.
     is_wanted: AtomicBool,
 }
 
 impl Room {
-    /// Room for as many connections as the limit of open files allows.
+    /// Creates the counter, limited by the limit of open files.
     pub(crate) fn new(descriptors_max: u32) -> Self {
         Self { connections: AtomicU32::new(0), descriptors_max, is_wanted: AtomicBool::new(false) }
     }
 
-    /// Takes a place. Workers that do so at the same moment may exceed a limit by one each.
+    /// Counts a connection. Workers that do so at the same moment may exceed a limit by one each.
     pub(crate) fn enter(&self) {
         self.connections.fetch_add(1, Relaxed);
     }
 
-    /// Gives a place back.
+    /// Removes a connection from the count.
     pub(crate) fn leave(&self) {
         self.connections.fetch_sub(1, Relaxed);
     }
 
-    /// Most connections at once where the configuration allows `connections_max`.
+    /// Returns the maximum number of connections when the configuration allows `connections_max`.
     pub(crate) fn size(&self, connections_max: u32) -> u32 {
         connections_max.min(self.descriptors_max)
     }
 
-    /// Whether no place is left where the configuration allows `connections_max`.
+    /// Whether the maximum is reached when the configuration allows `connections_max`.
     pub(crate) fn is_full(&self, connections_max: u32) -> bool {
         self.connections.load(Relaxed) >= self.size(connections_max)
     }
 
-    /// Asks those who have more than their share to give up idle connections.
+    /// Asks workers with more than their share to close idle connections.
     pub(crate) fn want(&self) {
         self.is_wanted.store(true, Relaxed);
     }
 
-    /// Whether a worker asked for room; true once for each time.
+    /// Whether a worker has asked for capacity; true once per request.
     pub(crate) fn take_wanted(&self) -> bool {
         self.is_wanted.load(Relaxed) && self.is_wanted.swap(false, Relaxed)
     }

@@ -1,4 +1,4 @@
-//! A worker's thread: builds its loop, accepts, and carries out what the gateway tells it.
+//! Worker thread: builds its event loop, accepts connections, and carries out the gateway's commands.
 
 use std::cell::RefCell;
 use std::io;
@@ -28,59 +28,59 @@ use crate::worker::sockets::SocketTable;
 use crate::worker::state::{ListenerHandle, Worker, WorkerParts, WorkerPlan};
 use crate::worker::tick::tick;
 
-/// What a worker's thread starts with.
+/// Parameters of a worker's thread.
 pub(crate) struct Start {
     pub(crate) parts: WorkerParts,
     pub(crate) first: Apply,
     pub(crate) commands: Receiver<WorkerCommand>,
 }
 
-/// A plan to follow, and the sockets that go with it.
+/// A plan to apply, and the sockets that go with it.
 pub(crate) struct Apply {
     pub(crate) plan: Arc<GatewayPlan>,
     pub(crate) series: PlanSeries,
     pub(crate) sockets: Arc<SocketTable>,
-    /// By cluster, its endpoints now and as they change.
+    /// Endpoints of each cluster, with updates.
     pub(crate) endpoints: Vec<watch::Receiver<Arc<EndpointSet>>>,
-    /// By cluster, which of its endpoints are not well now and as they change.
+    /// Unhealthy endpoints of each cluster, with updates.
     pub(crate) unwell: Vec<watch::Receiver<Arc<UnhealthySet>>>,
-    /// Told when the plan is in force, or why it is not.
+    /// Result: whether the plan is in force.
     pub(crate) done: Sender<Result<(), ProxyError>>,
 }
 
-/// What the gateway tells a worker.
+/// Command of the gateway to a worker.
 pub(crate) enum WorkerCommand {
-    /// Follow another plan.
+    /// Apply another plan.
     Apply(Apply),
-    /// Stop accepting, announce the end of connections, and tell when the last one has ended.
+    /// Stop accepting, announce the end of connections, and report when the last one has ended.
     Drain(Sender<()>),
-    /// Close the connections that are idle.
+    /// Close idle connections.
     CloseIdle,
-    /// Hand the records collected so far to the access log, and drop the sender when it has them.
+    /// Pass the collected entries to the access log, and drop the sender when it has them.
     FlushRecords(Sender<()>),
-    /// Tell what the clusters look like from here.
+    /// Report the state of the clusters on this worker.
     Report(Sender<Vec<ClusterView>>),
     /// End the thread.
     Stop,
 }
 
-/// The state of a worker's loop beside the worker itself.
+/// State of a worker's event loop besides the worker itself.
 pub(crate) struct Loop {
     pub(crate) worker: Rc<Worker>,
     pub(crate) sockets: RefCell<Arc<SocketTable>>,
     pub(crate) handles: RefCell<Vec<Rc<ListenerHandle>>>,
-    /// Told when the last connection has ended, once a drain has begun.
+    /// Dropped when the last connection has ended, once a drain has begun.
     pub(crate) drained: RefCell<Option<Sender<()>>>,
     accepting: RefCell<Vec<AbortHandle>>,
-    /// Those of datagrams, which have no queue to be emptied.
+    /// Tasks that read datagrams, which have no accept queue to be emptied.
     taking: RefCell<Vec<AbortHandle>>,
     following: RefCell<Vec<AbortHandle>>,
 }
 
-/// Runs a worker until it is told to stop.
+/// Runs a worker until it receives the stop command.
 ///
 /// # Errors
-/// When the loop cannot be made.
+/// When the event loop cannot be created.
 pub(crate) fn run(start: Start) -> io::Result<()> {
     let runtime =
         Builder::new_current_thread().enable_io().enable_time().build_local(LocalOptions::default())?;
@@ -91,7 +91,7 @@ pub(crate) fn run(start: Start) -> io::Result<()> {
 async fn serve(start: Start) {
     let Start { parts, first, mut commands } = start;
     let mut rng = Rng::from_entropy();
-    // Not kept here: the first plan goes with its last exchange, like each that follows.
+    // Not kept here: the first plan is freed with its last exchange, like every later one.
     let plan = WorkerPlan::new(first.plan, first.series, &first.endpoints, None, &parts.idle_watch, &mut rng);
     let worker = Worker::new(parts, Rc::new(plan), rng, monotonic_ms());
     let state = Rc::new(Loop {
@@ -108,7 +108,7 @@ async fn serve(start: Start) {
     tokio::task::spawn_local(hear_filters(Rc::clone(&state.worker)));
     tokio::task::spawn_local(access::ship(Rc::clone(&state.worker)));
     tokio::task::spawn_local(admission::call(Rc::clone(&state.worker)));
-    // All links that are idle are looked at in one turn.
+    // All idle links are checked in one turn.
     tokio::task::spawn_local(unconstrained(watch_idle_links(Rc::clone(&state.worker))));
     // The gateway may have given up waiting; the plan is in force all the same.
     let _ = first.done.send(state.listen());
@@ -125,7 +125,7 @@ async fn serve(start: Start) {
     }
 }
 
-/// Closes idle upstream connections as soon as their endpoints do, until the worker's loop ends.
+/// Closes idle upstream connections as soon as their endpoints do, until the worker's event loop ends.
 async fn watch_idle_links(worker: Rc<Worker>) {
     loop {
         worker.idle_watch.notified().await;
@@ -133,7 +133,7 @@ async fn watch_idle_links(worker: Rc<Worker>) {
     }
 }
 
-/// Passes on what filters say from other threads, until the worker's loop ends.
+/// Delivers messages that filters send from other threads, until the worker's event loop ends.
 async fn hear_filters(worker: Rc<Worker>) {
     let Some(inbox) = worker.crossing.host.inbox(worker.index) else { return };
     let mut messages = Vec::new();
@@ -142,7 +142,7 @@ async fn hear_filters(worker: Rc<Worker>) {
         let mut slots = worker.crossing.slots.borrow_mut();
         for message in messages.drain(..) {
             match message {
-                // An exchange that has ended meanwhile needs it no more.
+                // An exchange that has ended in the meantime needs it no longer.
                 WorkerMessage::Resumed(resumed) => {
                     slots.deliver(resumed);
                 }
@@ -176,7 +176,7 @@ impl Loop {
             }
             WorkerCommand::Drain(done) => {
                 worker.is_draining.set(true);
-                // Those who accept take what waits, and close their sockets then.
+                // The accepting tasks take the connections that already wait, and then close their sockets.
                 worker.turned.notify_waiters();
                 self.stop_taking();
                 self.sockets.replace(Arc::default());
@@ -198,8 +198,8 @@ impl Loop {
         }
     }
 
-    /// Brings the accepting tasks in line with the plan: each listener is accepted from, sessions of those that
-    /// are gone finish.
+    /// Aligns the accepting tasks with the plan: accepts from each listener, and lets the sessions of removed listeners
+    /// finish.
     fn listen(self: &Rc<Self>) -> Result<(), ProxyError> {
         let worker = &self.worker;
         self.stop_accepting();
@@ -225,7 +225,7 @@ impl Loop {
                 result = Err(error);
             }
         }
-        // Sessions hold on to the handle of a listener that is gone; the list need not.
+        // Sessions keep the handle of a removed listener; the list need not.
         handles.retain(|handle| {
             let is_served = handle.index.get().is_some();
             if !is_served {
@@ -236,7 +236,7 @@ impl Loop {
         result
     }
 
-    /// Begins to accept what comes to a listener.
+    /// Begins to accept connections or datagrams of a listener.
     fn accept_from(&self, handle: &Rc<ListenerHandle>) -> Result<(), ProxyError> {
         let worker = &self.worker;
         let sockets = self.sockets.borrow();
@@ -249,7 +249,7 @@ impl Loop {
             self.accepting.borrow_mut().extend(tasks);
             return Ok(());
         };
-        // The sockets of before are kept: those of a worker stay the same, and sessions answer by them.
+        // The existing sockets are kept: a worker's sockets never change, and sessions send responses from them.
         let listen = || sockets.datagram_listeners(&handle.address, worker.index, worker.workers);
         let tasks = flows.sockets(listen)?.into_iter().map(|socket| {
             let task = take_datagrams(Rc::clone(worker), Rc::clone(handle), Rc::clone(flows), socket);
@@ -259,7 +259,7 @@ impl Loop {
         Ok(())
     }
 
-    /// Keeps the endpoints of each cluster, and what is known of how they are, as they are told to be.
+    /// Applies updates of each cluster's endpoints and of their health.
     fn follow_endpoints(
         &self,
         endpoints: Vec<watch::Receiver<Arc<EndpointSet>>>,

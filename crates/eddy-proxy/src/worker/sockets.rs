@@ -1,4 +1,4 @@
-//! Which listening socket belongs to which worker.
+//! Assignment of listening sockets to workers.
 
 use std::collections::HashMap;
 use std::io;
@@ -10,27 +10,27 @@ use eddy_io::{DatagramListener, StreamListener, duplicate};
 
 use crate::error::ProxyError;
 
-/// Listening sockets, by address; each has a queue of its own.
+/// Listening sockets by address; each has its own accept queue.
 ///
-/// Worker `i` of `n` accepts from the sockets `i`, `i + n`, `i + 2n` and so on, so that none is left out,
-/// however many workers there are. When there are fewer sockets than workers, they share.
+/// Worker `i` of `n` accepts from the sockets `i`, `i + n`, `i + 2n` and so on, so that every socket is served for any
+/// number of workers. When there are fewer sockets than workers, workers share sockets.
 #[derive(Debug, Default)]
 pub struct Sockets {
     /// At least one socket for each address that has any.
     pub by_address: HashMap<ListenAddress, Vec<OwnedFd>>,
 }
 
-/// The sockets that all workers of a gateway see.
+/// Listening sockets as all workers of a gateway see them.
 #[derive(Debug, Default)]
 pub(crate) struct SocketTable {
     sockets: Sockets,
 }
 
 impl SocketTable {
-    /// A table for `listeners`, with sockets from `new` and, for what is not there, from `self`.
+    /// Returns a table for `listeners`, with sockets from `new` and, where `new` has none, from `self`.
     ///
     /// # Errors
-    /// When a listener that is required has no socket or a descriptor cannot be duplicated.
+    /// When a required listener has no socket or a descriptor cannot be duplicated.
     pub(crate) fn succeed(&self, listeners: &[ListenerConfig], mut new: Sockets) -> Result<Self, ProxyError> {
         let mut sockets = Sockets::default();
         for ListenerConfig { address, is_required, .. } in listeners {
@@ -47,7 +47,8 @@ impl SocketTable {
         Ok(Self { sockets })
     }
 
-    /// The sockets of `address` that fall to worker `index` of `workers`, registered with the current loop.
+    /// Returns the sockets of `address` that are assigned to worker `index` of `workers`, registered with the current
+    /// event loop.
     ///
     /// # Errors
     /// When a descriptor cannot be duplicated or registered.
@@ -63,7 +64,7 @@ impl SocketTable {
         })
     }
 
-    /// The same of an address that datagrams come to.
+    /// As [`Self::listeners`], for an address that receives datagrams.
     ///
     /// # Errors
     /// As [`Self::listeners`].
@@ -92,7 +93,7 @@ impl SocketTable {
             .map_err(|source| ProxyError::Socket { address: address.clone(), source })
     }
 
-    /// Copies of the sockets of `address`.
+    /// Returns duplicates of the sockets of `address`.
     ///
     /// # Errors
     /// When the address has no socket or a descriptor cannot be duplicated.

@@ -1,4 +1,4 @@
-//! What one worker owns; nothing in it is shared on the path of a request.
+//! State owned by one worker; nothing in it is shared on the request path.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ use crate::worker::cluster::{ClusterParts, WorkerCluster};
 use crate::worker::date::DateCache;
 use crate::worker::overload::{Pressure, Room};
 
-/// Exchanges kept for reuse, each some kilobytes.
+/// Maximum number of exchanges kept for reuse, each some kilobytes.
 const EXCHANGES_IDLE_MAX: usize = 256;
 
 /// One worker.
@@ -40,23 +40,23 @@ pub(crate) struct Worker {
     pub(crate) pipes: Rc<PipePool>,
     pub(crate) rng: RefCell<Rng>,
     pub(crate) access: RefCell<AccessWriter>,
-    /// Records on their way to a service.
+    /// Access log entries queued for the log service.
     pub(crate) records: RecordQueue,
     pub(crate) route: RefCell<RouteScratch>,
     pub(crate) egress: RefCell<Egress>,
     pub(crate) crossing: WorkerFilterState,
     pub(crate) admission: AdmissionQueue,
-    /// Woken at each tick; for tasks that wait for room.
+    /// Notified at each tick, for tasks that wait for capacity.
     pub(crate) ticked: Notify,
-    /// Woken when a drain or another plan begins; for sessions that tell their clients of their end.
+    /// Notified when a drain begins or another plan is applied, for sessions that announce their end to clients.
     pub(crate) turned: Notify,
     /// Notified when something happens on an idle upstream connection.
     pub(crate) idle_watch: Arc<Notify>,
     pub(crate) connections: Cell<u32>,
     pub(crate) exchanges: Cell<u32>,
-    /// Copies of requests under way.
+    /// Number of mirror copies in progress.
     pub(crate) mirrors: Cell<u32>,
-    /// Whether answers announce the end of their connection and nothing new is accepted.
+    /// Whether the worker drains: responses announce the end of their connection, and nothing new is accepted.
     pub(crate) is_draining: Cell<bool>,
     plan: RefCell<Rc<WorkerPlan>>,
     dates: RefCell<DateCache>,
@@ -73,18 +73,18 @@ pub(crate) struct WorkerPlan {
     clusters_by_name: HashMap<Arc<str>, Rc<WorkerCluster>>,
 }
 
-/// A listener as its sessions know it: they outlive plans, and find their place in each new one.
+/// A listener as its sessions see it. Sessions outlive plans and look up their listener in each new one.
 #[derive(Debug)]
 pub(crate) struct ListenerHandle {
     pub(crate) address: ListenAddress,
-    /// The index in the current plan; `None` when the listener is gone.
+    /// Index in the current plan; `None` when the listener was removed.
     pub(crate) index: Cell<Option<usize>>,
     pub(crate) connections: Cell<u32>,
-    /// Whose datagrams go where, where it takes datagrams.
+    /// Datagram sessions, if the listener receives datagrams.
     pub(crate) flows: Option<Rc<Flows>>,
 }
 
-/// What a worker is made of.
+/// Parts from which a worker is created.
 pub(crate) struct WorkerParts {
     pub(crate) index: usize,
     pub(crate) workers: usize,
@@ -99,7 +99,7 @@ pub(crate) struct WorkerParts {
 }
 
 impl Worker {
-    /// A worker that follows `plan`.
+    /// Creates a worker that runs on `plan`.
     pub(crate) fn new(parts: WorkerParts, plan: Rc<WorkerPlan>, rng: Rng, now_ms: u64) -> Rc<Self> {
         Rc::new(Self {
             index: parts.index,
@@ -131,7 +131,7 @@ impl Worker {
         })
     }
 
-    /// The plan in force.
+    /// Returns the plan in force.
     pub(crate) fn plan(&self) -> Rc<WorkerPlan> {
         Rc::clone(&self.plan.borrow())
     }
@@ -141,15 +141,15 @@ impl Worker {
         self.plan.replace(plan);
     }
 
-    /// An exchange to use, as good as new.
+    /// Returns an exchange in its initial state.
     pub(crate) fn take_exchange(&self) -> Box<Exchange> {
         self.exchanges_idle.borrow_mut().pop().unwrap_or_default()
     }
 
-    /// Takes an exchange back.
+    /// Takes an exchange back for reuse.
     pub(crate) fn put_exchange(&self, mut exchange: Box<Exchange>) {
         if let Some(handle) = exchange.filtering.handle.take() {
-            // The session ended before the exchange did; nothing may reach it any more.
+            // The session ended before the exchange did; no message may reach it any more.
             self.crossing.slots.borrow_mut().close(self.crossing.host.table(), handle);
         }
         let mut idle = self.exchanges_idle.borrow_mut();
@@ -159,7 +159,7 @@ impl Worker {
         }
     }
 
-    /// The current `Date`.
+    /// Returns the current `Date`.
     pub(crate) fn date(&self) -> [u8; DATE_BYTES] {
         self.dates.borrow_mut().at(unix_seconds())
     }
@@ -170,7 +170,8 @@ impl Worker {
         self.exchanges.get() <= exchanges_max && !self.pressure.is_high()
     }
 
-    /// Gives back descriptors that can be closed without loss: all idle links, and up to `connections` idle ones.
+    /// Frees descriptors that can be closed without loss: all idle links, and up to `connections` idle downstream
+    /// connections.
     ///
     /// # Cost
     /// Linear in the connections of the worker.
@@ -181,7 +182,7 @@ impl Worker {
         self.close_idle(connections, 0);
     }
 
-    /// Closes up to `connections` that wait for nothing since `idle_ms`, those that wait longest first.
+    /// Closes up to `connections` connections that have been idle for `idle_ms`, the longest idle first.
     ///
     /// # Cost
     /// Linear in the connections of the worker.
@@ -191,7 +192,7 @@ impl Worker {
 }
 
 impl WorkerPlan {
-    /// The first plan of a worker, or the one after `previous`, whose clusters live on under the same name.
+    /// Creates a worker's first plan, or the successor of `previous`, whose clusters are carried over by name.
     pub(crate) fn new(
         plan: Arc<GatewayPlan>,
         series: PlanSeries,
@@ -227,17 +228,17 @@ impl WorkerPlan {
         Self { plan, series, clusters, clusters_by_name }
     }
 
-    /// The cluster with this name.
+    /// Returns the cluster with this name.
     pub(crate) fn cluster_named(&self, name: &str) -> Option<&Rc<WorkerCluster>> {
         self.clusters_by_name.get(name)
     }
 
-    /// The listener with this index.
+    /// Returns the listener with this index.
     pub(crate) fn listener(&self, index: usize) -> Option<&ListenerPlan> {
         self.plan.listeners.get(index)
     }
 
-    /// The chain of a listener with this index; `None` for none.
+    /// Returns a filter chain of a listener; `None` when `chain` is `None`.
     #[inline]
     pub(crate) fn chain(&self, listener: usize, chain: Option<usize>) -> Option<&FilterChain> {
         self.listener(listener)?.chains.get(chain?)
@@ -245,24 +246,24 @@ impl WorkerPlan {
 }
 
 impl ListenerHandle {
-    /// A handle with no place in a plan yet.
+    /// Creates a handle that is not part of a plan yet.
     pub(crate) fn new(address: ListenAddress) -> Self {
         let flows = matches!(address, ListenAddress::Udp(_)).then(Rc::default);
         Self { address, index: Cell::new(None), connections: Cell::new(0), flows }
     }
 }
 
-/// This worker's part of a limit of the whole gateway; at least 1.
+/// Returns one worker's share of a limit of the whole gateway; at least 1.
 pub(crate) fn share(limit: u32, workers: usize) -> u32 {
     limit.div_ceil(u32::try_from(workers).unwrap_or(u32::MAX).max(1)).max(1)
 }
 
-/// A time in whole milliseconds, as timers want it.
+/// Returns a time in whole milliseconds, as timers use it.
 pub(crate) fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Milliseconds of the worker's clock as the upstream side wants them.
+/// Converts milliseconds of the worker's clock to the type that eddy-upstream uses.
 pub(crate) fn now(now_ms: u64) -> Duration {
     Duration::from_millis(now_ms)
 }

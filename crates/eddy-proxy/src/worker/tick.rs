@@ -1,4 +1,4 @@
-//! What a worker does by the clock: its heartbeat, its timers, housekeeping, and standing in for others.
+//! Periodic work of a worker: heartbeat, timers, housekeeping, and standing in for stalled workers.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -15,20 +15,20 @@ use crate::worker::admission::TickInterval;
 use crate::worker::run::Loop;
 use crate::worker::state::{ListenerHandle, Worker, millis};
 
-/// After how long a silent worker's connections are taken over by the others, milliseconds.
+/// Milliseconds after which a stalled worker's connections are accepted by the others.
 pub(crate) const SILENT_MS: u64 = 100;
 
-/// Ticks between two sweeps of idle links and buffers: a second.
+/// Ticks between two sweeps of idle links and buffers: one second.
 const SWEEP_TICKS: u64 = 1000 / TICK_MS;
-/// Ticks between two looks at the other workers' heartbeats.
+/// Ticks between two checks of the other workers' heartbeats.
 const WATCH_TICKS: u64 = 2;
-/// Ticks after which access records are handed on, however few they are.
+/// Ticks after which access log entries are passed on, however few they are.
 const ACCESS_TICKS: u64 = 5;
 
-/// The tasks by which this worker stands in for others.
+/// Tasks by which this worker stands in for others.
 pub(crate) type StandIns = HashMap<usize, Vec<AbortHandle>>;
 
-/// Ticks until the worker's loop ends.
+/// Ticks until the worker's event loop ends.
 pub(crate) async fn tick(state: Rc<Loop>) {
     let worker = Rc::clone(&state.worker);
     let mut interval = tokio::time::interval(Duration::from_millis(TICK_MS));
@@ -63,7 +63,7 @@ pub(crate) async fn tick(state: Rc<Loop>) {
             }
         }
         if worker.is_draining.get() && worker.connections.get() == 0 {
-            // Dropped once told; the gateway counts those it has not heard of.
+            // Dropping the sender reports the end; the gateway waits until every worker has dropped its own.
             state.drained.replace(None);
         }
         if count.is_multiple_of(SWEEP_TICKS) {
@@ -77,23 +77,23 @@ pub(crate) async fn tick(state: Rc<Loop>) {
     }
 }
 
-/// Notes how much later than due a tick came.
+/// Records how late a tick came.
 fn measure(worker: &Worker, interval: TickInterval) {
     worker.series.lag_ms.set(interval.elapsed_ms.saturating_sub(TICK_MS));
     let delay_max = worker.plan().plan.config.limits.queue_delay_max;
     worker.admission.on_tick(interval, millis(delay_max));
 }
 
-/// Returns for how long other programs have had the processor since the last call, milliseconds.
+/// Returns the milliseconds for which other programs had the processor since the last call.
 ///
-/// What a throttled control group withholds is no more than what this gateway was given: it counts as the worker's own.
+/// Time withheld by a throttled control group is part of this gateway's own quota: it counts as the worker's own.
 fn take_processor_wait(worker: &Worker, wait: &mut ProcessorWait) -> u64 {
     let waited = wait.take();
     worker.series.processor_wait_us.add(u64::try_from(waited.as_micros()).unwrap_or(u64::MAX));
     if worker.pressure.is_throttled() { 0 } else { millis(waited) }
 }
 
-/// Takes over the queues of workers that have fallen silent, and gives them back when they are heard again.
+/// Takes over the accept queues of stalled workers, and returns them when their heartbeats resume.
 fn watch(state: &Rc<Loop>, stand_ins: &mut StandIns, now_ms: u64) {
     let worker = &state.worker;
     for other in (0..worker.workers).filter(|other| *other != worker.index) {
@@ -113,11 +113,11 @@ fn watch(state: &Rc<Loop>, stand_ins: &mut StandIns, now_ms: u64) {
 
 fn stand_in(state: &Rc<Loop>, other: usize) -> Vec<AbortHandle> {
     let worker = &state.worker;
-    // No warning: on a machine with more to do than cores this happens all the time, and is counted.
+    // Not a warning: on a machine with more runnable threads than cores this happens all the time, and it is counted.
     tracing::debug!(worker = other, by = worker.index, "a worker is silent; its connections are taken over");
     let table = state.sockets.borrow();
     let mut tasks = Vec::new();
-    // Datagrams wait for their worker: it has the sessions that they belong to.
+    // Datagrams wait for their own worker, which has their sessions.
     let takes_connections =
         |handle: &&Rc<ListenerHandle>| handle.index.get().is_some() && handle.flows.is_none();
     for handle in state.handles.borrow().iter().filter(takes_connections) {

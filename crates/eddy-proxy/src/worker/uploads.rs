@@ -1,6 +1,6 @@
-//! Limits how much of a cluster's capacity requests hold whose bodies have not arrived.
+//! Upload slots: a limit on the share of a cluster's capacity held by requests whose bodies have not arrived.
 //!
-//! A request whose body is still to come holds an upstream connection for as long as its client takes. So that slow clients
+//! A request with an incomplete body holds an upstream connection for as long as its client takes. So that slow clients
 //! cannot hold all of them, such requests need a slot, of which there are fewer than connections.
 
 use std::cell::Cell;
@@ -9,17 +9,17 @@ use std::rc::Rc;
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
-/// The upload slots of a cluster on one worker.
+/// Upload slots of a cluster on one worker.
 #[derive(Debug, Default)]
 pub(crate) struct UploadSlots {
     taken: Cell<u32>,
-    /// Slots that any upload may have.
+    /// Number of slots open to any upload.
     open_max: Cell<u32>,
-    /// Those slots and the ones for uploads of which a first part has arrived.
+    /// Number of slots including those reserved for uploads whose first part has arrived.
     slots_max: Cell<u32>,
     /// Requests that wait for an open slot.
     unproven: UploadQueue,
-    /// Requests of which the first part is there, and that wait for any slot.
+    /// Requests whose first part has arrived and that wait for any slot.
     proven: UploadQueue,
 }
 
@@ -30,16 +30,16 @@ struct UploadQueue {
     released: Notify,
 }
 
-/// What an upload has shown of itself.
+/// Progress of an upload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Upload {
-    /// Less than a first part of its body has arrived.
+    /// Less than the first part of its body has arrived.
     Unproven,
     /// The first part of its body has arrived.
     Proven,
 }
 
-/// A slot, given back when dropped.
+/// An upload slot, released when dropped.
 #[derive(Debug)]
 pub(crate) struct UploadSlot {
     slots: Rc<UploadSlots>,
@@ -51,7 +51,7 @@ pub(crate) struct SlotWait<'s> {
 }
 
 impl UploadSlots {
-    /// Takes a slot, if there is one, where so many requests may be under way.
+    /// Takes a slot, if one is free at a `capacity` of this many concurrent requests.
     pub(crate) fn take(self: &Rc<Self>, upload: Upload, capacity: u32) -> Option<UploadSlot> {
         self.open_max.set((capacity / 2).max(1));
         self.slots_max.set((capacity - capacity / RESERVED_PART).max(1));
@@ -62,12 +62,12 @@ impl UploadSlots {
         Some(UploadSlot { slots: Rc::clone(self) })
     }
 
-    /// Whether so many slots are taken that uploads have to prove themselves.
+    /// Whether so many slots are taken that uploads must show progress.
     pub(crate) fn is_crowded(&self) -> bool {
         self.taken.get() > self.open_max.get()
     }
 
-    /// Waits for a slot to be given back.
+    /// Waits for a slot to be released.
     pub(crate) fn wait(&self, upload: Upload) -> SlotWait<'_> {
         let waiting = match upload {
             Upload::Unproven => &self.unproven,
@@ -86,7 +86,7 @@ impl UploadSlots {
 }
 
 impl SlotWait<'_> {
-    /// Ready once a slot was given back; another may have taken it meanwhile.
+    /// Ready once a slot was released; another request may have taken it in the meantime.
     pub(crate) fn released(&self) -> Notified<'_> {
         self.waiting.released.notified()
     }
@@ -109,7 +109,7 @@ impl Drop for UploadSlot {
     fn drop(&mut self) {
         let slots = &self.slots;
         slots.taken.set(slots.taken.get() - 1);
-        // Who has a first part goes first.
+        // Requests whose first part has arrived go first.
         let queues = [(&slots.proven, Upload::Proven), (&slots.unproven, Upload::Unproven)];
         for (waiting, upload) in queues {
             if waiting.count.get() > 0 && slots.taken.get() < slots.max(upload) {
@@ -119,7 +119,7 @@ impl Drop for UploadSlot {
     }
 }
 
-/// One in so many of a cluster's connections is never held by a request whose body is still to come.
+/// One in this many connections of a cluster is never held by a request with an incomplete body.
 const RESERVED_PART: u32 = 8;
 
 #[cfg(test)]
@@ -159,7 +159,7 @@ mod tests {
         let (mut unproven, mut proven) = (Box::pin(first.released()), Box::pin(second.released()));
         assert!(!unproven.as_mut().enable() && !proven.as_mut().enable());
         more.pop();
-        // The other may not have it as long as half of them are taken.
+        // The other wait is not served while half of the slots are taken.
         proven.await;
         drop(second);
         more.clear();

@@ -14,18 +14,18 @@ use eddy_filter::{FilterLogLevel, FilterSet};
 use eddy_io::{PortSharing, SharedPage, listen_tcp};
 use eddy_proxy::{FilterHost, Gateway, Ready, Sockets};
 
-/// No test waits longer than this for anything.
+/// Timeout of every wait in a test.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// An address at which nobody listens yet. Its loopback address belongs to this call alone: at a shared one, another
-/// test could be given the port before it is used.
+/// Returns an address at which nothing listens yet. Its loopback address is unique to this call: at a shared one,
+/// another test could be given the port before it is used.
 pub(crate) fn free_address() -> SocketAddr {
     static CALLS: AtomicU8 = AtomicU8::new(1);
     let ip = Ipv4Addr::new(127, 83, 81, CALLS.fetch_add(1, Ordering::Relaxed));
     TcpListener::bind((ip, 0)).unwrap().local_addr().unwrap()
 }
 
-/// Starts an origin that answers every request of `request_bytes` with `answer`, without allocating.
+/// Starts an origin that answers every request that ends with `request_end` with `answer`, without allocating.
 pub(crate) fn start_origin(request_end: &'static [u8], answer: &'static [u8]) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -50,13 +50,13 @@ pub(crate) fn start_origin(request_end: &'static [u8], answer: &'static [u8]) ->
     address
 }
 
-/// Starts a gateway of one worker with `rest` of a configuration, in which `ORIGIN` stands for the origin.
+/// Starts a gateway with one worker and `rest` of a configuration, in which `ORIGIN` stands for the origin's address.
 pub(crate) fn start_gateway(origin: SocketAddr, rest: &str) -> (Gateway, SocketAddr) {
     let address = free_address();
     (start_with(address, config(address, origin, "", rest)), address)
 }
 
-/// The checked configuration of one worker and one listener, which has `keys` beside its address and routes.
+/// Returns a checked configuration with one worker and one listener, which has `keys` besides its address and routes.
 pub(crate) fn config(address: SocketAddr, origin: SocketAddr, keys: &str, rest: &str) -> GatewayConfig {
     let text = format!("workers: 1\nlisteners: [{{address: '{address}', routes: site, {keys}}}]\n{rest}")
         .replace("ORIGIN", &origin.to_string());
@@ -91,7 +91,7 @@ pub(crate) fn start_on(
     Gateway::start(Arc::new(config), &ready, host, sockets, Arc::new(page)).unwrap()
 }
 
-/// A socket that listens at `address`: connections wait in its queue until a gateway takes them.
+/// Returns a socket that listens at `address`: connections wait in its accept queue until a gateway accepts them.
 pub(crate) fn sockets_of(address: SocketAddr) -> Sockets {
     let mut sockets = Sockets::default();
     let socket = listen_tcp(address, 1024, PortSharing::WithOthers).unwrap();
@@ -99,7 +99,7 @@ pub(crate) fn sockets_of(address: SocketAddr) -> Sockets {
     sockets
 }
 
-/// A connection whose reads end with the test's patience.
+/// Opens a connection whose reads time out after [`PATIENCE`].
 pub(crate) fn connect(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -107,7 +107,7 @@ pub(crate) fn connect(address: SocketAddr) -> TcpStream {
     stream
 }
 
-/// Sends `request` and reads until the answer ends with `end`.
+/// Sends `request` and reads until the response ends with `end`.
 pub(crate) fn ask(stream: &mut TcpStream, request: &[u8], end: &[u8]) {
     stream.write_all(request).unwrap();
     let mut bytes = [0; 8192];
@@ -119,15 +119,16 @@ pub(crate) fn ask(stream: &mut TcpStream, request: &[u8], end: &[u8]) {
     }
 }
 
-/// What an origin does with one of its connections.
+/// Behaviour of an origin on one of its connections.
 pub(crate) type ConnectionScript = Box<dyn FnOnce(TcpStream) + Send>;
 
-/// Starts an origin that has one connection for each of `scripts`, one after the other, and a gateway before it.
+/// Starts an origin that serves one connection for each of `scripts`, one after the other, and a gateway in front of
+/// it.
 pub(crate) fn start_scripted(scripts: Vec<ConnectionScript>) -> (Gateway, SocketAddr, JoinHandle<()>) {
     start_scripted_with("", scripts)
 }
 
-/// The same with `keys` of the cluster beside its endpoints.
+/// As [`start_scripted`], with `keys` of the cluster besides its endpoints.
 pub(crate) fn start_scripted_with(
     keys: &str,
     scripts: Vec<ConnectionScript>,
@@ -149,7 +150,7 @@ pub(crate) fn start_scripted_with(
     (gateway, address, serving)
 }
 
-/// Reads until what has come ends with `end`.
+/// Reads until the received bytes end with `end`.
 #[track_caller]
 pub(crate) fn until(stream: &mut TcpStream, end: &str) -> String {
     let mut held = Vec::new();

@@ -1,14 +1,14 @@
-//! What happened, and what should not have.
+//! Record of a run, and of violations.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Begins every word.
+/// Prefix of every word.
 const MARK: &[u8] = b"(word";
-/// How long a word is, with its brackets: one that was cut is none.
+/// Length of a word with its brackets; a truncated word does not count.
 pub(crate) const WORD_BYTES: usize = 22;
-/// The word of nobody, which is in all that must come to nothing.
+/// Word that belongs to no exchange, contained in everything that must have no effect.
 pub(crate) const POISON: u64 = u64::MAX;
 
 #[derive(Default)]
@@ -26,7 +26,7 @@ struct States {
     open: usize,
 }
 
-/// What a filter keeps of an exchange.
+/// Filter state of an exchange.
 struct TrackedExchange {
     word: u64,
     filter: u64,
@@ -42,11 +42,11 @@ pub(crate) struct PlayCounts {
     pub(crate) replies: AtomicU64,
     pub(crate) ends: AtomicU64,
     pub(crate) requests: AtomicU64,
-    /// Clients that left before their answer was whole.
+    /// Clients that left before their response was complete.
     pub(crate) resets: AtomicU64,
-    /// Answers that came whole.
+    /// Complete responses.
     pub(crate) whole: AtomicU64,
-    /// Answers that were cut by the gateway.
+    /// Responses truncated by the gateway.
     pub(crate) cut: AtomicU64,
 }
 
@@ -57,18 +57,18 @@ impl PlayCounts {
     }
 }
 
-/// The word of an exchange.
+/// Returns the word of an exchange.
 pub(crate) fn word_of(number: u64) -> String {
     format!("(word{number:016x})")
 }
 
-/// The exchange whose word begins here.
+/// Returns the exchange whose word begins here.
 pub(crate) fn number_of(word: &[u8]) -> Option<u64> {
     let digits = word.get(..WORD_BYTES)?.strip_prefix(MARK)?.strip_suffix(b")")?;
     u64::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
-/// Another's word among these bytes, which may begin and end within one.
+/// Returns another exchange's word in these bytes, which may begin and end within a word.
 fn stranger(bytes: &[u8], own: u64) -> Option<u64> {
     bytes.windows(WORD_BYTES).filter_map(number_of).find(|number| *number != own)
 }
@@ -78,14 +78,14 @@ impl Book {
         self.wrong.lock().unwrap().push(what);
     }
 
-    /// Looks for words of others.
+    /// Checks for words of other exchanges.
     pub(crate) fn look(&self, whose: u64, place: &str, bytes: &[u8]) {
         if let Some(other) = stranger(bytes, whose) {
             self.complain(format!("{whose:x} sees {other:x} in {place}"));
         }
     }
 
-    /// A handle names one exchange for ever.
+    /// Checks that a handle identifies the same exchange forever.
     pub(crate) fn meet(&self, handle: u64, word: u64) {
         let known = *self.handles.lock().unwrap().entry(handle).or_insert(word);
         if known != word {
@@ -97,7 +97,7 @@ impl Book {
         self.handles.lock().unwrap().keys().copied().collect()
     }
 
-    /// A state for a filter that had none.
+    /// Creates a state for a filter that had none.
     pub(crate) fn begin_state(&self, word: u64, filter: u64) -> u64 {
         let mut states = self.states.lock().unwrap();
         states.next += 1;
@@ -107,7 +107,7 @@ impl Book {
         number
     }
 
-    /// A filter is shown its state again.
+    /// Checks a state that a filter sees again.
     pub(crate) fn see_state(&self, number: u64, word: u64, filter: u64, is_log: bool) {
         let mut states = self.states.lock().unwrap();
         let wrong = match states.known.get_mut(&number) {
@@ -128,7 +128,7 @@ impl Book {
         }
     }
 
-    /// A filter is told of an end.
+    /// Checks the reported end of a state.
     pub(crate) fn end_state(&self, number: u64, filter: u64) {
         self.tally.ends.fetch_add(1, Relaxed);
         let mut states = self.states.lock().unwrap();

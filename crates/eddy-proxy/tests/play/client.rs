@@ -1,4 +1,4 @@
-//! Clients that ask, and often leave.
+//! Clients that send requests, and often disconnect.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -12,7 +12,7 @@ use super::book::{Book, word_of};
 const CLIENTS: u64 = 12;
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Has all clients ask so often each.
+/// Runs all clients with this many requests each.
 pub(crate) fn clients(seed: u64, rounds: u64, address: SocketAddr, book: &Book) {
     std::thread::scope(|scope| {
         for client in 0..CLIENTS {
@@ -48,7 +48,7 @@ impl RandomClient<'_> {
         });
         let leaves = self.rng.below(12);
         if leaves == 0 {
-            // Amid the request, or just behind it.
+            // In the middle of the request, or just behind it.
             let part = self.rng.index(request.len() + 1);
             let _ = stream.write_all(request.as_bytes().get(..part).unwrap_or_default());
             tally.resets.fetch_add(1, Relaxed);
@@ -59,7 +59,7 @@ impl RandomClient<'_> {
             tally.resets.fetch_add(1, Relaxed);
             return;
         }
-        // Who answers early may close before everything is written.
+        // A gateway that responds early may close before everything is written.
         let _ = stream.write_all(request.as_bytes());
         let mut held = Vec::new();
         let whole = loop {
@@ -115,7 +115,7 @@ impl RandomClient<'_> {
     }
 }
 
-/// The value of a field of a head.
+/// Returns the value of a header.
 pub(crate) fn field(bytes: &[u8], name: &str) -> Option<String> {
     let head = bytes.windows(4).position(|end| end == b"\r\n\r\n").map_or(bytes, |end| &bytes[..end]);
     let text = String::from_utf8_lossy(head).into_owned();
@@ -125,7 +125,8 @@ pub(crate) fn field(bytes: &[u8], name: &str) -> Option<String> {
     })
 }
 
-/// Where the head and the whole message end; nothing where more must come, or only the connection's end tells.
+/// Returns the ends of the head and of the whole message; `None` when more must come, or only the connection's end
+/// marks it.
 pub(crate) fn whole_of(bytes: &[u8], is_response: bool) -> Option<(usize, usize)> {
     let head = bytes.windows(4).position(|end| end == b"\r\n\r\n")? + 4;
     if is_response && bytes.get(9..12) == Some(b"204") {
@@ -138,7 +139,7 @@ pub(crate) fn whole_of(bytes: &[u8], is_response: bool) -> Option<(usize, usize)
             let size = usize::from_str_radix(std::str::from_utf8(&bytes[at..at + line]).ok()?, 16).ok()?;
             at += line + 2;
             if size == 0 {
-                // Trailers end with an empty line; without any it stands here at once.
+                // Trailers end with an empty line; without trailers, it follows at once.
                 let rest = &bytes[at..];
                 let end = if rest.starts_with(b"\r\n") {
                     2

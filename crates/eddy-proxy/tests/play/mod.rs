@@ -1,4 +1,5 @@
-//! Those who take part in random orders: clients, filters, threads that resume, an origin, and a book of what they saw.
+//! Participants of the random runs: clients, filters, threads that resume, an origin, and a record of what they
+//! observed.
 
 pub(crate) mod book;
 pub(crate) mod client;

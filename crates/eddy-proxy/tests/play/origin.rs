@@ -1,4 +1,4 @@
-//! An origin that answers with the word of who asks.
+//! An origin that responds with the word of each request.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -49,7 +49,7 @@ fn serve(mut link: TcpStream, seed: u64, book: &Book) {
     }
 }
 
-/// An answer, and whether the connection ends with it.
+/// Returns a response, and whether the connection ends with it.
 fn answer(rng: &mut Rng, word: &str) -> (Vec<u8>, bool) {
     let body = word.repeat(if rng.below(8) == 0 { 3000 } else { rng.index(200) });
     let start = format!("HTTP/1.1 200 OK\r\nX-Origin: {word}\r\n");

@@ -1,4 +1,4 @@
-//! Threads that resume what has paused, in any order, too often and too late.
+//! Threads that resume paused exchanges in any order, too often and too late.
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering::Relaxed;
@@ -15,7 +15,7 @@ use super::script::RandomHook;
 
 const THREADS: u64 = 4;
 
-/// A pause that somebody has to end.
+/// A pause to be ended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PauseHandle {
     pub(crate) exchange: Handle,
@@ -34,7 +34,7 @@ pub(crate) struct PausePool {
 struct PausePoolState {
     paused: Vec<PauseHandle>,
     is_closed: bool,
-    /// Exchange and turn of what was resumed: never again.
+    /// Exchange and turn of finished pauses, which must not be resumed again.
     done: HashSet<(u64, u32)>,
 }
 
@@ -49,7 +49,7 @@ impl PausePool {
         self.arrived.notify_all();
     }
 
-    /// Any of what waits; nothing once the pool is closed and empty.
+    /// Returns a random pause; `None` once the pool is closed and empty.
     fn draw(&self, rng: &mut Rng) -> Option<PauseHandle> {
         let mut held = self.held.lock().unwrap();
         loop {
@@ -89,7 +89,7 @@ struct Resumer {
     host: Arc<FilterHost>,
     book: Arc<Book>,
     pool: Arc<PausePool>,
-    /// What was resumed.
+    /// Pauses that were resumed.
     old: Vec<PauseHandle>,
 }
 
@@ -98,7 +98,7 @@ impl Resumer {
         let pool = Arc::clone(&self.pool);
         while let Some(paused) = pool.draw(&mut self.rng) {
             if self.rng.below(32) == 0 {
-                // Forgotten: the gateway goes on without.
+                // Forgotten: the gateway goes on without it.
                 continue;
             }
             if self.resume(paused) {
@@ -114,7 +114,7 @@ impl Resumer {
         }
     }
 
-    /// Resumes; whether that was accepted. At most one of those who try may.
+    /// Resumes; returns whether that was accepted. At most one attempt per pause may be.
     fn resume(&mut self, paused: PauseHandle) -> bool {
         let mut edits = EditLog::new();
         let draw = self.rng.bits();
@@ -137,7 +137,7 @@ impl Resumer {
         is_accepted
     }
 
-    /// Resumes what was resumed before, in another's name.
+    /// Resumes a pause that was resumed before, with another exchange's word.
     fn poison(&mut self, old: PauseHandle) {
         let mut edits = EditLog::new();
         let hook = RandomHook { rng: Rng::new(1), word: word_of(POISON), phase: old.phase };

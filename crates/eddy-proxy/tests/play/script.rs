@@ -1,4 +1,4 @@
-//! Filters whose hooks draw what they say.
+//! Filters whose hooks choose their verdicts and edits at random.
 
 use std::fmt;
 use std::sync::Arc;
@@ -73,7 +73,7 @@ impl FilterLibrary for RandomLibrary {
 }
 
 impl RandomLibrary {
-    /// Looks for words of others in all that a filter is shown.
+    /// Checks everything that a filter sees for words of other exchanges.
     fn look(&self, view: &ExchangeView<'_>, word: u64, exchange: Handle) {
         self.book.meet(exchange.number(), word);
         let place = view.phase.name();
@@ -88,7 +88,7 @@ impl RandomLibrary {
     }
 }
 
-/// A hook that draws; a resume draws in the same way.
+/// A hook with random results; resumes use it, too.
 pub(crate) struct RandomHook {
     pub(crate) rng: Rng,
     pub(crate) word: String,
@@ -96,7 +96,7 @@ pub(crate) struct RandomHook {
 }
 
 impl RandomHook {
-    /// Changes of the phase, with the exchange's word in them.
+    /// Makes random edits of the phase that contain the exchange's word.
     pub(crate) fn edit(&mut self, step: u16, edits: &mut EditLog) {
         let word = self.word.as_bytes();
         let mut push = |edit: &FilterEdit<'_>| edits.push(step, edit).unwrap();
@@ -144,7 +144,7 @@ impl RandomHook {
         }
     }
 
-    /// An answer with the exchange's word.
+    /// Replies with the exchange's word.
     pub(crate) fn reply(&self, step: u16, edits: &mut EditLog) -> Verdict {
         let word = self.word.as_bytes();
         edits.push(step, &FilterEdit::ReplyField { name: b"x-reply", value: word }).unwrap();

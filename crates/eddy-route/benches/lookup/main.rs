@@ -1,8 +1,9 @@
-//! What a lookup costs, by kind and number of rules, and what building a router costs.
+//! Benchmark of lookups and router builds, by kind and number of rules.
 //!
-//! `cargo bench -p eddy-route --bench lookup -- [KIND] [COUNT] [--json FILE]`. Lookups are timed in short chunks, of which the
-//! first quartile is shown, in nanoseconds a lookup; of builds the least of several: what the work takes when little
-//! disturbs it. One path again and again is *hot*; *all* is every rule in random order, so that memory is cold.
+//! `cargo bench -p eddy-route --bench lookup -- [KIND] [COUNT] [--json FILE]`. Lookups are timed in short chunks; the
+//! result is the first quartile, in nanoseconds per lookup. Of builds it is the minimum of several. Both exclude most
+//! disturbance by other programs. *hot* repeats one path; *all* uses every rule in random order, so that memory is
+//! cold.
 
 #![expect(clippy::print_stdout, reason = "a benchmark reports on standard output")]
 
@@ -17,7 +18,7 @@ use serde::Serialize;
 
 use tables::{BenchRouteRequest, RuleTableKind, ask, table};
 
-/// What is measured.
+/// Measured tables.
 const PLAN: &[(RuleTableKind, &[usize])] = &[
     (RuleTableKind::Exact, &[10, 1_000, 10_000, 100_000]),
     (RuleTableKind::Prefix, &[10, 1_000, 10_000, 100_000]),
@@ -34,10 +35,10 @@ const PLAN: &[(RuleTableKind, &[usize])] = &[
     (RuleTableKind::RegexClass, &[100, 1_000, 10_000]),
 ];
 
-/// Everything a run found out.
+/// Results of a run.
 #[derive(Serialize)]
 struct LookupReport {
-    /// What kind of results this is.
+    /// Kind of the results.
     subject: &'static str,
     cpu: String,
     kernel: String,
@@ -45,7 +46,7 @@ struct LookupReport {
     rows: Vec<LookupRow>,
 }
 
-/// A table of rules and what it cost; times of lookups in nanoseconds.
+/// Results of one table of rules; lookup times in nanoseconds.
 #[derive(Serialize)]
 struct LookupRow {
     rules: &'static str,
@@ -143,7 +144,7 @@ fn build(tables: &[RouteTable]) -> Router {
     Router::build(tables).expect("the rules are sound")
 }
 
-/// The rules by their place in the total order.
+/// Returns the rules by their rank in the total order.
 fn by_rank(router: &Router, kind: RuleTableKind, count: usize) -> Vec<usize> {
     let mut scratch = RouteScratch::new();
     let mut numbers: Vec<usize> = (0..count).collect();
@@ -154,7 +155,7 @@ fn by_rank(router: &Router, kind: RuleTableKind, count: usize) -> Vec<usize> {
     numbers
 }
 
-/// All numbers below `count` in a random order, the same in each run.
+/// Returns all numbers below `count` in a random order, the same in each run.
 fn shuffled(count: usize) -> Vec<usize> {
     let mut numbers: Vec<usize> = (0..count).collect();
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
@@ -168,7 +169,7 @@ fn shuffled(count: usize) -> Vec<usize> {
     numbers
 }
 
-/// The time of a lookup; the rules that the requests are for are `expected`, none if it is empty.
+/// Returns the time per lookup; `expected` are the rules that the requests match, empty for none.
 fn lookup_ns(router: &Router, asks: &[BenchRouteRequest], expected: &[usize]) -> f64 {
     let mut scratch = RouteScratch::new();
     let mut look_up = |at: usize| {
@@ -176,7 +177,7 @@ fn lookup_ns(router: &Router, asks: &[BenchRouteRequest], expected: &[usize]) ->
         let found = found.map(|found| found.rule.index as usize);
         assert_eq!(found, expected.get(at).copied(), "the right rule matches");
     };
-    // Chunks so short that few are disturbed by other programs.
+    // Short chunks, so that few are disturbed by other programs.
     let mut chunks = Vec::new();
     let mut at = 0;
     while chunks.len() < CHUNKS {
@@ -203,8 +204,8 @@ fn least(rounds: usize, mut measure: impl FnMut() -> f64) -> f64 {
     (0..rounds).map(|_| measure()).fold(f64::INFINITY, f64::min)
 }
 
-/// Parts of a measurement.
+/// Chunks of a measurement.
 const CHUNKS: usize = 1_000;
 
-/// Lookups of such a part.
+/// Lookups per chunk.
 const CHUNK_LOOKUPS: u32 = 200;

@@ -1,15 +1,15 @@
-//! How much memory is held, and how much was at most.
+//! Measurement of held memory and its peak.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The system's allocator, counting.
+/// The system allocator with counters.
 struct PeakCountingAllocator;
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
 static MOST: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: every call goes to the system's allocator unchanged; the counters take no part in it.
+// SAFETY: every call is passed on to the system allocator unchanged; the counters do not affect it.
 unsafe impl GlobalAlloc for PeakCountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let held = HELD.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
@@ -28,7 +28,7 @@ unsafe impl GlobalAlloc for PeakCountingAllocator {
 #[global_allocator]
 static ALLOCATOR: PeakCountingAllocator = PeakCountingAllocator;
 
-/// What a piece of work made, and what it held: at its end, and at most.
+/// Runs `work`; returns its result, the memory held at its end, and the peak.
 pub(crate) fn measure<T>(work: impl FnOnce() -> T) -> (T, usize, usize) {
     let before = HELD.load(Ordering::Relaxed);
     MOST.store(before, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Tables of rules to measure, and for each rule a request that only it is for.
+//! Benchmark tables, and for each rule a request that matches only that rule.
 
 use std::sync::Arc;
 
@@ -8,35 +8,35 @@ use eddy_route::{
     ValueMatch, ValueTest,
 };
 
-/// What tells the rules of a table apart.
+/// Property by which the rules of a table differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RuleTableKind {
     Exact,
     Prefix,
     Template,
-    /// Of twenty rules eight exact, eight prefixes, two templates, and two prefixes that ask for a header or a method.
+    /// Of twenty rules: eight exact, eight prefixes, two templates, and two prefixes with a header or method condition.
     Mixed,
     Host,
-    /// All for `/`, by the value of a header.
+    /// All for `/`, distinguished by the value of a header.
     Header,
-    /// All for `/`, by method and header.
+    /// All for `/`, distinguished by method and header.
     Method,
-    /// All for `/`, by the value of a parameter.
+    /// All for `/`, distinguished by the value of a query parameter.
     Query,
-    /// Expressions that begin unlike.
+    /// Regular expressions with different beginnings.
     Regex,
-    /// Expressions that begin alike.
+    /// Regular expressions with the same beginning.
     RegexInner,
-    /// Expressions that only end unlike.
+    /// Regular expressions that differ only at the end.
     RegexSuffix,
-    /// Expressions that are searched for.
+    /// Unanchored regular expressions.
     Search,
-    /// Expressions that hold no text but what they begin with.
+    /// Regular expressions without literal text except the beginning.
     RegexClass,
 }
 
 impl RuleTableKind {
-    /// What the kind is called in results.
+    /// Returns the name of the kind in results.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Exact => "exact",
@@ -56,12 +56,12 @@ impl RuleTableKind {
     }
 }
 
-/// A request as text.
+/// A request in text form.
 pub(crate) struct BenchRouteRequest {
     host: String,
     path: String,
     query: String,
-    /// The bytes of the fields, and where each lies.
+    /// Bytes of the fields and their positions.
     bytes: Vec<u8>,
     fields: [Field; 3],
 }
@@ -80,7 +80,7 @@ impl BenchRouteRequest {
     }
 }
 
-/// A table of so many rules.
+/// Creates a table of `count` rules.
 pub(crate) fn table(kind: RuleTableKind, count: usize) -> RouteTable {
     let rules = (0..count).map(|number| rule(kind, number)).collect();
     RouteTable { rules, ..RouteTable::new("bench", Dialect::Eddy) }
@@ -131,7 +131,7 @@ fn rule(kind: RuleTableKind, number: usize) -> Rule {
             });
         }
         RuleTableKind::RegexClass => {
-            // A number in digits, each of which a class of one digit and one letter stands for.
+            // A number in digits, each replaced by a class of the digit and one letter.
             let digits = number.to_string();
             let classes: String = digits
                 .bytes()
@@ -143,7 +143,7 @@ fn rule(kind: RuleTableKind, number: usize) -> Rule {
     rule
 }
 
-/// The request for the rule of this number; for a number beyond those of the table, one that no rule is for.
+/// Returns the request for the rule with this number; with a number beyond the table, a request that matches no rule.
 pub(crate) fn ask(kind: RuleTableKind, number: usize) -> BenchRouteRequest {
     let place = place(number);
     let mut ask = BenchRouteRequest {
@@ -184,7 +184,7 @@ pub(crate) fn ask(kind: RuleTableKind, number: usize) -> BenchRouteRequest {
     ask
 }
 
-/// Some 35 bytes of path.
+/// Returns a path of about 35 bytes.
 fn place(number: usize) -> String {
     format!("/api/v1/service-{}/resource-{number}", number % 97)
 }

@@ -1,4 +1,4 @@
-//! Conditions on fields and parameters of the query.
+//! Conditions on headers, cookies and query parameters.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::compile::rule::RuleMatchContext;
 use crate::error::RouteProblem;
 use crate::rule::{Missing, QueryForm, ValueMatch, ValueTest};
 
-/// A condition on the values of one name.
+/// A condition on the values with one name.
 #[derive(Debug)]
 pub(crate) struct CompiledCondition {
     pub(crate) source: ConditionSource,
@@ -20,22 +20,22 @@ pub(crate) struct CompiledCondition {
     pub(crate) missing: Missing,
 }
 
-/// Where the values of a condition come from.
+/// Source of the values of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ConditionSource {
-    /// The request's fields; the id spares comparing well-known names.
+    /// Header fields; the ID avoids name comparisons for well-known names.
     Header(FieldId),
-    /// The parameters of the query, decoded.
+    /// Query parameters, decoded.
     Query,
-    /// The parameters of the query as they were sent.
+    /// Query parameters as sent.
     RawQuery,
-    /// A part of the request that is no field.
+    /// A part of the request that is not a field.
     Part(RequestPart),
-    /// The first cookie of the name.
+    /// The first cookie with the name.
     Cookie,
 }
 
-/// A part of a request that conditions may name like a field.
+/// Part of a request that conditions can address like a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum RequestPart {
     Method,
@@ -44,7 +44,7 @@ pub(crate) enum RequestPart {
     Scheme,
 }
 
-/// What a value must be like.
+/// Test of a value.
 #[derive(Debug, PartialEq)]
 pub(crate) enum CompiledTest {
     Present,
@@ -54,13 +54,13 @@ pub(crate) enum CompiledTest {
     Suffix(Box<str>),
     Contains(Box<str>),
     Regex(Box<Pattern>),
-    /// A test for a text, in any case of ASCII letters.
+    /// Test of a text, ignoring the case of ASCII letters.
     Caseless(Box<TextTest>),
-    /// A whole number, at least the first and less than the second.
+    /// Whole number, at least the first and less than the second bound.
     Range(i64, i64),
 }
 
-/// A test for a text in any case; the text is in lower case.
+/// Test of a text, ignoring case; the stored text is in lower case.
 #[derive(Debug, PartialEq)]
 pub(crate) enum TextTest {
     Exact(Box<str>),
@@ -105,32 +105,32 @@ impl CompiledCondition {
         Ok(Self { source, name, test, is_inverted: spec.is_inverted, missing: spec.missing })
     }
 
-    /// Whether the request passes.
+    /// Whether the request passes the condition.
     pub(crate) fn holds(&self, probe: &mut RuleMatchContext<'_>) -> bool {
         if !self.is_plain() {
             return self.holds_specially(probe);
         }
         let is_met = self.is_met(probe);
-        // Of `Absent`, any value at all is the failure.
+        // For `Absent`, any value is a failure.
         is_met != matches!(self.test, CompiledTest::Absent)
     }
 
-    /// Whether the condition is a test alone: neither inverted, nor one that passes without a value but `Absent`.
+    /// Whether the condition is a test alone: not inverted, and without special treatment of missing values.
     pub(crate) fn is_plain(&self) -> bool {
         !self.is_inverted && self.missing == Missing::Fails
     }
 
-    /// Whether there is never more than one value.
+    /// Whether there is at most one value.
     pub(crate) fn is_single(&self) -> bool {
         !matches!(self.source, ConditionSource::Header(_))
     }
 
-    /// Whether a request passes that has this value and no other.
+    /// Whether a request with this single value passes.
     pub(crate) fn holds_for(&self, value: &[u8], scratch: &mut PatternScratch) -> bool {
         self.test != CompiledTest::Absent && self.test.passes(value, scratch) != self.is_inverted
     }
 
-    /// Whether a request passes that has no value.
+    /// Whether a request without a value passes.
     pub(crate) fn holds_without(&self, scratch: &mut PatternScratch) -> bool {
         match (&self.test, self.missing) {
             (CompiledTest::Absent, _) | (_, Missing::Passes) => true,
@@ -186,12 +186,12 @@ impl CompiledCondition {
         }
     }
 
-    /// Whether a field of an unknown name is the one.
+    /// Whether a field with an unknown name has the name of the condition.
     fn is_for(&self, field: &FieldRef<'_>) -> bool {
         field.id == FieldId::Other && field.name.eq_ignore_ascii_case(self.name.as_bytes())
     }
 
-    /// The exact value that is asked for, if one is.
+    /// Returns the exact value that is required, if any.
     pub(crate) fn exact_value(&self) -> Option<&str> {
         if let (CompiledTest::Exact(value), true) = (&self.test, self.is_plain()) {
             Some(value)
@@ -200,7 +200,7 @@ impl CompiledCondition {
         }
     }
 
-    /// What was sent instead, for people: each value, or `none`.
+    /// Returns the values of the request in readable form, or `none`.
     pub(crate) fn show_got(&self, probe: &RuleMatchContext<'_>) -> String {
         let shown: Vec<String> = match self.source {
             ConditionSource::Query => {
@@ -220,7 +220,7 @@ impl CompiledCondition {
         if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }
     }
 
-    /// `header`, `cookie` or `query parameter`, for people.
+    /// Returns `header`, `cookie` or `query parameter`, for explanations.
     pub(crate) fn kind(&self) -> &'static str {
         match self.source {
             ConditionSource::Header(_) | ConditionSource::Part(_) => "header",
@@ -246,7 +246,7 @@ impl CompiledTest {
         })
     }
 
-    /// The same in any case of ASCII letters, where the test is for a text.
+    /// Builds the variant of a text test that ignores the case of ASCII letters.
     fn caseless(test: &ValueTest) -> Result<Self, RouteProblem> {
         let folded = |text: &str| text.to_ascii_lowercase().into_boxed_str();
         let caseless = match test {
@@ -261,7 +261,7 @@ impl CompiledTest {
         Ok(Self::Caseless(Box::new(caseless)))
     }
 
-    /// Whether a value that is there passes; for `Absent` the answer is about the opposite.
+    /// Whether an existing value passes; for `Absent` the result is about the opposite.
     pub(crate) fn passes(&self, value: &[u8], scratch: &mut PatternScratch) -> bool {
         match self {
             Self::Present | Self::Absent => true,
@@ -327,7 +327,7 @@ impl fmt::Display for CompiledTest {
 }
 
 impl CompiledCondition {
-    /// What is wanted, for people.
+    /// Returns the requirement in readable form.
     pub(crate) fn wanted(&self) -> String {
         let not = if self.is_inverted { "not " } else { "" };
         let missing = match self.missing {
@@ -346,10 +346,10 @@ impl fmt::Display for CompiledCondition {
     }
 }
 
-/// What stands before the name of a cookie where a field's name could stand.
+/// Prefix of a cookie name in place of a field name.
 const COOKIE: &str = "cookie:";
 
-/// The value of the first parameter of this name, as it was sent.
+/// Returns the value of the first parameter with this name, as sent.
 pub(crate) fn first_raw<'q>(query: &'q [u8], name: &[u8]) -> Option<&'q [u8]> {
     query.split(|byte| *byte == b'&').find_map(|part| {
         let rest = part.strip_prefix(name)?;
@@ -357,18 +357,18 @@ pub(crate) fn first_raw<'q>(query: &'q [u8], name: &[u8]) -> Option<&'q [u8]> {
     })
 }
 
-/// A whole number in decimal, maybe with a sign.
+/// Parses a whole decimal number with an optional sign.
 fn whole_number(value: &[u8]) -> Option<i64> {
     std::str::from_utf8(value).ok()?.trim_ascii().parse().ok()
 }
 
-/// Whether a method or a field's name is a token, RFC 9110 §5.6.2.
+/// Whether a method or field name is a token, RFC 9110 §5.6.2.
 pub(crate) fn is_token(text: &str) -> bool {
     let is_token_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !text.is_empty() && text.bytes().all(is_token_byte)
 }
 
-/// A value of a request in quotes, whatever its bytes.
+/// Returns a value of a request in quotes, with any bytes escaped.
 fn show_value(value: &[u8]) -> String {
     format!("\"{}\"", value.escape_ascii())
 }

@@ -2,10 +2,10 @@
 
 use eddy_http::{FieldId, Fields};
 
-/// The value of the first cookie of this name, without the quotation marks that it may have.
+/// Returns the value of the first cookie with this name, without optional quotation marks.
 ///
 /// # Spec
-/// RFC 6265 §5.4: pairs with `;` between them. Spaces before a name do not belong to it.
+/// RFC 6265 §5.4: pairs separated by `;`. Spaces before a name are not part of it.
 pub(crate) fn first_cookie<'a>(fields: Fields<'a>, name: &[u8]) -> Option<&'a [u8]> {
     fields.all(FieldId::Cookie).flat_map(|line| line.split(|byte| *byte == b';')).find_map(|pair| {
         let equals = memchr::memchr(b'=', pair)?;

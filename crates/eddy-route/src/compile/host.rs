@@ -1,4 +1,4 @@
-//! Hosts that rules serve, in one spelling and in order of how specific they are.
+//! Host patterns of rules in a canonical form, ordered by specificity.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -7,23 +7,23 @@ use crate::error::RouteProblem;
 use crate::request::RouteRequest;
 use crate::rule::{HostForm, HostPattern};
 
-/// A host pattern in its one spelling; the derived order means nothing but sameness.
+/// A host pattern in canonical form; its derived traits are for equality only.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum HostKey {
     /// A host in lower case.
     Exact(Box<str>),
-    /// What the host ends in, at least one byte before it: `.example.com`.
+    /// End of the host, with at least one byte before it: `.example.com`.
     Suffix(Box<str>),
-    /// The same, one label before it.
+    /// End of the host, with exactly one label before it.
     OneLabel(Box<str>),
-    /// What the host begins with, at least one byte behind it: `www.example.`.
+    /// Beginning of the host, with at least one byte after it: `www.example.`.
     Prefix(Box<str>),
-    /// Every host.
+    /// Any host.
     Any,
 }
 
 impl HostKey {
-    /// The key of a pattern; where hosts keep port and dot, they may hold any bytes that an authority may.
+    /// Returns the key of a pattern; where hosts keep port and dot, it may contain any bytes of an authority.
     pub(crate) fn check(pattern: &HostPattern, form: HostForm) -> Result<Self, RouteProblem> {
         let (written, name) = match pattern {
             HostPattern::Any => return Ok(Self::Any),
@@ -52,7 +52,7 @@ impl HostKey {
         })
     }
 
-    /// Whether a folded host (see [`HostForm::fold`]) is served.
+    /// Whether a folded host (see [`HostForm::fold`]) matches.
     pub(crate) fn matches(&self, host: &[u8]) -> bool {
         match self {
             Self::Exact(exact) => host == exact.as_bytes(),
@@ -66,7 +66,7 @@ impl HostKey {
         }
     }
 
-    /// More specific hosts first: exact ones, then longer suffixes, then longer prefixes, then any.
+    /// Orders more specific hosts first: exact ones, then longer suffixes, then longer prefixes, then any host.
     pub(crate) fn compare(&self, other: &Self) -> Ordering {
         let length = |key: &Self| if key.class() == 0 { 0 } else { key.text().len() };
         let is_wide = |key: &Self| matches!(key, Self::Suffix(_));
@@ -85,7 +85,7 @@ impl HostKey {
         }
     }
 
-    /// The bytes that hosts hold.
+    /// Returns the literal text of the pattern.
     pub(crate) fn text(&self) -> &str {
         match self {
             Self::Exact(text) | Self::Suffix(text) | Self::OneLabel(text) | Self::Prefix(text) => text,
@@ -107,8 +107,8 @@ impl fmt::Display for HostKey {
 }
 
 impl HostForm {
-    /// What of a request's authority hosts of this form are compared with: in lower case, and without what the form leaves
-    /// out. Nearly all hosts come so and are not copied.
+    /// Returns the part of a request's authority that hosts of this form are compared with: in lower case, and without
+    /// the parts that the form ignores. Nearly all hosts are in this form already and are not copied.
     pub(crate) fn fold<'h>(self, request: &RouteRequest<'h>, scratch: &'h mut Vec<u8>) -> &'h [u8] {
         let host = request.host;
         let port =
@@ -127,7 +127,7 @@ impl HostForm {
     }
 }
 
-/// What keeps a folded name from being a host name, an IPv4 address or an IPv6 address in brackets.
+/// Returns why a folded name is not a host name, an IPv4 address or an IPv6 address in brackets.
 fn host_fault(name: &str) -> Option<&'static str> {
     if name.is_empty() {
         return Some("it is empty");
@@ -155,7 +155,7 @@ fn host_fault(name: &str) -> Option<&'static str> {
     None
 }
 
-/// What keeps a folded text from being a part of an authority.
+/// Returns why a folded text is not part of an authority.
 fn authority_fault(text: &str) -> Option<&'static str> {
     if text.is_empty() {
         return Some("it is empty");
@@ -167,8 +167,8 @@ fn authority_fault(text: &str) -> Option<&'static str> {
     (!is_sound).then_some("it has bytes that no host name has")
 }
 
-/// Longest part of an authority; requests have shorter ones.
+/// Maximum length of a part of an authority; requests have shorter ones.
 const AUTHORITY_BYTES_MAX: usize = 1024;
 
-/// Longest host name, RFC 1035 §2.3.4.
+/// Maximum length of a host name, RFC 1035 §2.3.4.
 const HOST_BYTES_MAX: usize = 253;

@@ -1,4 +1,4 @@
-//! What the rules of a router share while they are compiled: each expression is compiled once, however many rules have it.
+//! Cache of compiled regular expressions: each is compiled once, however many rules of a router use it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,14 +7,14 @@ use crate::compile::pattern::{Groups, Pattern, RegexMatchMode};
 use crate::error::RouteProblem;
 use crate::rule::PathForm;
 
-/// The expressions of paths so far, and how the table in hand reads requests.
+/// The path expressions compiled so far, and the path form of the current table.
 #[derive(Debug, Default)]
 pub(crate) struct PatternCache {
     pub(crate) form: PathForm,
     patterns: HashMap<PatternCacheKey, Arc<Pattern>>,
 }
 
-/// What a pattern is compiled from.
+/// Input of the compilation of a pattern.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct PatternCacheKey {
     text: Box<str>,
@@ -23,7 +23,7 @@ struct PatternCacheKey {
 }
 
 impl PatternCache {
-    /// The pattern of an expression.
+    /// Returns the pattern of an expression, compiling it if it is new.
     pub(crate) fn pattern(
         &mut self,
         text: &str,

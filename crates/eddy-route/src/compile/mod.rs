@@ -1,4 +1,4 @@
-//! Rules made ready: checked text becomes matchers, each with a plain way to ask whether a request passes.
+//! Compilation of rules: checked text becomes matchers that can be evaluated on a request.
 
 mod condition;
 mod cookie;

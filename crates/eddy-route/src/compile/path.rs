@@ -1,4 +1,4 @@
-//! Paths that rules serve.
+//! Path matchers of rules.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,46 +10,46 @@ use crate::error::RouteProblem;
 use crate::normalise::{self, Normal, PathFault};
 use crate::rule::{CaselessPath, PathForm, PathPattern, PathSearch};
 
-/// A path pattern, its text in the form that the dialect's requests have.
+/// A compiled path pattern, its text in the form of the paths that the dialect compares.
 #[derive(Debug)]
 pub(crate) enum PathMatcher {
     Any,
     Exact(Box<str>),
-    /// The prefix without one final `/`: what follows it in a path is nothing or a `/`.
+    /// Prefix without a final `/`: the rest of the path is empty or begins with `/`.
     Prefix(Box<str>),
-    /// What follows it may be anything.
+    /// Prefix with any rest.
     BytePrefix(Box<str>),
-    /// A path in any case of ASCII letters.
+    /// Path, ignoring the case of ASCII letters.
     Caseless(Caseless),
     Template(CompiledPathTemplate),
     Regex(Expression),
 }
 
-/// A path in any case of ASCII letters.
+/// A path pattern that ignores the case of ASCII letters.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Caseless {
-    /// The text in lower case, of a prefix by segment without one final `/`.
+    /// Text in lower case; of a prefix by segment, without a final `/`.
     pub(crate) text: Box<str>,
     pub(crate) reach: Reach,
 }
 
-/// Which paths that begin with a text are meant.
+/// Extent of the paths that begin with a text and match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// The one that ends there.
+    /// The path that ends there.
     Exact,
-    /// Those that end there or go on with `/`.
+    /// Paths that end there or continue with `/`.
     Prefix,
-    /// All.
+    /// All paths.
     Below,
 }
 
 /// A regular expression for paths.
 #[derive(Debug)]
 pub(crate) struct Expression {
-    /// Shared by all rules that are written alike.
+    /// Shared by all rules with the same expression.
     pub(crate) pattern: Arc<Pattern>,
-    /// What the path begins with besides, byte by byte.
+    /// Additional literal prefix of the path, compared byte by byte.
     pub(crate) below: Box<str>,
 }
 
@@ -91,7 +91,7 @@ impl PathMatcher {
         })
     }
 
-    /// Whether a normalised path is served.
+    /// Whether a normalised path matches.
     pub(crate) fn matches(&self, path: &[u8], scratch: &mut PatternScratch) -> bool {
         match self {
             Self::Any => true,
@@ -134,13 +134,13 @@ impl Caseless {
 }
 
 impl Expression {
-    /// What every path begins with that is served.
+    /// Returns the common literal prefix of all matching paths.
     pub(crate) fn prefix(&self) -> &[u8] {
         let (literal, below) = (self.pattern.prefix(), self.below.as_bytes());
         if literal.starts_with(below) { literal } else { below }
     }
 
-    /// The pattern that says all of the paths that are served; `None` if it says less.
+    /// Returns the pattern if it alone determines the matching paths; `None` if there is a further condition.
     pub(crate) fn whole(&self) -> Option<&Pattern> {
         (self.below.is_empty() || self.pattern.prefix().starts_with(self.below.as_bytes()))
             .then_some(&*self.pattern)
@@ -148,7 +148,7 @@ impl Expression {
 }
 
 impl PartialEq for Expression {
-    /// Whether two are written alike.
+    /// Whether both have the same text.
     fn eq(&self, other: &Self) -> bool {
         let (a, b) = (&self.pattern, &other.pattern);
         a.text() == b.text() && a.form() == b.form() && self.below == other.below
@@ -188,7 +188,7 @@ impl fmt::Display for Expression {
     }
 }
 
-/// A path that a rule names, in the form that requests have when a table's rules see them.
+/// Returns a path of a rule in the form of the request paths that a table's rules are compared with.
 pub(crate) fn path_text(path: &str, form: PathForm) -> Result<String, RouteProblem> {
     let mut out = Vec::new();
     let normal = match form {
@@ -199,13 +199,13 @@ pub(crate) fn path_text(path: &str, form: PathForm) -> Result<String, RouteProbl
     };
     match normal {
         Ok(Normal::AsIs) => Ok(path.to_owned()),
-        // Invariant: the normaliser refuses what is not ASCII and writes nothing else.
+        // Invariant: the normaliser rejects what is not ASCII and writes nothing else.
         Ok(Normal::Changed) => Ok(String::from_utf8_lossy(&out).into_owned()),
         Err(fault) => Err(RouteProblem::Path { path: path.to_owned(), fault }),
     }
 }
 
-/// Leaves out what follows a `;` in each segment of a path; `out` is cleared and written.
+/// Removes the part after `;` from each segment of a path; `out` is cleared and written.
 pub(crate) fn strip_parameters(path: &[u8], out: &mut Vec<u8>) {
     out.clear();
     for (at, segment) in path.split(|byte| *byte == b'/').enumerate() {

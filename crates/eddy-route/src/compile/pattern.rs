@@ -1,4 +1,4 @@
-//! Regular expressions that match a value as a whole or somewhere, within bounds of memory and time.
+//! Regular expressions that match a whole value or a part of it, within bounds of memory and time.
 
 use std::fmt;
 use std::ops::Range;
@@ -14,47 +14,47 @@ use regex_syntax::hir::{Dot, Hir, HirKind, Look, Repetition};
 
 use crate::error::RouteProblem;
 
-/// A regular expression, compiled. It is immutable and searched without locks.
+/// A compiled regular expression; immutable and searched without locks.
 ///
-/// Nearly all are small automata that read each byte once; those whose automaton would be large are simulated, which
-/// costs the length of the value times the (bounded) size of the expression.
+/// Nearly all are small automata that read each byte once. An expression whose automaton would be large is simulated;
+/// the cost is the length of the value times the (bounded) size of the expression.
 pub(crate) struct Pattern {
     text: Box<str>,
     form: RegexMatchMode,
-    /// What every value begins with that the expression matches.
+    /// Common literal prefix of all matching values.
     prefix: Box<[u8]>,
-    /// What every such value ends in; it spares most searches of expressions such as `.*[.]php`.
+    /// Common literal suffix of all matching values; avoids most searches of expressions such as `.*[.]php`.
     suffix: Box<[u8]>,
     automaton: Option<dense::DFA<Vec<u32>>>,
-    /// The automaton's state behind the prefix, which is compared as a whole.
+    /// State of the automaton after the prefix, which is compared as a whole.
     behind_prefix: Option<StateID>,
-    /// There if the automaton is not, or if captures are wanted.
+    /// Present if there is no automaton, or if captures are wanted.
     machine: Option<PikeVM>,
 }
 
-/// How an expression is meant.
+/// Matching mode of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum RegexMatchMode {
-    /// It matches the value as a whole.
+    /// Matches the whole value.
     Whole,
-    /// It matches somewhere in the value.
+    /// Matches anywhere in the value.
     Somewhere,
-    /// It matches somewhere in the value, and the case of ASCII letters does not count.
+    /// Matches anywhere in the value, ignoring the case of ASCII letters.
     SomewhereCaseless,
 }
 
-/// Whether the groups of an expression are wanted, or only whether it matches.
+/// Whether the capture groups of an expression are wanted, or only whether it matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Groups {
     Wanted,
     Ignored,
 }
 
-/// Working memory of searches: shared by all patterns, since it is set up anew for each search that needs it.
+/// Scratch memory of searches, shared by all patterns: it is initialized again for each search that needs it.
 #[derive(Debug, Default)]
 pub(crate) struct PatternScratch {
     cache: Option<pikevm::Cache>,
-    /// A machine without states, for which a reset empties the cache.
+    /// A machine without states; a reset with it clears the cache.
     blank: Option<PikeVM>,
     slots: Vec<Option<NonMaxUsize>>,
 }
@@ -64,7 +64,7 @@ impl Pattern {
         Self::of_syntax(text, parse(text, form)?, form, groups)
     }
 
-    /// An expression whose syntax was read already.
+    /// Builds a pattern from parsed syntax.
     pub(crate) fn of_syntax(
         text: &str,
         hir: Hir,
@@ -80,7 +80,8 @@ impl Pattern {
             .configure(config)
             .build_from_hir(&whole(hir, form))
             .map_err(|_| too_large())?;
-        // Invariant: failure only means that the automaton is large or reads Unicode word boundaries; a simulation does both.
+        // Invariant: failure only means that the automaton is large or uses Unicode word boundaries; a simulation
+        // handles both.
         let automaton = dense::Builder::new().configure(automaton_config()).build_from_nfa(&nfa).ok();
         if automaton.is_none() && nfa.memory_usage() > SIMULATED_BYTES_MAX {
             return Err(too_large());
@@ -93,37 +94,37 @@ impl Pattern {
         Ok(Self { text: text.into(), form, prefix, suffix, automaton, behind_prefix, machine })
     }
 
-    /// An expression of our own making, of which only its language is wanted; `None` if it is too large.
+    /// Builds an internal expression of which only the matched language is needed; `None` if it is too large.
     pub(crate) fn build_plain(text: &str) -> Option<Self> {
         Self::build(text, RegexMatchMode::Whole, Groups::Ignored).ok()
     }
 
-    /// The automaton, unless it would be large.
+    /// Returns the automaton, unless it would be large.
     pub(super) fn automaton(&self) -> Option<&dense::DFA<Vec<u32>>> {
         self.automaton.as_ref()
     }
 
-    /// The automaton and its state behind the prefix, unless the automaton would be large.
+    /// Returns the automaton and its state after the prefix, unless the automaton would be large.
     pub(crate) fn entry(&self) -> Option<(&dense::DFA<Vec<u32>>, StateID)> {
         Some((self.automaton.as_ref()?, self.behind_prefix?))
     }
 
-    /// The expression as written.
+    /// Returns the expression as written.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// How the expression is meant.
+    /// Returns the matching mode.
     pub(crate) fn form(&self) -> RegexMatchMode {
         self.form
     }
 
-    /// What a value must be as a whole for the expression to match it.
+    /// Returns the syntax of an anchored expression for whole values with the same matches.
     pub(super) fn whole(&self) -> Result<Hir, RouteProblem> {
         parse(&self.text, self.form).map(|hir| whole(hir, self.form))
     }
 
-    /// Texts that every value holds that the expression matches, beside the one it begins with.
+    /// Returns literal texts that every matching value contains, except its literal prefix.
     pub(crate) fn texts_within(&self) -> Vec<Box<[u8]>> {
         let Ok(hir) = parse(&self.text, self.form) else { return Vec::new() };
         let mut texts = Vec::new();
@@ -153,7 +154,7 @@ impl Pattern {
         }
     }
 
-    /// Finds what the groups hold of a value that the expression matches; read them with [`PatternScratch::group`].
+    /// Finds the capture groups of a matching value; read them with [`PatternScratch::group`].
     pub(crate) fn find_groups(&self, value: &[u8], scratch: &mut PatternScratch) -> bool {
         scratch.slots.clear();
         let Some(machine) = &self.machine else { return false };
@@ -161,25 +162,25 @@ impl Pattern {
         scratch.search(machine, value)
     }
 
-    /// The number and name of each group but the whole match; only if groups were wanted.
+    /// Returns number and name of each group except the whole match; only if groups were wanted.
     pub(crate) fn group_names(&self) -> Vec<(usize, Option<&str>)> {
         let Some(machine) = &self.machine else { return Vec::new() };
         machine.get_nfa().group_info().pattern_names(PatternID::ZERO).enumerate().skip(1).collect()
     }
 
-    /// What every value begins with that the expression matches.
+    /// Returns the common literal prefix of all matching values.
     pub(crate) fn prefix(&self) -> &[u8] {
         &self.prefix
     }
 
-    /// What every value ends in that the expression matches.
+    /// Returns the common literal suffix of all matching values.
     pub(crate) fn suffix(&self) -> &[u8] {
         &self.suffix
     }
 }
 
 impl PartialEq for Pattern {
-    /// Whether two are written and meant alike.
+    /// Whether both have the same text and mode.
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text && self.form == other.form
     }
@@ -192,7 +193,7 @@ impl fmt::Debug for Pattern {
 }
 
 impl PatternScratch {
-    /// What the group of this number held in the last search; empty if it took no part.
+    /// Returns the position of a group in the last search; empty if it did not take part.
     pub(crate) fn group(&self, number: usize) -> Range<usize> {
         let slot = |at: usize| self.slots.get(at).copied().flatten().map(NonMaxUsize::get);
         match (slot(number * 2), slot(number * 2 + 1)) {
@@ -201,7 +202,7 @@ impl PatternScratch {
         }
     }
 
-    /// Working memory of a machine's searches, and so many slots.
+    /// Returns the scratch memory for searches of a machine, with `slots` slots.
     pub(super) fn machine(
         &mut self,
         machine: &PikeVM,
@@ -221,7 +222,7 @@ impl PatternScratch {
     fn prepare(&mut self, machine: &PikeVM) -> (&mut pikevm::Cache, &mut [Option<NonMaxUsize>]) {
         let cache = match (&mut self.cache, &self.blank) {
             (Some(cache), Some(blank)) => {
-                // A reset alone keeps groups of another machine's search, which this one's may then seem to have found.
+                // A reset alone keeps groups of another machine's search, which would then appear as found by this one.
                 cache.reset(blank);
                 cache.reset(machine);
                 cache
@@ -235,12 +236,12 @@ impl PatternScratch {
     }
 }
 
-/// Reads an expression that is meant as it is written.
+/// Parses an expression for whole values.
 pub(super) fn parse_whole(text: &str) -> Result<Hir, RouteProblem> {
     parse(text, RegexMatchMode::Whole)
 }
 
-/// Reads an expression: bytes, not characters, so that classes such as `\d` are small and mean ASCII.
+/// Parses an expression over bytes instead of characters, so that classes such as `\d` are small and mean ASCII.
 fn parse(text: &str, form: RegexMatchMode) -> Result<Hir, RouteProblem> {
     let mut parser = regex_syntax::ParserBuilder::new()
         .unicode(false)
@@ -253,7 +254,7 @@ fn parse(text: &str, form: RegexMatchMode) -> Result<Hir, RouteProblem> {
         .map_err(|error| RouteProblem::Regex { pattern: text.to_owned(), reason: reason_of(&error) })
 }
 
-/// The parser's message on one line.
+/// Returns the parser's message on one line.
 pub(crate) fn reason_of(error: &regex_syntax::Error) -> String {
     match error {
         regex_syntax::Error::Parse(error) => {
@@ -266,7 +267,7 @@ pub(crate) fn reason_of(error: &regex_syntax::Error) -> String {
     }
 }
 
-/// The expression from the first byte of the value to the last.
+/// Returns the expression extended to match from the first byte of the value to the last.
 fn whole(hir: Hir, form: RegexMatchMode) -> Hir {
     if form == RegexMatchMode::Whole {
         return Hir::concat(vec![hir, Hir::look(Look::End)]);
@@ -276,14 +277,14 @@ fn whole(hir: Hir, form: RegexMatchMode) -> Hir {
     };
     let mut parts = Vec::with_capacity(4);
     if !hir.properties().look_set_prefix().contains(Look::Start) {
-        // Groups hold what they do where the expression matches first.
+        // Groups must hold the leftmost match.
         parts.push(anything(false));
     }
     parts.extend([hir, anything(true), Hir::look(Look::End)]);
     Hir::concat(parts)
 }
 
-/// Gathers texts that every match of an expression holds, in their order.
+/// Collects literal texts that every match of an expression contains, in their order.
 fn push_texts<'h>(hir: &'h Hir, depth: u32, texts: &mut Vec<&'h [u8]>) {
     match hir.kind() {
         HirKind::Literal(literal) => texts.push(&literal.0),
@@ -304,7 +305,7 @@ fn push_texts<'h>(hir: &'h Hir, depth: u32, texts: &mut Vec<&'h [u8]>) {
     }
 }
 
-/// What every value begins and ends with that the expression matches.
+/// Returns the common literal prefix and suffix of all matching values.
 fn literal_ends(hir: &Hir, form: RegexMatchMode) -> (Box<[u8]>, Box<[u8]>) {
     let properties = hir.properties();
     let is_whole = form == RegexMatchMode::Whole;
@@ -328,12 +329,12 @@ fn automaton_config() -> dense::Config {
         .determinize_size_limit(Some(AUTOMATON_BUILD_BYTES_MAX))
 }
 
-/// The state before the first byte.
+/// Returns the state before the first byte.
 fn start_state(automaton: &dense::DFA<Vec<u32>>) -> Option<StateID> {
     automaton.start_state(&start::Config::new().anchored(Anchored::Yes)).ok()
 }
 
-/// The state behind these bytes; `None` if nothing that begins so matches.
+/// Returns the state after these bytes; `None` if no value with this beginning matches.
 fn walk(automaton: &dense::DFA<Vec<u32>>, mut state: StateID, bytes: &[u8]) -> Option<StateID> {
     for &byte in bytes {
         state = automaton.next_state(state, byte);
@@ -344,20 +345,20 @@ fn walk(automaton: &dense::DFA<Vec<u32>>, mut state: StateID, bytes: &[u8]) -> O
     Some(state)
 }
 
-/// Largest automaton of a pattern; patterns of paths need some kilobytes.
+/// Maximum size of a pattern's automaton; path patterns need some kilobytes.
 const AUTOMATON_BYTES_MAX: usize = 256 << 10;
 
-/// Most memory while an automaton is built; it bounds the time as well, to some milliseconds.
+/// Maximum memory while an automaton is built; it also limits the time, to some milliseconds.
 const AUTOMATON_BUILD_BYTES_MAX: usize = 256 << 10;
 
-/// Largest expression.
+/// Maximum size of an expression.
 pub(super) const NFA_BYTES_MAX: usize = 256 << 10;
 
-/// Largest expression that is simulated at each search, which bounds what that costs per byte of the value.
+/// Maximum size of an expression that is simulated at each search, which limits the cost per byte of the value.
 pub(super) const SIMULATED_BYTES_MAX: usize = 16 << 10;
 
-/// Shortest text that is worth looking for.
+/// Minimum length of a text that is worth searching for.
 const TEXT_BYTES_MIN: usize = 2;
 
-/// Deepest nesting of an expression.
+/// Maximum nesting of an expression.
 pub(crate) const NEST_MAX: u32 = 64;

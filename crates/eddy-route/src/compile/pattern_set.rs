@@ -1,4 +1,4 @@
-//! Many regular expressions in one automaton: one pass over a value tells which of them match it.
+//! Many regular expressions in one automaton: one pass over a value finds all that match it.
 
 use std::fmt;
 
@@ -9,13 +9,13 @@ use regex_automata::{Anchored, MatchKind};
 
 use crate::compile::pattern::Pattern;
 
-/// Expressions in one automaton, known by their place.
+/// Expressions in one automaton, identified by their index.
 pub(crate) struct PatternSet {
     automaton: dense::DFA<Vec<u32>>,
 }
 
 impl PatternSet {
-    /// Joins expressions; `None` if their automaton would be large, or costly to build.
+    /// Combines expressions; `None` if their automaton would be large or costly to build.
     pub(crate) fn build(patterns: &[&Pattern]) -> Option<Self> {
         let parsed: Result<Vec<_>, _> = patterns.iter().map(|pattern| pattern.whole()).collect();
         let config = thompson::Config::new()
@@ -33,7 +33,7 @@ impl PatternSet {
         Some(Self { automaton })
     }
 
-    /// The places of the expressions that match the whole value, in no order.
+    /// Returns the indices of the expressions that match the whole value, in no particular order.
     pub(crate) fn matches(&self, value: &[u8]) -> impl Iterator<Item = usize> {
         let automaton = &self.automaton;
         let end = self.end_state(value);
@@ -42,7 +42,7 @@ impl PatternSet {
             .flat_map(move |state| (0..count).map(move |at| automaton.match_pattern(state, at).as_usize()))
     }
 
-    /// The state that the value leads to, if it is one in which any expression matches.
+    /// Returns the state after the value, if any expression matches in it.
     fn end_state(&self, value: &[u8]) -> Option<regex_automata::util::primitives::StateID> {
         let mut state = self.automaton.start_state(&start::Config::new().anchored(Anchored::Yes)).ok()?;
         for &byte in value {
@@ -64,11 +64,11 @@ impl fmt::Debug for PatternSet {
     }
 }
 
-/// Largest automaton of a set.
+/// Maximum size of a set's automaton.
 const SET_BYTES_MAX: usize = 512 << 10;
 
-/// Most memory while the automaton of a set is built; it bounds the time as well.
+/// Maximum memory while the automaton of a set is built; it also limits the time.
 const SET_BUILD_BYTES_MAX: usize = 512 << 10;
 
-/// Largest union of expressions.
+/// Maximum size of the union of expressions.
 const SET_NFA_BYTES_MAX: usize = 1 << 20;

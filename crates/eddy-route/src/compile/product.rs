@@ -1,4 +1,4 @@
-//! Compares what two regular expressions match, by walking both automata at once.
+//! Comparison of the languages of two regular expressions, by walking both automata at once.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use regex_automata::util::start;
 
 use crate::compile::pattern::Pattern;
 
-/// Steps that comparisons may still take.
+/// Remaining steps of comparisons.
 pub(crate) struct ComparisonBudget {
     steps: usize,
 }
@@ -19,14 +19,14 @@ impl ComparisonBudget {
         Self { steps: STEPS_MAX }
     }
 
-    /// Takes steps; `None` if there are not as many left.
+    /// Uses steps; `None` if there are not enough left.
     pub(crate) fn spend(&mut self, steps: usize) -> Option<()> {
         self.steps = self.steps.checked_sub(steps)?;
         Some(())
     }
 }
 
-/// Whether one expression matches every path that another does; `None` if that would take too long.
+/// Whether `wide` matches every path that `narrow` matches; `None` if the check would take too long.
 pub(crate) fn covers(wide: &Pattern, narrow: &Pattern, budget: &mut ComparisonBudget) -> Option<bool> {
     let walk = Product::new(narrow, wide)?;
     let escapes = |narrow_accepts: bool, wide_accepts: bool| narrow_accepts && !wide_accepts;
@@ -34,7 +34,7 @@ pub(crate) fn covers(wide: &Pattern, narrow: &Pattern, budget: &mut ComparisonBu
     walk.reaches(escapes, is_hopeless, budget).map(|is_reached| !is_reached)
 }
 
-/// Whether both expressions match some path; `None` if that would take too long to tell.
+/// Whether both expressions match a common path; `None` if the check would take too long.
 pub(crate) fn overlap(a: &Pattern, b: &Pattern, budget: &mut ComparisonBudget) -> Option<bool> {
     let walk = Product::new(a, b)?;
     let is_hopeless = |pair: DfaStatePair| walk.a.is_dead_state(pair.0) || walk.b.is_dead_state(pair.1);
@@ -44,11 +44,11 @@ pub(crate) fn overlap(a: &Pattern, b: &Pattern, budget: &mut ComparisonBudget) -
 /// A state of each automaton.
 type DfaStatePair = (StateID, StateID);
 
-/// Two automata side by side.
+/// Two automata that are walked together.
 struct Product<'p> {
     a: &'p dense::DFA<Vec<u32>>,
     b: &'p dense::DFA<Vec<u32>>,
-    /// One byte for each way in which the two tell bytes of paths apart.
+    /// One representative byte for each class of path bytes that the two distinguish.
     bytes: Vec<u8>,
 }
 
@@ -62,7 +62,7 @@ impl<'p> Product<'p> {
         Some(Self { a, b, bytes })
     }
 
-    /// Whether some path leads to a pair of answers that is wanted.
+    /// Whether some path leads to a wanted pair of results.
     fn reaches(
         &self,
         is_wanted: impl Fn(bool, bool) -> bool,
@@ -94,5 +94,5 @@ impl<'p> Product<'p> {
     }
 }
 
-/// Steps of all comparisons of a survey; about a second.
+/// Maximum steps of all comparisons of a survey; about a second.
 const STEPS_MAX: usize = 30_000_000;

@@ -1,4 +1,4 @@
-//! Searches for an expression in a path, and puts a text in the place of each match.
+//! Search for an expression in a path and replacement of each match by a text.
 
 use std::fmt;
 
@@ -17,11 +17,11 @@ pub(crate) struct Replace {
     pieces: Vec<ReplacementPiece>,
 }
 
-/// A piece of what stands in the place of a match.
+/// A part of the replacement of a match.
 #[derive(Debug, PartialEq)]
 enum ReplacementPiece {
     Text(Box<str>),
-    /// What a group matched; 0 for the whole match.
+    /// Text of a group; 0 for the whole match.
     Group(usize),
 }
 
@@ -48,7 +48,7 @@ impl Replace {
         Ok(Self { machine, pieces })
     }
 
-    /// Writes the path behind what `out` holds, each match replaced; no more than `bytes_max` bytes and one replacement.
+    /// Appends the path with each match replaced to `out`; stops after at most `bytes_max` bytes and one replacement.
     pub(crate) fn write(
         &self,
         path: &[u8],
@@ -58,13 +58,13 @@ impl Replace {
     ) {
         let slots = self.machine.get_nfa().group_info().slot_len();
         let (cache, found) = scratch.machine(&self.machine, slots);
-        // `at` is where the next search begins, `kept` how much of the path was written.
+        // `at` is the start of the next search, `kept` the length of the path written so far.
         let (mut at, mut kept) = (0, 0);
         let mut last_end = None;
         while at <= path.len() && out.len() <= bytes_max {
             let Some((start, end)) = find(&self.machine, cache, path, at, found) else { break };
             if start == end && last_end == Some(start) {
-                // Nothing right behind a match is not one more; the search goes on behind the next byte.
+                // An empty match directly after a match does not count; the search continues after the next byte.
                 at = start + 1;
                 continue;
             }
@@ -92,7 +92,7 @@ impl fmt::Debug for Replace {
     }
 }
 
-/// The first match at or behind `at`.
+/// Returns the first match at or after `at`.
 fn find(
     machine: &PikeVM,
     cache: &mut pikevm::Cache,
@@ -110,7 +110,7 @@ fn slot(found: &[Option<NonMaxUsize>], at: usize) -> Option<usize> {
     found.get(at).copied().flatten().map(NonMaxUsize::get)
 }
 
-/// Reads `\1` and the like.
+/// Parses `\1` and similar references.
 fn pieces(text: &str) -> Result<Vec<ReplacementPiece>, &'static str> {
     let mut pieces = Vec::new();
     let mut plain = String::new();

@@ -1,4 +1,4 @@
-//! Rewrites of the path for the upstream, which never make a path that a request may not have.
+//! Rewrites of the path for the upstream, which never produce a path that a request must not have.
 
 use crate::compile::path::{Caseless, PathMatcher, Reach, path_text};
 use crate::compile::pattern::PatternScratch;
@@ -7,20 +7,20 @@ use crate::error::RouteProblem;
 use crate::normalise::{self, Normal};
 use crate::rule::{PathForm, PathRewrite};
 
-/// Why a rewrite of a request's path is not sent; the request is to be answered 500.
+/// Reason why a rewritten path is not sent; the request must be answered 500.
 ///
-/// A rewrite is made of checked text and pieces of a checked path, but pieces that an expression captures may make
-/// something else in a new place: half an escape, or a dot segment.
+/// A rewrite combines checked text with parts of a checked path, but parts captured by an expression may be invalid in
+/// a new position: half of an escape, or a dot segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RewriteFault {
-    /// The new path is one that requests are refused for.
+    /// Requests with the new path would be rejected.
     NotNormal,
     /// The new path is longer than 16 KiB.
     TooLong,
 }
 
 impl RewriteFault {
-    /// The fault as one word for the access record.
+    /// Returns the fault as one word for access log entries.
     pub fn reason(self) -> &'static str {
         match self {
             Self::NotNormal => "rewrite_not_normal",
@@ -29,31 +29,31 @@ impl RewriteFault {
     }
 }
 
-/// A rewrite made ready.
+/// A compiled rewrite.
 #[derive(Debug)]
 pub(crate) struct Rewrite {
     kind: RewriteKind,
-    /// How the rule's table reads paths: what is written must be one of such.
+    /// Path form of the rule's table: the result must conform to it.
     form: PathForm,
 }
 
 #[derive(Debug)]
 enum RewriteKind {
-    /// What the prefix is replaced with, without one final `/` if the prefix is matched by segment.
+    /// Replacement of the prefix, without a final `/` if the prefix is matched by segment.
     Prefix(Box<str>),
-    /// Pieces to put together.
+    /// Parts to concatenate.
     Full(Vec<RewritePiece>),
-    /// What the bytes that the path pattern names are replaced with.
+    /// Replacement of the bytes that the path pattern names.
     Matched(Box<str>),
-    /// What is searched for, and replaced.
+    /// Search and replacement.
     Replace(Box<Replace>),
 }
 
-/// A piece of a new path.
+/// A part of a new path.
 #[derive(Debug)]
 pub(crate) enum RewritePiece {
     Text(Box<str>),
-    /// A template's capture from 0, or an expression's group from 1.
+    /// Capture of a template, counted from 0, or group of an expression, counted from 1.
     Capture(usize),
 }
 
@@ -86,8 +86,9 @@ impl Rewrite {
         Ok(Self { kind, form })
     }
 
-    /// Writes the new path; `false` where it stays: for `*`, which has none, and where the bytes that a pattern names do not stand in the
-    /// path, for there are parameters between them that its table does not compare.
+    /// Writes the new path; returns `false` if the path is unchanged: for `*`, which is not a path, and where the path
+    /// does not begin with the bytes that the pattern names, because it has parameters in between that its table does
+    /// not compare.
     pub(crate) fn write(
         &self,
         matcher: &PathMatcher,
@@ -102,7 +103,7 @@ impl Rewrite {
         match &self.kind {
             RewriteKind::Prefix(text) => {
                 out.extend_from_slice(text.as_bytes());
-                // No pattern is a prefix of everything.
+                // `Any` has no prefix to remove.
                 let is_any = matches!(matcher, PathMatcher::Any);
                 let rest = if is_any { Some(path) } else { behind_named(matcher, path) };
                 out.extend_from_slice(rest.unwrap_or_default());
@@ -129,8 +130,8 @@ impl Rewrite {
     }
 }
 
-/// What of a path follows the bytes that its pattern names: more segments, or parameters where its table does not compare them.
-/// `None` where parameters stand between those bytes.
+/// Returns the rest of a path after the bytes that its pattern names: more segments, or parameters where its table does
+/// not compare them. `None` where parameters interrupt these bytes.
 fn behind_named<'a>(matcher: &PathMatcher, path: &'a [u8]) -> Option<&'a [u8]> {
     match matcher {
         PathMatcher::Exact(text) | PathMatcher::Prefix(text) | PathMatcher::BytePrefix(text) => {
@@ -144,7 +145,7 @@ fn behind_named<'a>(matcher: &PathMatcher, path: &'a [u8]) -> Option<&'a [u8]> {
     }
 }
 
-/// Whether bytes may stand as a path in a target.
+/// Whether the bytes are valid as the path of a request target.
 pub(crate) fn is_path(path: &[u8]) -> bool {
     path.first() == Some(&b'/')
         && path.iter().all(|byte| (0x21..0x7f).contains(byte) && !matches!(byte, b'?' | b'#'))
@@ -177,7 +178,7 @@ fn write_pieces(
     Ok(())
 }
 
-/// The normal form of the text of a rewrite, its captures still in braces.
+/// Returns the normal form of a rewrite's text, with its captures still in braces.
 fn rewrite_text(text: &str, form: PathForm) -> Result<String, RouteProblem> {
     let fault = |reason| RouteProblem::Rewrite { rewrite: text.to_owned(), reason };
     if text.contains(['?', '#']) {
@@ -214,7 +215,7 @@ fn push_text(pieces: &mut Vec<RewritePiece>, text: &str) {
     }
 }
 
-/// The number of the capture with this name.
+/// Returns the number of the capture with this name.
 fn capture_number(name: &str, path: &PathMatcher) -> Result<usize, RouteProblem> {
     let (number, known): (Option<usize>, Vec<String>) = match path {
         PathMatcher::Template(template) => (
@@ -241,5 +242,5 @@ fn capture_number(name: &str, path: &PathMatcher) -> Result<usize, RouteProblem>
     number.ok_or_else(|| RouteProblem::RewriteCapture { name: name.to_owned(), captures })
 }
 
-/// Longest new path; twice what a request's target may be by default.
+/// Maximum length of a rewritten path; twice the default limit of a request target.
 const REWRITTEN_BYTES_MAX: usize = 16 << 10;

@@ -1,4 +1,4 @@
-//! A rule made ready: everything a lookup reads of it.
+//! Compiled rules: everything that a lookup needs of a rule.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,13 +22,13 @@ use crate::rule::{
 pub struct CompiledRule {
     /// The rule's name.
     pub name: Arc<str>,
-    /// Its place in the router, from 0 without gaps, in table and file order; the same for the same configuration.
+    /// Index in the router, from 0 without gaps, in table and file order; the same for the same configuration.
     pub index: u32,
-    /// What the caller does with a request of this rule.
+    /// Action of the caller for requests that match this rule.
     pub action: u32,
-    /// Where the rule is written.
+    /// Location of the rule in the configuration.
     pub origin: SourceLocation,
-    /// Its table, by place in the list the router was built from.
+    /// Table, as an index into the list that the router was built from.
     pub table: u32,
     pub(crate) rank: i32,
     pub(crate) hosts: Vec<HostKey>,
@@ -38,14 +38,14 @@ pub struct CompiledRule {
     pub(crate) query: Vec<CompiledCondition>,
     pub(crate) claim: Option<KubernetesPrecedence>,
     pub(crate) fraction: Option<Fraction>,
-    /// How its table reads paths.
+    /// Path form of the rule's table.
     pub(crate) path_form: PathForm,
     rewrite: Option<Rewrite>,
 }
 
-/// The parts of a request that a rule's path and conditions look at, and the memory to do it with.
+/// Parts of a request that a rule's path and conditions are evaluated on, and scratch memory.
 pub(crate) struct RuleMatchContext<'a> {
-    /// The path as the rules in hand read it.
+    /// Path in the form of the current rules.
     pub(crate) path: &'a [u8],
     whole_path: &'a [u8],
     stripped_path: &'a [u8],
@@ -61,10 +61,10 @@ pub(crate) struct RuleMatchContext<'a> {
     pub(crate) work: Work,
 }
 
-/// What was done for a request, counted for people.
+/// Work done for a request, counted for explanations.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Work {
-    /// Steps down the trees of paths.
+    /// Steps in the path tries.
     pub(crate) steps: u32,
     /// Passes over the path for many expressions at once.
     pub(crate) passes: u32,
@@ -73,7 +73,8 @@ pub(crate) struct Work {
 }
 
 impl<'a> RuleMatchContext<'a> {
-    /// Takes a request, and its path without parameters: the path itself where no rule asks for that.
+    /// Creates the context of a request; `stripped_path` is its path without parameters, or the path itself if no rule
+    /// needs that.
     pub(crate) fn new(
         request: &RouteRequest<'a>,
         stripped_path: &'a [u8],
@@ -100,12 +101,12 @@ impl<'a> RuleMatchContext<'a> {
         }
     }
 
-    /// Takes the path as rules read it: without parameters, or as a whole.
+    /// Selects the path form for the next rules: without parameters, or the whole path.
     pub(crate) fn read_path(&mut self, strips_parameters: bool) {
         self.path = if strips_parameters { self.stripped_path } else { self.whole_path };
     }
 
-    /// A part of the request that is no field.
+    /// Returns a part of the request that is not a field.
     pub(crate) fn part(&self, part: RequestPart) -> &'a [u8] {
         match part {
             RequestPart::Method => self.method,
@@ -116,7 +117,7 @@ impl<'a> RuleMatchContext<'a> {
     }
 }
 
-/// The first condition of a rule that a request fails.
+/// First condition of a rule that a request fails.
 pub(crate) enum RuleMismatch<'r> {
     Path,
     Method,
@@ -125,7 +126,7 @@ pub(crate) enum RuleMismatch<'r> {
 }
 
 impl CompiledRule {
-    /// Checks and compiles a rule; every problem of it is pushed to `errors`.
+    /// Checks and compiles a rule; all its problems are pushed to `errors`.
     pub(crate) fn build(
         rule: &Rule,
         table: (u32, TableMatchOptions),
@@ -168,7 +169,7 @@ impl CompiledRule {
         }
         let rank = rule.rank.unwrap_or(0);
         let (name, action, origin) = (Arc::clone(&rule.name), rule.action, rule.origin.clone());
-        // All of them is no condition.
+        // The whole fraction is not a condition.
         let fraction = rule.fraction.filter(|fraction| fraction.numerator < fraction.denominator);
         Some(Self {
             name,
@@ -189,7 +190,7 @@ impl CompiledRule {
         })
     }
 
-    /// Whether method, headers, query and fraction pass.
+    /// Whether method, headers, query and fraction match.
     pub(crate) fn conditions_hold(&self, probe: &mut RuleMatchContext<'_>) -> bool {
         self.serves_method(probe.method)
             && self.fraction.is_none_or(|fraction| fraction.takes(probe.random))
@@ -197,7 +198,7 @@ impl CompiledRule {
             && self.query.iter().all(|condition| condition.holds(probe))
     }
 
-    /// The first condition beside the host that fails, in the order path, method, headers, query, fraction.
+    /// Returns the first failed condition except the host, in the order path, method, headers, query, fraction.
     pub(crate) fn first_failure(&self, probe: &mut RuleMatchContext<'_>) -> Option<RuleMismatch<'_>> {
         if !self.path.matches(probe.path, probe.pattern) {
             return Some(RuleMismatch::Path);
@@ -212,27 +213,27 @@ impl CompiledRule {
         self.fraction.filter(|fraction| !fraction.takes(probe.random)).map(RuleMismatch::Fraction)
     }
 
-    /// Whether the rule asks for nothing beside host and path.
+    /// Whether the rule has no condition except host and path.
     pub(crate) fn is_unconditional(&self) -> bool {
         self.methods.is_empty() && self.headers.is_empty() && self.query.is_empty() && self.fraction.is_none()
     }
 
-    /// All conditions on values: the headers', then the query's.
+    /// Returns all conditions on values: those on headers, then those on the query.
     pub(crate) fn values(&self) -> impl Iterator<Item = &CompiledCondition> {
         self.headers.iter().chain(&self.query)
     }
 
-    /// Whether the query must be decoded for the rule.
-    /// Whether it sends another path than the request's.
+    /// Whether the rule changes the path of the request.
     pub(crate) fn changes_path(&self) -> bool {
         self.rewrite.is_some()
     }
 
+    /// Whether the query must be decoded for the rule.
     pub(crate) fn has_query_condition(&self) -> bool {
         self.query.iter().any(|condition| condition.source == ConditionSource::Query)
     }
 
-    /// Writes the path for the upstream; `false` if the rule leaves it.
+    /// Writes the path for the upstream; returns `false` if the rule does not change it.
     pub(crate) fn rewrite(
         &self,
         path: &[u8],
@@ -256,7 +257,7 @@ impl CompiledRule {
 }
 
 impl fmt::Display for CompiledRule {
-    /// What the rule asks for beside the host, in one line for people.
+    /// Writes the requirements of the rule except the host, on one readable line.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}", self.path)?;
         if !self.methods.is_empty() {
@@ -267,7 +268,7 @@ impl fmt::Display for CompiledRule {
     }
 }
 
-/// Collects every problem of a rule instead of stopping at the first.
+/// Collects all problems of a rule instead of stopping at the first.
 struct Problems<'a> {
     rule: &'a Rule,
     errors: &'a mut Vec<RouteError>,
@@ -304,8 +305,8 @@ fn check_method(method: &str) -> Result<Box<str>, RouteProblem> {
     if is_token(method) { Ok(method.into()) } else { Err(RouteProblem::Method { method: method.to_owned() }) }
 }
 
-/// Most hosts of one rule.
+/// Maximum hosts of one rule.
 const HOSTS_MAX: usize = 4096;
 
-/// Most methods, header matches and query matches of one rule, each.
+/// Maximum methods, header matches and query matches of one rule, each.
 const CONDITIONS_MAX: usize = 64;

@@ -2,31 +2,31 @@
 
 use crate::error::RouteProblem;
 
-/// A template, read.
+/// A parsed template.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CompiledPathTemplate {
     pub(crate) text: Box<str>,
-    /// The segments after the first `/`, without a last `{rest...}`.
+    /// Segments after the first `/`, without a final `{rest...}`.
     pub(crate) segments: Vec<TemplateSegment>,
-    /// The name of a last `{rest...}`.
+    /// Name of a final `{rest...}`.
     pub(crate) rest: Option<Box<str>>,
-    /// Bytes before the first capture; the `/` at their end does not count, as with prefixes.
+    /// Length of the text before the first capture; a final `/` of it does not count, as with prefixes.
     pub(crate) prefix_len: usize,
-    /// Bytes that are not captured.
+    /// Number of bytes that are not captured.
     pub(crate) fixed_len: usize,
 }
 
 /// A segment of a template.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum TemplateSegment {
-    /// This text.
+    /// Literal text.
     Fixed(Box<str>),
-    /// Any text but none, under a name.
+    /// Any text except the empty one, captured under a name.
     Capture(Box<str>),
 }
 
 impl TemplateSegment {
-    /// Bytes that are not captured, the `/` before them included.
+    /// Returns the number of bytes that are not captured, including the `/` before the segment.
     fn fixed_len(&self) -> usize {
         match self {
             Self::Fixed(text) => text.len() + 1,
@@ -36,7 +36,7 @@ impl TemplateSegment {
 }
 
 impl CompiledPathTemplate {
-    /// Reads a normalised template; `None` if it captures nothing and so is an exact path.
+    /// Parses a normalised template; `None` if it captures nothing and thus is an exact path.
     pub(crate) fn check(text: &str) -> Result<Option<Self>, RouteProblem> {
         let fault = |reason| RouteProblem::Template { template: text.to_owned(), reason };
         let mut template =
@@ -77,7 +77,7 @@ impl CompiledPathTemplate {
         Ok((captures > 0).then_some(template))
     }
 
-    /// Whether the whole path is of this form.
+    /// Whether the whole path matches the template.
     pub(crate) fn matches(&self, path: &[u8]) -> bool {
         let Some(path) = path.strip_prefix(b"/") else { return false };
         let mut parts = path.split(|byte| *byte == b'/');
@@ -89,7 +89,7 @@ impl CompiledPathTemplate {
         is_begun && (self.rest.is_some() || parts.next().is_none())
     }
 
-    /// What the capture of this number holds of a path that the template matches.
+    /// Returns the text of a capture in a matching path.
     pub(crate) fn capture<'p>(&self, path: &'p [u8], number: usize) -> &'p [u8] {
         let mut left = path.strip_prefix(b"/").unwrap_or(path);
         let mut captures = 0;
@@ -107,7 +107,7 @@ impl CompiledPathTemplate {
         left
     }
 
-    /// The names of the captures in order.
+    /// Returns the names of the captures in order.
     pub(crate) fn capture_names(&self) -> impl Iterator<Item = &str> {
         let captured = self.segments.iter().filter_map(|segment| match segment {
             TemplateSegment::Capture(name) => Some(name.as_ref()),
@@ -117,12 +117,12 @@ impl CompiledPathTemplate {
     }
 }
 
-/// Whether a capture may be called this.
+/// Whether a text is a valid capture name.
 pub(crate) fn is_capture_name(name: &str) -> bool {
     let mut bytes = name.bytes();
     bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// Most segments of a template; a walk keeps at most one branch for each.
+/// Maximum segments of a template; a walk keeps at most one branch for each.
 const TEMPLATE_SEGMENTS_MAX: usize = 64;

@@ -6,7 +6,7 @@ use crate::compile::{
     ComparisonBudget, CompiledPathTemplate, Pattern, PatternScratch, PatternSet, covers, overlap,
 };
 
-/// Expressions at random, over an alphabet of three bytes.
+/// Generates random expressions over an alphabet of three bytes.
 fn expression() -> impl Strategy<Value = String> {
     let atoms = vec!["a", "b", "/", ".", "[ab]", "[^/]", "", "^", "$", "ab", "\\b", "(?i:A)", "[^a]"];
     select(atoms).prop_map(str::to_owned).prop_recursive(3, 12, 3, |inner| {
@@ -20,7 +20,7 @@ fn expression() -> impl Strategy<Value = String> {
     })
 }
 
-/// All strings of up to five bytes of the alphabet.
+/// Returns all strings of up to five bytes of the alphabet.
 fn values() -> Vec<Vec<u8>> {
     let mut values = vec![Vec::new()];
     let mut start = 0;
@@ -90,7 +90,7 @@ proptest! {
     }
 }
 
-/// An expression that matches nothing.
+/// Returns an expression that matches nothing.
 fn empty() -> Pattern {
     build("a^b")
 }
@@ -116,7 +116,7 @@ fn large_expressions_are_simulated_or_refused() {
         Pattern::build("/(.{0,100}a.{0,100}b.{0,100}){1,2}c", RegexMatchMode::Whole, Groups::Ignored)
             .is_err()
     );
-    // Unicode is off unless asked for; then even its word boundaries work.
+    // Unicode is off unless requested; then even Unicode word boundaries work.
     assert!(Pattern::build(r"/\pL", RegexMatchMode::Whole, Groups::Ignored).is_err());
     assert!(build(r"(?u)/.\b.").matches("/é-".as_bytes(), &mut scratch));
 }

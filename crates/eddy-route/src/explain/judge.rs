@@ -1,4 +1,4 @@
-//! Tries every rule on a request and keeps what became of each.
+//! Evaluation of every rule on a request for an explanation.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::reference;
 use crate::request::{RouteRequest, RouteScratch};
 use crate::rule::HostForm;
 
-/// Explains a request by the plain scan.
+/// Explains a request by a scan over all rules.
 pub(crate) fn judge(
     rules: &[CompiledRule],
     entries: &RouteEntries,
@@ -55,17 +55,17 @@ pub(crate) fn judge(
     }
 }
 
-/// What every rule is tried against.
+/// Data that every rule is evaluated against.
 struct ExplainContext<'a> {
     rules: &'a [CompiledRule],
     entries: &'a RouteEntries,
     request: &'a RouteRequest<'a>,
-    /// The hosts that the request is looked up under.
+    /// Scopes of the hosts that match the request's host.
     serving: &'a [u32],
 }
 
 impl ExplainContext<'_> {
-    /// What became of each rule, under the most specific of its hosts that the request's host is in, by rank.
+    /// Returns the outcome of each rule, by rank, under the most specific of its hosts that match the request's host.
     fn try_all(&self, probe: &mut RuleMatchContext<'_>, winner: Option<usize>) -> Vec<Candidate> {
         let mut best: HashMap<u32, (usize, bool)> = HashMap::new();
         for (rank, entry) in self.entries.list.iter().enumerate() {
@@ -198,12 +198,12 @@ impl RuleRef {
     }
 }
 
-/// Whether a rule fails by its host or path and so is no candidate.
+/// Whether a rule fails on its host or path and thus is not a candidate.
 fn is_elsewhere(candidate: &Candidate) -> bool {
     matches!(&candidate.outcome, RuleOutcome::Fails { failed_at: FailedAt::Host | FailedAt::Path, .. })
 }
 
-/// Marks the rule that would win without the winner and tells how it was beaten.
+/// Marks the rule that would win without the winner; returns why it lost.
 fn mark_next(candidates: &mut [Candidate]) -> Option<Against> {
     candidates.iter_mut().find_map(|candidate| match &mut candidate.outcome {
         RuleOutcome::Loses { step, reason, is_next, .. } => {

@@ -1,4 +1,4 @@
-//! Why a request goes where it goes: the winner, what it beat, and why the others do not match.
+//! Explanations of lookups: the winner, the rule it precedes, and why the others do not match.
 
 mod cost;
 mod judge;

@@ -1,4 +1,4 @@
-//! Explanations as text for people.
+//! Text form of explanations.
 
 use std::fmt;
 
@@ -65,7 +65,7 @@ impl Explanation {
         }
     }
 
-    /// A few candidates by rank: those that match before those that do not.
+    /// Returns a few candidates by rank: matching ones before the others.
     fn notable(&self) -> Vec<&Candidate> {
         let (mut shown, failing): (Vec<_>, Vec<_>) = self
             .candidates
@@ -139,7 +139,7 @@ impl fmt::Display for Candidate {
     }
 }
 
-/// What became of a rule, in one line.
+/// Returns the outcome of a rule on one line.
 fn verdict(candidate: &Candidate) -> String {
     match &candidate.outcome {
         RuleOutcome::Wins => "WINS".to_owned(),
@@ -160,8 +160,8 @@ fn plural(count: u32, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
-/// Most candidates shown unless all are asked for.
+/// Maximum candidates shown, unless all are requested.
 const CANDIDATES_SHOWN_MAX: usize = 20;
 
-/// Most of them that match.
+/// Maximum matching candidates among them.
 const MATCHING_SHOWN_MAX: usize = 12;

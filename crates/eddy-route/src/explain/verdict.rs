@@ -1,51 +1,51 @@
-//! The parts of an explanation. Their JSON form is stable: fields may be added, never renamed.
+//! Parts of an explanation. Their JSON form is stable: fields may be added, never renamed.
 
 use serde::Serialize;
 
 use crate::explain::Cost;
 use crate::order::PrecedenceStep;
 
-/// Why a request goes where it goes. Displays as text for people; `{:#}` shows all candidates, `{}` at most 20.
+/// Explanation of a lookup. Displays as text; `{:#}` shows all candidates, `{}` at most 20.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Explanation {
     /// The request that was looked up.
     pub request: RequestShown,
     /// The table of the winner.
     pub table: Option<String>,
-    /// The hosts of rules that the request's host is in, most specific first: the order in which they are tried.
+    /// Host patterns that match the request's host, most specific first: the order in which they are tried.
     pub hosts: Vec<HostStep>,
-    /// The rule that the request is for; `None` if no rule matches.
+    /// Matched rule; `None` if no rule matches.
     pub winner: Option<RuleRef>,
-    /// What the winner beat, if another rule matches as well: the rule that would win without it.
+    /// Rule that would win without the winner, and why it loses; `None` if no other rule matches.
     pub why: Option<Against>,
-    /// Whether only the order in the file decides between the winner and a rule that matches as well.
+    /// Whether only the file order decides between the winner and another matching rule.
     pub is_fragile: bool,
-    /// The rules for this host and path, by rank.
+    /// Rules for this host and path, by rank.
     pub candidates: Vec<Candidate>,
-    /// What the index did to find the winner.
+    /// Work of the index to find the winner.
     pub cost: Cost,
-    /// How many rules were not even candidates.
+    /// Number of rules that are not candidates.
     pub elsewhere: Elsewhere,
-    /// The rules that were not even candidates.
+    /// Rules that are not candidates.
     #[serde(skip)]
     pub(crate) others: Vec<Candidate>,
 }
 
 impl Explanation {
-    /// Adds the path as the client sent it, before it was normalised.
+    /// Adds the path as the client sent it, before normalisation.
     pub fn with_sent_path(mut self, sent: &[u8]) -> Self {
         self.request.sent_path = Some(String::from_utf8_lossy(sent).into_owned());
         self
     }
 
-    /// Counts the rules that were not even candidates among the candidates, so that every rule is shown.
+    /// Includes the rules that are not candidates in the list of candidates, so that every rule is shown.
     pub fn with_all(mut self) -> Self {
         self.candidates.append(&mut self.others);
         self.candidates.sort_by_key(|candidate| candidate.rule.rank);
         self
     }
 
-    /// What became of the rules of this name: in each table that has one.
+    /// Returns the outcomes of the rules with this name, in each table that has one.
     pub fn why_not<'e>(&'e self, name: &'e str) -> impl Iterator<Item = &'e Candidate> {
         self.candidates.iter().chain(&self.others).filter(move |candidate| candidate.rule.rule == name)
     }
@@ -54,55 +54,55 @@ impl Explanation {
 /// A request as it was looked up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RequestShown {
-    /// The method.
+    /// Method.
     pub method: String,
-    /// The host in lower case, without a final dot.
+    /// Host in lower case, without a final dot.
     pub host: String,
-    /// The path as the client sent it, if known.
+    /// Path as the client sent it, if known.
     pub sent_path: Option<String>,
-    /// The normalised path, which rules are compared with.
+    /// Normalised path, which rules are compared with.
     pub path: String,
-    /// The query; empty if there is none.
+    /// Query; empty if there is none.
     pub query: String,
 }
 
-/// A rule, and where to find it.
+/// Reference to a rule, with its location.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RuleRef {
-    /// Its place in the total order under this host, from 1.
+    /// Rank in the total order under this host, from 1.
     pub rank: u32,
-    /// Its table.
+    /// Name of the table.
     pub table: String,
-    /// Its name.
+    /// Name of the rule.
     pub rule: String,
-    /// Its index in the router, as metrics use it.
+    /// Index in the router, as used in metrics.
     pub index: u32,
-    /// The file it is written in.
+    /// Configuration file.
     pub file: String,
-    /// The line it begins in.
+    /// First line of the rule.
     pub line: u32,
-    /// The host it was tried under.
+    /// Host under which the rule was evaluated.
     pub host: String,
-    /// What else it asks for.
+    /// Further requirements.
     pub asks: String,
 }
 
-/// One of the hosts that a request's host is in.
+/// A host pattern that matches the request's host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HostStep {
-    /// The host as rules name it, `any host` for rules that name none.
+    /// Host as rules name it; `any host` for rules that name none.
     pub host: String,
-    /// How many rules are for it.
+    /// Number of rules for it.
     pub rules: u32,
-    /// What came of trying it.
+    /// Outcome of the search in its rules.
     pub outcome: HostOutcome,
 }
 
-/// What came of trying the rules of a host.
+/// Outcome of the search in the rules of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HostOutcome {
-    /// The winner is one of them.
+    /// The winner is among them.
     Won,
     /// None of them matches; the next host is tried.
     NoMatch,
@@ -110,55 +110,55 @@ pub enum HostOutcome {
     NotTried,
 }
 
-/// How two rules that both match are decided.
+/// Reason why one of two matching rules comes first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Against {
-    /// The rule that comes second.
+    /// Rule that comes second.
     pub rule: RuleRef,
-    /// The step that decides.
+    /// Step of the order that decides.
     pub step: PrecedenceStep,
-    /// Why, for people.
+    /// Reason, in readable form.
     pub reason: String,
 }
 
-/// A rule and what became of it.
+/// A rule and its outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Candidate {
-    /// The rule.
+    /// Rule.
     #[serde(flatten)]
     pub rule: RuleRef,
-    /// What became of it.
+    /// Outcome.
     #[serde(flatten)]
     pub outcome: RuleOutcome,
 }
 
-/// What became of a rule.
+/// Outcome of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum RuleOutcome {
-    /// It is the winner.
+    /// The rule is the winner.
     Wins,
-    /// It matches, but the winner comes before it.
+    /// The rule matches, but the winner precedes it.
     Loses {
-        /// The step that decides.
+        /// Step of the order that decides.
         step: PrecedenceStep,
-        /// Why the winner comes first, for people.
+        /// Reason why the winner comes first, in readable form.
         reason: String,
-        /// Whether only the order in the file decides.
+        /// Whether only the file order decides.
         is_fragile: bool,
-        /// Whether it would win without the winner.
+        /// Whether the rule would win without the winner.
         is_next: bool,
     },
-    /// It does not match.
+    /// The rule does not match.
     Fails {
-        /// The first condition that fails.
+        /// First condition that fails.
         failed_at: FailedAt,
-        /// What it wants and what the request has, for people.
+        /// Required and actual value, in readable form.
         reason: String,
     },
 }
 
-/// The condition at which a rule fails; they are tried in this order.
+/// Condition on which a rule fails; they are evaluated in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailedAt {
@@ -170,13 +170,13 @@ pub enum FailedAt {
     Method,
     /// A header.
     Header,
-    /// A parameter of the query.
+    /// A query parameter.
     Query,
-    /// The fraction of requests it takes.
+    /// The fraction of requests that the rule takes.
     Fraction,
 }
 
-/// How many rules are not candidates.
+/// Number of rules that are not candidates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Elsewhere {
     /// Rules for other hosts.

@@ -1,12 +1,12 @@
-//! A fast hash for tables that requests only look things up in.
+//! Fast hash for tables whose keys come from the configuration.
 //!
-//! Which keys share a slot depends on the configuration alone, so no request can make a table slow; there is no secret
-//! to draw, and one configuration always makes the same tables.
+//! Collisions depend on the configuration alone, so requests cannot make a table slow. There is no secret seed, and the
+//! same configuration always produces the same tables.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Things by the value of a part of the request.
+/// Map keyed by the value of a part of the request.
 pub(crate) type ByValue<T> = HashMap<Box<[u8]>, T, BuildHasherDefault<ByteHasher>>;
 
 /// Mixes eight bytes at a time by a multiplication.
@@ -34,11 +34,11 @@ impl Hasher for ByteHasher {
         self.mix(length as u64);
     }
 
-    /// The high bits are mixed best; the tables use the low ones too.
+    /// The high bits are mixed best; the tables use the low ones as well.
     fn finish(&self) -> u64 {
         self.0.rotate_left(26)
     }
 }
 
-/// An odd number with bits all over, from the fraction of the golden ratio.
+/// An odd number with well distributed bits, from the fraction of the golden ratio.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;

@@ -1,4 +1,4 @@
-//! From a host to the patterns it is in, most specific first.
+//! Host index: from a host to the matching host patterns, most specific first.
 
 use std::collections::HashMap;
 
@@ -9,37 +9,37 @@ use crate::order::HostEntries;
 use crate::request::RouteRequest;
 use crate::rule::HostForm;
 
-/// The hosts of all entries.
+/// Hosts of all entries.
 #[derive(Debug, Default)]
 pub(crate) struct HostIndex {
-    /// The hosts by what of an authority they are compared with.
+    /// Hosts, grouped by the part of an authority that they are compared with.
     forms: Vec<(HostForm, Hosts)>,
-    /// Whether what is found must be put in order: it comes so from suffixes alone.
+    /// Whether results must be sorted at the end; results from suffixes alone are in order already.
     is_sorted_late: bool,
 }
 
-/// The hosts that are compared with one form of an authority.
+/// Hosts that are compared with one form of an authority.
 #[derive(Debug, Default)]
 struct Hosts {
     exact: ByValue<ScopeRange>,
-    /// By what follows the first label.
+    /// Keyed by the text after the first label.
     below_label: ByValue<ScopeRange>,
-    /// Suffixes read from their end.
+    /// Suffixes, reversed.
     suffixes: Affixes,
     prefixes: Affixes,
     any: ScopeRange,
-    /// The scopes of all groups, of each the least specific first.
+    /// Scopes of all groups; within a group the least specific first.
     scopes: Vec<u32>,
 }
 
-/// The scopes of one host: where they lie among all.
+/// Scopes of one host, as a range of `Hosts::scopes`.
 #[derive(Clone, Copy, Debug, Default)]
 struct ScopeRange {
     start: u32,
     end: u32,
 }
 
-/// Texts that hosts begin with, or end in, in a trie whose values are places among groups.
+/// Prefixes or suffixes of hosts, in a trie whose values are indices of groups.
 #[derive(Debug, Default)]
 struct Affixes {
     trie: Trie,
@@ -60,7 +60,7 @@ impl HostIndex {
         }
     }
 
-    /// Fills `out` with the scopes that a request's host is in, the most specific last.
+    /// Fills `out` with the scopes that match a request's host, the most specific last.
     pub(crate) fn find(&self, request: &RouteRequest<'_>, folded: &mut Vec<u8>, out: &mut Vec<u32>) {
         out.clear();
         for (form, hosts) in &self.forms {
@@ -135,7 +135,8 @@ impl Affixes {
         affixes
     }
 
-    /// Calls `visit` for each text that a host begins with, the shortest first; not for one that is the whole host.
+    /// Calls `visit` for each text that the host begins with, the shortest first; not for a text that is the whole
+    /// host.
     fn for_each(&self, host: impl Iterator<Item = u8>, mut visit: impl FnMut(ScopeRange)) {
         let Some(mut node) = self.root else { return };
         let mut left = host.peekable();
@@ -145,7 +146,7 @@ impl Affixes {
                     return;
                 }
             }
-            // A text that is the whole host leaves nothing beside it.
+            // A text that is the whole host has no rest.
             let Some(next) = left.peek() else { return };
             let value = self.trie.value(node);
             if value != NO_VALUE {

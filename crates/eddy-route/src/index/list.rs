@@ -1,4 +1,4 @@
-//! Lists of rules by rank: the rules for one set of paths, of which the first whose conditions hold is taken.
+//! Lists of rules by rank, one per set of paths; the first rule whose conditions hold wins.
 
 use crate::compile::{CompiledRule, PatternSet, RuleMatchContext};
 use crate::index::literals::{Grouped, Literals};
@@ -18,14 +18,14 @@ pub(super) struct Lists {
 pub(super) struct Candidate {
     pub(super) rank: u32,
     pub(super) rule: u32,
-    /// Whether method, headers or query are to be looked at.
+    /// Whether method, headers or query must be evaluated.
     pub(super) has_conditions: bool,
-    /// Whether the path is to be matched still: the list is only for its literal prefix.
+    /// Whether the path must still be matched: the list only guarantees its literal prefix.
     pub(super) has_pattern: bool,
 }
 
 impl Candidate {
-    /// Whether every request that meets the list is for this entry.
+    /// Whether every request that reaches the list matches this entry.
     pub(super) fn is_certain(&self) -> bool {
         !self.has_conditions && !self.has_pattern
     }
@@ -33,27 +33,28 @@ impl Candidate {
 
 #[derive(Debug)]
 struct List {
-    /// The rank of the first candidate.
+    /// Rank of the first candidate.
     first_rank: u32,
     shape: RuleListShape,
 }
 
 #[derive(Debug)]
 enum RuleListShape {
-    /// Candidates to be tried one by one.
+    /// Candidates that are tried one by one.
     Linear { start: u32, end: u32 },
-    /// Candidates with regular expressions, many at a time.
+    /// Candidates with regular expressions, many per pass.
     Shards(Vec<Shard>),
-    /// Lists by what the path holds.
+    /// Lists by literal texts in the path.
     Literals(Box<Literals>),
-    /// Lists by what the request holds.
+    /// Lists by an exact value in the request.
     Split(Box<Split>),
 }
 
 impl Lists {
-    /// Adds a list of candidates, given by rank, and returns its number, [`NONE`] if it is empty.
+    /// Adds a list of candidates, sorted by rank, and returns its number; [`NONE`] if it is empty.
     ///
-    /// The number of a list that always matches is its rank, marked with [`CERTAIN`]: nothing is to be looked up for it. Candidates behind one that always matches are left out.
+    /// The number of a list whose first candidate always matches is its rank, marked with [`CERTAIN`]: nothing is
+    /// looked up for it. Candidates after one that always matches are dropped.
     pub(super) fn add(&mut self, candidates: &[Candidate], rules: &[CompiledRule]) -> u32 {
         self.add_split(candidates, rules, &mut Vec::new())
     }
@@ -136,7 +137,7 @@ impl Lists {
         RuleListShape::Linear { start: len_u32(start), end: len_u32(self.candidates.len()) }
     }
 
-    /// The lowest rank below `best` of a candidate that matches, or `best`.
+    /// Returns the lowest rank below `best` of a matching candidate, or `best`.
     pub(super) fn find(
         &self,
         list: u32,
@@ -220,14 +221,14 @@ fn len_u32(len: usize) -> u32 {
     u32::try_from(len).expect("the router refuses tables whose lists would be longer")
 }
 
-/// Marks the number of a list that is a rank; ranks and lists are fewer.
+/// Marks the number of a list that is a rank; ranks and list numbers are smaller.
 const CERTAIN: u32 = 1 << 31;
 
 /// No list.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Longest list that is tried one by one if it can be split.
+/// Maximum length of a list that is tried one by one although it could be split.
 const LINEAR_MAX: usize = 8;
 
-/// Deepest nesting of splits.
+/// Maximum nesting of splits.
 const FACETS_MAX: usize = 4;

@@ -1,4 +1,5 @@
-//! Long lists of regular expressions by a text that all their paths hold: one pass over a path finds the few to try.
+//! Long lists of regular expressions, grouped by a text that all their paths contain: one pass over a path finds the
+//! few to try.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,29 +12,29 @@ use crate::index::list::Candidate;
 /// Lists by text.
 pub(super) struct Literals {
     texts: AhoCorasick,
-    /// The list of each text.
+    /// List of each text.
     lists: Vec<u32>,
-    /// The list of the expressions that hold no text of their own.
+    /// List of the expressions without such a text.
     pub(super) others: u32,
 }
 
-/// Candidates apart by a text that their paths hold.
+/// Candidates grouped by a text that their paths contain.
 pub(super) struct Grouped {
     /// Texts, each with its candidates by rank.
     pub(super) groups: Vec<(Box<[u8]>, Vec<Candidate>)>,
-    /// Those without a text that few share, by rank.
+    /// Candidates without a sufficiently rare text, by rank.
     pub(super) others: Vec<Candidate>,
 }
 
 impl Literals {
-    /// Joins texts and their lists; `None` if they are too many for one search.
+    /// Combines texts and their lists; `None` if they are too many for one search.
     pub(super) fn build(texts: &[Box<[u8]>], lists: Vec<u32>, others: u32) -> Option<Self> {
         let texts =
             AhoCorasick::builder().match_kind(MatchKind::Standard).prefilter(false).build(texts).ok()?;
         Some(Self { texts, lists, others })
     }
 
-    /// Calls `visit` with the list of each text that the path holds, one maybe several times.
+    /// Calls `visit` with the list of each text in the path, possibly several times for one.
     pub(super) fn for_each_list(&self, path: &[u8], mut visit: impl FnMut(u32)) {
         for found in self.texts.find_overlapping_iter(path) {
             if let Some(list) = self.lists.get(found.pattern().as_usize()) {
@@ -50,7 +51,7 @@ impl fmt::Debug for Literals {
 }
 
 impl Grouped {
-    /// Puts each expression under the rarest of its texts, the longest of those.
+    /// Assigns each expression to the rarest of its texts; of equally rare ones, to the longest.
     pub(super) fn new(candidates: &[Candidate], rules: &[CompiledRule]) -> Self {
         let held: Vec<Vec<Box<[u8]>>> =
             candidates.iter().map(|candidate| texts_of(&rules[candidate.rule as usize])).collect();
@@ -77,7 +78,7 @@ impl Grouped {
     }
 }
 
-/// The texts that every path of a rule holds, beside the one it begins with.
+/// Returns the texts that every path of a rule contains, except its literal prefix.
 fn texts_of(rule: &CompiledRule) -> Vec<Box<[u8]>> {
     match &rule.path {
         PathMatcher::Regex(expression) => expression.pattern.texts_within(),
@@ -90,5 +91,5 @@ fn texts_of(rule: &CompiledRule) -> Vec<Box<[u8]>> {
     }
 }
 
-/// Most expressions that one text tells from the others; a text that more share says too little.
+/// Maximum expressions that share a text; a more common text selects too little.
 const SHARING_MAX: usize = 64;

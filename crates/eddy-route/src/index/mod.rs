@@ -1,5 +1,5 @@
-//! Finds the first entry that matches without looking at the others. It works on ranks and matchers alone: whatever
-//! order a dialect gives its rules, the lowest rank wins.
+//! Index that finds the first matching entry without evaluating the others. It only knows ranks and matchers: in
+//! whatever order a dialect puts its rules, the lowest rank wins.
 
 mod hash;
 mod host;

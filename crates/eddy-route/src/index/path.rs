@@ -1,4 +1,4 @@
-//! From a path to the lists of rules for it: a trie for each host, walked once.
+//! Path index: from a path to the lists of rules for it. One trie per host, walked once.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -10,31 +10,31 @@ use crate::index::list::{Candidate, Lists, NONE};
 use crate::index::trie::{CAPTURE, NO_VALUE, Trie};
 use crate::order::RouteEntries;
 
-/// The paths of all entries.
+/// Paths of all entries.
 #[derive(Debug, Default)]
 pub(crate) struct PathIndex {
     trie: Trie,
-    /// The root of each scope's trie.
+    /// Root of each scope's trie.
     roots: Vec<u32>,
-    /// The root of each scope's trie of paths in lower case, or [`NO_ROOT`]; empty if no scope has one.
+    /// Root of each scope's trie of paths in lower case, or [`NO_ROOT`]; empty if no scope has one.
     folded_roots: Vec<u32>,
-    /// What each key of the trie leads to.
+    /// Lists of each key of the trie.
     places: Vec<PathRuleLists>,
     lists: Lists,
 }
 
-/// The lists at one key.
+/// Lists at one key.
 #[derive(Clone, Copy, Debug)]
 struct PathRuleLists {
     /// For the path that ends here.
     exact: u32,
-    /// For the path that ends here or goes on with `/`.
+    /// For the path that ends here or continues with `/`.
     prefix: u32,
-    /// For every path that begins so.
+    /// For every path with this beginning.
     below: u32,
 }
 
-/// An entry on its way into the trie.
+/// An entry to be added to the trie.
 struct PathTrieEntry<'r> {
     key: Cow<'r, [u8]>,
     reach: Reach,
@@ -52,7 +52,7 @@ impl PathIndex {
                 let ranks = scope.ranks.clone().filter(is_of);
                 let mut items: Vec<PathTrieEntry<'_>> =
                     ranks.map(|rank| PathTrieEntry::new(rank, rule_at(rank))).collect();
-                // Stable, so items of one key stay by rank.
+                // Stable, so entries with the same key stay sorted by rank.
                 items.sort_by(|a, b| compare_keys(&a.key, &b.key));
                 items
             };
@@ -79,7 +79,7 @@ impl PathIndex {
         self.places.resize(self.places.len() + groups.len(), empty);
         let keys: Vec<(&[u8], u32)> = keys.iter().map(|(key, number)| (*key, first_place + number)).collect();
         let root = self.trie.add(&keys);
-        // The lowest rank that every path through a node is sure to find on its way there, by node from the root.
+        // By node, from the root on: the lowest rank that matches every path through the node.
         let mut sure = vec![NONE; self.trie.len() - root as usize];
         for at in 0..sure.len() {
             let node = root + u32::try_from(at).expect("nodes are fewer than ranks");
@@ -92,7 +92,7 @@ impl PathIndex {
                 self.add_list(place, Reach::Exact, group, rules, sure_prefix);
             }
             for child in self.trie.children(node) {
-                // What goes on with a `/` is below a prefix here; other paths are not.
+                // Only paths that continue with `/` are below a prefix that ends here.
                 let is_below_prefix = self.trie.first_byte(child) == b'/';
                 sure[(child - root) as usize] = if is_below_prefix { sure_prefix } else { sure_below };
             }
@@ -100,7 +100,8 @@ impl PathIndex {
         root
     }
 
-    /// Adds the entries of a key with this reach that can win against `sure`; returns the rank that is then sure.
+    /// Adds the entries of a key with this reach that can precede `sure`; returns the rank that is then certain to
+    /// match.
     fn add_list(
         &mut self,
         place: u32,
@@ -121,7 +122,7 @@ impl PathIndex {
         candidates.iter().find(|candidate| candidate.is_certain()).map_or(sure, |candidate| candidate.rank)
     }
 
-    /// The lowest rank of a scope's entry that matches, or [`NONE`]. The three vectors are working memory.
+    /// Returns the lowest rank of a matching entry of the scope, or [`NONE`]. The three vectors are scratch memory.
     pub(crate) fn find(
         &self,
         scope: u32,
@@ -143,12 +144,12 @@ impl PathIndex {
         while let Some((node, at)) = branches.pop() {
             probe.work.steps += self.walk(node, at, probe.path, branches, lists);
         }
-        // Lists deep in the trie tend to hold the lowest ranks, and then spare the others.
+        // Lists deep in the trie tend to have the lowest ranks, and then make the others unnecessary.
         lists.iter().rev().fold(NONE, |best, list| self.lists.find(*list, rules, probe, best))
     }
 
-    /// Walks down along a path, gathering lists; a wildcard on the way is left as another branch. Returns how many steps
-    /// that took.
+    /// Walks down along a path and collects lists; a wildcard on the way is pushed as another branch. Returns the
+    /// number of steps.
     fn walk(
         &self,
         mut node: u32,
@@ -213,10 +214,10 @@ impl<'r> PathTrieEntry<'r> {
     }
 }
 
-/// What every path of a matcher begins with: as a key of a trie, wildcards for captured segments.
+/// Returns the common beginning of all paths of a matcher as a trie key, with wildcards for captured segments.
 ///
-/// It says all of exact paths, prefixes and templates; of regular expressions it is the literal prefix, of caseless paths
-/// what stands before the first letter.
+/// For exact paths, prefixes and templates it is the whole pattern, for regular expressions the literal prefix, for
+/// caseless paths the part before the first letter.
 pub(crate) fn path_key(path: &PathMatcher) -> Cow<'_, [u8]> {
     match path {
         PathMatcher::Any => Cow::Borrowed(b""),
@@ -236,7 +237,7 @@ pub(crate) fn path_key(path: &PathMatcher) -> Cow<'_, [u8]> {
     }
 }
 
-/// Compares keys; by length if one is empty, since comparing nothing is slow on some processors.
+/// Compares keys; by length if one is empty, because comparing empty slices is slow on some processors.
 fn compare_keys(a: &[u8], b: &[u8]) -> Ordering {
     if a.is_empty() || b.is_empty() { a.len().cmp(&b.len()) } else { a.cmp(b) }
 }
@@ -253,5 +254,5 @@ fn template_key(template: &CompiledPathTemplate) -> Vec<u8> {
     key
 }
 
-/// The root of a trie that there is not.
+/// Marks a missing trie.
 const NO_ROOT: u32 = u32::MAX;

@@ -1,21 +1,21 @@
-//! Long lists of regular expressions in shards, each tried in one pass instead of one by one.
+//! Shards of long lists of regular expressions, each evaluated in one pass instead of one by one.
 
 use crate::compile::{CompiledRule, PathMatcher, Pattern, PatternSet};
 use crate::index::list::Candidate;
 
-/// Candidates that stand together in a list, and their expressions in one.
+/// Consecutive candidates of a list, with their expressions combined.
 #[derive(Debug)]
 pub(super) struct Shard {
-    /// The rank of the first.
+    /// Rank of the first candidate.
     pub(super) first_rank: u32,
-    /// Where they stand in the arena of candidates.
+    /// Range in the arena of candidates.
     pub(super) start: usize,
     pub(super) end: usize,
     /// Their expressions in order; `None` if they are tried one by one.
     pub(super) set: Option<PatternSet>,
 }
 
-/// Joins expressions into shards until too many attempts were in vain.
+/// Combines expressions into shards until too many attempts have failed.
 #[derive(Debug)]
 pub(super) struct Sharder {
     attempts_left: u32,
@@ -28,7 +28,7 @@ impl Default for Sharder {
 }
 
 impl Sharder {
-    /// Shards for candidates, given by rank, that stand in the arena from `start`.
+    /// Splits candidates, sorted by rank, into shards; `start` is the index of the first one in the arena.
     pub(super) fn split(
         &mut self,
         candidates: &[Candidate],
@@ -47,7 +47,7 @@ impl Sharder {
         shards
     }
 
-    /// Makes one shard of a chunk, or of each half of it if that is too large.
+    /// Makes one shard of a chunk, or of each half of it if the chunk is too large.
     fn split_chunk(
         &mut self,
         chunk: &[Candidate],
@@ -77,8 +77,8 @@ fn pattern_of(rule: &CompiledRule) -> Option<&Pattern> {
     if let PathMatcher::Regex(expression) = &rule.path { Some(&expression.pattern) } else { None }
 }
 
-/// Most expressions of a shard.
+/// Maximum expressions of a shard.
 const SHARD_MAX: usize = 128;
 
-/// Most unions found too large in a router, some milliseconds each; after these, expressions stay single.
+/// Maximum failed unions in a router, some milliseconds each; after these, expressions stay single.
 const FAILED_ATTEMPTS_MAX: u32 = 8;

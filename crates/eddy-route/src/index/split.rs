@@ -1,4 +1,4 @@
-//! Long lists split by the method or by the exact value of a header or parameter, so that few rules are tried.
+//! Long lists, split by the method or by the exact value of a header or parameter, so that few rules are tried.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::compile::{CompiledRule, ConditionSource, RuleMatchContext, first_cook
 use crate::index::hash::ByValue;
 use crate::index::list::Candidate;
 
-/// A part of the request that rules ask an exact value of.
+/// Part of the request that rules require an exact value of.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Facet {
     Method,
@@ -19,14 +19,14 @@ pub(super) enum Facet {
 #[derive(Debug)]
 pub(super) struct Split {
     pub(super) facet: Facet,
-    /// The rules that ask for each value.
+    /// Lists of the rules that require each value.
     pub(super) by_value: ByValue<u32>,
-    /// The rules that do not ask for a value.
+    /// List of the rules that require no value.
     pub(super) others: u32,
 }
 
 impl Facet {
-    /// The facet that leaves the fewest rules to try, if any leaves less than half.
+    /// Returns the facet that leaves the fewest rules to try, if it leaves at most half.
     pub(super) fn choose(candidates: &[Candidate], rules: &[CompiledRule], used: &[Self]) -> Option<Self> {
         let mut seen: HashMap<FacetRef<'_>, FacetCounts<'_>> = HashMap::new();
         for candidate in candidates {
@@ -34,7 +34,7 @@ impl Facet {
             for (facet, value) in exact_values(rule) {
                 let tally = seen.entry(facet).or_default();
                 *tally.by_value.entry(value).or_default() += 1;
-                // A rule with several values of a facet is found by each, but counts as one that asks.
+                // A rule with several values of a facet is in the list of each, but counts once.
                 if tally.last_rank != Some(candidate.rank) {
                     tally.last_rank = Some(candidate.rank);
                     tally.asking += 1;
@@ -46,12 +46,12 @@ impl Facet {
             let most = tally.by_value.values().copied().max().unwrap_or(0);
             (candidates.len() - tally.asking + most, facet)
         });
-        // Of equal costs the least facet, so that each build chooses the same.
+        // Of equal costs the smallest facet, so that each build chooses the same.
         let (cost, facet) = costs.min_by_key(|(cost, facet)| (*cost, facet.order()))?;
         (cost <= candidates.len() / 2).then(|| facet.owned())
     }
 
-    /// The candidates that ask for each value, and those that ask for none, all by rank.
+    /// Returns the candidates that require each value, and those that require none, all by rank.
     pub(super) fn group(
         &self,
         candidates: &[Candidate],
@@ -72,9 +72,9 @@ impl Facet {
         (groups, others)
     }
 
-    /// The values that a rule asks for, one of which the request must have; none if it does not ask.
+    /// Returns the values of the facet of which the rule requires one; empty if it requires none.
     ///
-    /// A rule with two exact tests of one header is found by the first; it is tried in full anyway.
+    /// A rule with two exact tests of one header is listed under the first; it is evaluated in full anyway.
     fn values_of<'r>(&self, rule: &'r CompiledRule) -> impl Iterator<Item = &'r [u8]> {
         let facet = self.as_ref();
         let count = if facet == FacetRef::Method { usize::MAX } else { 1 };
@@ -119,7 +119,7 @@ impl FacetRef<'_> {
     }
 }
 
-/// How many rules ask for a facet, and for each of its values.
+/// Number of rules that require a value of a facet, in total and by value.
 #[derive(Default)]
 struct FacetCounts<'r> {
     by_value: HashMap<&'r str, usize>,
@@ -127,7 +127,7 @@ struct FacetCounts<'r> {
     last_rank: Option<u32>,
 }
 
-/// The exact values that a rule asks for, methods among them.
+/// Returns the exact values that a rule requires, including methods.
 fn exact_values(rule: &CompiledRule) -> impl Iterator<Item = (FacetRef<'_>, &str)> {
     let methods = rule.methods.iter().map(|method| (FacetRef::Method, method.as_ref()));
     let values = rule.values().filter_map(|condition| {
@@ -137,7 +137,7 @@ fn exact_values(rule: &CompiledRule) -> impl Iterator<Item = (FacetRef<'_>, &str
 }
 
 impl Split {
-    /// Calls `visit` with each list that the request's values of the facet lead to.
+    /// Calls `visit` with each list for the request's values of the facet.
     pub(super) fn for_each_list<'a>(
         &self,
         probe: &mut RuleMatchContext<'a>,

@@ -1,6 +1,6 @@
 //! A radix trie of byte strings, many roots in one arena, with a wildcard for one segment of a path.
 
-/// Tries in one arena. A node's children lie together, so a step down is one search for a byte.
+/// Tries in one arena. The children of a node are adjacent, so that a step down is one search for a byte.
 #[derive(Debug, Default)]
 pub(crate) struct Trie {
     nodes: Vec<TrieNode>,
@@ -9,24 +9,24 @@ pub(crate) struct Trie {
     labels: Vec<u8>,
 }
 
-/// A node: what leads to it from its parent, and its value.
+/// A node: the label on the edge from its parent, and its value.
 #[derive(Clone, Copy, Debug)]
 struct TrieNode {
-    /// A short label itself, so that nothing else is read for it.
+    /// A short label itself, so that no other memory is read for it.
     short_label: [u8; SHORT_LABEL_BYTES],
     label_len: u32,
-    /// Where a long label lies.
+    /// Start of a long label.
     label_start: u32,
     children_start: u32,
     children_len: u32,
     value: u32,
 }
 
-/// A group of keys that become a node and those below it.
+/// A group of keys that become a node and its descendants.
 struct Pending {
     node: usize,
     keys: std::ops::Range<usize>,
-    /// Bytes of the keys that the nodes above spell.
+    /// Length of the key prefix covered by the nodes above.
     depth: usize,
 }
 
@@ -46,7 +46,7 @@ impl Trie {
         index_u32(root)
     }
 
-    /// Gives a node its label, value and children from its group of keys.
+    /// Sets label, value and children of a node from its group of keys.
     fn fill(
         &mut self,
         group: &Pending,
@@ -100,14 +100,16 @@ impl Trie {
         });
     }
 
-    /// What follows a node's label in `text`; `None` if that does not begin so. A wildcard's label is empty.
+    /// Returns the rest of `text` after a node's label; `None` if `text` does not begin with it. The label of a
+    /// wildcard is empty.
     pub(crate) fn strip_label<'t>(&self, node: u32, text: &'t [u8]) -> Option<&'t [u8]> {
         let label = self.label(node);
-        // Comparing nothing is not free: of an empty arena it reads a dangling address, which some processors make slow.
+        // Comparing empty slices is not free: with an empty arena it reads a dangling address, which is slow on some
+        // processors.
         if label.is_empty() { Some(text) } else { text.strip_prefix(label) }
     }
 
-    /// A node's label; a wildcard's is empty.
+    /// Returns a node's label; empty for a wildcard.
     pub(crate) fn label(&self, node: u32) -> &[u8] {
         let node = &self.nodes[node as usize];
         match node.short_label.get(..node.label_len as usize) {
@@ -116,12 +118,12 @@ impl Trie {
         }
     }
 
-    /// A node's value, or [`NO_VALUE`].
+    /// Returns a node's value, or [`NO_VALUE`].
     pub(crate) fn value(&self, node: u32) -> u32 {
         self.nodes[node as usize].value
     }
 
-    /// The child whose label begins with this byte, wildcards aside.
+    /// Returns the child whose label begins with this byte, except wildcards.
     pub(crate) fn child(&self, node: u32, byte: u8) -> Option<u32> {
         let children = self.children(node);
         if byte == CAPTURE {
@@ -131,31 +133,31 @@ impl Trie {
         Some(children.start + index_u32(at))
     }
 
-    /// The child that takes one segment, whatever it is.
+    /// Returns the child that matches one segment with any text.
     pub(crate) fn capture(&self, node: u32) -> Option<u32> {
         let children = self.children(node);
         let is_capture = !children.is_empty() && self.firsts[children.start as usize] == CAPTURE;
         is_capture.then_some(children.start)
     }
 
-    /// The children of a node.
+    /// Returns the children of a node.
     pub(crate) fn children(&self, node: u32) -> std::ops::Range<u32> {
         let node = &self.nodes[node as usize];
         node.children_start..node.children_start + node.children_len
     }
 
-    /// The first byte of a node's label, or [`CAPTURE`].
+    /// Returns the first byte of a node's label, or [`CAPTURE`].
     pub(crate) fn first_byte(&self, node: u32) -> u8 {
         self.firsts[node as usize]
     }
 
-    /// Nodes of all tries.
+    /// Returns the number of nodes of all tries.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }
 }
 
-/// The length of what two keys begin with alike; a wildcard is a label of its own.
+/// Returns the length of the common beginning of two keys; a wildcard is a label of its own.
 fn common_label(a: &[u8], b: &[u8]) -> usize {
     if a.first() == Some(&CAPTURE) {
         return 1;
@@ -167,11 +169,11 @@ fn index_u32(at: usize) -> u32 {
     u32::try_from(at).expect("the router refuses tables whose tries would be larger")
 }
 
-/// In a key, one whole segment of any bytes; no path holds this byte.
+/// In a key, one whole segment of any bytes; no path contains this byte.
 pub(crate) const CAPTURE: u8 = 0;
 
-/// Longest label that lies in its node.
+/// Maximum length of a label that is stored in its node.
 const SHORT_LABEL_BYTES: usize = 8;
 
-/// The value of nodes that no key ends at.
+/// Value of nodes at which no key ends.
 pub(crate) const NO_VALUE: u32 = u32::MAX;

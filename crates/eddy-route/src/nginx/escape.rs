@@ -1,16 +1,16 @@
-//! Percent-encoding as NGINX writes it.
+//! Percent-encoding compatible with NGINX.
 
-/// What is encoded.
+/// Kind of text to encode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Escape {
-    /// A path on its way to an upstream.
+    /// Path for an upstream.
     Path,
-    /// A piece of a path that becomes part of a query.
+    /// Part of a path that becomes part of a query.
     Query,
 }
 
 impl Escape {
-    /// Appends the bytes, those encoded that the place cannot hold.
+    /// Appends the bytes and percent-encodes those that are not allowed there.
     pub(crate) fn write(self, bytes: &[u8], out: &mut Vec<u8>) {
         for &byte in bytes {
             if self.keeps(byte) {
@@ -36,7 +36,7 @@ impl Escape {
     }
 }
 
-/// Decodes the escapes of a redirect's address that need not be: those of visible bytes above `%`, up to a `?`.
+/// Decodes unnecessary escapes in a redirect address: those of visible bytes above `%`, up to a `?`.
 pub(crate) fn unescape_redirect(address: &mut Vec<u8>) {
     let (mut read, mut write) = (0, 0);
     while let Some(&byte) = address.get(read) {

@@ -1,4 +1,4 @@
-//! Why a request ends up where it does: the server, each search for a location, each rewrite.
+//! Explanations for NGINX sites: the server, each search for a location, each rewrite.
 
 use std::fmt;
 
@@ -15,72 +15,73 @@ use crate::compile::PatternScratch;
 use crate::normalise::PathFault;
 use crate::request::RouteScratch;
 
-/// Why a request ends up where it does. Its JSON form is stable: fields may be added, never renamed.
+/// Explanation of the path of a request through the configuration. Its JSON form is stable: fields may be added, never
+/// renamed.
 #[derive(Clone, Debug, Serialize)]
 pub struct SiteExplanation {
-    /// The method.
+    /// Method.
     pub method: String,
-    /// The host in lower case, without a final dot.
+    /// Host in lower case, without a final dot.
     pub host: String,
-    /// Path and query as they were sent.
+    /// Path and query as sent.
     pub target: String,
-    /// The server that the host leads to; `None` if the path was refused before.
+    /// Selected server; `None` if the path was rejected before.
     pub server: Option<ServerChoice>,
-    /// What happened on the way, in order.
+    /// Steps in order.
     pub hops: Vec<Hop>,
-    /// Why the path was refused.
+    /// Reason for rejecting the path.
     pub refused: Option<String>,
-    /// The place that answers.
+    /// Server or location that handles the request.
     pub place: Option<PlaceRef>,
-    /// What it answers.
+    /// Description of the response.
     pub answer: String,
 }
 
-/// A server, and why it was chosen.
+/// A server and the reason for its selection.
 #[derive(Clone, Debug, Serialize)]
 pub struct ServerChoice {
-    /// The server.
+    /// Server.
     pub server: PlaceRef,
-    /// Why.
+    /// Reason.
     pub why: String,
 }
 
-/// A server or location, and where it is written.
+/// A server or location and its place in the configuration.
 #[derive(Clone, Debug, Serialize)]
 pub struct PlaceRef {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// The file.
+    /// File.
     pub file: String,
-    /// The line.
+    /// Line.
     pub line: u32,
 }
 
-/// A search, a rewrite, or a request sent on to a named location.
+/// A location search, a rewrite, or an internal redirect to a named location.
 #[derive(Clone, Debug, Serialize)]
 pub struct Hop {
-    /// The path then.
+    /// Path at this step.
     pub path: String,
-    /// The query then.
+    /// Query at this step.
     pub query: String,
-    /// The place that was found, if one was looked for.
+    /// Server or location that was found, if this is a search.
     pub place: Option<PlaceRef>,
-    /// Why.
+    /// Reason.
     pub why: String,
-    /// Locations that the path fits as well.
+    /// Other locations that match the path.
     pub others: Vec<Other>,
 }
 
-/// A location that a path fits, too.
+/// Another location that matches the path.
 #[derive(Clone, Debug, Serialize)]
 pub struct Other {
-    /// The location.
+    /// Location.
     pub place: PlaceRef,
-    /// Why it was not taken.
+    /// Reason for not selecting it.
     pub why: String,
 }
 
-/// What a walk notes for an explanation.
+/// Records the steps of a lookup for an explanation.
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
     server: Option<ServerChoice>,
@@ -89,11 +90,11 @@ pub(crate) struct Trace {
 }
 
 impl Sites {
-    /// Tells where a request ends up and why.
+    /// Explains how a request is handled.
     ///
     /// # Cost
     ///
-    /// Grows with the number of locations and allocates; not for the path of requests.
+    /// Linear in the number of locations, and allocates; not for the request path.
     pub fn explain(&self, address: usize, request: &SiteRequest<'_>) -> SiteExplanation {
         let (mut walk, mut scratch, mut trace) =
             (NginxRequestState::default(), RouteScratch::new(), Trace::default());
@@ -216,7 +217,7 @@ fn why_found(place: &PlaceSpec) -> &'static str {
     }
 }
 
-/// Gathers the locations below `place`, but `taken`, that the path fits.
+/// Collects the locations below `place`, except `taken`, that match the path.
 fn add_others(
     sites: &Sites,
     place: u32,

@@ -1,50 +1,51 @@
-//! The locations that stand beside each other: in a server, or in another location.
+//! Sibling locations: those of a server, or those nested in one location.
 
 use super::spec::{LocationHandler, PlaceKind, PlaceSpec};
 use crate::index::{ByValue, NO_VALUE, Trie};
 
-/// The locations of a level, ready to be searched.
+/// Index of the locations of a level.
 #[derive(Debug, Default)]
 pub(crate) struct LocationLevel {
-    /// The root of the level's paths in the trie.
+    /// Root of the level's paths in the trie.
     root: Option<u32>,
-    /// Paths that lead to a redirect since a location is named as they are with a `/` behind.
+    /// Paths that are redirected because a location has the same text followed by `/`.
     redirects: ByValue<u32>,
-    /// The locations with an expression, in the order of the file.
+    /// Locations with a regular expression, in file order.
     pub(crate) patterns: Vec<u32>,
-    /// All locations that paths lead to, in the order of the file.
+    /// All locations that are selected by path, in file order.
     pub(crate) listed: Vec<u32>,
 }
 
-/// The paths of all levels.
+/// Paths of all levels.
 #[derive(Debug, Default)]
 pub(crate) struct LevelPaths {
     trie: Trie,
     ends: Vec<PathEnd>,
 }
 
-/// The locations whose text is one path.
+/// Locations whose text is the same path.
 #[derive(Clone, Copy, Debug, Default)]
 struct PathEnd {
     exact: Option<u32>,
     prefix: Option<u32>,
 }
 
-/// What the paths of a level say of a request.
+/// Result of a path search in a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PathFound {
-    /// None of them is for it.
+    /// No match.
     Nothing,
-    /// This location, whatever the expressions say.
+    /// An exact location; expressions are not tried.
     Exact(u32),
-    /// The longest prefix.
+    /// The location with the longest prefix.
     Prefix(u32),
     /// A redirect to the text of this location.
     Redirect(u32),
 }
 
 impl LocationLevel {
-    /// Indexes the locations; those in a location with an expression are looked at for expressions alone, as NGINX does.
+    /// Indexes the locations; in a location with an expression, only nested locations with expressions are used, as in
+    /// NGINX.
     pub(crate) fn build(
         locations: &[u32],
         places: &[PlaceSpec],
@@ -91,7 +92,7 @@ impl LocationLevel {
         level
     }
 
-    /// What the paths say.
+    /// Searches the paths of the level.
     ///
     /// # Cost
     ///
@@ -124,7 +125,7 @@ impl LocationLevel {
         longest.map_or(PathFound::Nothing, PathFound::Prefix)
     }
 
-    /// The same by comparing the path with every location.
+    /// Searches the paths by comparing the path with every location.
     pub(crate) fn find_path_plainly(&self, path: &[u8], places: &[PlaceSpec]) -> PathFound {
         let text = |location: &u32| places[*location as usize].kind.path().map(str::as_bytes);
         let is_exact = |location: &u32| matches!(places[*location as usize].kind, PlaceKind::Exact(_));
@@ -152,7 +153,7 @@ impl LocationLevel {
     }
 }
 
-/// Whether a request for the location's text without its last `/` is redirected there.
+/// Whether a request for the location's text without its final `/` is redirected to it.
 fn redirects_to(place: &PlaceSpec) -> bool {
     matches!(place.hand, LocationHandler::Proxy(_))
         && place.kind.path().is_some_and(|path| path.ends_with('/'))

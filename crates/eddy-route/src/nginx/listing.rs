@@ -1,4 +1,4 @@
-//! The servers of an address and their locations, in the order in which they are tried.
+//! Listing of the servers of an address and their locations, in the order in which they are tried.
 
 use std::fmt;
 
@@ -7,51 +7,51 @@ use serde::Serialize;
 use super::sites::Sites;
 use super::spec::{LocationHandler, PlaceKind, PlaceSpec};
 
-/// What serves at an address. Its JSON form is stable: fields may be added, never renamed.
+/// Servers of an address. The JSON form is stable: fields may be added, never renamed.
 #[derive(Clone, Debug, Serialize)]
 pub struct SiteListing {
-    /// The servers in the order of the file.
+    /// Servers in file order.
     pub servers: Vec<ListedServer>,
 }
 
 /// A server.
 #[derive(Clone, Debug, Serialize)]
 pub struct ListedServer {
-    /// Its names.
+    /// Server names.
     pub names: Vec<String>,
-    /// Whether it serves hosts that no name is for.
+    /// Whether it serves hosts that match no server name.
     pub is_default: bool,
-    /// The file it is written in.
+    /// Configuration file.
     pub file: String,
-    /// The line.
+    /// Line.
     pub line: u32,
-    /// Its locations in the order in which they are tried, each followed by those that it holds.
+    /// Locations in the order in which they are tried, each followed by its nested locations.
     pub locations: Vec<ListedPlace>,
 }
 
 /// A location.
 #[derive(Clone, Debug, Serialize)]
 pub struct ListedPlace {
-    /// The location.
+    /// Text of the location.
     pub location: String,
-    /// How many locations it lies in.
+    /// Nesting depth.
     pub depth: u32,
-    /// The file it is written in.
+    /// Configuration file.
     pub file: String,
-    /// The line.
+    /// Line.
     pub line: u32,
-    /// Why it stands here.
+    /// Reason for its position.
     pub why: String,
-    /// Why no request ever meets it.
+    /// Reason why no request can reach it.
     pub dead: Option<String>,
 }
 
 impl Sites {
-    /// What serves at an address.
+    /// Lists the servers and locations of an address.
     ///
     /// # Cost
     ///
-    /// Grows with the number of locations and allocates; not for the path of requests.
+    /// Linear in the number of locations, and allocates; not for the request path.
     pub fn listing(&self, address: usize) -> SiteListing {
         let Some(listening) = self.addresses().get(address) else {
             return SiteListing { servers: Vec::new() };

@@ -1,11 +1,11 @@
-//! Servers and locations as NGINX has them: which one answers a request, and the small program that each runs.
+//! Servers and locations of NGINX: selection for a request, and the rewrite directives that each runs.
 //!
-//! [`Sites`] is made of a [`SitesSpec`] once and never changed. A [`Walk`] is what one request remembers on its way
-//! through: [`Sites::walk`] takes it from its host and path to an [`Outcome`].
+//! [`Sites`] is built from a [`SitesSpec`] and immutable. A [`NginxRequestState`] is the state of one request:
+//! [`Sites::walk`] takes it from host and path to an [`NginxOutcome`].
 //!
-//! NGINX's order is no list of rules: of the prefixes only the longest counts, it may switch expressions off, and what it
-//! holds is searched in turn. So the search is NGINX's own, over a trie a level ([`search`](self)), beside one without
-//! any index that tests compare it with.
+//! The order of NGINX is not a list of rules: of the prefixes only the longest counts, it may disable expressions, and
+//! its nested locations are searched in turn. Therefore the search follows NGINX's algorithm, with a trie per level
+//! ([`search`](self)); a version without index exists for comparison in tests.
 
 mod escape;
 mod explain;

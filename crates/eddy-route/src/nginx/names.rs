@@ -1,4 +1,4 @@
-//! Which server answers for a host: exact names, then wildcards, then expressions in the order of the file.
+//! Server selection by host: exact names, then wildcards, then expressions in file order.
 
 use std::collections::HashSet;
 
@@ -8,35 +8,35 @@ use super::pattern::{LetterCase, SearchPattern};
 use crate::error::RouteProblem;
 use crate::index::ByValue;
 
-/// A name of a server.
+/// A server name.
 #[derive(Debug)]
 pub struct ServerName {
-    /// The name as written.
+    /// Name as written.
     pub text: Box<str>,
-    /// What it stands for.
+    /// Meaning of the name.
     pub form: NameForm,
 }
 
-/// What a name of a server stands for.
+/// Meaning of a server name.
 #[expect(clippy::large_enum_variant, reason = "read in place; there are few of them")]
 #[derive(Debug)]
 pub enum NameForm {
-    /// This host; the empty one stands for requests without a host.
+    /// This host; the empty name matches requests without a host.
     Exact(Box<str>),
-    /// `*.example.com`: every host that ends in `.example.com`.
+    /// `*.example.com`: every host that ends with `.example.com`.
     Leading(Box<str>),
-    /// `.example.com`: the host itself, and every one below it. Written without the dot.
+    /// `.example.com`: the host itself and all its subdomains. Stored without the dot.
     Domain(Box<str>),
     /// `www.example.*`: every host that begins with `www.example.`.
     Trailing(Box<str>),
-    /// `~…`: every host in which the expression is found.
+    /// `~…`: every host in which the expression matches.
     Pattern(SearchPattern),
 }
 
-/// Why a name is none.
+/// Reason why a server name is invalid.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum NameFault {
-    /// A `*` that is no label of its own at the beginning or end, or an empty label.
+    /// A `*` that is not a label of its own at the beginning or end, or an empty label.
     #[error(
         "\"{name}\" is no server name: a `*` stands alone at the beginning or the end, with a dot beside it"
     )]
@@ -50,7 +50,8 @@ pub enum NameFault {
 }
 
 impl ServerName {
-    /// Reads a name. An expression ignores letter case if it has a capital letter, since hosts are compared in lower case.
+    /// Parses a name. An expression with an upper-case letter ignores letter case, because hosts are compared in lower
+    /// case.
     ///
     /// # Errors
     ///
@@ -59,7 +60,7 @@ impl ServerName {
         Ok(Self { text: text.into(), form: form_of(text)? })
     }
 
-    /// Writes the name as `$server_name` has it: in lower case, without the dot of `.example.com`; an expression as
+    /// Writes the name as `$server_name` shows it: in lower case, without the dot of `.example.com`; an expression as
     /// written.
     pub(crate) fn write_shown(&self, out: &mut Vec<u8>) {
         match &self.form {
@@ -71,7 +72,7 @@ impl ServerName {
         }
     }
 
-    /// Whether a host in lower case is meant.
+    /// Whether the name matches a host in lower case.
     pub(crate) fn matches(&self, host: &[u8], scratch: &mut crate::compile::PatternScratch) -> bool {
         match &self.form {
             NameForm::Exact(name) => host == name.as_bytes(),
@@ -111,26 +112,26 @@ fn form_of(text: &str) -> Result<NameForm, NameFault> {
     Ok(NameForm::Exact(name.strip_suffix('.').unwrap_or(&name).into()))
 }
 
-/// The names of the servers at one address.
+/// Index of the names of the servers at one address.
 #[derive(Debug, Default)]
 pub(crate) struct NameIndex {
     exact: ByValue<u32>,
     leading: ByValue<u32>,
     trailing: ByValue<u32>,
-    /// Server and place of its name, in the order of the file.
+    /// Server and index of its name, in file order.
     patterns: Vec<(u32, usize)>,
 }
 
-/// The server that a name led to.
+/// A server found by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NameFound {
     pub(crate) server: u32,
-    /// The place of the name in its server's list, if it is an expression.
+    /// Index of the name in its server's list, if it is an expression.
     pub(crate) pattern: Option<usize>,
 }
 
 impl NameIndex {
-    /// The index of the names of these servers; of a name that two servers have, the first one's counts.
+    /// Builds the index of these servers; if two servers have the same name, the first one wins.
     pub(crate) fn build<'n>(servers: impl Iterator<Item = (u32, &'n [ServerName])>) -> Self {
         let mut index = Self::default();
         let mut taken: HashSet<(u8, &[u8])> = HashSet::new();
@@ -161,7 +162,7 @@ impl NameIndex {
         index
     }
 
-    /// The server for a host in lower case; `matches` tries an expression.
+    /// Returns the server for a host in lower case; `matches` evaluates an expression.
     pub(crate) fn find(&self, host: &[u8], mut matches: impl FnMut(u32, usize) -> bool) -> Option<NameFound> {
         let of_server = |server: &u32| NameFound { server: *server, pattern: None };
         if let Some(server) = self.exact.get(host) {
@@ -178,7 +179,7 @@ impl NameIndex {
         if let Some(server) = trailing.next() {
             return Some(of_server(server));
         }
-        // An empty host is no host, and expressions are not asked.
+        // An empty host is not matched against expressions.
         if host.is_empty() {
             return None;
         }
@@ -187,7 +188,7 @@ impl NameIndex {
     }
 }
 
-/// The same by trying every name, in NGINX's order of kinds.
+/// Finds the server by trying every name, in NGINX's order of kinds.
 pub(crate) fn find_plainly<'n>(
     servers: impl Iterator<Item = (u32, &'n [ServerName])> + Clone,
     host: &[u8],

@@ -1,4 +1,4 @@
-//! Regular expressions as NGINX uses them: found anywhere in a value, unless they say where.
+//! Regular expressions as in NGINX: unanchored unless they contain anchors.
 
 use std::ops::Range;
 
@@ -9,38 +9,38 @@ use super::variable::Variables;
 use crate::compile::{Groups, NEST_MAX, Pattern, PatternScratch, RegexMatchMode, reason_of};
 use crate::error::RouteProblem;
 
-/// Whether letter case counts.
+/// Whether letter case is significant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LetterCase {
-    /// It does.
+    /// Case-sensitive.
     Counts,
-    /// It does not, for letters of ASCII.
+    /// Case-insensitive for ASCII letters.
     Ignored,
 }
 
-/// An expression that is found anywhere in a value.
+/// An expression that is searched for anywhere in a value.
 ///
-/// It reads bytes, `$` also stands before a last line end, and the groups are those of the leftmost match.
+/// It works on bytes, `$` also matches before a final line end, and the groups are those of the leftmost match.
 #[derive(Debug)]
 pub struct SearchPattern {
     pattern: Pattern,
-    /// The expression in the syntax of the parser here.
+    /// Expression in the syntax of the Rust parser.
     syntax: Box<str>,
     case: LetterCase,
-    /// The number and name of the groups that have one.
+    /// Number and name of the named groups.
     names: Vec<(usize, Box<str>)>,
-    /// The number and variable of the groups that have a name.
+    /// Number and variable of the named groups.
     slots: Vec<(usize, u32)>,
     groups: usize,
 }
 
 impl SearchPattern {
-    /// Reads and compiles an expression.
+    /// Parses and compiles an expression.
     ///
     /// # Errors
     ///
-    /// What is wrong with it: it is not well formed, too large, or asks for what takes more than one pass to match
-    /// (look-around, references to groups, possessive repetition).
+    /// The problem: the expression is malformed, too large, or uses features that take more than one pass to match
+    /// (look-around, backreferences, possessive repetition).
     pub fn parse(text: &str, case: LetterCase) -> Result<Self, RouteProblem> {
         let fault = |reason: String| RouteProblem::Regex { pattern: text.to_owned(), reason };
         let syntax = translate(text).map_err(fault)?;
@@ -67,31 +67,31 @@ impl SearchPattern {
         Ok(Self { pattern, syntax: syntax.into(), case, names, slots: Vec::new(), groups })
     }
 
-    /// The expression as written.
+    /// Returns the expression as written.
     pub fn text(&self) -> &str {
         self.pattern.text()
     }
 
-    /// The expression in the syntax of Rust's `regex` crate, which reads bytes: `(?-u)`.
+    /// Returns the expression in the syntax of Rust's `regex` crate, which works on bytes: `(?-u)`.
     pub fn syntax(&self) -> &str {
         &self.syntax
     }
 
-    /// Whether letter case counts.
+    /// Returns whether letter case is significant.
     pub fn letter_case(&self) -> LetterCase {
         self.case
     }
 
-    /// The names of its groups, each with its number.
+    /// Returns the names of its groups, each with its number.
     pub fn names(&self) -> impl Iterator<Item = (usize, &str)> {
         self.names.iter().map(|(number, name)| (*number, &**name))
     }
 
-    /// Makes variables of its named groups; answers with a name that is taken by one of NGINX's own.
+    /// Defines variables for its named groups.
     ///
     /// # Errors
     ///
-    /// That name.
+    /// The name of a group that is also a built-in variable of NGINX.
     pub fn bind(&mut self, variables: &mut Variables) -> Result<(), String> {
         for (number, name) in &self.names {
             let slot = variables.define(name).ok_or_else(|| name.to_string())?;
@@ -100,17 +100,17 @@ impl SearchPattern {
         Ok(())
     }
 
-    /// The number and variable of the groups that have a name.
+    /// Returns number and variable of the named groups.
     pub(crate) fn slots(&self) -> &[(usize, u32)] {
         &self.slots
     }
 
-    /// Whether it is found in the value.
+    /// Whether the expression matches anywhere in the value.
     pub(crate) fn is_in(&self, value: &[u8], scratch: &mut PatternScratch) -> bool {
         self.pattern.matches(value, scratch)
     }
 
-    /// As [`Self::is_in`], and what the groups hold, from the first one on; `groups` is cleared.
+    /// Matches as [`Self::is_in`] does, and returns the groups from the first one on; `groups` is cleared.
     pub(crate) fn find(
         &self,
         value: &[u8],
@@ -143,7 +143,7 @@ fn any_bytes(greed: Quantifier) -> Hir {
     })
 }
 
-/// The same expression whose `$` also stands before a line end that is the last byte.
+/// Returns the expression with each `$` also matching before a final line end.
 fn ends_before_line_end(hir: &Hir) -> Hir {
     match hir.kind() {
         HirKind::Look(Look::End) => {

@@ -1,7 +1,7 @@
-//! The syntax of PCRE, translated to the one of the parser here.
+//! Translation from PCRE syntax to the syntax of the Rust parser.
 //!
-//! Most of it is the same in both. Without `(*UTF8)`, as NGINX uses it, PCRE reads expressions and values byte by byte, and
-//! properties of letters are those of Latin-1.
+//! Most of it is the same in both. Without `(*UTF8)`, as NGINX uses it, PCRE reads expressions and values byte by byte,
+//! and character properties are those of Latin-1.
 
 use std::fmt::Write as _;
 
@@ -11,14 +11,14 @@ use regex_syntax::hir::{Class, HirKind};
 ///
 /// # Errors
 ///
-/// The construct that has no translation: it takes more than one pass to match, or there is no such thing.
+/// The construct that has no translation: it takes more than one pass to match, or does not exist.
 pub(super) fn translate(text: &str) -> Result<String, String> {
     let mut translator = Translator { rest: text.as_bytes(), out: String::with_capacity(text.len() + 16) };
     translator.expression()?;
     Ok(translator.out)
 }
 
-/// The names of the groups of an expression, which may be broken.
+/// Returns the names of the groups of an expression, which may be malformed.
 pub fn group_names(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices("(?").filter_map(|(at, _)| {
         let rest = text.get(at + 2..)?;
@@ -39,11 +39,11 @@ struct Translator<'t> {
     out: String,
 }
 
-/// A member of a class.
+/// A member of a character class.
 enum Member {
     /// A byte, which may begin or end a range.
     Byte(u8),
-    /// Several bytes, in the syntax of the parser.
+    /// Several bytes, in the syntax of the Rust parser.
     Class(String),
 }
 
@@ -64,7 +64,7 @@ impl Translator<'_> {
                         self.copy(len);
                         self.after_repetition()?;
                     }
-                    // A brace that repeats nothing stands for itself.
+                    // A brace that is not a repetition is a literal.
                     None => self.literal(byte),
                 },
                 _ if byte.is_ascii() => self.out.push(char::from(byte)),
@@ -74,7 +74,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// What may stand behind a repetition: `?` for a lazy one.
+    /// Translates the suffix of a repetition: `?` for a lazy one.
     fn after_repetition(&mut self) -> Result<(), String> {
         match self.rest.first() {
             Some(b'+') => Err("possessive repetition is not supported".to_owned()),
@@ -86,7 +86,7 @@ impl Translator<'_> {
         }
     }
 
-    /// What stands behind a `(`.
+    /// Translates the text after `(`.
     fn group(&mut self) -> Result<(), String> {
         if self.rest.starts_with(b"*") {
             return Err("verbs such as `(*UTF8)` are not supported".to_owned());
@@ -123,7 +123,7 @@ impl Translator<'_> {
             self.rest = rest.get(1..).unwrap_or_default();
             return Ok(());
         }
-        // Flags, `:`, or a name, up to the sign that ends them.
+        // Flags, `:`, or a name, up to the terminating character.
         let end =
             kind.iter().position(|byte| matches!(byte, b':' | b')' | b'>')).map_or(kind.len(), |at| at + 1);
         self.out.push('(');
@@ -131,7 +131,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// What stands behind a `\` outside of a class.
+    /// Translates the text after a `\` outside of a class.
     fn escape(&mut self) -> Result<(), String> {
         let Some(byte) = self.next() else {
             self.out.push('\\');
@@ -142,7 +142,7 @@ impl Translator<'_> {
             b'E' => {}
             b'p' | b'P' => {
                 let class = self.property(byte == b'P')?;
-                // A property counts letter case, whatever the expression says.
+                // A property is case-sensitive, whatever the flags of the expression.
                 let _ = write!(self.out, "(?-i:{class})");
             }
             b'Z' => self.out.push('$'),
@@ -157,7 +157,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// What stands behind a `[`.
+    /// Translates the text after `[`.
     fn class(&mut self) -> Result<(), String> {
         self.out.push('[');
         if self.rest.starts_with(b"^") {
@@ -186,7 +186,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// Writes a member of a class, and where it begins a range, that.
+    /// Writes a member of a class, and the whole range if it begins one.
     fn range_from(&mut self, start: Member) -> Result<(), String> {
         let start = match start {
             Member::Class(class) => {
@@ -207,7 +207,7 @@ impl Translator<'_> {
                 self.out.push('-');
                 self.literal(end);
             }
-            // A `-` before a class stands for itself.
+            // A `-` before a class is a literal.
             Member::Class(class) => {
                 self.literal(b'-');
                 self.out.push_str(&class);
@@ -216,7 +216,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// A member of a class that begins with `byte`.
+    /// Parses a member of a class that begins with `byte`.
     fn member(&mut self, byte: u8) -> Result<Member, String> {
         match byte {
             b'\\' => {
@@ -240,7 +240,7 @@ impl Translator<'_> {
         }
     }
 
-    /// What a `\` with `byte` behind it means, in a class and outside of one.
+    /// Returns the meaning of `\` followed by `byte`, in a class and outside of one.
     fn member_behind(&mut self, byte: u8) -> Result<Member, String> {
         let class = |text: &str| Ok(Member::Class(text.to_owned()));
         match byte {
@@ -275,7 +275,7 @@ impl Translator<'_> {
         }
     }
 
-    /// The byte that the next digits stand for.
+    /// Parses the byte value given by the next digits.
     fn number(&mut self, len: usize, radix: u32) -> Result<u8, String> {
         let (digits, rest) = self.rest.split_at_checked(len).unwrap_or((self.rest, b""));
         self.rest = rest;
@@ -286,7 +286,7 @@ impl Translator<'_> {
         u8::from_str_radix(&digits, radix).map_err(|_| format!("`{digits}` is the number of no byte"))
     }
 
-    /// The bytes up to `\E`.
+    /// Returns the bytes up to `\E`.
     fn quoted(&mut self) -> Vec<u8> {
         let end = memchr::memmem::find(self.rest, b"\\E");
         let quoted = self.rest.get(..end.unwrap_or(self.rest.len())).unwrap_or_default().to_vec();
@@ -294,7 +294,7 @@ impl Translator<'_> {
         quoted
     }
 
-    /// The class of the property whose name comes next.
+    /// Parses a property name and returns its class.
     fn property(&mut self, is_negated: bool) -> Result<String, String> {
         let (name, len) = match self.rest.split_first() {
             Some((b'{', rest)) => {
@@ -337,7 +337,7 @@ impl Translator<'_> {
         Some(*first)
     }
 
-    /// Writes the next bytes as they are.
+    /// Copies the next bytes unchanged.
     fn copy(&mut self, len: usize) {
         for _ in 0..len {
             match self.next() {
@@ -348,12 +348,12 @@ impl Translator<'_> {
         }
     }
 
-    /// Writes a byte that stands for itself.
+    /// Writes a byte as a literal.
     fn literal(&mut self, byte: u8) {
         // Writing to a string never fails.
         let _ = match byte {
             b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_' => write!(self.out, "{}", char::from(byte)),
-            // `\<` and `\>` are the ends of words.
+            // `\<` and `\>` would be word boundaries.
             b'<' | b'>' => write!(self.out, "\\x{byte:02X}"),
             _ if byte.is_ascii_punctuation() => write!(self.out, "\\{}", char::from(byte)),
             _ => write!(self.out, "\\x{byte:02X}"),
@@ -361,7 +361,7 @@ impl Translator<'_> {
     }
 }
 
-/// How long a repetition such as `{2}`, `{2,}` or `{2,3}` is behind its first brace.
+/// Returns the length of a repetition such as `{2}`, `{2,}` or `{2,3}` after its opening brace.
 fn repetition_len(text: &[u8]) -> Option<usize> {
     let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let mut len = digits(text);
@@ -375,7 +375,7 @@ fn repetition_len(text: &[u8]) -> Option<usize> {
     (text.get(len) == Some(&b'}')).then_some(len + 1)
 }
 
-/// Which bytes have a property, as letters of Latin-1; `None` where there is no such property.
+/// Returns the bytes with a property, as characters of Latin-1; `None` for an unknown property.
 fn bytes_with(name: &str) -> Option<[bool; 256]> {
     let class = match name {
         "L&" => r"[\p{Lu}\p{Ll}\p{Lt}]".to_owned(),
@@ -389,7 +389,7 @@ fn bytes_with(name: &str) -> Option<[bool; 256]> {
     };
     let hir = regex_syntax::parse(&class).ok()?;
     let mut has = [false; 256];
-    // A class of one letter is a literal: there is none of Latin-1.
+    // A class of a single character is a literal: it has no other Latin-1 character.
     if let HirKind::Class(Class::Unicode(class)) = hir.kind() {
         for (letter, has) in ('\0'..='\u{ff}').zip(&mut has) {
             *has = class.iter().any(|range| (range.start()..=range.end()).contains(&letter));

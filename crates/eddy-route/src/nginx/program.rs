@@ -1,4 +1,4 @@
-//! Runs the program of a server or location.
+//! Execution of the rewrite directives of a server or location.
 
 use super::escape::unescape_redirect;
 use super::run::{NextStep, NginxLookup, is_redirect};
@@ -8,10 +8,10 @@ use super::value::GroupSpelling;
 use super::walk::NginxOutcome;
 
 impl<'s> NginxLookup<'_, 's> {
-    /// Runs the steps; `None` where they end without an answer.
+    /// Runs the directives; `None` if they end without a response.
     pub(crate) fn run_steps(&mut self, place: u32) -> Option<NextStep> {
         let steps: &'s [RewriteDirective] = &self.sites.places()[place as usize].steps;
-        // Groups that `set` reads are escaped until a rewrite has matched.
+        // Groups in `set` are percent-encoded until a rewrite has matched.
         let mut spelling = GroupSpelling::Escaped;
         let mut at = 0;
         while let Some(step) = steps.get(at) {
@@ -64,7 +64,7 @@ impl<'s> NginxLookup<'_, 's> {
         None
     }
 
-    /// Does what a `rewrite` says that has matched; an answer where that is one.
+    /// Applies a matching `rewrite`; returns a response if it is a redirect.
     fn rewrite(&mut self, step: &'s RewriteStep) -> Option<NextStep> {
         self.walk.is_internal = true;
         self.walk.is_as_sent = false;

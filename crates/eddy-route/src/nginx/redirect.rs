@@ -1,4 +1,4 @@
-//! `proxy_redirect`: what becomes of the addresses that upstreams send clients to.
+//! `proxy_redirect`: rewriting of redirect addresses from upstreams.
 
 use super::request::SiteRequest;
 use super::run::NginxLookup;
@@ -8,14 +8,15 @@ use super::walk::NginxRequestState;
 use crate::request::RouteScratch;
 
 impl Sites {
-    /// Whether `error_page` of the place that the walk ended in takes the place of an upstream's answer.
+    /// Whether `error_page` of the place of the request replaces an upstream response with this status.
     pub fn intercepts(&self, status: u16, walk: &NginxRequestState) -> bool {
         let place = &self.places()[walk.place as usize];
         let LocationHandler::Proxy(proxy) = &place.hand else { return false };
         proxy.intercepts_errors && place.error_pages.iter().any(|page| page.statuses.contains(&status))
     }
 
-    /// Writes the `Content-Type` of an upstream's answer with the charset of the place; `false` where it stays as it is.
+    /// Writes the `Content-Type` of an upstream response with the charset of the place; returns `false` if it is
+    /// unchanged.
     pub fn write_content_type(
         &self,
         content_type: &[u8],
@@ -38,7 +39,7 @@ impl Sites {
         true
     }
 
-    /// Writes what takes the place of an upstream's `Location`; `false` where it stays as it is.
+    /// Writes the replacement of an upstream's `Location`; returns `false` if it is unchanged.
     pub fn write_redirect(
         &self,
         location: &[u8],
@@ -57,7 +58,8 @@ impl Sites {
         true
     }
 
-    /// Writes what takes the place of an upstream's `Refresh`, such as `5; url=http://a.example/`; `false` where it stays.
+    /// Writes the replacement of an upstream's `Refresh`, such as `5; url=http://a.example/`; returns `false` if it is
+    /// unchanged.
     pub fn write_refresh(
         &self,
         refresh: &[u8],
@@ -95,7 +97,7 @@ impl NginxLookup<'_, '_> {
                         None => continue,
                     }
                 }
-                // What an expression is found in is replaced as a whole.
+                // An expression replaces the whole address.
                 RedirectForm::Pattern(pattern) if self.match_value(pattern, address) => b"",
                 RedirectForm::Pattern(_) => continue,
             };

@@ -1,5 +1,5 @@
-//! The way of a request: the server's program, the search for a location, its program, and again where a rewrite asks
-//! for it.
+//! Processing of a request: the directives of the server, the location search, the directives of the location, and
+//! another round where a rewrite requests it.
 
 use super::escape::Escape;
 use super::explain::Trace;
@@ -12,7 +12,7 @@ use super::walk::{NginxOutcome, NginxRequestState};
 use crate::compile::PatternScratch;
 use crate::normalise::{self, Slashes};
 
-/// A walk under way.
+/// A lookup in progress.
 pub(crate) struct NginxLookup<'r, 's> {
     pub(crate) sites: &'s Sites,
     pub(crate) request: &'r SiteRequest<'r>,
@@ -22,28 +22,28 @@ pub(crate) struct NginxLookup<'r, 's> {
     pub(crate) trace: Option<&'r mut Trace>,
 }
 
-/// What comes next.
+/// Next step of a lookup.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum NextStep {
-    /// The program of the server.
+    /// Run the directives of the server.
     ServerSteps,
-    /// The search for a location.
+    /// Search a location.
     Search,
-    /// The program of the place.
+    /// Run the directives of the place.
     PlaceSteps,
-    /// Whoever answers at the place.
+    /// Pass the request to the handler of the place.
     Hand,
-    /// An answer with this status, or what takes its place.
+    /// Respond with this status, or with an error page for it.
     Status(u16),
-    /// The end.
+    /// The lookup is complete.
     End(NginxOutcome),
 }
 
 impl<'s> NginxLookup<'_, 's> {
-    /// From host and path as they were sent.
+    /// Starts with host and path as sent.
     pub(crate) fn walk_from_start(mut self, address: usize) -> NginxOutcome {
         let Some(listening) = self.sites.addresses().get(address) else { return status(404) };
-        // The path is read before the host is known: by the default server's rule.
+        // The path is normalised before the host is known, with the setting of the default server.
         self.enter_server(listening.default);
         let merges = self.sites.servers()[listening.default as usize].merges_slashes;
         let slashes = if merges { Slashes::Merged } else { Slashes::Kept };
@@ -61,7 +61,7 @@ impl<'s> NginxLookup<'_, 's> {
         self.go(NextStep::ServerSteps)
     }
 
-    /// From the place that a walk ended in, whose upstream failed.
+    /// Continues at the place where the lookup ended, after its upstream has failed.
     pub(crate) fn after_failure(mut self, code: u16) -> Option<NginxOutcome> {
         let place = self.place();
         let is_known = place.error_pages.iter().any(|page| page.statuses.contains(&code));
@@ -212,12 +212,12 @@ impl<'s> NginxLookup<'_, 's> {
         }
     }
 
-    /// The method as it is now.
+    /// Returns the current method.
     fn method(&self) -> &[u8] {
         if self.walk.becomes_get { b"GET" } else { self.request.method }
     }
 
-    /// Whether the request may be sent on inside once more.
+    /// Counts an internal redirect; returns whether it is still allowed.
     fn count_change(&mut self) -> bool {
         self.walk.changes_left = self.walk.changes_left.saturating_sub(1);
         self.walk.changes_left > 0
@@ -238,7 +238,7 @@ impl<'s> NginxLookup<'_, 's> {
             None => {}
         }
         match &place.hand {
-            // The page is a file, which eddy has not: what went wrong stays the answer.
+            // The page would be a file, which eddy does not serve: the original error stays the response.
             LocationHandler::None if self.walk.shows_error_page => match self.walk.answer_status {
                 Some(status) if status >= 400 => NextStep::End(NginxOutcome::Status { status }),
                 _ => NextStep::Status(404),
@@ -253,7 +253,7 @@ impl<'s> NginxLookup<'_, 's> {
         }
     }
 
-    /// Sends the request on to a named location.
+    /// Redirects internally to a named location.
     fn send_to_name(&mut self, name: &[u8]) -> NextStep {
         if !self.count_change() || self.walk.path.is_empty() {
             return NextStep::Status(500);
@@ -268,7 +268,7 @@ impl<'s> NginxLookup<'_, 's> {
         NextStep::PlaceSteps
     }
 
-    /// Sends the request on to a path, perhaps with a query.
+    /// Redirects internally to a path with an optional query.
     fn send_to_path(&mut self, mut target: Vec<u8>) -> NextStep {
         if !self.count_change() {
             return NextStep::Status(500);
@@ -286,7 +286,7 @@ impl<'s> NginxLookup<'_, 's> {
         NextStep::ServerSteps
     }
 
-    /// An answer with this status, unless an error page takes its place.
+    /// Responds with this status, unless an error page replaces it.
     fn answer(&mut self, code: u16) -> NextStep {
         self.walk.answer_status = Some(code);
         let place = self.place();
@@ -326,20 +326,20 @@ impl<'s> NginxLookup<'_, 's> {
         }
     }
 
-    /// Keeps the address of a redirect.
+    /// Stores the address of a redirect.
     pub(crate) fn set_address(&mut self, address: Vec<u8>) {
         let before = std::mem::replace(&mut self.walk.address, address);
         self.give_back(before);
         self.walk.has_address = true;
     }
 
-    /// The status of an answer, or the one that an error page keeps.
+    /// Returns the status of a response, or the one kept by an error page.
     pub(crate) fn final_status(&self, status: u16) -> u16 {
         self.walk.answer_status.unwrap_or(status)
     }
 }
 
-/// Whether a status sends the client elsewhere.
+/// Whether a status is a redirect.
 pub(crate) fn is_redirect(status: u16) -> bool {
     matches!(status, 301 | 302 | 303 | 307 | 308)
 }

@@ -1,35 +1,36 @@
-//! NGINX's search for a location, level by level.
+//! NGINX's location search, level by level.
 
 use super::level::PathFound;
 use super::sites::Sites;
 use super::spec::PlaceKind;
 
-/// What a search ends with.
+/// Result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Located {
-    /// No location is for the path: the server itself.
+    /// No location matches the path: the server itself handles it.
     Nothing,
-    /// This one, unless an expression further out is for the path.
+    /// A prefix location, unless an expression on an outer level matches.
     Prefix(u32),
-    /// This one.
+    /// A final match.
     Final(u32),
-    /// A redirect to the text of this one.
+    /// A redirect to the text of this location.
     Redirect(u32),
 }
 
-/// How the paths of a level are searched.
+/// Search method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SearchMode {
-    /// By the index.
+    /// With the index.
     Index,
-    /// By comparing with each: slowly and obviously right.
+    /// By comparing with each location: slow and obviously correct.
     Plain,
 }
 
-/// Finds the location for a path among `level` and what it holds; `matches` tries the expression of a location.
+/// Finds the location for a path in `level` and its nested levels; `matches` evaluates the expression of a location.
 ///
-/// The longest prefix is kept in mind; what it holds is searched; then, unless it says otherwise, the expressions beside
-/// it are tried in order, and the first that matches is searched in turn. An exact path ends all.
+/// The longest prefix is remembered and its nested locations are searched. Then, unless it is `^~`, the expressions of
+/// the level are tried in order, and the nested locations of the first match are searched. An exact match ends the
+/// search.
 pub(crate) fn find(
     sites: &Sites,
     level: u32,

@@ -1,4 +1,4 @@
-//! All servers of a configuration, ready for requests.
+//! All servers of a configuration, indexed for lookups.
 
 use std::collections::HashMap;
 
@@ -10,40 +10,40 @@ use super::step::RewriteDirective;
 use super::text::TextTemplate;
 use super::variable::Variables;
 
-/// Servers and locations with an index over them. Never changed; shared by all workers.
+/// Servers and locations with their index. Immutable; shared by all workers.
 #[derive(Debug)]
 pub struct Sites {
     servers: Vec<ServerSpec>,
     places: Vec<PlaceSpec>,
     addresses: Vec<Address>,
     names: Vec<NameIndex>,
-    /// The names that fields of requests may have at each address, where its servers agree.
+    /// Allowed header names at each address, where its servers agree.
     field_names: Vec<Option<FieldNames>>,
-    /// The level of each server's locations, then those of locations.
+    /// Level of each server's locations, then those nested in locations.
     levels: Vec<LocationLevel>,
     paths: LevelPaths,
-    /// The level in each place, if it has locations.
+    /// Level in each place, if it has locations.
     level_of: Vec<Option<u32>>,
-    /// The named locations of each server.
+    /// Named locations of each server.
     named: Vec<HashMap<Box<str>, u32>>,
-    /// The server of each place.
+    /// Server of each place.
     server_of: Vec<u32>,
     maps: Vec<SiteMap>,
-    /// The map that fills each slot.
+    /// Map that fills each slot.
     map_of: Vec<Option<u32>>,
     variables: Variables,
     hash_keys: Vec<Option<TextTemplate>>,
 }
 
-/// A `map`, ready.
+/// A `map`, indexed.
 #[derive(Debug)]
 pub(crate) struct SiteMap {
     pub(crate) spec: MapSpec,
     /// Texts in lower case.
     texts: HashMap<Box<[u8]>, usize>,
-    /// Rows that are names of hosts, each as a server of one name.
+    /// Rows that are host names, each treated as a server with one name.
     hosts: NameIndex,
-    /// Rows that are expressions, in the order of the file.
+    /// Rows that are expressions, in file order.
     patterns: Vec<usize>,
 }
 
@@ -115,27 +115,27 @@ impl Sites {
         }
     }
 
-    /// The places by index: servers, locations and what `if` makes of them.
+    /// Returns the places by index: servers, locations and `if` blocks in locations.
     pub fn places(&self) -> &[PlaceSpec] {
         &self.places
     }
 
-    /// The servers in the order of the file.
+    /// Returns the servers in file order.
     pub fn servers(&self) -> &[ServerSpec] {
         &self.servers
     }
 
-    /// Where servers listen.
+    /// Returns the addresses on which servers listen.
     pub fn addresses(&self) -> &[Address] {
         &self.addresses
     }
 
-    /// The variables of the configuration.
+    /// Returns the variables of the configuration.
     pub fn variables(&self) -> &Variables {
         &self.variables
     }
 
-    /// The server that a place is in.
+    /// Returns the server that contains a place.
     pub fn server_of(&self, place: u32) -> u32 {
         self.server_of[place as usize]
     }
@@ -152,7 +152,7 @@ impl Sites {
         &self.names[address]
     }
 
-    /// The names that fields of requests may have at an address; `None` where its servers differ.
+    /// Returns the allowed header names at an address; `None` where its servers differ.
     pub(crate) fn common_field_names(&self, address: usize) -> Option<FieldNames> {
         self.field_names[address]
     }
@@ -203,7 +203,7 @@ impl SiteMap {
         Self { texts, hosts, patterns, spec }
     }
 
-    /// The value for a text; `matches` tries an expression. `folded` is working memory.
+    /// Returns the value for a text; `matches` evaluates an expression. `folded` is scratch memory.
     pub(crate) fn value(
         &self,
         text: &[u8],

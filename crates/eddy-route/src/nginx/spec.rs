@@ -1,4 +1,4 @@
-//! Servers and locations as they are written, read and checked, before they are put into an index.
+//! Servers and locations as configured, parsed and checked, before indexing.
 
 use std::sync::Arc;
 
@@ -12,61 +12,60 @@ use crate::rule::SourceLocation;
 /// All servers of a configuration.
 #[derive(Debug, Default)]
 pub struct SitesSpec {
-    /// The servers in the order of the file.
+    /// Servers in file order.
     pub servers: Vec<ServerSpec>,
-    /// Servers, locations and `if` blocks in locations; all others name them by index.
+    /// Servers, locations and `if` blocks in locations; all others refer to them by index.
     pub places: Vec<PlaceSpec>,
-    /// Where servers listen.
+    /// Listening addresses.
     pub addresses: Vec<Address>,
-    /// The maps.
+    /// Maps.
     pub maps: Vec<MapSpec>,
-    /// The variables of the configuration.
+    /// Variables of the configuration.
     pub variables: Variables,
-    /// What balancing by hash goes by, for each of the caller's actions.
+    /// Keys of hash balancing, by the caller's action.
     pub hash_keys: Vec<Option<TextTemplate>>,
 }
 
 /// The servers that listen at one address.
 #[derive(Clone, Debug, Default)]
 pub struct Address {
-    /// The address as eddy shows it.
+    /// Address as shown to users.
     pub text: Arc<str>,
-    /// The servers in the order of the file.
+    /// Servers in file order.
     pub servers: Vec<u32>,
-    /// The one for hosts that no name is for.
+    /// Server for hosts that match no name.
     pub default: u32,
 }
 
 /// A `server`.
 #[derive(Debug)]
 pub struct ServerSpec {
-    /// Its names.
+    /// Server names.
     pub names: Vec<ServerName>,
-    /// What holds where none of its locations is for a request.
+    /// Settings for requests that match none of its locations.
     pub place: u32,
-    /// Its locations in the order of the file, those with a name too.
+    /// Locations in file order, including named ones.
     pub locations: Vec<u32>,
-    /// Whether runs of slashes become one.
+    /// Whether repeated slashes are merged: `merge_slashes`.
     pub merges_slashes: bool,
-    /// Which names fields of requests may have.
+    /// Allowed header names.
     pub field_names: FieldNames,
 }
 
-/// Which names fields of requests may have: those of others are left out, `underscores_in_headers` and
-/// `ignore_invalid_headers`.
+/// Allowed header names; others are removed: `underscores_in_headers` and `ignore_invalid_headers`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FieldNames {
     /// Letters, digits and hyphens.
     #[default]
     Plain,
-    /// Underscores, too.
+    /// Also underscores.
     Underscored,
-    /// Whatever a name may be.
+    /// Any valid name.
     Any,
 }
 
-/// Tells which fields of a request stay, asked for one after the other: up to `Host` the default server of the address
-/// decides, behind it the server of the host.
+/// Filters the header fields of a request, called for each in order: up to `Host` with the setting of the default
+/// server of the address, after it with that of the server of the host.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldFilter {
     pub(crate) names: FieldNames,
@@ -74,7 +73,7 @@ pub struct FieldFilter {
 }
 
 impl FieldFilter {
-    /// Whether the next field, which has this name, stays.
+    /// Whether the next field, with this name, is kept.
     pub fn keeps(&mut self, name: &[u8]) -> bool {
         if name.eq_ignore_ascii_case(b"host") {
             self.names = self.behind_host;
@@ -92,59 +91,59 @@ impl FieldNames {
     }
 }
 
-/// A server, a location or an `if` in a location: what holds for the requests that end up in it.
+/// A server, a location or an `if` in a location: the settings for the requests that end up in it.
 #[derive(Debug)]
 pub struct PlaceSpec {
-    /// Names it in metrics, records and `explain`.
+    /// Name in metrics, access log entries and `explain`.
     pub name: Arc<str>,
-    /// Where it is written.
+    /// Location in the configuration.
     pub origin: SourceLocation,
-    /// Which requests it is for.
+    /// Kind of the place, with its matcher.
     pub kind: PlaceKind,
-    /// Its program.
+    /// Rewrite directives.
     pub steps: Vec<RewriteDirective>,
-    /// The locations in it, in the order of the file.
+    /// Nested locations, in file order.
     pub locations: Vec<u32>,
-    /// Who answers.
+    /// Handler of the requests.
     pub hand: LocationHandler,
-    /// Whether only requests that were sent on inside come here: `internal`.
+    /// Whether only internally redirected requests are accepted: `internal`.
     pub is_internal: bool,
-    /// Which requests are answered 403.
+    /// Requests that are answered 403.
     pub guard: PlaceGuard,
     /// `error_page`.
     pub error_pages: Arc<[ErrorPage]>,
-    /// Whether `error_page` holds for what an error page answers, too.
+    /// Whether `error_page` also applies to responses of an error page: `recursive_error_pages`.
     pub has_recursive_error_pages: bool,
-    /// `default_type`: the type of texts that `return` sends.
+    /// `default_type`: content type of texts sent by `return`.
     pub default_type: Arc<str>,
-    /// `charset`: what is said of texts of an upstream that name none.
+    /// `charset`: charset added to upstream responses that name none.
     pub charset: Option<Arc<str>>,
-    /// `charset_types`: the types of such texts, in lower case.
+    /// `charset_types`: content types to which it is added, in lower case.
     pub charset_types: Arc<[Box<str>]>,
     /// `client_max_body_size`; `None` for no limit.
     pub body_bytes_max: Option<u64>,
-    /// `try_files`: where it leads, as eddy finds no file.
+    /// `try_files`: its last argument, because eddy finds no files.
     pub last_try: Option<LastTry>,
-    /// `add_header`, those with variables or for any status.
+    /// `add_header` directives with variables or for any status.
     pub answer_fields: Arc<[FieldText]>,
-    /// Whether a redirect to a path names the host: `absolute_redirect`.
+    /// Whether a redirect to a path is made absolute: `absolute_redirect`.
     pub names_host_in_redirects: bool,
-    /// Whether it names the first name of the server instead of the host asked for: `server_name_in_redirect`.
+    /// Whether such a redirect uses the first server name instead of the requested host: `server_name_in_redirect`.
     pub names_server_in_redirects: bool,
-    /// Whether it names the port: `port_in_redirect`.
+    /// Whether such a redirect includes the port: `port_in_redirect`.
     pub names_port_in_redirects: bool,
 }
 
-/// Which requests a place answers 403.
+/// Requests that a place answers 403.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlaceGuard {
-    /// Whether all of them, once the program of the place has run.
+    /// Whether all requests are rejected, after the directives of the place have run.
     pub is_closed: bool,
-    /// The only methods that are let in: `limit_except`; others are turned away before the program runs.
+    /// Allowed methods: `limit_except`; other methods are rejected before the directives run.
     pub methods: Option<Box<[Box<str>]>>,
 }
 
-/// Which requests a place is for.
+/// Kind of a place, with its matcher.
 #[expect(clippy::large_enum_variant, reason = "read in place; there are few of them")]
 #[derive(Debug)]
 pub enum PlaceKind {
@@ -154,7 +153,7 @@ pub enum PlaceKind {
     Exact(Box<str>),
     /// `location path`.
     Prefix(Box<str>),
-    /// `location ^~ path`: a prefix that spares the expressions beside it.
+    /// `location ^~ path`: a prefix that disables the expressions of its level.
     FinalPrefix(Box<str>),
     /// `location ~ expression`, `~*`.
     Pattern(SearchPattern),
@@ -164,64 +163,64 @@ pub enum PlaceKind {
     If,
 }
 
-/// Who answers at a place.
+/// Handler of the requests of a place.
 #[derive(Clone, Debug, Default)]
 pub enum LocationHandler {
-    /// Nobody: NGINX would look for a file, eddy answers 404.
+    /// None: NGINX would look for a file, eddy answers 404.
     #[default]
     None,
     /// `proxy_pass`.
     Proxy(Arc<ProxyHand>),
 }
 
-/// `proxy_pass` and what goes with it.
+/// `proxy_pass` and related settings.
 #[derive(Debug)]
 pub struct ProxyHand {
-    /// The upstream.
+    /// Upstream.
     pub upstream: ProxyPassTarget,
-    /// The URI of `proxy_pass`, which takes the place of the location's text.
+    /// URI of `proxy_pass`, which replaces the location's text.
     pub uri: Option<Box<str>>,
-    /// How long the text of the location is.
+    /// Length of the location's text.
     pub location_len: usize,
     /// `proxy_set_header Host`.
     pub host: TextTemplate,
     /// `proxy_set_header`; an empty value removes the field.
     pub fields: Vec<FieldText>,
-    /// `proxy_redirect`: what becomes of addresses in answers; the first that fits.
+    /// `proxy_redirect`: rewriting of addresses in responses; the first match applies.
     pub redirects: Vec<RedirectRule>,
-    /// Whether `error_page` holds for what the upstream answers, too: `proxy_intercept_errors`.
+    /// Whether `error_page` also applies to upstream responses: `proxy_intercept_errors`.
     pub intercepts_errors: bool,
 }
 
-/// `proxy_redirect`: a beginning, or an expression, and what takes its place.
+/// `proxy_redirect`: a prefix or an expression, and its replacement.
 #[derive(Clone, Debug)]
 pub struct RedirectRule {
-    /// What it is for.
+    /// Matcher.
     pub form: RedirectForm,
-    /// What takes its place.
+    /// Replacement.
     pub replacement: TextTemplate,
 }
 
-/// What a [`RedirectRule`] is for.
+/// Matcher of a [`RedirectRule`].
 #[derive(Clone, Debug)]
 pub enum RedirectForm {
-    /// Addresses that begin so.
+    /// Addresses with this prefix.
     Text(TextTemplate),
-    /// Addresses in which the expression is found.
+    /// Addresses in which the expression matches.
     Pattern(Arc<SearchPattern>),
 }
 
-/// How an upstream is spoken to.
+/// Scheme of an upstream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UpstreamScheme {
-    /// In the clear.
+    /// Clear text.
     Http,
-    /// Over TLS.
+    /// TLS.
     Https,
 }
 
 impl UpstreamScheme {
-    /// The scheme that an address begins with, in any letter case, and what follows it.
+    /// Returns the scheme at the beginning of an address, in any letter case, and the rest.
     pub(crate) fn split(address: &[u8]) -> Option<(Self, &[u8])> {
         [Self::Http, Self::Https].into_iter().find_map(|scheme| {
             let (start, rest) = address.split_at_checked(scheme.start().len())?;
@@ -229,7 +228,7 @@ impl UpstreamScheme {
         })
     }
 
-    /// What an address begins with.
+    /// Returns the beginning of an address with this scheme.
     pub fn start(self) -> &'static str {
         match self {
             Self::Http => "http://",
@@ -237,7 +236,7 @@ impl UpstreamScheme {
         }
     }
 
-    /// The port of an address that names none.
+    /// Returns the default port.
     pub fn port(self) -> &'static str {
         match self {
             Self::Http => "80",
@@ -246,99 +245,99 @@ impl UpstreamScheme {
     }
 }
 
-/// Where `proxy_pass` leads.
+/// Target of `proxy_pass`.
 #[derive(Debug)]
 pub enum ProxyPassTarget {
-    /// To this upstream.
+    /// A fixed upstream.
     Fixed {
-        /// What the caller does then.
+        /// Action of the caller.
         action: u32,
         /// `$proxy_host`.
         host: Box<str>,
         /// `$proxy_port`.
         port: Box<str>,
     },
-    /// To the one that the value names: `scheme://host:port`, perhaps with a URI.
+    /// The upstream that the value names: `scheme://host:port`, with an optional URI.
     Computed {
-        /// The value.
+        /// Value.
         address: TextTemplate,
-        /// The upstreams it may name, each as `scheme://host:port` without a URI, with what the caller does then.
+        /// Upstreams it may name, each as `scheme://host:port` without a URI, with the action of the caller.
         choices: Vec<(Box<str>, u32)>,
     },
 }
 
-/// A field and its value.
+/// A header field with its value.
 #[derive(Clone, Debug)]
 pub struct FieldText {
-    /// The field's name.
+    /// Field name.
     pub name: Box<str>,
-    /// Its value.
+    /// Field value.
     pub value: TextTemplate,
-    /// Whether it is for every status: `always`.
+    /// Whether it applies to every status: `always`.
     pub is_for_all: bool,
 }
 
-/// `error_page`: what takes the place of an answer with one of these statuses.
+/// `error_page`: replacement of responses with one of these statuses.
 #[derive(Clone, Debug)]
 pub struct ErrorPage {
-    /// The statuses.
+    /// Statuses.
     pub statuses: Vec<u16>,
-    /// `=status`; `=` alone takes the page's own.
+    /// `=status`; `=` alone uses the status of the page.
     pub answer: Option<Option<u16>>,
-    /// A path, an `@name`, or the address of a redirect.
+    /// A path, an `@name`, or a redirect address.
     pub target: TextTemplate,
 }
 
-/// The last of `try_files`.
+/// Last argument of `try_files`.
 #[derive(Clone, Debug)]
 pub enum LastTry {
     /// `=status`.
     Status(u16),
     /// `@name`.
     Named(Box<str>),
-    /// A path, perhaps with a query.
+    /// A path with an optional query.
     Path(TextTemplate),
 }
 
 /// A `map`.
 #[derive(Debug)]
 pub struct MapSpec {
-    /// The variable that it fills.
+    /// Variable that it defines.
     pub slot: u32,
-    /// What is looked up.
+    /// Value that is looked up.
     pub source: TextTemplate,
-    /// Its rows in the order of the file, without the default.
+    /// Rows in file order, without the default.
     pub rows: Vec<MapRow>,
-    /// The value where no row is for it.
+    /// Value if no row matches.
     pub default: TextTemplate,
-    /// Whether rows may be wildcards of hosts: `hostnames`.
+    /// Whether rows may be host wildcards: `hostnames`.
     pub has_hostnames: bool,
-    /// Whether it is looked up each time: `volatile`.
+    /// Whether it is evaluated for each use: `volatile`.
     pub is_volatile: bool,
 }
 
 /// A row of a `map`.
 #[derive(Debug)]
 pub struct MapRow {
-    /// What it is for.
+    /// Matcher.
     pub form: MapForm,
-    /// The value.
+    /// Value.
     pub value: TextTemplate,
 }
 
-/// What a row of a `map` is for.
+/// Matcher of a row of a `map`.
 #[derive(Debug)]
 pub enum MapForm {
     /// A text, in any letter case.
     Text(Box<str>),
-    /// Hosts, as a server's name.
+    /// Hosts, in the form of a server name.
     Host(ServerName),
-    /// What an expression is found in.
+    /// Values in which the expression matches.
     Pattern(SearchPattern),
 }
 
 impl PlaceKind {
-    /// A word for it.
+    /// Returns a word for the kind.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Server => "server",
@@ -351,7 +350,7 @@ impl PlaceKind {
         }
     }
 
-    /// The text that paths are compared with, where it is a path.
+    /// Returns the text that paths are compared with, if it is a path.
     pub(crate) fn path(&self) -> Option<&str> {
         match self {
             Self::Exact(path) | Self::Prefix(path) | Self::FinalPrefix(path) => Some(path),

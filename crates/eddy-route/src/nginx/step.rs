@@ -1,41 +1,41 @@
-//! The program of a server or location: its `set`, `rewrite`, `if`, `break` and `return`, in the order of the file.
+//! Rewrite directives of a server or location: `set`, `rewrite`, `if`, `break` and `return`, in file order.
 
 use super::pattern::SearchPattern;
 use super::text::TextTemplate;
 
-/// One step.
+/// A directive.
 #[derive(Debug)]
 pub enum RewriteDirective {
     /// `set $name value`.
     Set {
-        /// The variable.
+        /// Variable.
         slot: u32,
-        /// Its value.
+        /// Value.
         value: TextTemplate,
     },
     /// `set $args value`.
     SetArgs {
-        /// The query.
+        /// Query.
         value: TextTemplate,
     },
-    /// `return`: ends the program and the request.
+    /// `return`: ends the directives and responds.
     Return {
-        /// The status; 444 closes the connection.
+        /// Status; 444 closes the connection.
         status: u16,
-        /// The address of a redirect, or the body.
+        /// Address of a redirect, or body.
         text: Option<TextTemplate>,
     },
     /// `rewrite`.
     Rewrite(Box<RewriteStep>),
-    /// `break`: ends the program.
+    /// `break`: ends the directives.
     Break,
-    /// `if`: goes on with the next step if the test passes, else behind those that belong to it.
+    /// `if`: continues with the next directive if the condition holds, else after its block.
     If {
-        /// The test.
+        /// Condition.
         test: Box<IfCondition>,
-        /// The place that stands for what the `if` holds, in a location.
+        /// Place that represents the content of the `if`, in a location.
         place: Option<u32>,
-        /// How many of the next steps belong to it.
+        /// Number of following directives in its block.
         steps: u32,
     },
 }
@@ -43,28 +43,28 @@ pub enum RewriteDirective {
 /// `rewrite expression replacement flag`.
 #[derive(Debug)]
 pub struct RewriteStep {
-    /// The expression, which is looked for in the path.
+    /// Expression that is searched for in the path.
     pub pattern: SearchPattern,
-    /// The replacement: all of it for a redirect, else what stands before its first `?`.
+    /// Replacement: all of it for a redirect, else the part before its first `?`.
     pub path: TextTemplate,
-    /// What stands behind that `?`; a redirect has none.
+    /// Part after that `?`; `None` for a redirect.
     pub query: Option<TextTemplate>,
     /// Whether the replacement has a `?`.
     pub has_query: bool,
-    /// Whether the request's query is put behind it.
+    /// Whether the query of the request is appended.
     pub keeps_query: bool,
-    /// What happens then.
+    /// Continuation after a match.
     pub end: RewriteEnd,
-    /// The replacement as written, for people.
+    /// Replacement as written, for explanations.
     pub text: Box<str>,
 }
 
-/// What happens once a `rewrite` has matched.
+/// Continuation after a matching `rewrite`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RewriteEnd {
-    /// The next step, and in the end another search for a location.
+    /// The next directive, and at the end another location search.
     Next,
-    /// `last`: another search for a location.
+    /// `last`: another location search.
     Last,
     /// `break`: the location is kept.
     Break,
@@ -72,7 +72,7 @@ pub enum RewriteEnd {
     Redirect(u16),
 }
 
-/// The condition of an `if`.
+/// Condition of an `if`.
 #[expect(clippy::large_enum_variant, reason = "read in place; there are few of them")]
 #[derive(Debug)]
 pub enum IfCondition {
@@ -80,18 +80,18 @@ pub enum IfCondition {
     IsSet(TextTemplate),
     /// `($name = text)`, `!=`.
     Equals {
-        /// The variable.
+        /// Variable.
         value: TextTemplate,
-        /// What it is compared with.
+        /// Text that it is compared with.
         other: TextTemplate,
         /// Whether it must differ.
         is_negated: bool,
     },
     /// `($name ~ expression)`, `~*`, `!~`, `!~*`.
     Matches {
-        /// The variable.
+        /// Variable.
         value: TextTemplate,
-        /// The expression.
+        /// Expression.
         pattern: SearchPattern,
         /// Whether it must not match.
         is_negated: bool,

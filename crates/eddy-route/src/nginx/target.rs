@@ -1,4 +1,4 @@
-//! What an upstream is sent, and the fields that go with it.
+//! Request target and headers for an upstream.
 
 use thiserror::Error;
 
@@ -12,13 +12,13 @@ use super::text::TextTemplate;
 use super::walk::{NginxOutcome, NginxRequestState};
 use crate::request::RouteScratch;
 
-/// The path or query that rewrites and variables made holds what no request may have; it is to be answered 500.
+/// A path or query produced by rewrites and variables has invalid bytes; the request must be answered 500.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error("the target for the upstream is not one that can be sent")]
 pub struct BadTarget;
 
 impl Sites {
-    /// Writes path and query for the upstream of the place that the walk ended in.
+    /// Writes path and query for the upstream of the place where the lookup ended.
     ///
     /// # Errors
     ///
@@ -36,7 +36,7 @@ impl Sites {
         if is_sound { Ok(()) } else { Err(BadTarget) }
     }
 
-    /// Writes the host that the upstream is sent.
+    /// Writes the host for the upstream.
     pub fn write_host(
         &self,
         request: &SiteRequest<'_>,
@@ -52,7 +52,7 @@ impl Sites {
         run.give_back(host);
     }
 
-    /// Writes what balancing goes by for an action; nothing where it does not go by a key.
+    /// Writes the key of hash balancing for an action; nothing if the action has none.
     pub fn write_hash_key(
         &self,
         action: u32,
@@ -69,7 +69,8 @@ impl Sites {
         run.give_back(text);
     }
 
-    /// The fields of `proxy_set_header` and their values; an empty one means that the field is left out.
+    /// Calls back with the fields of `proxy_set_header` and their values; an empty value means that the field is
+    /// removed.
     pub fn for_each_field(
         &self,
         request: &SiteRequest<'_>,
@@ -81,7 +82,8 @@ impl Sites {
         self.run(request, walk, scratch).write_fields(proxy.fields.iter(), each);
     }
 
-    /// The fields of `add_header` and their values, for an answer with this status; empty ones are left out.
+    /// Calls back with the fields of `add_header` and their values, for a response with this status; empty ones are
+    /// skipped.
     pub fn for_each_answer_field(
         &self,
         status: u16,
@@ -100,8 +102,8 @@ impl Sites {
         });
     }
 
-    /// Writes the address that the answer sends the client to, if there is one: a path gets the host in front, if the place
-    /// says so. An error page in the place of a redirect keeps it.
+    /// Writes the redirect address of the response, if there is one; a path is prefixed with the host if the place is
+    /// configured so. An error page that replaces a redirect keeps the address.
     pub fn write_location(&self, request: &SiteRequest<'_>, walk: &mut NginxRequestState, out: &mut Vec<u8>) {
         out.clear();
         if walk.has_address {
@@ -110,11 +112,11 @@ impl Sites {
         }
     }
 
-    /// Which fields of a request stay, by their names.
+    /// Returns the filter for the header fields of a request.
     ///
     /// # Cost
     ///
-    /// Where the servers of the address differ, the search for the one of the host; it then allocates.
+    /// Where the servers of the address differ, a search for the server of the host, which allocates.
     pub fn field_filter(&self, address: usize, host: &[u8], scratch: &mut RouteScratch) -> FieldFilter {
         if let Some(names) = self.common_field_names(address) {
             return FieldFilter { names, behind_host: names };
@@ -128,7 +130,7 @@ impl Sites {
         FieldFilter { names: names(default), behind_host: names(found.map_or(default, |found| found.server)) }
     }
 
-    /// Writes what stands in front of an address that is a path, if the place says so.
+    /// Writes the prefix of an address that is a path, if the place is configured so.
     pub(crate) fn write_origin(
         &self,
         address: &[u8],
@@ -172,7 +174,7 @@ impl Sites {
 }
 
 impl<'s> NginxLookup<'_, 's> {
-    /// Finds the upstream that a value names, and keeps the URI that it gives.
+    /// Finds the upstream that a value names, and stores the URI of the value.
     pub(crate) fn compute_upstream(
         &mut self,
         address: &'s TextTemplate,
@@ -221,7 +223,7 @@ impl<'s> NginxLookup<'_, 's> {
                 out.extend_from_slice(self.request.target);
                 return;
             }
-            // Once `break` has kept a rewritten path, nothing in it stands for the location's text.
+            // Once `break` has kept a rewritten path, no part of it corresponds to the location's text.
             Some(uri) if walk.is_place_valid => {
                 out.extend_from_slice(uri.as_bytes());
                 proxy.location_len

@@ -1,10 +1,10 @@
-//! Values with variables in them.
+//! Values with embedded variables.
 
 use thiserror::Error;
 
 use super::variable::{Variable, Variables};
 
-/// A value: text and variables, one after the other.
+/// A value: a sequence of texts and variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextTemplate {
     pub(crate) parts: Vec<TextPart>,
@@ -17,24 +17,24 @@ pub(crate) enum TextPart {
     Variable(Variable),
 }
 
-/// Why a value cannot be read.
+/// Reason why a value is invalid.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum TextFault {
-    /// A `$` without a name behind it, or a `{` that is not closed.
+    /// A `$` without a name after it, or a `{` that is not closed.
     #[error("a `$` names no variable here")]
     NoName,
-    /// A variable of NGINX's own that eddy does not have.
+    /// A built-in variable of NGINX that eddy does not support.
     #[error("eddy has no variable `${name}`: {reason}")]
     Refused {
-        /// Its name.
+        /// Name.
         name: String,
-        /// Why.
+        /// Reason.
         reason: &'static str,
     },
 }
 
 impl TextTemplate {
-    /// Reads a value.
+    /// Parses a value.
     ///
     /// # Errors
     ///
@@ -59,19 +59,19 @@ impl TextTemplate {
         Ok(Self { parts, written: text.into() })
     }
 
-    /// A value without variables.
+    /// Creates a value without variables.
     pub fn plain(text: &str) -> Self {
         let mut parts = Vec::new();
         push_text(&mut parts, text);
         Self { parts, written: text.into() }
     }
 
-    /// The value as it is written.
+    /// Returns the value as written.
     pub fn written(&self) -> &str {
         &self.written
     }
 
-    /// The text, if there are no variables in it.
+    /// Returns the text, if there are no variables in it.
     pub fn as_plain(&self) -> Option<&[u8]> {
         match self.parts.as_slice() {
             [] => Some(b""),
@@ -80,7 +80,7 @@ impl TextTemplate {
         }
     }
 
-    /// The slots that the value reads.
+    /// Returns the slots that the value reads.
     pub fn slots(&self) -> impl Iterator<Item = u32> {
         self.parts.iter().filter_map(|part| match part {
             TextPart::Variable(Variable::Slot(slot)) => Some(*slot),

@@ -1,4 +1,4 @@
-//! Puts values together: text, facts of the request, and the variables of the configuration.
+//! Evaluation of values from text, request properties and variables of the configuration.
 
 use std::io::Write as _;
 
@@ -10,29 +10,29 @@ use super::text::{TextPart, TextTemplate};
 use super::variable::{TlsVariable, Variable};
 use super::walk::NginxRequestState;
 
-/// How the groups of an expression are written.
+/// Form in which the groups of an expression are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GroupSpelling {
-    /// As they are.
+    /// Unchanged.
     Plain,
-    /// Escaped for a query, if the path that was sent had escapes.
+    /// Percent-encoded for a query, if the path as sent had escapes.
     Escaped,
 }
 
 impl<'s> NginxLookup<'_, 's> {
-    /// A value; give it back when done.
+    /// Evaluates a value; return the buffer with [`Self::give_back`].
     pub(crate) fn text_of(&mut self, text: &'s TextTemplate) -> Vec<u8> {
         self.spelt(text, GroupSpelling::Plain)
     }
 
-    /// A value, its groups spelt so; give it back when done.
+    /// Evaluates a value with groups in the given form; return the buffer with [`Self::give_back`].
     pub(crate) fn spelt(&mut self, text: &'s TextTemplate, spelling: GroupSpelling) -> Vec<u8> {
         let mut out = self.buffer();
         self.write_text(text, spelling, &mut out);
         out
     }
 
-    /// An empty buffer.
+    /// Returns an empty buffer.
     pub(crate) fn buffer(&mut self) -> Vec<u8> {
         self.walk.spare.pop().unwrap_or_default()
     }
@@ -45,7 +45,7 @@ impl<'s> NginxLookup<'_, 's> {
         }
     }
 
-    /// Fills a variable of the configuration.
+    /// Sets a variable of the configuration.
     pub(crate) fn fill(&mut self, slot: u32, value: &[u8]) {
         let NginxRequestState { values, slots, is_too_long, .. } = &mut *self.walk;
         if values.len() + value.len() > VALUES_BYTES_MAX {
@@ -57,7 +57,7 @@ impl<'s> NginxLookup<'_, 's> {
         slots[slot as usize] = Some(start..values.len());
     }
 
-    /// Looks for an expression in the path.
+    /// Searches for an expression in the path.
     pub(crate) fn match_path(&mut self, pattern: &SearchPattern) -> bool {
         let path = std::mem::take(&mut self.walk.path);
         let is_match = self.match_value(pattern, &path);
@@ -65,7 +65,7 @@ impl<'s> NginxLookup<'_, 's> {
         is_match
     }
 
-    /// Looks for an expression in a value, and keeps what its groups hold.
+    /// Searches for an expression in a value, and stores its groups.
     pub(crate) fn match_value(&mut self, pattern: &SearchPattern, value: &[u8]) -> bool {
         let is_match = pattern.find(value, self.scratch, &mut self.walk.groups);
         if is_match {
@@ -74,7 +74,7 @@ impl<'s> NginxLookup<'_, 's> {
         is_match
     }
 
-    /// Keeps the text that the groups are pieces of, and fills the variables of those with a name.
+    /// Stores the text that the groups refer to, and sets the variables of named groups.
     pub(crate) fn keep_groups(&mut self, pattern: &SearchPattern, value: &[u8]) {
         if self.walk.groups.is_empty() {
             return;
@@ -144,7 +144,7 @@ impl<'s> NginxLookup<'_, 's> {
         }
     }
 
-    /// What the request and its connection are, whatever becomes of it.
+    /// Writes a property of the request or its connection that processing does not change.
     #[expect(clippy::wildcard_enum_match_arm, reason = "what is no fact is written elsewhere")]
     fn write_fact(&self, variable: &Variable, out: &mut Vec<u8>) {
         let request = self.request;
@@ -170,7 +170,7 @@ impl<'s> NginxLookup<'_, 's> {
             }
             Variable::RemoteAddr => out.write_all(request.remote_address),
             Variable::RemotePort => write!(out, "{}", request.remote_port),
-            // The rest is no fact; `$https` is empty without TLS, `$http2` for other versions.
+            // All others are not such properties; `$https` is empty without TLS, `$http2` for other versions.
             _ => Ok(()),
         };
     }
@@ -216,7 +216,7 @@ impl<'s> NginxLookup<'_, 's> {
                 out.extend_from_slice(host.as_bytes())
             }
             (ProxyPassTarget::Fixed { port, .. }, _) => out.extend_from_slice(port.as_bytes()),
-            // What the value named is kept when the upstream is chosen.
+            // The address from the value is stored when the upstream is chosen.
             (ProxyPassTarget::Computed { .. }, Variable::ProxyHost) => {
                 out.extend_from_slice(&self.walk.upstream_host)
             }
@@ -224,7 +224,7 @@ impl<'s> NginxLookup<'_, 's> {
         }
     }
 
-    /// The lines of a field, put together.
+    /// Writes the joined lines of a field.
     fn write_field(&self, name: &[u8], out: &mut Vec<u8>) {
         let separator: &[u8] = if name == b"cookie" { b"; " } else { b", " };
         let mut is_first = true;
@@ -255,7 +255,7 @@ impl<'s> NginxLookup<'_, 's> {
         }
         let sites = self.sites;
         let Some(map) = sites.map_of(slot) else { return };
-        // A map that asks for itself holds nothing.
+        // A map that refers to itself is empty.
         if self.walk.depth >= MAP_DEPTH_MAX {
             return;
         }
@@ -279,7 +279,7 @@ impl<'s> NginxLookup<'_, 's> {
     }
 }
 
-/// The name that OpenSSL has for a suite of IANA's registry.
+/// Returns the OpenSSL name of a cipher suite given by its IANA name.
 fn openssl_name(suite: &str) -> &str {
     match suite {
         "TLS13_AES_128_GCM_SHA256" => "TLS_AES_128_GCM_SHA256",
@@ -301,7 +301,7 @@ fn is_field(name: &[u8], wanted: &[u8]) -> bool {
     name.len() == wanted.len() && name.iter().map(fold).eq(wanted.iter().copied())
 }
 
-/// The value of a parameter of the query, as it stands there; the name in any letter case.
+/// Returns the raw value of a query parameter; the name in any letter case.
 fn argument<'q>(query: &'q [u8], name: &[u8]) -> Option<&'q [u8]> {
     query.split(|byte| *byte == b'&').find_map(|pair| {
         let (found, value) = pair.split_at_checked(name.len())?;
@@ -309,15 +309,15 @@ fn argument<'q>(query: &'q [u8], name: &[u8]) -> Option<&'q [u8]> {
     })
 }
 
-/// Longest value, bytes.
+/// Maximum length of a value, bytes.
 const TEXT_BYTES_MAX: usize = 256 << 10;
 
-/// Most bytes of all variables that a request fills.
+/// Maximum bytes of all variables that a request sets.
 const VALUES_BYTES_MAX: usize = 1 << 20;
 
-/// Deepest nesting of maps that ask for maps.
+/// Maximum nesting of maps that refer to maps.
 const MAP_DEPTH_MAX: u8 = 16;
 
-/// Buffers that are kept for the next value, and the largest of them.
+/// Number of buffers that are kept for the next value, and their maximum size.
 const SPARE_MAX: usize = 8;
 const SPARE_BYTES_MAX: usize = 8 << 10;

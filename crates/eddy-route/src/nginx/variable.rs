@@ -1,17 +1,17 @@
-//! The variables that values name.
+//! Variables in values.
 
 use std::collections::HashMap;
 
-/// A variable: a fact of the request, or a slot that the configuration fills.
+/// A variable: a property of the request, or a slot that the configuration sets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Variable {
-    /// `$uri`, `$document_uri`: the path as it is now, decoded.
+    /// `$uri`, `$document_uri`: current path, decoded.
     Uri,
-    /// `$args`, `$query_string`: the query as it is now.
+    /// `$args`, `$query_string`: current query.
     Args,
     /// `$is_args`: `?` if there is a query.
     IsArgs,
-    /// `$request_uri`: path and query as they were sent.
+    /// `$request_uri`: path and query as sent.
     RequestUri,
     /// `$request`: the request line.
     Request,
@@ -19,7 +19,7 @@ pub enum Variable {
     RequestMethod,
     /// `$request_id`: 32 random hexadecimal digits.
     RequestId,
-    /// `$host`: the host asked for in lower case, else the server's name.
+    /// `$host`: requested host in lower case, else the name of the server.
     Host,
     /// `$server_name`: the first name of the server.
     ServerName,
@@ -31,7 +31,7 @@ pub enum Variable {
     ServerProtocol,
     /// `$scheme`.
     Scheme,
-    /// `$https`: `on` or nothing.
+    /// `$https`: `on` or empty.
     Https,
     /// `$remote_addr`.
     RemoteAddr,
@@ -43,11 +43,11 @@ pub enum Variable {
     ProxyPort,
     /// `$proxy_add_x_forwarded_for`.
     ProxyAddForwardedFor,
-    /// `$http2`: `h2` over TLS, `h2c` in cleartext, else nothing.
+    /// `$http2`: `h2` over TLS, `h2c` in clear text, else empty.
     Http2,
-    /// `$ssl_...`: what is known of the client's TLS connection.
+    /// `$ssl_...`: properties of the client's TLS connection.
     Tls(TlsVariable),
-    /// A variable that holds nothing in eddy, as in an NGINX that does not use what it is for.
+    /// A variable that is always empty in eddy, as in an NGINX that does not use the related feature.
     Nothing,
     /// `$1` and so on: a group of the expression that matched last.
     Group(usize),
@@ -57,30 +57,30 @@ pub enum Variable {
     Argument(Box<[u8]>),
     /// `$cookie_NAME`.
     Cookie(Box<[u8]>),
-    /// A variable of the configuration: of `set`, of `map`, or a named group.
+    /// A variable of the configuration: from `set`, `map`, or a named group.
     Slot(u32),
 }
 
-/// A fact of the client's TLS connection; empty where there is none.
+/// Property of the client's TLS connection; empty without TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TlsVariable {
     /// `$ssl_protocol`: `TLSv1.3`.
     Protocol,
-    /// `$ssl_cipher`, by its name in OpenSSL.
+    /// `$ssl_cipher`, by its OpenSSL name.
     Cipher,
-    /// `$ssl_server_name`: the name that the client asked for.
+    /// `$ssl_server_name`: server name sent by the client (SNI).
     ServerName,
     /// `$ssl_alpn_protocol`: `h2` or `http/1.1`.
     AlpnProtocol,
     /// `$ssl_session_reused`: `r` or `.`.
     SessionReused,
-    /// `$ssl_client_verify`: `SUCCESS` or `NONE`; a certificate that is not valid ends the handshake.
+    /// `$ssl_client_verify`: `SUCCESS` or `NONE`; an invalid certificate fails the handshake.
     ClientVerify,
-    /// `$ssl_client_s_dn`: the subject of the client's certificate.
+    /// `$ssl_client_s_dn`: subject of the client certificate.
     ClientSubject,
 }
 
-/// The variables of a configuration.
+/// Variables of a configuration.
 #[derive(Clone, Debug, Default)]
 pub struct Variables {
     names: Vec<Box<str>>,
@@ -89,11 +89,12 @@ pub struct Variables {
 }
 
 impl Variables {
-    /// The variable of this name, without `$`, in any letter case; a name that NGINX does not have gets a slot.
+    /// Returns the variable with this name, without `$`, in any letter case; a name that is not built into NGINX gets a
+    /// slot.
     ///
     /// # Errors
     ///
-    /// Why eddy does not have a variable of NGINX's own.
+    /// The reason why eddy does not support a built-in variable of NGINX.
     pub fn find(&mut self, name: &str) -> Result<Variable, &'static str> {
         let name = &*name.to_ascii_lowercase();
         if let Some(variable) = own(name) {
@@ -120,7 +121,7 @@ impl Variables {
         }
     }
 
-    /// The slot of a variable that `set`, `map` or a named group fills; `None` for one of NGINX's own.
+    /// Returns the slot of a variable set by `set`, `map` or a named group; `None` for a built-in variable of NGINX.
     pub fn define(&mut self, name: &str) -> Option<u32> {
         let name = &*name.to_ascii_lowercase();
         if own(name).is_some() || NAMES.iter().any(|(_, names)| names.contains(&name)) {
@@ -131,22 +132,22 @@ impl Variables {
         Some(slot)
     }
 
-    /// Whether anything fills the slot.
+    /// Whether anything sets the slot.
     pub fn is_defined(&self, slot: u32) -> bool {
         self.is_defined.get(slot as usize).copied().unwrap_or(false)
     }
 
-    /// The name of a slot.
+    /// Returns the name of a slot.
     pub fn name(&self, slot: u32) -> &str {
         self.names.get(slot as usize).map_or("", |name| name)
     }
 
-    /// How many slots there are.
+    /// Returns the number of slots.
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no slots.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
@@ -163,7 +164,7 @@ impl Variables {
     }
 }
 
-/// The variables of NGINX's own that eddy has.
+/// Returns the built-in variable of NGINX with this name, if eddy supports it.
 fn own(name: &str) -> Option<Variable> {
     Some(match name {
         "uri" | "document_uri" => Variable::Uri,
@@ -180,7 +181,7 @@ fn own(name: &str) -> Option<Variable> {
         "server_protocol" => Variable::ServerProtocol,
         "scheme" => Variable::Scheme,
         "https" => Variable::Https,
-        // Nothing changes the client's address in eddy, so that both are the same.
+        // eddy never changes the client address, so that both are the same.
         "remote_addr" | "realip_remote_addr" => Variable::RemoteAddr,
         "remote_port" | "realip_remote_port" => Variable::RemotePort,
         "http2" => Variable::Http2,
@@ -201,7 +202,7 @@ fn own(name: &str) -> Option<Variable> {
     })
 }
 
-/// Why eddy does not have a variable of NGINX's own.
+/// Returns why eddy does not support a built-in variable of NGINX.
 fn refused(name: &str) -> Option<&'static str> {
     let by_prefix = PREFIXES.iter().find(|(prefix, _)| name.starts_with(prefix)).map(|(_, reason)| *reason);
     by_prefix.or_else(|| NAMES.iter().find(|(_, names)| names.contains(&name)).map(|(reason, _)| *reason))
@@ -210,7 +211,7 @@ fn refused(name: &str) -> Option<&'static str> {
 const UPSTREAM: &str = "it is known only when the upstream has answered; eddy's access log has it";
 const ANSWER: &str = "it is known only when the answer is written";
 
-/// Families of variables; a configuration may define one of them itself.
+/// Families of variables; a configuration may define variables with these prefixes itself.
 const PREFIXES: [(&str, &str); 8] = [
     ("upstream_http_", UPSTREAM),
     ("upstream_trailer_", UPSTREAM),
@@ -224,7 +225,7 @@ const PREFIXES: [(&str, &str); 8] = [
 
 const PROXY_PROTOCOL: &str = "listeners of an nginx.conf have no PROXY protocol; those of an eddy.yaml have, and `$remote_addr` is the client's then";
 
-/// Variables that no configuration can define.
+/// Variables that a configuration cannot define.
 const NAMES: [(&str, &[&str]); 8] = [
     (
         "eddy serves no files",

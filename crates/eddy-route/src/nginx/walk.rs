@@ -1,4 +1,4 @@
-//! What one request remembers on its way through servers and locations, and where the way ends.
+//! State and outcome of a request's lookup in servers and locations.
 
 use std::ops::Range;
 
@@ -10,110 +10,110 @@ use super::sites::Sites;
 use crate::normalise::Spelling;
 use crate::request::RouteScratch;
 
-/// The state of a request. Used again for the next one, so that none allocates once its buffers have grown.
+/// State of a request. Reused for the next one, so that there are no allocations once its buffers have grown.
 #[derive(Debug, Default)]
 pub struct NginxRequestState {
-    /// The path as it is now.
+    /// Current path.
     pub(crate) path: Vec<u8>,
-    /// The query as it is now.
+    /// Current query.
     pub(crate) query: Vec<u8>,
-    /// The host in lower case, without a final dot.
+    /// Host in lower case, without a final dot.
     pub(crate) host: Vec<u8>,
-    /// What the variables of the configuration hold.
+    /// Values of the variables of the configuration.
     pub(crate) slots: Vec<Option<Range<usize>>>,
     pub(crate) values: Vec<u8>,
-    /// What the groups of the last expression hold, and the text that they are pieces of.
+    /// Groups of the last matching expression, and the text that they refer to.
     pub(crate) groups: Vec<Range<usize>>,
     pub(crate) group_text: Vec<u8>,
-    /// The body of an answer.
+    /// Body of a response.
     pub(crate) text: Vec<u8>,
-    /// The address that an answer sends the client to.
+    /// Redirect address of a response.
     pub(crate) address: Vec<u8>,
-    /// Host, port and URI of an upstream that a value named.
+    /// Host, port and URI of an upstream named by a value.
     pub(crate) upstream_host: Vec<u8>,
     pub(crate) upstream_port: Vec<u8>,
     pub(crate) upstream_uri: Vec<u8>,
     pub(crate) spelling: Spelling,
     pub(crate) server: u32,
     pub(crate) place: u32,
-    /// Whether it has been sent on inside.
+    /// Whether it was redirected internally.
     pub(crate) is_internal: bool,
-    /// Whether the target as it was sent still stands for it.
+    /// Whether the request still has its original target.
     pub(crate) is_as_sent: bool,
     /// Whether the path still begins with the location's text.
     pub(crate) is_place_valid: bool,
-    /// Whether a rewrite asks for another search.
+    /// Whether a rewrite requires another location search.
     pub(crate) is_path_changed: bool,
     pub(crate) changes_left: u8,
-    /// The status that an error page answers with.
+    /// Response status set by an error page.
     pub(crate) answer_status: Option<u16>,
     pub(crate) has_error_page: bool,
-    /// Whether the request was sent on to an error page.
+    /// Whether the request was redirected to an error page.
     pub(crate) shows_error_page: bool,
-    /// Whether an error page asks for `GET` in place of the client's method.
+    /// Whether an error page requires `GET` instead of the client's method.
     pub(crate) becomes_get: bool,
     pub(crate) has_address: bool,
-    /// Buffers of values that are being put together.
+    /// Spare buffers for values.
     pub(crate) spare: Vec<Vec<u8>>,
     pub(crate) depth: u8,
-    /// Whether a value has grown too long.
+    /// Whether a value has exceeded its maximum length.
     pub(crate) is_too_long: bool,
 }
 
-/// Where a walk ends.
+/// Outcome of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NginxOutcome {
-    /// An upstream answers.
+    /// The request is passed to an upstream.
     Proxy {
-        /// What the caller does.
+        /// Action of the caller.
         action: u32,
     },
-    /// The text of a `return` is the answer; [`Walk::text`] has it.
+    /// The response is the text of a `return`; [`NginxRequestState::text`] returns it.
     Text {
-        /// The status.
+        /// Status.
         status: u16,
     },
-    /// The client is sent elsewhere; [`Sites::write_location`] has the address.
+    /// The response is a redirect; [`Sites::write_location`] writes its address.
     Redirect {
-        /// The status.
+        /// Status.
         status: u16,
     },
-    /// An answer without a text of its own.
+    /// A response without a text of its own.
     Status {
-        /// The status.
+        /// Status.
         status: u16,
     },
-    /// The connection is closed without an answer.
+    /// The connection is closed without a response.
     Close,
 }
 
 impl NginxRequestState {
-    /// The server or location that the walk ended in, by index.
+    /// Returns the index of the server or location where the lookup ended.
     pub fn place(&self) -> u32 {
         self.place
     }
 
-    /// The text of a `return`.
+    /// Returns the text of a `return`.
     pub fn text(&self) -> &[u8] {
         &self.text
     }
 
-    /// The path as it is now.
+    /// Returns the current path.
     pub fn path(&self) -> &[u8] {
         &self.path
     }
 
-    /// The query as it is now.
+    /// Returns the current query.
     pub fn query(&self) -> &[u8] {
         &self.query
     }
 
-    /// The status that takes the place of the upstream's, since an error page answers.
+    /// Returns the status that replaces that of the upstream, because the upstream serves an error page.
     pub fn answer_status(&self) -> Option<u16> {
         self.answer_status
     }
 
-    /// Whether the upstream is asked with `GET` in place of the client's method.
+    /// Whether the upstream request uses `GET` instead of the client's method.
     pub fn becomes_get(&self) -> bool {
         self.becomes_get
     }
@@ -153,12 +153,12 @@ impl NginxRequestState {
 }
 
 impl Sites {
-    /// Takes a request to the place that answers it.
+    /// Finds the place that handles a request.
     ///
     /// # Cost
     ///
-    /// A look at one table for each label of the host and one walk along the path a level; then one expression after the
-    /// other until one matches. Allocates only until the buffers of `walk` and `scratch` have grown.
+    /// One table lookup for each label of the host, and one walk along the path for each level; then the expressions
+    /// one by one until one matches. Allocates only until the buffers of `walk` and `scratch` have grown.
     pub fn walk(
         &self,
         address: usize,
@@ -169,7 +169,7 @@ impl Sites {
         self.walk_by(SearchMode::Index, address, request, walk, scratch, None)
     }
 
-    /// The same without any index: slowly, and obviously right; for tests.
+    /// Finds the place without any index: slow and obviously correct; for tests.
     pub fn walk_plainly(
         &self,
         address: usize,
@@ -194,9 +194,9 @@ impl Sites {
         run.walk_from_start(address)
     }
 
-    /// Goes on after an upstream failed or its answer is replaced: where `error_page` of the place leads.
+    /// Continues after an upstream failure or for an intercepted response, with the `error_page` of the place.
     ///
-    /// `None` where no page is for the status, and the answer stays as it is.
+    /// `None` if there is no error page for the status; the response is then unchanged.
     pub fn walk_on_error(
         &self,
         status: u16,
@@ -216,5 +216,5 @@ impl Sites {
     }
 }
 
-/// How often a request may be sent on inside.
+/// Maximum internal redirects of a request.
 const CHANGES_MAX: u8 = 10;

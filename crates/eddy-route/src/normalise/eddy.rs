@@ -1,26 +1,27 @@
-//! The normaliser of eddy's own dialect: one spelling for each path, and no path that two servers may read in two ways.
+//! Path normaliser of eddy's dialect: a canonical form of each path, and rejection of paths that servers interpret
+//! differently.
 
-/// How a path came out of a normaliser.
+/// Result of normalising a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Normal {
-    /// The path is normal as it was sent; nothing was written.
+    /// The path as sent is normal; nothing was written.
     AsIs,
     /// The normal path differs; it was written to the buffer.
     Changed,
 }
 
-/// Why a path is refused.
+/// Reason for rejecting a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathFault {
-    /// It does not begin with `/`.
+    /// The path does not begin with `/`.
     NotAbsolute,
     /// A segment is `.` or `..`, plain or encoded, alone or before a `;`.
     DotSegment,
-    /// `%2F`: a slash to some servers, a plain byte to others.
+    /// `%2F`: some servers treat it as a slash, others as a plain byte.
     EncodedSlash,
-    /// `%5C`: a slash to some servers, a plain byte to others.
+    /// `%5C`: some servers treat it as a slash, others as a plain byte.
     EncodedBackslash,
-    /// `%00`: the end of the path to some servers.
+    /// `%00`: some servers treat it as the end of the path.
     EncodedNul,
     /// A raw backslash.
     Backslash,
@@ -35,7 +36,7 @@ pub enum PathFault {
 }
 
 impl PathFault {
-    /// The fault as one word for the access record.
+    /// Returns the fault as one word for access log entries.
     pub fn reason(self) -> &'static str {
         match self {
             Self::NotAbsolute => "path_not_absolute",
@@ -54,14 +55,14 @@ impl PathFault {
 
 /// Normalises a path: escapes of unreserved bytes are decoded, other escapes get upper-case digits.
 ///
-/// An empty path becomes `/`; `*` (of `OPTIONS *`) stays. Runs of `/`, `;parameters` and all other bytes stay as they
-/// are. Idempotent: what it writes is normal as it is.
+/// An empty path becomes `/`; `*` (of `OPTIONS *`) is unchanged. Repeated `/`, `;parameters` and all other bytes are
+/// unchanged as well. Idempotent: its output is normal.
 ///
-/// `out` is cleared and written only if the answer is `Changed`.
+/// `out` is cleared and written only if the result is `Changed`.
 ///
 /// # Errors
 ///
-/// The first fault from the left; the request is to be answered 400.
+/// The first fault from the left; the request must be answered 400.
 ///
 /// # Cost
 ///
@@ -69,7 +70,7 @@ impl PathFault {
 ///
 /// # Spec
 ///
-/// RFC 3986 §6.2.2, <https://www.rfc-editor.org/rfc/rfc3986#section-6.2.2>; stricter than it in what is refused.
+/// RFC 3986 §6.2.2, <https://www.rfc-editor.org/rfc/rfc3986#section-6.2.2>; it rejects more than the RFC.
 pub fn eddy(path: &[u8], out: &mut Vec<u8>) -> Result<Normal, PathFault> {
     match check(path)? {
         Normal::AsIs => Ok(Normal::AsIs),
@@ -82,7 +83,7 @@ pub fn eddy(path: &[u8], out: &mut Vec<u8>) -> Result<Normal, PathFault> {
     }
 }
 
-/// Tells whether a path is normal, without writing it.
+/// Returns whether a path is normal, without writing it.
 ///
 /// # Errors
 ///
@@ -125,7 +126,7 @@ pub fn check(path: &[u8]) -> Result<Normal, PathFault> {
     Ok(normal)
 }
 
-/// What the bytes of a segment so far amount to.
+/// Classification of the bytes of a segment so far.
 #[derive(Clone, Copy)]
 enum SegmentState {
     Empty,
@@ -146,7 +147,7 @@ impl SegmentState {
     }
 }
 
-/// Writes the normal form of a path that [`check`] found sound.
+/// Writes the normal form of a path that [`check`] has accepted.
 fn write_normal(path: &[u8], out: &mut Vec<u8>) {
     if path.is_empty() {
         out.push(b'/');
@@ -158,7 +159,7 @@ fn write_normal(path: &[u8], out: &mut Vec<u8>) {
             out.push(byte);
             continue;
         }
-        // Invariant: `check` saw two digits after every `%`.
+        // Invariant: `check` found two digits after every `%`.
         let Ok((value, after, _)) = read_escape(tail) else { continue };
         rest = after;
         if is_unreserved(value) {
@@ -173,7 +174,7 @@ fn write_normal(path: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Reads the two digits after a `%`: their value, what follows, and whether no digit is a lower-case letter.
+/// Reads the two digits after a `%`: their value, the bytes after them, and whether no digit is a lower-case letter.
 fn read_escape(after_percent: &[u8]) -> Result<(u8, &[u8], bool), PathFault> {
     let [high, low, rest @ ..] = after_percent else { return Err(PathFault::BadEscape) };
     let (Some(high_value), Some(low_value)) = (hex_value(*high), hex_value(*low)) else {
@@ -202,7 +203,7 @@ fn refuse_raw(byte: u8) -> Result<(), PathFault> {
     }
 }
 
-/// The value of a hexadecimal digit in either letter case.
+/// Returns the value of a hexadecimal digit in either letter case.
 pub(crate) fn hex_value(digit: u8) -> Option<u8> {
     match digit {
         b'0'..=b'9' => Some(digit - b'0'),
@@ -218,7 +219,7 @@ fn is_unreserved(byte: u8) -> bool {
 
 const UPPER_HEX: &[u8; 16] = b"0123456789ABCDEF";
 
-/// Bytes that a path may hold anywhere and that mean nothing to the normaliser.
+/// Bytes that are allowed anywhere in a path and that the normaliser does not change.
 const IS_PLAIN: [bool; 256] = {
     let mut is_plain = [false; 256];
     let mut byte = 0x21_u8;

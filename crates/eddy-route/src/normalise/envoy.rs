@@ -1,40 +1,40 @@
-//! The normaliser of Envoy's connection manager: nothing by default, more as its settings say.
+//! Path normaliser of Envoy's connection manager: does nothing by default, more depending on its settings.
 
 use crate::normalise::{Normal, PathFault, hex_value};
 
-/// What Envoy's connection manager does with the path of a request before routes see it.
+/// Settings of Envoy's connection manager for normalising paths before route matching.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct EnvoyPaths {
     /// `path_with_escaped_slashes_action`.
     pub escaped_slashes: EscapedSlashes,
-    /// `normalize_path`: dot segments are resolved, `\` becomes `/`, escapes of letters and digits and `-._~` are decoded.
+    /// `normalize_path`: dot segments are resolved, `\` becomes `/`, escapes of letters, digits and `-._~` are decoded.
     pub normalizes: bool,
     /// `merge_slashes`.
     pub merges_slashes: bool,
 }
 
-/// What becomes of `%2F` and `%5C`.
+/// Treatment of `%2F` and `%5C`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum EscapedSlashes {
-    /// They stay.
+    /// Unchanged.
     #[default]
     Kept,
-    /// The request is refused.
+    /// The request is rejected.
     Refused,
-    /// They are decoded.
+    /// Decoded.
     Decoded,
 }
 
-/// Normalises a path as Envoy does with these settings; `out` is cleared and written only if the answer is `Changed`.
+/// Normalises a path as Envoy does with these settings; `out` is cleared and written only if the result is `Changed`.
 ///
 /// # Errors
 ///
-/// A path that does not begin with `/`, an escaped slash where those are refused, `%00` where paths are normalised; the
-/// request is to be answered 400.
+/// A path that does not begin with `/`, an escaped slash where those are rejected, `%00` where paths are normalised;
+/// the request must be answered 400.
 ///
 /// # Cost
 ///
-/// None with the default settings; else a pass for each. Allocates only to grow `out`.
+/// None with the default settings; else one pass per setting. Allocates only to grow `out`.
 pub fn envoy(path: &[u8], settings: EnvoyPaths, out: &mut Vec<u8>) -> Result<Normal, PathFault> {
     if path.first() != Some(&b'/') && path != b"*" {
         return Err(PathFault::NotAbsolute);
@@ -54,14 +54,14 @@ pub fn envoy(path: &[u8], settings: EnvoyPaths, out: &mut Vec<u8>) -> Result<Nor
         let is_slashes = out.len() > 1 && out.iter().all(|byte| *byte == b'/');
         out.dedup_by(|next, before| *next == b'/' && *before == b'/');
         if is_slashes {
-            // Envoy puts the first slash and the last one back, also where nothing stands between them.
+            // Envoy restores the first and the last slash, even with nothing between them.
             out.push(b'/');
         }
     }
     Ok(if out.as_slice() == path { Normal::AsIs } else { Normal::Changed })
 }
 
-/// Rewrites a path in place by what each of its pieces becomes: a byte, or an escape of which the value is given.
+/// Rewrites a path in place: `piece` maps each byte or escape (given with its value) to a replacement byte.
 fn rewrite(
     path: &mut Vec<u8>,
     mut piece: impl FnMut(&[u8], Option<u8>) -> Result<Option<u8>, PathFault>,
@@ -89,7 +89,7 @@ fn rewrite(
             }
         }
         from += len;
-        // Two bytes are free: the escape was three and is one now.
+        // Two bytes are free: an escape of three bytes has become one.
         if to + 2 <= from
             && len == 3
             && let Some(at) = lone.filter(|at| begins_escape(path, *at, to, from))
@@ -104,8 +104,8 @@ fn rewrite(
     Ok(())
 }
 
-/// Whether a `%` that was none begins an escape now, for what stands behind it was decoded: so `%3%41` must not become `%3A`, which
-/// says something else. What is written ends at `to`, what is to come begins at `from`.
+/// Whether a literal `%` now begins an escape, because the text after it was decoded: `%3%41` must not become `%3A`,
+/// which has another meaning. Output ends at `to`, input begins at `from`.
 fn begins_escape(path: &[u8], percent: usize, to: usize, from: usize) -> bool {
     let low = match to - percent {
         2 => path.get(from),
@@ -124,7 +124,7 @@ fn decode_slashes(path: &mut Vec<u8>, action: EscapedSlashes) -> Result<(), Path
     })
 }
 
-/// Decodes what needs no escape, and resolves dot segments, with parameters or without.
+/// Decodes unnecessary escapes and resolves dot segments, with or without parameters.
 fn resolve(path: &mut Vec<u8>) -> Result<(), PathFault> {
     cut_parameters_of_dots(path);
     rewrite(path, |piece, escaped| match escaped {
@@ -136,7 +136,7 @@ fn resolve(path: &mut Vec<u8>) -> Result<(), PathFault> {
     })?;
     let mut kept: Vec<usize> = Vec::new();
     let (mut from, mut to) = (0, 0);
-    // Each turn takes a `/` and the segment behind it.
+    // Each iteration consumes a `/` and the following segment.
     while from < path.len() {
         let end =
             path[from + 1..].iter().position(|byte| *byte == b'/').map_or(path.len(), |at| from + 1 + at);
@@ -163,7 +163,7 @@ fn resolve(path: &mut Vec<u8>) -> Result<(), PathFault> {
     Ok(())
 }
 
-/// Makes `..;x` the dot segment that an endpoint may take it for, where its dots are not escaped.
+/// Replaces `..;x` by the dot segment that an endpoint may take it for, if its dots are not escaped.
 fn cut_parameters_of_dots(path: &mut Vec<u8>) {
     if memchr::memmem::find(path, b".;").is_none() {
         return;

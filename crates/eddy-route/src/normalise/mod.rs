@@ -1,4 +1,4 @@
-//! The path that rules are compared with, derived from the path as sent: one normaliser a dialect.
+//! Path normalisers, one per dialect: they derive the path that rules are compared with from the path as sent.
 
 mod eddy;
 mod envoy;

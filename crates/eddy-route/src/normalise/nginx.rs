@@ -1,32 +1,32 @@
-//! The normaliser of NGINX: what its locations are compared with and `$uri` holds.
+//! Path normaliser of NGINX: produces the path for its locations and `$uri`.
 
 use crate::normalise::{PathFault, hex_value};
 
-/// What a path was like as it was sent; rewrites escape what they capture by it.
+/// Properties of a path as sent; rewrites use them to decide on escaping captured text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spelling {
-    /// It has a percent-escape.
+    /// Whether it has a percent-escape.
     pub is_quoted: bool,
-    /// It has a `+`, plain or escaped.
+    /// Whether it has a `+`, plain or escaped.
     pub has_plus: bool,
 }
 
-/// Whether runs of slashes become one.
+/// Treatment of repeated slashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slashes {
-    /// They do: `merge_slashes on`, the default.
+    /// Merged into one: `merge_slashes on`, the default.
     Merged,
-    /// They stay.
+    /// Unchanged.
     Kept,
 }
 
-/// Decodes every escape once, `%2F` too, resolves dot segments and merges slashes; `out` is cleared and written.
+/// Decodes every escape once, including `%2F`, resolves dot segments and merges slashes; `out` is cleared and written.
 ///
-/// An escaped `?`, `#` or `%` is a byte of the path. Letter case stays, and so do all other bytes.
+/// An escaped `?`, `#` or `%` becomes a byte of the path. Letter case and all other bytes are unchanged.
 ///
 /// # Errors
 ///
-/// A half escape, `%00`, and `..` above the root; the request is to be answered 400.
+/// An incomplete escape, `%00`, and `..` above the root; the request must be answered 400.
 ///
 /// # Cost
 ///
@@ -76,7 +76,7 @@ pub fn nginx(path: &[u8], slashes: Slashes, out: &mut Vec<u8>) -> Result<Spellin
     Ok(spelling)
 }
 
-/// What the bytes written last amount to.
+/// Classification of the last written bytes.
 #[derive(Clone, Copy)]
 enum NginxNormaliserState {
     Usual,
@@ -118,7 +118,7 @@ impl NginxNormaliserState {
     }
 }
 
-/// Takes `..`, the slash before it and the segment before that away.
+/// Removes `..`, the slash before it and the segment before that.
 fn step_up(out: &mut Vec<u8>) -> Result<(), PathFault> {
     let before = out.len().checked_sub(3).ok_or(PathFault::DotSegment)?;
     let slash = out[..before].iter().rposition(|byte| *byte == b'/').ok_or(PathFault::DotSegment)?;

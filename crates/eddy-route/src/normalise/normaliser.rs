@@ -1,19 +1,19 @@
-//! The choice among normalisers.
+//! Selection of a path normaliser.
 
 use super::{EnvoyPaths, Normal, PathFault, eddy, envoy};
 
-/// Which normaliser requests of a listener go through.
+/// Normaliser for the requests of a listener.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Normaliser {
-    /// eddy's.
+    /// eddy's normaliser.
     #[default]
     Eddy,
-    /// Envoy's, with these settings.
+    /// Envoy's normaliser, with these settings.
     Envoy(EnvoyPaths),
 }
 
 impl Normaliser {
-    /// Normalises a path; `out` is cleared and written only if the answer is `Changed`.
+    /// Normalises a path; `out` is cleared and written only if the result is `Changed`.
     ///
     /// # Errors
     ///

@@ -107,7 +107,7 @@ fn reasons_are_distinct_words() {
     assert!(words.iter().all(|word| word.bytes().all(|byte| byte == b'_' || byte.is_ascii_lowercase())));
 }
 
-/// Decodes every escape once: what a lenient server would read.
+/// Decodes every escape once, as a lenient server would.
 fn decoded(path: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut rest = path;

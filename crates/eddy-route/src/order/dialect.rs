@@ -1,4 +1,4 @@
-//! Which dialect compares rules how.
+//! Rule comparison by dialect.
 
 use std::cmp::Ordering;
 
@@ -6,7 +6,7 @@ use crate::compile::CompiledRule;
 use crate::order::{PrecedenceStep, eddy, gateway_api, istio, written};
 use crate::rule::Dialect;
 
-/// Compares two rules of a table of this dialect; the step tells what decided.
+/// Compares two rules of a table with this dialect; also returns the deciding step.
 pub(super) fn compare(dialect: Dialect, a: &CompiledRule, b: &CompiledRule) -> (Ordering, PrecedenceStep) {
     match dialect {
         Dialect::Eddy => eddy::compare(a, b),
@@ -16,7 +16,7 @@ pub(super) fn compare(dialect: Dialect, a: &CompiledRule, b: &CompiledRule) -> (
     }
 }
 
-/// Why the first of two rules of a table comes before the second by this step, for people.
+/// Returns why the first of two rules of a table precedes the second by this step, in readable form.
 pub(super) fn reason(
     dialect: Dialect,
     step: PrecedenceStep,

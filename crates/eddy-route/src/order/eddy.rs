@@ -1,23 +1,24 @@
-//! The order of eddy's own dialect: of all rules that match a request, the most specific wins, wherever it is written.
+//! Rule order of eddy's dialect: of all matching rules the most specific wins, wherever it is in the file.
 //!
-//! Within a host and a table, the steps are, each deciding only between rules that are alike in those before:
+//! Within a host and a table there are these steps, each deciding only between rules that are equal in the steps
+//! before:
 //!
-//! 1. **rank**: the lower comes first; 0 if not given.
-//! 2. **path**: exact paths; then prefixes and templates, longer ones first, a template being as long as what stands
-//!    before its first capture (a `/` at the end of either does not count); of the same length, templates before
-//!    prefixes, since they say more, and among templates those without `{rest...}` first, then those that fix more bytes;
-//!    then regular expressions, which have no length; last, rules for any path.
-//! 3. **method**: rules that name methods before rules for any.
+//! 1. **rank**: the lower rank comes first; 0 if not given.
+//! 2. **path**: exact paths; then prefixes and templates, longer ones first. The length of a template is that of the
+//!    text before its first capture (a final `/` of either does not count). Of the same length, templates come before
+//!    prefixes, because they are more specific; of templates, those without `{rest...}` come first, then those with
+//!    more fixed bytes. Then regular expressions, which have no length; last, rules for any path.
+//! 3. **method**: rules with methods before rules for any method.
 //! 4. **headers**: more header matches first.
 //! 5. **query**: more query matches first.
-//! 6. **file order**: the rule written first.
+//! 6. **file order**: the first rule in the file.
 
 use std::cmp::Ordering;
 
 use crate::compile::{Caseless, CompiledPathTemplate, CompiledRule, PathMatcher, Reach};
 use crate::order::PrecedenceStep;
 
-/// Compares two rules of a table; the step tells what decided.
+/// Compares two rules of a table; also returns the deciding step.
 pub(super) fn compare(a: &CompiledRule, b: &CompiledRule) -> (Ordering, PrecedenceStep) {
     let steps = [
         (PrecedenceStep::Rank, a.rank.cmp(&b.rank)),
@@ -31,7 +32,7 @@ pub(super) fn compare(a: &CompiledRule, b: &CompiledRule) -> (Ordering, Preceden
     decided.map_or_else(|| (a.index.cmp(&b.index), PrecedenceStep::FileOrder), |(step, order)| (order, step))
 }
 
-/// Why the first rule comes before the second by this step of [`compare`], for people.
+/// Returns why the first rule precedes the second by this step of [`compare`], in readable form.
 pub(super) fn reason(step: PrecedenceStep, first: &CompiledRule, second: &CompiledRule) -> String {
     match step {
         PrecedenceStep::Rank => format!("rank {} comes before rank {}", first.rank, second.rank),
@@ -66,7 +67,7 @@ fn compare_templates(a: &CompiledPathTemplate, b: &CompiledPathTemplate) -> Orde
     a.rest.is_some().cmp(&b.rest.is_some()).then_with(|| b.fixed_len.cmp(&a.fixed_len))
 }
 
-/// Keeps rules of one path together; two exact paths, or two prefixes of one length, serve no path in common.
+/// Keeps rules with the same path together; two exact paths, or two prefixes of one length, have no path in common.
 fn compare_texts(a: &PathMatcher, b: &PathMatcher) -> Ordering {
     match (a, b) {
         (PathMatcher::Exact(a), PathMatcher::Exact(b))
@@ -77,7 +78,7 @@ fn compare_texts(a: &PathMatcher, b: &PathMatcher) -> Ordering {
     }
 }
 
-/// Of one length, what says more comes first.
+/// Order of the path kinds with the same length: the more specific first.
 fn kind(path: &PathMatcher) -> u8 {
     match path {
         PathMatcher::Template(_) => 0,
@@ -101,7 +102,7 @@ fn class(path: &PathMatcher) -> u8 {
     }
 }
 
-/// Bytes a prefix or template ranks by; the other classes have no length.
+/// Returns the length by which a prefix or template is ordered; the other classes have none.
 fn length(path: &PathMatcher) -> usize {
     match path {
         PathMatcher::Prefix(prefix) | PathMatcher::BytePrefix(prefix) => prefix.len(),

@@ -1,14 +1,15 @@
-//! The rules of all tables in their total order, an entry for each host of each rule.
+//! Total order of the rules of all tables, with one entry for each host of each rule.
 //!
-//! **The order.** Of all entries that match a request, the first wins. Entries are ordered by host, the most specific
-//! first across all tables (an exact host, then longer suffixes, then any); then by table, in the order the listener
-//! names them; then by the table's own dialect.
+//! **Order.** Of all entries that match a request, the first wins. Entries are ordered by host, the most specific first
+//! across all tables (an exact host, then longer suffixes, then any); then by table, in the order in which the listener
+//! names them; then by the dialect of the table.
 //!
-//! So a rule for a less specific host, or for any, still serves what no rule of a more specific host matches: a
-//! `/healthz` written without a host answers on every host. To close a host, give it a rule for any path.
+//! Consequently a rule for a less specific host, or for any host, still gets the requests that no rule of a more
+//! specific host matches: a `/healthz` without a host is served on every host. To close a host, give it a rule for any
+//! path.
 //!
-//! **Closed tables** are otherwise: of such a table only the rules of the most specific host count that a request's host
-//! is in. A table may also name the hosts at which its search ends. Other tables are asked all the same.
+//! **Closed tables** differ: in such a table only the rules of the most specific matching host count. A table may also
+//! name hosts at which its search ends. Other tables are searched independently.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -19,51 +20,51 @@ use crate::order::{PrecedenceStep, dialect};
 use crate::request::RouteRequest;
 use crate::rule::{Dialect, HostForm, PathForm, RouteTable, TableMatchOptions};
 
-/// One host of one rule; its place among the entries is its rank.
+/// One host of one rule; its position among the entries is its rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RouteEntry {
-    /// The host, by place in [`Entries::scopes`].
+    /// Host, as an index into [`RouteEntries::scopes`].
     pub(crate) scope: u32,
-    /// The rule, by its index.
+    /// Rule, by its index.
     pub(crate) rule: u32,
 }
 
 /// All entries in order.
 #[derive(Debug)]
 pub(crate) struct RouteEntries {
-    /// The entries by rank.
+    /// Entries by rank.
     pub(crate) list: Vec<RouteEntry>,
-    /// The distinct hosts, most specific first.
+    /// Distinct hosts, most specific first.
     pub(crate) scopes: Vec<HostEntries>,
     /// Name and dialect of each table.
     pub(crate) tables: Vec<(String, Dialect)>,
 }
 
-/// A host and the entries for it: of one closed table, or of open ones that stand together and read requests alike.
+/// A host and its entries: from one closed table, or from adjacent open tables with the same match options.
 #[derive(Debug)]
 pub(crate) struct HostEntries {
     pub(crate) host: HostKey,
     pub(crate) ground: ScopeOptions,
     /// Whether the search in its table ends here.
     pub(crate) is_end: bool,
-    /// The ranks of its entries.
+    /// Ranks of its entries.
     pub(crate) ranks: Range<u32>,
 }
 
-/// What tables have in common whose entries for a host stand together.
+/// Common properties of the tables whose entries for a host are kept together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ScopeOptions {
-    /// The first of the tables.
+    /// First of the tables.
     table: u32,
     pub(crate) form: HostForm,
     /// Whether paths are compared without parameters.
     pub(crate) strips_parameters: bool,
-    /// Whether it is of one table, in which a search may end before the least specific host.
+    /// Whether it consists of one table, in which a search may end before the least specific host.
     is_one_table: bool,
 }
 
 impl HostEntries {
-    /// The table whose search may end before its least specific host, if it is of such a one.
+    /// Returns the table whose search may end before its least specific host, if this is such a table.
     pub(crate) fn closing_table(&self) -> Option<u32> {
         self.ground.is_one_table.then_some(self.ground.table)
     }
@@ -73,7 +74,7 @@ impl RouteEntries {
     /// Puts compiled rules, given in table and file order, into the total order.
     pub(crate) fn build(rules: &[CompiledRule], tables: &[RouteTable]) -> Self {
         let mut order: Vec<&CompiledRule> = rules.iter().collect();
-        // Invariant: tables are compared before dialects, so only rules of one dialect meet in its comparison.
+        // Invariant: tables are compared before dialects, so a dialect only compares rules of its own.
         order.sort_by(|a, b| {
             let dialect = |table: u32| tables[table as usize].dialect;
             a.table.cmp(&b.table).then_with(|| dialect::compare(dialect(a.table), a, b).0)
@@ -90,7 +91,7 @@ impl RouteEntries {
             by_host.entry((host, grounds[*table])).or_default();
         }
         let mut hosts: Vec<_> = by_host.into_iter().collect();
-        // Hosts that are as specific stand by table, and by text where no host is in both.
+        // Equally specific hosts are ordered by table, and by text if they have no host in common.
         hosts.sort_by(|((a, first), _), ((b, second), _)| {
             a.compare(b).then(first.table.cmp(&second.table)).then_with(|| a.text().cmp(b.text()))
         });
@@ -112,7 +113,7 @@ impl RouteEntries {
         Self { list, scopes, tables }
     }
 
-    /// The step in which an entry comes before a later one.
+    /// Returns the step by which an entry precedes a later one.
     pub(crate) fn step(
         &self,
         rules: &[CompiledRule],
@@ -137,7 +138,7 @@ impl RouteEntries {
         step
     }
 
-    /// The step in which an entry comes before a later one, and why, for people.
+    /// Returns the step by which an entry precedes a later one, and the reason in readable form.
     pub(crate) fn reason(
         &self,
         rules: &[CompiledRule],
@@ -168,7 +169,7 @@ impl RouteEntries {
         (step, reason)
     }
 
-    /// The hosts that a request is looked up under, in order: all that its own is in, of each table as far as an end.
+    /// Returns the scopes in which a request is looked up, in order: all that match its host, per table up to an end.
     pub(crate) fn serving(&self, request: &RouteRequest<'_>, folded: &mut Vec<u8>) -> Vec<u32> {
         let mut serving: Vec<u32> = Vec::new();
         for (number, scope) in (0..).zip(&self.scopes) {
@@ -192,7 +193,7 @@ impl RouteEntries {
     }
 }
 
-/// Whether no host is in both of two different patterns.
+/// Whether two different patterns have no host in common.
 fn are_apart(a: &HostKey, b: &HostKey) -> bool {
     match (a, b) {
         (HostKey::Any, _) | (_, HostKey::Any) => false,
@@ -206,7 +207,7 @@ fn are_apart(a: &HostKey, b: &HostKey) -> bool {
     }
 }
 
-/// The hosts at which searches end, each with its table. Those that are no hosts were refused with the rules.
+/// Returns the hosts at which searches end, each with its table. Invalid hosts were rejected with the rules.
 fn ends(tables: &[RouteTable]) -> Vec<(usize, HostKey)> {
     let ends = tables.iter().enumerate().flat_map(|(number, table)| {
         let key = |end| HostKey::check(end, table.reading.host).ok();
@@ -215,7 +216,7 @@ fn ends(tables: &[RouteTable]) -> Vec<(usize, HostKey)> {
     ends.collect()
 }
 
-/// The ground of each table.
+/// Returns the scope options of each table.
 fn grounds(tables: &[RouteTable]) -> Vec<ScopeOptions> {
     let mut grounds: Vec<ScopeOptions> = Vec::with_capacity(tables.len());
     for (number, table) in (0..).zip(tables) {
@@ -230,7 +231,7 @@ fn grounds(tables: &[RouteTable]) -> Vec<ScopeOptions> {
     grounds
 }
 
-/// A rank; the router refuses tables with more entries than ranks.
+/// Converts to a rank; the router rejects tables with more entries than ranks.
 fn rank_of_len(len: usize) -> u32 {
     u32::try_from(len).expect("the router refuses tables with more entries than ranks")
 }

@@ -1,17 +1,18 @@
-//! The order of the Gateway API: the most specific match wins, whatever route it stands in; then age and name decide.
+//! Rule order of the Gateway API: the most specific match wins, in whatever route it is; then age and name decide.
 //!
-//! Within a host and a table, the steps are, each deciding only between rules that are alike in those before:
+//! Within a host and a table there are these steps, each deciding only between rules that are equal in the steps
+//! before:
 //!
-//! 1. **path**: exact paths; then prefixes, the longer as written first, so that `/foo/` comes before `/foo`. Where regular
-//!    expressions come the API leaves open: [`RegexRank`] says it; of two, the longer text comes first.
-//! 2. **method**: rules that name a method before rules for any.
+//! 1. **path**: exact paths; then prefixes, the longer as written first, so that `/foo/` comes before `/foo`. The API
+//!    does not specify the position of regular expressions: [`RegexRank`] does; of two, the longer text comes first.
+//! 2. **method**: rules with a method before rules for any method.
 //! 3. **headers**: more header matches first.
 //! 4. **query**: more query matches first.
-//! 5. **age**: the rule of the older object; one without a time of creation is younger than all that have one.
-//! 6. **name**: the object whose `namespace/name` comes first as a text.
-//! 7. **file order**: the rule written first in its object.
+//! 5. **age**: the rule of the older object; one without a creation time counts as younger than all others.
+//! 6. **name**: the object whose `namespace/name` comes first in text order.
+//! 7. **file order**: the first rule in its object.
 //!
-//! Of gRPC the first two steps are the length of the service and that of the method.
+//! For gRPC the first two steps are the length of the service name and that of the method name.
 
 use std::cmp::Ordering;
 
@@ -19,7 +20,7 @@ use crate::compile::{CompiledRule, PathMatcher};
 use crate::order::PrecedenceStep;
 use crate::rule::{KubernetesPrecedence, RegexRank};
 
-/// Compares two rules of a table; the step tells what decided.
+/// Compares two rules of a table; also returns the deciding step.
 pub(super) fn compare(rank: RegexRank, a: &CompiledRule, b: &CompiledRule) -> (Ordering, PrecedenceStep) {
     let steps = [
         (PrecedenceStep::Rank, a.rank.cmp(&b.rank)),
@@ -38,7 +39,7 @@ pub(super) fn compare(rank: RegexRank, a: &CompiledRule, b: &CompiledRule) -> (O
     decided.map_or_else(|| (a.index.cmp(&b.index), PrecedenceStep::FileOrder), |(step, order)| (order, step))
 }
 
-/// Why the first rule comes before the second by this step of [`compare`], for people.
+/// Returns why the first rule precedes the second by this step of [`compare`], in readable form.
 pub(super) fn reason(
     rank: RegexRank,
     step: PrecedenceStep,
@@ -91,7 +92,7 @@ pub(super) fn reason(
     }
 }
 
-/// Rules for gRPC have no classes; they don't share a host with others.
+/// Rules for gRPC have no classes; they do not share a host with other rules.
 fn class(rank: RegexRank, rule: &CompiledRule) -> (bool, u8) {
     let is_grpc = rule.claim.as_ref().is_some_and(|claim| claim.is_grpc);
     let class = match (&rule.path, rank) {
@@ -119,7 +120,7 @@ fn kind_name(rule: &CompiledRule) -> String {
     }
 }
 
-/// Keeps rules of one path together; two exact paths, or two prefixes of one length, serve no path in common.
+/// Keeps rules with the same path together; two exact paths, or two prefixes of one length, have no path in common.
 fn compare_texts(a: &PathMatcher, b: &PathMatcher) -> Ordering {
     match (a, b) {
         (PathMatcher::Exact(a), PathMatcher::Exact(b)) | (PathMatcher::Prefix(a), PathMatcher::Prefix(b)) => {
@@ -129,7 +130,7 @@ fn compare_texts(a: &PathMatcher, b: &PathMatcher) -> Ordering {
     }
 }
 
-/// The length as written; of exact paths it decides nothing.
+/// Returns the length as written; between exact paths it does not decide.
 fn length(rule: &CompiledRule) -> u32 {
     match (&rule.path, &rule.claim) {
         (_, Some(KubernetesPrecedence { is_grpc: true, path_len, .. })) => *path_len,

@@ -1,33 +1,34 @@
-//! The order of Istio: VirtualServices of a host are joined, and then the match written first wins.
+//! Rule order of Istio: the VirtualServices of a host are merged, then the first match in the merged list wins.
 //!
-//! Within a host and a table, the steps are, each deciding only between rules that are alike in those before:
+//! Within a host and a table there are these steps, each deciding only between rules that are equal in the steps
+//! before:
 //!
 //! 1. **rank**: redirects of a whole server, then rules, then those for every request of the host ([`CATCH_ALL_RANK`]).
 //! 2. The **Gateway** that comes first.
 //! 3. **rank** again: VirtualServices that are private to the namespace, those exported to it, those for all.
-//! 4. **age**: the older VirtualService; one without a time of creation is older than all that have one.
+//! 4. **age**: the older VirtualService; one without a creation time counts as older than all others.
 //! 5. **name**: the VirtualService that comes first by name, then by namespace.
-//! 6. **written**: the match written first.
+//! 6. **written**: the first match as written.
 //!
-//! Whoever makes the table puts its rules in this order, since what it joins is no longer to be seen in them; here the step is
-//! found that decided.
+//! The builder of the table puts its rules into this order, because the merged sources are no longer visible in them;
+//! this module only determines the deciding step.
 
 use std::cmp::Ordering;
 
 use crate::compile::CompiledRule;
 use crate::order::PrecedenceStep;
 
-/// The rank from which on rules of Istio's tables are for every request of their hosts.
+/// Lowest rank of rules in Istio tables that match every request of their hosts.
 pub const CATCH_ALL_RANK: i32 = 10;
 
-/// Compares two rules of a table; the step tells what decided.
+/// Compares two rules of a table; also returns the deciding step.
 pub(super) fn compare(a: &CompiledRule, b: &CompiledRule) -> (Ordering, PrecedenceStep) {
     let order = a.index.cmp(&b.index);
     let step = if order.is_le() { step(a, b) } else { step(b, a) };
     (order, step)
 }
 
-/// The step by which the first of two rules comes before the second.
+/// Returns the step by which the first of two rules precedes the second.
 fn step(first: &CompiledRule, second: &CompiledRule) -> PrecedenceStep {
     if object(first) == object(second) && class(first) == class(second) {
         return PrecedenceStep::Written;
@@ -42,12 +43,12 @@ fn step(first: &CompiledRule, second: &CompiledRule) -> PrecedenceStep {
     ];
     match steps.into_iter().find(|(_, order)| order.is_ne()) {
         Some((step, Ordering::Less)) => step,
-        // What decided stands before these: the Gateway.
+        // The deciding step is an earlier one: the Gateway.
         Some(_) | None => PrecedenceStep::FileOrder,
     }
 }
 
-/// Why the first rule comes before the second by this step of [`compare`], for people.
+/// Returns why the first rule precedes the second by this step of [`compare`], in readable form.
 pub(super) fn reason(step: PrecedenceStep, first: &CompiledRule, second: &CompiledRule) -> String {
     let (a, b) = (object(first), object(second));
     match step {
@@ -80,7 +81,7 @@ pub(super) fn reason(step: PrecedenceStep, first: &CompiledRule, second: &Compil
     }
 }
 
-/// Where the rank of a rule puts it, whatever VirtualService it is of.
+/// Class of a rule by its rank, independent of its VirtualService.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     Redirect,
@@ -108,12 +109,12 @@ fn created(rule: &CompiledRule) -> i64 {
     rule.claim.as_ref().and_then(|claim| claim.created).unwrap_or(i64::MIN)
 }
 
-/// The VirtualService, as `namespace/name`.
+/// Returns the VirtualService, as `namespace/name`.
 fn object(rule: &CompiledRule) -> &str {
     rule.claim.as_ref().map_or("", |claim| &claim.object)
 }
 
-/// Its name before its namespace.
+/// Returns name and namespace of the VirtualService.
 fn name(rule: &CompiledRule) -> (&str, &str) {
     let object = object(rule);
     let (namespace, name) = object.split_once('/').unwrap_or(("", object));

@@ -1,5 +1,5 @@
-//! The total order of rules: one way to compare the rules of a table for each dialect, and the host and table steps
-//! that all share.
+//! Total order of rules: for each dialect a comparison of the rules of a table, and the host and table steps shared by
+//! all.
 
 mod dialect;
 mod eddy;

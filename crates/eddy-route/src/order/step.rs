@@ -1,4 +1,4 @@
-//! The steps in which two rules are compared.
+//! Steps by which two rules are compared.
 
 use serde::Serialize;
 
@@ -20,20 +20,20 @@ pub enum PrecedenceStep {
     Headers,
     /// The greater number of query matches.
     Query,
-    /// The older object that the rule stands in.
+    /// The older Kubernetes object.
     Age,
     /// The object that comes first by name.
     Name,
-    /// The rule written first: nothing that the rules say decides.
+    /// The rule that is first in the file: no condition of the rules decides.
     FileOrder,
-    /// The rule written first, as the dialect has it.
+    /// The rule that is first as written, as the dialect prescribes.
     Written,
-    /// Nothing: no request is for both, their order is by text alone.
+    /// None: no request matches both, their order depends on the text only.
     Apart,
 }
 
 impl PrecedenceStep {
-    /// A word for it.
+    /// Returns a word for the step.
     pub fn name(self) -> &'static str {
         match self {
             Self::Host => "host",
@@ -51,7 +51,7 @@ impl PrecedenceStep {
         }
     }
 
-    /// Whether nothing that the rules ask for decides.
+    /// Whether the decision does not depend on the conditions of the rules.
     pub(crate) fn is_fragile(self) -> bool {
         matches!(self, Self::Age | Self::Name | Self::FileOrder)
     }

@@ -1,4 +1,4 @@
-//! The order of dialects in which the rule that is written first wins: nothing that the rules say decides.
+//! Rule order of dialects in which the first rule as written wins: the conditions of the rules do not decide.
 
 use std::cmp::Ordering;
 
@@ -10,7 +10,7 @@ pub(super) fn compare(a: &CompiledRule, b: &CompiledRule) -> (Ordering, Preceden
     (a.index.cmp(&b.index), PrecedenceStep::Written)
 }
 
-/// Why the first rule comes before the second, for people.
+/// Returns why the first rule precedes the second, in readable form.
 pub(super) fn reason(first: &CompiledRule, second: &CompiledRule) -> String {
     format!("the first that matches wins: {} comes before {}", first.origin, second.origin)
 }

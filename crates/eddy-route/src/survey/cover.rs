@@ -1,4 +1,4 @@
-//! Finds, for a rule, an earlier rule of its host that takes all its requests.
+//! Search for an earlier rule of the same host that takes all requests of a rule.
 
 use std::collections::HashMap;
 
@@ -8,18 +8,18 @@ use crate::survey::imply::implies;
 use crate::survey::language::Languages;
 use crate::survey::ranked::Proof;
 
-/// The rules of a host by path, all of them, unlike the index, which leaves out those that never win.
+/// Rules of a host by path; all of them, unlike the index, which drops those that never win.
 pub(super) struct Covers<'r> {
     members: &'r [&'r CompiledRule],
     trie: Trie,
     root: u32,
-    /// The templates by rank: an expression may be within one without beginning like it.
+    /// Templates by rank: an expression may be covered by one without having its literal prefix.
     templates: Vec<usize>,
-    /// Rules by key of the trie and by one exact value they ask for, each list by rank.
+    /// Rules by trie key and by one exact value that they require, each list by rank.
     by_place: HashMap<(u32, Option<Anchor<'r>>), Vec<usize>>,
 }
 
-/// An exact value that a rule asks for: it takes no requests of rules that do not ask for the same.
+/// An exact value that a rule requires: the rule takes no requests of rules that do not require the same value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Anchor<'r> {
     source: ConditionSource,
@@ -27,22 +27,22 @@ struct Anchor<'r> {
     value: &'r str,
 }
 
-/// An earlier rule whose key a path begins with.
+/// An earlier rule whose key is a prefix of a path.
 pub(super) struct Earlier {
     pub(super) member: usize,
-    /// Whether it serves every path in question; `None` if the keys do not tell.
+    /// Whether it matches every path in question; `None` if the keys do not decide.
     pub(super) takes_path: Option<bool>,
 }
 
-/// A key met on the way along a path.
+/// A key found on the walk along a path.
 struct Met {
     place: u32,
-    /// What follows the key in the path.
+    /// Next byte of the path after the key.
     next: Option<u8>,
 }
 
 impl<'r> Covers<'r> {
-    /// Takes the rules of a host by rank.
+    /// Builds the structure from the rules of a host by rank.
     pub(super) fn build(members: &'r [&'r CompiledRule]) -> Self {
         let keys: Vec<_> = members.iter().map(|rule| path_key(&rule.path)).collect();
         let mut distinct: Vec<&[u8]> = keys.iter().map(AsRef::as_ref).collect();
@@ -63,7 +63,7 @@ impl<'r> Covers<'r> {
         Self { members, trie, root, templates, by_place }
     }
 
-    /// The first earlier rule that takes all requests of a member; if none certainly does, the first that may.
+    /// Returns the first earlier rule that takes all requests of a member; if none certainly does, the first that may.
     pub(super) fn find(&self, languages: &mut Languages<'_>, at: usize) -> Option<(usize, Proof)> {
         let narrow = self.members[at];
         let key = path_key(&narrow.path);
@@ -83,7 +83,7 @@ impl<'r> Covers<'r> {
         best
     }
 
-    /// The first of the later rules that certainly takes all requests of a member, of those that `is_meant`.
+    /// Returns the first later rule that certainly takes all requests of a member, among those accepted by `is_meant`.
     pub(super) fn find_later(
         &self,
         languages: &mut Languages<'_>,
@@ -110,7 +110,7 @@ impl<'r> Covers<'r> {
         best
     }
 
-    /// The earlier rules, the first few of them, whose keys the path of a member begins with.
+    /// Returns the first few earlier rules whose keys are prefixes of the path of a member.
     pub(super) fn met_before(&self, at: usize) -> Vec<Earlier> {
         let narrow = self.members[at];
         let mut found = Vec::new();
@@ -133,7 +133,7 @@ impl<'r> Covers<'r> {
         self.members[at]
     }
 
-    /// The best of some rules, given by rank, and of what is known already.
+    /// Returns the best of some rules, given by rank, and of the best known so far.
     fn find_among(
         &self,
         list: &[usize],
@@ -143,7 +143,7 @@ impl<'r> Covers<'r> {
         languages: &mut Languages<'_>,
     ) -> Option<(usize, Proof)> {
         for other in list.iter().copied().take_while(|other| *other < at) {
-            // Nothing later in the list is better than what is certain.
+            // A later rule in the list cannot be better than a certain one.
             if best.is_some_and(|(known, proof)| proof == Proof::Certain && known < other) {
                 break;
             }
@@ -153,7 +153,7 @@ impl<'r> Covers<'r> {
         best
     }
 
-    /// Whether an earlier member takes all requests of a later one.
+    /// Returns whether an earlier member takes all requests of a later one, as far as it can be proved.
     fn cover_by(
         &self,
         wide: usize,
@@ -170,7 +170,7 @@ impl<'r> Covers<'r> {
         }
     }
 
-    /// All keys that the path of this key begins with, segment wildcards on either side included.
+    /// Returns all keys that are prefixes of this key, considering segment wildcards on either side.
     fn walk(&self, key: &[u8]) -> Vec<Met> {
         let mut met = Vec::new();
         let mut branches = vec![(self.root, 0)];
@@ -197,13 +197,13 @@ impl<'r> Covers<'r> {
     }
 }
 
-/// The surer of two, and of two as sure the earlier.
+/// Returns the more certain of two; of equally certain ones, the earlier.
 fn better(a: Option<(usize, Proof)>, b: Option<(usize, Proof)>) -> Option<(usize, Proof)> {
     a.into_iter().chain(b).max_by_key(|(other, proof)| (*proof, std::cmp::Reverse(*other)))
 }
 
-/// Whether `wide` serves every path that `narrow` does, its key having been met along that of `narrow`; `None` if their
-/// keys do not tell, since one is a regular expression.
+/// Whether `wide` matches every path of `narrow`, given that the key of `wide` was found along the key of `narrow`;
+/// `None` if the keys do not decide, because one is a regular expression.
 fn covers_by_key(wide: &PathMatcher, narrow: &PathMatcher, met: &Met) -> Option<bool> {
     match (wide, narrow) {
         (PathMatcher::Any, _) => Some(true),
@@ -217,9 +217,9 @@ fn covers_by_key(wide: &PathMatcher, narrow: &PathMatcher, met: &Met) -> Option<
             Some(begins && wide.pattern.matches(path.as_bytes(), &mut PatternScratch::default()))
         }
         (PathMatcher::Regex(wide), PathMatcher::Regex(narrow)) if wide == narrow => Some(true),
-        // Whatever follows a byte prefix is below it.
+        // All paths with a byte prefix are below it.
         (PathMatcher::BytePrefix(_), _) => Some(true),
-        // Of these only the beginning is known; below a prefix all is.
+        // Of these only the beginning is known; a prefix covers everything below it.
         (wide, PathMatcher::Regex(_) | PathMatcher::BytePrefix(_))
             if takes_rest(wide) && met.next == Some(b'/') =>
         {
@@ -232,13 +232,13 @@ fn covers_by_key(wide: &PathMatcher, narrow: &PathMatcher, met: &Met) -> Option<
     }
 }
 
-/// Whether a path may begin like a template, as far as its first capture, and with a literal text.
+/// Whether a path may begin both like a template, up to its first capture, and with a literal text.
 fn is_compatible(template_key: &[u8], literal: &[u8]) -> bool {
     let mut pairs = template_key.iter().take_while(|byte| **byte != CAPTURE).zip(literal);
     pairs.all(|(a, b)| a == b)
 }
 
-/// Whether a matcher serves what is below its key as well.
+/// Whether a matcher also matches everything below its key.
 fn takes_rest(path: &PathMatcher) -> bool {
     match path {
         PathMatcher::Prefix(_) => true,
@@ -251,7 +251,7 @@ fn takes_rest(path: &PathMatcher) -> bool {
     }
 }
 
-/// The exact values that a rule asks for.
+/// Returns the exact values that a rule requires.
 fn anchors(rule: &CompiledRule) -> impl Iterator<Item = Anchor<'_>> {
     rule.values().filter_map(|condition| {
         let value = condition.exact_value()?;
@@ -259,5 +259,5 @@ fn anchors(rule: &CompiledRule) -> impl Iterator<Item = Anchor<'_>> {
     })
 }
 
-/// Most earlier rules that are tried together.
+/// Maximum earlier rules that are combined.
 const EARLIER_MAX: usize = 16;

@@ -1,8 +1,8 @@
-//! Rules that no request can pass.
+//! Detection of rules that no request can match.
 
 use crate::compile::{CompiledCondition, CompiledRule, CompiledTest, PathMatcher, PatternScratch};
 
-/// Why no request can pass a rule, if so.
+/// Returns why no request can match a rule, if so.
 pub(super) fn contradiction(rule: &CompiledRule) -> Option<String> {
     if let PathMatcher::Regex(expression) = &rule.path {
         let prefix = expression.prefix();
@@ -25,7 +25,7 @@ pub(super) fn contradiction(rule: &CompiledRule) -> Option<String> {
     })
 }
 
-/// The text that paths begin with.
+/// Returns the text with which paths begin.
 fn text_of(path: &PathMatcher) -> Option<&str> {
     match path {
         PathMatcher::Exact(text) | PathMatcher::Prefix(text) | PathMatcher::BytePrefix(text) => Some(text),
@@ -34,7 +34,7 @@ fn text_of(path: &PathMatcher) -> Option<&str> {
     }
 }
 
-/// Whether no request passes both conditions, as far as single values tell.
+/// Whether no request passes both conditions, as far as single values decide.
 pub(super) fn contradicts(a: &CompiledCondition, b: &CompiledCondition) -> bool {
     if a.source != b.source || a.name != b.name {
         return false;

@@ -1,11 +1,11 @@
-//! Requests that show what is said of rules.
+//! Example requests for the marks of rules.
 
 use crate::compile::{CompiledRule, RuleMatchContext};
 use crate::order::HostEntries;
 use crate::request::{RouteRequest, RouteScratch};
 use crate::witness::{Witness, WitnessSearch};
 
-/// Finds requests for marks, so many that a survey of many rules ends soon.
+/// Finds example requests for marks, limited in number so that a survey of many rules ends soon.
 pub(super) struct Examples {
     search: WitnessSearch,
     left: usize,
@@ -17,7 +17,7 @@ impl Examples {
         Self { search: WitnessSearch::new(rules), left: EXAMPLES_MAX, scratch: RouteScratch::new() }
     }
 
-    /// A short request of a host that all these rules match.
+    /// Returns a short request of a host that matches all these rules.
     pub(super) fn find(&mut self, scope: &HostEntries, rules: &[&CompiledRule]) -> Option<Witness> {
         self.left = self.left.checked_sub(1)?;
         let Self { search, scratch, .. } = self;
@@ -39,5 +39,5 @@ fn matches_all(
     is_served && rules.iter().all(|rule| rule.first_failure(&mut probe).is_none())
 }
 
-/// Most examples of a survey; marks beyond have none.
+/// Maximum examples of a survey; further marks have none.
 const EXAMPLES_MAX: usize = 500;

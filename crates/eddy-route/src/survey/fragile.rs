@@ -1,4 +1,4 @@
-//! Finds rules that only the order in the file keeps apart, though one request may be for both.
+//! Detection of rules that only the file order separates although one request may match both.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,7 +8,8 @@ use crate::order::RouteEntries;
 use crate::survey::dead::contradicts;
 use crate::survey::language::Languages;
 
-/// For each rule of a host, given by rank from `first`, an earlier one from which only the file order keeps it apart.
+/// Returns, for each rule of a host, given by rank from `first`, an earlier one from which only the file order
+/// separates it.
 pub(super) fn find_fragile(
     rules: &[CompiledRule],
     entries: &RouteEntries,
@@ -31,7 +32,7 @@ pub(super) fn find_fragile(
     search.found
 }
 
-/// Compares the rules of a host with those before them.
+/// Comparison of the rules of a host with those before them.
 struct OverlapSearch<'s, 'r, 'l> {
     members: &'s [&'r CompiledRule],
     languages: &'s mut Languages<'l>,
@@ -39,7 +40,7 @@ struct OverlapSearch<'s, 'r, 'l> {
     found: Vec<Option<usize>>,
 }
 
-/// Rules by a name of which they ask an exact value, and by that value.
+/// Rules by a name of which they require an exact value, and by that value.
 type ByExact<'r> = BTreeMap<(&'static str, &'r str), BTreeMap<&'r str, Vec<usize>>>;
 
 impl<'r> OverlapSearch<'_, 'r, '_> {
@@ -54,7 +55,7 @@ impl<'r> OverlapSearch<'_, 'r, '_> {
                 if self.found[at].is_some() {
                     break;
                 }
-                // Rules that ask for other values of a name that this one asks for are apart from it.
+                // Rules that require another value of the same name cannot overlap with this one.
                 self.found[at] = match exact_value(rule, kind, name) {
                     Some(value) => by_value.get(value).and_then(|others| self.first_overlap(others, at)),
                     None => by_value.values().find_map(|others| self.first_overlap(others, at)),
@@ -79,7 +80,7 @@ impl<'r> OverlapSearch<'_, 'r, '_> {
         })
     }
 
-    /// Whether one path may be for two members that rank alike.
+    /// Whether one path may match two members with the same rank.
     fn paths_overlap(&mut self, a: usize, b: usize) -> bool {
         match (&self.members[a].path, &self.members[b].path) {
             (PathMatcher::Template(a), PathMatcher::Template(b)) => templates_overlap(a, b),
@@ -88,10 +89,10 @@ impl<'r> OverlapSearch<'_, 'r, '_> {
                     ((first.prefix(), second.prefix()), (first.pattern.suffix(), second.pattern.suffix()));
                 let may_overlap = (prefixes.0.starts_with(prefixes.1) || prefixes.1.starts_with(prefixes.0))
                     && (suffixes.0.ends_with(suffixes.1) || suffixes.1.ends_with(suffixes.0));
-                // What cannot be told is left unmarked: of a request, `explain` tells it.
+                // Undecided pairs are not marked: `explain` decides them for a given request.
                 may_overlap && self.languages.overlap(a, b) == Some(true)
             }
-            // Exact paths and prefixes that rank alike are the same.
+            // Exact paths and prefixes with the same rank are equal.
             _ => true,
         }
     }
@@ -99,7 +100,7 @@ impl<'r> OverlapSearch<'_, 'r, '_> {
 
 /// Whether one request may pass the conditions of both rules.
 ///
-/// Two exact values of one header are taken as apart, though a request may send the header twice.
+/// Two exact values of one header are treated as disjoint, although a request may send the header twice.
 fn conditions_meet(a: &CompiledRule, b: &CompiledRule) -> bool {
     let methods_meet = a.methods.is_empty()
         || b.methods.is_empty()
@@ -130,5 +131,5 @@ fn exact_value<'r>(rule: &'r CompiledRule, kind: &str, name: &str) -> Option<&'r
     values.find_map(CompiledCondition::exact_value)
 }
 
-/// Most pairs compared for one host; pairs beyond are left unmarked. Takes a few seconds at worst.
+/// Maximum pairs compared for one host; further pairs are not marked. Takes a few seconds in the worst case.
 const PAIRS_MAX: usize = 100_000_000;

@@ -1,14 +1,14 @@
-//! Whether the conditions of one rule hold whenever those of another do.
+//! Implication between the conditions of two rules.
 
 use crate::compile::{CompiledCondition, CompiledRule, CompiledTest, PatternScratch};
 use crate::rule::Missing;
 use crate::survey::ranked::Proof;
 
-/// Whether every request that passes the conditions of `narrow` passes those of `wide`; `None` if it is not so.
+/// Returns whether every request that passes the conditions of `narrow` passes those of `wide`; `None` if not.
 pub(super) fn implies(narrow: &CompiledRule, wide: &CompiledRule) -> Option<Proof> {
     let has_methods = wide.methods.is_empty()
         || (!narrow.methods.is_empty() && narrow.methods.iter().all(|method| wide.methods.contains(method)));
-    // Of one random number, the smaller share is within the larger.
+    // With the same random number, the smaller fraction is contained in the larger.
     let has_fraction = match (wide.fraction, narrow.fraction) {
         (None, _) => true,
         (Some(wide), Some(narrow)) => {
@@ -26,13 +26,13 @@ pub(super) fn implies(narrow: &CompiledRule, wide: &CompiledRule) -> Option<Proo
     Some(proof)
 }
 
-/// Whether every request that passes the conditions of `narrow` passes this one; `None` if it is not so.
+/// Returns whether every request that passes the conditions of `narrow` passes `wanted`; `None` if not.
 pub(super) fn implied(narrow: &CompiledRule, wanted: &CompiledCondition) -> Option<Proof> {
     let grounds = narrow.values().filter(|given| given.source == wanted.source && given.name == wanted.name);
     grounds.filter_map(|given| value_implies(given, wanted)).max()
 }
 
-/// Whether a value that passes one test passes another; of repeated headers, the line that does.
+/// Returns whether a value that passes one test passes another; for repeated headers, the line that passes.
 fn value_implies(given: &CompiledCondition, wanted: &CompiledCondition) -> Option<Proof> {
     if !given.is_plain() || !wanted.is_plain() {
         return specially_implies(given, wanted).then_some(Proof::Certain);
@@ -69,18 +69,18 @@ fn value_implies(given: &CompiledCondition, wanted: &CompiledCondition) -> Optio
     is_implied.then_some(Proof::Certain)
 }
 
-/// The same where one of them is inverted, or passes without a value.
+/// Whether one condition implies another where one of them is inverted or holds for a missing value.
 fn specially_implies(given: &CompiledCondition, wanted: &CompiledCondition) -> bool {
     let is_same = given.test == wanted.test && given.is_inverted == wanted.is_inverted;
     let mut scratch = PatternScratch::default();
     match (&given.test, &wanted.test) {
         _ if is_same && (given.missing == wanted.missing || given.missing == Missing::Fails) => true,
         (CompiledTest::Absent, _) => wanted.holds_without(&mut scratch),
-        // Other lines of a field may have any value, which matters only to what is inverted.
+        // Other lines of a header may have any value, which matters only to inverted conditions.
         (CompiledTest::Exact(value), _) if given.is_plain() && (given.is_single() || !wanted.is_inverted) => {
             wanted.holds_for(value.as_bytes(), &mut scratch)
         }
-        // Neither passes without a value.
+        // Both fail without a value.
         (_, CompiledTest::Present) => given.missing == Missing::Fails && !wanted.is_inverted,
         _ => false,
     }

@@ -1,4 +1,5 @@
-//! Finds, for a rule that no single rule hides, several earlier ones of its host that together take all its requests.
+//! Search for several earlier rules of the same host that together take all requests of a rule which no single rule
+//! hides.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +9,7 @@ use crate::survey::imply::implied;
 use crate::survey::language::Languages;
 use crate::survey::ranked::Proof;
 
-/// The earlier members that together certainly take all requests of a member.
+/// Returns the earlier members that together certainly take all requests of a member.
 pub(super) fn find_jointly(
     covers: &Covers<'_>,
     languages: &mut Languages<'_>,
@@ -27,18 +28,18 @@ pub(super) fn find_jointly(
     (taking.len() > 1).then(|| taking.into_iter().collect())
 }
 
-/// A part of a rule's requests.
+/// A subset of a rule's requests.
 struct RequestSubset<'r> {
-    /// Their method; `None` for those that no rule names.
+    /// Method of the requests; `None` for methods that no rule names.
     method: Option<&'r str>,
-    /// Names that the requests have or do not have.
+    /// Names that are present or missing in the requests.
     names: Vec<(ConditionName<'r>, bool)>,
 }
 
-/// A name of a field or parameter.
+/// Name of a header or query parameter.
 type ConditionName<'r> = (ConditionSource, &'r str);
 
-/// Names that earlier rules ask to be there or not, and of which the rule says nothing.
+/// Returns the names that earlier rules require to be present or missing and that the rule does not mention.
 fn split_names<'r>(
     narrow: &CompiledRule,
     earlier: &[Earlier],
@@ -58,7 +59,7 @@ fn split_names<'r>(
     names
 }
 
-/// All requests of a rule, in parts.
+/// Splits all requests of a rule into subsets.
 fn cases<'r>(narrow: &'r CompiledRule, names: &[ConditionName<'r>]) -> Vec<RequestSubset<'r>> {
     let methods: Vec<Option<&str>> = if narrow.methods.is_empty() {
         vec![None]
@@ -75,7 +76,7 @@ fn cases<'r>(narrow: &'r CompiledRule, names: &[ConditionName<'r>]) -> Vec<Reque
     cases
 }
 
-/// Earlier members that together take every path of a case; `None` if they do not, or not certainly.
+/// Returns earlier members that together match every path of a subset; `None` if they do not, or not certainly.
 fn takers(
     case: &RequestSubset<'_>,
     narrow: &CompiledRule,
@@ -94,7 +95,7 @@ fn takers(
 }
 
 impl RequestSubset<'_> {
-    /// Whether the conditions of an earlier rule hold for all requests of this part of a rule's.
+    /// Whether the conditions of an earlier rule hold for all requests of this subset.
     fn is_taken_by(&self, wide: &CompiledRule, narrow: &CompiledRule) -> bool {
         let serves = |method: &str| wide.methods.iter().any(|served| **served == *method);
         (wide.methods.is_empty() || self.method.is_some_and(serves))
@@ -121,5 +122,5 @@ impl RequestSubset<'_> {
     }
 }
 
-/// Most names by which the requests of a rule are told apart.
+/// Maximum names by which the requests of a rule are split.
 const NAMES_MAX: usize = 2;

@@ -1,4 +1,4 @@
-//! Compares the paths of two rules as languages, where regular expressions are involved.
+//! Comparison of the paths of two rules as regular languages.
 
 use std::collections::HashMap;
 
@@ -7,23 +7,23 @@ use crate::compile::{
     TemplateSegment,
 };
 
-/// The rules of a host as languages of paths, made ready when they are first compared.
+/// Rules of a host as languages of paths, built on their first comparison.
 pub(super) struct Languages<'r> {
     members: &'r [&'r CompiledRule],
-    /// Expressions for the paths that are none, by member.
+    /// Expressions for the paths of other matchers, by member.
     made: HashMap<usize, Option<Pattern>>,
-    /// An expression for all paths.
+    /// Expression for all paths.
     all: Option<Option<Pattern>>,
     budget: ComparisonBudget,
 }
 
 impl<'r> Languages<'r> {
-    /// Takes the rules of a host by rank, and what comparing those of all hosts may still take.
+    /// Creates the languages of a host's rules, given by rank, with the remaining budget for comparisons.
     pub(super) fn new(members: &'r [&'r CompiledRule], budget: ComparisonBudget) -> Self {
         Self { members, made: HashMap::new(), all: None, budget }
     }
 
-    /// Whether a member serves every path that another does; `None` if that is not known.
+    /// Whether a member matches every path of another; `None` if unknown.
     pub(super) fn covers(&mut self, wide: usize, narrow: usize) -> Option<bool> {
         self.make(wide)?;
         self.make(narrow)?;
@@ -31,7 +31,7 @@ impl<'r> Languages<'r> {
         compile::covers(pattern(members, made, wide)?, pattern(members, made, narrow)?, &mut self.budget)
     }
 
-    /// Whether some members together serve every path that another does; `None` if that is not known.
+    /// Whether some members together match every path of another; `None` if unknown.
     pub(super) fn covers_together(&mut self, wide: &[usize], narrow: usize) -> Option<bool> {
         self.budget.spend(BUILD_STEPS * wide.len())?;
         let members = self.members;
@@ -42,7 +42,7 @@ impl<'r> Languages<'r> {
         compile::covers(&together, pattern(members, &self.made, narrow)?, &mut self.budget)
     }
 
-    /// Whether some path is for two members; `None` if that is not known.
+    /// Whether two members match a common path; `None` if unknown.
     pub(super) fn overlap(&mut self, a: usize, b: usize) -> Option<bool> {
         self.make(a)?;
         self.make(b)?;
@@ -50,7 +50,7 @@ impl<'r> Languages<'r> {
         compile::overlap(pattern(members, made, a)?, pattern(members, made, b)?, &mut self.budget)
     }
 
-    /// Whether a member that is a regular expression matches no path at all that a request may have.
+    /// Whether a regular expression member matches no possible request path.
     pub(super) fn is_empty(&mut self, at: usize) -> bool {
         let PathMatcher::Regex(expression) = &self.members[at].path else { return false };
         let all = self.all.get_or_insert_with(|| Pattern::build_plain(ALL_PATHS));
@@ -59,12 +59,12 @@ impl<'r> Languages<'r> {
         overlap == Some(false)
     }
 
-    /// What is left of the budget.
+    /// Returns the remaining budget.
     pub(super) fn into_budget(self) -> ComparisonBudget {
         self.budget
     }
 
-    /// Makes the expression of a member that has none of its own; `None` if that would take too long.
+    /// Builds the expression of a member that is not a regular expression; `None` if that would take too long.
     fn make(&mut self, at: usize) -> Option<()> {
         if self.made.contains_key(&at) || matches!(self.members[at].path, PathMatcher::Regex(_)) {
             return Some(());
@@ -91,14 +91,14 @@ fn pattern<'a>(
     }
 }
 
-/// An expression that may stand beside others; `None` for one that is searched for.
+/// Returns an expression for use in an alternation; `None` for an unanchored expression.
 fn own_expression(path: &PathMatcher) -> Option<String> {
     let is_searched =
         matches!(path, PathMatcher::Regex(expression) if expression.pattern.form() != RegexMatchMode::Whole);
     (!is_searched).then(|| format!("(?:{})", expression(path)))
 }
 
-/// An expression for the paths of a matcher.
+/// Returns an expression for the paths of a matcher.
 fn expression(path: &PathMatcher) -> String {
     match path {
         PathMatcher::Any => ".*".to_owned(),
@@ -124,11 +124,11 @@ fn expression(path: &PathMatcher) -> String {
     }
 }
 
-/// Nothing, or a `/` and anything.
+/// Matches nothing, or `/` and anything.
 const REST: &str = "(?:/.*)?";
 
-/// What every path is.
+/// Matches every path.
 const ALL_PATHS: &str = r"/.*|\*";
 
-/// What making an expression counts for.
+/// Cost of building an expression, in steps.
 const BUILD_STEPS: usize = 20_000;

@@ -1,4 +1,4 @@
-//! What can be said of the rules before any request comes: their order, and which of them can never win.
+//! Static analysis of rules: their order, and rules that can never win.
 
 mod cover;
 mod dead;

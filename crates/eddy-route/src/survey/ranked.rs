@@ -1,4 +1,4 @@
-//! The rules in order, each with the reason of its place and its marks.
+//! Ordered rules, each with the reason for its position and its marks.
 
 use std::collections::HashMap;
 
@@ -16,26 +16,27 @@ use crate::survey::language::Languages;
 use crate::survey::redundant::{Alike, find_redundant};
 use crate::witness::Witness;
 
-/// A rule under one of its hosts, in its place in the total order. Displays as one line for people.
+/// A rule under one of its hosts, at its position in the total order. Displays as one line of text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RankedRule {
-    /// The rule.
+    /// Rule.
     #[serde(flatten)]
     pub rule: RuleRef,
-    /// The step that puts it after the rule before it; `None` for the first.
+    /// Step that puts it after the previous rule; `None` for the first.
     pub step: Option<PrecedenceStep>,
-    /// Why it comes after the rule before it, for people.
+    /// Reason why it comes after the previous rule, in readable form.
     pub reason: Option<String>,
     /// Whether an earlier rule takes all its requests, under this host.
     pub shadow: Shadow,
-    /// The earlier rule from which only the order in the file keeps it apart, though one request may be for both.
+    /// Earlier rule from which only the file order separates it, although one request may match both.
     pub fragile: Option<String>,
-    /// The later rule that would do the same with all its requests, were it left out.
+    /// Later rule that would do the same with all its requests if this rule was removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub redundant: Option<String>,
-    /// Why it can win under no host at all.
+    /// Reason why it can win under no host.
     pub dead: Option<String>,
-    /// A short request that shows the mark: of a shadowed rule one that another takes, of a fragile or redundant one for both.
+    /// A short example request for the mark: for a shadowed rule one that another takes, for a fragile or redundant
+    /// rule one that matches both.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub example: Option<Witness>,
 }
@@ -44,38 +45,38 @@ pub struct RankedRule {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Shadow {
-    /// None does, as far as is known.
+    /// No rule does, as far as is known.
     None,
-    /// These rules together do, and none of them alone.
+    /// These rules together do, but none of them alone.
     Jointly {
-        /// Their names, in order.
+        /// Names of the rules, in order.
         rules: Vec<String>,
     },
     /// This rule does.
     By {
-        /// The earlier rule's table.
+        /// Table of the earlier rule.
         table: String,
-        /// Its name.
+        /// Name of the earlier rule.
         rule: String,
-        /// The file it is written in.
+        /// Configuration file.
         file: String,
-        /// The line it begins in.
+        /// First line of the rule.
         line: u32,
     },
-    /// A regular expression is involved and this rule may.
+    /// This rule may, which is not proven because a regular expression is involved.
     NotProven {
-        /// The earlier rule's table.
+        /// Table of the earlier rule.
         table: String,
-        /// Its name.
+        /// Name of the earlier rule.
         rule: String,
-        /// The file it is written in.
+        /// Configuration file.
         file: String,
-        /// The line it begins in.
+        /// First line of the rule.
         line: u32,
     },
 }
 
-/// Lists all rules in order.
+/// Returns all rules in order.
 pub(crate) fn survey(
     rules: &[CompiledRule],
     entries: &RouteEntries,
@@ -91,7 +92,7 @@ pub(crate) fn survey(
     ranked
 }
 
-/// Lists the rules of a host; returns what is left of the budget.
+/// Appends the rules of a host; returns the remaining budget.
 fn survey_scope(
     rules: &[CompiledRule],
     entries: &RouteEntries,
@@ -173,7 +174,7 @@ impl Shadow {
     }
 }
 
-/// Whether something is known, or only not ruled out.
+/// Whether a fact is proven, or only not disproven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Proof {
     Open,

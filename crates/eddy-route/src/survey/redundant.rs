@@ -1,15 +1,15 @@
-//! Finds rules that could be left out: where a later rule does the same with all their requests, and none between them
-//! does anything else with one.
+//! Detection of redundant rules: a later rule does the same with all their requests, and no rule in between does
+//! anything else with one of them.
 
 use crate::compile::{CompiledRule, PathMatcher, PatternScratch};
 use crate::survey::cover::Covers;
 use crate::survey::dead::contradicts;
 use crate::survey::language::Languages;
 
-/// Whether two actions of the caller's are alike.
+/// Tells whether two actions of the caller are equivalent.
 pub(super) type Alike<'a> = &'a dyn Fn(u32, u32) -> bool;
 
-/// For a rule of a host, given by rank, the later one that would win in its place and does the same.
+/// Returns, for a rule of a host given by rank, the later rule that would win in its place and does the same.
 pub(super) fn find_redundant(
     covers: &Covers<'_>,
     members: &[&CompiledRule],
@@ -32,7 +32,7 @@ pub(super) fn find_redundant(
     (at + 1..heir).all(|between| is_harmless(between, languages)).then_some(heir)
 }
 
-/// Whether certainly no request is for both.
+/// Whether certainly no request matches both.
 fn are_apart(members: &[&CompiledRule], a: usize, b: usize, languages: &mut Languages<'_>) -> bool {
     let (one, other) = (members[a], members[b]);
     let is_other_method = !one.methods.is_empty()
@@ -48,5 +48,5 @@ fn are_apart(members: &[&CompiledRule], a: usize, b: usize, languages: &mut Lang
         }
 }
 
-/// Most rules between two that are looked at.
+/// Maximum rules in between that are checked.
 const BETWEEN_MAX: usize = 1000;

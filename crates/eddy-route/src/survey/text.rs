@@ -1,14 +1,14 @@
-//! Ranked rules as text for people.
+//! Text form of ordered rules.
 
 use std::fmt;
 
 use crate::order::PrecedenceStep;
 use crate::survey::{RankedRule, Shadow};
 
-/// The list that [`Router::ordered`](crate::Router::ordered) makes, displayed as a table for people.
+/// Result of [`Router::ordered`](crate::Router::ordered), displayed as a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Listing<'r> {
-    /// The rules in order.
+    /// Rules in order.
     pub rules: &'r [RankedRule],
 }
 
@@ -33,7 +33,7 @@ impl fmt::Display for Listing<'_> {
 }
 
 impl fmt::Display for RankedRule {
-    /// One line: rank, host, name, place, what it asks for, and what is to be said of it.
+    /// Writes one line: rank, host, name, location, conditions, and remarks.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}", columns(self).join("  "))?;
         notes(self).iter().try_for_each(|note| write!(out, "  {note}"))
@@ -55,12 +55,12 @@ fn write_row(out: &mut fmt::Formatter<'_>, row: &[String; 5], widths: &[usize]) 
     )
 }
 
-/// The request that shows what is said of a rule.
+/// Returns the example request for a mark of a rule.
 fn such_as(ranked: &RankedRule) -> String {
     ranked.example.as_ref().map(|example| format!(", such as {example}")).unwrap_or_default()
 }
 
-/// What is to be said of a rule: what is wrong with it, and else why it is where it is.
+/// Returns the remarks on a rule: its problems, or else the reason for its position.
 fn notes(ranked: &RankedRule) -> Vec<String> {
     if let Some(dead) = &ranked.dead {
         return vec![format!("DEAD: {dead}")];

@@ -1,4 +1,4 @@
-//! Rules as they would be in another dialect, to learn which of them would win there.
+//! Translation of rules to other dialects, to find out which of them would win there.
 
 mod other;
 mod rule;

@@ -1,30 +1,30 @@
-//! The dialects that rules can be imagined in: their order, and how they read requests.
+//! Target dialects of translations: their order, and their interpretation of requests.
 
 use crate::rule::{Dialect, HostForm, RegexRank, TableMatchOptions};
 
-/// A dialect that rules are imagined in.
+/// Target dialect of a translation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OtherDialect {
-    /// eddy's own.
+    /// eddy.
     Eddy,
-    /// Envoy's: a virtual host for each host, its routes in the order of the files.
+    /// Envoy: a virtual host for each host, its routes in the order of the files.
     Envoy,
-    /// The Gateway API's: one route with all rules, without an age.
+    /// Gateway API: one route with all rules, without creation times.
     GatewayApi,
-    /// An Ingress as the API says.
+    /// Ingress, as specified by the Kubernetes API.
     Ingress,
-    /// Istio's: one `VirtualService` with all rules for each host.
+    /// Istio: one `VirtualService` with all rules for each host.
     Istio,
-    /// NGINX's: a server for each host, a location for each path.
+    /// NGINX: a server for each host, a location for each path.
     Nginx,
 }
 
 impl OtherDialect {
-    /// All of them.
+    /// All dialects.
     pub const ALL: [Self; 6] =
         [Self::Eddy, Self::Envoy, Self::GatewayApi, Self::Ingress, Self::Istio, Self::Nginx];
 
-    /// What it is called on the command line.
+    /// Returns the name used on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Eddy => "eddy",
@@ -36,22 +36,22 @@ impl OtherDialect {
         }
     }
 
-    /// The dialect of this name.
+    /// Returns the dialect with this name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|dialect| dialect.name() == name)
     }
 
-    /// The order that tables are in which stand for it.
+    /// Returns the dialect whose order represents this one in a table.
     pub(super) fn order(self) -> Dialect {
         match self {
-            // The order of eddy's is theirs as well, with ranks where NGINX looks at other things first.
+            // Ingress and NGINX use eddy's order, with ranks where NGINX has other criteria first.
             Self::Eddy | Self::Ingress | Self::Nginx => Dialect::Eddy,
             Self::Envoy | Self::Istio => Dialect::Envoy,
             Self::GatewayApi => Dialect::GatewayApi(RegexRank::default()),
         }
     }
 
-    /// How it reads requests; paths are taken as they reach the rules here.
+    /// Returns the match options of the dialect; paths are taken as they reach the rules here.
     pub(super) fn reading(self) -> TableMatchOptions {
         match self {
             Self::Eddy | Self::Ingress => TableMatchOptions::default(),

@@ -1,12 +1,12 @@
-//! Whether a dialect can say a rule, and how.
+//! Translation of one rule to another dialect.
 
 use super::OtherDialect;
 use crate::rule::{HostPattern, KubernetesPrecedence, Missing, PathPattern, Rule, ValueMatch, ValueTest};
 
-/// A rule as a dialect says it; its place in the files is `index`.
+/// Translates a rule; `index` is its position in the files.
 ///
 /// # Errors
-/// What the dialect has no words for.
+/// The feature that the dialect does not support.
 pub(super) fn translated_rule(rule: &Rule, index: usize, other: OtherDialect) -> Result<Rule, &'static str> {
     let mut rule = rule.clone();
     rule.hosts = rule.hosts.into_iter().map(|host| said_host(host, other)).collect::<Result<_, _>>()?;
@@ -28,7 +28,7 @@ pub(super) fn translated_rule(rule: &Rule, index: usize, other: OtherDialect) ->
         OtherDialect::Eddy => rule.rank,
         OtherDialect::Envoy | OtherDialect::GatewayApi | OtherDialect::Ingress | OtherDialect::Istio => None,
     };
-    // What is sent on does not decide who wins.
+    // The forwarded path does not influence which rule wins.
     rule.rewrite = None;
     Ok(rule)
 }
@@ -39,7 +39,7 @@ fn said_host(host: HostPattern, other: OtherDialect) -> Result<HostPattern, &'st
         (HostPattern::Suffix(_), OtherDialect::Ingress) => {
             Err("a wildcard that stands for any number of labels")
         }
-        // `*` stands for at least one byte there, which may be of one label or several.
+        // There, `*` matches at least one byte, in one label or several.
         (HostPattern::Suffix(name), OtherDialect::Envoy | OtherDialect::Istio) => {
             Ok(HostPattern::ByteSuffix(format!(".{}", name.trim_start_matches("*."))))
         }
@@ -90,7 +90,7 @@ fn said_value(value: &ValueMatch, other: OtherDialect) -> Result<(), &'static st
     if can_be_said { Ok(()) } else { Err("such a test of a field or parameter") }
 }
 
-/// What a rule of the Gateway API ranks by, had it been written in one route.
+/// Returns the ordering criteria of a rule as if it was written in a single Gateway API route.
 fn claim_of(rule: &Rule) -> KubernetesPrecedence {
     KubernetesPrecedence {
         is_grpc: false,
@@ -101,7 +101,8 @@ fn claim_of(rule: &Rule) -> KubernetesPrecedence {
     }
 }
 
-/// NGINX takes an exact path first, then the first expression in the order of the file, then the longest prefix.
+/// Returns the rank: NGINX prefers an exact path, then the first matching expression in file order, then the longest
+/// prefix.
 fn nginx_rank(path: &PathPattern, index: usize) -> i32 {
     match path {
         PathPattern::Exact(_) => 0,

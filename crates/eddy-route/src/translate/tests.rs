@@ -5,7 +5,7 @@ use crate::rule::{
 };
 use crate::{RouteRequest, RouteScratch, Router};
 
-/// Rules in their order: a name, a host or nothing, a path.
+/// Creates a table from name, host (may be empty) and path of each rule, in order.
 fn table(rules: &[(&str, &str, PathPattern)]) -> RouteTable {
     let mut table = RouteTable::new("site", Dialect::Eddy);
     for (line, (name, host, path)) in (1..).zip(rules) {
@@ -21,7 +21,7 @@ fn table(rules: &[(&str, &str, PathPattern)]) -> RouteTable {
     table
 }
 
-/// Who wins a request in each dialect, in the order of [`OtherDialect::ALL`]; `-` where nobody does.
+/// Returns the winner of a request in each dialect, in the order of [`OtherDialect::ALL`]; `-` for none.
 fn winners(table: &RouteTable, host: &str, path: &str) -> String {
     let mut normal = Vec::new();
     let path = match Normaliser::Eddy.apply(path.as_bytes(), &mut normal).unwrap() {

@@ -1,4 +1,4 @@
-//! Tables in another dialect, and what of them it can't say.
+//! Translation of tables to another dialect, with the rules that cannot be translated.
 
 use std::sync::Arc;
 
@@ -6,29 +6,29 @@ use super::OtherDialect;
 use super::rule::translated_rule;
 use crate::rule::{PathPattern, RouteTable, Rule, SourceLocation};
 
-/// Rules as they would be in another dialect.
+/// Translated rules.
 #[derive(Clone, Debug)]
 pub struct Translation {
-    /// One table with the rules that can be said, in the order in which they are written.
+    /// One table with the translatable rules, in the order in which they are written.
     pub table: RouteTable,
-    /// The others, in their order.
+    /// Rules that cannot be translated, in order.
     pub unsaid: Vec<Untranslatable>,
 }
 
-/// A rule that a dialect can't say.
+/// A rule that cannot be translated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Untranslatable {
-    /// The rule.
+    /// Rule.
     pub rule: Arc<str>,
-    /// Where it is written.
+    /// Location of the rule in the configuration.
     pub origin: SourceLocation,
-    /// What there are no words for.
+    /// Unsupported feature.
     pub reason: &'static str,
 }
 
-/// The rules of a listener's tables as one table of another dialect.
+/// Translates the rules of a listener's tables to one table of another dialect.
 ///
-/// What rules do does not matter; the actions stay. A rule keeps its name and place.
+/// Actions are not translated but kept. A rule keeps its name and location.
 pub fn translate<'t>(tables: impl IntoIterator<Item = &'t RouteTable>, other: OtherDialect) -> Translation {
     let mut table = RouteTable::new(other.name(), other.order());
     table.reading = other.reading();
@@ -47,7 +47,7 @@ pub fn translate<'t>(tables: impl IntoIterator<Item = &'t RouteTable>, other: Ot
         }
     }
     if other == OtherDialect::Istio {
-        // It puts what takes every request of a host behind all else.
+        // Istio puts rules for every request of a host after all others.
         table.rules.sort_by_key(is_catch_all);
     }
     Translation { table, unsaid }

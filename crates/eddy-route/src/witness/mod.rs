@@ -1,4 +1,4 @@
-//! Requests that show something of a rule: short ones are made first, and each is tried before it is told.
+//! Example requests for rules: short ones are generated first, and each is tested before it is reported.
 
 mod paths;
 mod request;

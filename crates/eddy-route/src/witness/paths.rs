@@ -1,4 +1,4 @@
-//! Paths that a matcher serves, shorter ones first.
+//! Generation of paths that a matcher matches, shorter ones first.
 
 use crate::compile::{
     Caseless, CompiledPathTemplate, CompiledRule, PathMatcher, Pattern, PatternScratch, Reach,
@@ -8,7 +8,7 @@ use crate::normalise::{self, Normal};
 use crate::rule::PathForm;
 use crate::witness::values;
 
-/// Some paths of a rule, shorter ones first, each one that a request may have.
+/// Returns some matching paths of a rule, shorter ones first; all are valid request paths.
 pub(super) fn paths(rule: &CompiledRule) -> Vec<String> {
     let matcher = &rule.path;
     let mut paths = match matcher {
@@ -60,7 +60,7 @@ fn of_template(template: &CompiledPathTemplate) -> Vec<String> {
     paths
 }
 
-/// Values of an expression's own; of one below a prefix also those that are put behind it.
+/// Returns matching values of an expression; also with the prefix in front, for an expression below a prefix.
 fn of_pattern(pattern: &Pattern, prefix: &str) -> Vec<String> {
     let values = values::of_pattern(pattern);
     let behind: Vec<String> = values.iter().map(|value| format!("{prefix}{value}")).collect();
@@ -68,7 +68,7 @@ fn of_pattern(pattern: &Pattern, prefix: &str) -> Vec<String> {
     values.into_iter().chain(behind).chain(rooted).collect()
 }
 
-/// What may follow a prefix: all of up to three of some bytes.
+/// Returns endings for a prefix: all sequences of up to three bytes from a small alphabet.
 fn endings() -> Vec<String> {
     let mut endings = vec![String::new()];
     let mut start = 0;
@@ -84,8 +84,8 @@ fn endings() -> Vec<String> {
     endings
 }
 
-/// What captured segments are filled with.
+/// Texts for captured segments.
 const FILLERS: [&str; 4] = ["a", "~", "0", "a~"];
 
-/// Most bytes put behind a prefix.
+/// Maximum bytes appended to a prefix.
 const ENDING_BYTES_MAX: usize = 3;

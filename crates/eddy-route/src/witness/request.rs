@@ -1,4 +1,4 @@
-//! A request that was made up.
+//! A generated request.
 
 use std::fmt;
 
@@ -7,23 +7,23 @@ use serde::Serialize;
 
 use crate::request::RouteRequest;
 
-/// A request that shows something of a rule. Displays as one line for people: `GET www.example.com/user?v=1 (x-beta: 1)`.
+/// An example request for a rule. Displays as one line: `GET www.example.com/user?v=1 (x-beta: 1)`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Witness {
-    /// The method.
+    /// Method.
     pub method: String,
-    /// The host, with a port if one matters; empty for a request without one.
+    /// Host, with a port if one matters; empty for a request without host.
     pub host: String,
-    /// The normalised path.
+    /// Normalised path.
     pub path: String,
-    /// The query without `?`, encoded.
+    /// Query without `?`, encoded.
     pub query: String,
-    /// The fields beside the host.
+    /// Header fields beside the host.
     pub fields: Vec<(String, String)>,
     /// `http` or `https`.
     #[serde(skip_serializing_if = "is_http")]
     pub scheme: String,
-    /// The random number by which rules for a fraction of requests choose theirs.
+    /// Random number that decides whether the request belongs to a rule's fraction.
     #[serde(skip_serializing_if = "is_zero")]
     pub random: u64,
 }
@@ -67,7 +67,7 @@ impl Witness {
     }
 }
 
-/// An authority without its port.
+/// Returns an authority without its port.
 fn host_of(authority: &str) -> &str {
     match authority.rsplit_once(':') {
         Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,

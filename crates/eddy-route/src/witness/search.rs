@@ -1,4 +1,4 @@
-//! Makes requests that a rule matches until one of them is as wanted.
+//! Generation of requests that rules match, until one has the wanted result.
 
 use std::collections::BTreeSet;
 
@@ -9,16 +9,17 @@ use crate::request::RouteRequest;
 use crate::witness::request::Witness;
 use crate::witness::{paths, values};
 
-/// Searches for requests that rules match.
+/// Search for requests that rules match.
 pub(crate) struct WitnessSearch {
-    /// Names of fields and parameters that some rule wants to be absent: sending them leads past that rule.
+    /// Names of headers and parameters that some rule requires to be absent: a request with them does not match that
+    /// rule.
     shunned: BTreeSet<(bool, String)>,
     /// Whether some rule takes a fraction of requests.
     has_fractions: bool,
 }
 
 impl WitnessSearch {
-    /// A search among these rules.
+    /// Creates a search for these rules.
     pub(crate) fn new(rules: &[CompiledRule]) -> Self {
         let values = rules.iter().flat_map(CompiledRule::values);
         let absent = values.filter(|condition| matches!(condition.test, CompiledTest::Absent));
@@ -27,7 +28,8 @@ impl WitnessSearch {
         Self { shunned: shunned.take(SHUNNED_MAX).collect(), has_fractions }
     }
 
-    /// A short request of a host that these rules match and that is as wanted; the first of those tried.
+    /// Returns the first short request of a host that is accepted by `is_wanted`, among those generated for these
+    /// rules.
     pub(crate) fn find(
         &self,
         rules: &[&CompiledRule],
@@ -66,16 +68,16 @@ impl WitnessSearch {
         None
     }
 
-    /// Schemes and random numbers to try: the usual ones, and others if rules ask for them.
+    /// Returns schemes and random numbers to try: the usual ones, and others if rules require them.
     fn variants(&self, rules: &[&CompiledRule]) -> Vec<(String, u64)> {
         let mut schemes = vec!["http".to_owned()];
         schemes.extend(part_values(rules, RequestPart::Scheme));
-        // Of every common denominator the first and the last number.
+        // The first and the last number for every common denominator.
         let randoms: &[u64] = if self.has_fractions { &[0, 999_999] } else { &[0] };
         schemes.iter().flat_map(|scheme| randoms.iter().map(|random| (scheme.clone(), *random))).collect()
     }
 
-    /// What [`conditions`] are, and the names that other rules shun.
+    /// Returns the request of [`conditions`], extended by the names that other rules require to be absent.
     fn all_conditions(&self, rules: &[&CompiledRule]) -> Option<Witness> {
         let mut witness = conditions(rules)?;
         for (is_query, name) in &self.shunned {
@@ -88,7 +90,7 @@ impl WitnessSearch {
     }
 }
 
-/// Fields and a query that pass the conditions of rules; `None` if none are found.
+/// Returns headers and a query that pass the conditions of rules; `None` if none are found.
 fn conditions(rules: &[&CompiledRule]) -> Option<Witness> {
     let wanted: Vec<&CompiledCondition> = rules.iter().flat_map(|rule| rule.values()).collect();
     let mut witness = Witness::default();
@@ -97,7 +99,7 @@ fn conditions(rules: &[&CompiledRule]) -> Option<Witness> {
         let is_query = match condition.source {
             ConditionSource::Query | ConditionSource::RawQuery => true,
             ConditionSource::Header(_) | ConditionSource::Cookie => false,
-            // Method, path and the like are tried one by one.
+            // Method, path and similar parts are varied by the caller.
             ConditionSource::Part(_) => continue,
         };
         if condition.holds_without(&mut scratch) {
@@ -116,7 +118,7 @@ fn conditions(rules: &[&CompiledRule]) -> Option<Witness> {
 }
 
 impl Witness {
-    /// Takes the path, and the query behind it if there is one.
+    /// Sets the path, and the query if the target has one.
     fn go_to(&mut self, target: &str) {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         path.clone_into(&mut self.path);
@@ -145,7 +147,8 @@ impl Witness {
     }
 }
 
-/// A value that passes a condition; of a parameter, of which only the first counts, one that passes all of its name.
+/// Returns a value that passes a condition; for a parameter, of which only the first value counts, one that passes all
+/// conditions with its name.
 fn value_for(condition: &CompiledCondition, wanted: &[&CompiledCondition]) -> Option<String> {
     let is_alike =
         |other: &&&CompiledCondition| other.source == condition.source && other.name == condition.name;
@@ -165,7 +168,7 @@ fn is_of_query(condition: &CompiledCondition) -> bool {
     matches!(condition.source, ConditionSource::Query | ConditionSource::RawQuery)
 }
 
-/// Hosts of a pattern, the plainest first.
+/// Returns hosts that match a pattern, the simplest first.
 fn hosts(host: &HostKey) -> Vec<String> {
     match host {
         HostKey::Exact(host) => vec![host.to_string()],
@@ -176,7 +179,7 @@ fn hosts(host: &HostKey) -> Vec<String> {
     }
 }
 
-/// Methods that rules name, some common ones if none of them names any.
+/// Returns the methods that rules name, or some common ones if no rule names any.
 fn methods(rules: &[&CompiledRule]) -> Vec<String> {
     let mut methods: Vec<String> =
         rules.iter().flat_map(|rule| rule.methods.iter().map(ToString::to_string)).collect();
@@ -187,7 +190,7 @@ fn methods(rules: &[&CompiledRule]) -> Vec<String> {
     methods
 }
 
-/// Values for which conditions on a part of the request hold.
+/// Returns values that pass the conditions on a part of the request.
 fn part_values(rules: &[&CompiledRule], part: RequestPart) -> Vec<String> {
     let conditions = rules.iter().flat_map(|rule| rule.values());
     conditions
@@ -196,15 +199,15 @@ fn part_values(rules: &[&CompiledRule], part: RequestPart) -> Vec<String> {
         .collect()
 }
 
-/// A name or value as a query has it.
+/// Returns a name or value encoded for a query.
 fn encoded(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     let piece = |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
     text.bytes().map(piece).collect()
 }
 
-/// Most requests tried for one witness.
+/// Maximum requests tried for one example.
 const TRIES_MAX: usize = 4_000;
 
-/// Most names that are sent to lead past other rules.
+/// Maximum names that are sent to avoid other rules.
 const SHUNNED_MAX: usize = 16;

@@ -1,4 +1,4 @@
-//! Values that pass a test, short ones first.
+//! Generation of values that pass a test, short ones first.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -7,7 +7,7 @@ use regex_automata::util::primitives::StateID;
 
 use crate::compile::{CompiledCondition, CompiledTest, Pattern, PatternScratch, TextTest};
 
-/// Some values that pass a test; none for a test that wants none.
+/// Returns some values that pass a test; empty for a test that requires absence.
 pub(super) fn of_test(test: &CompiledTest) -> Vec<String> {
     match test {
         CompiledTest::Present => vec!["1".to_owned(), String::new()],
@@ -28,7 +28,7 @@ pub(super) fn of_test(test: &CompiledTest) -> Vec<String> {
     }
 }
 
-/// Some values for which a request passes a condition that has one of them alone; none if it wants none.
+/// Returns some values that alone make a condition hold; empty if it requires absence.
 pub(super) fn of_condition(condition: &CompiledCondition) -> Vec<String> {
     let mut values = of_test(&condition.test);
     if condition.is_inverted {
@@ -39,7 +39,7 @@ pub(super) fn of_condition(condition: &CompiledCondition) -> Vec<String> {
     values
 }
 
-/// Some values that an expression matches, shortest first; none if its automaton is too large to say.
+/// Returns some values that an expression matches, shortest first; empty if its automaton is too large.
 pub(super) fn of_pattern(pattern: &Pattern) -> Vec<String> {
     let Some((automaton, start)) = pattern.entry() else { return Vec::new() };
     let mut classes = HashSet::new();
@@ -71,16 +71,16 @@ pub(super) fn of_pattern(pattern: &Pattern) -> Vec<String> {
     found
 }
 
-/// The bytes that values are made of, those first that are easy to read.
+/// Returns the bytes for values, easily readable ones first.
 fn bytes_by_liking() -> impl Iterator<Item = u8> {
     (b'a'..=b'z').chain(b'0'..=b'9').chain(*b"/-._~").chain(b'A'..=b'Z').chain(0x21..0x7f)
 }
 
-/// Most values of an expression.
+/// Maximum values per expression.
 const VALUES_MAX: usize = 64;
 
-/// Most times that a state is met on different ways.
+/// Maximum visits of a state on different paths.
 const VISITS_MAX: u32 = 3;
 
-/// Most steps for an expression.
+/// Maximum steps per expression.
 const STEPS_MAX: usize = 20_000;

@@ -1,4 +1,5 @@
-//! The index, the plain scan, `explain` and an oracle name one winner; marks of the survey hold.
+//! Agreement of the index, the reference search, `explain` and an oracle on one winner; correctness of the survey's
+//! marks.
 
 use std::cell::Cell;
 use std::io::Write;
@@ -78,7 +79,7 @@ fn check(
     Ok(())
 }
 
-/// Runs [`check`] on a share of the usual number of tables, which `PROPTEST_CASES` sets, and tells what it covered.
+/// Runs [`check`] on a share of the usual number of tables, which `PROPTEST_CASES` sets, and prints the coverage.
 fn check_all(what: &str, share: u32, tables: impl Strategy<Value = Vec<RouteTable>>) {
     let usual = ProptestConfig::default();
     let cases = usual.cases.div_ceil(share);
@@ -96,7 +97,7 @@ fn check_all(what: &str, share: u32, tables: impl Strategy<Value = Vec<RouteTabl
     assert!(contested > 20.0 && won < 98.0, "the generator has too few requests that rules contend for");
 }
 
-/// What the requests of a run were like.
+/// Properties of the requests of a run.
 #[derive(Clone, Copy, Default)]
 struct Coverage {
     requests: u32,

@@ -1,4 +1,4 @@
-//! Lookups do not allocate once the working memory has grown, and routers are of modest size.
+//! Lookups do not allocate once the scratch memory has grown, and routers are of modest size.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -8,7 +8,7 @@ use eddy_route::{RouteScratch, Router};
 use crate::notation::router;
 use crate::request::RouteTestRequest;
 
-/// The system's allocator, counting for each thread.
+/// The system allocator with counters per thread.
 struct RouteCountingAllocator;
 
 thread_local! {
@@ -16,7 +16,8 @@ thread_local! {
     static BYTES_HELD: Cell<usize> = const { Cell::new(0) };
 }
 
-// SAFETY: every call goes to the system's allocator unchanged; the counters are plain cells that need no destructor.
+// SAFETY: every call is passed on to the system allocator unchanged; the counters are plain cells that need no
+// destructor.
 unsafe impl GlobalAlloc for RouteCountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);

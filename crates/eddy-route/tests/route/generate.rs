@@ -1,4 +1,4 @@
-//! Tables and requests at random, over alphabets so small that rules collide all the time.
+//! Random tables and requests, over alphabets so small that rules collide frequently.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub(crate) fn tables(rules_max: usize) -> impl Strategy<Value = Vec<RouteTable>>
     vec(vec(rule(), 0..=rules_max), 1..=3).prop_map(name_tables)
 }
 
-/// Tables of all dialects, reading requests in all ways.
+/// Generates tables of all dialects, with all match options.
 pub(crate) fn mixed_tables() -> impl Strategy<Value = Vec<RouteTable>> {
     let form = || {
         (any::<bool>(), any::<bool>()).prop_map(|(keeps_port, keeps_dot)| HostForm { keeps_port, keeps_dot })
@@ -48,7 +48,7 @@ pub(crate) fn mixed_tables() -> impl Strategy<Value = Vec<RouteTable>> {
     })
 }
 
-/// A rule of any form.
+/// Generates rules of any form.
 fn wide_rule() -> impl Strategy<Value = Rule> {
     let caseless = prop_oneof![
         rule_path().prop_map(CaselessPath::Exact),
@@ -81,7 +81,7 @@ fn wide_rule() -> impl Strategy<Value = Rule> {
     )
 }
 
-/// Hosts whose patterns end and begin anywhere.
+/// Generates host patterns that begin or end anywhere in a name.
 fn byte_host() -> impl Strategy<Value = HostPattern> {
     let text = |texts: &[&str]| select(texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
     prop_oneof![
@@ -92,7 +92,7 @@ fn byte_host() -> impl Strategy<Value = HostPattern> {
     ]
 }
 
-/// Matches that are inverted, caseless, of numbers, of parts of the request, or pass without a value.
+/// Generates matches that are inverted, caseless, numeric, on parts of the request, or hold without a value.
 fn wide_match() -> impl Strategy<Value = ValueMatch> {
     let name = prop_oneof![
         4 => select(vec!["x", "y", "host"]),
@@ -113,7 +113,7 @@ fn wide_match() -> impl Strategy<Value = ValueMatch> {
     )
 }
 
-/// Many rules for few paths, most of which ask for an exact value of one part of the request, so that lists are split.
+/// Generates many rules for few paths, most with an exact value of one part of the request, so that lists are split.
 pub(crate) fn crowded_tables() -> impl Strategy<Value = Vec<RouteTable>> {
     let rule = |part: CrowdedFacet| {
         let path = prop_oneof![
@@ -140,7 +140,7 @@ pub(crate) fn crowded_tables() -> impl Strategy<Value = Vec<RouteTable>> {
         .prop_map(|rules| name_tables(vec![rules]))
 }
 
-/// Many expressions, most of which hold one of a few texts, so that they are found by those.
+/// Generates many expressions, most of which contain one of a few texts, so that they are found by these.
 pub(crate) fn expression_tables() -> impl Strategy<Value = Vec<RouteTable>> {
     let text = || select(vec!["aa", "ab", "ba", "/b/", "b/a", "/ab", "a/ab", "bb", "aab/", "a", ""]);
     let end = || select(vec!["", ".*", "$", "/?", "(b|a)+", "/[ab]+"]);
@@ -161,7 +161,7 @@ pub(crate) fn expression_tables() -> impl Strategy<Value = Vec<RouteTable>> {
     vec(rule, 12..60).prop_map(|rules| name_tables(vec![rules]))
 }
 
-/// The part of the request that the rules of a crowded table ask for.
+/// Part of the request on which the rules of a crowded table have conditions.
 #[derive(Clone, Copy, Debug)]
 enum CrowdedFacet {
     Method,
@@ -169,7 +169,7 @@ enum CrowdedFacet {
     Query,
 }
 
-/// Methods, or a match of `x`, or, of one rule in eight, neither.
+/// Generates methods, a match of `x`, or, for one rule in eight, neither.
 fn crowded_part(part: CrowdedFacet) -> BoxedStrategy<(Vec<String>, Option<ValueMatch>)> {
     let texts = |values: &[&str]| select(values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>());
     let asking = match part {
@@ -287,7 +287,7 @@ fn byte_prefix() -> impl Strategy<Value = String> {
     prop_oneof![1 => Just(String::new()), 6 => "(/|/a|/b|/aa|/ab){1,3}"]
 }
 
-/// Expressions that are searched for, some of them in all paths, some below a prefix.
+/// Generates expressions that are searched for, some in all paths, some below a prefix.
 fn search() -> impl Strategy<Value = PathSearch> {
     let expressions =
         vec!["a", "^/a", "b$", "^/ab$", "A/", "[ab]/[ab]$", "^/(a|b)b", "", "^", "$", "b|^/a", "/a.*b"];
@@ -314,7 +314,7 @@ fn template() -> impl Strategy<Value = String> {
     })
 }
 
-/// Expressions with and without a literal prefix, finite and not, some that match nothing.
+/// Expressions with and without a literal prefix, finite and infinite, some that match nothing.
 const REGEXES: [&str; 18] = [
     "/a.*",
     "/a",

@@ -1,6 +1,6 @@
-//! What `explain` and the survey say, kept in files: tables and questions, a line of dashes, the answers.
+//! Golden files of `explain` and the survey: tables and queries, a line of dashes, the expected output.
 //!
-//! `UPDATE=1 cargo test` writes the answers anew; read the difference before committing it.
+//! `UPDATE=1 cargo test` rewrites the output; review the difference before committing it.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -29,10 +29,10 @@ fn answers_are_as_in_the_golden_files() {
     }
 }
 
-/// Answers each question (`? ...`) about the rules above them.
+/// Answers each query (`? ...`) on the rules above them.
 fn answer(input: &str) -> String {
     let (questions, rules): (Vec<&str>, Vec<&str>) = input.lines().partition(|line| line.starts_with('?'));
-    // Questions keep their lines, so that rules have the line numbers of the file.
+    // Queries keep their lines, so that rules have the line numbers of the file.
     let router = router(&rules.join("\n"));
     let mut out = String::new();
     for question in questions {
@@ -83,5 +83,5 @@ fn explain(router: &eddy_route::Router, words: &[&str]) -> eddy_route::Explanati
     }
 }
 
-/// What stands between questions and answers.
+/// Separator of queries and output.
 const DASHES: &str = "----------\n";

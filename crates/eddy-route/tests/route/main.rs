@@ -1,4 +1,4 @@
-//! The router by its public face alone.
+//! Tests of the router through its public interface.
 
 #![expect(
     clippy::unwrap_used,

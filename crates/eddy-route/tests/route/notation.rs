@@ -1,4 +1,4 @@
-//! A short notation of tables for tests: a line a rule, `name: word word ...`.
+//! Short notation of tables for tests: one rule per line, `name: word word ...`.
 //!
 //! ```text
 //! table site
@@ -12,7 +12,7 @@ use eddy_route::{
     ValueMatch, ValueTest,
 };
 
-/// Reads tables; rules before any `table` line are in one called `site`.
+/// Parses tables; rules before any `table` line are in a table called `site`.
 pub(crate) fn tables(text: &str) -> Vec<RouteTable> {
     let mut tables: Vec<RouteTable> = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
@@ -74,7 +74,7 @@ fn rule(line: &str, number: u32) -> Rule {
     rule
 }
 
-/// `EXPRESSION` or `EXPRESSION@BELOW`, caseless if it begins with `~*`.
+/// Parses `EXPRESSION` or `EXPRESSION@BELOW`, caseless if it begins with `~*`.
 fn search(text: &str) -> PathSearch {
     let (expression, below) = text.split_once('@').unwrap_or((text, ""));
     let caseless = expression.strip_prefix("~*");
@@ -82,7 +82,7 @@ fn search(text: &str) -> PathSearch {
     PathSearch { expression, is_caseless: caseless.is_some(), below: below.to_owned() }
 }
 
-/// A rule for everything.
+/// Creates a rule for every request.
 pub(crate) fn empty_rule(name: &str, line: u32) -> Rule {
     let origin = SourceLocation { file: Arc::from("site.yaml"), line };
     Rule { action: line, ..Rule::new(name, origin) }

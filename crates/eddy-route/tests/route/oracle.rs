@@ -1,4 +1,4 @@
-//! The winner by the letter of the rules' documentation: another reading of it than the crate's, on the rules' text.
+//! Oracle for the winner: an independent implementation of the documented rule order, on the text of the rules.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use regex::bytes::Regex;
 
 use crate::request::RouteTestRequest;
 
-/// What a rule that matches is compared by; the least wins.
+/// Sort key of a matching rule; the smallest wins.
 type OracleSortKey = (HostKey, usize, i32, PathKey, bool, i64, i64, usize);
 /// Exact hosts first, then the longest suffix, one label before many, then the longest prefix.
 type HostKey = (u8, i64, bool);
@@ -33,14 +33,14 @@ pub(crate) fn winner(tables: &[RouteTable], ask: &RouteTestRequest) -> Option<St
     best.map(|(_, name)| name)
 }
 
-/// The host at which the search in a table ends.
+/// Returns the host at which the search in a table ends.
 fn end_of(table: &RouteTable, ask: &RouteTestRequest) -> Option<HostKey> {
     let named = table.ends.iter().filter_map(|end| host_key(end, table.reading.host, &ask.host));
     let first = || table.rules.iter().filter_map(|rule| host_of(rule, table, ask)).min();
     named.chain(table.reading.is_closed.then(first).flatten()).min()
 }
 
-/// The most specific host of a rule that the request's is in.
+/// Returns the most specific matching host of a rule.
 fn host_of(rule: &Rule, table: &RouteTable, ask: &RouteTestRequest) -> Option<HostKey> {
     let any = [HostPattern::Any];
     let hosts = if rule.hosts.is_empty() { &any[..] } else { &rule.hosts };
@@ -216,7 +216,7 @@ fn whole_regex(text: &str, value: &str) -> bool {
     is_match(&format!(r"(?s-u)\A(?:{text})\z"), value)
 }
 
-/// Expressions are kept: there are few, and compiling them takes longer than all else.
+/// Caches expressions: there are few, and compiling them takes longer than everything else.
 fn is_match(expression: &str, value: &str) -> bool {
     thread_local! { static KNOWN: RefCell<HashMap<String, Regex>> = RefCell::default() }
     KNOWN.with_borrow_mut(|known| {

@@ -1,9 +1,9 @@
-//! The order of eddy's dialect, step by step: each case is a few rules that all match, and the one that wins.
+//! Rule order of eddy's dialect, step by step: each case is a few matching rules and the expected winner.
 
 use crate::notation::router;
 use crate::request::RouteTestRequest;
 
-/// Checks that of rules written in the wrong order the expected ones win.
+/// Checks that the expected rules win although they are written in the opposite order.
 fn check(rules: &str, asks: &[(RouteTestRequest, &str)]) {
     let router = router(rules);
     for (ask, expected) in asks {
@@ -241,7 +241,7 @@ fn values_are_tested_as_documented() {
 fn regexes_match_whole_paths_and_their_case_counts() {
     let rules = "hit: regex=/a+\nmiss:";
     check(rules, &[(get("/aa"), "hit"), (get("/aab"), "miss"), (get("/x/a"), "miss"), (get("/A"), "miss")]);
-    // An alternation is of the whole expression, anchors and inline flags do as they do everywhere.
+    // An alternation spans the whole expression; anchors and inline flags work as usual.
     check("hit: regex=/a|/b\nmiss:", &[(get("/b"), "hit"), (get("/bb"), "miss"), (get("/a/b"), "miss")]);
     check("hit: regex=^/a$\nmiss:", &[(get("/a"), "hit"), (get("/ab"), "miss")]);
     check("hit: regex=(?i)/a\nmiss:", &[(get("/A"), "hit")]);

@@ -1,10 +1,10 @@
-//! Rules that are refused: the problem, where it is, and that all are told at once.
+//! Rejected rules: the problem, its location, and that all problems are reported at once.
 
 use eddy_route::{PathPattern, RouteProblem, Router};
 
 use crate::notation::{empty_rule, tables};
 
-/// The messages of all problems of these rules.
+/// Returns the messages of all problems of these rules.
 fn messages(rules: &str) -> Vec<String> {
     let errors = Router::build(&tables(rules)).unwrap_err();
     for error in &errors {

@@ -1,9 +1,9 @@
-//! Requests for tests, from plain text.
+//! Test requests from plain text.
 
 use eddy_http::{Field, FieldId, Fields, Span};
 use eddy_route::{RouteRequest, RouteScratch, Router};
 
-/// A request as text.
+/// A request in text form.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RouteTestRequest {
     pub(crate) method: String,
@@ -34,7 +34,7 @@ impl RouteTestRequest {
         self
     }
 
-    /// Path and query.
+    /// Returns path and query.
     pub(crate) fn target(&self) -> String {
         let sign = if self.query.is_empty() { "" } else { "?" };
         format!("{}{sign}{}", self.path, self.query)
@@ -67,7 +67,7 @@ impl RouteTestRequest {
         })
     }
 
-    /// The name of the rule that the request is for; both ways to find it agree.
+    /// Returns the name of the matching rule; asserts that both search methods agree.
     pub(crate) fn winner(&self, router: &Router) -> Option<String> {
         self.with(|request| {
             let mut scratch = RouteScratch::new();

@@ -1,4 +1,4 @@
-//! Rewrites: what becomes of paths, and that nothing unsafe does.
+//! Rewrites: resulting paths, and that none of them is unsafe.
 
 use eddy_route::{PathForm, RewriteFault, RouteScratch, Router, normalise};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use crate::notation::{router, tables};
 use crate::request::RouteTestRequest;
 
-/// The path that the router's only rule makes of a path; `None` if it leaves it.
+/// Returns the path that the router's only rule produces; `None` if it does not change it.
 fn rewritten(router: &Router, path: &str) -> Result<Option<String>, RewriteFault> {
     RouteTestRequest::get("t", path).with(|request| {
         let mut scratch = RouteScratch::new();

@@ -1,10 +1,10 @@
-//! Which rules are marked: shadowed by an earlier one or not, and whether that is proven.
+//! Marks of rules: shadowed by an earlier rule or not, and whether that is proven.
 
 use eddy_route::{RankedRule, Shadow};
 
 use crate::notation::router;
 
-/// The mark of the last rule in a word: of several hosts, the one that leaves it most.
+/// Returns the mark of the last rule as a word; with several hosts, the least severe one.
 fn mark(rules: &str) -> (&'static str, RankedRule) {
     let router = router(rules);
     let last = router.rules().last().unwrap().index;
@@ -17,7 +17,7 @@ fn mark(rules: &str) -> (&'static str, RankedRule) {
     marked.min_by_key(|(word, _)| *word).unwrap()
 }
 
-/// Checks what becomes of a second rule that has a worse rank than the first.
+/// Checks the mark of a second rule that has a worse rank than the first.
 fn check(first: &str, second: &str, expected: &str) {
     let (word, last) = mark(&format!("first: {first}\nsecond: {second} rank=9"));
     assert_eq!(word, expected, "{second} after {first}");
@@ -242,7 +242,8 @@ fn a_witness_reaches_its_rule() {
     check("a: prefix=/\nb: exact=/x rank=1", None);
 }
 
-/// The rules that are marked as redundant, each with the one that does the same; rules of a letter do the same.
+/// Returns the redundant rules, each with the one that does the same; rules whose names begin with the same letter do
+/// the same.
 fn redundant(rules: &str) -> Vec<(String, String)> {
     let router = router(rules);
     let letter = |action: u32| {

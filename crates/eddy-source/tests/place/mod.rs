@@ -1,11 +1,11 @@
-//! A directory of its own for each test.
+//! Temporary directories of tests.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::fs;
 use std::path::PathBuf;
 
-/// A directory that is empty at first and removed at the end.
+/// Directory that is empty at first and removed on drop.
 pub(crate) struct SourceTestDirectory {
     root: PathBuf,
 }

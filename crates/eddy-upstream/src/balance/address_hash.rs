@@ -1,13 +1,13 @@
-//! By the client's address: its network always goes to the same endpoint.
+//! Balancing by client address: a client network always goes to the same endpoint.
 
 use super::eligible::Eligible;
 use super::share::{TRIES_MAX, shared};
 use crate::endpoint::EndpointState;
 
-/// The endpoint of an address by weight; the key is the bytes that count of it.
+/// Returns the endpoint of a client address, by weight; `key` holds the address bytes that are hashed.
 ///
 /// # Source
-/// `ip_hash` of NGINX's upstreams: `hash = (hash * 113 + byte) % 6271`, from 89 on, once more for each endpoint left out.
+/// `ip_hash` of NGINX: `hash = (hash * 113 + byte) % 6271`, starting at 89, repeated once per excluded endpoint.
 pub(super) fn choose(endpoints: &[EndpointState], key: &[u8], group: &Eligible<'_>) -> Option<usize> {
     let mut hash: u64 = 89;
     for _ in 0..TRIES_MAX {

@@ -1,4 +1,4 @@
-//! The balancer of a cluster on one worker, whatever its kind.
+//! Balancer of one cluster on one worker, for every balancing kind.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::config::{Balance, UNLIMITED_OVERPROVISIONING};
 use crate::endpoint::{EndpointState, Tried};
 use crate::rng::Rng;
 
-/// Chooses endpoints; one a cluster and worker.
+/// Endpoint selection; one per cluster and worker.
 #[derive(Clone, Debug)]
 pub struct Balancer {
     kind: BalancerKind,
@@ -30,7 +30,7 @@ enum BalancerKind {
 }
 
 impl Balancer {
-    /// A balancer of the given kind for `endpoints`; `tables` are those of their set.
+    /// Creates a balancer of the given kind for `endpoints`; `tables` are those of their endpoint set.
     pub fn new(kind: Balance, endpoints: &[EndpointState], tables: &BalanceTables, rng: &mut Rng) -> Self {
         let kind = match kind {
             Balance::RoundRobin => BalancerKind::RoundRobin(RoundRobin::new(endpoints, rng)),
@@ -46,13 +46,13 @@ impl Balancer {
         Self { kind, levels: Levels::new(endpoints, UNLIMITED_OVERPROVISIONING) }
     }
 
-    /// The same balancer, whose levels bear so many percent of their share before the next are asked: see
-    /// [`crate::ClusterConfig::overprovision_percent`].
+    /// Sets the over-provisioning factor: a level takes its available share times `percent` before the next level is
+    /// used, see [`crate::ClusterConfig::overprovision_percent`].
     pub fn overprovisioned(self, endpoints: &[EndpointState], percent: u32) -> Self {
         Self { levels: Levels::new(endpoints, percent), ..self }
     }
 
-    /// Whether endpoints are on several levels, and those that are available can bear everything together.
+    /// Whether the endpoints form several levels and the available ones can take all requests together.
     pub fn covers_load(
         &self,
         endpoints: &[EndpointState],
@@ -61,16 +61,16 @@ impl Balancer {
         self.levels.bear_all(endpoints, is_available)
     }
 
-    /// The index of the endpoint for the next request; `None` only when no endpoint has room for it.
+    /// Returns the index of the endpoint for the next request; `None` only when no endpoint has room for it.
     ///
-    /// `endpoints` are those the balancer was made for, in the same order. Ejected endpoints are left out while
-    /// there is another, and those in `avoid` while there is another that is not ejected. When all are ejected,
-    /// all are used. Of each of these groups the first level that has one is asked, from that on which bears the request.
-    /// `key` counts for balancers that go by one; without one they take endpoints in turn.
+    /// `endpoints` must be those the balancer was created for, in the same order. Ejected endpoints are skipped while
+    /// there is another, and those in `avoid` while there is another that is not ejected. When all are ejected, all are
+    /// used. Within each of these groups the first level that has an endpoint is used, starting at the level chosen for
+    /// the request. `key` only matters for balancing by key; without a key such balancers use round robin.
     ///
     /// # Cost
-    /// No allocation. Constant time when weights are equal, few endpoints are left out and all are of one level; else linear
-    /// in them.
+    /// No allocation. Constant time when weights are equal, few endpoints are excluded and all are on one level; else
+    /// linear in the endpoints.
     pub fn pick(
         &mut self,
         endpoints: &[EndpointState],

@@ -1,6 +1,6 @@
-//! The checksum that keys are spread by: CRC-32 of IEEE 802.3.
+//! Checksum by which keys are distributed: CRC-32 of IEEE 802.3.
 
-/// A checksum under way.
+/// A checksum in progress.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Crc(u32);
 
@@ -9,7 +9,7 @@ impl Crc {
         Self(u32::MAX)
     }
 
-    /// The checksum with more bytes behind.
+    /// Returns the checksum extended by `bytes`.
     pub(super) fn with(self, bytes: &[u8]) -> Self {
         let step = |crc: u32, byte: &u8| {
             let [low, ..] = crc.to_le_bytes();

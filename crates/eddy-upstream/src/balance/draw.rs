@@ -1,12 +1,12 @@
-//! Drawing an endpoint at random by weight.
+//! Weighted random draw of an endpoint.
 
 use crate::endpoint::EndpointState;
 use crate::rng::Rng;
 
-/// Draws from the endpoints it was made for.
+/// Draws from the endpoints it was created for.
 #[derive(Clone, Debug)]
 pub(super) struct WeightedDraw {
-    /// Sums of the weights up to and with each endpoint; empty when all weights are equal.
+    /// Cumulative weights, one per endpoint; empty when all weights are equal.
     sums: Vec<u64>,
 }
 
@@ -22,10 +22,10 @@ impl WeightedDraw {
         Self { sums: sums.collect() }
     }
 
-    /// One of those that `admits` accepts, as likely as its weight among them says.
+    /// Draws one of the endpoints that `admits` accepts, with a probability proportional to its weight among them.
     ///
     /// # Cost
-    /// A few draws while most are accepted; else two walks over the endpoints. No allocation.
+    /// A few draws while most are accepted; else two passes over the endpoints. No allocation.
     pub(super) fn draw(
         &self,
         endpoints: &[EndpointState],
@@ -69,5 +69,5 @@ fn draw_by_walk(
     None
 }
 
-/// Draws before the slower way that always finds one.
+/// Maximum draws before the slower pass that always finds one.
 const DRAWS_MAX: u32 = 4;

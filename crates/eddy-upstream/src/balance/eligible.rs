@@ -1,10 +1,10 @@
-//! Which endpoints a choice is made among.
+//! Groups of endpoints among which one is selected.
 
 use std::time::Duration;
 
 use crate::endpoint::{EndpointState, Tried};
 
-/// A group of endpoints, from the preferred to the last resort.
+/// A group of endpoints; groups go from the preferred to the last resort.
 #[derive(Clone, Copy)]
 pub(super) struct Eligible<'a> {
     pub(super) now: Duration,
@@ -13,12 +13,12 @@ pub(super) struct Eligible<'a> {
     pub(super) level: u16,
 }
 
-/// What is done about ejected endpoints.
+/// Treatment of ejected endpoints.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ejected {
-    /// They are left out.
+    /// Ejected endpoints are skipped.
     LeaveOut,
-    /// They are used like the others: there is nothing better.
+    /// Ejected endpoints are used like the others, because there is no better one.
     Use,
 }
 
@@ -30,7 +30,7 @@ impl Eligible<'_> {
             && self.avoid.is_none_or(|tried| !tried.contains(endpoint.id()))
     }
 
-    /// The same of the endpoint at this place, if there is one.
+    /// Whether the endpoint at `index` exists and is admitted, see [`Self::admits`].
     pub(super) fn admits_at(&self, endpoints: &[EndpointState], index: usize) -> bool {
         endpoints.get(index).is_some_and(|endpoint| self.admits(endpoint))
     }

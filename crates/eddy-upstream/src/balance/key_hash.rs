@@ -1,15 +1,15 @@
-//! By a key: the same key to the same endpoint, as long as the endpoints stay the same.
+//! Balancing by a hash of a key: the same key goes to the same endpoint as long as the endpoints stay the same.
 
 use super::crc::Crc;
 use super::eligible::Eligible;
 use super::share::{TRIES_MAX, shared};
 use crate::endpoint::EndpointState;
 
-/// The endpoint of a key by weight. A key whose endpoint is left out goes to the one of another number made of it, so that
+/// Returns the endpoint of a key, by weight. A key whose endpoint is excluded is hashed again with a counter, so that
 /// the keys of a failing endpoint are spread over all others.
 ///
 /// # Source
-/// `hash` of NGINX's upstreams, itself that of Perl's Cache::Memcached: `(crc32([count] key) >> 16) & 0x7fff`, summed up.
+/// `hash` of NGINX, which follows Perl's Cache::Memcached: the sum of `(crc32([count] key) >> 16) & 0x7fff`.
 pub(super) fn choose(endpoints: &[EndpointState], key: &[u8], group: &Eligible<'_>) -> Option<usize> {
     let mut number = 0;
     for count in 0..TRIES_MAX {
@@ -23,7 +23,7 @@ pub(super) fn choose(endpoints: &[EndpointState], key: &[u8], group: &Eligible<'
     None
 }
 
-/// The checksum of a number below 100 in decimal digits.
+/// Returns the checksum of a number below 100 in decimal digits.
 fn with_number(number: u32) -> Crc {
     let digit = |value: u32| [b'0' + u8::try_from(value % 10).unwrap_or_default()];
     let crc = if number >= 10 { Crc::new().with(&digit(number / 10)) } else { Crc::new() };

@@ -1,4 +1,4 @@
-//! By something of the request, and in turn where that leads to nobody.
+//! Balancing by a key of the request, with round robin as the fallback.
 
 use std::sync::Arc;
 
@@ -10,24 +10,24 @@ use super::{address_hash, key_hash};
 use crate::endpoint::EndpointState;
 use crate::rng::Rng;
 
-/// Sends the same key to the same endpoint. Without a key, or when those that the key leads to are left out, endpoints are
-/// taken in turn.
+/// Sends the same key to the same endpoint. Falls back to round robin without a key, or when the endpoints of the key
+/// are excluded.
 #[derive(Clone, Debug)]
 pub(super) struct Keyed {
     by: By,
     turn: RoundRobin,
 }
 
-/// How a key leads to an endpoint.
+/// Mapping from a key to an endpoint.
 #[derive(Clone, Debug)]
 pub(super) enum By {
-    /// By a hash; another number of endpoints moves most keys.
+    /// Hash; most keys move when the number of endpoints changes.
     Hash,
-    /// By a ring; it moves few.
+    /// Ring; few keys move.
     Ring(Ring),
-    /// By a table; it moves few.
+    /// Maglev table; few keys move.
     Maglev(Arc<MaglevTable>),
-    /// By a hash of a client's network.
+    /// Hash of the client's network.
     ClientAddress,
 }
 

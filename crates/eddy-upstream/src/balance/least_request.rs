@@ -1,13 +1,13 @@
-//! The less loaded of two endpoints drawn at random.
+//! Least-requests balancing: the less loaded of two endpoints drawn at random.
 
 use super::draw::WeightedDraw;
 use super::eligible::Eligible;
 use crate::endpoint::EndpointState;
 use crate::rng::Rng;
 
-/// Draws two endpoints by weight and takes the one with fewer active requests for its weight.
+/// Draws two endpoints by weight and returns the one with fewer active requests in relation to its weight.
 ///
-/// Only this worker's requests count: workers share nothing.
+/// Only the requests of this worker count: workers share no state.
 ///
 /// # Source
 /// Mitzenmacher, "The power of two choices in randomized load balancing", 2001.
@@ -37,7 +37,7 @@ impl LeastRequest {
     }
 }
 
-/// Compares active requests per weight, without dividing.
+/// Compares active requests per weight, without a division.
 fn load_order(a: &EndpointState, b: &EndpointState) -> std::cmp::Ordering {
     let a_scaled = u64::from(a.active()) * u64::from(b.weight());
     let b_scaled = u64::from(b.active()) * u64::from(a.weight());

@@ -1,4 +1,4 @@
-//! Which endpoints are asked before others: tiers, and of each tier eddy's own zone first.
+//! Order in which groups of endpoints are used: by priority tier, and within a tier eddy's own zone first.
 
 use std::time::Duration;
 
@@ -6,10 +6,10 @@ use super::xxhash::xxh64;
 use crate::endpoint::EndpointState;
 use crate::rng::Rng;
 
-/// The levels of a cluster's endpoints, and how a request finds the one that it begins with.
+/// Levels of a cluster's endpoints, and the selection of the level at which a request starts.
 #[derive(Clone, Debug)]
 pub(super) struct Levels {
-    /// From the first that is asked; as [`EndpointState::level`] has them.
+    /// In the order of use; values as in [`EndpointState::level`].
     levels: Vec<u16>,
     /// See [`crate::ClusterConfig::overprovision_percent`].
     percent: u32,
@@ -23,19 +23,19 @@ impl Levels {
         Self { levels, percent }
     }
 
-    /// The levels, from the one with this index on and then those before it.
+    /// Iterates over the levels: from the one at index `first` to the end, then those before it.
     pub(super) fn beginning_with(&self, first: usize) -> impl Iterator<Item = u16> {
         let (before, behind) = self.levels.split_at_checked(first).unwrap_or_default();
         behind.iter().chain(before).copied()
     }
 
-    /// The index of the level that a request is for: each bears as much as its available endpoints can, and the next ones
-    /// what is left. Where all together can't bear everything, each gets its part of what they can.
+    /// Returns the index of the level for a request. Each level takes as much as its available endpoints can, and the
+    /// next level takes the rest. Where all levels together cannot take everything, each gets its proportional part.
     ///
-    /// The same key meets the same level as long as endpoints stay as they are.
+    /// The same key gets the same level as long as the endpoints do not change.
     ///
     /// # Cost
-    /// Nothing where there is one level. Else linear in the endpoints, for each level that is asked.
+    /// None with one level. Else linear in the endpoints, for each level that is considered.
     pub(super) fn first(
         &self,
         endpoints: &[EndpointState],
@@ -67,7 +67,7 @@ impl Levels {
         0
     }
 
-    /// Whether there are several levels, and those endpoints that are available can bear everything together.
+    /// Whether there are several levels and the available endpoints can take all requests together.
     pub(super) fn bear_all(
         &self,
         endpoints: &[EndpointState],
@@ -77,7 +77,7 @@ impl Levels {
         self.levels.len() > 1 && borne >= WHOLE
     }
 
-    /// How much of the whole a level can bear, percent.
+    /// Returns the share of all requests that a level can take, percent.
     fn borne(
         &self,
         endpoints: &[EndpointState],
@@ -93,7 +93,7 @@ impl Levels {
     }
 }
 
-/// All requests, percent.
+/// All requests, in percent.
 const WHOLE: u64 = 100;
-/// Keys are spread over levels otherwise than over endpoints.
+/// Seed that makes the distribution of keys over levels independent of the one over endpoints.
 const LEVEL_SEED: u64 = 2;

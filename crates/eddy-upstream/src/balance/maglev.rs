@@ -1,48 +1,49 @@
-//! By a key over a table: as even as the weights say, and another endpoint takes few keys from the others.
+//! Maglev balancing: a lookup table that is as even as the weights and moves few keys when an endpoint is added.
 
 use super::eligible::Eligible;
 use super::xxhash::xxh64;
 use crate::endpoint::EndpointState;
 
-/// Places in the table of [`crate::Balance::Maglev`]: a prime, a hundred times as many as there are endpoints in most clusters.
+/// Table size of [`crate::Balance::Maglev`]: a prime, a hundred times the number of endpoints in most clusters.
 pub const MAGLEV_PLACES: usize = 65_537;
-/// Places that are looked at, from a key's own on, for an endpoint that may be asked.
+/// Maximum table slots that are searched, from the slot of the key on, for an eligible endpoint.
 const TRIES_MAX: usize = 4096;
 
-/// A table of places, each of an endpoint; a key belongs to the place that its hash names.
+/// A table of slots, each owned by an endpoint; a key belongs to the slot that its hash selects.
 ///
 /// # Cost
-/// 256 KiB, whatever the endpoints; made in a millisecond or two where weights are alike, shared by all workers.
+/// 256 KiB for any number of endpoints; built in one or two milliseconds where weights are similar; shared by all
+/// workers.
 ///
 /// # Source
-/// Eisenbud et al., "Maglev: a fast and reliable software network load balancer", NSDI 2016, §3.4, with weights, names and
-/// hashes as Envoy has them: the same endpoints and keys meet there.
+/// Eisenbud et al., "Maglev: a fast and reliable software network load balancer", NSDI 2016, §3.4, with the weights,
+/// names and hashes of Envoy: the same endpoints and keys map to each other as there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MaglevTable {
-    /// The index of an endpoint for each place; none where there are no endpoints.
+    /// Endpoint index of each slot; empty where there are no endpoints.
     places: Box<[u32]>,
 }
 
-/// The order in which one endpoint wants places, and how many it has had.
+/// Preference order of one endpoint over the slots, and the number of slots it has requested.
 struct MaglevPermutation {
     endpoint: u32,
     weight: u64,
     offset: u64,
     skip: u64,
-    /// Places asked for, those that others had included.
+    /// Number of slots requested, including those that others already had.
     asked: u64,
-    /// The turn from which it may have another place, times its weight.
+    /// Round from which the endpoint may take another slot, multiplied by its weight.
     due: u64,
 }
 
 impl MaglevTable {
-    /// The table of these endpoints.
+    /// Builds the table of `endpoints`.
     ///
     /// # Cost
-    /// Allocates; the number of places, times the largest weight over the mean one.
+    /// Allocates; linear in the number of slots, times the ratio of the largest weight to the mean weight.
     pub(super) fn new(endpoints: &[EndpointState]) -> Self {
         let mut names: Vec<(String, u32)> = endpoints.iter().map(EndpointState::key_name).zip(0..).collect();
-        // The order in which endpoints are written must not matter.
+        // The table must not depend on the configured order of endpoints.
         names.sort_unstable();
         let weight_of = |index: u32| endpoints.get(index as usize).map_or(1, EndpointState::weight);
         let mut claims: Vec<MaglevPermutation> = names
@@ -70,10 +71,10 @@ impl MaglevTable {
         Self { places }
     }
 
-    /// The endpoint of a key, or that of the next place that is admitted.
+    /// Returns the endpoint of a key, or that of the next slot whose endpoint is admitted.
     ///
     /// # Cost
-    /// A hash of the key, and a look at one place while its endpoint is admitted.
+    /// One hash of the key, and one slot while its endpoint is admitted.
     pub(super) fn choose(
         &self,
         endpoints: &[EndpointState],
@@ -89,7 +90,7 @@ impl MaglevTable {
 
 #[cfg(test)]
 impl MaglevTable {
-    /// How many places each of so many endpoints has.
+    /// Returns the number of slots of each of the `endpoints`.
     pub(crate) fn counts(&self, endpoints: usize) -> Vec<u32> {
         let mut counts = vec![0; endpoints];
         self.places.iter().for_each(|owner| counts[*owner as usize] += 1);
@@ -104,14 +105,14 @@ impl MaglevPermutation {
             endpoint,
             weight: u64::from(weight),
             offset: xxh64(name.as_bytes(), 0) % places,
-            // Never 0, so that a prime number of places is gone through to the last.
+            // Never 0; together with the prime table size every slot is reached.
             skip: xxh64(name.as_bytes(), 1) % (places - 1) + 1,
             asked: 0,
             due: 0,
         }
     }
 
-    /// Takes the first free place in the order; there is one.
+    /// Takes the first free slot in the preference order; there always is one.
     fn take(&mut self, places: &mut [u32]) {
         for _ in 0..MAGLEV_PLACES {
             let place = (self.offset + self.skip * self.asked) % MAGLEV_PLACES as u64;
@@ -126,5 +127,5 @@ impl MaglevPermutation {
     }
 }
 
-/// Stands for no endpoint.
+/// Marks a slot without an endpoint.
 const FREE: u32 = u32::MAX;

@@ -1,4 +1,4 @@
-//! Which endpoint of a cluster a request goes to.
+//! Load balancing: selection of the endpoint of a cluster for each request.
 
 mod address_hash;
 mod balancer;

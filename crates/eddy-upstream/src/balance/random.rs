@@ -1,11 +1,11 @@
-//! An endpoint at random, by weight.
+//! Random balancing by weight.
 
 use super::draw::WeightedDraw;
 use super::eligible::Eligible;
 use crate::endpoint::EndpointState;
 use crate::rng::Rng;
 
-/// Draws each endpoint as often as its weight says, without memory.
+/// Draws each endpoint with a probability proportional to its weight; stateless.
 #[derive(Clone, Debug)]
 pub(super) struct WeightedRandom {
     draw: WeightedDraw,

@@ -1,15 +1,15 @@
-//! By a key on a ring: another endpoint takes few keys from each of the others.
+//! Ring hash: another endpoint takes few keys from each of the others.
 
 use super::crc::Crc;
 use super::eligible::Eligible;
 use super::share::TRIES_MAX;
 use crate::endpoint::{EndpointState, ResolvedAddress};
 
-/// Points on a ring, 160 for each unit of weight; a key belongs to the first point at or behind its own.
+/// Points on a ring, 160 per unit of weight; a key belongs to the first point at or after its own.
 ///
 /// # Source
 /// Karger et al., "Consistent hashing and random trees", 1997; the points are those of `hash ... consistent` in NGINX,
-/// itself that of Cache::Memcached::Fast: `crc32(host \0 port previous)`.
+/// which follows Cache::Memcached::Fast: `crc32(host \0 port previous)`.
 #[derive(Clone, Debug)]
 pub(super) struct Ring {
     points: Vec<Point>,
@@ -33,13 +33,13 @@ impl Ring {
                 previous = at.to_le_bytes();
             }
         }
-        // Of endpoints that meet at a point the first has it.
+        // Where points of several endpoints coincide, the first endpoint keeps the point.
         points.sort_by_key(|point| point.at);
         points.dedup_by_key(|point| point.at);
         Self { points }
     }
 
-    /// The endpoint of a key, or the next on the ring that is admitted.
+    /// Returns the endpoint of a key, or the next on the ring that is admitted.
     pub(super) fn choose(
         &self,
         endpoints: &[EndpointState],
@@ -57,7 +57,7 @@ impl Ring {
     }
 }
 
-/// What all points of an endpoint begin with: its host and port with a NUL between.
+/// Returns the common prefix of all points of an endpoint: host and port, separated by a NUL byte.
 fn base_of(name: &str, address: &ResolvedAddress) -> Crc {
     let (host, port) = match (name.strip_prefix("unix:"), address) {
         (Some(path), ResolvedAddress::Unix(_)) => (path, ""),
@@ -69,5 +69,5 @@ fn base_of(name: &str, address: &ResolvedAddress) -> Crc {
     Crc::new().with(host.as_bytes()).with(&[0]).with(port.as_bytes())
 }
 
-/// How evenly keys are spread: more points, more evenly.
+/// Points per unit of weight; more points distribute keys more evenly.
 const POINTS_A_WEIGHT: u64 = 160;

@@ -1,20 +1,21 @@
-//! Each endpoint in turn, as often as its weight says and as evenly spaced as can be.
+//! Smooth weighted round robin: each endpoint in turn, by weight, and as evenly spaced as possible.
 
 use super::eligible::Eligible;
 use crate::endpoint::EndpointState;
 use crate::rng::Rng;
 
-/// Smooth weighted round robin; over a whole cycle each endpoint is chosen exactly as often as its weight says.
+/// Smooth weighted round robin; over a whole cycle each endpoint is chosen exactly in proportion to its weight.
 ///
 /// # Source
-/// Each round every endpoint earns its weight, the richest is chosen and pays the sum of the weights.
+/// In each round every endpoint is credited its weight; the one with the highest credit is chosen and pays the sum of
+/// the weights.
 #[derive(Clone, Debug)]
 pub(super) struct RoundRobin {
     turn: RoundRobinState,
 }
 
 impl RoundRobin {
-    /// Starts at a random place in the cycle, so that workers don't all begin with the same endpoint.
+    /// Starts at a random position of the cycle, so that workers do not all begin with the same endpoint.
     pub(super) fn new(endpoints: &[EndpointState], rng: &mut Rng) -> Self {
         let is_even = endpoints.windows(2).all(|pair| pair[0].weight() == pair[1].weight());
         if is_even {
@@ -46,9 +47,9 @@ impl RoundRobin {
 
 #[derive(Clone, Debug)]
 enum RoundRobinState {
-    /// All weights are equal: a walk in a circle.
+    /// All weights are equal: a plain cycle.
     Even { next: usize },
-    /// What each endpoint has earned and not yet spent; the sum is always zero.
+    /// Credit of each endpoint: earned and not yet spent. The sum is always zero.
     Weighted { credits: Vec<i64> },
 }
 

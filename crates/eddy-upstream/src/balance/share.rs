@@ -1,10 +1,10 @@
-//! Which endpoint a number falls to, where each has as many numbers as it weighs.
+//! Mapping of numbers to endpoints: each endpoint owns as many consecutive numbers as its weight.
 
 use crate::endpoint::EndpointState;
 
-/// The index of the endpoint that has `number`, once the weights are gone through as often as it takes.
+/// Returns the index of the endpoint that owns `number`, modulo the sum of the weights.
 ///
-/// Endpoints that are down keep their share, so that the others keep their keys.
+/// Unavailable endpoints keep their share, so that the others keep their keys.
 pub(super) fn shared(endpoints: &[EndpointState], number: u64) -> Option<usize> {
     let total: u64 = endpoints.iter().map(|endpoint| u64::from(endpoint.weight())).sum();
     let mut left = number.checked_rem(total)?;
@@ -17,5 +17,5 @@ pub(super) fn shared(endpoints: &[EndpointState], number: u64) -> Option<usize> 
     })
 }
 
-/// Numbers that are tried for a key before endpoints are taken in turn.
+/// Maximum hashes tried for a key before the fallback to round robin.
 pub(super) const TRIES_MAX: u32 = 21;

@@ -1,21 +1,21 @@
-//! What is made of endpoints once for all workers.
+//! Balancing tables that are built once per endpoint set, for all workers.
 
 use std::sync::{Arc, OnceLock};
 
 use super::maglev::MaglevTable;
 use crate::endpoint::EndpointState;
 
-/// The tables of a set of endpoints, made when the first worker asks for them; they follow from the set alone.
+/// Tables of an endpoint set, built on first use by a worker; they depend on the set alone.
 #[derive(Clone, Debug, Default)]
 pub struct BalanceTables {
     maglev: OnceLock<Arc<MaglevTable>>,
 }
 
 impl BalanceTables {
-    /// The table of `endpoints`, which are those of the set.
+    /// Returns the Maglev table of `endpoints`, which must be those of the set.
     ///
     /// # Cost
-    /// That of making it, once; who asks meanwhile waits.
+    /// Built once; concurrent callers wait for it.
     pub(super) fn maglev(&self, endpoints: &[EndpointState]) -> Arc<MaglevTable> {
         Arc::clone(self.maglev.get_or_init(|| Arc::new(MaglevTable::new(endpoints))))
     }
@@ -23,13 +23,13 @@ impl BalanceTables {
 
 #[cfg(test)]
 impl BalanceTables {
-    /// The table, for tests.
+    /// Returns the table, for tests.
     pub(crate) fn maglev_of(&self, endpoints: &[EndpointState]) -> Arc<MaglevTable> {
         self.maglev(endpoints)
     }
 }
 
-/// Sets are the same whatever was made of them.
+/// Endpoint sets are equal regardless of which tables were built.
 impl PartialEq for BalanceTables {
     fn eq(&self, _: &Self) -> bool {
         true

@@ -1,12 +1,12 @@
-//! The hash that [`super::maglev`] spreads endpoints and keys by: XXH64.
+//! XXH64, the hash by which [`super::maglev`] distributes endpoints and keys.
 
-/// The hash of some bytes.
+/// Returns the hash of `bytes`.
 ///
 /// # Cost
-/// One pass; some three bytes a cycle where there are many.
+/// One pass; about three bytes per cycle for long input.
 ///
 /// # Source
-/// Yann Collet's [XXH64](https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md), the one that Envoy hashes by.
+/// Yann Collet's [XXH64](https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md), which Envoy uses.
 pub(super) fn xxh64(bytes: &[u8], seed: u64) -> u64 {
     let stripes = bytes.chunks_exact(STRIPE);
     let rest = stripes.remainder();
@@ -29,7 +29,7 @@ pub(super) fn xxh64(bytes: &[u8], seed: u64) -> u64 {
     hash ^ (hash >> 32)
 }
 
-/// What whole stripes come to, by four sums side by side.
+/// Hashes whole stripes into four parallel sums and combines them.
 fn gathered<'b>(stripes: impl Iterator<Item = &'b [u8]>, seed: u64) -> u64 {
     let mut sums = [
         seed.wrapping_add(PRIME_1).wrapping_add(PRIME_2),
@@ -51,7 +51,7 @@ fn round(sum: u64, word: u64) -> u64 {
     sum.wrapping_add(word.wrapping_mul(PRIME_2)).rotate_left(31).wrapping_mul(PRIME_1)
 }
 
-/// Up to eight bytes, the least significant first.
+/// Reads up to eight bytes as a little-endian number.
 fn number(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }

@@ -1,4 +1,4 @@
-//! The questions to the endpoints of one cluster: a task for each.
+//! Health check tasks of one cluster: one per endpoint.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -17,17 +17,17 @@ use crate::config::{ClusterConfig, LinkProtocol};
 use crate::endpoint::{EndpointSet, ResolvedAddress, ResolvedEndpoint};
 use crate::rng::Rng;
 
-/// Most endpoints of a cluster that are asked at the same time.
+/// Maximum endpoints of a cluster that are checked at the same time.
 const ASKED_AT_ONCE: usize = 64;
 
-/// The endpoints of a cluster being asked how they are; ends when dropped.
+/// Running health checks of a cluster; they end on drop.
 #[derive(Debug)]
 pub struct Checks {
     unwell: watch::Receiver<Arc<UnhealthySet>>,
     _tasks: JoinSet<()>,
 }
 
-/// What all tasks of a cluster go by.
+/// State shared by all health check tasks of a cluster.
 struct HealthCheckContext {
     cluster: Arc<str>,
     config: HealthConfig,
@@ -38,10 +38,10 @@ struct HealthCheckContext {
 }
 
 impl Checks {
-    /// Begins to ask the endpoints of `sets` as `config` says; `before` is what is known of them.
+    /// Starts checking the endpoints of `sets` as configured in `config`; `before` is the last known state.
     ///
     /// # Cost
-    /// A task for each endpoint, and one beside them.
+    /// A task for each endpoint, and one that manages them.
     pub fn start(
         cluster: &ClusterConfig,
         config: &HealthConfig,
@@ -64,15 +64,15 @@ impl Checks {
         Self { unwell, _tasks: tasks }
     }
 
-    /// A receiver that sees each change.
+    /// Returns a receiver that sees each change.
     pub fn subscribe(&self) -> watch::Receiver<Arc<UnhealthySet>> {
         self.unwell.clone()
     }
 }
 
-/// Has each endpoint asked that there is, and no other.
+/// Keeps one task running for each endpoint of the current set, and for no other.
 async fn follow(shared: Arc<HealthCheckContext>, mut sets: watch::Receiver<Arc<EndpointSet>>) {
-    // Dropped with this task, and they with it.
+    // Dropped with this task, which ends the health check tasks.
     let mut tasks = JoinSet::new();
     let mut asked: HashMap<ResolvedAddress, AbortHandle> = HashMap::new();
     loop {
@@ -93,14 +93,14 @@ async fn follow(shared: Arc<HealthCheckContext>, mut sets: watch::Receiver<Arc<E
             }
         }
         if sets.changed().await.is_err() {
-            // The endpoints stay as they are.
+            // The set of endpoints does not change any more.
             std::future::pending::<()>().await;
         }
         while tasks.try_join_next().is_some() {}
     }
 }
 
-/// Asks one endpoint again and again.
+/// Checks one endpoint periodically.
 async fn watch_over(shared: Arc<HealthCheckContext>, endpoint: ResolvedEndpoint) {
     let was_unwell = shared.unwell.borrow().why(&endpoint.address).is_some();
     let mut checkup = Checkup::new(was_unwell);
@@ -120,7 +120,7 @@ async fn watch_over(shared: Arc<HealthCheckContext>, endpoint: ResolvedEndpoint)
 }
 
 impl HealthCheckContext {
-    /// Forgets endpoints that have gone.
+    /// Removes endpoints that are no longer in the set.
     fn forget(&self, known: &HashSet<&ResolvedAddress>) {
         self.change(|unwell| unwell.retain(|address| known.contains(address)));
     }
@@ -154,7 +154,7 @@ impl HealthCheckContext {
     }
 }
 
-/// A time up to a tenth longer or shorter, so that not everybody asks at once.
+/// Returns a duration up to a tenth longer or shorter, so that checks are not synchronized.
 fn jittered(time: Duration, rng: &mut Rng) -> Duration {
     let fifth = u64::try_from(time.as_micros() / 5).unwrap_or(u64::MAX);
     time.mul_f64(0.9) + Duration::from_micros(rng.below(fifth))

@@ -1,55 +1,55 @@
-//! What endpoints are asked, and what follows.
+//! Health check configuration: probe, interval and thresholds.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How the endpoints of a cluster are asked how they are.
+/// Active health checks of a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HealthConfig {
-    /// What is asked. Default nothing: an endpoint that can be connected to is well.
+    /// Probe. Default: a connection that can be established means healthy.
     pub probe: HealthProbe,
-    /// From one answer to the next question, a tenth more or less. Default 10 s.
+    /// Time from one result to the next check, up to a tenth more or less. Default 10 s.
     pub interval: Duration,
-    /// Longest wait for an answer, all in all. Default 2 s.
+    /// Maximum duration of one check. Default 2 s.
     pub timeout: Duration,
-    /// Good answers in a row after which requests go there again. Default 2.
+    /// Consecutive successful checks after which an endpoint gets requests again. Default 2.
     pub healthy_after: u32,
-    /// Bad answers in a row after which requests don't. Default 3.
+    /// Consecutive failed checks after which an endpoint gets no more requests. Default 3.
     pub unhealthy_after: u32,
-    /// When fewer endpoints than this are well, percent, all of them are used: more likely the checks are wrong.
-    /// Default 50.
+    /// Panic threshold: when the percentage of healthy endpoints is below it, all are used, because faulty checks are
+    /// more likely. Default 50.
     pub panic_percent: u8,
 }
 
-/// What an endpoint is asked.
+/// Probe of a health check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum HealthProbe {
-    /// Whether it can be connected to, with a handshake where its cluster speaks TLS.
+    /// Connection, with a TLS handshake where the cluster uses TLS.
     #[default]
     Connect,
-    /// This request.
+    /// HTTP request.
     Http(HttpProbe),
-    /// gRPC's own health service, over HTTP/2.
+    /// Standard gRPC health service, over HTTP/2.
     Grpc(GrpcProbe),
 }
 
-/// A question to gRPC's health service.
+/// Request to the standard gRPC health service.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GrpcProbe {
-    /// The service that is asked for; empty for the server as a whole.
+    /// Service name; empty for the server as a whole.
     pub service: Arc<str>,
-    /// The host that is asked for; by default the name or address of the endpoint.
+    /// Host header; by default the name or address of the endpoint.
     pub host: Option<Arc<str>>,
 }
 
-/// A request whose answer tells how an endpoint is.
+/// HTTP request whose response status tells whether an endpoint is healthy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpProbe {
-    /// The path, and perhaps a query.
+    /// Request target: path and optional query.
     pub target: Arc<str>,
-    /// The host that is asked for; by default the name or address of the endpoint.
+    /// Host header; by default the name or address of the endpoint.
     pub host: Option<Arc<str>>,
-    /// The statuses of an endpoint that is well. Default 200 alone.
+    /// Statuses of a healthy endpoint. Default 200 only.
     pub statuses: Vec<u16>,
 }
 
@@ -67,7 +67,7 @@ impl Default for HealthConfig {
 }
 
 impl HttpProbe {
-    /// A GET for `target`.
+    /// Creates a GET probe for `target`.
     pub fn new(target: &str) -> Self {
         Self { target: target.into(), host: None, statuses: vec![200] }
     }

@@ -1,4 +1,4 @@
-//! A request and its answer on a connection of their own, whatever is spoken there.
+//! One request and its response on a connection of its own, over HTTP/1.1 or HTTP/2.
 
 use std::io;
 use std::task::{Context, Poll, ready};
@@ -8,27 +8,27 @@ use eddy_io::{BUFFER_BYTES_LARGE, Buffer, Fill, Stream};
 
 use crate::config::LinkProtocol;
 
-/// A request and its answer on a connection of their own.
+/// A request and its response on a connection of its own.
 pub(super) struct Conversation<'s> {
     stream: &'s mut Stream,
     framed: Option<H2Conversation>,
-    /// How much of the request was written.
+    /// Bytes of the request written so far.
     sent: usize,
 }
 
-/// What HTTP/2 takes.
+/// HTTP/2 state of the connection.
 struct H2Conversation {
     state: Http2,
-    /// The stream of the request; 0 before it was sent.
+    /// Stream ID of the request; 0 before it is sent.
     id: u32,
     input: Buffer,
 }
 
 impl<'s> Conversation<'s> {
-    /// A connection that was just established, after its handshake if it is `is_secure`.
+    /// Wraps a new connection, after its TLS handshake if it `is_secure`.
     ///
     /// # Errors
-    /// The endpoint speaks another protocol than it is to, in words.
+    /// A description, if the endpoint speaks another protocol than configured.
     pub(super) fn new(
         stream: &'s mut Stream,
         protocol: LinkProtocol,
@@ -51,17 +51,17 @@ impl<'s> Conversation<'s> {
         Ok(Self { stream, framed, sent: 0 })
     }
 
-    /// Whether HTTP/2 is spoken.
+    /// Whether the connection uses HTTP/2.
     pub(super) fn is_framed(&self) -> bool {
         self.framed.is_some()
     }
 
-    /// The trailers of an answer that has ended, as the end of a chunked body; empty for none.
+    /// Returns the trailers of a complete response, in the form of the end of a chunked body; empty for none.
     pub(super) fn trailers(&self) -> &[u8] {
         self.framed.as_ref().map_or(&[], |framed| framed.state.trailers(framed.id))
     }
 
-    /// Sends the head of a request and a small body, which is for HTTP/2 alone.
+    /// Sends a request head and a small body; the body is sent over HTTP/2 only.
     pub(super) fn poll_ask(
         &mut self,
         cx: &mut Context<'_>,
@@ -72,7 +72,7 @@ impl<'s> Conversation<'s> {
             if framed.id == 0 {
                 framed.id = framed.state.open(request, body.is_empty()).map_err(|Gone| gone())?.stream;
                 if !body.is_empty() {
-                    // The windows of a new connection are wider than that.
+                    // The flow-control windows of a new connection are wider than that.
                     framed.state.send_data(framed.id, body, &[], true).map_err(|Gone| gone())?;
                 }
             }
@@ -84,7 +84,7 @@ impl<'s> Conversation<'s> {
         Poll::Ready(Ok(()))
     }
 
-    /// Reads more of the answer, its head as text.
+    /// Reads more of the response, its head as HTTP/1 text.
     pub(super) fn poll_fill(&mut self, cx: &mut Context<'_>, buffer: &mut Buffer) -> Poll<io::Result<Fill>> {
         let Some(framed) = &mut self.framed else { return self.stream.poll_fill(cx, buffer) };
         loop {
@@ -96,7 +96,7 @@ impl<'s> Conversation<'s> {
                 BodyReadResult::End => return Poll::Ready(Ok(Fill::End)),
                 BodyReadResult::Nothing => {}
             }
-            // What it is told need not be written before it answers.
+            // The response can be read even if pending output is not yet written.
             if let Poll::Ready(Err(error)) = framed.poll_write(cx, self.stream) {
                 return Poll::Ready(Err(error));
             }

@@ -1,4 +1,4 @@
-//! The question of gRPC's own health service, on a connection of its own.
+//! Request to the standard gRPC health service.
 //!
 //! # Spec
 //! [GRPC Health Checking Protocol](https://github.com/grpc/grpc/blob/master/doc/health-checking.md)
@@ -13,13 +13,13 @@ use eddy_io::{Buffer, Fill};
 
 use super::conversation::Conversation;
 
-/// Most bytes of an answer, heads and all.
+/// Maximum bytes of a response, heads included.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
 
-/// Asks how a service is; `""` stands for the server as a whole.
+/// Checks the health of a service; `""` means the server as a whole.
 ///
 /// # Errors
-/// Why it is not well, for people.
+/// Why the service is unhealthy, in readable form.
 pub(super) async fn check(
     conversation: &mut Conversation<'_>,
     service: &str,
@@ -51,7 +51,7 @@ pub(super) async fn check(
     }
 }
 
-/// The message that names a service, in its frame.
+/// Returns the length-prefixed request message that names a service.
 fn question(service: &str) -> Vec<u8> {
     let mut message = Vec::new();
     if !service.is_empty() {
@@ -68,7 +68,7 @@ fn question(service: &str) -> Vec<u8> {
     [&[0][..], &length, &message].concat()
 }
 
-/// What an answer says: its heads and its messages, and the trailers as the end of a chunked body.
+/// Evaluates a response: heads and messages in `answer`, `trailers` in the form of the end of a chunked body.
 fn judge(answer: &[u8], trailers: &[u8]) -> Result<(), String> {
     let mut head = ResponseHead::new();
     let mut rest = answer;

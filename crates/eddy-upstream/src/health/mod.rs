@@ -1,4 +1,4 @@
-//! Active health checks: endpoints are asked how they are, whether requests go there or not.
+//! Active health checks: endpoints are probed periodically, independent of requests.
 
 mod checks;
 mod config;

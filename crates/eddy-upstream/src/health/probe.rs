@@ -1,4 +1,4 @@
-//! One question to an endpoint.
+//! One health check of an endpoint.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -14,15 +14,15 @@ use crate::config::LinkProtocol;
 use crate::connect::{connect, shake_hands};
 use crate::endpoint::ResolvedEndpoint;
 
-/// Most bytes of an answer that are looked at for its head.
+/// Maximum bytes of a response that are searched for its head.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
-/// Most interim responses before the final one.
+/// Maximum interim responses before the final one.
 const INTERIM_MAX: usize = 16;
 
-/// Asks an endpoint how it is.
+/// Checks an endpoint once.
 ///
 /// # Errors
-/// Why it is not well, for people.
+/// Why the endpoint is unhealthy, in readable form.
 pub(super) async fn ask(
     endpoint: &ResolvedEndpoint,
     probe: &HealthProbe,
@@ -53,7 +53,7 @@ pub(super) async fn ask(
     answer
 }
 
-/// The host that is asked for.
+/// Returns the host of the request: the configured one, else the name or address of the endpoint.
 fn host_of(own: Option<&Arc<str>>, endpoint: &ResolvedEndpoint) -> String {
     match (own, &endpoint.host) {
         (Some(host), _) => host.to_string(),
@@ -76,7 +76,7 @@ async fn get(conversation: &mut Conversation<'_>, http: &HttpProbe, host: &str) 
     if http.statuses.contains(&status) { Ok(()) } else { Err(format!("status {status}")) }
 }
 
-/// Reads the head of the answer.
+/// Reads the response head and returns its status.
 async fn status(conversation: &mut Conversation<'_>) -> Result<u16, String> {
     let mut buffer = Buffer::with_capacity(4096);
     let mut head = ResponseHead::new();

@@ -1,4 +1,4 @@
-//! What answers come to.
+//! Health state of endpoints, derived from check results.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,72 +6,72 @@ use std::sync::Arc;
 use super::config::HealthConfig;
 use crate::endpoint::ResolvedAddress;
 
-/// The endpoints of a cluster that are not well; replaced as a whole.
+/// The unhealthy endpoints of a cluster; replaced as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnhealthySet {
     members: HashMap<ResolvedAddress, Unwell>,
 }
 
-/// Why an endpoint is not well, for people.
+/// Reason why an endpoint is unhealthy, in readable form.
 pub type Unwell = Arc<str>;
 
-/// One endpoint's answers so far.
+/// Health check results of one endpoint.
 ///
-/// The first answer decides by itself; after it as many in a row as configured do.
+/// The first result decides alone; after it, as many in a row as configured are needed for a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Checkup {
     is_well: bool,
-    /// Whether there was an answer.
+    /// Whether there was a result.
     is_known: bool,
-    /// Answers in a row that say the opposite.
+    /// Consecutive results that contradict the current state.
     against: u32,
 }
 
-/// What an answer did to an endpoint.
+/// Effect of a check result on an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HealthChange {
-    /// Nothing.
+    /// No change.
     None,
-    /// It is well again.
+    /// The endpoint is healthy again.
     Well,
-    /// It is not well any more.
+    /// The endpoint is no longer healthy.
     Unwell,
 }
 
 impl UnhealthySet {
-    /// Why the endpoint at this address is not well; `None` when it is.
+    /// Returns why the endpoint at this address is unhealthy; `None` when it is healthy.
     pub fn why(&self, address: &ResolvedAddress) -> Option<&Unwell> {
         self.members.get(address)
     }
 
-    /// Whether all are well.
+    /// Whether all endpoints are healthy.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 
-    /// Notes an endpoint that is not well.
+    /// Adds an unhealthy endpoint.
     pub fn insert(&mut self, address: ResolvedAddress, why: Unwell) {
         self.members.insert(address, why);
     }
 
-    /// Notes an endpoint that is.
+    /// Removes an endpoint that is healthy again.
     pub fn remove(&mut self, address: &ResolvedAddress) {
         self.members.remove(address);
     }
 
-    /// Forgets all others.
+    /// Removes the endpoints for which `is_kept` is false.
     pub fn retain(&mut self, is_kept: impl Fn(&ResolvedAddress) -> bool) {
         self.members.retain(|address, _| is_kept(address));
     }
 }
 
 impl Checkup {
-    /// An endpoint that was not asked yet, or of which it is known how it was.
+    /// Creates the state of an endpoint that is new (healthy, not checked yet) or known to be unhealthy.
     pub(super) fn new(was_unwell: bool) -> Self {
         Self { is_well: !was_unwell, is_known: was_unwell, against: 0 }
     }
 
-    /// Notes an answer.
+    /// Applies a check result.
     pub(super) fn on_answer(&mut self, is_good: bool, config: &HealthConfig) -> HealthChange {
         let is_first = !std::mem::replace(&mut self.is_known, true);
         if is_good == self.is_well {
@@ -93,7 +93,7 @@ impl Checkup {
 mod tests {
     use super::*;
 
-    /// What a row of answers, `+` or `-`, comes to: `w` and `u` where it turns, `.` where it doesn't.
+    /// Maps a row of results, `+` or `-`, to the changes: `w` for healthy, `u` for unhealthy, `.` for none.
     fn turns(was_unwell: bool, answers: &str) -> String {
         let config = HealthConfig { healthy_after: 2, unhealthy_after: 3, ..HealthConfig::default() };
         let mut checkup = Checkup::new(was_unwell);
@@ -116,7 +116,7 @@ mod tests {
         ] {
             assert_eq!(turns(false, answers), expected, "{answers}");
         }
-        // What is known from before is not decided by one answer.
+        // A state known from before is not changed by a single result.
         assert_eq!(turns(true, "+-++"), "...w");
     }
 }

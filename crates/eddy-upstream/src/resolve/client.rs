@@ -1,4 +1,4 @@
-//! One look-up of a name: both address families, and why there is no answer.
+//! One DNS lookup of a name: both address families, and the reason of a failure.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -11,42 +11,42 @@ use hickory_resolver::proto::rr::RecordType;
 
 use crate::config::DnsConfig;
 
-/// What a look-up found out, a family at a time.
+/// Result of a lookup, by address family.
 #[derive(Clone, Debug)]
 pub(crate) struct AddressLookup {
     pub(crate) v4: Result<AddressRecords, LookupFault>,
     pub(crate) v6: Result<AddressRecords, LookupFault>,
 }
 
-/// The addresses of one family; none when the name exists without any.
+/// Addresses of one family; empty when the name exists without any.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct AddressRecords {
     pub(crate) addresses: Vec<IpAddr>,
-    /// The shortest time to live among the records, those of aliases on the way included.
+    /// Minimum TTL of the records, CNAME records included.
     pub(crate) ttl: Duration,
 }
 
-/// Why a look-up has no answer.
+/// Reason of a failed lookup.
 #[derive(Clone, Debug, thiserror::Error)]
 pub(crate) enum LookupFault {
     /// NXDOMAIN.
     #[error("the name does not exist (NXDOMAIN)")]
     NoName,
-    /// The name exists without an address of either family.
+    /// The name exists, but has no address of either family.
     #[error("the name has no addresses")]
     NoAddress,
-    /// No answer in time.
+    /// No response in time.
     #[error("no answer within {} ms", .0.as_millis())]
     Timeout(Duration),
     /// SERVFAIL, REFUSED and the like.
     #[error("the name server answered {0}")]
     Refused(ResponseCode),
-    /// The name server can't be reached, or what it says can't be understood.
+    /// The name server is unreachable, or its response is invalid.
     #[error("the look-up failed: {0}")]
     Broken(NetError),
 }
 
-/// Looks up the families that are wanted at once, within the time that there is.
+/// Looks up the wanted families concurrently, within the configured timeout.
 pub(crate) async fn look_up(client: &TokioResolver, host: &str, dns: &DnsConfig) -> AddressLookup {
     let timeout = dns.timeout;
     let family = |kind, is_wanted: bool| async move {

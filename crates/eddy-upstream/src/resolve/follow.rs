@@ -1,4 +1,4 @@
-//! Following the names of one cluster: a task a name, and the set of endpoints that comes of it.
+//! Name resolution of one cluster: a task per name, and the resulting set of endpoints.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ use crate::config::{ClusterConfig, DnsConfig, EndpointAddress, EndpointConfig};
 use crate::endpoint::{EndpointSet, ResolvedAddress, ResolvedEndpoint};
 use crate::rng::Rng;
 
-/// The names of a cluster being followed; ends when dropped.
+/// Running name resolution of a cluster; ends on drop.
 #[derive(Debug)]
 pub struct Resolution {
     sets: watch::Receiver<Arc<EndpointSet>>,
@@ -25,16 +25,16 @@ pub struct Resolution {
     _tasks: JoinSet<()>,
 }
 
-/// How a name of a cluster does.
+/// Resolution state of a name of a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameReport {
-    /// The name.
+    /// Name.
     pub host: Arc<str>,
-    /// How many addresses are in use for it.
+    /// Number of its addresses in use.
     pub addresses: usize,
-    /// Look-ups that have failed since the last good one.
+    /// Failed lookups since the last successful one.
     pub failures_in_row: u32,
-    /// Why the last look-up failed, if it did.
+    /// Reason of the last failure, if the last lookup failed.
     pub last_fault: Option<Arc<str>>,
 }
 
@@ -79,26 +79,26 @@ impl Resolution {
         Self { sets, waiting, members, _tasks: tasks }
     }
 
-    /// The endpoints as known now.
+    /// Returns the current endpoints.
     pub fn current(&self) -> Arc<EndpointSet> {
         Arc::clone(&self.sets.borrow())
     }
 
-    /// A receiver that sees each change of the endpoints.
+    /// Returns a receiver that sees each change of the endpoints.
     pub fn subscribe(&self) -> watch::Receiver<Arc<EndpointSet>> {
         self.sets.clone()
     }
 
-    /// Waits until every name has been looked up once, with whatever outcome, but no longer than `patience`.
+    /// Waits until every name has been looked up once, with or without success, but no longer than `patience`.
     ///
-    /// Returns whether every name has been.
+    /// Returns whether every name has been looked up.
     pub async fn settled(&self, patience: Duration) -> bool {
         let mut waiting = self.waiting.clone();
         let all = waiting.wait_for(|count| *count == 0);
         tokio::time::timeout(patience, all).await.is_ok_and(|outcome| outcome.is_ok())
     }
 
-    /// How each name does, in the order of the configuration.
+    /// Returns the state of each name, in the order of the configuration.
     pub fn names(&self) -> Vec<NameReport> {
         let names = lock(&self.members.names);
         let places = self.members.endpoints.iter().enumerate().filter_map(name_of);
@@ -116,12 +116,12 @@ impl Resolution {
     }
 }
 
-/// What the tasks of one cluster write to.
+/// Output of the tasks of one cluster.
 #[derive(Debug)]
 struct Members {
     cluster: Arc<str>,
     endpoints: Vec<EndpointConfig>,
-    /// By the place of the endpoint; unused for endpoints that have no name.
+    /// By index of the endpoint; unused for endpoints without a name.
     names: Mutex<Vec<NameAddresses>>,
     sets: watch::Sender<Arc<EndpointSet>>,
     waiting: watch::Sender<usize>,
@@ -148,7 +148,7 @@ impl Members {
         }
     }
 
-    /// Makes the set from what is known of each name, and tells the workers when it differs.
+    /// Builds the set from the addresses of each name, and publishes it to the workers when it differs.
     fn publish(&self) {
         let set = self.set();
         self.sets.send_if_modified(|current| {
@@ -186,10 +186,10 @@ impl Members {
     }
 }
 
-/// The task of one name.
+/// Task of one name.
 struct Follower {
     shared: Arc<ResolverState>,
-    /// Asks the name servers of the cluster, where it has any.
+    /// Client for the cluster's own name servers, if it has any.
     own: Option<Arc<ClientSource>>,
     members: Arc<Members>,
     place: usize,
@@ -253,7 +253,7 @@ impl Follower {
     }
 }
 
-/// What asks the name servers of a cluster, where it has any.
+/// Creates the client for the cluster's own name servers, if it has any.
 fn own_client(cluster: &ClusterConfig) -> Result<Option<Arc<ClientSource>>, NetError> {
     if cluster.name_servers.is_empty() || !cluster.has_names() {
         return Ok(None);
@@ -261,7 +261,7 @@ fn own_client(cluster: &ClusterConfig) -> Result<Option<Arc<ClientSource>>, NetE
     client_of(&cluster.name_servers).map(|client| Some(Arc::new(client)))
 }
 
-/// The place and host of an endpoint that has a name.
+/// Returns the index and host of an endpoint that is configured by name.
 fn name_of((place, endpoint): (usize, &EndpointConfig)) -> Option<(usize, Arc<str>)> {
     match &endpoint.address {
         EndpointAddress::Name { host, .. } => Some((place, Arc::clone(host))),

@@ -1,4 +1,4 @@
-//! From the names of a cluster to the addresses behind them, and again when their records expire.
+//! Resolution of endpoint names to addresses, repeated when the records expire.
 
 pub(crate) mod client;
 mod follow;

@@ -1,4 +1,4 @@
-//! What is known of one name, and when to ask again; pure, so that time can be anything in tests.
+//! Resolution state of one name and the time of the next lookup; pure, so that tests control the time.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -16,7 +16,7 @@ pub(crate) struct NameState {
     warned_at: Option<Duration>,
 }
 
-/// The last good answer of a name; outlives the configuration that asked for it.
+/// Last good answer for a name; outlives the configuration that asked for it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LastGoodAnswer {
     v4: Family,
@@ -29,36 +29,36 @@ struct Family {
     good_at: Duration,
 }
 
-/// What to do after an answer.
+/// Action after a lookup.
 #[derive(Debug)]
 pub(crate) struct LookupFollowup {
-    /// How long to wait before the next look-up.
+    /// Wait before the next lookup.
     pub(crate) delay: Duration,
-    /// Why there is no good answer, if there is none.
+    /// Reason of the failure, if the lookup failed.
     pub(crate) fault: Option<LookupFault>,
-    /// What to tell the operator, if anything.
+    /// Event to log, if any.
     pub(crate) news: Option<News>,
 }
 
-/// What an operator wants to know of a name.
+/// Event of a name that is logged for the operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum News {
-    /// Look-ups fail; said at once and then once in `WARNING_INTERVAL`.
+    /// Lookups fail; logged at once and then once per `WARNING_INTERVAL`.
     Failing,
-    /// Look-ups work again.
+    /// Lookups succeed again.
     Recovered,
-    /// Look-ups have failed for so long that the last good addresses are no longer used.
+    /// Lookups have failed for so long that the last good addresses are no longer used.
     Dropped,
 }
 
 impl NameState {
-    /// Begins with what is known from before, as far as it is not too old.
+    /// Starts with the addresses known from before, unless they are too old.
     pub(crate) fn new(config: DnsConfig, mut known: LastGoodAnswer, now: Duration) -> Self {
         known.drop_stale(now, config.stale_max);
         Self { config, known, failures_in_row: 0, warned_at: None }
     }
 
-    /// The addresses to use, sorted, each once, at most `ADDRESSES_MAX`.
+    /// Returns the addresses to use, sorted, without duplicates, at most `ADDRESSES_MAX`.
     pub(crate) fn addresses(&self) -> Vec<IpAddr> {
         let both = self.known.v4.addresses.iter().chain(&self.known.v6.addresses);
         both.copied().take(ADDRESSES_MAX).collect()
@@ -72,7 +72,7 @@ impl NameState {
         self.failures_in_row
     }
 
-    /// Takes in what a look-up found out at `now`.
+    /// Applies the result of a lookup at `now`.
     pub(crate) fn handle_answers(
         &mut self,
         now: Duration,
@@ -97,7 +97,7 @@ impl NameState {
         for (family, answer) in [(&mut self.known.v4, v4), (&mut self.known.v6, v6)] {
             match answer {
                 Ok(records) => *family = Family { addresses: records.addresses, good_at: now },
-                // NXDOMAIN beside addresses of the other family means: none of this one.
+                // NXDOMAIN for one family while the other has addresses means: none of this family.
                 Err(LookupFault::NoName) => *family = Family { addresses: Vec::new(), good_at: now },
                 Err(_) => {
                     family.drop_stale(now, self.config.stale_max);
@@ -133,7 +133,7 @@ impl NameState {
         LookupFollowup { delay, fault: Some(fault), news }
     }
 
-    /// `delay` within its limits, moved by up to a tenth so that names don't all expire together.
+    /// Clamps `delay` to its limits and shifts it by up to a tenth, so that names do not all expire together.
     fn spread(&self, delay: Duration, delay_max: Duration, rng: &mut Rng) -> Duration {
         let least = self.config.refresh_min.max(REFRESH_FLOOR);
         let delay = delay.min(delay_max).max(least);
@@ -144,7 +144,7 @@ impl NameState {
 }
 
 impl LastGoodAnswer {
-    /// Whether there are addresses that were good at some time in the last `memory`.
+    /// Whether there are addresses that were good at some time within the last `memory`.
     pub(crate) fn was_good_within(&self, now: Duration, memory: Duration) -> bool {
         let filled = [&self.v4, &self.v6].into_iter().filter(|family| !family.addresses.is_empty());
         filled.map(|family| family.good_at).max().is_some_and(|good_at| now.saturating_sub(good_at) < memory)
@@ -159,7 +159,7 @@ impl LastGoodAnswer {
         self.v6.drop_stale(now, stale_max);
     }
 
-    /// How long until the older of the families that have addresses becomes too old.
+    /// Returns the time until the first of the families with addresses becomes stale.
     fn first_stale_in(&self, now: Duration, stale_max: Duration) -> Option<Duration> {
         let filled = [&self.v4, &self.v6].into_iter().filter(|family| !family.addresses.is_empty());
         filled
@@ -176,8 +176,8 @@ impl Family {
     }
 }
 
-/// Leaves out what nobody can connect to, or what would mean this very machine by accident; sorts, so that
-/// the same addresses in another order are the same answer.
+/// Removes addresses that cannot be connected to or would accidentally mean this machine; sorts, so that the same
+/// addresses in another order are the same answer.
 fn only_usable(answer: Result<AddressRecords, LookupFault>) -> Result<AddressRecords, LookupFault> {
     let mut records = answer?;
     records.addresses.retain(|address| {
@@ -190,16 +190,16 @@ fn only_usable(answer: Result<AddressRecords, LookupFault>) -> Result<AddressRec
     Ok(records)
 }
 
-/// Of two families without an address, the reason that says more.
+/// Returns the more specific reason of two families without an address.
 fn fault(v4: Result<AddressRecords, LookupFault>, v6: Result<AddressRecords, LookupFault>) -> LookupFault {
     v4.err().or_else(|| v6.err()).unwrap_or(LookupFault::NoAddress)
 }
 
-/// Most addresses of one name that are used; the others of a longer answer are left out.
+/// Maximum addresses of one name that are used; the rest of a longer answer is ignored.
 pub const ADDRESSES_MAX: usize = 1000;
-/// Longest wait after a failed look-up.
+/// Maximum wait after a failed lookup.
 pub(crate) const FAILURE_DELAY_MAX: Duration = Duration::from_secs(30);
-/// How often a lasting failure is mentioned.
+/// Interval at which a lasting failure is logged.
 pub(crate) const WARNING_INTERVAL: Duration = Duration::from_secs(60);
-/// Shortest wait between look-ups, whatever the configuration says.
+/// Minimum wait between lookups, whatever the configuration.
 const REFRESH_FLOOR: Duration = Duration::from_millis(20);

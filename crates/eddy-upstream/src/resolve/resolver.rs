@@ -1,4 +1,4 @@
-//! The control side's DNS client: which name servers are asked, how many look-ups run and what is remembered.
+//! DNS client of the control side: name servers, concurrent lookups and remembered answers.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -21,24 +21,24 @@ use super::name::LastGoodAnswer;
 use super::source::{ClientSource, Parse};
 use crate::config::{ClusterConfig, DnsConfig};
 
-/// Follows the names of clusters; one a process, on the control side.
+/// Resolves the names of clusters; one per process, on the control side.
 ///
-/// A name's last good addresses are remembered while a cluster follows it and for an hour after, so that a new
-/// configuration starts with them when it takes over a name, even while no name server answers.
+/// The last good addresses of a name are remembered while a cluster uses it and for an hour after, so that a new
+/// configuration with the same name starts with them, even while no name server answers.
 #[derive(Clone)]
 pub struct Resolver {
     shared: Arc<ResolverState>,
 }
 
-/// Why there is no resolver.
+/// Error of creating a resolver.
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
-    /// The DNS client could not be made.
+    /// The DNS client could not be created.
     #[error("the DNS client could not be started")]
     Client(#[source] NetError),
 }
 
-/// What the tasks of all names share.
+/// State shared by the tasks of all names.
 pub(super) struct ResolverState {
     source: ClientSource,
     started: Instant,
@@ -47,29 +47,29 @@ pub(super) struct ResolverState {
     has_route: fn(IpAddr) -> bool,
 }
 
-/// A name, and the name servers that are asked for it; none for those of the system.
+/// A name, and the name servers that are asked for it; empty for those of the system.
 type AskedName = (Arc<[SocketAddr]>, Arc<str>);
 
 impl Resolver {
-    /// A resolver that asks what `/etc/resolv.conf` and `/etc/hosts` say, also when the former has changed.
+    /// Creates a resolver that follows `/etc/resolv.conf` and `/etc/hosts`; changes of the former are picked up.
     ///
-    /// Where the file can't be used the name server of this machine is asked, as resolv.conf(5) has it.
+    /// If the file cannot be used, the name server on the local machine is asked, as specified in resolv.conf(5).
     ///
     /// # Errors
-    /// `ResolveError::Client` when the DNS client can't be made from that.
+    /// `ResolveError::Client` when the DNS client cannot be created.
     pub fn from_system() -> Result<Self, ResolveError> {
         Self::from_file(Path::new("/etc/resolv.conf"), |text| parse_resolv_conf(text))
     }
 
-    /// A resolver that asks the name servers that a file tells.
+    /// Creates a resolver with the name servers given in a file.
     pub(crate) fn from_file(path: &Path, parse: Parse) -> Result<Self, ResolveError> {
         Self::new(ClientSource::from_file(path, parse))
     }
 
-    /// A resolver that asks the given name servers, over UDP, and over TCP for long answers.
+    /// Creates a resolver with the given name servers, over UDP, and over TCP for long responses.
     ///
     /// # Errors
-    /// `ResolveError::Client` when the DNS client can't be made.
+    /// `ResolveError::Client` when the DNS client cannot be created.
     pub fn from_name_servers(servers: &[SocketAddr]) -> Result<Self, ResolveError> {
         Self::new(ClientSource::fixed(config_of(servers), ResolverOpts::default()))
     }
@@ -85,7 +85,7 @@ impl Resolver {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Decides by `has_route` which addresses can be reached, for tests with addresses of nowhere.
+    /// Decides reachability of addresses by `has_route`, for tests with addresses that do not exist.
     #[cfg(test)]
     pub(crate) fn with_routes(self, has_route: fn(IpAddr) -> bool) -> Self {
         let mut shared = Arc::into_inner(self.shared).unwrap();
@@ -93,14 +93,14 @@ impl Resolver {
         Self { shared: Arc::new(shared) }
     }
 
-    /// Begins to follow the names of `cluster`, on the runtime of `handle`.
+    /// Starts to resolve the names of `cluster`, on the runtime of `handle`.
     pub fn follow(&self, cluster: &ClusterConfig, handle: &Handle) -> Resolution {
         Resolution::start(&self.shared, cluster, handle)
     }
 }
 
 impl ResolverState {
-    /// Looks up a name, by `own` where a cluster has name servers of its own.
+    /// Looks up a name, with `own` if the cluster has its own name servers.
     pub(super) async fn look_up(
         &self,
         own: Option<&ClientSource>,
@@ -111,12 +111,13 @@ impl ResolverState {
         client::look_up(&own.unwrap_or(&self.source).client(), host, dns).await
     }
 
-    /// Time since the resolver began.
+    /// Returns the time since the resolver was created.
     pub(super) fn now(&self) -> Duration {
         self.started.elapsed()
     }
 
-    /// Where the last good answer of these name servers for `host` is kept, shared by all that follow it.
+    /// Returns the storage of the last good answer of these name servers for `host`, shared by all clusters that use
+    /// the name.
     pub(super) fn remember(
         &self,
         servers: &Arc<[SocketAddr]>,
@@ -126,14 +127,14 @@ impl ResolverState {
         let mut remembered = lock(&self.remembered);
         let is_full = remembered.len() >= REMEMBERED_MAX;
         remembered.retain(|_, known| {
-            // Whoever follows the name holds the other reference.
+            // The task that resolves the name holds the other reference.
             let is_followed = Arc::strong_count(known) > 1;
             is_followed || (!is_full && lock(known).was_good_within(now, MEMORY))
         });
         Arc::clone(remembered.entry((Arc::clone(servers), Arc::clone(host))).or_default())
     }
 
-    /// Leaves out the family that this machine has no route to, unless it is the only one.
+    /// Removes the family to which this machine has no route, unless it is the only one.
     pub(super) fn prefer_reachable(&self, addresses: Vec<IpAddr>) -> Vec<IpAddr> {
         let (v4, v6): (Vec<IpAddr>, Vec<IpAddr>) = addresses.into_iter().partition(IpAddr::is_ipv4);
         let is_reachable =
@@ -146,14 +147,14 @@ impl ResolverState {
     }
 }
 
-/// A client that asks these name servers and no others, nor the hosts file of this machine.
+/// Creates a client for these name servers only; it ignores the hosts file of this machine.
 pub(super) fn client_of(servers: &[SocketAddr]) -> Result<ClientSource, NetError> {
     let mut options = ResolverOpts::default();
     options.use_hosts_file = ResolveHosts::Never;
     ClientSource::fixed(config_of(servers), options)
 }
 
-/// What asks these name servers and no others.
+/// Returns a client configuration with these name servers only.
 pub(crate) fn config_of(servers: &[SocketAddr]) -> ResolverConfig {
     let servers = servers.iter().map(|server| {
         let connections = [ConnectionConfig::udp(), ConnectionConfig::tcp()].map(|mut connection| {
@@ -165,12 +166,12 @@ pub(crate) fn config_of(servers: &[SocketAddr]) -> ResolverConfig {
     ResolverConfig::from_name_servers(servers.collect())
 }
 
-/// Locks; a panic elsewhere leaves nothing half done in what is kept under these locks.
+/// Locks the mutex. Ignores poisoning: the data under these locks is consistent even after a panic.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether the kernel knows a way to `address`; sends nothing.
+/// Whether the kernel has a route to `address`; sends nothing.
 ///
 /// # Spec
 /// RFC 6724 §5, rule 1: avoid unusable destinations.
@@ -179,10 +180,10 @@ fn has_route(address: IpAddr) -> bool {
     UdpSocket::bind(local).is_ok_and(|socket| socket.connect((address, DISCARD_PORT)).is_ok())
 }
 
-/// Most look-ups at once.
+/// Maximum concurrent lookups.
 pub const LOOKUPS_MAX: usize = 64;
-/// Names remembered that nobody follows are forgotten when there are as many as this.
+/// Number of remembered names from which on unused ones are forgotten.
 const REMEMBERED_MAX: usize = 10_000;
-/// How long a name that nobody follows is remembered.
+/// Time that an unused name is remembered.
 const MEMORY: Duration = Duration::from_secs(3600);
 const DISCARD_PORT: u16 = 9;

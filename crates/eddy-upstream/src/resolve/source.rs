@@ -1,4 +1,4 @@
-//! Where the DNS client comes from: given name servers, or a file that is read again when it has changed.
+//! Source of the DNS client: given name servers, or a file that is read again when it changes.
 
 use std::fs;
 use std::io;
@@ -15,10 +15,10 @@ use hickory_resolver::net::runtime::TokioRuntimeProvider;
 
 use super::resolver::lock;
 
-/// Reads name servers and options out of a file.
+/// Parses name servers and options from a file.
 pub(crate) type Parse = fn(&[u8]) -> Result<(ResolverConfig, ResolverOpts), NetError>;
 
-/// The DNS client, and the file it was made from.
+/// DNS client and the file it was created from.
 pub(super) struct ClientSource {
     file: Option<Watched>,
     client: Mutex<TokioResolver>,
@@ -30,7 +30,7 @@ struct Watched {
     seen: Mutex<Option<Stamp>>,
 }
 
-/// Tells one content of a file from the next, also where another file takes its place.
+/// Identifies the content of a file, also when another file replaces it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     device: u64,
@@ -40,15 +40,15 @@ struct Stamp {
 }
 
 impl ClientSource {
-    /// A client that stays as it is.
+    /// Creates a client with fixed settings.
     pub(super) fn fixed(config: ResolverConfig, options: ResolverOpts) -> Result<Self, NetError> {
         Ok(Self { file: None, client: Mutex::new(build(config, options)?) })
     }
 
-    /// A client by what a file says; where it can't be used the name server of this machine is asked, as resolv.conf(5)
-    /// has it, until the file changes.
+    /// Creates a client from a file; if the file cannot be used, the name server on the local machine is asked, as
+    /// specified in resolv.conf(5), until the file changes.
     pub(super) fn from_file(path: &Path, parse: Parse) -> Result<Self, NetError> {
-        // Looked at before it is read: what changes in between is seen at the next look.
+        // The stamp is taken before reading: a change in between is seen at the next check.
         let seen = Mutex::new(Stamp::of(path));
         let (config, options) = read(path, parse).unwrap_or_else(|error| {
             tracing::warn!(%error, path = %path.display(), "the file can't be used; asking the name server of this machine");
@@ -59,7 +59,7 @@ impl ClientSource {
         Ok(Self { file: Some(file), client: Mutex::new(build(config, options)?) })
     }
 
-    /// The client to ask now. A file that can't be used any more changes nothing.
+    /// Returns the current client. A file that becomes unusable changes nothing.
     ///
     /// # Cost
     /// One `stat`.
@@ -110,9 +110,9 @@ fn read(path: &Path, parse: Parse) -> Result<(ResolverConfig, ResolverOpts), Net
 }
 
 fn build(config: ResolverConfig, mut options: ResolverOpts) -> Result<TokioResolver, NetError> {
-    // eddy keeps answers itself, for as long as `DnsConfig` says; a cache below would only make them older.
+    // eddy caches answers itself, for as long as `DnsConfig` says; a cache below would only make them older.
     options.cache_size = 0;
-    // A lost datagram must not use up the whole time of a look-up.
+    // A lost datagram must not use up the whole lookup timeout.
     options.timeout = options.timeout.min(ATTEMPT_TIMEOUT);
     options.attempts = options.attempts.max(ATTEMPTS_MIN);
     let mut builder = TokioResolver::builder_with_config(config, TokioRuntimeProvider::default());

@@ -1,4 +1,4 @@
-//! Which endpoint is picked, how often and from whom.
+//! Endpoint selection: which endpoint is picked, how often and by which group.
 
 use std::time::Duration;
 
@@ -294,7 +294,7 @@ proptest! {
     }
 }
 
-/// The endpoint of a key.
+/// Returns the endpoint of a key.
 fn pick_for(balancer: &mut Balancer, endpoints: &[EndpointState], key: &[u8]) -> usize {
     balancer.pick(endpoints, key, &Tried::new(), NOW, &mut Rng::new(1)).unwrap()
 }

@@ -1,4 +1,4 @@
-//! How many retries the budget allows, and when it forgets.
+//! Retry budget: number of allowed retries, and the end of the window.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A cluster on one worker through requests, failures and changes of its endpoints.
+//! Cluster state of one worker under requests, failures and endpoint changes.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -212,8 +212,8 @@ fn event() -> impl Strategy<Value = ClusterTestEvent> {
 }
 
 proptest! {
-    /// Any order of events keeps the limits: percentage, one that stays, no ejected choice beside a healthy one,
-    /// and active counts that come back to zero.
+    /// Any order of events keeps the limits: percentage, at least one endpoint in service, no ejected endpoint selected
+    /// while a healthy one exists, and active counts that return to zero.
     #[test]
     fn limits_hold_whatever_happens(
         ports in prop::collection::vec(1_u16..12, 1..8),
@@ -282,7 +282,7 @@ fn workers_together_hold_as_many_exchanges_as_an_endpoint_takes() {
     workers[worker].release(lease);
     let other = (worker + 1) % 3;
     let lease = workers[other].select(now, &mut rng, &mut Tried::new()).unwrap();
-    // Exchanges that are under way count on after the endpoints have changed.
+    // Active exchanges stay counted after the endpoints have changed.
     let next = Arc::new(EndpointSet::new([limited(2), limited(1), limited(3)]).counting_on(&set));
     workers.iter_mut().for_each(|worker| drop(worker.update(Arc::clone(&next), now, &mut rng)));
     for _ in 0..2 {
@@ -325,7 +325,7 @@ impl ClusterFixture {
         self.state.endpoints().iter().find(|endpoint| *endpoint.address() == address(port)).unwrap()
     }
 
-    /// One request that succeeds; the port it went to.
+    /// Sends one successful request; returns the port it went to.
     fn pass(&mut self) -> u16 {
         let lease = self.select();
         let address = self.state.endpoint(lease.endpoint()).unwrap().address().clone();

@@ -1,4 +1,4 @@
-//! When an endpoint is pushed out, for how long, and what brings it back.
+//! Ejection of endpoints: trigger, duration and return to service.
 
 use std::time::Duration;
 
@@ -134,7 +134,7 @@ fn past_ejections_are_lived_down() {
     ejection.on_failure(ejection.epoch(), secs(10), Room::Full, &CONFIG);
     ejection.on_select(secs(30));
     ejection.on_success(ejection.epoch(), secs(30), &CONFIG);
-    // Two past ejections; a base time later one is forgotten, so the next is the second.
+    // Two past ejections; one is forgotten a base time later, so the next is the second.
     for _ in 0..3 {
         ejection.on_failure(ejection.epoch(), secs(40), Room::Free, &CONFIG);
     }

@@ -1,4 +1,4 @@
-//! Sets of endpoints and the memory of those tried.
+//! Endpoint sets and the list of tried endpoints.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Priorities and zones, and how endpoints warm up.
+//! Priorities, zones and slow start.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ fn address(port: u16) -> ResolvedAddress {
     ResolvedAddress::Tcp(([127, 0, 0, 1], port).into())
 }
 
-/// Endpoints of these tiers, the first so many of each not well.
+/// Creates endpoints from tuples of tier, count and number of unhealthy ones, which come first.
 fn endpoints(tiers: &[(u8, u16, u16)]) -> Vec<EndpointState> {
     let each =
         tiers.iter().flat_map(|(tier, count, unwell)| (0..*count).map(move |at| (*tier, at < *unwell)));
@@ -35,7 +35,7 @@ fn endpoints(tiers: &[(u8, u16, u16)]) -> Vec<EndpointState> {
     (0..).zip(each).map(state).collect()
 }
 
-/// How many percent of requests go to each tier.
+/// Returns the percentage of requests that each tier gets.
 fn shares(endpoints: &[EndpointState], percent: u32, kind: Balance) -> Vec<u32> {
     let mut rng = Rng::new(5);
     let mut balancer = Balancer::new(kind, endpoints, &BalanceTables::default(), &mut rng)
@@ -53,7 +53,7 @@ fn shares(endpoints: &[EndpointState], percent: u32, kind: Balance) -> Vec<u32> 
 
 #[test]
 fn levels_bear_what_their_endpoints_can() {
-    // Envoy's own examples of 140 %, and what comes of other factors.
+    // Envoy's own examples for 140 %, and results for other factors.
     for (tiers, percent, expected) in [
         (vec![(0, 10, 0), (1, 10, 0)], 140, vec![100, 0]),
         (vec![(0, 4, 1), (1, 4, 0)], 140, vec![100, 0]),
@@ -88,7 +88,7 @@ impl LevelsFixture {
         Self { state: ClusterState::new(Arc::new(config), set, NOW, &mut rng), rng, now: NOW }
     }
 
-    /// How often each port is chosen.
+    /// Returns the number of selections of each port.
     fn chosen(&mut self, requests: u32) -> HashMap<String, u32> {
         let mut counts = HashMap::new();
         for _ in 0..requests {
@@ -118,14 +118,14 @@ fn of_a_priority_eddys_own_zone_is_first() {
         member(1, 0, Some("here")),
         member(2, 0, Some("there")),
         member(3, 1, Some("here")),
-        // Where it stands is not said: it is as near as any.
+        // Its zone is unknown: it counts as near.
         member(4, 0, None),
     ];
     let mut world = LevelsFixture::new(config, members);
     assert_eq!(world.chosen(100), HashMap::from([("1".into(), 50), ("4".into(), 50)]));
     world.unwell(&[1, 4]);
     assert_eq!(world.chosen(100), HashMap::from([("2".into(), 100)]));
-    // One of four is less than the half that makes checks look wrong, but it can bear everything.
+    // One healthy endpoint of four is below the panic threshold of one half, but it can take all requests.
     world.unwell(&[1, 2, 4]);
     assert_eq!(world.chosen(100), HashMap::from([("3".into(), 100)]));
     world.unwell(&[1, 2, 3, 4]);

@@ -1,4 +1,4 @@
-//! How even the table of places is, and whose keys move.
+//! Maglev table: evenness, and the keys that move.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::{Balance, EndpointSet, Rng};
 
 const NOW: Duration = Duration::from_secs(1);
 
-/// Endpoints with these ports and weights.
+/// Creates endpoints with these ports and weights.
 fn endpoints(ports: &[(u16, u32)]) -> Vec<EndpointState> {
     let state = |(slot, (port, weight)): (u32, &(u16, u32))| {
         let address = ResolvedAddress::Tcp(([127, 0, 0, 1], *port).into());
@@ -23,7 +23,7 @@ fn balancer(endpoints: &[EndpointState]) -> Balancer {
     Balancer::new(Balance::Maglev, endpoints, &BalanceTables::default(), &mut Rng::new(1))
 }
 
-/// The port of the endpoint of each of so many keys.
+/// Returns the address of the endpoint of each key from 0 to `keys`.
 fn owners(endpoints: &[EndpointState], keys: u32) -> Vec<ResolvedAddress> {
     let mut balancer = balancer(endpoints);
     let owner = |number: u32| {
@@ -41,7 +41,7 @@ fn the_order_of_endpoints_does_not_matter() {
     assert_eq!(owners(&one, 2000), owners(&other, 2000));
 }
 
-/// What Envoy 1.40 answered with `lb_policy: MAGLEV` and a `hash_policy` of a field, endpoint by endpoint.
+/// Endpoints that Envoy 1.40 selected with `lb_policy: MAGLEV` and a `hash_policy` on a header, key by key.
 #[test]
 fn keys_have_the_endpoints_that_they_have_in_envoy() {
     let envoy = "5245552354122551255213222223512535225522235235532332341522452";
@@ -98,7 +98,7 @@ proptest! {
         prop_assert_eq!(places as usize, crate::balance::MAGLEV_PLACES);
         for (count, weight) in counts.iter().zip(&weights) {
             let expected = f64::from(places) * f64::from(*weight) / f64::from(total);
-            // Places are whole: small shares have a few more or less.
+            // Slot counts are integers: small shares deviate by a few.
             prop_assert!((f64::from(*count) - expected).abs() < expected / 100.0 + 2.0, "{counts:?} {weights:?}");
         }
     }
@@ -109,7 +109,7 @@ proptest! {
         let after: Vec<(u16, u32)> = (1..=count + 1).map(|port| (port, 1)).collect();
         let (before, after) = (owners(&endpoints(&before), 4000), owners(&endpoints(&after), 4000));
         let moved = before.iter().zip(&after).filter(|(before, after)| before != after).count();
-        // Its own share, and some that change places among the others.
+        // The share of the new endpoint, and some keys that move among the others.
         prop_assert!(moved as f64 / 4000.0 < 1.0 / f64::from(count + 1) + 0.08, "{moved}");
     }
 }

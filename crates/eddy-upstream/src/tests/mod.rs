@@ -1,4 +1,4 @@
-//! Unit tests, a file a subject.
+//! Unit tests, one file per subject.
 
 mod balance;
 mod budget;

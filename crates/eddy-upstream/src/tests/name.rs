@@ -1,4 +1,4 @@
-//! What is kept of a name and when it is asked for again, in made-up time.
+//! Remembered addresses of a name and lookup times, in simulated time.
 
 use std::net::IpAddr;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The limit on the links to an endpoint, and which of them are kept.
+//! Connection limit of an endpoint, and pooling of its links.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -88,7 +88,7 @@ async fn links_from_before_a_renewal_are_not_kept() {
     let era = pools.renew();
     assert_eq!((pools.count().idle, pools.count().open), (0, 1), "who carries an exchange goes on");
     pools.at(id).put(busy, &config, 0);
-    // Whoever goes on as before may still connect.
+    // Holders of the old era may still connect.
     for era in [0, era] {
         let fresh = link(&mut pools, era);
         pools.at(id).put(fresh, &config, 0);
@@ -108,7 +108,7 @@ async fn a_link_that_its_endpoint_closes_is_closed_at_once() {
         let link = Link::new(Stream::Unix(stream), pools.at(id).place(999, 0).unwrap());
         pools.at(id).put(link, &PoolConfig::default(), 0);
     }
-    // More links than a task may look at in one turn.
+    // More links than one task may poll in one turn.
     for left in [199, 150, 0] {
         ends.truncate(left);
         let closed = async {
@@ -133,7 +133,7 @@ async fn a_link_that_was_closed_is_not_given_out() {
     pools.at(id).put(link, &config, 0);
     let mut link = pools.at(id).take(&config, 0).expect("nothing has happened");
     drop(end);
-    // Until the loop has been told.
+    // Until the event loop has seen the close.
     std::future::poll_fn(|cx| link.stream.poll_disturbed(cx)).await;
     link.wait(0);
     pools.at(id).put_unwatched(link);

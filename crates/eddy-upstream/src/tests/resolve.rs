@@ -1,4 +1,4 @@
-//! Following names against a DNS server that misbehaves in every way we know.
+//! Name resolution against a DNS server with every known misbehaviour.
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -46,7 +46,7 @@ async fn name_servers_are_those_of_the_file_as_it_is_now() {
         std::fs::rename(&fresh, &file).unwrap();
     };
     put(&first.address.to_string());
-    // Like resolv.conf, with a port.
+    // Like resolv.conf, but with a port.
     let resolver = Resolver::from_file(&file, |text| {
         let text = String::from_utf8_lossy(text);
         let server = text.parse().map_err(|_| std::io::Error::other("no address"))?;
@@ -57,7 +57,7 @@ async fn name_servers_are_those_of_the_file_as_it_is_now() {
     wait_for(&resolution, &["10.0.0.1:80"]).await;
     put(&second.address.to_string());
     wait_for(&resolution, &["10.0.0.2:80"]).await;
-    // A file that can't be used, or is gone, changes nothing.
+    // A file that is unusable or missing changes nothing.
     put("nothing");
     second.say(Saying::Addresses(Zone::v4(&["10.0.0.3"], 0)));
     wait_for(&resolution, &["10.0.0.3:80"]).await;
@@ -76,7 +76,7 @@ async fn name_servers_of_a_cluster_are_asked_and_no_others() {
     let own = DnsStub::start(Saying::Addresses(zone)).await;
     let resolver = Resolver::from_name_servers(&[system.address]).unwrap();
     let name = |host: &str| EndpointConfig::new(EndpointAddress::Name { host: host.into(), port: 80 });
-    // A name that the hosts file of this machine has as well.
+    // A name that is also in the hosts file of this machine.
     let mut cluster = ClusterConfig::new("own", vec![name("localhost.localdomain"), name("app")]);
     cluster.dns = DnsConfig { families: AddressFamilies::V4, ..DNS };
     cluster.name_servers = [own.address].into();
@@ -86,7 +86,7 @@ async fn name_servers_of_a_cluster_are_asked_and_no_others() {
     assert_eq!(addresses(&resolution), set(&["10.0.0.2:80"]), "IPv4 alone");
     assert_eq!(own.questions().0, 2, "IPv6 is not asked for");
     assert_eq!(system.questions(), (0, 0));
-    // What the system's name servers say of the same name is another answer.
+    // The answer of the system's name servers for the same name is separate.
     cluster.name_servers = Arc::default();
     let resolution = resolver.follow(&cluster, &Handle::current());
     wait_for(&resolution, &["10.0.0.1:80"]).await;
@@ -202,7 +202,7 @@ async fn a_new_configuration_begins_with_what_was_known() {
     assert!(old.settled(PATIENCE).await);
     stub.say(Saying::Silence);
     drop(old);
-    // Whatever the order in which the old one ends and the new one begins.
+    // The result does not depend on whether the old one ends before the new one starts.
     tokio::task::yield_now().await;
     let new = resolver.follow(&cluster(DNS), &Handle::current());
     assert_eq!(addresses(&new), set(&["10.0.0.1:80"]), "at once, though nobody answers any more");

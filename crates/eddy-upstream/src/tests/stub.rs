@@ -1,4 +1,4 @@
-//! A DNS server for tests, on this machine, that answers as told.
+//! DNS server for tests, on the local machine, with configurable responses.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,22 +15,22 @@ pub(super) struct DnsStub {
     _tasks: JoinSet<()>,
 }
 
-/// What the server says to every question.
+/// Response of the server to every query.
 #[derive(Clone, Debug)]
 pub(super) enum Saying {
     /// These addresses.
     Addresses(Zone),
-    /// An answer under another id with the first zone, then the right one with the second.
+    /// A response with the wrong ID and the first zone, then the right one with the second.
     WrongIdFirst(Zone, Zone),
-    /// A truncated answer over UDP, these addresses over TCP.
+    /// A truncated response over UDP, these addresses over TCP.
     Truncated(Zone),
-    /// An alias that leads back to itself.
+    /// A CNAME that points to itself.
     AliasLoop,
     /// This response code.
     Code(u8),
-    /// Nothing.
+    /// No response.
     Silence,
-    /// Bytes that are no answer.
+    /// Bytes that are no DNS message.
     Garbage,
 }
 
@@ -45,7 +45,7 @@ pub(super) const NXDOMAIN: u8 = 3;
 pub(super) const SERVFAIL: u8 = 2;
 
 impl DnsStub {
-    /// A server on a free port of 127.0.0.1, UDP and TCP.
+    /// Starts a server on a free port of 127.0.0.1, UDP and TCP.
     pub(super) async fn start(saying: Saying) -> Self {
         let (udp, tcp) = loop {
             let udp = UdpSocket::bind("127.0.0.1:0").await.unwrap();
@@ -69,7 +69,7 @@ impl DnsStub {
         *self.shared.saying.lock().unwrap() = saying;
     }
 
-    /// How many questions came, over UDP and over TCP.
+    /// Returns the number of queries over UDP and over TCP.
     pub(super) fn questions(&self) -> (usize, usize) {
         let load = |count: &AtomicUsize| count.load(Ordering::Relaxed);
         (load(&self.shared.udp_questions), load(&self.shared.tcp_questions))
@@ -142,7 +142,7 @@ fn udp_answers(query: &[u8], saying: &Saying) -> Vec<Vec<u8>> {
     }
 }
 
-/// The answer to the only question of `query`, with the records of `zone` of the type asked for.
+/// Builds the response to the only question of `query`, with the records of `zone` of the requested type.
 fn answer(query: &[u8], flags: u16, zone: &Zone) -> Vec<u8> {
     let question = question(query);
     let records: Vec<Vec<u8>> = match question[question.len() - 4..question.len() - 2] {
@@ -179,7 +179,7 @@ fn record(kind: u8, ttl: u32, data: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The question of a query: labels up to the empty one, type and class.
+/// Returns the question section of a query: labels up to the empty one, type and class.
 fn question(query: &[u8]) -> &[u8] {
     let mut end = HEADER_LEN;
     while query[end] != 0 {
@@ -189,12 +189,12 @@ fn question(query: &[u8]) -> &[u8] {
 }
 
 const HEADER_LEN: usize = 12;
-/// A response to a recursive query, recursion available.
+/// Response to a recursive query, recursion available.
 const FLAGS: u16 = 0x8180;
 const TRUNCATED: u16 = 0x0200;
 const TYPE_A: u8 = 1;
 const TYPE_CNAME: u8 = 5;
 const TYPE_AAAA: u8 = 28;
 const CLASS_IN: u8 = 1;
-/// A pointer to the name at the start of the question.
+/// Compression pointer to the name at the start of the question.
 const NAME_OF_QUESTION: [u8; 2] = [0xc0, 12];

@@ -1,4 +1,4 @@
-//! One admin connection: reads heads, writes pages.
+//! One admin connection: reads requests, writes pages.
 
 use std::io;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use tokio::time::timeout;
 
 use super::server::{Page, Pages};
 
-/// Answers requests until the client goes, errs, or has said that it will not go on.
+/// Answers requests until the client closes, sends an invalid request, or asks for `Connection: close`.
 ///
 /// # Errors
-/// What the connection says, and `TimedOut` when a head takes too long.
+/// Errors of the connection, and `TimedOut` when a request head takes too long.
 pub(super) async fn serve(mut stream: TcpStream, pages: Arc<dyn Pages>) -> io::Result<()> {
     let mut buffer = Vec::with_capacity(1024);
     let mut head = RequestHead::new();
@@ -40,7 +40,7 @@ pub(super) async fn serve(mut stream: TcpStream, pages: Arc<dyn Pages>) -> io::R
                 .await;
             }
         };
-        // A body is not read, so the connection ends after the answer.
+        // A request body is not read, so the connection is closed after the response.
         let has_body = !matches!(head.body, RequestBody::None | RequestBody::Length(0));
         let how = AdminResponseOptions {
             version: head.version,
@@ -63,7 +63,8 @@ pub(super) async fn serve(mut stream: TcpStream, pages: Arc<dyn Pages>) -> io::R
     }
 }
 
-/// Reads until `buffer` begins with a whole head; the length of that, or why it cannot be one. Nothing at the end.
+/// Reads until `buffer` begins with a complete head; returns its length or why it is invalid. `None` at the end of the
+/// stream.
 async fn read_head(
     stream: &mut TcpStream,
     buffer: &mut Vec<u8>,
@@ -116,7 +117,7 @@ fn refusal(status: u16, reason: &str) -> Page {
     Page { status, content_type: "text/plain; charset=utf-8", body: format!("{reason}\n") }
 }
 
-/// Scrapers and people send little.
+/// Requests of metric scrapers and people are small.
 const HEAD_LIMITS: HeadLimits =
     HeadLimits { head_bytes_max: 16 * 1024, fields_max: 64, target_bytes_max: 8192 };
 const HEAD_TIME_MAX: Duration = Duration::from_secs(10);

@@ -1,4 +1,4 @@
-//! The admin listener: a small HTTP/1 server on a thread of its own, apart from the traffic and its overloads.
+//! Admin listener: a small HTTP/1 server on its own thread, independent of the traffic and its overload.
 
 mod connection;
 mod reserve;

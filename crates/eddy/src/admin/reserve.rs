@@ -1,29 +1,29 @@
-//! A descriptor kept for the moment when the process has no more.
+//! Spare file descriptor for the moment when the process runs out of them.
 
 use std::fs::File;
 use std::io;
 
-/// Holds one descriptor open so that it can be given up for another.
+/// Holds one descriptor open, to be released when another one is needed.
 #[derive(Debug)]
 pub(super) struct Reserve {
     spare: Option<File>,
 }
 
 impl Reserve {
-    /// Takes a descriptor while there are some.
+    /// Opens the spare descriptor.
     ///
     /// # Errors
-    /// When there is none left, or no `/dev/null`.
+    /// When no descriptor is left, or `/dev/null` is missing.
     pub(super) fn new() -> io::Result<Self> {
         Ok(Self { spare: Some(File::open("/dev/null")?) })
     }
 
-    /// Gives the descriptor up; false when it is given up already.
+    /// Closes the spare descriptor; false when it is closed already.
     pub(super) fn release(&mut self) -> bool {
         self.spare.take().is_some()
     }
 
-    /// Takes one again, if there is one.
+    /// Opens the spare descriptor again, if possible.
     pub(super) fn refill(&mut self) {
         if self.spare.is_none() {
             self.spare = File::open("/dev/null").ok();

@@ -1,4 +1,4 @@
-//! Accepts admin connections, some at a time, whatever else the process runs out of.
+//! Accepts a limited number of admin connections, even when the process runs out of descriptors.
 
 use std::net::TcpListener as StdListener;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -13,38 +13,38 @@ use tokio::task::LocalSet;
 use super::connection::serve;
 use super::reserve::Reserve;
 
-/// What the admin listener shows.
+/// Pages of the admin listener.
 pub(crate) trait Pages: Send + Sync {
-    /// The page at `path`, or nothing when there is none; `query` is what stands behind `?`. Called on the admin thread,
-    /// so it may take its time.
+    /// Returns the page at `path`, or `None` when it does not exist; `query` is the part after `?`. Called on the admin
+    /// thread, so it may be slow.
     fn page(&self, path: &[u8], query: &[u8]) -> Option<Page>;
 }
 
-/// One answer of the admin listener.
+/// Response of the admin listener.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Page {
     /// Status code.
     pub(crate) status: u16,
-    /// `Content-Type`.
+    /// `Content-Type` header.
     pub(crate) content_type: &'static str,
-    /// The body.
+    /// Response body.
     pub(crate) body: String,
 }
 
-/// A running admin listener; it stops accepting when dropped.
+/// Running admin listener; it stops accepting when dropped.
 #[derive(Debug)]
 pub(crate) struct AdminServer {
-    /// Lent to a process that takes this one's place.
+    /// Handed over to a process that replaces this one.
     socket: OwnedFd,
     // Dropping the sender is the message.
     _stop: oneshot::Sender<()>,
 }
 
 impl AdminServer {
-    /// Serves `pages` on a listening socket, on a thread of its own.
+    /// Serves `pages` on a listening socket, on a new thread.
     ///
     /// # Errors
-    /// What the kernel says of threads and descriptors.
+    /// Errors of creating threads and descriptors.
     pub(crate) fn start(socket: OwnedFd, pages: Arc<dyn Pages>) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
         let listener = StdListener::from(eddy_io::duplicate(&socket)?);
@@ -62,7 +62,7 @@ impl AdminServer {
         Ok(Self { socket, _stop: stop })
     }
 
-    /// The socket that it listens at.
+    /// Returns the listening socket.
     pub(crate) fn socket(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
@@ -76,7 +76,7 @@ async fn accept_all(
 ) {
     let slots = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     loop {
-        // Invariant: nobody closes the semaphore.
+        // Invariant: the semaphore is never closed.
         let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { return };
         let accepted = tokio::select! {
             biased;
@@ -92,7 +92,7 @@ async fn accept_all(
                 });
                 reserve.refill();
             }
-            // With no descriptor left the reserve gives one, and connections are served one at a time.
+            // When no descriptor is left, the reserve provides one, and connections are served one at a time.
             Err(_) if reserve.release() => {
                 if let Ok(Ok((stream, _))) = tokio::time::timeout(RESERVE_WAIT, listener.accept()).await {
                     serve_within(RESERVE_TIME_MAX, stream, Arc::clone(&pages)).await;
@@ -106,27 +106,27 @@ async fn accept_all(
         }
     }
     drop(listener);
-    // Answers that are being given are finished.
+    // Responses in progress are finished.
     let all = u32::try_from(CONNECTIONS_MAX).unwrap_or(u32::MAX);
     let _ = tokio::time::timeout(LAST_ANSWERS_TIME_MAX, slots.acquire_many(all)).await;
 }
 
 async fn serve_within(time_max: Duration, stream: TcpStream, pages: Arc<dyn Pages>) {
-    // What a client does to its own connection concerns nobody else.
+    // Errors of one client's connection do not matter to others.
     let _ = tokio::time::timeout(time_max, serve(stream, pages)).await;
 }
 
-/// Most connections at once; more wait in the queue of the socket.
+/// Maximum concurrent connections; more wait in the backlog of the socket.
 pub(super) const CONNECTIONS_MAX: usize = 64;
 
-/// Longest a connection lives, however many requests it carries.
+/// Maximum lifetime of a connection, regardless of its number of requests.
 const CONNECTION_TIME_MAX: Duration = Duration::from_secs(60);
 
-/// Longest a connection lives that uses the reserve, while others wait for it.
+/// Maximum lifetime of a connection that uses the reserve, while others wait for it.
 const RESERVE_TIME_MAX: Duration = Duration::from_secs(1);
 
-/// How long answers may still be given after the listener was stopped.
+/// Time for responses in progress after the listener has stopped.
 const LAST_ANSWERS_TIME_MAX: Duration = Duration::from_secs(5);
 
-/// How long to wait when not even the reserve helped.
+/// Pause when not even the reserve helped.
 const RESERVE_WAIT: Duration = Duration::from_millis(50);

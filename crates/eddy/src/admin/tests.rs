@@ -23,7 +23,7 @@ fn start() -> (AdminServer, SocketAddr) {
     (AdminServer::start(listener.into(), Arc::new(EchoPages)).unwrap(), address)
 }
 
-/// Sends `request` and returns all that comes until the end.
+/// Sends `request` and returns all bytes up to the end of the connection.
 fn exchange(address: SocketAddr, request: &str) -> String {
     let mut client = Client::connect(address).unwrap();
     client.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
@@ -70,7 +70,7 @@ fn idle_connections_do_not_keep_others_out() {
 fn a_dropped_server_accepts_no_more() {
     let (server, address) = start();
     drop(server);
-    // The thread closes the socket when it has seen the end; connecting fails from then on.
+    // The thread closes the socket once it sees the dropped sender; connecting fails from then on.
     let deadline = std::time::Instant::now() + Duration::from_secs(5);
     while Client::connect(address).is_ok() {
         assert!(std::time::Instant::now() < deadline, "still listening");

@@ -1,4 +1,4 @@
-//! The folder of what was built and unpacked before.
+//! Cache folder of built libraries and unpacked SDKs.
 
 use std::cmp::Reverse;
 use std::env;
@@ -11,17 +11,17 @@ use std::time::SystemTime;
 
 use super::failure::BundleFailure;
 
-/// A folder of eddy's own; everything in it can be made again.
+/// Folder owned by eddy; its contents can be rebuilt.
 #[derive(Clone, Debug)]
 pub(crate) struct Cache {
     root: PathBuf,
 }
 
 impl Cache {
-    /// The folder that is named, else that of `EDDY_CACHE_DIR`, else `eddy` in the user's cache.
+    /// Returns the given folder, else `EDDY_CACHE_DIR`, else `eddy` in the user's cache.
     ///
     /// # Errors
-    /// When nothing says where the user's cache is.
+    /// When the user's cache folder is unknown.
     pub(crate) fn find(named: Option<&Path>) -> Result<Self, BundleFailure> {
         let variable = |name| env::var_os(name).filter(|value| !value.is_empty());
         let named = named.map(|path| path.as_os_str().to_owned()).or_else(|| variable("EDDY_CACHE_DIR"));
@@ -35,10 +35,11 @@ impl Cache {
         Ok(Self { root })
     }
 
-    /// The folder `name`, which is made if there is none. What lies there is loaded into eddy, so that others must not write to it.
+    /// Returns the folder `name`, which is created if missing. Its files are loaded into eddy, so others must not be
+    /// able to write to it.
     ///
     /// # Errors
-    /// When it cannot be made, or belongs to someone else.
+    /// When the folder cannot be created, belongs to another user, or is writable by others.
     pub(crate) fn folder(&self, name: &str) -> Result<PathBuf, BundleFailure> {
         let path = self.root.join(name);
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&path);
@@ -58,7 +59,7 @@ impl Cache {
         Ok(path)
     }
 
-    /// The folder itself.
+    /// Returns the cache folder.
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }
@@ -70,7 +71,8 @@ fn of_user(cache: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
     folder.is_absolute().then(|| folder.join("eddy"))
 }
 
-/// Removes all entries of a folder but the `count` that were used last. A library goes with the record beside it.
+/// Removes all entries of a folder except the `count` most recently used. A library is removed together with its
+/// manifest.
 pub(super) fn keep_newest(folder: &Path, count: usize) -> io::Result<()> {
     let mut entries: Vec<(SystemTime, PathBuf)> = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -92,16 +94,16 @@ pub(super) fn keep_newest(folder: &Path, count: usize) -> io::Result<()> {
         if kept.len() < count {
             kept.push(stem);
         } else {
-            // Another process may have been faster.
+            // Another process may have removed the entry already.
             let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
         }
     }
     Ok(())
 }
 
-/// Notes that an entry is in use.
+/// Marks an entry as used.
 pub(super) fn touch(path: &Path) {
-    // A cache that cannot be written to still serves.
+    // A cache that is read-only is still usable.
     let _ = fs::File::open(path).and_then(|file| file.set_modified(SystemTime::now()));
 }
 
@@ -121,7 +123,7 @@ mod tests {
         };
         check(Some("/c"), Some("/h"), Some("/c/eddy"));
         check(None, Some("/h"), Some("/h/.cache/eddy"));
-        // The specification has relative paths ignored.
+        // The XDG specification ignores relative paths.
         check(Some("c"), Some("/h"), Some("/h/.cache/eddy"));
         check(Some("c"), Some("h"), None);
         check(None, None, None);

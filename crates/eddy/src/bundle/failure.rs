@@ -1,4 +1,4 @@
-//! Why there is no bundle.
+//! Errors of building a bundle.
 
 use std::io;
 use std::path::Path;
@@ -9,20 +9,20 @@ use thiserror::Error;
 /// Why Go filters could not be linked into a library.
 #[derive(Debug, Error)]
 pub(crate) enum BundleFailure {
-    /// The code of the filters is wrong, or their modules.
+    /// The Go code or the modules of the filters are wrong.
     #[error("the Go code of the filters does not build")]
     Code {
-        /// What the Go command said, each in its place.
+        /// Problems reported by the Go command, with their positions.
         problems: Vec<Problem>,
-        /// The files that are named there.
+        /// Source files that the problems refer to.
         sources: Vec<SourceText>,
     },
-    /// Something else than the code is in the way.
+    /// Another failure.
     #[error("{message}")]
     Other {
-        /// What.
+        /// Description of the failure.
         message: String,
-        /// What to do about it.
+        /// Advice to the user.
         hint: Option<String>,
     },
 }
@@ -32,7 +32,7 @@ impl BundleFailure {
         Self::Other { message: message.into(), hint: hint.map(str::to_owned) }
     }
 
-    /// A file or folder that cannot be worked with.
+    /// Returns the failure of an operation on a file or folder.
     pub(super) fn of_io(what: &str, path: &Path, error: &io::Error) -> Self {
         Self::new(format!("cannot {what} \"{}\": {error}", path.display()), None)
     }

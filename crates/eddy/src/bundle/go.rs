@@ -1,4 +1,4 @@
-//! The Go command: found, run within a time, and what it says when it cannot be used.
+//! Runs the Go command with a timeout and explains why it cannot be used.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -12,26 +12,26 @@ use std::time::{Duration, Instant};
 use super::cache::Cache;
 use super::failure::BundleFailure;
 
-/// The `go` that `PATH` leads to.
+/// The `go` command found in `PATH`.
 #[derive(Clone, Debug)]
 pub(crate) struct Go {
-    /// Where Go keeps its own caches, if it would not know itself.
+    /// Folders for Go's caches, if Go cannot find them itself.
     environment: Vec<(&'static str, PathBuf)>,
     target: GoBuildTarget,
 }
 
-/// What packages are linked for.
+/// Build target of Go packages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum GoBuildTarget {
-    /// A library for eddy's own process.
+    /// Library for eddy's own process.
     #[default]
     Library,
-    /// A module of Wasm.
+    /// Wasm module.
     Wasm,
 }
 
 impl GoBuildTarget {
-    /// The name of a file of this kind.
+    /// Returns the file name of a target with this name.
     pub(super) fn file(self, name: &str) -> String {
         match self {
             Self::Library => format!("{name}.so"),
@@ -39,16 +39,16 @@ impl GoBuildTarget {
         }
     }
 
-    /// What the Go command is told.
+    /// Returns the environment variables for the Go command.
     fn variables(self) -> &'static [(&'static str, &'static str)] {
         match self {
-            // Go leaves cgo out by itself where it finds no C compiler, with a message that does not help.
+            // Without a C compiler, Go disables cgo by itself and prints an unhelpful message.
             Self::Library => &[("CGO_ENABLED", "1")],
             Self::Wasm => &[("CGO_ENABLED", "0"), ("GOOS", "wasip1"), ("GOARCH", "wasm")],
         }
     }
 
-    /// What the linker is told: a module is compiled by each process that has it, so it has no tables for debuggers.
+    /// Returns the linker flags. Each process compiles a Wasm module, so debug tables are omitted from it.
     pub(super) fn flags(self) -> Option<&'static str> {
         match self {
             Self::Library => None,
@@ -57,7 +57,7 @@ impl GoBuildTarget {
     }
 }
 
-/// What a run of the Go command came to.
+/// Result of a run of the Go command.
 #[derive(Debug)]
 pub(super) struct Ran {
     pub(super) is_well: bool,
@@ -65,7 +65,7 @@ pub(super) struct Ran {
     pub(super) errors: String,
 }
 
-/// What a library depends on beside its sources: the toolchain and what it is set to.
+/// Dependencies of a library besides its sources: the toolchain and its settings.
 #[derive(Clone, Debug)]
 pub(super) struct Toolchain {
     /// As in `go1.26.8`.
@@ -78,7 +78,7 @@ impl Go {
     pub(crate) fn new(cache: &Cache) -> Self {
         let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let mut environment = Vec::new();
-        // A service has no home, and Go would refuse to work.
+        // A system service has no `HOME`, and Go would refuse to work.
         if !is_set("HOME") {
             for (name, folder) in [("GOCACHE", "go-build"), ("GOMODCACHE", "go-modules"), ("GOPATH", "go")] {
                 if !is_set(name) {
@@ -89,22 +89,22 @@ impl Go {
         Self { environment, target: GoBuildTarget::default() }
     }
 
-    /// The same for another target.
+    /// Sets the build target.
     pub(crate) fn with_target(self, target: GoBuildTarget) -> Self {
         Self { target, ..self }
     }
 
-    /// The command in `folder`, to be given arguments.
+    /// Returns the command in `folder`, without arguments.
     pub(crate) fn command(&self, folder: &Path) -> Command {
         let mut command = Command::new("go");
         command.current_dir(folder).envs(self.environment.iter().map(|(name, path)| (name, path)));
         command
     }
 
-    /// Runs the command to its end. `notice` is told when that takes long.
+    /// Runs the command to its end. `notice` is called when that takes long.
     ///
     /// # Errors
-    /// When it cannot be started, or takes too long. What it fails at itself is no error here.
+    /// When the command cannot be started or times out. A failed run is not an error here.
     pub(super) fn run(
         &self,
         folder: &Path,
@@ -122,7 +122,7 @@ impl Go {
             .map_err(|error| unstarted(&error))?;
         let ended = wait(&mut process, notice);
         if ended.is_err() {
-            // It may have ended by itself in the meantime.
+            // The process may have ended meanwhile.
             let _ = process.kill();
         }
         let status = process.wait();
@@ -134,18 +134,18 @@ impl Go {
             .map_err(|error| BundleFailure::new(format!("the Go command: {error}"), None))
     }
 
-    /// Runs the command with this process's own output.
+    /// Runs the command with this process's standard output and error.
     ///
     /// # Errors
-    /// When it cannot be started.
+    /// When the command cannot be started.
     pub(crate) fn show(mut command: Command) -> Result<ExitStatus, BundleFailure> {
         command.status().map_err(|error| unstarted(&error))
     }
 
-    /// The toolchain that works in `folder`.
+    /// Returns the toolchain used in `folder`.
     ///
     /// # Errors
-    /// When it is too old.
+    /// When the toolchain is too old or `go env` fails.
     pub(super) fn toolchain(&self, folder: &Path) -> Result<Toolchain, BundleFailure> {
         let arguments: Vec<&OsStr> = ["env", "-json"].into_iter().chain(SETTINGS).map(OsStr::new).collect();
         let ran = self.run(folder, &arguments, &|| ())?;
@@ -159,13 +159,13 @@ impl Go {
         match minor_of(&version) {
             Some(minor) if minor < MINOR_MIN => Err(too_old(&format!("it is {version}"))),
             None if version.is_empty() => Err(too_old("it does not tell its version")),
-            // A development version is as new as can be.
+            // A development version counts as recent.
             Some(_) | None => Ok(Toolchain { version, settings }),
         }
     }
 }
 
-/// Both outputs of a process, once they have ended.
+/// Returns both outputs of a process once they have ended.
 fn wait(process: &mut Child, notice: &dyn Fn()) -> io::Result<(Vec<u8>, Vec<u8>)> {
     let missing = || io::Error::other("it has no output");
     let output = read_all(process.stdout.take().ok_or_else(missing)?);
@@ -189,7 +189,7 @@ fn read_all(stream: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
         let mut stream = stream;
-        // What was read until an error is what there is.
+        // On an error, the bytes read so far are used.
         let _ = stream.by_ref().take(OUTPUT_BYTES_MAX).read_to_end(&mut bytes);
         let _ = io::copy(&mut stream, &mut io::sink());
         let _ = sender.send(bytes);
@@ -209,7 +209,7 @@ fn unstarted(error: &io::Error) -> BundleFailure {
     BundleFailure::new(format!("the command `go` cannot be started: {error}"), None)
 }
 
-/// Why no command of this Go will do.
+/// Returns the failure of a Go command that does not work at all.
 pub(super) fn unusable(errors: &str) -> BundleFailure {
     let line = errors.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it says nothing");
     let is_old = errors.contains("requires go >=") || errors.contains("toolchain not available");
@@ -224,28 +224,28 @@ fn too_old(why: &str) -> BundleFailure {
     )
 }
 
-/// 26 of `go1.26.8`.
+/// Returns 26 for `go1.26.8`.
 fn minor_of(version: &str) -> Option<u32> {
     let rest = version.strip_prefix("go1.")?;
     let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     rest.get(..digits)?.parse().ok()
 }
 
-/// Arguments of any kind.
+/// Converts arguments of different types.
 pub(super) fn arguments<const N: usize>(words: [&dyn AsRef<OsStr>; N]) -> [&OsStr; N] {
     words.map(AsRef::as_ref)
 }
 
-/// `--name=value`, whatever the value holds.
+/// Returns `-name=value` for a path.
 pub(super) fn flag(name: &str, value: &Path) -> OsString {
     let mut flag = OsString::from(format!("-{name}="));
     flag.push(value);
     flag
 }
 
-/// Oldest Go that eddy's kit is made for.
+/// Minimum Go version that the SDK supports.
 const MINOR_MIN: u32 = 24;
-/// What changes a library although its sources stay.
+/// Settings that change a library even if its sources stay the same.
 const SETTINGS: [&str; 16] = [
     "GOVERSION",
     "GOOS",
@@ -264,9 +264,9 @@ const SETTINGS: [&str; 16] = [
     "GOFIPS140",
     "GODEBUG",
 ];
-/// After this time a user wants to know what is going on.
+/// Time after which the user sees that a build is running.
 const LONG: Duration = Duration::from_secs(1);
-/// A first build may have to fetch modules and to compile all of the standard library.
+/// Timeout of a run. A first build may have to fetch modules and to compile the whole standard library.
 const RUN_TIME_MAX: Duration = Duration::from_secs(15 * 60);
 const OUTPUT_BYTES_MAX: u64 = 32 << 20;
 

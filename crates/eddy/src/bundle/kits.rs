@@ -1,4 +1,4 @@
-//! The kits for filters, which the program brings along as sources.
+//! Filter SDKs, which the program contains as sources.
 
 use std::fs;
 use std::io;
@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use super::cache::{Cache, keep_newest, touch};
 use super::failure::BundleFailure;
 
-/// The kits, unpacked.
+/// Unpacked SDKs.
 #[derive(Clone, Debug)]
 pub(crate) struct Kits {
     folder: PathBuf,
@@ -16,7 +16,7 @@ pub(crate) struct Kits {
 }
 
 impl Kits {
-    /// Unpacks the kits of this program, unless they lie there.
+    /// Unpacks the SDKs of this program, unless they are unpacked already.
     ///
     /// # Errors
     /// When the cache cannot be written to.
@@ -47,7 +47,7 @@ impl Kits {
             }
             fs::write(path, content)?;
         }
-        // Whatever lies there is incomplete; another process may be about to put the same there.
+        // The existing folder is incomplete; another process may be about to put the same files there.
         let _ = fs::remove_dir_all(&self.folder);
         let renamed = fs::rename(&fresh, &self.folder);
         if renamed.is_err() {
@@ -57,7 +57,7 @@ impl Kits {
         if self.folder.is_dir() { Ok(()) } else { renamed }
     }
 
-    /// Leads the name that projects use to these kits.
+    /// Points the link that projects use to these SDKs.
     fn be_current(&self, parent: &Path) -> io::Result<()> {
         if fs::read_link(&self.current).is_ok_and(|target| target == Path::new(KITS_VERSION)) {
             return Ok(());
@@ -67,12 +67,12 @@ impl Kits {
         fs::rename(&fresh, &self.current)
     }
 
-    /// Where the kit `name` lies for this version of eddy.
+    /// Returns the folder of the SDK `name` for this version of eddy.
     pub(crate) fn folder(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
-    /// Where the kit `name` of the eddy that was used last lies: what projects may name.
+    /// Returns the folder of the SDK `name` of the most recently used eddy, which projects may refer to.
     pub(crate) fn current(&self, name: &str) -> PathBuf {
         self.current.join(name)
     }
@@ -83,7 +83,7 @@ fn inflated() -> io::Result<Vec<u8>> {
         .map_err(|error| io::Error::other(error.to_string()))
 }
 
-/// Paths and contents of the archive that the build script makes.
+/// Parses paths and contents from the archive that the build script creates.
 fn files(archive: &[u8]) -> Option<Vec<(&Path, &[u8])>> {
     let mut rest = archive;
     let mut part = || {
@@ -104,13 +104,13 @@ fn files(archive: &[u8]) -> Option<Vec<(&Path, &[u8])>> {
     rest.is_empty().then_some(files)
 }
 
-/// Version of eddy and of what the kits hold.
+/// Version of eddy and hash of the SDKs.
 pub(crate) const KITS_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "-", env!("EDDY_KITS_HASH"));
 
 static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/kits"));
-/// More than the kits can be.
+/// Limit above the size of the SDKs.
 const KITS_BYTES_MAX: usize = 16 << 20;
-/// Kits of this many versions of eddy are kept.
+/// Number of eddy versions whose SDKs are kept.
 const KITS_MAX: usize = 4;
 
 #[cfg(test)]
@@ -135,7 +135,7 @@ mod tests {
         }
         assert!(!files.iter().any(|(path, _)| path.to_string_lossy().ends_with("_test.go")));
         println!("{} files, {} bytes, packed {}", files.len(), archive.len(), PACKED.len());
-        // Kits grow, but not without someone having a look.
+        // The SDKs may grow, but not unnoticed.
         assert!(PACKED.len() < 256 << 10, "{} bytes", PACKED.len());
     }
 

@@ -1,4 +1,4 @@
-//! Links packages into a library, or finds the one that was linked before.
+//! Links packages into a library, or finds the library linked before.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -15,24 +15,25 @@ use super::record::{BundleManifest, LinkedPackage, place_of};
 use super::sources::{BundleSources, sources_of};
 use super::workspace::Workspace;
 
-/// A library with the filters of some packages.
+/// Library with the filters of some packages.
 #[derive(Clone, Debug)]
 pub(crate) struct Bundle {
-    /// The file, in the cache.
+    /// Library file in the cache.
     pub(crate) library: PathBuf,
-    /// How it was made.
+    /// Manifest of the build.
     pub(crate) record: BundleManifest,
-    /// Whether it was linked just now.
+    /// Whether the library was linked just now.
     pub(crate) is_fresh: bool,
 }
 
-/// The library with the filters of exactly the packages in these folders. `notice` is told when it takes long.
+/// Returns the library with the filters of exactly the packages in these folders. `notice` is called when linking takes
+/// long.
 ///
 /// # Errors
-/// When it cannot be linked.
+/// When the packages cannot be linked.
 ///
 /// # Cost
-/// Runs the Go command: a tenth of a second when nothing has changed, else the time of a compiler.
+/// Runs the Go command: a tenth of a second when nothing has changed, otherwise the time of a compiler.
 pub(crate) fn bundle(
     folders: &BTreeSet<&Path>,
     cache: &Cache,
@@ -44,7 +45,7 @@ pub(crate) fn bundle(
     let go = Go::new(cache).with_target(target);
     let kits = Kits::unpack(cache)?;
     let parent = cache.folder("bundles")?;
-    // In the folder of a kit, whose go.mod asks for the Go that eddy needs.
+    // Run in the folder of the SDK, whose go.mod requires the minimum Go version.
     go.toolchain(&kits.folder("go"))?;
     let workspace = Workspace::write(&folders, &go, &kits, cache)?;
     let toolchain = go.toolchain(&workspace.folder)?;
@@ -53,16 +54,17 @@ pub(crate) fn bundle(
         let library = parent.join(target.file(&sources.key));
         if let Some(record) = BundleManifest::beside(&library).filter(|record| record.check(&library).is_ok())
         {
-            // Not the library: a file that was modified is another one to those who have opened it.
+            // The manifest is touched, not the library: a changed modification time means a changed library to
+            // processes that have it open.
             touch(&place_of(&library));
             return Ok(Bundle { library, record, is_fresh: false });
         }
         let linked = link(&workspace, &go, target, notice)?;
-        // Whoever saved a file meanwhile means the new one.
+        // A source file saved during the build must be part of the library.
         if sources_of(&workspace, &go, &toolchain, &kits, notice)?.key == sources.key {
             let record = keep(&linked, &library, &sources, &workspace, &toolchain)
                 .map_err(|error| BundleFailure::of_io("write", &library, &error))?;
-            // Libraries that cannot be removed are in nobody's way.
+            // Old libraries that cannot be removed do no harm.
             let _ = keep_newest(&parent, BUNDLES_MAX);
             return Ok(Bundle { library, record, is_fresh: true });
         }
@@ -85,7 +87,7 @@ fn canonical(folder: &Path) -> Result<PathBuf, BundleFailure> {
     if has_code { Ok(path) } else { Err(failed("has no Go files")) }
 }
 
-/// Runs the compiler; the library lies in the workspace then.
+/// Runs the compiler and returns the library in the workspace.
 fn link(
     workspace: &Workspace,
     go: &Go,
@@ -105,7 +107,7 @@ fn link(
     if ran.is_well { Ok(linked) } else { Err(failure_of(&ran.errors, &workspace.folder)) }
 }
 
-/// Puts a library where it is found again; the record comes last, because it says that the library is whole.
+/// Moves a library into the cache. The manifest is written last, because it marks the library as complete.
 fn keep(
     linked: &Path,
     library: &Path,
@@ -127,7 +129,7 @@ fn keep(
 }
 
 impl Bundle {
-    /// Puts a copy of the library at `path`, at once: nobody sees a part of it.
+    /// Copies the library to `path` atomically.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -135,10 +137,10 @@ impl Bundle {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let fresh = path.with_file_name(format!(".{name}.{}", std::process::id()));
         let written = fs::copy(&self.library, &fresh).and_then(|_| {
-            // Nobody takes a library with the record of another.
+            // A library must never be combined with the manifest of another one.
             BundleManifest::remove_beside(path)?;
             fs::rename(&fresh, path)?;
-            // Where the packages lie is of no use elsewhere.
+            // The package folders are of no use on other machines.
             BundleManifest { linked: Vec::new(), ..self.record.clone() }.write(path)
         });
         written.map_err(|error| {
@@ -148,7 +150,7 @@ impl Bundle {
     }
 }
 
-/// How often sources may change while they are compiled.
+/// Maximum builds when the sources change during compilation.
 const TRIES_MAX: usize = 3;
-/// Libraries that are kept.
+/// Number of libraries kept in the cache.
 const BUNDLES_MAX: usize = 16;

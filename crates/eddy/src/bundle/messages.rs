@@ -1,4 +1,4 @@
-//! What the Go command and the compilers say, as problems in the files of the user.
+//! Converts messages of the Go command and of compilers to problems in the user's files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::failure::BundleFailure;
 use super::workspace::OVERLAY;
 
-/// Reads messages that were written with paths relative to `folder`, which is also where generated files lie.
+/// Parses messages with paths relative to `folder`, which also contains the generated files.
 pub(super) fn failure_of(text: &str, folder: &Path) -> BundleFailure {
     let copies = copies_in(folder);
     let mut found =
@@ -21,15 +21,15 @@ pub(super) fn failure_of(text: &str, folder: &Path) -> BundleFailure {
 
 struct GoDiagnostics<'a> {
     folder: &'a Path,
-    /// Files that were compiled in the place of others, which they have all lines of.
+    /// Copies that were compiled instead of the original files; both have the same lines.
     copies: BTreeMap<PathBuf, PathBuf>,
     problems: Vec<Problem>,
     sources: BTreeMap<PathBuf, SourceText>,
-    /// Lines without a place.
+    /// Messages without a position.
     rest: Vec<&'a str>,
 }
 
-/// `PATH:LINE:COLUMN: MESSAGE`; compilers leave the column out at times.
+/// `PATH:LINE:COLUMN: MESSAGE`; compilers sometimes omit the column.
 struct Placed<'a> {
     path: &'a str,
     line: u32,
@@ -44,7 +44,7 @@ impl<'a> GoDiagnostics<'a> {
             last.message = format!("{}; {}", last.message, line.trim());
             return;
         }
-        // The package that the next lines are of; that the rest was left out.
+        // Headings with the package of the next lines, and notes that further messages were omitted.
         if line.trim().is_empty() || line.starts_with("# ") || line.ends_with("too many errors") {
             return;
         }
@@ -60,7 +60,7 @@ impl<'a> GoDiagnostics<'a> {
         let hint = hint_of(placed.message);
         let is_generated = path.parent() == Some(self.folder);
         if is_generated {
-            // Nobody can mend a file that they have not written.
+            // Users cannot fix generated files.
             self.rest.push(placed.message);
             return;
         }
@@ -72,7 +72,7 @@ impl<'a> GoDiagnostics<'a> {
             SourceText::new(&shown(path), &text)
         });
         let written = source.text.lines().nth(placed.line.saturating_sub(1) as usize).unwrap_or_default();
-        // Compilers count bytes.
+        // Compilers count columns in bytes.
         let before = written.get(..placed.column.saturating_sub(1) as usize);
         let column = before.and_then(|before| u32::try_from(before.chars().count() + 1).ok());
         let problem = Problem {
@@ -85,7 +85,7 @@ impl<'a> GoDiagnostics<'a> {
             hint,
             count: 1,
         };
-        // A message may come from the package and from its test.
+        // The same message may come from the package and from its test.
         if !self.problems.contains(&problem) {
             self.problems.push(problem);
         }
@@ -121,7 +121,7 @@ impl<'a> Placed<'a> {
     }
 }
 
-/// The originals of copies by the overlay of a workspace, if it has one.
+/// Returns the originals of copied files from the overlay of a workspace, if it has one.
 fn copies_in(folder: &Path) -> BTreeMap<PathBuf, PathBuf> {
     #[derive(Default, Deserialize)]
     #[serde(rename_all = "PascalCase")]
@@ -133,7 +133,7 @@ fn copies_in(folder: &Path) -> BTreeMap<PathBuf, PathBuf> {
     overlay.replace.into_iter().map(|(original, copy)| (copy, original)).collect()
 }
 
-/// What to do about messages whose own advice does not fit, or that have none.
+/// Returns advice for messages that have none, or whose own advice does not fit.
 fn hint_of(message: &str) -> Option<String> {
     let hint = if message.contains("C compiler") && message.contains("not found") {
         "libraries in Go need a C compiler: install gcc, or name another by the variable CC"
@@ -152,7 +152,7 @@ fn hint_of(message: &str) -> Option<String> {
     Some(hint.to_owned())
 }
 
-/// Without `..`, where no link has been followed anyway.
+/// Removes `..` components; the paths contain no symbolic links that were followed.
 fn normal(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for component in path.components() {
@@ -165,7 +165,7 @@ fn normal(path: &Path) -> PathBuf {
     out
 }
 
-/// As short as from the current folder.
+/// Returns the path relative to the current folder, if it is below it.
 pub(super) fn shown(path: &Path) -> String {
     let here = std::env::current_dir().ok();
     let short = here.as_deref().and_then(|here| path.strip_prefix(here).ok());

@@ -1,4 +1,4 @@
-//! Go filters: their packages linked into one library, because a process has room for one Go runtime.
+//! Go filters: links their packages into one library, because a process has room for one Go runtime.
 
 mod cache;
 mod failure;

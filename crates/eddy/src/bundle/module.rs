@@ -1,4 +1,4 @@
-//! Go modules as their files describe them.
+//! Go modules, parsed from go.mod and go.work.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -10,28 +10,28 @@ use super::failure::BundleFailure;
 use super::go::{Go, arguments};
 use super::messages::failure_of;
 
-/// A module on this machine.
+/// Go module on this machine.
 #[derive(Clone, Debug)]
 pub(crate) struct GoModule {
-    /// Where its go.mod lies.
+    /// Folder of its go.mod.
     pub(crate) folder: PathBuf,
-    /// What it calls itself.
+    /// Module path.
     pub(crate) path: String,
-    /// The Go that it asks for, as in `1.24`.
+    /// Required Go version, as in `1.24`.
     pub(crate) go: String,
     /// Modules that it requires.
     pub(crate) requires: Vec<String>,
-    /// Modules that others take the place of, here or in the workspace that the module is part of.
+    /// Replacements of modules, from this go.mod or from the workspace that the module belongs to.
     pub(super) replaces: BTreeMap<Replaced, String>,
-    /// What is replaced in its go.mod itself.
+    /// Modules replaced in this go.mod itself.
     own: BTreeSet<Replaced>,
-    /// Files with the sums of modules.
+    /// Files with module checksums (go.sum, go.work.sum).
     pub(super) sums: Vec<PathBuf>,
     /// Other modules of its workspace, which need no version.
     pub(super) neighbours: BTreeMap<String, PathBuf>,
 }
 
-/// What is replaced: a module, or one version of it.
+/// Replaced module, or one version of it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Replaced {
     pub(super) path: String,
@@ -82,10 +82,10 @@ struct GoModuleVersion {
 }
 
 impl GoModule {
-    /// Reads the module whose go.mod lies in `folder`, and the workspace that it is part of.
+    /// Reads the module whose go.mod is in `folder`, and the workspace that it belongs to.
     ///
     /// # Errors
-    /// When a file is broken.
+    /// When a file is invalid.
     pub(crate) fn read(go: &Go, folder: &Path) -> Result<Self, BundleFailure> {
         let (mut module, replaces) = Self::read_alone(go, folder)?;
         if let Some(work) = above(folder, "go.work").filter(|_| !is_work_off()) {
@@ -131,7 +131,7 @@ impl GoModule {
             .into_iter()
             .filter_map(|used| folder.join(used.disk_path).canonicalize().ok())
             .collect();
-        // Go itself would refuse to work in a module that the workspace does not name.
+        // A workspace without this module does not apply; Go itself would refuse to build the module.
         if !used.contains(&self.folder) {
             return Ok(());
         }
@@ -150,17 +150,17 @@ impl GoModule {
 }
 
 impl GoModule {
-    /// Whether the module, or its workspace, says what takes the place of another.
+    /// Whether the module or its workspace replaces the module `path`.
     pub(crate) fn has_replaced(&self, path: &str) -> bool {
         self.neighbours.contains_key(path) || self.replaces.keys().any(|old| old.path == path)
     }
 
-    /// The Go that the module and the kits ask for.
+    /// Returns the Go version that both the module and the SDK require.
     pub(crate) fn go_at_least(&self) -> &str {
         if version_numbers(&self.go) > version_numbers(GO_MIN) { &self.go } else { GO_MIN }
     }
 
-    /// The lines that its go.mod lacks so that it does without its workspace.
+    /// Returns the go.mod lines needed to use the module without its workspace.
     pub(crate) fn lines_of_work(&self) -> String {
         let replaced = self.replaces.iter().filter(|(old, _)| !self.own.contains(old));
         let replaced =
@@ -172,12 +172,12 @@ impl GoModule {
     }
 }
 
-/// 1, 24, 1 of `1.24.1`.
+/// Returns 1, 24, 1 for `1.24.1`.
 pub(super) fn version_numbers(version: &str) -> Vec<u32> {
     version.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect()
 }
 
-/// The folder of the go.mod that a package belongs to.
+/// Returns the folder of the go.mod that a package belongs to.
 pub(crate) fn module_root(package: &Path) -> Option<PathBuf> {
     above(package, "go.mod")
 }
@@ -190,7 +190,7 @@ fn is_work_off() -> bool {
     std::env::var_os("GOWORK").is_some_and(|value| value == "off")
 }
 
-/// Has Go read a file of its own kind, from a folder whose toolchain nothing chooses.
+/// Parses a Go file by the Go command, run in a folder where nothing selects a toolchain.
 fn edit<T: for<'a> Deserialize<'a>>(go: &Go, arguments: &[&OsStr], file: &Path) -> Result<T, BundleFailure> {
     let ran = go.run(Path::new("/"), arguments, &|| ())?;
     if !ran.is_well {
@@ -201,11 +201,11 @@ fn edit<T: for<'a> Deserialize<'a>>(go: &Go, arguments: &[&OsStr], file: &Path) 
     })
 }
 
-/// Replacements with folders as absolute paths.
+/// Returns the replacements, with folders as absolute paths.
 fn replaced(replaces: Option<Vec<Replace>>, folder: &Path) -> BTreeMap<Replaced, String> {
     let texts = replaces.unwrap_or_default().into_iter().map(|Replace { old, new }| {
         let text = if new.version.is_empty() {
-            // Of two filters that name one folder, each from where it lies, neither is wrong.
+            // Two filters may refer to one folder by different relative paths.
             let path = folder.join(&new.path);
             quoted(&path.canonicalize().unwrap_or(path))
         } else {
@@ -216,12 +216,12 @@ fn replaced(replaces: Option<Vec<Replace>>, folder: &Path) -> BTreeMap<Replaced,
     texts.collect()
 }
 
-/// A path as a go.mod can have it.
+/// Quotes a path for go.mod.
 pub(crate) fn quoted(path: &Path) -> String {
     serde_json::Value::from(path.display().to_string()).to_string()
 }
 
-/// What the kits ask for.
+/// Go version that the SDKs require.
 pub(super) const GO_MIN: &str = "1.24";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What is noted beside a bundle about how it was made.
+//! Build manifest next to a bundle.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -10,34 +10,34 @@ use serde::{Deserialize, Serialize};
 
 use super::kits::KITS_VERSION;
 
-/// The record of a bundle, a JSON file beside it.
+/// Build manifest of a bundle, a JSON file next to the library.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BundleManifest {
-    /// Version of the contract between eddy and its libraries.
+    /// Version of the filter ABI.
     pub(crate) abi: u32,
-    /// Names everything that the library was made of.
+    /// Hash of everything that the library was built from.
     pub(crate) key: String,
-    /// The Go toolchain, as in `go1.26.8`.
+    /// Go toolchain, as in `go1.26.8`.
     pub(crate) go: String,
-    /// Version of eddy and its kits.
+    /// Version of eddy and its SDKs.
     pub(crate) kits: String,
     /// Import paths of the packages with filters.
     pub(crate) packages: Vec<String>,
-    /// Where these packages lie on this machine, and what each brings along; empty in a copy for other machines.
+    /// Folders of these packages on this machine, and their dependencies; empty in a copy for other machines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) linked: Vec<LinkedPackage>,
-    /// Size of the library, which tells whether it is complete.
+    /// Size of the library in bytes, which shows whether it is complete.
     pub(crate) library_bytes: u64,
 }
 
-/// A package with filters that a library was linked from.
+/// Package with filters that a library was linked from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LinkedPackage {
-    /// Its folder, without links.
+    /// Folder, without symbolic links.
     pub(crate) folder: PathBuf,
-    /// Its import path.
+    /// Import path.
     pub(crate) path: String,
-    /// Import paths of the packages that it brings along, its own included, without those of Go and the kits.
+    /// Import paths of this package and of its dependencies, without those of Go and the SDKs.
     pub(crate) links: BTreeSet<String>,
 }
 
@@ -53,12 +53,12 @@ impl BundleManifest {
         Self { abi: ABI, key, go, kits, packages, linked, library_bytes }
     }
 
-    /// The record beside a library, if it has one that can be read.
+    /// Reads the manifest next to a library, if it exists and can be parsed.
     pub(crate) fn beside(library: &Path) -> Option<Self> {
         serde_json::from_slice(&fs::read(place_of(library)).ok()?).ok()
     }
 
-    /// Writes the record beside a library.
+    /// Writes the manifest next to a library.
     pub(crate) fn write(&self, library: &Path) -> io::Result<()> {
         let mut text = serde_json::to_string_pretty(self)?;
         text.push('\n');
@@ -68,7 +68,7 @@ impl BundleManifest {
         fs::rename(fresh, place)
     }
 
-    /// Removes the record beside a library that is about to be replaced.
+    /// Removes the manifest next to a library that is about to be replaced.
     pub(super) fn remove_beside(library: &Path) -> io::Result<()> {
         match fs::remove_file(place_of(library)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -76,10 +76,10 @@ impl BundleManifest {
         }
     }
 
-    /// Whether a library is what the record beside it says, and this eddy can have it in its process.
+    /// Checks that a library matches its manifest, and that this eddy can load it.
     ///
     /// # Errors
-    /// What does not fit, for people.
+    /// Mismatch, as a message for people.
     pub(crate) fn check(&self, library: &Path) -> Result<(), String> {
         if self.abi != ABI {
             return Err(format!(
@@ -99,7 +99,7 @@ impl BundleManifest {
     }
 }
 
-/// `NAME.so.json` of `NAME.so`.
+/// Returns `NAME.so.json` for `NAME.so`.
 pub(super) fn place_of(library: &Path) -> PathBuf {
     let mut place = OsString::from(library);
     place.push(".json");

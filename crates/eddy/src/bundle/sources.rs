@@ -1,4 +1,4 @@
-//! What a bundle is made of, and the key that follows from it.
+//! Sources of a bundle, and the key computed from them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -14,7 +14,7 @@ use super::kits::{KITS_VERSION, Kits};
 use super::messages::failure_of;
 use super::workspace::Workspace;
 
-/// A package that is compiled, as `go list` tells it.
+/// Compiled package, as reported by `go list`.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 struct GoPackage {
@@ -45,16 +45,16 @@ struct ModuleOf {
     replace: Option<Box<Self>>,
 }
 
-/// What a library is made of.
+/// Sources of a library.
 pub(super) struct BundleSources {
-    /// Names the library: it is another as soon as the library would be.
+    /// Key of the library: differs whenever the library would.
     pub(super) key: String,
-    /// By import path, what each package imports that is no part of Go.
+    /// Imports of each package that is not part of Go, by import path.
     imports: BTreeMap<String, Vec<String>>,
 }
 
 impl BundleSources {
-    /// The import paths of a package and of all that it imports, directly or by way of others.
+    /// Returns the import paths of a package and of all its direct and indirect imports.
     pub(super) fn linked_by(&self, package: &str) -> BTreeSet<String> {
         let mut linked = BTreeSet::from([package.to_owned()]);
         let mut open = vec![package];
@@ -69,13 +69,13 @@ impl BundleSources {
     }
 }
 
-/// Reads what a library is made of.
+/// Determines the sources of a library.
 ///
 /// # Errors
 /// When packages cannot be found or read.
 ///
 /// # Cost
-/// Runs the Go command and reads every file of a package that is compiled and is no part of Go or of a module of some version.
+/// Runs the Go command and reads every file of the compiled packages, except those of Go and of modules with a version.
 pub(super) fn sources_of(
     workspace: &Workspace,
     go: &Go,
@@ -106,20 +106,20 @@ pub(super) fn sources_of(
         let package = package.map_err(|error| {
             BundleFailure::new(format!("`go list` says what cannot be read: {error}"), None)
         })?;
-        // The toolchain and the kits have their versions.
+        // The toolchain and the SDKs are covered by their versions.
         if !package.standard && !package.dir.starts_with(&kits) {
             hash.add_package(&package)
                 .map_err(|(file, error)| BundleFailure::of_io("read", &file, &error))?;
             imports.insert(package.import_path, package.imports);
         }
     }
-    // What is a part of Go or a kit registers no filter.
+    // Packages of Go and of the SDKs register no filter.
     let known: BTreeSet<String> = imports.keys().cloned().collect();
     imports.values_mut().for_each(|all: &mut Vec<String>| all.retain(|import| known.contains(import)));
     Ok(BundleSources { key: hash.finish(), imports })
 }
 
-/// A hash of these parts.
+/// Returns a hash of these parts.
 pub(crate) fn hashed<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
     let mut hash = Hash(Sha256::new());
     parts.for_each(|part| hash.add(part));
@@ -129,7 +129,7 @@ pub(crate) fn hashed<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
 struct Hash(Sha256);
 
 impl Hash {
-    /// Each part behind its length, so that no two lists of parts look alike.
+    /// Adds a part prefixed by its length, so that different lists of parts have different hashes.
     fn add(&mut self, part: impl AsRef<[u8]>) {
         let part = part.as_ref();
         self.0.update((part.len() as u64).to_le_bytes());
@@ -142,12 +142,12 @@ impl Hash {
         if let Some(module) =
             module.filter(|module| !module.version.is_empty() && !Path::new(&module.path).is_absolute())
         {
-            // Checked against go.sum, so that it is the same everywhere.
+            // The contents are verified by go.sum, so the version identifies them.
             self.add(&module.path);
             self.add(&module.version);
             return Ok(());
         }
-        // Panics name the folder.
+        // The folder becomes part of the library, because panic messages contain it.
         self.add(package.dir.as_os_str().as_encoded_bytes());
         for file in package.files() {
             let path = package.dir.join(file);

@@ -1,4 +1,4 @@
-//! The main module that is generated to link packages into one library.
+//! Generated main module that links packages into one library.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -15,7 +15,7 @@ use super::messages::failure_of;
 use super::module::{GO_MIN, GoModule, Replaced, module_root, quoted, version_numbers};
 use super::sources::hashed;
 
-/// A folder with a generated main module; locked as long as this lives.
+/// Folder with a generated main module; locked until dropped.
 #[derive(Debug)]
 pub(super) struct Workspace {
     pub(super) folder: PathBuf,
@@ -23,7 +23,7 @@ pub(super) struct Workspace {
     pub(super) imports: BTreeSet<String>,
     /// Folders and import paths of the packages.
     pub(super) packages: Vec<(PathBuf, String)>,
-    /// Whether packages are compiled from copies that have another package clause.
+    /// Whether packages are compiled from copies with a different package clause.
     pub(super) has_overlay: bool,
     _lock: File,
 }
@@ -32,7 +32,7 @@ impl Workspace {
     /// Writes the module for the packages in `folders`.
     ///
     /// # Errors
-    /// When a folder is in no module, or two modules do not go together.
+    /// When a folder belongs to no module, or when two modules are incompatible.
     pub(super) fn write(
         folders: &BTreeSet<PathBuf>,
         go: &Go,
@@ -73,14 +73,14 @@ impl Workspace {
         self.folder.join(OVERLAY)
     }
 
-    /// Programs, which is what filters for Envoy are, become packages that can be imported.
+    /// Converts programs, which filters for Envoy are, to packages that can be imported.
     fn write_overlay(&self, programs: &[&PathBuf], go: &Go, kits: &Kits) -> Result<(), BundleFailure> {
         let out = self.folder.join("overlay");
         let out_flag = flag("out", &out);
         let mut words = arguments([&"run", &"-mod=mod", &"./cmd/importable", &out_flag]).to_vec();
         words.extend(programs.iter().map(|program| program.as_os_str()));
         let folder = kits.folder("go-envoy");
-        // This program runs here, whatever the packages are linked for.
+        // This program runs here, so it is built for this machine regardless of the target.
         let ran = go.clone().with_target(GoBuildTarget::Library).run(&folder, &words, &|| ())?;
         if ran.is_well { Ok(()) } else { Err(failure_of(&ran.errors, &folder)) }
     }
@@ -96,7 +96,7 @@ fn root_of(folder: &Path) -> Result<PathBuf, BundleFailure> {
     })
 }
 
-/// Makes the folder and everything in it, and waits for whoever works there.
+/// Creates the folder and its contents, after waiting for other processes that use it.
 fn fill(
     parent: &Path,
     folder: &Path,
@@ -126,8 +126,8 @@ fn fill(
     Ok(lock)
 }
 
-/// The go.mod: what the modules of the packages say of replacements counts only in the main module, so that it is said
-/// again here.
+/// Returns the go.mod. Go applies the replacements of the main module only, so those of the filters' modules are
+/// repeated here.
 fn manifest(modules: &[GoModule], kits: &Kits) -> Result<String, BundleFailure> {
     let mut replaces: BTreeMap<Replaced, String> = BTreeMap::new();
     for module in modules {
@@ -172,7 +172,7 @@ fn manifest(modules: &[GoModule], kits: &Kits) -> Result<String, BundleFailure> 
     Ok(out)
 }
 
-/// Sums that are known already need not be asked for.
+/// Returns the known checksums, so that Go need not fetch them.
 pub(crate) fn sums(modules: &[GoModule], kits: &Kits) -> String {
     let own = kits.folder("go-envoy").join("go.sum");
     let files = modules.iter().flat_map(|module| &module.sums).chain([&own]);
@@ -181,7 +181,7 @@ pub(crate) fn sums(modules: &[GoModule], kits: &Kits) -> String {
     lines.into_iter().flat_map(|line| [line, "\n"]).collect()
 }
 
-/// Whether a package may be a program. That is only a guess: what is none is left as it is.
+/// Whether a package may be a program. This is only a guess: packages that are no programs are left unchanged.
 fn is_program(folder: &Path) -> bool {
     let Ok(entries) = fs::read_dir(folder) else { return false };
     entries.flatten().map(|entry| entry.path()).filter(|path| path.extension() == Some(OsStr::new("go"))).any(
@@ -192,12 +192,12 @@ fn is_program(folder: &Path) -> bool {
     )
 }
 
-/// The kit for Go.
+/// Module path of the Go SDK.
 pub(crate) const KIT: &str = "github.com/eddy-gateway/eddy/sdk/go";
-/// What the kit for filters written for Envoy takes the place of.
+/// Module replaced by the SDK for filters written for Envoy.
 pub(crate) const ENVOY: &str = "github.com/envoyproxy/envoy";
 const OWN: [&str; 2] = [KIT, ENVOY];
-/// Where the Go command reads what is compiled in the place of what.
+/// Overlay file, which maps original files to the copies that Go compiles instead.
 pub(super) const OVERLAY: &str = "overlay/overlay.json";
 const KIT_BUNDLE: &str = "github.com/eddy-gateway/eddy/sdk/go/bundle";
 const ONE_RUNTIME: &str =

@@ -1,4 +1,4 @@
-//! The thread that reads configurations and puts them in force: the first one, and those that follow.
+//! The thread that reads configurations and puts them in force: the first one and each reload.
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
@@ -36,65 +36,65 @@ use crate::log::Log;
 use crate::notify::Notifier;
 use crate::tls::{KeptTls, make_tls};
 
-/// What the engine works with.
+/// State of the engine before the gateway serves.
 pub(super) struct ConfigEngine {
-    /// The configuration files.
+    /// Configuration files.
     pub(super) source: FileSource,
-    /// The last good configuration of the process before, for use when the files are broken.
+    /// Last good configuration of the previous process, used when the files are invalid.
     pub(super) last_good: Option<Vec<u8>>,
-    /// Counts the processes of one parent.
+    /// Number of this process among those that its parent has started.
     pub(super) generation: u64,
-    /// Where workers leave their heartbeats.
+    /// Shared page for the heartbeats of workers.
     pub(super) page: Arc<SharedPage>,
-    /// Where sockets come from.
+    /// Source of listening sockets.
     pub(super) sockets: Box<dyn SocketSource>,
-    /// The parent, if there is one.
+    /// Channel to the parent process, if there is one.
     pub(super) parent: Option<Arc<Channel>>,
-    /// The way to the service manager, for a process without a parent.
+    /// Connection to the service manager, for a process without a parent.
     pub(super) notifier: Notifier,
-    /// The log and what the command line says of it.
+    /// Log of this process.
     pub(super) log: Log,
-    /// What the command line says of the log.
+    /// Log settings of the command line.
     pub(super) log_choice: LogChoice,
-    /// Where filters go that no plan has any more.
+    /// Queue of filter objects that no plan uses any more.
     pub(super) reclaim_queue: ReclaimQueue,
-    /// Filters that must not be entered.
+    /// Quarantined filters, which must not be called.
     pub(super) quarantined: Vec<Quarantined>,
-    /// What of TLS outlives a reload.
+    /// TLS state that is kept across reloads.
     pub(super) kept_tls: KeptTls,
-    /// Orders certificates.
+    /// ACME agent, which orders certificates.
     pub(super) acme: Arc<Agent>,
 }
 
-/// An engine whose gateway serves.
+/// Engine whose gateway serves.
 pub(super) struct RunningConfigEngine {
     engine: ConfigEngine,
     gateway: Arc<Gateway>,
     status: Arc<Status>,
     admin: Option<AdminServer>,
-    /// Workers that were started; a reload does not change them.
+    /// Number of workers started; a reload does not change it.
     workers: usize,
     last_tried: Tried,
     host: Arc<FilterHost>,
     maker: FilterMaker,
     names: FilterNames,
-    /// Begins with the first filter.
+    /// Filter watchdog; started with the first filter.
     watch: Option<Watch>,
 }
 
-/// What came of a reload.
+/// Outcome of a reload.
 enum Reload {
     /// This version is in force now.
     Accepted(Arc<str>),
     /// This version was in force already.
     Unchanged(Arc<str>),
-    /// Nothing has changed, for so many problems.
+    /// The configuration was rejected with this number of problems.
     Rejected(usize),
-    /// Nothing has changed here: it takes a new process, which was asked for.
+    /// The change needs a new process, which was requested.
     Renewing,
 }
 
-/// What the main thread needs of a gateway that serves.
+/// Handles of a serving gateway, for the main thread.
 #[derive(Clone)]
 pub(super) struct GatewayHandles {
     pub(super) gateway: Arc<Gateway>,
@@ -104,33 +104,33 @@ pub(super) struct GatewayHandles {
     pub(super) acme: Arc<Agent>,
 }
 
-/// What the main thread asks of the engine.
+/// Command of the main thread to the engine.
 #[derive(Clone, Debug)]
 pub(super) enum EngineCommand {
-    /// Read the configuration again.
+    /// Reload the configuration.
     Reload,
-    /// The files changed; read the configuration again if it is another than last time.
+    /// The files have changed: reload the configuration if it differs from the one read last.
     FollowFiles,
-    /// These filters must not be entered; others that were quarantined may be again.
+    /// Replace the set of quarantined filters.
     Quarantine(Vec<Quarantined>),
-    /// Stop serving the admin listener: a successor does.
+    /// Stop the admin listener: a successor serves it.
     LeaveAdmin,
     /// The parent process is gone.
     ParentGone,
-    /// Lend the sockets of an address to the process that takes this one's place.
+    /// Send the sockets of an address to the process that replaces this one.
     Lend(Arc<Channel>, SocketKey),
-    /// Free what filters no plan has any more.
+    /// Free filter objects that no plan uses any more.
     Reclaim,
-    /// The process ends: tell guests, let go of sockets, and say so.
+    /// The process ends: stop the guests, close the sockets, and confirm.
     End(Sender<()>),
 }
 
 /// Why a gateway process cannot serve.
 #[derive(Debug)]
 pub(super) enum StartError {
-    /// The configuration is wrong.
+    /// The configuration is invalid.
     Config(Rejected),
-    /// Something it asks for cannot be had.
+    /// A resource that the configuration needs is unavailable.
     Other(anyhow::Error),
 }
 
@@ -138,7 +138,7 @@ impl ConfigEngine {
     /// Reads the configuration and starts the gateway.
     ///
     /// # Errors
-    /// A [`StartError`]; nothing runs then.
+    /// [`StartError`]; nothing runs then.
     pub(super) fn start(mut self) -> Result<RunningConfigEngine, StartError> {
         let (loaded, is_last_good) = self.first_config()?;
         let config = Arc::clone(&loaded.config);
@@ -194,7 +194,8 @@ impl ConfigEngine {
         Ok(running)
     }
 
-    /// The configuration on disk or, in the place of a process that died, the one that was in force.
+    /// Returns the configuration on disk or, for a process that replaces a crashed one, the last good one; true for the
+    /// latter.
     fn first_config(&mut self) -> Result<(Loaded, bool), StartError> {
         let last_good = self.last_good.take().as_deref().and_then(unpack);
         let read = load(&self.source).and_then(|read| linked_as(read, last_good.as_ref()));
@@ -221,7 +222,7 @@ impl ConfigEngine {
         }
     }
 
-    /// Lets the parent know the filters of a set by number, before the first exchange enters one.
+    /// Tells the parent the numbers and names of filters, before the first exchange enters one.
     fn tell_names(&self, names: &FilterNames, filters: &FilterSet, loaded: &Loaded) {
         for some in names.add(filters).chunks(NAMES_PER_MESSAGE) {
             self.tell(&ToParent::Filters { names: some.to_vec() }, None);
@@ -241,7 +242,7 @@ impl ConfigEngine {
         }
     }
 
-    /// Has certificates ordered: these and no others.
+    /// Sets the certificates to be ordered.
     fn follow_orders(&self, orders: Option<AcmeSettings>) {
         if let Err(error) = self.acme.follow(orders) {
             tracing::error!(%error, "no certificate can be ordered");
@@ -257,7 +258,7 @@ impl ConfigEngine {
         }
     }
 
-    /// Leaves the texts in force with the parent, should this process die while the files are broken.
+    /// Stores the texts in force with the parent, in case this process dies while the files are invalid.
     fn keep_last_good(&self, loaded: &Loaded) {
         if self.parent.is_some() {
             match memory_file(
@@ -272,7 +273,7 @@ impl ConfigEngine {
 }
 
 impl RunningConfigEngine {
-    /// What the main thread needs of it.
+    /// Returns the handles for the main thread.
     pub(super) fn serving(&self) -> GatewayHandles {
         GatewayHandles {
             gateway: Arc::clone(&self.gateway),
@@ -283,7 +284,7 @@ impl RunningConfigEngine {
         }
     }
 
-    /// Does what the main thread asks, until it asks no more.
+    /// Executes commands of the main thread until its sender is dropped.
     pub(super) fn run(mut self, orders: &Receiver<EngineCommand>) {
         while let Ok(first) = next_order(orders, &self.status) {
             let Some(first) = first else {
@@ -292,17 +293,17 @@ impl RunningConfigEngine {
                 }
                 continue;
             };
-            // A storm of signals is one reload.
+            // Many signals in a row cause one reload.
             let mut pending = vec![first];
             pending.extend(orders.try_iter().take(ORDERS_MAX));
             let has = |wanted: fn(&EngineCommand) -> bool| pending.iter().any(wanted);
             if has(|order| matches!(order, EngineCommand::End(_))) {
                 eddy_guest::stop_all();
-                // Removes the files of Unix sockets that nobody else has.
+                // Removes the files of Unix sockets that no other process uses.
                 self.engine.sockets = Box::<OwnSockets>::default();
                 for order in pending {
                     if let EngineCommand::End(done) = order {
-                        // Nobody waits longer than a moment.
+                        // The receiver waits only a moment.
                         let _ = done.send(());
                     }
                 }
@@ -354,7 +355,7 @@ impl RunningConfigEngine {
             self.engine.notifier.reloading();
         }
         let outcome = self.follow(read);
-        // First the parent: whoever reads the record may rely on what the parent knows.
+        // The parent gets the result first: readers of the log entry may rely on it.
         self.engine.tell(&ToParent::Reloaded { settings: self.settings() }, None);
         if self.engine.parent.is_none() {
             self.engine.notifier.ready();
@@ -441,7 +442,7 @@ impl RunningConfigEngine {
         }
     }
 
-    /// Asks for a process that can open the libraries as they are now.
+    /// Requests a new process that can load the changed libraries.
     fn renew(&mut self) -> Reload {
         if self.engine.parent.is_some() {
             self.engine.tell(&ToParent::Renew, None);
@@ -452,7 +453,7 @@ impl RunningConfigEngine {
         Reload::Rejected(1)
     }
 
-    /// Watches workers in filters, once there are filters.
+    /// Starts the filter watchdog when there are filters.
     fn watch_filters(&mut self) {
         if self.watch.is_some() || self.status.force().config.filters.is_empty() {
             return;
@@ -466,7 +467,7 @@ impl RunningConfigEngine {
         }
     }
 
-    /// Puts a configuration in force: all of it, or nothing of it.
+    /// Puts a configuration in force, completely or not at all.
     fn put_in_force(&mut self, loaded: &Loaded, ready: &Ready) -> anyhow::Result<()> {
         let before = self.status.force();
         let config = Arc::clone(&loaded.config);
@@ -555,18 +556,18 @@ impl RunningConfigEngine {
     }
 }
 
-/// The filters of a configuration that are not entered.
+/// Returns the filters of a configuration that are quarantined.
 fn quarantined_in(config: &GatewayConfig, maker: &FilterMaker) -> Vec<Quarantined> {
     held(config, &maker.quarantined).into_iter().map(|(_, held)| held.clone()).collect()
 }
 
-/// Workers for `config`: as configured, or one a core that this process may use.
+/// Returns the number of workers for `config`: as configured, or one per core that this process may use.
 fn worker_count(config: &GatewayConfig) -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     config.workers.map_or_else(cores, usize::from).clamp(1, WORKERS_MAX)
 }
 
-/// The least level of records that filters need not write in vain.
+/// Returns the minimum log level; filters need not format entries below it.
 fn level_of(choice: LogChoice, config: &GatewayConfig) -> FilterLogLevel {
     let level = choice.weighed_against(&config.log).level.into_level();
     match level.map(|level| level.as_str()) {
@@ -579,18 +580,18 @@ fn level_of(choice: LogChoice, config: &GatewayConfig) -> FilterLogLevel {
     }
 }
 
-/// Keeps this thread: one that has entered a guest ends with the process, not before.
+/// Parks this thread for ever: a thread that has entered a guest must not end before the process.
 pub(super) fn stay_for_ever() -> ! {
     loop {
         std::thread::park();
     }
 }
 
-/// Most exchanges of a worker at once that filters can name; the table grows as they come.
+/// Maximum concurrent exchanges per worker that filters can refer to; the table grows on demand.
 const EXCHANGES_MAX: usize = 1 << 20;
-/// Names of filters in one message to the parent; each is short enough for all to fit.
+/// Filter names per message to the parent; names are short enough for all to fit.
 const NAMES_PER_MESSAGE: usize = 200;
-/// What else is told of filters, in one message; each has a path in it.
+/// Filter descriptions per message to the parent; each contains a path.
 const FILTERS_PER_MESSAGE: usize = 4;
-/// Orders taken together.
+/// Maximum commands handled as one batch.
 const ORDERS_MAX: usize = 1024;

@@ -9,7 +9,7 @@ use super::taken::listen_address;
 use crate::admin::AdminServer;
 use crate::control::{Channel, DESCRIPTORS_PER_MESSAGE, SocketKey, SocketRole, ToSuccessor};
 
-/// Sends copies of the sockets of an address; none of one that this process does not listen at.
+/// Sends copies of the sockets of an address; none if this process does not listen there.
 pub(super) fn lend(successor: &Channel, key: &SocketKey, gateway: &Gateway, admin: Option<&AdminServer>) {
     let sockets = copies(key, gateway, admin).unwrap_or_else(|error| {
         tracing::error!(address = %key.place, %error, "a successor cannot be lent sockets");
@@ -20,7 +20,7 @@ pub(super) fn lend(successor: &Channel, key: &SocketKey, gateway: &Gateway, admi
     loop {
         let batch = batches.next().unwrap_or_default();
         let is_last = batches.peek().is_none();
-        // One that does not take it is gone or will give up.
+        // A successor that cannot receive is gone or will give up.
         if successor.send(&ToSuccessor::Lent { is_last }, batch).is_err() || is_last {
             return;
         }

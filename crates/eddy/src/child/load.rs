@@ -1,4 +1,4 @@
-//! Reads and checks the configuration, and keeps what was read, for the day when the files are broken.
+//! Reads and checks the configuration, and packs it for a successor in case the files become invalid.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,25 +11,25 @@ use crate::bundle::GoBuildTarget;
 use crate::filters::{FilterProblem, folders_of, link_packages, name_library, probe, problems_of};
 use crate::tls::{ReadTls, TlsFiles, advise};
 
-/// A configuration that can be used.
+/// Valid configuration.
 #[derive(Debug)]
 pub(crate) struct Loaded {
-    /// The configuration.
+    /// Checked configuration.
     pub(crate) config: Arc<GatewayConfig>,
-    /// The texts it was made of.
+    /// Texts that it was read from.
     pub(crate) sources: Vec<SourceText>,
-    /// What may be other than it was meant.
+    /// Warnings about likely mistakes.
     pub(crate) warnings: Vec<Problem>,
-    /// The filters that come from Go packages, and where these lie.
+    /// Folders of the filters that are Go packages.
     pub(crate) folders: BTreeMap<Arc<str>, PathBuf>,
-    /// The library of its Go packages, once they are linked.
+    /// Library of the Go packages, once they are linked.
     pub(crate) bundle: Option<PathBuf>,
-    /// Its certificates and keys.
+    /// Certificates and keys.
     pub(crate) tls: ReadTls,
 }
 
 impl Loaded {
-    /// The files that are watched beside the texts.
+    /// Returns the files that are watched besides the texts.
     pub(super) fn companions(&self) -> Vec<PathBuf> {
         let mut files = self.config.companions();
         files.extend(self.tls.files.unnamed().cloned());
@@ -55,13 +55,13 @@ pub(super) fn load(source: &FileSource) -> Result<Loaded, Rejected> {
     Ok(Loaded { config: Arc::new(config), sources, warnings, folders, bundle: None, tls })
 }
 
-/// The same configuration with its Go packages linked.
+/// Links the Go packages of a configuration.
 ///
 /// # Errors
-/// Why they cannot be.
+/// Why they cannot be linked.
 ///
 /// # Cost
-/// Where there are packages, a tenth of a second, or the time of a compiler.
+/// With Go packages: a tenth of a second, or the time of a compiler.
 pub(super) fn linked(mut loaded: Loaded) -> Result<Loaded, Rejected> {
     let notice = || tracing::info!("Go packages are being linked");
     match link_packages(Arc::make_mut(&mut loaded.config), None, GoBuildTarget::Library, &notice) {
@@ -74,11 +74,11 @@ pub(super) fn linked(mut loaded: Loaded) -> Result<Loaded, Rejected> {
     }
 }
 
-/// The same configuration with its Go packages linked. A process that died is replaced by one that runs the same code,
-/// whatever has become of its sources, if the texts are still those of `last_good`.
+/// Links the Go packages of a configuration. If its texts are still those of `last_good`, the same library is used even
+/// when the Go sources have changed: the process that replaces a crashed one runs the same code.
 ///
 /// # Errors
-/// Why they cannot be linked.
+/// Why the packages cannot be linked.
 pub(super) fn linked_as(read: Loaded, last_good: Option<&Loaded>) -> Result<Loaded, Rejected> {
     let same = last_good.filter(|last| version_of(&last.sources) == version_of(&read.sources));
     match same {
@@ -89,32 +89,32 @@ pub(super) fn linked_as(read: Loaded, last_good: Option<&Loaded>) -> Result<Load
     }
 }
 
-/// The same configuration, when its filters can be made.
+/// Checks that all filters of a configuration can be created.
 ///
 /// # Errors
-/// Every filter that cannot.
+/// Every filter that cannot be created.
 pub(super) fn vetted(loaded: Loaded) -> Result<Loaded, Rejected> {
     let problems = probe(&loaded.config, &loaded.sources, loaded.bundle.as_deref());
     if problems.is_empty() { Ok(loaded) } else { Err(Rejected { problems, sources: loaded.sources }) }
 }
 
-/// What is said when filters that could be made a moment ago cannot be made now.
+/// Returns the rejection of a configuration whose filters could be created in the probe but not now.
 pub(super) fn unmade(problems: &[FilterProblem], loaded: &Loaded) -> Rejected {
     let problems = problems.iter().map(|problem| problem.in_sources(&loaded.sources)).collect();
     Rejected { problems, sources: loaded.sources.clone() }
 }
 
-/// The texts, the library of their Go packages, certificates and keys as bytes that [`unpack`] understands; for a trial of
-/// filters without the latter.
+/// Packs the texts, the library of the Go packages, and certificates and keys for [`unpack`]; a probe of filters needs
+/// no certificates and keys.
 pub(crate) fn pack(sources: &[SourceText], bundle: Option<&Path>, tls: Option<&TlsFiles>) -> Vec<u8> {
     let texts: Vec<(&str, &str, bool)> =
         sources.iter().map(|source| (&*source.path, &*source.text, source.is_included)).collect();
     serde_json::to_vec(&(texts, bundle, tls)).unwrap_or_default()
 }
 
-/// The configuration that [`pack`] kept, if it still is one; another version of eddy may have written it.
+/// Returns the configuration that [`pack`] packed, if it is still valid; another version of eddy may have packed it.
 pub(crate) fn unpack(bytes: &[u8]) -> Option<Loaded> {
-    /// A source: its path, its text, and whether another includes it.
+    /// Source: path, text, and whether another source includes it.
     type Kept = (String, String, bool);
     let (texts, bundle, tls): (Vec<Kept>, Option<PathBuf>, Option<TlsFiles>) =
         serde_json::from_slice(bytes).ok()?;
@@ -135,7 +135,7 @@ pub(crate) fn unpack(bytes: &[u8]) -> Option<Loaded> {
     Some(Loaded { config: Arc::new(config), sources, warnings: Vec::new(), folders, bundle, tls })
 }
 
-/// Logs each problem with its place.
+/// Logs each problem with its position.
 pub(super) fn log_problems(problems: &[Problem]) {
     for problem in problems {
         let (path, line, column) = (&*problem.path, problem.line, problem.column);

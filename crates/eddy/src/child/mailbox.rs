@@ -1,4 +1,4 @@
-//! Events from other threads to the main one, which waits on descriptors.
+//! Event queue from other threads to the main thread, which polls descriptors.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -7,24 +7,24 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use rustix::event::{EventfdFlags, eventfd};
 
-/// Where other threads put their events.
+/// Sending side, for other threads.
 #[derive(Debug)]
 pub(super) struct Mailbox<E> {
     sender: Sender<E>,
     bell: Arc<OwnedFd>,
 }
 
-/// Where the main thread finds them.
+/// Receiving side, for the main thread.
 #[derive(Debug)]
 pub(super) struct Events<E> {
     receiver: Receiver<E>,
     bell: Arc<OwnedFd>,
 }
 
-/// A mailbox and its other side.
+/// Creates both sides of a mailbox.
 ///
 /// # Errors
-/// When there is no descriptor left.
+/// When no descriptor is left.
 pub(super) fn mailbox<E>() -> io::Result<(Mailbox<E>, Events<E>)> {
     let bell = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
     let (sender, receiver) = channel();
@@ -32,11 +32,11 @@ pub(super) fn mailbox<E>() -> io::Result<(Mailbox<E>, Events<E>)> {
 }
 
 impl<E> Mailbox<E> {
-    /// Puts an event there and wakes the main thread.
+    /// Queues an event and wakes the main thread.
     pub(super) fn post(&self, event: E) {
         // Without a receiver the process is ending.
         let _ = self.sender.send(event);
-        // A bell that is full has been rung often enough.
+        // The write fails only if the counter is full; the main thread is awake then.
         let _ = rustix::io::write(&*self.bell, &1_u64.to_ne_bytes());
     }
 }
@@ -48,9 +48,9 @@ impl<E> Clone for Mailbox<E> {
 }
 
 impl<E> Events<E> {
-    /// The next event, if there is one.
+    /// Returns the next event, if there is one.
     pub(super) fn next(&self) -> Option<E> {
-        // Silence the bell before looking, so that an event posted meanwhile rings it again.
+        // The counter is reset before looking, so that an event posted meanwhile sets it again.
         let _ = rustix::io::read(&*self.bell, &mut [0_u8; 8]);
         self.receiver.try_recv().ok()
     }

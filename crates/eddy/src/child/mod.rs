@@ -1,6 +1,6 @@
-//! The gateway process: reads the configuration, runs the gateway, and does what its parent or its signals ask.
+//! The gateway process: reads the configuration, runs the gateway, and obeys its parent and signals.
 //!
-//! The main thread only listens and decides; whatever may take time has a thread of its own.
+//! The main thread only listens and decides; anything slow has its own thread.
 
 mod engine;
 mod lend;

@@ -1,11 +1,11 @@
-//! Certificates that are ordered, as metrics.
+//! Metrics of ACME certificate orders.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use eddy_acme::CertificateView;
 
-/// Writes how orders do; nothing where nothing is ordered.
+/// Writes the metrics of certificate orders; nothing if no certificates are ordered.
 pub(super) fn write_orders(out: &mut String, certificates: &BTreeMap<String, CertificateView>) {
     if certificates.is_empty() {
         return;
@@ -14,7 +14,7 @@ pub(super) fn write_orders(out: &mut String, certificates: &BTreeMap<String, Cer
         "# HELP eddy_acme_certificate_expiry_timestamp_seconds When a certificate that is ordered expires, since 1970; 0 where there is none.\n\
          # TYPE eddy_acme_certificate_expiry_timestamp_seconds gauge\n",
     );
-    // Names of certificates are hosts: they have no character that would need an escape. Writing to a string never fails.
+    // Certificate names are host names, so they need no escaping. Writing to a string never fails.
     for (name, view) in certificates {
         let expires = view.expires_at.unwrap_or(0);
         let _ = writeln!(

@@ -1,4 +1,4 @@
-//! The pages of the admin listener.
+//! Pages of the admin listener.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -17,7 +17,7 @@ use crate::control::{Quarantined, SocketKey, SocketPlace};
 use crate::explain::{Question, explain};
 use crate::filters::{library_figures, write_metrics};
 
-/// Shows one gateway process.
+/// Pages of one gateway process.
 pub(super) struct GatewayPages {
     pub(super) serving: GatewayHandles,
 }
@@ -42,7 +42,8 @@ impl Pages for GatewayPages {
 
 impl GatewayPages {
     fn ready(&self) -> Page {
-        // Whoever sees this may stop eddy, and the parent ends a process at once that it does not know to serve.
+        // A client that sees this page may stop eddy at once, and the parent kills a process that it does not know to
+        // be serving.
         self.serving.status.reported.wait();
         if self.serving.status.is_draining.load(Ordering::Relaxed) {
             Page { status: 503, ..text("draining\n".to_owned()) }
@@ -51,7 +52,7 @@ impl GatewayPages {
         }
     }
 
-    /// What the plan in force would do with a request.
+    /// Explains the decision of the plan in force for a request.
     fn explain(&self, query: &[u8]) -> Page {
         let plan = self.serving.gateway.plan();
         let answers = Question::of_query(query).and_then(|(question, is_json)| {
@@ -145,7 +146,7 @@ impl GatewayPages {
     }
 }
 
-/// Which listeners are not served; nothing where all are.
+/// Writes the listeners that are not served; nothing if all are.
 fn write_unbound(out: &mut String, unbound: &BTreeMap<SocketKey, String>) {
     if unbound.is_empty() {
         return;
@@ -160,7 +161,7 @@ fn write_unbound(out: &mut String, unbound: &BTreeMap<SocketKey, String>) {
     }
 }
 
-/// Which filters are not entered; nothing where all are.
+/// Writes the quarantined filters; nothing if there are none.
 fn write_quarantined(out: &mut String, quarantined: &[Quarantined]) {
     if quarantined.is_empty() {
         return;
@@ -170,12 +171,12 @@ fn write_quarantined(out: &mut String, quarantined: &[Quarantined]) {
          # TYPE eddy_filters_quarantined gauge\n",
     );
     for held in quarantined {
-        // Names of filters have no character that would need an escape.
+        // Filter names need no escaping.
         let _ = writeln!(out, "eddy_filters_quarantined{{filter=\"{}\"}} 1", held.name);
     }
 }
 
-/// The metrics that Prometheus expects of every process; those that cannot be read are left out.
+/// Writes the process metrics that Prometheus clients usually export; unreadable values are omitted.
 fn write_process(out: &mut String) {
     let pages = std::fs::read_to_string("/proc/self/statm").ok();
     let resident = pages.as_deref().and_then(|text| text.split(' ').nth(1)?.parse::<usize>().ok());
@@ -211,7 +212,7 @@ fn write_process(out: &mut String) {
 #[derive(Serialize)]
 struct FiltersView {
     filters: Vec<ShownFilter>,
-    /// What libraries tell of themselves, such as the figures of Go's runtime.
+    /// Metrics of the filter libraries themselves, such as those of the Go runtime.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     libraries: BTreeMap<String, i64>,
 }
@@ -224,7 +225,7 @@ struct ShownFilter {
     quarantined: Option<QuarantineView>,
 }
 
-/// Why a filter is not entered.
+/// Quarantine of a filter.
 #[derive(Serialize)]
 struct QuarantineView {
     deaths: u32,
@@ -236,10 +237,10 @@ struct QuarantineView {
 struct ListenerView {
     role: &'static str,
     configured: String,
-    /// Where clients connect, if they can.
+    /// Address for clients; `None` if the listener is not served.
     #[serde(skip_serializing_if = "Option::is_none")]
     address: Option<String>,
-    /// Why they can't.
+    /// Why the listener is not served.
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
 }

@@ -19,7 +19,8 @@ pub(super) struct Predecessors {
     /// Addresses that this process is about to listen at.
     keys: Vec<SocketKey>,
     orphans: Vec<Orphan>,
-    /// Whether a gateway process closed the connection or did not answer: it has a parent, or does not know yet that it has none.
+    /// Whether a gateway process closed the connection or did not answer: it has a parent, or has not noticed yet that
+    /// its parent is gone.
     has_silent: bool,
 }
 
@@ -43,14 +44,14 @@ enum SuccessionReason {
 /// Sockets that an orphaned process has lent.
 #[derive(Debug)]
 pub(super) struct Inherited {
-    /// Where they are bound.
+    /// Bound address.
     pub(super) bound: SocketPlace,
-    /// One or more.
+    /// One or more sockets.
     pub(super) sockets: Vec<OwnedFd>,
 }
 
 impl Predecessors {
-    /// No predecessors yet, for a process with these configuration files.
+    /// Creates an empty set for a process with these configuration files.
     pub(super) fn new(configs: &[PathBuf]) -> Self {
         Self { configs: absolute(configs), keys: Vec::new(), orphans: Vec::new(), has_silent: false }
     }
@@ -62,12 +63,13 @@ impl Predecessors {
         self.look();
     }
 
-    /// Borrows the sockets for `key` from an orphaned process, if one has them.
+    /// Requests the sockets for `key` from an orphaned process, if one has them.
     pub(super) fn take(&mut self, key: &SocketKey) -> Option<anyhow::Result<Inherited>> {
         self.orphans.iter().find_map(|orphan| orphan.lend(key))
     }
 
-    /// The same for an address in use, whose gateway process may not have noticed yet that its parent is gone.
+    /// As [`Self::take`], for an address in use: waits for a gateway process that may not have noticed yet that its
+    /// parent is gone.
     pub(super) fn wait_and_take(&mut self, key: &SocketKey) -> Option<anyhow::Result<Inherited>> {
         let deadline = Instant::now() + NOTICE_TIME_MAX;
         while self.has_silent && Instant::now() < deadline {
@@ -80,7 +82,7 @@ impl Predecessors {
         None
     }
 
-    /// Tells the orphaned processes that this one serves, so that they drain.
+    /// Reports to the orphaned processes that this one serves, so that they drain.
     pub(super) fn handle_serving(&mut self) {
         for Orphan { peer, .. } in self.orphans.drain(..) {
             match peer.channel.send(&ToPredecessor::Succeeded, &[]) {
@@ -97,7 +99,7 @@ impl Predecessors {
 
     fn look(&mut self) {
         self.has_silent = false;
-        // All of them have been connected to by then, so they are waited for together.
+        // All connections are open by now, so their greetings are awaited together.
         let connected = gateway_peers();
         let deadline = Instant::now() + GREETING_TIME_MAX;
         for peer in connected {
@@ -119,7 +121,7 @@ impl Predecessors {
         }
     }
 
-    /// Why this process replaces one in `state`; `None` for a process of somebody else.
+    /// Returns why this process replaces one in `state`; `None` for an unrelated process.
     fn reason(&self, state: &ServingState) -> Option<SuccessionReason> {
         if state.configs == self.configs {
             return Some(SuccessionReason::SameFiles);
@@ -159,8 +161,8 @@ impl Orphan {
 }
 
 impl ServedAddress {
-    /// Whether it is the address that `key` means. To another configuration, a port that the kernel chose or a path that
-    /// depends on the folder eddy was started in is another address.
+    /// Whether this is the address of `key`. A process with another configuration does not share ports chosen by the
+    /// kernel or relative paths, which depend on the working directory.
     fn is_at(&self, key: &SocketKey, reason: SuccessionReason) -> bool {
         let is_bound_there = self.key.role == key.role && self.bound == key.place;
         match (reason, &key.place) {
@@ -185,7 +187,7 @@ fn greeting(channel: &Channel, deadline: Instant) -> anyhow::Result<ServingState
     }
 }
 
-/// Waits until this process is the one successor.
+/// Waits until this process is the only successor.
 fn claim(channel: &Channel) -> anyhow::Result<()> {
     channel.send(&ToPredecessor::Claim, &[])?;
     match hear(channel, Instant::now() + CLAIM_TIME_MAX)? {
@@ -206,21 +208,21 @@ fn hear(channel: &Channel, deadline: Instant) -> anyhow::Result<(ToSuccessor, Ve
         if left.is_zero() {
             bail!("it says nothing");
         }
-        // An interrupted wait only means that everything is looked at early.
+        // An interrupted wait only makes the next check early.
         let _ = poll(&mut [PollFd::new(channel, PollFlags::IN)], Some(&Timespec::try_from(left)?));
     }
 }
 
-/// Absolute paths, so that processes started in different folders agree.
+/// Returns absolute paths, so that processes started in different folders agree.
 pub(super) fn absolute(paths: &[PathBuf]) -> Vec<String> {
     let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
     paths.iter().map(|path| Path::display(&absolute(path)).to_string()).collect()
 }
 
-/// Longest time until a process notices that its parent is gone.
+/// Maximum time until a process notices that its parent is gone.
 const NOTICE_TIME_MAX: Duration = Duration::from_secs(1);
 const LOOK_PAUSE: Duration = Duration::from_millis(20);
 const GREETING_TIME_MAX: Duration = Duration::from_secs(1);
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(5);
-/// Longest wait for another successor to get ready or to fail.
+/// Maximum wait for another successor to become ready or to fail.
 const CLAIM_TIME_MAX: Duration = Duration::from_secs(20);

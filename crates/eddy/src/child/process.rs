@@ -1,4 +1,4 @@
-//! The main thread of the gateway process: signals, the parent's messages, and what the other threads report.
+//! Main thread of the gateway process: handles signals, messages of the parent, and events of the other threads.
 
 use std::io;
 use std::iter;
@@ -33,33 +33,33 @@ use crate::signals::{SignalAction, Signals};
 use crate::terminal;
 use crate::tls::KeptTls;
 
-/// What a gateway process needs to begin.
+/// Options of a gateway process.
 #[derive(Debug)]
 pub(crate) struct ChildOptions {
-    /// The configuration files.
+    /// Configuration files.
     pub(crate) paths: Vec<PathBuf>,
-    /// How to take what another program's configuration has and eddy has not.
+    /// Handling of features of another program's configuration that eddy does not support.
     pub(crate) leniency: Leniency,
-    /// The log of this process.
+    /// Log of this process.
     pub(crate) log: Log,
-    /// What the command line says of the log.
+    /// Log settings of the command line.
     pub(crate) log_choice: LogChoice,
-    /// The signals of this process.
+    /// Signals of this process.
     pub(crate) signals: Signals,
-    /// Who started it.
+    /// Whether a parent process supervises this one.
     pub(crate) upbringing: Supervision,
 }
 
-/// Who started a gateway process.
+/// Whether a parent process supervises a gateway process.
 #[derive(Debug)]
 pub(crate) enum Supervision {
-    /// A parent, at the other end of standard input.
+    /// Started by a parent process, connected to standard input.
     Parent,
-    /// Somebody at a terminal or a service manager.
+    /// Started by a user at a terminal or by a service manager.
     Alone(Notifier),
 }
 
-/// What the command line says of the log; the configuration decides the rest.
+/// Log settings of the command line; the configuration provides the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LogChoice {
     /// `--log-level`.
@@ -69,12 +69,12 @@ pub(crate) struct LogChoice {
 }
 
 impl LogChoice {
-    /// The settings before any configuration is read.
+    /// Returns the settings before any configuration is read.
     pub(crate) fn alone(self) -> LogSettings {
         LogSettings { level: self.level.unwrap_or(LevelFilter::INFO), is_json: self.is_json }
     }
 
-    /// The settings under a configuration.
+    /// Returns the settings in combination with those of a configuration.
     pub(super) fn weighed_against(self, config: &LogConfig) -> LogSettings {
         let configured = config.level.parse().unwrap_or(LevelFilter::INFO);
         LogSettings {
@@ -98,7 +98,7 @@ pub(crate) fn run(options: ChildOptions) -> u8 {
     code
 }
 
-/// What other threads report.
+/// Event reported by another thread.
 enum GatewayEvent {
     Serving(GatewayHandles),
     NotServing(StartError),
@@ -117,7 +117,7 @@ struct GatewayMain {
     mailbox: Mailbox<GatewayEvent>,
     serving: Option<GatewayHandles>,
     succession: Succession,
-    /// The absolute paths of the configuration.
+    /// Absolute paths of the configuration files.
     configs: Vec<String>,
     is_draining: bool,
     exit: Option<u8>,
@@ -149,7 +149,7 @@ impl GatewayMain {
         let succession = if parent.is_some() { Succession::open() } else { Succession::none() };
         let configs = absolute(&options.paths);
         let source = FileSource::new(options.paths).with_leniency(options.leniency);
-        // Before the first load, so that no change between the two is missed.
+        // Created before the first load, so that no change between the two is missed.
         let watcher = source.watch();
         let burials = orders.clone();
         let engine = ConfigEngine {
@@ -172,7 +172,7 @@ impl GatewayMain {
         };
         let reports = mailbox.clone();
         thread::Builder::new().name("eddy-config".to_owned()).spawn(move || {
-            // Whatever ends this thread, the main one hears of it.
+            // The main thread learns of the end of this thread, whatever its cause.
             let _gone = Gone(reports.clone());
             match engine.start() {
                 Ok(running) => {
@@ -204,13 +204,14 @@ impl GatewayMain {
         })
     }
 
-    /// Runs to the end of this process, which is sudden: threads of guests may still be at work, and nothing is torn
-    /// down under them.
+    /// Runs until this process exits. The exit is abrupt: guest threads may still be running, so nothing is torn down
+    /// under them.
     fn run(mut self, log: &Log) -> ! {
         loop {
             self.wait();
             let requests: Vec<SignalAction> = iter::from_fn(|| self.signals.next()).collect();
-            // Before what they ask is done: whoever sends a signal because the parent has gone is to be heard.
+            // Messages are handled before signals: a signal may be sent because the parent is gone, which must be known
+            // by then.
             self.handle_messages();
             for request in requests {
                 self.handle_signal(request);
@@ -218,7 +219,8 @@ impl GatewayMain {
             while let Some(event) = self.events.next() {
                 self.handle_event(event);
             }
-            // After the messages: the end of the parent is known before a successor is answered that asks because of it.
+            // Handled after the messages: the end of the parent must be known before a successor that asks because of
+            // it is answered.
             self.handle_successors();
             if let Some(code) = self.exit {
                 self.settle();
@@ -235,14 +237,15 @@ impl GatewayMain {
         watched.extend(
             self.succession.descriptors().map(|successor| PollFd::from_borrowed_fd(successor, PollFlags::IN)),
         );
-        // An interrupted wait only means that everything is looked at early.
+        // An interrupted wait only makes the next check early.
         let timeout = self.succession.patience().and_then(|patience| Timespec::try_from(patience).ok());
         let _ = poll(&mut watched, timeout.as_ref());
     }
 
     fn handle_signal(&mut self, request: SignalAction) {
         if self.parent.is_some() {
-            // A terminal or a service manager signals the whole group; the parent is in it and decides for both.
+            // A terminal or a service manager signals the whole process group; the parent is in it and decides for
+            // both.
             tracing::debug!(?request, "signal left to the parent process");
             return;
         }
@@ -343,13 +346,14 @@ impl GatewayMain {
             }
             GatewayEvent::Drained => self.exit = Some(0),
             GatewayEvent::EngineGone => {
-                // It only ends by a panic; the parent starts a process in its right mind.
+                // The engine thread ends only by a panic; the parent starts a new process.
                 self.exit.get_or_insert(70);
             }
         }
     }
 
-    /// Says why this process does not serve: to the person who started eddy, or to the log of one that runs.
+    /// Reports why this process does not serve: to the user who started eddy, or to the log when eddy was running
+    /// before.
     fn report(&self, error: &StartError) {
         let is_for_people = self.reason == StartReason::First && !self.is_log_json;
         match error {
@@ -369,10 +373,10 @@ impl GatewayMain {
         if std::mem::replace(&mut self.is_draining, true) {
             return;
         }
-        // A gateway that is just starting may accept already, before this thread has heard of it. It drains then.
+        // A starting gateway may accept connections before this thread learns of it. It drains then.
         let Some(GatewayHandles { gateway, status, acme, .. }) = self.serving.clone() else { return };
         status.is_draining.store(true, Ordering::Relaxed);
-        // A successor orders from now on. Without a thread there is nothing to be ended.
+        // The successor orders certificates from now on. The call cannot fail: with `None` no thread is started.
         let _ = acme.follow(None);
         let timeout = status.force().config.drain_timeout;
         tracing::info!(timeout_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX), "draining");
@@ -387,11 +391,11 @@ impl GatewayMain {
         }
     }
 
-    /// Has the engine put its things in order.
+    /// Lets the engine clean up.
     fn settle(&self) {
         let (done, settled) = channel();
         self.order(EngineCommand::End(done));
-        // An engine that is busy or gone has no order left to make.
+        // A busy engine is not waited for any longer, a stopped one has nothing to clean up.
         let _ = settled.recv_timeout(SETTLE_TIME_MAX);
     }
 
@@ -412,7 +416,7 @@ impl GatewayMain {
     }
 }
 
-/// Starts the thread that notices changed files.
+/// Starts the thread that watches for changed files.
 fn follow_files(mut watcher: Watcher, orders: Sender<EngineCommand>) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     thread::Builder::new().name("eddy-watch".to_owned()).spawn(move || {
@@ -428,7 +432,7 @@ fn follow_files(mut watcher: Watcher, orders: Sender<EngineCommand>) -> io::Resu
     Ok(())
 }
 
-/// Reports the end of the thread it lives on.
+/// Reports the end of the thread that owns it.
 struct Gone(Mailbox<GatewayEvent>);
 
 impl Drop for Gone {
@@ -437,7 +441,7 @@ impl Drop for Gone {
     }
 }
 
-/// What the parent sends first.
+/// Contents of the parent's first message.
 struct StartMessage {
     generation: u64,
     reason: StartReason,
@@ -458,7 +462,7 @@ impl Default for StartMessage {
     }
 }
 
-/// Takes over the control socket and waits for the parent's first message, which it sends before it starts a process.
+/// Takes over the control socket and waits for the parent's first message, which is sent before the process is started.
 fn await_welcome() -> anyhow::Result<(Channel, StartMessage)> {
     let channel =
         Channel::from_stdin().context("this command is for `eddy run`, which starts it by itself")?;
@@ -500,5 +504,5 @@ fn wait_for(channel: &Channel, deadline: Instant) -> anyhow::Result<()> {
 }
 
 const WELCOME_TIME_MAX: Duration = Duration::from_secs(10);
-/// How long the end of the process waits for guests to stop.
+/// Maximum time to wait for guests to stop at the end of the process.
 const SETTLE_TIME_MAX: Duration = Duration::from_secs(1);

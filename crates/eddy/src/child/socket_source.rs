@@ -1,4 +1,4 @@
-//! Where a gateway process gets its listening sockets: from its parent, or from itself when it has none.
+//! Sources of listening sockets: the parent process, or this process itself when it has no parent.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -11,44 +11,44 @@ use super::predecessors::{Inherited, Predecessors};
 use crate::control::{Channel, DESCRIPTORS_PER_MESSAGE, SocketKey, SocketPlace, ToParent};
 use crate::sockets::{SocketBindError, SocketStore, explain_in_use};
 
-/// Gives out listening sockets.
+/// Source of listening sockets.
 pub(super) trait SocketSource: Send {
-    /// At least `count` sockets for `key`, or the one of a Unix address; more when more are held.
+    /// Returns at least `count` sockets for `key`, or the only one of a Unix address; more when more are held.
     ///
     /// # Errors
-    /// Why there are none.
+    /// Why there are no sockets.
     fn acquire(&mut self, key: &SocketKey, count: usize) -> Result<BoundSockets, NotBound>;
 
-    /// Says that sockets are no longer used and their queues are empty.
+    /// Releases sockets that are no longer used and whose queues are empty.
     fn release(&mut self, keys: Vec<SocketKey>);
 
-    /// Looks for a process whose sockets can be taken over, before those for `keys` are asked for at the start.
+    /// Looks for a process whose sockets can be taken over, before the sockets for `keys` are requested at the start.
     fn prepare(&mut self, _keys: &[SocketKey]) {}
 
-    /// Takes note that the process serves.
+    /// Reports that this process serves.
     fn handle_serving(&mut self) {}
 }
 
-/// The sockets of one address.
+/// Sockets of one address.
 #[derive(Debug)]
 pub(super) struct BoundSockets {
-    /// Where they are bound, the port filled in.
+    /// Bound address, including the port chosen by the kernel.
     pub(super) bound: SocketPlace,
-    /// One or more.
+    /// One or more sockets.
     pub(super) sockets: Vec<OwnedFd>,
 }
 
 /// Why there are no sockets for an address.
 #[derive(Debug)]
 pub(super) enum NotBound {
-    /// Another program listens there.
+    /// Another program listens at this address.
     InUse(SocketPlace),
-    /// Something else.
+    /// Another error.
     Other(anyhow::Error),
 }
 
 impl NotBound {
-    /// The same for people.
+    /// Returns the error as a message for people.
     ///
     /// # Cost
     /// That of [`explain_in_use`].
@@ -66,33 +66,35 @@ impl From<anyhow::Error> for NotBound {
     }
 }
 
-/// An answer of the parent, as the main thread passes it on.
+/// Reply of the parent, as passed on by the main thread.
 #[derive(Debug)]
 pub(super) enum Lent {
-    /// Some sockets, perhaps more to come.
+    /// Some sockets; more replies may follow.
     Sockets { request: u64, bound: SocketPlace, sockets: Vec<OwnedFd>, is_last: bool },
-    /// None, and why.
+    /// No sockets, with the reason.
     Refused { request: u64, problem: String, is_in_use: bool },
 }
 
-/// Sockets held by the parent.
+/// Requests sockets from the parent, which holds them.
 #[derive(Debug)]
 pub(super) struct FromParent {
     parent: Arc<Channel>,
     answers: Receiver<Lent>,
     requests: u64,
-    /// Orphaned processes to take sockets from, before the first process of a parent serves.
+    /// Orphaned processes to take sockets from; `None` once this process serves, and for a process that is not its
+    /// parent's first.
     predecessors: Option<Predecessors>,
 }
 
-/// An answer of the parent as a whole.
+/// Complete reply of the parent.
 enum SocketReply {
     Sockets(BoundSockets),
     Refused { problem: String, is_in_use: bool },
 }
 
 impl FromParent {
-    /// Asks at `parent`; the main thread puts what comes back into `answers`. Sockets of `predecessors` are passed to the parent.
+    /// Creates a source that asks `parent`; the main thread sends the replies to `answers`. Sockets of `predecessors`
+    /// are passed to the parent.
     pub(super) fn new(
         parent: Arc<Channel>,
         answers: Receiver<Lent>,
@@ -101,7 +103,7 @@ impl FromParent {
         Self { parent, answers, requests: 0, predecessors }
     }
 
-    /// Passes sockets that an orphaned process has lent to the parent.
+    /// Passes sockets from an orphaned process to the parent.
     fn give_to_parent(&self, key: &SocketKey, inherited: Inherited) -> anyhow::Result<()> {
         let Inherited { bound, sockets } = inherited;
         let descriptors: Vec<BorrowedFd<'_>> = sockets.iter().map(AsFd::as_fd).collect();
@@ -139,7 +141,7 @@ impl FromParent {
                 Lent::Refused { request, problem, is_in_use } if request == self.requests => {
                     return Ok(SocketReply::Refused { problem, is_in_use });
                 }
-                // A late answer to a question that was given up.
+                // A late reply to a request that timed out.
                 Lent::Sockets { .. } | Lent::Refused { .. } => {}
             }
         }
@@ -173,7 +175,7 @@ impl SocketSource for FromParent {
     }
 
     fn handle_serving(&mut self) {
-        // Later addresses come from the parent alone.
+        // Sockets of later addresses come from the parent only.
         if let Some(mut predecessors) = self.predecessors.take() {
             predecessors.handle_serving();
         }
@@ -186,7 +188,7 @@ impl SocketSource for FromParent {
     }
 }
 
-/// Sockets of this process itself.
+/// Sockets held by this process itself.
 #[derive(Debug, Default)]
 pub(super) struct OwnSockets {
     store: SocketStore,

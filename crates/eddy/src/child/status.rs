@@ -1,4 +1,4 @@
-//! What the gateway process knows of itself, for the admin listener to show.
+//! State of the gateway process, shown by the admin listener.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -8,39 +8,39 @@ use eddy_config::GatewayConfig;
 
 use crate::control::{Quarantined, SocketKey, SocketPlace};
 
-/// The state of a gateway process.
+/// State of a gateway process.
 #[derive(Debug)]
 pub(super) struct Status {
-    /// Counts the processes of one parent.
+    /// Number of this process among those that its parent has started.
     pub(super) generation: u64,
-    /// Set once the parent has been told that the process serves.
+    /// Set once the parent knows that this process serves.
     pub(super) reported: OnceLock<()>,
-    /// Whether the process is letting its exchanges end.
+    /// Whether the process is draining.
     pub(super) is_draining: AtomicBool,
-    /// Reloads that were accepted.
+    /// Accepted reloads.
     pub(super) reloads_accepted: AtomicU64,
-    /// Reloads that were rejected.
+    /// Rejected reloads.
     pub(super) reloads_rejected: AtomicU64,
-    /// Whether what was read last is not what is in force.
+    /// Whether the configuration read last is not the one in force.
     pub(super) is_config_rejected: AtomicBool,
     force: Mutex<InForce>,
 }
 
-/// The configuration in force and where it made the process listen.
+/// Configuration in force and the sockets of its listeners.
 #[derive(Clone, Debug)]
 pub(super) struct InForce {
-    /// The configuration.
+    /// Configuration.
     pub(super) config: Arc<GatewayConfig>,
-    /// Where the sockets are, by what was configured.
+    /// Bound addresses by configured address.
     pub(super) bound: BTreeMap<SocketKey, SocketPlace>,
-    /// The listeners that are not served because their addresses can't be had, and why.
+    /// Listeners that are not served because their addresses are unavailable, with the reason.
     pub(super) unbound: BTreeMap<SocketKey, String>,
-    /// Its filters that are not entered.
+    /// Quarantined filters of the configuration.
     pub(super) quarantined: Vec<Quarantined>,
 }
 
 impl Status {
-    /// The state of a process that begins to serve.
+    /// Returns the state of a process that starts to serve.
     pub(super) fn new(generation: u64, force: InForce) -> Self {
         Self {
             generation,
@@ -53,12 +53,12 @@ impl Status {
         }
     }
 
-    /// What is in force now.
+    /// Returns the configuration in force.
     pub(super) fn force(&self) -> InForce {
         self.force.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Takes note of a reload that was accepted; a reload that changed nothing leaves `force` as it is.
+    /// Records an accepted reload; `force` is `None` when the configuration did not change.
     pub(super) fn handle_accepted(&self, force: Option<InForce>) {
         if let Some(force) = force {
             *self.force.lock().unwrap_or_else(PoisonError::into_inner) = force;
@@ -67,14 +67,14 @@ impl Status {
         self.is_config_rejected.store(false, Ordering::Relaxed);
     }
 
-    /// Takes note of a listener that is served now.
+    /// Records a listener that is served from now on.
     pub(super) fn handle_bound(&self, key: SocketKey, place: SocketPlace) {
         let mut force = self.force.lock().unwrap_or_else(PoisonError::into_inner);
         force.unbound.remove(&key);
         force.bound.insert(key, place);
     }
 
-    /// Takes note of a reload that was rejected.
+    /// Records a rejected reload.
     pub(super) fn handle_rejected(&self) {
         self.reloads_rejected.fetch_add(1, Ordering::Relaxed);
         self.is_config_rejected.store(true, Ordering::Relaxed);

@@ -1,7 +1,7 @@
-//! Standard error of the gateway process, turned to a file in memory that the parent reads when the process has died.
+//! Redirects standard error of the gateway process to a memory file, which the parent reads when the process has died.
 //!
-//! eddy itself writes its records elsewhere, so what comes here is said by others: filters that print, and the runtimes
-//! of guests when they give up. The latter happens too late for this process to pass it on; the parent has the file.
+//! eddy itself logs elsewhere, so the file contains the output of others: of filters, and of guest runtimes when they
+//! crash. The latter is too late for this process to relay; the parent has the file.
 
 use std::fs::File;
 use std::io;
@@ -12,7 +12,7 @@ use rustix::fs::{OFlags, fcntl_setfl, ftruncate};
 
 use crate::control::{Channel, ToParent, memory_file};
 
-/// The file, and how much of it was passed on to the log.
+/// Memory file, and the number of its bytes that were relayed to the log.
 #[derive(Debug)]
 pub(super) struct StderrCapture {
     file: File,
@@ -20,20 +20,20 @@ pub(super) struct StderrCapture {
 }
 
 impl StderrCapture {
-    /// Turns standard error to a new file and gives it to the parent.
+    /// Redirects standard error to a new file and sends the file to the parent.
     ///
     /// # Errors
-    /// What the kernel says of memory files and descriptors; standard error is then what it was.
+    /// Errors of memory files and descriptors; standard error is unchanged then.
     pub(super) fn begin(parent: &Channel) -> io::Result<Self> {
         let file = memory_file("eddy-last-words", &[])?;
-        // Several threads write at once, and the file is cut short now and then.
+        // Append mode, because several threads write at once and the file is truncated at times.
         fcntl_setfl(&file, OFlags::APPEND)?;
         parent.send(&ToParent::LastWords, &[file.as_fd()])?;
         rustix::stdio::dup2_stderr(&file)?;
         Ok(Self { file: file.into(), relayed: 0 })
     }
 
-    /// Passes whole lines that have come on to the log.
+    /// Logs the new whole lines.
     pub(super) fn relay(&mut self) {
         let Ok(length) = self.file.metadata().map(|metadata| metadata.len()) else { return };
         if length <= self.relayed {
@@ -44,7 +44,7 @@ impl StderrCapture {
         if self.file.read_exact_at(&mut bytes, self.relayed).is_err() {
             return;
         }
-        // A line without an end is passed on once it is too long to wait for.
+        // An unfinished line is logged once it fills a batch.
         let end = bytes.iter().rposition(|&byte| byte == b'\n').map(|at| at + 1);
         let used = end.unwrap_or(if wanted == BATCH_BYTES_MAX { wanted } else { 0 });
         self.relayed += used as u64;
@@ -62,9 +62,9 @@ impl StderrCapture {
     }
 }
 
-/// Bytes taken at once.
+/// Maximum bytes read at once.
 const BATCH_BYTES_MAX: usize = 64 * 1024;
-/// Lines of them that become records.
+/// Maximum lines logged per batch.
 const LINES_MAX: usize = 20;
-/// A file that is larger is cut to nothing when all of it was passed on.
+/// Size above which the file is truncated once all of it was logged.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;

@@ -1,7 +1,7 @@
 //! The orphaned side of a takeover: answers gateway processes that want to replace this one, one of them at a time.
 //!
-//! The successor gets copies of the sockets. This process serves on until the successor says that it serves, too, and then
-//! drains, as after a hand-over. A successor that ends before that has changed nothing.
+//! The successor gets copies of the sockets. This process serves until the successor reports that it serves as well,
+//! and then drains, as after a hand-over. A successor that ends before that has no effect.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
@@ -17,11 +17,11 @@ use crate::control::{
 pub(super) struct Succession {
     rendezvous: Option<Rendezvous>,
     successors: Vec<Successor>,
-    /// Whether a connection could not be accepted for want of descriptors.
+    /// Whether a connection could not be accepted for lack of descriptors.
     is_short: bool,
 }
 
-/// A process that has connected.
+/// Connected gateway process.
 #[derive(Debug)]
 struct Successor {
     pid: i32,
@@ -34,7 +34,7 @@ struct Successor {
 enum TakeoverClaim {
     /// Has not asked to replace this process.
     None,
-    /// Waits, because another successor holds the claim.
+    /// Waits because another successor holds the claim.
     Awaited,
     /// Is the successor, as long as it is connected.
     Held,
@@ -43,9 +43,9 @@ enum TakeoverClaim {
 /// Request of a successor.
 #[derive(Debug)]
 pub(super) enum SuccessorRequest {
-    /// Copies of the sockets of an address.
+    /// Send copies of the sockets of an address.
     Sockets { successor: Arc<Channel>, key: SocketKey },
-    /// To drain, because the successor serves.
+    /// Drain, because the successor serves.
     Drain { pid: i32 },
 }
 
@@ -58,24 +58,24 @@ impl Succession {
         Self { rendezvous: rendezvous.ok(), ..Self::none() }
     }
 
-    /// For a process that cannot be replaced.
+    /// Returns an empty set, for a process that cannot be replaced.
     pub(super) fn none() -> Self {
         Self { rendezvous: None, successors: Vec::new(), is_short: false }
     }
 
-    /// Descriptors to poll.
+    /// Returns the descriptors to poll.
     pub(super) fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let successors = self.successors.iter().map(|successor| (*successor.channel).as_fd());
-        // A connection that cannot be accepted would end every poll at once.
+        // Without descriptors a pending connection would make every poll return at once.
         self.rendezvous.iter().filter(|_| !self.is_short).map(AsFd::as_fd).chain(successors)
     }
 
-    /// Longest time until the next look.
+    /// Returns the maximum time until the next check, if limited.
     pub(super) fn patience(&self) -> Option<Duration> {
         self.is_short.then_some(SHORTAGE_PAUSE)
     }
 
-    /// The next process that has connected, if one waits.
+    /// Accepts the next connection, if one waits.
     fn accept(&mut self) -> Option<GatewayPeer> {
         let accepted = self.rendezvous.as_ref()?.accept();
         self.is_short = accepted.is_err();
@@ -104,7 +104,7 @@ impl Succession {
         requests
     }
 
-    /// Gives the claim to the first successor that waits, if no other holds it.
+    /// Gives the claim to the first successor that waits, unless another one holds it.
     fn grant(&mut self) {
         if self.successors.iter().any(|successor| successor.claim == TakeoverClaim::Held) {
             return;
@@ -130,7 +130,7 @@ impl Successor {
         Ok(Self { pid, channel: Arc::new(channel), claim: TakeoverClaim::None })
     }
 
-    /// Reads its messages; returns whether it is still connected.
+    /// Reads the successor's messages; returns whether it is still connected.
     fn handle(&mut self, requests: &mut Vec<SuccessorRequest>) -> bool {
         for _ in 0..MESSAGES_PER_ROUND {
             match self.channel.receive() {
@@ -149,7 +149,7 @@ impl Successor {
                     requests.push(SuccessorRequest::Drain { pid: self.pid });
                     return false;
                 }
-                // A message without the claim breaks the protocol.
+                // Any other message, or one sent without the claim, violates the protocol.
                 Ok(Received::Message(..) | Received::Unknown(_) | Received::Closed) | Err(_) => {
                     if self.claim == TakeoverClaim::Held {
                         tracing::warn!(
@@ -165,9 +165,9 @@ impl Successor {
     }
 }
 
-/// How long to wait before accepting again when descriptors are short.
+/// Pause before accepting again when descriptors are short.
 const SHORTAGE_PAUSE: Duration = Duration::from_millis(100);
-/// Most successors that may be connected.
+/// Maximum connected successors.
 const SUCCESSORS_MAX: usize = 8;
-/// Messages taken from one of them before the next has its turn.
+/// Messages read from one successor before the next one has its turn.
 const MESSAGES_PER_ROUND: usize = 64;

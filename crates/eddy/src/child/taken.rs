@@ -1,4 +1,4 @@
-//! The sockets that a configuration needs, and those that were taken for it.
+//! Listening sockets that a configuration needs, and those acquired for it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::os::fd::OwnedFd;
@@ -9,33 +9,33 @@ use eddy_proxy::Sockets;
 use super::socket_source::SocketSource;
 use crate::control::{SocketKey, SocketPlace, SocketRole};
 
-/// Sockets that were taken for a configuration.
+/// Sockets acquired for a configuration.
 pub(super) struct AcquiredSockets {
-    /// Those of listeners.
+    /// Sockets of listeners.
     pub(super) sockets: Sockets,
-    /// That of the admin listener.
+    /// Socket of the admin listener.
     pub(super) admin: Option<OwnedFd>,
-    /// Where they are bound.
+    /// Bound addresses.
     pub(super) bound: BTreeMap<SocketKey, SocketPlace>,
-    /// What could not be had although the rest is served, and why.
+    /// Optional addresses that are unavailable, with the reason.
     pub(super) unbound: BTreeMap<SocketKey, String>,
 }
 
-/// An address that a configuration needs sockets for.
+/// Address that a configuration needs sockets for.
 #[derive(Clone, Debug)]
 pub(super) struct SocketRequirement {
-    /// The address.
+    /// Address and role.
     pub(super) key: SocketKey,
-    /// Whether nothing is served without it.
+    /// Whether the configuration is rejected without it.
     pub(super) is_required: bool,
 }
 
 impl AcquiredSockets {
-    /// Sockets for all that is wanted, but for what is not required and can't be had; there is to be a listener among them,
-    /// unless others are `served` already.
+    /// Acquires the sockets for all wanted addresses except optional ones that are unavailable. At least one listener
+    /// must be available, unless others are `served` already.
     ///
     /// # Errors
-    /// Why there are none; nothing is taken then.
+    /// Why sockets are unavailable; nothing is acquired then.
     pub(super) fn acquire(
         source: &mut dyn SocketSource,
         wanted: &[SocketRequirement],
@@ -84,7 +84,7 @@ impl AcquiredSockets {
     }
 }
 
-/// The addresses that a configuration needs sockets for.
+/// Returns the addresses that a configuration needs sockets for.
 pub(super) fn wanted_by(config: &GatewayConfig) -> Vec<SocketRequirement> {
     let listeners = config.listeners.iter().map(|listener| {
         let place = match &listener.address {
@@ -102,7 +102,7 @@ pub(super) fn wanted_by(config: &GatewayConfig) -> Vec<SocketRequirement> {
     listeners.chain(admin).collect()
 }
 
-/// The address of a socket as configurations have it.
+/// Returns the address of a socket in the form of the configuration.
 pub(super) fn listen_address(place: &SocketPlace) -> ListenAddress {
     match place {
         SocketPlace::Tcp(address) => ListenAddress::Tcp(*address),
@@ -111,7 +111,7 @@ pub(super) fn listen_address(place: &SocketPlace) -> ListenAddress {
     }
 }
 
-/// How records name a role.
+/// Returns the name of a role in log entries.
 pub(super) fn role_name(role: SocketRole) -> &'static str {
     match role {
         SocketRole::Listener => "listener",

@@ -1,4 +1,4 @@
-//! What was read last, so that it is seen whether there is anything new.
+//! Result of the last load, to detect whether the files contain anything new.
 
 use std::sync::Arc;
 
@@ -7,8 +7,7 @@ use eddy_source::{CompanionsLook, FileSource, Rejected};
 
 use super::load::Loaded;
 
-/// What was read last, in force or not: its version, how many problems it has, and what the files looked like that it
-/// names.
+/// Result of the last load, whether in force or not: version, number of problems, and state of the companion files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Tried {
     pub(super) version: Arc<str>,
@@ -17,7 +16,7 @@ pub(super) struct Tried {
 }
 
 impl Tried {
-    /// Notes what was read, and has the files watched that it names.
+    /// Records a load and starts watching the companion files of a valid configuration.
     pub(super) fn of(read: &Result<Loaded, Rejected>, source: &FileSource) -> Self {
         match read {
             Ok(loaded) => Self {

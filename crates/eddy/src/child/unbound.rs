@@ -1,4 +1,4 @@
-//! Listeners that are not served because their addresses can't be had, and the next attempts.
+//! Listeners that are not served because their addresses are unavailable, and further attempts to bind them.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -12,10 +12,10 @@ use super::status::Status;
 use super::taken::listen_address;
 use crate::control::SocketKey;
 
-/// The next order; with `None` it is time for another attempt.
+/// Returns the next command; `None` when it is time for another attempt to bind listeners.
 ///
 /// # Errors
-/// Nobody gives orders any more.
+/// `Disconnected` when the sender of commands is dropped.
 pub(super) fn next_order(
     orders: &Receiver<EngineCommand>,
     status: &Status,
@@ -29,7 +29,7 @@ pub(super) fn next_order(
     }
 }
 
-/// Says which listeners are not served.
+/// Logs which listeners are not served.
 pub(super) fn log_unbound(unbound: &BTreeMap<SocketKey, String>) {
     for (key, problem) in unbound {
         let address = &key.place;
@@ -37,7 +37,7 @@ pub(super) fn log_unbound(unbound: &BTreeMap<SocketKey, String>) {
     }
 }
 
-/// Listens at addresses that could not be had before, as far as they can be now.
+/// Retries listeners whose addresses were unavailable.
 pub(super) fn listen_again(
     gateway: &Gateway,
     status: &Status,

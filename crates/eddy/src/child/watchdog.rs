@@ -1,4 +1,4 @@
-//! Watches workers from inside the process: names a filter that holds one up, and passes on what others print.
+//! Watches workers from inside the process: logs filters that block a worker, and relays output on standard error.
 
 use std::io;
 use std::sync::Arc;
@@ -11,19 +11,19 @@ use eddy_io::{SharedPage, monotonic_ms};
 
 use super::stderr_capture::StderrCapture;
 
-/// Finds the name of a filter by its number.
+/// Returns the name of a filter by its number.
 pub(super) type NameOf = Box<dyn Fn(u32) -> String + Send>;
 
-/// Ends the watch when dropped.
+/// Ends the watchdog thread when dropped.
 #[derive(Debug)]
 pub(super) struct Watch {
     _end: Sender<()>,
 }
 
-/// Starts to watch so many workers.
+/// Starts to watch this many workers.
 ///
 /// # Errors
-/// When a thread cannot be started.
+/// When the thread cannot be started.
 pub(super) fn watch(
     page: Arc<SharedPage>,
     workers: usize,
@@ -51,20 +51,20 @@ struct Watcher {
     name_of: NameOf,
 }
 
-/// A worker's stay in a filter.
+/// Time that a worker has been in a filter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct FilterStay {
     filter: u32,
     heartbeat_ms: u64,
     since_ms: u64,
-    /// How many of [`PATIENCE_MS`] are over.
+    /// Number of [`PATIENCE_MS`] that have passed.
     told: usize,
 }
 
 impl FilterStay {
-    /// Takes note of what a worker shows, and answers with the length of its stay when that is to be told.
+    /// Updates the stay; returns its length in milliseconds when it is to be logged.
     fn look(&mut self, filter: u32, heartbeat_ms: u64, now_ms: u64) -> Option<u64> {
-        // A worker that passed its loop meanwhile has left the filter, whatever it shows now.
+        // A worker whose heartbeat changed has left the filter, whatever it shows now.
         if filter == 0 || (filter, heartbeat_ms) != (self.filter, self.heartbeat_ms) {
             *self = Self { filter, heartbeat_ms, since_ms: now_ms, told: 0 };
             return None;
@@ -106,9 +106,9 @@ impl Watcher {
     }
 }
 
-/// How often workers are looked at.
+/// Interval of checks.
 const TICK: Duration = Duration::from_millis(50);
-/// How long a stay may be before it is told, and told again. The parent replaces the process after five seconds.
+/// Lengths of a stay after which it is logged. The parent replaces the process after five seconds.
 const PATIENCE_MS: [u64; 2] = [100, 1000];
 
 #[cfg(test)]

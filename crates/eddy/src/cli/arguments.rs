@@ -1,4 +1,4 @@
-//! The arguments, and the help that teaches them.
+//! Command-line arguments and their help.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -26,42 +26,42 @@ pub(super) enum CliCommand {
     /// Start the gateway
     #[command(after_help = AFTER_RUN)]
     Run(RunArgs),
-    /// Say everything that is wrong with a configuration
+    /// Check a configuration and report every problem
     #[command(after_help = AFTER_CHECK)]
     Check(Check),
-    /// Say which rule a request meets, and why not the others
+    /// Explain which rule a request matches, and why the others do not win
     #[command(after_help = AFTER_EXPLAIN)]
     Explain(Explain),
-    /// List the rules in the order in which they are tried
+    /// List the rules in matching order
     #[command(after_help = AFTER_ROUTES)]
     Routes(RoutesArgs),
-    /// Write the routes of one dialect in another
+    /// Convert the routes to another dialect
     #[command(after_help = AFTER_CONVERT)]
     Convert(Convert),
-    /// Fetch descriptors of protobuf, and tell of them as an API of HTTP
+    /// Fetch protobuf descriptors, and describe their HTTP API
     Descriptors(Descriptors),
-    /// Make, build and test filters of your own
+    /// Create, build and test your own filters
     Filter(FilterArgs),
     /// The gateway process that `eddy run` starts
     #[command(hide = true)]
     Gateway(GatewayArgs),
-    /// The process in which filters are tried out before they are put in force
+    /// The process in which filters are probed before they are put in force
     #[command(hide = true)]
     ProbeFilters,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct RunArgs {
-    /// Files, or directories of *.yaml files; several are united: eddy's own, and manifests of Kubernetes. An nginx.conf
-    /// stands alone, with what it includes, and so does a configuration of Envoy's
+    /// Files, or directories of *.yaml files. Several are merged: eddy's own, and Kubernetes manifests. An nginx.conf
+    /// (with its includes) or an Envoy configuration must be the only one
     #[arg(value_name = "CONFIG", required = true)]
     pub(super) configs: Vec<PathBuf>,
 
-    /// Run the gateway in this process, without a parent that guards it; for debugging
+    /// Run the gateway in this process, without a parent that supervises it; for debugging
     #[arg(long)]
     pub(super) no_parent: bool,
 
-    /// How long a new gateway process may take to get ready before it is given up, as in 500ms, 30s or 2m
+    /// Time for a new gateway process to become ready before the hand-over is abandoned, as in 500ms, 30s or 2m
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
     pub(super) handover_timeout: Duration,
 
@@ -74,14 +74,14 @@ pub(super) struct RunArgs {
 
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct DialectArguments {
-    /// Pass over what another program's configuration has and eddy has not, with a warning: an nginx.conf, Envoy's,
-    /// manifests of Kubernetes and Istio
+    /// Ignore, with a warning, what eddy does not support in the configuration of another program: an nginx.conf, an
+    /// Envoy configuration, Kubernetes and Istio manifests
     #[arg(long)]
     pub(super) lenient: bool,
 }
 
 impl DialectArguments {
-    /// How to take what another program's configuration has and eddy has not.
+    /// Returns the handling of features that eddy does not support.
     pub(super) fn leniency(self) -> Leniency {
         if self.lenient { Leniency::Lenient } else { Leniency::Strict }
     }
@@ -89,19 +89,19 @@ impl DialectArguments {
 
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct LogArguments {
-    /// Log this level and above, whatever the configuration says: error, warn, info, debug or trace
+    /// Log this level and above, regardless of the configuration: error, warn, info, debug or trace
     #[arg(long, value_name = "LEVEL")]
     pub(super) log_level: Option<LevelFilter>,
 
-    /// Log JSON objects, one a line, instead of text
+    /// Log one JSON object per line instead of text
     #[arg(long)]
     pub(super) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Check {
-    /// Files, or directories of *.yaml files; several are united: eddy's own, and manifests of Kubernetes. An nginx.conf
-    /// stands alone, with what it includes, and so does a configuration of Envoy's
+    /// Files, or directories of *.yaml files. Several are merged: eddy's own, and Kubernetes manifests. An nginx.conf
+    /// (with its includes) or an Envoy configuration must be the only one
     #[arg(value_name = "CONFIG", required = true)]
     pub(super) configs: Vec<PathBuf>,
 
@@ -115,40 +115,40 @@ pub(super) struct Check {
 
 #[derive(Debug, Args)]
 pub(super) struct Explain {
-    /// Files, or directories of *.yaml files; several are united: eddy's own, and manifests of Kubernetes. An nginx.conf
-    /// stands alone, with what it includes, and so does a configuration of Envoy's
+    /// Files, or directories of *.yaml files. Several are merged: eddy's own, and Kubernetes manifests. An nginx.conf
+    /// (with its includes) or an Envoy configuration must be the only one
     #[arg(value_name = "CONFIG", required = true)]
     pub(super) configs: Vec<PathBuf>,
 
-    /// What the client asks for: http://HOST/PATH, HOST/PATH, or /PATH for a request without a host
+    /// URL of the request: http://HOST/PATH, HOST/PATH, or /PATH for a request without a host
     #[arg(value_name = "URL", required = true)]
     pub(super) url: String,
 
-    /// The method of the request
+    /// Method of the request
     #[arg(short = 'X', long = "method", value_name = "METHOD", default_value = "GET")]
     pub(super) method: String,
 
-    /// A field of the request, as in 'accept: text/html'; may be given several times
+    /// Header of the request, as in 'accept: text/html'; may be given several times
     #[arg(short = 'H', long = "header", value_name = "FIELD", action = ArgAction::Append)]
     pub(super) fields: Vec<String>,
 
-    /// Explain for this listener alone, by name; all of them when not given
+    /// Name of the only listener to explain; all listeners by default
     #[arg(long, value_name = "NAME")]
     pub(super) listener: Option<String>,
 
-    /// Say of this rule alone why it was not chosen
+    /// Explain only why this rule does not win
     #[arg(long, value_name = "RULE")]
     pub(super) why_not: Option<String>,
 
-    /// Say which rule would win if all were written in this dialect: eddy, envoy, gateway-api, ingress, istio or nginx;
-    /// may be given several times
+    /// Show which rule would win if all were written in this dialect: eddy, envoy, gateway-api, ingress, istio or
+    /// nginx; may be given several times
     #[arg(long = "as", value_name = "DIALECT", action = ArgAction::Append, value_parser = parse_dialect)]
     pub(super) others: Vec<OtherDialect>,
 
     #[command(flatten)]
     pub(super) dialect: DialectArguments,
 
-    /// Show every rule and its reason, also those for other hosts and paths
+    /// Show every rule and its reason, including rules for other hosts and paths
     #[arg(long)]
     pub(super) all: bool,
 
@@ -159,20 +159,20 @@ pub(super) struct Explain {
 
 #[derive(Debug, Args)]
 pub(super) struct RoutesArgs {
-    /// Files, or directories of *.yaml files; several are united: eddy's own, and manifests of Kubernetes. An nginx.conf
-    /// stands alone, with what it includes, and so does a configuration of Envoy's
+    /// Files, or directories of *.yaml files. Several are merged: eddy's own, and Kubernetes manifests. An nginx.conf
+    /// (with its includes) or an Envoy configuration must be the only one
     #[arg(value_name = "CONFIG", required = true)]
     pub(super) configs: Vec<PathBuf>,
 
     #[command(flatten)]
     pub(super) dialect: DialectArguments,
 
-    /// Show a short request that reaches this rule instead
+    /// Instead of the list, show a short request that reaches this rule
     #[arg(long, value_name = "RULE", conflicts_with = "diff")]
     pub(super) witness: Option<String>,
 
-    /// Show requests that are treated unlike by this older configuration instead; may be given several times, for its
-    /// files
+    /// Instead of the list, show requests that this older configuration handles differently; may be given several
+    /// times, for its files
     #[arg(long, value_name = "OLD", action = ArgAction::Append)]
     pub(super) diff: Vec<PathBuf>,
 
@@ -183,16 +183,16 @@ pub(super) struct RoutesArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct Convert {
-    /// Files, or directories of *.yaml files; several are united: eddy's own, and manifests of Kubernetes. An nginx.conf
-    /// stands alone, with what it includes, and so does a configuration of Envoy's
+    /// Files, or directories of *.yaml files. Several are merged: eddy's own, and Kubernetes manifests. An nginx.conf
+    /// (with its includes) or an Envoy configuration must be the only one
     #[arg(value_name = "CONFIG", required = true)]
     pub(super) configs: Vec<PathBuf>,
 
-    /// The dialect to write
+    /// Dialect to write
     #[arg(long, value_name = "DIALECT", value_enum, required = true)]
     pub(super) to: ConvertTarget,
 
-    /// Write what can be said, where not all can be
+    /// Write the part that can be converted if not everything can be
     #[arg(long)]
     pub(super) partial: bool,
 
@@ -204,7 +204,7 @@ pub(super) struct Convert {
 pub(super) enum ConvertTarget {
     /// An eddy.yaml
     Eddy,
-    /// Manifests of the Gateway API, with Services
+    /// Gateway API manifests, with Services
     GatewayApi,
 }
 
@@ -217,52 +217,52 @@ pub(super) struct Descriptors {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum DescriptorsCommand {
-    /// Write the descriptors of a server that tells of itself (grpc.reflection)
+    /// Fetch the descriptors from a server with gRPC reflection (grpc.reflection)
     #[command(after_help = AFTER_DESCRIPTORS_FETCH)]
     Fetch(DescriptorsFetch),
-    /// Write what the API looks like that grpc_json makes of a service, as OpenAPI 3.1
+    /// Write the HTTP API that grpc_json provides for a service, as OpenAPI 3.1
     #[command(after_help = AFTER_DESCRIPTORS_OPENAPI)]
     Openapi(DescriptorsOpenapi),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct DescriptorsFetch {
-    /// Where the server listens, in the clear
+    /// Address of the server, without TLS
     #[arg(value_name = "HOST:PORT", required = true)]
     pub(super) server: ServerAddress,
 
-    /// The full name of a service, as in shop.v1.Shop; may be given several times. All of them when not given
+    /// Full name of a service, as in shop.v1.Shop; may be given several times. All services by default
     #[arg(long = "service", value_name = "NAME", action = ArgAction::Append)]
     pub(super) services: Vec<String>,
 
-    /// The file to write
+    /// File to write
     #[arg(short, long, value_name = "FILE", required = true)]
     pub(super) output: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct DescriptorsOpenapi {
-    /// Descriptors, as protoc or `eddy descriptors fetch` write them
+    /// Descriptors, as written by protoc or `eddy descriptors fetch`
     #[arg(value_name = "FILE", required = true)]
     pub(super) descriptors: PathBuf,
 
-    /// The full name of a service, as in shop.v1.Shop; may be given several times. All of them when not given
+    /// Full name of a service, as in shop.v1.Shop; may be given several times. All services by default
     #[arg(long = "service", value_name = "NAME", action = ArgAction::Append)]
     pub(super) services: Vec<String>,
 
-    /// Have methods without google.api.http, too, as `auto: true` of grpc_json does
+    /// Include methods without google.api.http, as `auto: true` of grpc_json does
     #[arg(long)]
     pub(super) auto: bool,
 
-    /// Name fields as they are declared, as `names: declared` of grpc_json does
+    /// Use declared field names, as `names: declared` of grpc_json does
     #[arg(long)]
     pub(super) declared_names: bool,
 
-    /// The title of the API
+    /// Title of the API
     #[arg(long, value_name = "TEXT", default_value = "API")]
     pub(super) title: String,
 
-    /// The version of the API
+    /// Version of the API
     #[arg(long, value_name = "TEXT", default_value = "1")]
     pub(super) api_version: String,
 }
@@ -276,28 +276,28 @@ pub(super) struct FilterArgs {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum FilterCommand {
-    /// Make a project for a filter, which builds, has a test and runs
+    /// Create a filter project that builds, has a test and runs
     #[command(after_help = AFTER_FILTER_NEW)]
     New(FilterNew),
     /// Link the Go packages of a configuration into a library
     #[command(after_help = AFTER_FILTER_BUILD)]
     Build(FilterBuild),
-    /// Run the tests of a filter, with the kit that eddy brings along
+    /// Run the tests of a filter, with the SDK that eddy contains
     #[command(after_help = AFTER_FILTER_TEST)]
     Test(FilterTest),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct FilterNew {
-    /// What the filter is called: lower-case letters, digits and hyphens, as in basic-auth
+    /// Name of the filter: lower-case letters, digits and hyphens, as in basic-auth
     #[arg(value_name = "NAME", required = true)]
     pub(super) name: String,
 
-    /// The language to write it in
+    /// Programming language
     #[arg(long, value_name = "LANGUAGE", value_enum, required = true)]
     pub(super) lang: Language,
 
-    /// Where to put it, a new or an empty folder; one of the filter's name when not given
+    /// Folder for the project, new or empty; by default named after the filter
     #[arg(long, value_name = "DIR")]
     pub(super) dir: Option<PathBuf>,
 
@@ -309,7 +309,7 @@ pub(super) struct FilterNew {
 pub(super) enum Language {
     /// A Go package; eddy links it itself
     Go,
-    /// A script; nothing is built
+    /// A Lua script; nothing is built
     Lua,
     /// A Rust library
     Rust,
@@ -317,17 +317,17 @@ pub(super) enum Language {
 
 #[derive(Debug, Args)]
 pub(super) struct FilterBuild {
-    /// Files, or directories of *.yaml files; several are united: eddy's own, and manifests of Kubernetes. An nginx.conf
-    /// stands alone, with what it includes, and so does a configuration of Envoy's
+    /// Files, or directories of *.yaml files. Several are merged: eddy's own, and Kubernetes manifests. An nginx.conf
+    /// (with its includes) or an Envoy configuration must be the only one
     #[arg(value_name = "CONFIG", required = true)]
     pub(super) configs: Vec<PathBuf>,
 
-    /// What to link the packages into
+    /// Build target
     #[arg(long, value_name = "TARGET", value_enum, default_value_t = BuildTarget::Library)]
     pub(super) target: BuildTarget,
 
-    /// Put a copy of the library there, to be named as `library` where there is no Go; or of the module, to be named
-    /// as `module`
+    /// Write a copy of the library to this file, for use as `library` on machines without Go; or of the Wasm module,
+    /// for use as `module`
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
 
@@ -343,18 +343,18 @@ pub(super) struct FilterBuild {
 pub(super) enum BuildTarget {
     /// A library, which runs in eddy's own process
     Library,
-    /// A module of Wasm, which runs in a sandbox
+    /// A Wasm module, which runs in a sandbox
     Wasm,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct FilterTest {
-    /// The folder of the filter
+    /// Folder of the filter
     #[arg(value_name = "DIR", default_value = ".")]
     pub(super) dir: PathBuf,
 
-    /// What `go test` or `cargo test` is told beyond that, after `--`; for specs in Lua, parts of the names of the
-    /// tests to be run
+    /// Further arguments for `go test` or `cargo test`, after `--`; for Lua specs, parts of the names of the tests to
+    /// run
     #[arg(value_name = "ARGUMENT", last = true)]
     pub(super) rest: Vec<OsString>,
 
@@ -364,7 +364,7 @@ pub(super) struct FilterTest {
 
 #[derive(Debug, Args)]
 pub(super) struct CacheArguments {
-    /// The folder for what was built and for the kits, else EDDY_CACHE_DIR, else eddy in the user's cache
+    /// Folder for built libraries and SDKs; by default EDDY_CACHE_DIR, else eddy in the user's cache folder
     #[arg(long, value_name = "DIR")]
     pub(super) cache_dir: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! `eddy check`: every problem of a configuration.
+//! `eddy check`: reports every problem of a configuration.
 
 use std::io::stderr;
 
@@ -14,10 +14,10 @@ use crate::filters;
 use crate::terminal::{colour_of, print, print_error};
 use crate::tls::{ReadTls, advise};
 
-/// Reads and checks, and shows what there is to show.
+/// Reads and checks the configuration and prints the result.
 ///
 /// # Errors
-/// When there is an error among the problems.
+/// When one of the problems is an error.
 pub(super) fn run(arguments: &Check) -> Result<(), CommandError> {
     let (problems, sources, config, objects) =
         match FileSource::new(arguments.configs.clone()).with_leniency(arguments.dialect.leniency()).load() {
@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &Check) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// What there is to say once filters were tried out, too.
+/// Adds the problems found by reading certificates and probing filters.
 fn with_filters(loaded: Loaded) -> CheckResult {
     let Loaded { mut checked, mut sources } = loaded;
     match ReadTls::read(&checked.config) {
@@ -75,7 +75,8 @@ fn with_filters(loaded: Loaded) -> CheckResult {
     (checked.warnings.into_iter().chain(wrong).collect(), sources, config, checked.statuses)
 }
 
-/// Problems, the texts they are in, the configuration where none is an error, and what a cluster would show of objects.
+/// Problems, the texts that they refer to, the configuration if no problem is an error, and the status of Kubernetes
+/// objects.
 type CheckResult = (Vec<Problem>, Vec<SourceText>, Option<GatewayConfig>, Vec<ObjectStatus>);
 
 fn counted(count: usize, noun: &str) -> String {

@@ -1,4 +1,4 @@
-//! `eddy convert`: the routes of a configuration in another language.
+//! `eddy convert`: converts the routes of a configuration to another dialect.
 
 use std::fmt::Write;
 
@@ -9,10 +9,10 @@ use super::routes::load;
 use super::start::CommandError;
 use crate::terminal::{print, print_error};
 
-/// Writes the routes, and says what they do not say.
+/// Prints the converted routes, and reports what cannot be converted.
 ///
 /// # Errors
-/// When the configuration has errors, or something cannot be said exactly and the user has not asked for a part.
+/// When the configuration has errors, or something cannot be converted exactly and `--partial` is not given.
 pub(super) fn run(arguments: &Convert) -> Result<(), CommandError> {
     let config = load(&arguments.configs, arguments.dialect.leniency())?;
     let target = match arguments.to {

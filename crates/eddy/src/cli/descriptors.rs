@@ -1,4 +1,4 @@
-//! `eddy descriptors`: descriptors of protobuf, fetched and told of.
+//! `eddy descriptors`: fetches protobuf descriptors and describes their HTTP API.
 
 use std::fs;
 use std::path::Path;
@@ -11,10 +11,10 @@ use super::start::CommandError;
 use crate::descriptors::{OpenApiOptions, fetch, open_api};
 use crate::terminal::{print, print_error};
 
-/// Carries out one of the commands.
+/// Runs one of the subcommands.
 ///
 /// # Errors
-/// When a server can't be asked, a file can't be read or written, or descriptors are not right.
+/// When a server cannot be queried, a file cannot be read or written, or descriptors are invalid.
 pub(super) fn run(command: &DescriptorsCommand) -> Result<(), CommandError> {
     match command {
         DescriptorsCommand::Fetch(arguments) => run_fetch(arguments),
@@ -48,14 +48,14 @@ fn run_openapi(arguments: &DescriptorsOpenapi) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Replaces a file at once, so that nobody reads half of it.
+/// Replaces a file atomically, so that no reader sees a half-written file.
 fn replace(path: &Path, content: &[u8]) -> anyhow::Result<()> {
     let mut name = path.file_name().context("the output is no file")?.to_owned();
     name.push(format!(".{}", std::process::id()));
     let next = path.with_file_name(name);
     let written = fs::write(&next, content).and_then(|()| fs::rename(&next, path));
     if written.is_err() {
-        // What is left of it is of no use; why there is nothing is told anyway.
+        // The temporary file is useless; the error of writing it is reported anyway.
         let _ = fs::remove_file(&next);
     }
     written.with_context(|| format!("cannot write {}", path.display()))

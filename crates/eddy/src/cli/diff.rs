@@ -1,4 +1,4 @@
-//! `eddy routes --diff` and `--witness`: requests that show what rules do.
+//! `eddy routes --diff` and `--witness`: requests that show the effect of rules.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -14,18 +14,18 @@ use super::start::CommandError;
 use crate::explain::action_text;
 use crate::terminal::print;
 
-/// A request that reaches a rule.
+/// Request that reaches a rule.
 #[derive(Serialize)]
 struct Reached {
     listener: String,
     rule: String,
-    /// `None` if none of the requests that were tried reaches it.
+    /// `None` if none of the tried requests reaches the rule.
     request: Option<Witness>,
-    /// Why there is none, if that is known.
+    /// Why no request reaches it, if known.
     dead: Option<String>,
 }
 
-/// A request that two configurations treat unlike.
+/// Request that two configurations handle differently.
 #[derive(Serialize)]
 struct Changed {
     listener: String,
@@ -34,14 +34,14 @@ struct Changed {
     after: RouteDecision,
 }
 
-/// What becomes of a request: the rule that wins and what it does.
+/// Decision for a request: the winning rule and its action.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct RouteDecision {
     rule: Option<String>,
     action: Option<String>,
 }
 
-/// Shows for each rule of this name a short request that it wins.
+/// Prints, for each rule of this name, a short request that it wins.
 ///
 /// # Errors
 /// When the configuration has errors, or there is no such rule.
@@ -77,7 +77,7 @@ pub(super) fn witness(arguments: &RoutesArgs, name: &str) -> Result<(), CommandE
     show(&reached, &text, arguments)
 }
 
-/// Shows requests that another rule wins, or that are treated otherwise, than under the older configuration.
+/// Prints requests that another rule wins, or that are handled differently, than under the older configuration.
 ///
 /// # Errors
 /// When one of the configurations has errors.
@@ -111,7 +111,7 @@ pub(super) fn diff(arguments: &RoutesArgs) -> Result<(), CommandError> {
     show(&changed, &text, arguments)
 }
 
-/// A request for each rule that one is found for.
+/// Returns one request per rule, if one is found.
 fn witnesses(router: &Router) -> impl Iterator<Item = Witness> {
     router.rules().iter().take(RULES_MAX).filter_map(|rule| router.witness(rule.index))
 }
@@ -148,5 +148,5 @@ fn show(value: &impl Serialize, text: &str, arguments: &RoutesArgs) -> Result<()
     Ok(())
 }
 
-/// Most rules of a listener for which requests are made up.
+/// Maximum rules per listener for which requests are generated.
 const RULES_MAX: usize = 10_000;

@@ -1,11 +1,11 @@
-//! Times on the command line.
+//! Durations on the command line.
 
 use std::time::Duration;
 
-/// Reads a time such as `500ms`, `30s` or `2m`; at most a day.
+/// Parses a duration such as `500ms`, `30s` or `2m`; at most one day.
 ///
 /// # Errors
-/// What is wrong with it, for people.
+/// Error message for people.
 pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, unit) = text.split_at(digits);

@@ -1,4 +1,4 @@
-//! `eddy explain`: which rule a request meets, and why.
+//! `eddy explain`: explains which rule wins for a request, and why.
 
 use super::arguments::Explain;
 use super::routes::{load, router_of};
@@ -6,10 +6,10 @@ use super::start::CommandError;
 use crate::explain::{Question, explain};
 use crate::terminal::print;
 
-/// Explains a request at each listener it may come in by.
+/// Explains a request for each listener.
 ///
 /// # Errors
-/// When the configuration has errors, the request is no request, or there is no such listener or rule.
+/// When the configuration has errors, the request is invalid, or there is no such listener or rule.
 pub(super) fn run(arguments: &Explain) -> Result<(), CommandError> {
     let config = load(&arguments.configs, arguments.dialect.leniency())?;
     let question = Question {

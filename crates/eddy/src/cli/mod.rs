@@ -1,4 +1,4 @@
-//! The command line: what can be asked of the program, and the commands that answer at once.
+//! Command line: arguments, and the commands that finish at once.
 
 mod arguments;
 mod check;

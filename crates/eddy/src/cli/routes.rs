@@ -1,4 +1,4 @@
-//! `eddy routes`: the compiled order of the rules.
+//! `eddy routes`: prints the compiled order of the rules.
 
 use std::fmt::Write;
 use std::io::stderr;
@@ -36,25 +36,25 @@ struct ListenerRules {
     forward: Option<WaysOn>,
 }
 
-/// Where a listener that sees no requests passes on what comes.
+/// Targets of a listener that forwards connections or datagrams without parsing requests.
 #[derive(Serialize)]
 struct WaysOn {
-    /// What that is.
+    /// Kind of traffic: connections or datagrams.
     what: &'static str,
     ways: Vec<WayOn>,
 }
 
 #[derive(Serialize)]
 struct WayOn {
-    /// The names that it is for; none for what no other is for.
+    /// Server names of this target; empty for the default target.
     server_names: Vec<String>,
     cluster: String,
 }
 
-/// Shows the order of every listener.
+/// Prints the order of every listener.
 ///
 /// # Errors
-/// When the configuration has errors, which are shown.
+/// When the configuration has errors, which are printed.
 pub(super) fn run(arguments: &RoutesArgs) -> Result<(), CommandError> {
     if let Some(rule) = &arguments.witness {
         return diff::witness(arguments, rule);
@@ -108,7 +108,7 @@ fn ways_on(config: &GatewayConfig, listener: &ListenerConfig, forwarding: &Forwa
     }
 }
 
-/// The servers of NGINX's that rules lead to.
+/// Returns the NGINX servers that rules refer to.
 fn led_to(config: &GatewayConfig, router: &Router) -> Vec<SitesAt> {
     let mut found = Vec::new();
     for rule in router.rules() {
@@ -122,7 +122,7 @@ fn led_to(config: &GatewayConfig, router: &Router) -> Vec<SitesAt> {
     found
 }
 
-/// All servers of some addresses; nothing where there are no addresses.
+/// Returns all servers of some addresses; `None` without addresses.
 fn listing(config: &GatewayConfig, all: impl IntoIterator<Item = SitesAt>) -> Option<SiteListing> {
     let listed = all.into_iter().filter_map(|at| Some(config.sites.get(at.sites)?.listing(at.address)));
     listed.reduce(|mut all, more| {
@@ -161,10 +161,10 @@ fn text_of(listeners: &[ListenerRules]) -> String {
     out
 }
 
-/// A configuration without errors; otherwise they are shown.
+/// Loads a valid configuration, or prints its errors.
 ///
 /// # Errors
-/// [`Failure::Shown`].
+/// [`CommandError::Shown`].
 pub(super) fn load(paths: &[PathBuf], leniency: Leniency) -> Result<GatewayConfig, CommandError> {
     match FileSource::new(paths.to_vec()).with_leniency(leniency).load() {
         Ok(loaded) => Ok(loaded.checked.config),
@@ -175,10 +175,10 @@ pub(super) fn load(paths: &[PathBuf], leniency: Leniency) -> Result<GatewayConfi
     }
 }
 
-/// The router of a listener, if it serves routes.
+/// Compiles the router of a listener, if it serves routes.
 ///
 /// # Errors
-/// When its rules do not compile, although the check found nothing wrong with them.
+/// When its rules do not compile, although the check found no error in them.
 pub(super) fn router_of(config: &GatewayConfig, listener: &ListenerConfig) -> anyhow::Result<Option<Router>> {
     let Serve::Routes(indexes) = &listener.serve else { return Ok(None) };
     let tables: Vec<RouteTable> =

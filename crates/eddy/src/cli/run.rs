@@ -1,4 +1,4 @@
-//! `eddy run`, and the gateway process it starts.
+//! `eddy run`, and the gateway process that it starts.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use crate::parent::{GatewayProgram, ParentOptions, Supervisor};
 use crate::signals::Signals;
 use crate::terminal::print_error;
 
-/// Runs the parent, or with `--no-parent` the gateway alone, to its end.
+/// Runs the parent process, or with `--no-parent` the gateway alone, to its end.
 pub(super) fn run(arguments: RunArgs) -> u8 {
     let notifier = Notifier::new(std::env::var_os("NOTIFY_SOCKET"));
     if arguments.no_parent {
@@ -57,12 +57,12 @@ pub(super) fn run(arguments: RunArgs) -> u8 {
     code
 }
 
-/// Links Go packages of the configuration, as that may take longer than a gateway process may take to get ready. What is
-/// wrong is told by that process.
+/// Links the Go packages of the configuration in advance, as that may take longer than the time a gateway process has
+/// to become ready. Errors are left to that process to report.
 fn build_ahead(paths: &[PathBuf], dialect: DialectArguments, choice: LogChoice) {
     let source = FileSource::new(paths.to_vec()).with_leniency(dialect.leniency());
     if let Ok(mut loaded) = source.load() {
-        // A line of text has no place in a log of records.
+        // Plain text would break a log of JSON objects.
         let notice = || {
             if !choice.is_json {
                 say_linking()
@@ -84,9 +84,9 @@ fn serve(paths: Vec<PathBuf>, dialect: DialectArguments, log: LogArguments, upbr
     child::run(ChildOptions { paths, leniency, log, log_choice, signals, upbringing })
 }
 
-/// What both kinds of process begin with, in this order: threads started later inherit the blocked signals.
+/// Sets up either kind of process, in this order: threads started later inherit the blocked signals.
 fn prepare(process: &'static str, choice: LogChoice) -> Option<(Signals, Log)> {
-    // The image may have been executed by a descriptor; people look for this name.
+    // The image may have been executed through a descriptor; people look for this process name.
     let _ = rustix::thread::set_name(c"eddy");
     eddy_io::descriptors_max();
     let prepared = Signals::block().and_then(|signals| Ok((signals, Log::start(process, choice.alone())?)));
@@ -102,7 +102,7 @@ fn prepare(process: &'static str, choice: LogChoice) -> Option<(Signals, Log)> {
     }
 }
 
-/// Makes a panic a record like any other.
+/// Logs panics like other log entries.
 fn log_panics(log: Log) {
     std::panic::set_hook(Box::new(move |panic| {
         let thread = std::thread::current().name().unwrap_or("unnamed").to_owned();

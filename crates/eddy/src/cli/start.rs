@@ -1,4 +1,4 @@
-//! From the arguments to an exit code.
+//! Runs the command given by the arguments and returns its exit code.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -13,9 +13,9 @@ use crate::terminal::print_error;
 /// Why a command failed.
 #[derive(Debug)]
 pub(super) enum CommandError {
-    /// What was given is wrong; the problems have been shown.
+    /// The input is invalid; the problems have been printed.
     Shown,
-    /// What was given is wrong, in these words.
+    /// The input is invalid; the error is to be printed.
     Input(anyhow::Error),
 }
 
@@ -31,9 +31,9 @@ impl From<std::io::Error> for CommandError {
     }
 }
 
-/// The whole program.
+/// Runs the program.
 pub(crate) fn main() -> ExitCode {
-    // Usage errors and `--help` are answered in here, with the codes 2 and 0.
+    // Usage errors and `--help` exit in here, with codes 2 and 0.
     let arguments = Arguments::parse();
     let outcome = catch_unwind(AssertUnwindSafe(|| match arguments.command {
         CliCommand::Run(arguments) => run::run(arguments),
@@ -63,7 +63,7 @@ fn code_of(outcome: Result<(), CommandError>) -> u8 {
     }
 }
 
-/// The configuration or the input is wrong.
+/// Exit code for an invalid configuration or input.
 const WRONG_INPUT: u8 = 1;
-/// eddy itself is wrong.
+/// Exit code for a fault of eddy itself.
 pub(super) const OUR_FAULT: u8 = 70;

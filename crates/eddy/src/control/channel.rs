@@ -1,4 +1,4 @@
-//! One end of the socket between parent and child: whole messages with descriptors.
+//! One end of the socket between parent and child: carries whole messages with descriptors.
 
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut, Write};
@@ -14,27 +14,27 @@ use rustix::net::{
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Most descriptors that travel with one message; the kernel's own limit is 253.
+/// Maximum descriptors per message; the kernel's own limit is 253.
 pub(crate) const DESCRIPTORS_PER_MESSAGE: usize = 64;
 
-/// Longest message, bytes.
+/// Maximum size of a message, in bytes.
 pub(super) const MESSAGE_BYTES_MAX: usize = 64 * 1024;
 
-/// Longest memory file read back, bytes.
+/// Maximum size of a memory file that is read, in bytes.
 const MEMORY_FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// One end of a control socket. Neither sending nor receiving ever waits; poll the descriptor to wait.
+/// One end of a control socket. Sending and receiving never block; poll the descriptor to wait.
 #[derive(Debug)]
 pub(crate) struct Channel {
     socket: OwnedFd,
 }
 
-/// What a look at the socket found.
+/// Result of reading from the socket.
 #[derive(Debug)]
 pub(crate) enum Received<M> {
-    /// A message and the descriptors that came with it.
+    /// Message with its descriptors.
     Message(M, Vec<OwnedFd>),
-    /// A message this version does not know; its descriptors were closed.
+    /// Message that this version does not know; its descriptors were closed.
     Unknown(String),
     /// No message is waiting.
     Nothing,
@@ -43,17 +43,17 @@ pub(crate) enum Received<M> {
 }
 
 impl Channel {
-    /// Makes both ends; the second is meant to become another process's standard input.
+    /// Creates both ends; the second is meant to become another process's standard input.
     ///
     /// # Errors
-    /// What the kernel says of `socketpair`.
+    /// Errors of `socketpair`.
     pub(crate) fn pair() -> io::Result<(Self, OwnedFd)> {
         let (ours, theirs) =
             rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
         Ok((Self { socket: ours }, theirs))
     }
 
-    /// Takes over the end that lies at standard input and puts `/dev/null` there.
+    /// Takes over the end at standard input and puts `/dev/null` there.
     ///
     /// # Errors
     /// When standard input is not a seqpacket socket, or the kernel refuses a descriptor.
@@ -69,16 +69,16 @@ impl Channel {
         Ok(Self { socket })
     }
 
-    /// An end received from elsewhere.
+    /// Wraps an end received from elsewhere.
     pub(crate) fn from_fd(socket: OwnedFd) -> Self {
         Self { socket }
     }
 
-    /// Sends one message with descriptors, which the receiver gets copies of.
+    /// Sends one message with descriptors, of which the receiver gets copies.
     ///
     /// # Errors
-    /// `WouldBlock` when the other side does not read, `BrokenPipe` when it is gone, `InvalidInput` when the message
-    /// is too long.
+    /// `WouldBlock` when the other side does not read, `BrokenPipe` when it is gone, `InvalidInput` when the message is
+    /// too long.
     pub(crate) fn send<M: Serialize>(&self, message: &M, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
         let text = serde_json::to_vec(message)?;
         if text.len() > MESSAGE_BYTES_MAX || descriptors.len() > DESCRIPTORS_PER_MESSAGE {
@@ -95,11 +95,11 @@ impl Channel {
         Ok(())
     }
 
-    /// Takes the next message, if one is waiting.
+    /// Reads the next message, if one is waiting.
     ///
     /// # Errors
-    /// What the kernel says of `recvmsg`; `InvalidData` when a message or its descriptors were cut short, as happens
-    /// when this process may open no more files.
+    /// Errors of `recvmsg`; `InvalidData` when a message or its descriptors were truncated, as happens when this
+    /// process has reached its limit of open files.
     pub(crate) fn receive<M: DeserializeOwned>(&self) -> io::Result<Received<M>> {
         let mut text = vec![0; MESSAGE_BYTES_MAX];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_PER_MESSAGE))];
@@ -144,20 +144,20 @@ impl AsFd for Channel {
     }
 }
 
-/// Writes `bytes` to a file that exists in memory alone, for passing more than a message holds.
+/// Writes `bytes` to a new memory file, to pass more than a message can hold.
 ///
 /// # Errors
-/// What the kernel says of `memfd_create` or `write`.
+/// Errors of `memfd_create` or `write`.
 pub(crate) fn memory_file(name: &str, bytes: &[u8]) -> io::Result<OwnedFd> {
     let mut file = File::from(rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC)?);
     file.write_all(bytes)?;
     Ok(file.into())
 }
 
-/// Reads what [`memory_file`] wrote. Other processes may read it at the same time.
+/// Reads the contents of a [`memory_file`]. Other processes may read it at the same time.
 ///
 /// # Errors
-/// What the kernel says of `read`; `InvalidData` when it holds more than any of ours does.
+/// Errors of `read`; `InvalidData` when the file is larger than any that eddy writes.
 pub(crate) fn read_memory_file(file: &OwnedFd) -> io::Result<Vec<u8>> {
     let file = File::from(eddy_io::duplicate(file)?);
     let length = file.metadata()?.len();
@@ -165,7 +165,7 @@ pub(crate) fn read_memory_file(file: &OwnedFd) -> io::Result<Vec<u8>> {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "the memory file is too long"));
     }
     let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
-    // Descriptors of one file share their position, so it is read by offset.
+    // Descriptors of one file share their position, so the file is read by offset.
     file.read_exact_at(&mut bytes, 0)?;
     Ok(bytes)
 }

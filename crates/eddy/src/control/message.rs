@@ -1,4 +1,4 @@
-//! The messages between parent and gateway process.
+//! Messages between the parent and a gateway process.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -6,58 +6,58 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// The version of these messages; a child that does not know its parent's says so and exits.
+/// Protocol version of these messages; a child that does not know its parent's version reports that and exits.
 pub(crate) const PROTOCOL: u32 = 1;
 
-/// The version of what a parent hands to the image it executes in its own place.
+/// Format version of the state that a parent passes to the image it executes in its own place.
 pub(crate) const STATE_FORMAT: u32 = 1;
 
-/// From the parent to a gateway process.
+/// Message from the parent to a gateway process.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ToChild {
-    /// The first message. With it come the shared page and, if `has_last_good`, the last good configuration.
+    /// First message. Its descriptors are the shared page and, if `has_last_good`, the last good configuration.
     Welcome {
-        /// The parent's [`PROTOCOL`].
+        /// [`PROTOCOL`] of the parent.
         protocol: u32,
-        /// Counts the processes the parent has started.
+        /// Number of processes that the parent has started.
         generation: u64,
         /// Why the process was started.
         reason: StartReason,
-        /// Whether a second descriptor came along.
+        /// Whether there is a second descriptor.
         has_last_good: bool,
-        /// Filters that must not be entered.
+        /// Quarantined filters, which must not be called.
         #[serde(default)]
         quarantined: Vec<Quarantined>,
     },
-    /// Sockets that were asked for, as descriptors; perhaps in several messages.
+    /// Requested sockets, as descriptors; possibly in several messages.
     Sockets {
-        /// The request answered.
+        /// Request that is answered.
         request: u64,
-        /// Where they are bound, the port filled in.
+        /// Bound address, including the port chosen by the kernel.
         bound: SocketPlace,
-        /// Whether no more will follow.
+        /// Whether this is the last message of the reply.
         is_last: bool,
     },
-    /// There is no socket at that address.
+    /// The address cannot be bound.
     NotBound {
-        /// The request answered.
+        /// Request that is answered.
         request: u64,
-        /// Why, for people.
+        /// Reason, for people.
         problem: String,
-        /// Whether another program has the address, so that it is worth to look for it.
+        /// Whether another program uses the address, so that looking for that program makes sense.
         is_in_use: bool,
     },
-    /// Read the configuration again.
+    /// Reload the configuration.
     Reload,
-    /// The filters that must not be entered from now on; those that were and are not named may be again.
+    /// Replace the set of quarantined filters; filters that are no longer listed may be called again.
     Quarantine {
-        /// All of them.
+        /// All quarantined filters.
         quarantined: Vec<Quarantined>,
     },
-    /// Open log files again.
+    /// Reopen log files.
     ReopenLogs,
-    /// Stop accepting, let exchanges end, exit.
+    /// Drain: stop accepting, finish open exchanges, exit.
     Drain {
         /// Whether another process already serves the same sockets.
         has_successor: bool,
@@ -66,118 +66,118 @@ pub(crate) enum ToChild {
     Stop,
 }
 
-/// From a gateway process to its parent.
+/// Message from a gateway process to its parent.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ToParent {
-    /// Asks for listening sockets; answered by `Sockets` or `NotBound`.
+    /// Requests listening sockets; answered by `Sockets` or `NotBound`.
     Listen {
-        /// Chosen by the child; comes back in the answer.
+        /// Request number chosen by the child; repeated in the reply.
         request: u64,
-        /// What and where.
+        /// Role and address.
         key: SocketKey,
-        /// How many sockets of their own queue there should be at least.
+        /// Minimum number of sockets with their own queue.
         sockets: usize,
     },
-    /// Sockets of an address that an orphaned gateway process has lent, as descriptors; perhaps in several messages. They
-    /// are the parent's from now on, and `Listen` asks for them as for others.
+    /// Sockets of an address taken over from an orphaned gateway process, as descriptors; possibly in several messages.
+    /// The parent owns them from now on, and `Listen` requests them like others.
     Inherited {
-        /// What they are for and where, as this process's configuration says.
+        /// Role and address, as configured in this process.
         key: SocketKey,
-        /// Where they are bound.
+        /// Bound address.
         bound: SocketPlace,
     },
-    /// These sockets are no longer used and their queues are empty.
+    /// Releases sockets that are no longer used and whose queues are empty.
     Release {
-        /// What and where.
+        /// Roles and addresses.
         keys: Vec<SocketKey>,
     },
     /// The gateway serves.
     Ready {
-        /// What a parent needs to know of the configuration.
+        /// Settings of the configuration that the parent needs.
         settings: ChildSettings,
-        /// Where clients can connect.
+        /// Addresses for clients.
         listening: Vec<SocketPlace>,
-        /// Where the admin listener is.
+        /// Address of the admin listener.
         admin: Option<SocketPlace>,
-        /// The child's version of eddy.
+        /// Version of eddy that the child runs.
         version: String,
-        /// The child's [`STATE_FORMAT`].
+        /// [`STATE_FORMAT`] of the child.
         state_format: u32,
     },
-    /// The configuration that is now in force, as a memory file, kept for a process that replaces this one.
+    /// Configuration that is now in force, as a memory file, kept for a process that replaces this one.
     LastGood,
     /// A reload begins.
     Reloading,
-    /// A reload ended; with it, if it was accepted, the new settings.
+    /// A reload has ended, successfully or not.
     Reloaded {
-        /// What the parent needs to know of the configuration in force.
+        /// Settings of the configuration in force that the parent needs.
         settings: ChildSettings,
     },
-    /// Names of filters by number, those that the shared page will show from now on.
+    /// Names of the filter numbers that may appear in the shared page from now on.
     Filters {
-        /// Number and name.
+        /// Numbers and names.
         names: Vec<(u32, String)>,
     },
-    /// More of some of these filters.
+    /// Details of some of these filters.
     FiltersMade {
-        /// What there is to know of each.
+        /// Details of each filter.
         filters: Vec<FilterAbout>,
     },
-    /// What this process's standard error is from now on, as a memory file, to be read when it has died.
+    /// Standard error of this process from now on, as a memory file, to be read when the process has died.
     LastWords,
-    /// The configuration on disk needs a new process, which this one asks for: libraries of filters have changed.
+    /// Requests a new process for the configuration on disk, because filter libraries have changed.
     Renew,
 }
 
-/// What of its configuration a gateway process tells the parent, which reads none itself.
+/// Settings of its configuration that a gateway process sends to the parent, which reads no configuration itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ChildSettings {
-    /// Longest a drain takes.
+    /// Maximum duration of a drain, in milliseconds.
     pub(crate) drain_timeout_ms: u64,
-    /// Workers whose heartbeats count.
+    /// Number of workers whose heartbeats are supervised.
     pub(crate) workers: usize,
-    /// Level of eddy's own messages.
+    /// Level of eddy's own log.
     pub(crate) log_level: String,
-    /// Whether messages are written as JSON.
+    /// Whether log entries are written as JSON.
     pub(crate) is_log_json: bool,
-    /// When filters are quarantined.
+    /// Limits for the quarantine of filters.
     #[serde(default)]
     pub(crate) quarantine: QuarantineLimits,
 }
 
-/// When a filter that the process dies in is not entered any more.
+/// Limits for the quarantine of filters that crash the process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct QuarantineLimits {
-    /// Deaths that it takes; 0 for never.
+    /// Crashes until a filter is quarantined; 0 for never.
     pub(crate) deaths: u32,
-    /// The time in which they are counted.
+    /// Period in which crashes are counted, in milliseconds.
     pub(crate) within_ms: u64,
-    /// How long it is not entered.
+    /// Duration of the quarantine, in milliseconds.
     pub(crate) time_ms: u64,
 }
 
-/// What a parent needs to know of a filter to say whose fault a death was.
+/// Details of a filter by which the parent attributes a crash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FilterAbout {
-    /// Its name in the configuration.
+    /// Filter name in the configuration.
     pub(crate) name: String,
-    /// Changes with its configuration and its library.
+    /// Version, which changes with the filter's configuration and library.
     pub(crate) version: String,
-    /// Where its sources lie, if that is known: a Go program that dies names its files.
+    /// Folder of its sources, if known: the crash output of a Go program names its source files.
     pub(crate) folder: Option<PathBuf>,
 }
 
-/// A filter that must not be entered, as it was.
+/// Quarantined filter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Quarantined {
-    /// Its name in the configuration.
+    /// Filter name in the configuration.
     pub(crate) name: String,
-    /// [`FilterAbout::version`] of the one that is meant; another one under this name may be entered.
+    /// [`FilterAbout::version`] of the quarantined filter; another version under this name may be called.
     pub(crate) version: String,
-    /// Deaths that were counted.
+    /// Crashes counted.
     pub(crate) deaths: u32,
-    /// When it may be entered again, in milliseconds of the monotonic clock.
+    /// End of the quarantine, in milliseconds of the monotonic clock.
     pub(crate) until_ms: u64,
 }
 
@@ -185,44 +185,44 @@ pub(crate) struct Quarantined {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum StartReason {
-    /// The first one; its failure is the failure of `eddy run`.
+    /// First process; its failure is the failure of `eddy run`.
     First,
-    /// The one before it died.
+    /// Replacement of a process that died.
     Replacement,
-    /// It is to take over from one that serves.
+    /// Hand-over from a serving process.
     HandOver,
-    /// It is to take over from one that serves and asked for it; the program stays the same.
+    /// Hand-over requested by the serving process itself; the program stays the same.
     Renewal,
 }
 
-/// Names a set of listening sockets among those the parent holds.
+/// Key of a set of listening sockets held by the parent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct SocketKey {
-    /// What they are for.
+    /// Role of the sockets.
     pub(crate) role: SocketRole,
-    /// Where, as configured: a port 0 stays 0 here.
+    /// Configured address: a port 0 stays 0 here.
     pub(crate) place: SocketPlace,
 }
 
-/// What a listening socket is for.
+/// Role of a listening socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum SocketRole {
     /// Traffic.
     Listener,
-    /// The admin listener.
+    /// Admin listener.
     Admin,
 }
 
-/// Where a socket is bound.
+/// Address of a socket.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum SocketPlace {
-    /// A TCP address.
+    /// TCP address.
     Tcp(SocketAddr),
-    /// A path in the file system.
+    /// Unix socket path.
     Unix(PathBuf),
-    /// A UDP address.
+    /// UDP address.
     Udp(SocketAddr),
 }
 

@@ -1,10 +1,10 @@
-//! What the parent and the gateway process say to each other, and how.
+//! Protocol between the parent and the gateway process.
 //!
-//! One Unix socket of type seqpacket joins them: a message is one datagram of JSON, and descriptors travel beside it. The
-//! child finds its end at standard input. Both sides ignore, and log, a message they do not know, so that neighbouring
-//! versions of eddy understand each other during a hand-over.
+//! They are connected by one Unix seqpacket socket: a message is one datagram of JSON, with descriptors attached. The
+//! child's end is its standard input. Both sides log and ignore unknown messages, so that adjacent versions of eddy
+//! understand each other during a hand-over.
 //!
-//! A gateway process whose parent is gone speaks in the same way with the one that is to take its place.
+//! A gateway process whose parent is gone talks to its successor in the same way.
 
 mod channel;
 mod message;

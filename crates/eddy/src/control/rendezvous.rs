@@ -1,7 +1,7 @@
-//! Where gateway processes find each other: an abstract Unix socket that each of them listens at.
+//! Discovery of other gateway processes: each one listens at an abstract Unix socket.
 //!
-//! The kernel removes such a socket with its process, and only processes of the same network namespace see it, as with ports.
-//! Any user may bind such a name, so both sides ask the kernel for the user of the other.
+//! The kernel removes such a socket with its process, and only processes of the same network namespace see it, as with
+//! ports. Any user may bind such a name, so both sides ask the kernel for the other's user.
 
 use std::fs;
 use std::io;
@@ -15,18 +15,18 @@ use rustix::rand::{GetRandomFlags, getrandom};
 
 use super::Channel;
 
-/// The socket at which this gateway process can be found by others of its user.
+/// Socket at which other gateway processes of the same user find this one.
 #[derive(Debug)]
 pub(crate) struct Rendezvous {
     socket: OwnedFd,
 }
 
-/// A connection to another gateway process of this user.
+/// Connection to another gateway process of this user.
 #[derive(Debug)]
 pub(crate) struct GatewayPeer {
-    /// Its process id.
+    /// Process ID.
     pub(crate) pid: i32,
-    /// The connection.
+    /// Connection.
     pub(crate) channel: Channel,
 }
 
@@ -34,9 +34,9 @@ impl Rendezvous {
     /// Opens the socket of this process.
     ///
     /// # Errors
-    /// What the kernel says of sockets and random numbers.
+    /// Errors of sockets and random numbers.
     pub(crate) fn open() -> io::Result<Self> {
-        // Process ids are not unique across the containers of a network.
+        // Process IDs are not unique across the containers of a network namespace.
         let mut unique = [0_u8; 8];
         getrandom(&mut unique, GetRandomFlags::empty())?;
         let name = format!("{NAME}{}-{:016x}", process::id(), u64::from_ne_bytes(unique));
@@ -46,10 +46,10 @@ impl Rendezvous {
         Ok(Self { socket })
     }
 
-    /// The next process that has connected, if one waits. Those of other users are turned away.
+    /// Accepts the next connection, if one waits. Connections of other users are closed.
     ///
     /// # Errors
-    /// What the kernel says of `accept`, such as too many open files.
+    /// Errors of `accept`, such as too many open files.
     pub(crate) fn accept(&self) -> io::Result<Option<GatewayPeer>> {
         for _ in 0..BACKLOG {
             let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
@@ -76,13 +76,13 @@ impl GatewayPeer {
     fn of_same_user(socket: OwnedFd) -> Option<Self> {
         let peer = socket_peer(&socket).ok()?;
         let is_ours = peer.uid == rustix::process::geteuid().as_raw();
-        // A process that cannot be seen is one of another container, whose files are others under the same names.
+        // A process without a visible ID belongs to another container, where the same paths are different files.
         let is_other = peer.pid > 0 && u32::try_from(peer.pid) != Ok(process::id());
         (is_ours && is_other).then_some(Self { pid: peer.pid, channel: Channel::from_fd(socket) })
     }
 }
 
-/// Connects to the other gateway processes of this user, in the order of their ids.
+/// Connects to the other gateway processes of this user, ordered by process ID.
 ///
 /// # Cost
 /// Reads the kernel's table of Unix sockets.
@@ -93,7 +93,7 @@ pub(crate) fn gateway_peers() -> Vec<GatewayPeer> {
         .filter_map(|name| connect(name).ok())
         .filter_map(GatewayPeer::of_same_user)
         .collect();
-    // Two that start at once wait for the same ones in the same order.
+    // Two processes that start at once wait for the same ones in the same order.
     found.sort_by_key(|peer| peer.pid);
     found
 }
@@ -109,7 +109,7 @@ fn socket() -> io::Result<OwnedFd> {
     Ok(rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?)
 }
 
-/// The names of gateway processes in the kernel's table of Unix sockets.
+/// Returns the names of gateway processes in the kernel's table of Unix sockets.
 fn names(table: &str) -> impl Iterator<Item = &str> {
     table.lines().skip(1).filter_map(|line| {
         let mut columns = line.split_ascii_whitespace().skip(3);
@@ -120,11 +120,11 @@ fn names(table: &str) -> impl Iterator<Item = &str> {
 }
 
 const NAME: &str = "eddy/gateway/";
-/// How the kernel writes that a socket listens.
+/// Flags of a listening socket in the kernel's table.
 const LISTENING: &str = "00010000";
-/// Connections that may wait, and those of other users that are turned away in one turn.
+/// Maximum waiting connections, and maximum connections of other users closed per call.
 const BACKLOG: i32 = 16;
-/// Most gateway processes that are asked.
+/// Maximum gateway processes that are contacted.
 const PEERS_MAX: usize = 256;
 
 #[cfg(test)]
@@ -149,7 +149,7 @@ mod tests {
         let table = fs::read_to_string("/proc/net/unix").unwrap();
         let name = names(&table).find(|name| name.starts_with(&own)).unwrap();
         let _connected = connect(name).unwrap();
-        // It is of this user, and it is this process.
+        // The process of this user that connects is this one itself.
         assert!(rendezvous.accept().unwrap().is_none());
         let us = i32::try_from(process::id()).unwrap();
         assert!(gateway_peers().iter().all(|peer| peer.pid != us));

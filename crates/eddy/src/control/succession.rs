@@ -1,41 +1,41 @@
-//! The messages between an orphaned gateway process and its successor.
+//! Messages between an orphaned gateway process and its successor.
 
 use serde::{Deserialize, Serialize};
 
 use super::{SocketKey, SocketPlace};
 
-/// The version of these messages.
+/// Protocol version of these messages.
 pub(crate) const SUCCESSION_PROTOCOL: u32 = 1;
 
-/// From a gateway process that starts to an orphaned one.
+/// Message from a starting gateway process to an orphaned one.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ToPredecessor {
-    /// Wants to be the one successor; answered by `Claimed` as soon as no other is.
+    /// Asks to be the only successor; answered by `Claimed` as soon as there is no other.
     Claim,
-    /// Wants the sockets of an address; answered by `Lent`.
+    /// Requests the sockets of an address; answered by `Lent`.
     Lend {
-        /// What they are for and where, as the orphan calls it.
+        /// Role and address, as named by the orphaned process.
         key: SocketKey,
     },
-    /// Serves: the orphan may drain.
+    /// The successor serves: the orphaned process may drain.
     Succeeded,
 }
 
-/// From an orphaned gateway process to one that starts.
+/// Message from an orphaned gateway process to a starting one.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ToSuccessor {
-    /// The first message; with it comes an [`ServingState`] as a memory file.
+    /// First message, with a [`ServingState`] as a memory file.
     Orphaned {
-        /// The orphan's [`SUCCESSION_PROTOCOL`].
+        /// [`SUCCESSION_PROTOCOL`] of the orphaned process.
         protocol: u32,
     },
     /// The receiver is the successor, as long as it is connected.
     Claimed,
-    /// Sockets that were asked for, as descriptors; perhaps in several messages.
+    /// Requested sockets, as descriptors; possibly in several messages.
     Lent {
-        /// Whether no more will follow.
+        /// Whether this is the last message of the reply.
         is_last: bool,
     },
 }
@@ -43,17 +43,17 @@ pub(crate) enum ToSuccessor {
 /// Configuration files and addresses of an orphaned gateway process.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ServingState {
-    /// Absolute paths of its configuration.
+    /// Absolute paths of its configuration files.
     pub(crate) configs: Vec<String>,
     /// Addresses that it listens at.
     pub(crate) addresses: Vec<ServedAddress>,
 }
 
-/// An address that an orphaned gateway process listens at.
+/// Address that an orphaned gateway process listens at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ServedAddress {
-    /// What it is for and where, as configured.
+    /// Role and address, as configured.
     pub(crate) key: SocketKey,
-    /// Where it is bound, the port filled in.
+    /// Bound address, including the port chosen by the kernel.
     pub(crate) bound: SocketPlace,
 }

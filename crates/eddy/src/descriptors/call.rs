@@ -1,4 +1,4 @@
-//! One call of gRPC over a connection of its own, in the clear, message by message.
+//! gRPC client call on a connection of its own, without TLS.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -11,38 +11,38 @@ use eddy_http::{
 };
 use eddy_protobuf::{Compressed, FrameEvent, Frames, ProtobufLimits};
 
-/// A call under way.
+/// Call in progress.
 pub(super) struct GrpcClientCall {
     stream: TcpStream,
     state: Http2,
     id: u32,
     begun: Instant,
-    /// What has come of frames that are not whole.
+    /// Received bytes of incomplete HTTP/2 frames.
     frames: Vec<u8>,
     head: ResponseHead,
     head_bytes: Vec<u8>,
-    /// What has come of the answer and is not read yet.
+    /// Received bytes of the response that are not parsed yet.
     input: Vec<u8>,
-    /// Where the frames of the answer are, and what has come of the message there.
+    /// Position in the gRPC frames of the response, and the received part of the current message.
     answer: Frames,
     message: Vec<u8>,
     is_answered: bool,
 }
 
-/// How a call ended that has not brought what it was asked for.
+/// Status of a call that ended without the expected message.
 #[derive(Debug)]
 pub(super) struct GrpcClientError {
-    /// Its status, where it has one.
+    /// gRPC status, if there is one.
     pub(super) status: GrpcEnd,
-    /// What the server says about it.
+    /// Message of the server.
     pub(super) message: String,
 }
 
 impl GrpcClientCall {
-    /// Begins a call of `path` at a server.
+    /// Starts a call of `path` at a server.
     ///
     /// # Errors
-    /// When there is no connection.
+    /// When the server cannot be connected to.
     pub(super) fn begin(host: &str, path: &str) -> Result<Self> {
         let addresses = host.to_socket_addrs().with_context(|| format!("\"{host}\" has no address"))?;
         let mut failure = None;
@@ -82,17 +82,18 @@ impl GrpcClientCall {
         })
     }
 
-    /// Sends a message and waits for the next of the answer; how the call ended where there is none.
+    /// Sends a message and waits for the next response message; the inner error is the status of a call that ended
+    /// without one.
     ///
     /// # Errors
-    /// When the connection fails, or what comes is not gRPC.
+    /// When the connection fails, or the response is not gRPC.
     pub(super) fn ask(&mut self, message: &[u8]) -> Result<Result<Vec<u8>, GrpcClientError>> {
         let length = u32::try_from(message.len()).context("a question is small")?;
         let frame = [&Frames::head(length, false)[..], message].concat();
         let mut rest = frame.as_slice();
         loop {
             if !rest.is_empty() && self.state.is_writable(self.id) {
-                // A server that ends the call takes no more; its answer says why.
+                // A server that ends the call accepts no more data; its response states the reason.
                 let sent = self.state.send_data(self.id, rest, &[], false).unwrap_or(rest.len());
                 rest = rest.get(sent..).unwrap_or_default();
             }
@@ -143,7 +144,7 @@ impl GrpcClientCall {
         self.write()
     }
 
-    /// Takes what has come of the answer; whether it has ended.
+    /// Reads received response data; returns whether the response has ended.
     fn take(&mut self) -> Result<bool> {
         let mut room = [0; 16 * 1024];
         let is_over = loop {
@@ -175,7 +176,7 @@ impl GrpcClientCall {
         Ok(is_over)
     }
 
-    /// The next message of the answer, once it is there.
+    /// Returns the next message of the response, once it is complete.
     fn message(&mut self) -> Result<Option<Vec<u8>>> {
         if !self.is_answered {
             return Ok(None);
@@ -197,10 +198,10 @@ impl GrpcClientCall {
         Ok(whole)
     }
 
-    /// How the call ended, once its answer has.
+    /// Returns the status of the call, after the end of the response.
     fn end(&self) -> GrpcClientError {
         let mut trailers = ChunkDecoder::new(ChunkLimits::default());
-        // What can't be read as trailers tells nothing.
+        // Invalid trailers are treated as missing.
         let _ = trailers.decode(self.state.trailers(self.id));
         let head = self.head.fields(&self.head_bytes);
         let fields = if GrpcEnd::of(head) == GrpcEnd::Untold { trailers.trailers() } else { head };
@@ -213,7 +214,7 @@ impl GrpcClientCall {
 }
 
 impl GrpcClientError {
-    /// Whether the server does not have the method.
+    /// Whether the server does not implement the method.
     pub(super) fn is_unimplemented(&self) -> bool {
         self.status == GrpcEnd::Status(GrpcStatus::Unimplemented)
     }
@@ -229,9 +230,9 @@ impl std::fmt::Display for GrpcClientError {
     }
 }
 
-/// Longest silence of the server, and longest time to connect.
+/// Timeout for connecting and for silence of the server.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// Longest time for the whole call.
+/// Timeout of the whole call.
 const CALL_TIMEOUT: Duration = Duration::from_secs(60);
-/// Largest message of the answer.
+/// Maximum size of a response message.
 const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;

@@ -1,4 +1,4 @@
-//! Descriptors of protobuf: fetched from a server that tells of itself, and told of as an API of HTTP.
+//! Protobuf descriptors: fetched from a server by gRPC reflection, and described as an HTTP API.
 
 mod call;
 mod openapi;

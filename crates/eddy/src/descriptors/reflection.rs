@@ -1,4 +1,4 @@
-//! A server's own descriptors, as it tells of itself by the service of reflection.
+//! Fetches the descriptors of a server by gRPC server reflection.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use eddy_protobuf::{FieldWriter, Items, Schema, WireValue};
 use super::call::GrpcClientCall;
 use super::set::Gathered;
 
-/// Where a server of gRPC listens: `HOST:PORT`.
+/// Address of a gRPC server: `HOST:PORT`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ServerAddress(String);
 
@@ -25,14 +25,14 @@ impl std::str::FromStr for ServerAddress {
     }
 }
 
-/// The `FileDescriptorSet` of these services of a server, of all that it tells of where there are none.
+/// Fetches the `FileDescriptorSet` of these services of a server, or of all its services if none are given.
 ///
 /// # Errors
-/// When the server can't be asked, does not tell of itself, or does not have a service.
+/// When the server can't be reached, has no reflection, or does not have a service.
 ///
 /// # Spec
-/// [gRPC Server Reflection](https://github.com/grpc/grpc/blob/master/doc/server-reflection.md), `grpc.reflection.v1`, and
-/// `v1alpha` where that is not there
+/// [gRPC Server Reflection](https://github.com/grpc/grpc/blob/master/doc/server-reflection.md), `grpc.reflection.v1`,
+/// or `v1alpha` if the server does not have it
 pub(crate) fn fetch(server: &ServerAddress, services: &[String]) -> Result<Vec<u8>> {
     for service in SERVICES {
         let call = GrpcClientCall::begin(&server.0, &format!("/{service}/ServerReflectionInfo"))?;
@@ -47,7 +47,7 @@ pub(crate) fn fetch(server: &ServerAddress, services: &[String]) -> Result<Vec<u
     )
 }
 
-/// Asks for the files of services and of what these import; nothing where the server does not know the call.
+/// Requests the files of services and of their imports; `None` when the server does not implement the call.
 fn ask(mut call: GrpcClientCall, services: &[String]) -> Result<Option<Vec<u8>>> {
     let listed = match call.ask(&question(LIST_SERVICES, "*"))? {
         Ok(answer) => names_of(&answer)?,
@@ -90,14 +90,14 @@ fn add_files(call: &mut GrpcClientCall, gathered: &mut Gathered, kind: u32, name
     Ok(())
 }
 
-/// `ServerReflectionRequest`.
+/// Encodes a `ServerReflectionRequest`.
 fn question(kind: u32, name: &str) -> Vec<u8> {
     let mut message = Vec::new();
     FieldWriter::new(&mut message).bytes(kind, name.as_bytes());
     message
 }
 
-/// The names in a `ListServiceResponse`.
+/// Returns the names in a `ListServiceResponse`.
 fn names_of(answer: &[u8]) -> Result<Vec<String>> {
     let mut names = Vec::new();
     let mut items = Items::new(part_of(answer, NAMES, "the list of services")?, DEPTH_MAX);
@@ -113,7 +113,7 @@ fn names_of(answer: &[u8]) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// The part of a `ServerReflectionResponse` that was asked for.
+/// Returns the requested part of a `ServerReflectionResponse`.
 fn part_of<'a>(answer: &'a [u8], wanted: u32, about: &str) -> Result<&'a [u8]> {
     let mut items = Items::new(answer, DEPTH_MAX);
     let mut part = None;
@@ -135,18 +135,18 @@ fn part_of<'a>(answer: &'a [u8], wanted: u32, about: &str) -> Result<&'a [u8]> {
     part.with_context(|| format!("{about}: the server does not tell"))
 }
 
-/// The services by which servers tell of themselves, the newer one first.
+/// Reflection services, the newer version first.
 const SERVICES: [&str; 2] =
     ["grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"];
 
-// Fields of `ServerReflectionRequest`.
+// Field numbers of `ServerReflectionRequest`.
 const FILE_BY_NAME: u32 = 3;
 const FILE_OF_SYMBOL: u32 = 4;
 const LIST_SERVICES: u32 = 7;
-// Fields of `ServerReflectionResponse`.
+// Field numbers of `ServerReflectionResponse`.
 const FILES: u32 = 4;
 const NAMES: u32 = 6;
 const ERROR: u32 = 7;
 
-/// These messages have no groups.
+/// Depth limit for groups, which these messages don't use.
 const DEPTH_MAX: u32 = 8;

@@ -1,11 +1,11 @@
-//! Files of descriptors as they are gathered, and the set that is made of them.
+//! Collects descriptor files and writes a `FileDescriptorSet`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result, ensure};
 use eddy_protobuf::{FieldWriter, Items, WireValue};
 
-/// Files by their names.
+/// Descriptor files by name.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
     files: BTreeMap<String, File>,
@@ -18,10 +18,10 @@ struct File {
 }
 
 impl Gathered {
-    /// Adds a `FileDescriptorProto`; one that is there already stays.
+    /// Adds a `FileDescriptorProto`; a file of the same name is kept.
     ///
     /// # Errors
-    /// When it can't be read, or there are too many.
+    /// When the file can't be parsed, or there are too many files.
     pub(super) fn add(&mut self, bytes: &[u8]) -> Result<()> {
         let mut name = None;
         let mut imports = Vec::new();
@@ -40,17 +40,17 @@ impl Gathered {
         Ok(())
     }
 
-    /// A file that one imports and that is not there.
+    /// Returns an imported file that is missing.
     pub(super) fn missing(&self) -> Option<&str> {
         let mut imports = self.files.values().flat_map(|file| &file.imports);
         imports.find(|import| !self.files.contains_key(*import)).map(String::as_str)
     }
 
-    /// The `FileDescriptorSet`: each file behind those that it imports.
+    /// Returns the `FileDescriptorSet`, with each file after its imports.
     pub(super) fn into_set(self) -> Vec<u8> {
         let mut out = Vec::new();
         let mut written = BTreeSet::new();
-        // As deep as imports go; none is written twice, so a circle ends.
+        // The stack grows with the depth of imports. No file is written twice, so import cycles end.
         let mut open: Vec<(&str, usize)> = Vec::new();
         for name in self.files.keys() {
             open.push((name, 0));
@@ -79,9 +79,9 @@ fn text_of(bytes: &[u8]) -> Result<String> {
     Ok(std::str::from_utf8(bytes).context("the name of a file is no text")?.to_owned())
 }
 
-/// Most files of a server.
+/// Maximum files of a server.
 const FILES_MAX: usize = 10_000;
-/// Files have no groups.
+/// Depth limit for groups, which descriptor files don't use.
 const DEPTH_MAX: u32 = 8;
 
 #[cfg(test)]

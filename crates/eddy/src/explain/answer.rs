@@ -1,4 +1,4 @@
-//! What each listener does with a request, and why.
+//! Explains the decision of each listener for a request.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ use super::Question;
 use super::asked::ExplainRequest;
 use super::other::OtherAnswer;
 
-/// What the listeners do. Its JSON form is stable: fields may be added, never renamed.
+/// Decisions of all listeners. The JSON form is stable: fields may be added, never renamed.
 #[derive(Serialize)]
 pub(crate) struct ExplainReport {
     listeners: Vec<ListenerAnswer>,
@@ -22,42 +22,43 @@ pub(crate) struct ExplainReport {
     shown: CandidateDisplay,
 }
 
-/// What one listener does with the request.
+/// Decision of one listener.
 #[derive(Default, Serialize)]
 struct ListenerAnswer {
     listener: String,
     address: String,
-    /// Why the request is refused: its path before any rule is looked at, or what a rule makes of its path.
+    /// Why the request is refused: because of its path before any rule is tried, or because of a rewritten path.
     refused: Option<String>,
-    /// What the winning rule does.
+    /// Action of the winning rule.
     action: Option<String>,
-    /// The path that is sent upstream, if the rule rewrites it.
+    /// Path sent upstream, if the rule rewrites it.
     rewritten_path: Option<String>,
     explanation: Option<Explanation>,
-    /// The way through servers and locations of NGINX's.
+    /// Matching NGINX servers and locations.
     #[serde(skip_serializing_if = "Option::is_none")]
     site: Option<SiteExplanation>,
     #[serde(skip_serializing_if = "Option::is_none")]
     why_not: Option<Vec<Candidate>>,
-    /// What other dialects would make of it, where that was asked.
+    /// Decisions in other dialects, if requested.
     #[serde(rename = "as", skip_serializing_if = "Vec::is_empty")]
     others: Vec<OtherAnswer>,
 }
 
-/// Which candidates are shown.
+/// Candidates to print.
 #[derive(Clone, Copy)]
 enum CandidateDisplay {
     All,
     Notable,
 }
 
-/// Explains a request at each listener it may come in by; `with_router` finds the router of a listener, by its index.
+/// Explains a request for each listener it may arrive at; `with_router` passes the router of a listener, given by
+/// index, to a function.
 ///
 /// # Errors
-/// When the request is no request, or there is no such listener or rule.
+/// When the request is invalid, or there is no such listener or rule.
 ///
 /// # Cost
-/// Grows with the number of rules and allocates; not for the path of requests.
+/// Grows with the number of rules and allocates; not for use on the request path.
 pub(crate) fn explain(
     config: &GatewayConfig,
     question: &Question,
@@ -119,7 +120,7 @@ pub(crate) fn explain(
 }
 
 impl ExplainReport {
-    /// The answers for people.
+    /// Returns the report as text.
     pub(crate) fn text(&self) -> String {
         let texts: Vec<String> = self.listeners.iter().map(|listener| listener.text(self.shown)).collect();
         texts.join("\n")
@@ -212,7 +213,7 @@ fn explain_rules(
     answer
 }
 
-/// Explains a request at an address of NGINX's servers.
+/// Explains a request at an address of NGINX servers.
 fn explain_site(
     config: &GatewayConfig,
     at: SitesAt,
@@ -256,12 +257,12 @@ fn explain_site(
     Some(sites.explain(at.address, &request))
 }
 
-/// The length of path and query in a target.
+/// Returns the length of path and query in a request target.
 fn origin_len(head: &RequestHead) -> usize {
     head.path.len() + head.query.map_or(0, |query| query.len() + 1)
 }
 
-/// What an action does, for people.
+/// Describes an action for people.
 pub(crate) fn action_text(config: &GatewayConfig, action: &Action) -> String {
     let cluster = |index: usize| config.clusters.get(index).map_or("unknown", |cluster| &cluster.name);
     match &action.kind {
@@ -308,7 +309,7 @@ fn no_listener(config: &GatewayConfig, question: &Question) -> anyhow::Error {
     }
 }
 
-/// A listener's name, and its address where that says more.
+/// Returns a listener's name, with its address if that differs.
 pub(crate) fn named(name: &str, address: &str) -> String {
     if name == address { name.to_owned() } else { format!("{name} ({address})") }
 }

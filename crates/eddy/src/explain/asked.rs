@@ -1,4 +1,4 @@
-//! The request that is asked about.
+//! The request to be explained.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use eddy_http::{HeadLimits, RequestHead};
 
 use super::Question;
 
-/// The request that is asked about, as a client would send it.
+/// Request to be explained, as a client would send it.
 pub(super) struct ExplainRequest {
     pub(super) bytes: Vec<u8>,
     pub(super) head: RequestHead,
@@ -17,10 +17,10 @@ pub(super) struct ExplainRequest {
 }
 
 impl ExplainRequest {
-    /// Reads the request of a question.
+    /// Builds the request of a question.
     ///
     /// # Errors
-    /// When it is none.
+    /// When the request is invalid.
     pub(super) fn parse(question: &Question) -> anyhow::Result<Self> {
         let url = Url::parse(&question.url);
         let mut fields = String::new();
@@ -51,7 +51,7 @@ impl ExplainRequest {
         Ok(Self { bytes, head, port: url.port, is_secure: url.is_secure })
     }
 
-    /// Whether port and scheme of the URL leave this listener possible: they rule out others where one is of them.
+    /// Whether port and scheme of the URL allow this listener. They exclude it only if they match another listener.
     pub(super) fn may_come_in_at(&self, listener: &ListenerConfig, config: &GatewayConfig) -> bool {
         let has_port = |listener: &ListenerConfig, port: u16| matches!(listener.address, ListenAddress::Tcp(address) if address.port() == port);
         if let Some(port) = self.port
@@ -66,11 +66,11 @@ impl ExplainRequest {
     }
 }
 
-/// A URL taken apart as far as a client does before it sends a request.
+/// URL, split as a client does before it sends a request.
 struct Url<'a> {
     authority: Option<&'a str>,
     port: Option<u16>,
-    /// Whether it is `https` rather than `http`; `None` where it says neither.
+    /// Whether the scheme is `https` rather than `http`; `None` without a scheme.
     is_secure: Option<bool>,
     target: String,
 }

@@ -1,4 +1,4 @@
-//! Which rule a request meets, and why: asked on the command line of a configuration, and of the plan in force.
+//! Explains which rule wins for a request: for `eddy explain`, and for the plan in force.
 
 mod answer;
 mod asked;

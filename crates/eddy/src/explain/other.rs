@@ -1,21 +1,21 @@
-//! Which rule would win a request if the rules were written in another dialect.
+//! Determines which rule would win for a request if the rules were written in another dialect.
 
 use std::fmt::Write;
 
 use eddy_route::{OtherDialect, RouteRequest, RouteScratch, RouteTable, Router, Untranslatable, translate};
 use serde::Serialize;
 
-/// What would become of a request in another dialect.
+/// Decision for a request in another dialect.
 #[derive(Serialize)]
 pub(super) struct OtherAnswer {
     dialect: &'static str,
-    /// The rule that would win.
+    /// Rule that would win.
     rule: Option<String>,
-    /// Whether it is the one that wins here.
+    /// Whether the same rule wins here.
     is_same: bool,
-    /// The rules that the dialect can't say, and are not asked.
+    /// Rules that cannot be expressed in the dialect and are left out.
     unsaid: Vec<UnsaidRule>,
-    /// Why there is no answer.
+    /// Why there is no decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     fault: Option<String>,
 }
@@ -26,12 +26,12 @@ struct UnsaidRule {
     file: String,
     line: u32,
     reason: &'static str,
-    /// Whether it is the rule that wins here.
+    /// Whether this rule wins here.
     wins_here: bool,
 }
 
 impl OtherAnswer {
-    /// Asks the rules of some tables as another dialect would have them; `here` is the rule that wins in their own.
+    /// Decides by the rules of some tables as translated to another dialect; `here` is the rule that wins in their own.
     pub(super) fn of<'t>(
         tables: impl IntoIterator<Item = &'t RouteTable>,
         dialect: OtherDialect,
@@ -64,7 +64,7 @@ impl OtherAnswer {
         answer
     }
 
-    /// The answer for people.
+    /// Writes the decision as text.
     pub(super) fn write(&self, out: &mut String) {
         let label = format!("as {}", self.dialect);
         let what = match (&self.fault, &self.rule) {
@@ -76,7 +76,7 @@ impl OtherAnswer {
         };
         // Writing to a string never fails.
         let _ = writeln!(out, "{label:<16}{what}");
-        // What wins here is the first that is missed there.
+        // The rule that wins here is the most important one to list.
         let (winner, others): (Vec<_>, Vec<_>) = self.unsaid.iter().partition(|unsaid| unsaid.wins_here);
         for UnsaidRule { rule, file, line, reason, .. } in winner.iter().chain(others.iter().take(SHOWN_MAX))
         {
@@ -88,5 +88,5 @@ impl OtherAnswer {
     }
 }
 
-/// Most rules that are named as left out, beside the one that wins here.
+/// Maximum left-out rules that are listed, besides the one that wins here.
 const SHOWN_MAX: usize = 5;

@@ -1,32 +1,33 @@
-//! What is asked.
+//! Question about a request, from the command line or a query string.
 
 use anyhow::bail;
 use eddy_route::OtherDialect;
 
-/// A request, and what is wanted to be known of it.
+/// Request, and options of its explanation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Question {
     /// `http://HOST/PATH`, `HOST/PATH` or `/PATH`.
     pub(crate) url: String,
-    /// The method.
+    /// Request method.
     pub(crate) method: String,
-    /// Fields as `name: value`.
+    /// Request headers as `name: value`.
     pub(crate) fields: Vec<String>,
-    /// This listener alone.
+    /// Name of the only listener to explain.
     pub(crate) listener: Option<String>,
-    /// Why this rule was not chosen.
+    /// Rule for which to explain why it was not chosen.
     pub(crate) why_not: Option<String>,
-    /// Every rule and its reason.
+    /// Whether to list every rule with its reason.
     pub(crate) all: bool,
-    /// Other dialects, whose winners are to be told as well.
+    /// Other dialects whose winning rules are shown as well.
     pub(crate) others: Vec<OtherDialect>,
 }
 
 impl Question {
-    /// Reads a query, as in `url=http://a.example/b&method=POST&header=accept:%20text/html`; whether JSON is wanted, too.
+    /// Parses a query such as `url=http://a.example/b&method=POST&header=accept:%20text/html`; also returns whether
+    /// JSON is requested.
     ///
     /// # Errors
-    /// What is wrong with it, and how it is written.
+    /// Error message with the expected format.
     pub(crate) fn of_query(query: &[u8]) -> anyhow::Result<(Self, bool)> {
         let mut question = Self { method: "GET".to_owned(), ..Self::default() };
         let (mut is_json, mut has_url) = (false, false);
@@ -58,10 +59,10 @@ impl Question {
     }
 }
 
-/// The dialect of a name.
+/// Parses the name of a dialect.
 ///
 /// # Errors
-/// There is none; the message names those that there are.
+/// When the dialect is unknown; the message lists the known ones.
 pub(crate) fn parse_dialect(name: &str) -> Result<OtherDialect, String> {
     OtherDialect::parse(name).ok_or_else(|| {
         let names = OtherDialect::ALL.map(OtherDialect::name).join(", ");
@@ -69,7 +70,7 @@ pub(crate) fn parse_dialect(name: &str) -> Result<OtherDialect, String> {
     })
 }
 
-/// A value as forms write it: `+` for a space, escapes decoded; what begins no escape stays.
+/// Decodes a form value: `+` stands for a space, percent escapes are decoded, and an invalid escape is kept.
 fn decoded(text: &[u8]) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;

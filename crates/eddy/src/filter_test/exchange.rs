@@ -1,4 +1,4 @@
-//! One exchange: a request and its response on their way through a script.
+//! One exchange in a spec: a request and its response pass through a script.
 
 use std::sync::atomic::AtomicU32;
 
@@ -14,14 +14,14 @@ use super::host::{ScriptRequest, ScriptResume};
 use super::message::{SpecField, SpecMessage, named_of};
 use super::script::ScriptFilter;
 
-/// An exchange.
+/// Exchange that passes through a script.
 pub(super) struct ScriptExchange<'a> {
     script: &'a ScriptFilter,
     request: RequestHead,
     request_bytes: Vec<u8>,
     response: ResponseHead,
     response_bytes: Vec<u8>,
-    /// By direction.
+    /// Indexed by direction.
     ways: [ScriptDirection; 2],
     is_local: bool,
     reply: SpecMessage,
@@ -33,52 +33,52 @@ pub(super) struct ScriptExchange<'a> {
     failure: Option<String>,
 }
 
-/// What follows a head.
+/// Body and trailers of a message.
 #[derive(Default)]
 struct ScriptDirection {
     pieces: Vec<Vec<u8>>,
     trailers: KeptFields,
-    /// Whether the head has gone on.
+    /// Whether the head has been passed on.
     is_head_sealed: bool,
 }
 
-/// What stands in the place of endpoints and clusters.
+/// Mock of endpoints and clusters.
 pub(super) trait MockUpstream {
-    /// The answer to a request; `cluster` is empty for the endpoint.
+    /// Returns the response to a request; `cluster` is empty for the endpoint.
     ///
     /// # Errors
-    /// Why the exchange does not go on.
+    /// Why the exchange does not continue.
     fn answer(&mut self, cluster: &str, request: &SpecMessage) -> Result<MockResponse, SpecInterrupt>;
 }
 
-/// What comes of a request.
+/// Outcome of a request.
 pub(super) enum MockResponse {
     Response(SpecMessage),
-    /// None, and the word that tells why.
+    /// No response, with the word for the reason.
     None(Vec<u8>),
 }
 
-/// Why an exchange does not come to its end.
+/// Why an exchange ends early.
 pub(super) enum SpecInterrupt {
-    /// The spec has more to say: its test is over.
+    /// The spec continued before it replied: its test is over.
     Said(Vec<SpecPart>),
-    /// The spec wants what cannot be.
+    /// The spec requests something impossible.
     Wrong(String),
-    /// The spec cannot go on.
+    /// The spec cannot continue.
     Broken(String),
 }
 
-/// How far a message has come.
+/// Progress of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ScriptProgress {
     Through,
-    /// The whole body is wanted first.
+    /// The script wants the whole body first.
     Collect,
     Replied,
     Failed,
 }
 
-/// What of a body is shown.
+/// Part of a body that the script sees.
 #[derive(Clone, Copy, Default)]
 struct BodyPosition {
     piece: Option<usize>,
@@ -87,10 +87,11 @@ struct BodyPosition {
 }
 
 impl<'a> ScriptExchange<'a> {
-    /// A request that has not been shown yet; `config` is the number of what the rule says.
+    /// Creates an exchange whose request the script has not seen yet; `config` is the number of the rule's
+    /// configuration.
     ///
     /// # Errors
-    /// Why eddy would refuse it.
+    /// Why eddy would refuse the request.
     pub(super) fn new(script: &'a ScriptFilter, request: &SpecMessage, config: u64) -> Result<Self, String> {
         let (head, bytes) = request.request_head()?;
         Ok(Self {
@@ -116,10 +117,10 @@ impl<'a> ScriptExchange<'a> {
         })
     }
 
-    /// Takes it to its end, and tells what came of it.
+    /// Runs the exchange to its end and returns its result for the spec.
     ///
     /// # Errors
-    /// A [`Stop`].
+    /// [`SpecInterrupt`].
     pub(super) fn run(mut self, answers: &mut dyn MockUpstream) -> Result<Vec<SpecPart>, SpecInterrupt> {
         let mut forwarded = None;
         let response = match self.pass(Direction::Request, answers)? {
@@ -159,19 +160,19 @@ impl<'a> ScriptExchange<'a> {
         Ok(())
     }
 
-    /// The script's own answer.
+    /// Returns the script's own response.
     fn local(&mut self) -> SpecMessage {
         self.is_local = true;
         std::mem::take(&mut self.reply)
     }
 
-    /// What eddy answers in the place of a script that failed.
+    /// Returns eddy's local reply for a failed script.
     fn refusal(&mut self) -> SpecMessage {
         self.is_local = true;
         SpecMessage { status: 500, ..SpecMessage::default() }
     }
 
-    /// Takes a message through: its head, its body piece by piece or as a whole, its trailers.
+    /// Passes a message through the script: head, body (in pieces or as a whole) and trailers.
     fn pass(
         &mut self,
         direction: Direction,
@@ -220,7 +221,7 @@ impl<'a> ScriptExchange<'a> {
         }
     }
 
-    /// Shows the script a phase, and answers what it asks until it goes on.
+    /// Runs a phase of the script, and answers its requests until it continues.
     fn enter(
         &mut self,
         phase: Phase,
@@ -239,7 +240,7 @@ impl<'a> ScriptExchange<'a> {
                 return Ok(ScriptProgress::Failed);
             }
             match verdict {
-                // Scripts have no way to hold.
+                // Scripts cannot hold.
                 Verdict::Continue | Verdict::Hold => {
                     break self.tell_unawaited(answers).map(|()| ScriptProgress::Through);
                 }
@@ -254,7 +255,7 @@ impl<'a> ScriptExchange<'a> {
         }
     }
 
-    /// Answers the script's requests until the exchange goes on.
+    /// Answers the script's requests until the exchange continues.
     fn wait(&mut self, answers: &mut dyn MockUpstream) -> Result<ScriptResume, SpecInterrupt> {
         loop {
             let sent = self.take_sent(|_| true);
@@ -285,7 +286,7 @@ impl<'a> ScriptExchange<'a> {
         self.script.library.event(&FilterEvent { kind, filter: 1, token, worker: 0, status, fields, body });
     }
 
-    /// Shows the spec what the script has sent without waiting for an answer.
+    /// Passes requests to the spec whose responses the script does not wait for.
     fn tell_unawaited(&self, answers: &mut dyn MockUpstream) -> Result<(), SpecInterrupt> {
         while let Some(sent) = self.take_sent(|sent| !sent.is_awaited) {
             answers.answer(&sent.cluster, &sent.request)?;
@@ -359,7 +360,7 @@ impl<'a> ScriptExchange<'a> {
         }
     }
 
-    /// Carries out what the script said beside its verdict.
+    /// Applies the edits that a script returned besides its verdict.
     fn apply(
         &mut self,
         phase: Phase,
@@ -373,7 +374,7 @@ impl<'a> ScriptExchange<'a> {
                 (FilterEdit::Fault(why) | FilterEdit::LimitFault { why, .. }, _) => {
                     return Err(String::from_utf8_lossy(why).into_owned());
                 }
-                // What a script changed before it failed goes with it.
+                // Changes of a script that failed are discarded.
                 (_, Verdict::Fault) => {}
                 (edit, _) => self.carry_out(phase, at, &edit)?,
             }
@@ -451,7 +452,7 @@ impl<'a> ScriptExchange<'a> {
         &mut self.ways[usize::from(phase.is_reversed())]
     }
 
-    /// The request as it goes to the endpoint.
+    /// Returns the request as sent to the endpoint.
     fn forwarded(&self) -> SpecMessage {
         let bytes = &self.request_bytes;
         SpecMessage {
@@ -464,7 +465,7 @@ impl<'a> ScriptExchange<'a> {
         }
     }
 
-    /// What the spec is told at the end.
+    /// Returns the result of the exchange for the spec.
     fn told(&self, forwarded: Option<&SpecMessage>) -> Vec<SpecPart> {
         let response = SpecMessage {
             status: self.response.status,
@@ -499,7 +500,7 @@ impl ScriptDirection {
         let trailers = message.kept_trailers()?;
         let mut pieces = message.pieces.clone();
         if pieces.is_empty() && !trailers.fields.is_empty() {
-            // Trailers follow a body, be it empty.
+            // Trailers need a body, even if it is empty.
             pieces.push(Vec::new());
         }
         Ok(Self { pieces, trailers, is_head_sealed: false })

@@ -1,4 +1,4 @@
-//! The host of a script that is rehearsed: it notes what it is told, and answers out of the spec.
+//! Mock host of a script under test: records the script's calls, and is answered by the spec.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -8,41 +8,41 @@ use eddy_filter::{
 
 use super::message::{SpecField, SpecMessage};
 
-/// A host of one worker.
+/// Host with one worker.
 pub(super) struct RehearsalHost {
     metrics: MetricRegistry,
     noted: Mutex<HostRecording>,
 }
 
-/// What was said since it was last asked for.
+/// Calls recorded since they were last taken.
 #[derive(Debug, Default)]
 pub(super) struct HostRecording {
-    /// Clusters that there are.
+    /// Clusters that the spec defines.
     pub(super) clusters: Vec<Vec<u8>>,
     pub(super) records: Vec<ScriptLogRecord>,
-    /// Requests of the script's own that were not answered yet.
+    /// Requests of the script that are not answered yet.
     pub(super) sent: Vec<ScriptRequest>,
     pub(super) resumed: Option<ScriptResume>,
 }
 
-/// A record of the log.
+/// Log entry of a script.
 #[derive(Debug)]
 pub(super) struct ScriptLogRecord {
     pub(super) level: FilterLogLevel,
     pub(super) text: Vec<u8>,
 }
 
-/// A request of the script's own.
+/// Request sent by a script.
 #[derive(Debug)]
 pub(super) struct ScriptRequest {
     pub(super) cluster: String,
     pub(super) token: u64,
-    /// Whether the exchange waits for its answer.
+    /// Whether the exchange waits for the response.
     pub(super) is_awaited: bool,
     pub(super) request: SpecMessage,
 }
 
-/// How an exchange that waited goes on.
+/// Verdict and edits with which a paused exchange continues.
 #[derive(Debug)]
 pub(super) struct ScriptResume {
     pub(super) verdict: Verdict,

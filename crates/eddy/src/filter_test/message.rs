@@ -1,10 +1,10 @@
-//! Requests and responses as a spec has them.
+//! Requests and responses of a spec.
 
 use eddy_filter::KeptFields;
 use eddy_guest::SpecPart;
 use eddy_http::{FieldId, Fields, HeadLimits, Method, RequestHead, ResponseHead};
 
-/// A request or a response.
+/// Request or response.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SpecMessage {
     pub(super) method: Vec<u8>,
@@ -13,12 +13,12 @@ pub(super) struct SpecMessage {
     /// 0 for a request.
     pub(super) status: u16,
     pub(super) fields: Vec<SpecField>,
-    /// The body as it comes, piece by piece.
+    /// Body in the pieces in which it arrives.
     pub(super) pieces: Vec<Vec<u8>>,
     pub(super) trailers: Vec<SpecField>,
 }
 
-/// A field.
+/// Header or trailer.
 #[derive(Clone, Debug)]
 pub(super) struct SpecField {
     pub(super) name: Vec<u8>,
@@ -26,10 +26,10 @@ pub(super) struct SpecField {
 }
 
 impl SpecMessage {
-    /// Takes up what a spec says of a message; whether it is of messages at all.
+    /// Applies one part of a message from a spec; returns whether the part belongs to a message at all.
     ///
     /// # Errors
-    /// A status that is none.
+    /// When a status is invalid.
     pub(super) fn take(&mut self, part: &SpecPart) -> Result<bool, String> {
         let named = || SpecField { name: part.name.clone(), value: part.value.clone() };
         match part.what.as_str() {
@@ -49,7 +49,7 @@ impl SpecMessage {
         Ok(true)
     }
 
-    /// What the spec is told of it. Of how it is framed it hears nothing: eddy sees to that.
+    /// Returns the message in parts for the spec, without framing headers, which eddy sets itself.
     pub(super) fn parts(&self) -> Vec<SpecPart> {
         let mut parts = Vec::new();
         if self.status == 0 {
@@ -66,7 +66,7 @@ impl SpecMessage {
         parts
     }
 
-    /// The head of the request, and the bytes that it lies in.
+    /// Returns the request head and the bytes it refers to.
     ///
     /// # Errors
     /// Why eddy would refuse it.
@@ -83,7 +83,7 @@ impl SpecMessage {
         Ok((head, bytes))
     }
 
-    /// The head of the response, and the bytes that it lies in.
+    /// Returns the response head and the bytes it refers to.
     ///
     /// # Errors
     /// Why eddy would refuse it.
@@ -96,7 +96,7 @@ impl SpecMessage {
         Ok((head, bytes))
     }
 
-    /// The trailers.
+    /// Returns the trailers.
     ///
     /// # Errors
     /// Why eddy would refuse them.
@@ -107,7 +107,7 @@ impl SpecMessage {
         Ok(KeptFields::of(head.fields(&bytes)))
     }
 
-    /// The fields, and what announces the body.
+    /// Returns the headers together with those that announce the body.
     fn framed_fields(&self, is_response: bool) -> Vec<SpecField> {
         let mut fields: Vec<SpecField> =
             self.fields.iter().filter(|field| !is_framing(&field.name)).cloned().collect();
@@ -122,7 +122,7 @@ impl SpecMessage {
     }
 }
 
-/// The fields of a section, as a message has them.
+/// Copies the fields of a section.
 pub(super) fn named_of(fields: Fields<'_>) -> Vec<SpecField> {
     let named =
         |field: eddy_http::FieldRef<'_>| SpecField { name: field.name.to_vec(), value: field.value.to_vec() };

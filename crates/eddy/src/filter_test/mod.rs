@@ -1,4 +1,4 @@
-//! Filters in Lua rehearsed: a spec makes up requests and answers, and a script is taken through them without a gateway.
+//! Tests of Lua filters: a spec makes requests and mock responses, which pass through a script without a gateway.
 
 mod exchange;
 mod host;

@@ -1,4 +1,4 @@
-//! A script that a spec has asked for.
+//! A script loaded by a spec.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use eddy_guest::{Guest, LuaLimits, LuaScript, LuaSource, MadeFilter, ReclaimQueu
 
 use super::host::RehearsalHost;
 
-/// A script, and the filter made of it.
+/// Script and the filter created from it.
 pub(super) struct ScriptFilter {
     pub(super) host: Arc<RehearsalHost>,
     pub(super) library: Arc<LuaScript>,
@@ -16,10 +16,10 @@ pub(super) struct ScriptFilter {
 }
 
 impl ScriptFilter {
-    /// Loads a script; `number` tells its shared stores from those of others.
+    /// Loads a script; `number` separates its shared stores from those of other scripts.
     ///
     /// # Errors
-    /// What is wrong with it, and where.
+    /// Error message with file and line.
     pub(super) fn load(
         number: usize,
         chunk: &str,

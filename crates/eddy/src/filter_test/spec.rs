@@ -1,4 +1,4 @@
-//! A spec as it is run: what it asks for is done, and what it says of its tests handed on.
+//! Runs a spec: executes its requests and returns the results of its tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,42 +10,42 @@ use super::exchange::{MockResponse, MockUpstream, ScriptExchange, SpecInterrupt}
 use super::message::SpecMessage;
 use super::script::ScriptFilter;
 
-/// A spec that is being run.
+/// Spec that is being run.
 pub(crate) struct Rehearsal {
     spec: LuaSpec,
-    /// Where the scripts lie that it names.
+    /// Folder of the scripts that it names.
     folder: PathBuf,
     scripts: Vec<ScriptFilter>,
     answer: Vec<SpecPart>,
 }
 
-/// What is said of a test.
+/// Result of a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SpecTestResult {
-    /// All was as the test says.
+    /// The test passed.
     Passed {
-        /// The test's name.
+        /// Test name.
         test: String,
     },
-    /// Something was not.
+    /// The test failed.
     Failed {
-        /// The test's name.
+        /// Test name.
         test: String,
-        /// What, with file and line.
+        /// Reason, with file and line.
         why: String,
     },
-    /// The spec itself is wrong; no more comes of it.
+    /// The spec itself is broken; no further tests are run.
     Broken {
-        /// How, with file and line.
+        /// Reason, with file and line.
         why: String,
     },
 }
 
 impl Rehearsal {
-    /// Makes ready to run the tests of a spec, or those whose names hold one of `only`.
+    /// Loads a spec. With `only`, just the tests whose names contain one of the texts are run.
     ///
     /// # Errors
-    /// Why it cannot be run, with file and line.
+    /// Why the spec cannot be run, with file and line.
     pub(crate) fn new(path: &Path, only: &[String]) -> Result<Self, String> {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         let text = fs::read(path).map_err(|error| format!("{name}: {error}"))?;
@@ -162,15 +162,15 @@ impl Iterator for Rehearsal {
 }
 
 impl Rehearsal {
-    /// No more comes of a spec that is broken: it is not entered again.
+    /// Ends the iteration: a broken spec is not run any further.
     fn end(&mut self, broken: SpecTestResult) -> Option<SpecTestResult> {
-        // One without tests takes its place.
+        // It is replaced by a spec without tests.
         self.spec = LuaSpec::load("ended", b"").ok()?;
         Some(broken)
     }
 }
 
-/// Endpoints and clusters as the spec plays them.
+/// Endpoints and clusters mocked by the spec.
 struct SpecUpstream<'a> {
     spec: &'a mut LuaSpec,
 }

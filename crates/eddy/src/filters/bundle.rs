@@ -1,4 +1,4 @@
-//! The library that holds the filters of a configuration's Go packages.
+//! The library with the filters of a configuration's Go packages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ use super::problem::FilterProblem;
 use super::registered::registered_name;
 use crate::bundle::{Bundle, BundleFailure, BundleManifest, Cache, GoBuildTarget, bundle};
 
-/// The folders of all Go packages that a configuration names: a process has room for one Go runtime, so they share a
-/// library.
+/// Returns the folders of all Go packages of a configuration. They share a library, because a process has room for one
+/// Go runtime.
 fn packages(config: &GatewayConfig) -> BTreeSet<&Path> {
     let packages = config.filters.iter().filter_map(|filter| match &filter.kind {
         FilterKind::Go { source: GoSource::Package(path), .. } => Some(Path::new(path)),
@@ -24,7 +24,7 @@ fn packages(config: &GatewayConfig) -> BTreeSet<&Path> {
     packages.collect()
 }
 
-/// The filters that come from Go packages, and where these lie.
+/// Returns the folders of the filters that are Go packages.
 pub(crate) fn folders_of(config: &GatewayConfig) -> BTreeMap<Arc<str>, PathBuf> {
     let folder = |filter: &FilterConfig| match &filter.kind {
         FilterKind::Go { source: GoSource::Package(path), .. } => {
@@ -39,8 +39,8 @@ pub(crate) fn folders_of(config: &GatewayConfig) -> BTreeMap<Arc<str>, PathBuf> 
     config.filters.iter().filter_map(folder).collect()
 }
 
-/// Links the Go packages of a configuration into a library, or finds the one that was linked before, and has the
-/// configuration name it in the place of the packages. Says which it is; none where there are no packages.
+/// Links the Go packages of a configuration into a library, or finds the one linked before, and replaces the packages
+/// in the configuration by it. Returns `None` without packages.
 ///
 /// # Errors
 /// Why there is no library.
@@ -62,7 +62,7 @@ pub(crate) fn link_packages(
     Ok(Some(bundle))
 }
 
-/// Has a configuration name this library in the place of its packages.
+/// Replaces the packages in a configuration by this library.
 pub(crate) fn name_library(config: &mut GatewayConfig, library: &Path) {
     for filter in &mut config.filters {
         if let FilterKind::Go { source, .. } = &mut filter.kind
@@ -73,8 +73,8 @@ pub(crate) fn name_library(config: &mut GatewayConfig, library: &Path) {
     }
 }
 
-/// What is wrong, in the files of the packages and where the configuration names the first of them. The files are added
-/// to `sources`.
+/// Returns the problems in the files of the packages, and one at the first package in the configuration. The files are
+/// added to `sources`.
 pub(crate) fn problems_of(
     failure: BundleFailure,
     config: &GatewayConfig,
@@ -99,10 +99,10 @@ pub(crate) fn problems_of(
     }
 }
 
-/// The library of a filter in Go.
+/// Returns the library of a Go filter.
 ///
 /// # Errors
-/// When it cannot be what is meant, by the record beside it.
+/// When the library does not match the manifest next to it, or the package was not linked.
 pub(super) fn library_of(source: &GoSource) -> Result<PathBuf, String> {
     match source {
         GoSource::Library(path) | GoSource::Linked { library: path, .. } => {
@@ -115,10 +115,10 @@ pub(super) fn library_of(source: &GoSource) -> Result<PathBuf, String> {
     }
 }
 
-/// The name by which a library knows the filter `name` of its source.
+/// Returns the name under which a library registers the filter `name` of its source.
 ///
 /// # Errors
-/// The package that the configuration names registers none of that name.
+/// When the configured package registers no filter of that name.
 pub(super) fn name_in(source: &GoSource, name: &str, known: &[String]) -> Result<String, String> {
     let GoSource::Linked { library, package } = source else { return Ok(name.to_owned()) };
     let folder = package.canonicalize().map_err(|error| error.to_string())?;

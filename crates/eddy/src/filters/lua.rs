@@ -1,4 +1,4 @@
-//! Scripts of filters in Lua: read, and loaded once for each filter that runs them.
+//! Lua scripts of filters, loaded once for each filter that runs them.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -12,17 +12,18 @@ use eddy_guest::{LuaLimits, LuaScript, LuaSource, SharedLimits};
 
 use super::problem::{FilterProblem, ScriptLine};
 
-/// The scripts of a configuration in the making: rules that run the same script of a filter share it, machines included.
+/// Scripts of a configuration that is being built. Rules that run the same script for a filter share it, including its
+/// Lua states.
 #[derive(Default)]
 pub(super) struct Scripts {
     loaded: HashMap<(Arc<str>, LuaScriptText), Arc<LuaScript>>,
 }
 
 impl Scripts {
-    /// The script of a filter.
+    /// Returns the script of a filter.
     ///
     /// # Errors
-    /// What is wrong with it, and where.
+    /// Error of the script, with its position.
     pub(super) fn load(
         &mut self,
         filter: &Arc<str>,
@@ -60,7 +61,7 @@ fn load(
     LuaScript::load(&source, host).map_err(|error| problem_of(filter, &chunk, path, &error))
 }
 
-/// The name of the file, as messages of the script have it.
+/// Returns the file name, as used in messages of the script.
 fn chunk_of(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
@@ -87,7 +88,7 @@ fn limits_of(config: &LuaConfig) -> LuaLimits {
     }
 }
 
-/// The problem at the line of the script's file that the message begins with.
+/// Returns the problem at the line of the script that starts the message.
 fn problem_of(filter: &str, chunk: &str, path: Option<&Path>, error: &LoadError) -> FilterProblem {
     let message = error.to_string();
     let located = path.and_then(|path| {
@@ -103,5 +104,5 @@ fn problem_of(filter: &str, chunk: &str, path: Option<&Path>, error: &LoadError)
     }
 }
 
-/// Largest script, bytes.
+/// Maximum size of a script, in bytes.
 const SCRIPT_BYTES_MAX: u64 = 1 << 20;

@@ -1,4 +1,4 @@
-//! Makes all filters of a configuration.
+//! Creates all filters of a configuration.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -19,25 +19,25 @@ use super::services::{self, ProcessServices};
 use super::wasm::Modules;
 use crate::control::Quarantined;
 
-/// Makes filters. Lives on one thread, which no worker is and which lasts as long as the process.
+/// Creates filters. Used on one thread, which is not a worker and lasts as long as the process.
 pub(crate) struct FilterMaker {
-    /// What filters talk to.
+    /// Host that filters call.
     pub(crate) host: Arc<dyn HostApi>,
-    /// Gives a filter of this name a number that no other had.
+    /// Assigns a filter of this name a number that was never used before.
     pub(crate) number: Box<dyn Fn(&str) -> u32 + Send>,
-    /// Where filters go that no plan has any more.
+    /// Queue of filter objects that no plan uses any more.
     pub(crate) reclaim_queue: ReclaimQueue,
-    /// Told of each filter that is about to be made.
+    /// Called for each filter before it is created.
     pub(crate) observe: Box<dyn Fn(&str) + Send>,
-    /// Told of each filter whose module is about to be compiled, before it is told that the filter is made.
+    /// Called for each filter before its module is compiled; `observe` is called again afterwards.
     pub(crate) observe_compiling: Box<dyn Fn(&str) + Send>,
-    /// Whether filters are only made to see that they can be.
+    /// Whether filters are created only to check that they can be.
     pub(crate) is_trial: bool,
-    /// Filters that are not made, because they must not be entered.
+    /// Quarantined filters, which are not created.
     pub(crate) quarantined: Vec<Quarantined>,
 }
 
-/// What makes a filter ready to be put into chains.
+/// Filter that is ready to be used in chains.
 #[derive(Clone)]
 enum PreparedFilter {
     Builtin(Arc<Filter>),
@@ -52,7 +52,7 @@ impl PreparedFilter {
         }
     }
 
-    /// What a guest made of a filter's configuration.
+    /// Wraps a filter created by a guest.
     fn by_guest<G: Guest + 'static>(
         config: &FilterConfig,
         id: u32,
@@ -73,10 +73,10 @@ impl PreparedFilter {
 }
 
 impl FilterMaker {
-    /// Makes the filters of a configuration, all of them or none.
+    /// Creates the filters of a configuration, all of them or none.
     ///
     /// # Errors
-    /// Every filter that cannot be made.
+    /// Every filter that cannot be created.
     pub(crate) fn make(&self, config: &GatewayConfig) -> Result<FilterSet, Vec<FilterProblem>> {
         let (mut problems, mut scripts) = (Vec::new(), Scripts::default());
         let mut made = Vec::with_capacity(config.filters.len());
@@ -159,7 +159,7 @@ impl FilterMaker {
         self.make_guest(filter, "", context, script)
     }
 
-    /// Makes the filter of this name in a library.
+    /// Creates the filter of this name in a library.
     fn make_guest<G: Guest + 'static>(
         &self,
         filter: &FilterConfig,
@@ -184,7 +184,7 @@ impl FilterMaker {
         (self.observe_compiling)(&filter.name);
         if let Some(library) = modules.linear(config, &self.host).map_err(failed)? {
             (self.observe)(&filter.name);
-            // By eddy's own contract; the filter's name may be left out where there is but one.
+            // The module uses eddy's own ABI; the filter's name is optional if it has only one.
             let name = match &library.names()[..] {
                 [only] if config.root_id.is_empty() => (*only).to_owned(),
                 _ => config.root_id.clone(),
@@ -223,7 +223,7 @@ impl FilterMaker {
         }))
     }
 
-    /// What a rule says of a filter, if it says more than whether it is entered.
+    /// Returns the filter instance for a rule with its own configuration; `None` if the rule only enables it.
     fn make_rule(
         &self,
         action: usize,
@@ -246,7 +246,7 @@ impl FilterMaker {
             }));
         }
         match made {
-            // What a rule says for it does not make it any better.
+            // The filter stays quarantined, whatever its configuration in a rule.
             PreparedFilter::Quarantined(_) => Ok(None),
             PreparedFilter::Builtin(_) => {
                 let Some(own) = &rule.builtin else { return Ok(None) };
@@ -267,13 +267,13 @@ impl FilterMaker {
     }
 }
 
-/// Whether this process cannot take up the libraries that a configuration names as they now lie there: it has others
-/// from the same places, or another Go runtime.
+/// Whether this process cannot load the current libraries of a configuration: it has loaded other versions of the same
+/// files, or another Go runtime.
 pub(crate) fn needs_new_process(config: &GatewayConfig) -> bool {
     libraries(config).iter().any(|path| eddy_guest::needs_new_process(path))
 }
 
-/// The files of all libraries that a configuration names and that can be told.
+/// Returns the files of all libraries of a configuration, except those that cannot be determined.
 pub(super) fn libraries(config: &GatewayConfig) -> BTreeSet<PathBuf> {
     config
         .filters

@@ -1,4 +1,4 @@
-//! The metrics that filters define, in the text format of Prometheus.
+//! Metrics defined by filters, in the Prometheus text format.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -6,20 +6,20 @@ use std::sync::Arc;
 
 use eddy_filter::{MetricKind, MetricView};
 
-/// A metric by name, then its values by filter; those of a library itself are nobody's.
+/// Values by metric name and filter; `None` for metrics of a library itself.
 type Families = BTreeMap<Arc<str>, BTreeMap<Option<String>, MetricView>>;
 
-/// What libraries tell of themselves, by name; of histograms nothing.
+/// Returns the metrics of libraries by name, without histograms.
 pub(crate) fn library_figures(views: &[MetricView]) -> BTreeMap<String, i64> {
     let of_libraries = views.iter().filter(|view| view.filter == 0 && view.kind != MetricKind::Histogram);
     let figure = |view: &MetricView| Some((view.name.to_string(), view.values.first()?.cast_signed()));
     of_libraries.filter_map(figure).collect()
 }
 
-/// Writes all metrics; `name_of` knows the filters by number, of which 0 is none but the library itself.
+/// Writes all metrics; `name_of` returns the name of a filter by its number. Number 0 is the library itself.
 ///
-/// A filter that was made anew by a reload goes on counting where the one before it stopped, so values of one name and
-/// filter are added up. Of metrics that share a name and differ otherwise, the newest is shown.
+/// A filter that is created again by a reload continues the count of its predecessor, so values of the same name and
+/// filter are added up. If metrics share a name but differ otherwise, the newest is written.
 pub(crate) fn write_metrics(out: &mut String, views: Vec<MetricView>, name_of: impl Fn(u32) -> String) {
     let (of_libraries, of_filters) = views.into_iter().partition(|view: &MetricView| view.filter == 0);
     write_families(out, "library", "a library of filters of itself", families(of_libraries, |_| None));

@@ -1,4 +1,4 @@
-//! Filters as the program sees them: made from a configuration, tried out in a process of their own first.
+//! Filters of a configuration: probed in a separate process, then created.
 
 mod bundle;
 mod lua;

@@ -1,4 +1,4 @@
-//! The names of filters by the numbers that the shared page and records of guests have.
+//! Names of filters by the numbers used in the shared page and in log entries of guests.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,21 +12,21 @@ pub(crate) struct FilterNames {
 }
 
 impl FilterNames {
-    /// Takes note of the filters of a set, and answers with their numbers and names.
+    /// Adds the filters of a set and returns their numbers and names.
     pub(crate) fn add(&self, set: &FilterSet) -> Vec<(u32, String)> {
         let of_rules = set.rules.iter().map(|rule| &rule.filter);
         let all: BTreeMap<u32, String> =
             set.filters.iter().chain(of_rules).map(|filter| (filter.id, filter.name.to_string())).collect();
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         names.extend(all.clone());
-        // The lowest numbers are those of plans long gone.
+        // The lowest numbers belong to plans that are long gone.
         while names.len() > NAMES_MAX {
             names.pop_first();
         }
         all.into_iter().collect()
     }
 
-    /// How a record names a filter.
+    /// Returns the name of a filter for log entries.
     pub(crate) fn of(&self, number: u32) -> String {
         let names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         names.get(&number).cloned().unwrap_or_else(|| format!("number {number}"))

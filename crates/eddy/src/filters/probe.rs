@@ -1,4 +1,4 @@
-//! Tries the filters of a configuration out in a process of their own, so that what crashes or hangs does so there.
+//! Probes the filters of a configuration in a separate process, so that crashes and hangs happen there.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -16,25 +16,26 @@ use super::problem::FilterProblem;
 use crate::child::pack;
 use crate::control::{Channel, Received, memory_file};
 
-/// From the process that tries.
+/// Message from the probe process.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum FromProbe {
-    /// It is about to make this filter.
+    /// About to create this filter.
     Making(String),
-    /// It is about to compile this filter's module, which may take its time once; it says `Making` again afterwards.
+    /// About to compile this filter's module, which may take long the first time; `Making` follows afterwards.
     Compiling(String),
-    /// This filter cannot be made.
+    /// This filter cannot be created.
     Wrong(FilterProblem),
-    /// It has made all that can be made.
+    /// All filters that can be created have been.
     Done,
 }
 
-/// Every filter of these texts that cannot be made; none where there are no filters. `bundle` is the library of their Go
+/// Returns a problem for every filter of these texts that cannot be created. `bundle` is the library of their Go
 /// packages.
 ///
 /// # Cost
-/// Starts a process and waits for it, five seconds at most, and the time of a compiler where modules are new.
+/// Starts a process and waits for it: at most five seconds, plus the time of a compiler for new modules. No process
+/// without filters.
 pub(crate) fn probe(config: &GatewayConfig, sources: &[SourceText], bundle: Option<&Path>) -> Vec<Problem> {
     if config.filters.is_empty() {
         return Vec::new();
@@ -49,12 +50,12 @@ pub(crate) fn probe(config: &GatewayConfig, sources: &[SourceText], bundle: Opti
 struct FilterProbe {
     process: Child,
     channel: Channel,
-    /// Its standard error.
+    /// Standard error of the process.
     said: File,
     deadline: Instant,
-    /// The filter that it is making.
+    /// Filter that is being created.
     making: Option<String>,
-    /// Since when it compiles a module.
+    /// Start of the current compilation of a module.
     compiling: Option<Instant>,
     problems: Vec<FilterProblem>,
 }
@@ -77,7 +78,7 @@ impl FilterProbe {
 
     fn finish(mut self) -> io::Result<Vec<FilterProblem>> {
         let is_done = self.listen();
-        // What it would still do is of no interest, whatever it said.
+        // Nothing that the process does from now on matters, whatever it reported.
         let _ = self.process.kill();
         let status = self.process.wait()?;
         if !is_done {
@@ -88,7 +89,7 @@ impl FilterProbe {
         Ok(self.problems)
     }
 
-    /// Hears the process out; whether it came to an end.
+    /// Reads the messages of the process; returns whether it finished.
     fn listen(&mut self) -> bool {
         loop {
             match self.channel.receive() {
@@ -111,18 +112,18 @@ impl FilterProbe {
         }
     }
 
-    /// Takes back what was left of the time for a compiler.
+    /// Takes back the unused part of the extra time for a compilation.
     fn end_compiling(&mut self) {
         if let Some(since) = self.compiling.take() {
             self.deadline -= COMPILING_TIME_MAX.saturating_sub(since.elapsed());
         }
     }
 
-    /// Waits for something to be said; whether there is still time.
+    /// Waits for a message; returns whether there is time left.
     fn wait(&self) -> bool {
         let left = self.deadline.saturating_duration_since(Instant::now());
         let Ok(timeout) = Timespec::try_from(left) else { return false };
-        // An interrupted wait is looked at like any other.
+        // An interrupted wait is handled like any other.
         let _ = poll(&mut [PollFd::new(&self.channel, PollFlags::IN)], Some(&timeout));
         Instant::now() < self.deadline
     }
@@ -154,7 +155,7 @@ impl FilterProbe {
         (format!("{what}, by {how}"), said)
     }
 
-    /// The line of standard error that says most: the first of a Go panic, or the last one.
+    /// Returns the most informative line of standard error: the first one of a Go panic, or the last line.
     fn last_line(&mut self) -> Option<String> {
         let mut bytes = Vec::new();
         self.said.seek(SeekFrom::Start(0)).ok()?;
@@ -167,12 +168,12 @@ impl FilterProbe {
     }
 }
 
-/// The hidden command that tries filters out.
+/// Hidden command that probes filters.
 pub(crate) const PROBE_COMMAND: &str = "probe-filters";
 
-/// Longest time that all filters of a configuration may take to be made.
+/// Maximum time to create all filters of a configuration.
 const PROBE_TIME_MAX: Duration = Duration::from_secs(5);
-/// Longest time that a module may take to be compiled, on top of that.
+/// Maximum additional time to compile a module.
 const COMPILING_TIME_MAX: Duration = Duration::from_secs(300);
 const SAID_BYTES_MAX: u64 = 256 * 1024;
 const LINE_CHARS_MAX: usize = 300;

@@ -1,4 +1,4 @@
-//! The process in which filters are tried out: it makes them, says what is wrong, and ends.
+//! The probe process: creates the filters, reports problems, and exits.
 
 use std::process;
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use super::probe::FromProbe;
 use crate::child::unpack;
 use crate::control::{Channel, Received, read_memory_file};
 
-/// Makes the filters of the configuration that lies at standard input, and says there what is wrong.
+/// Creates the filters of the configuration passed through standard input, and reports problems over the same socket.
 pub(crate) fn run() -> u8 {
-    // Guests are never entered on the main thread, here as little as in the gateway.
+    // Guests are never entered on the main thread, neither here nor in the gateway.
     let made = thread::Builder::new().name("eddy-config".to_owned()).spawn(|| match try_out() {
         Ok(()) => eddy_guest::exit_now(0),
         Err(_) => eddy_guest::exit_now(70),
@@ -39,7 +39,7 @@ fn try_out() -> anyhow::Result<()> {
         reclaim_queue: ReclaimQueue::new(|| ()),
         quarantined: Vec::new(),
         observe: Box::new(move |filter| {
-            // Whoever does not listen learns nothing.
+            // Without a receiver the report is lost, which does no harm.
             let _ = reports.send(&FromProbe::Making(filter.to_owned()), &[]);
         }),
         observe_compiling: Box::new(move |filter| {
@@ -47,7 +47,7 @@ fn try_out() -> anyhow::Result<()> {
         }),
         is_trial: true,
     };
-    // What was made is kept to the end: filters are not tried out any further.
+    // The filters are kept to the end: dropping them is not part of the probe.
     let made = maker.make(&loaded.config);
     for problem in made.as_ref().err().into_iter().flatten() {
         channel.send(&FromProbe::Wrong(problem.clone()), &[])?;
@@ -56,7 +56,7 @@ fn try_out() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The host of filters that see no traffic.
+/// Host of filters that see no traffic.
 struct NoGateway {
     workers: usize,
     metrics: MetricRegistry,

@@ -1,37 +1,37 @@
-//! What is wrong with a filter, and where the configuration names it.
+//! Problem of a filter, and its position in the configuration.
 
 use eddy_config::{Problem, Severity, SourceText};
 use eddy_filter::LoadError;
 use serde::{Deserialize, Serialize};
 
-/// A filter that cannot be made.
+/// Filter that cannot be created.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FilterProblem {
-    /// Its name in the configuration.
+    /// Filter name in the configuration; empty if no filter is concerned.
     pub(crate) filter: String,
-    /// What is wrong.
+    /// Description of the problem.
     pub(crate) message: String,
-    /// What to do about it.
+    /// Advice to the user.
     pub(crate) hint: Option<String>,
-    /// Where it is wrong, if that is in a script.
+    /// Position in a script, if the problem is there.
     #[serde(default)]
     pub(crate) script: Option<ScriptLine>,
-    /// A text of its configuration that is wrong.
+    /// Text of the filter's configuration that is wrong.
     #[serde(default)]
     pub(crate) text: Option<Box<str>>,
 }
 
-/// A line of a script's file.
+/// Line of a script file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ScriptLine {
-    /// The file.
+    /// Script file.
     pub(crate) path: String,
-    /// The line, from 1.
+    /// Line, from 1.
     pub(crate) line: u32,
 }
 
 impl FilterProblem {
-    /// A problem of the filter with this name; of none of them where it is empty.
+    /// Creates a problem of the filter with this name; with an empty name, of no particular filter.
     pub(crate) fn new(filter: &str, message: impl Into<String>, hint: Option<&str>) -> Self {
         Self {
             filter: filter.to_owned(),
@@ -56,12 +56,12 @@ impl FilterProblem {
         Self { text, ..Self::new(filter, error.to_string(), hint) }
     }
 
-    /// The same of a filter that eddy brings along, which needs no hint.
+    /// As [`Self::of_load`], for a built-in filter, whose errors need no hint.
     pub(super) fn of_builtin(filter: &str, error: &LoadError) -> Self {
         Self { hint: None, ..Self::of_load(filter, error) }
     }
 
-    /// The problem at the place where the filter is configured.
+    /// Returns the problem at the position where the filter is configured.
     pub(crate) fn in_sources(&self, sources: &[SourceText]) -> Problem {
         let message = if self.filter.is_empty() {
             self.message.clone()
@@ -105,7 +105,8 @@ impl FilterProblem {
     }
 }
 
-/// Line and column of a filter's key below `filters:` of a text in block style; what is written otherwise is not found.
+/// Returns line and column of a filter's key below `filters:` in a YAML text in block style; other styles are not
+/// found.
 fn place_of(text: &str, filter: &str) -> Option<(u32, u32)> {
     let begin = text.lines().position(|line| line.strip_prefix("filters:").is_some_and(is_blank))?;
     let lines = text.lines().enumerate().skip(begin + 1);
@@ -122,7 +123,7 @@ fn place_of(text: &str, filter: &str) -> Option<(u32, u32)> {
     None
 }
 
-/// Line and column of a text, as a whole value, in what stands below a filter's key.
+/// Returns line and column of a text that is a whole value below a filter's key.
 fn place_within(source: &str, (line, column): (u32, u32), text: &str) -> Option<(u32, u32)> {
     let indent = |line: &str| line.len() - line.trim_start().len();
     let own = usize::try_from(line).ok()?.checked_sub(1)?;
@@ -137,7 +138,7 @@ fn place_within(source: &str, (line, column): (u32, u32), text: &str) -> Option<
             is_end(line.as_bytes().get(at + text.len()).copied())
                 && is_end(at.checked_sub(1).and_then(|before| line.as_bytes().get(before)).copied())
         };
-        // A path may be the same word as its key: the value stands behind it.
+        // A path may be the same word as its key; the value comes last.
         if let Some(at) = found.filter(is_whole).last() {
             return Some((u32::try_from(index + 1).ok()?, u32::try_from(at + 1).ok()?));
         }

@@ -1,4 +1,4 @@
-//! What takes the place of a filter that must not be entered.
+//! Stand-in for quarantined filters.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::bundle::library_of;
 use crate::bundle::{BundleManifest, hashed};
 use crate::control::Quarantined;
 
-/// The filters of a configuration that must not be entered, by index.
+/// Returns the quarantined filters of a configuration, by index.
 pub(crate) fn held<'q>(
     config: &GatewayConfig,
     quarantined: &'q [Quarantined],
@@ -26,7 +26,7 @@ pub(crate) fn held<'q>(
     config.filters.iter().enumerate().filter_map(|(index, filter)| find(index, filter)).collect()
 }
 
-/// Changes with a filter's configuration, that of rules for it, and its library; nothing of a filter of eddy's own, which
+/// Returns a hash of a filter's configuration, of rules for it, and of its library; `None` for a built-in filter, which
 /// is never quarantined.
 pub(crate) fn version(config: &GatewayConfig, index: usize, filter: &FilterConfig) -> Option<String> {
     let library = match &filter.kind {
@@ -48,8 +48,8 @@ pub(crate) fn version(config: &GatewayConfig, index: usize, filter: &FilterConfi
     Some(hashed([format!("{filter:?} {rules:?} {library}").as_bytes()].into_iter()))
 }
 
-/// What of a file tells that it is another library. One that was linked from packages says so itself: its file is touched
-/// whenever it is found again.
+/// Returns a text that changes with a library. For a library linked from packages it is the key in its manifest,
+/// because the file itself is touched whenever the library is found again.
 fn library_version(library: &Path) -> String {
     match BundleManifest::beside(library) {
         Some(record) => record.key,
@@ -59,7 +59,7 @@ fn library_version(library: &Path) -> String {
     }
 }
 
-/// What is entered in the place of a filter that must not be: it refuses requests, or does nothing.
+/// Creates the stand-in for a quarantined filter: it refuses requests, or does nothing.
 pub(super) fn stand_in(filter: &FilterConfig, id: u32) -> Arc<Filter> {
     let refuses = filter.policy.on_failure == FailurePolicy::Closed;
     let library = BuiltinLibrary::new(Box::new(StandIn { refuses }));

@@ -1,22 +1,22 @@
-//! Which registration of a Go library is meant: the one of the package that the configuration names.
+//! Selects the registration of a Go library that belongs to the configured package.
 
 use std::collections::BTreeSet;
 
 use crate::bundle::LinkedPackage;
 
-/// The name by which a library of many packages knows a filter of one of them.
+/// Returns the name under which a library of several packages registers a filter of one of them.
 ///
-/// A package means what it registers itself, or else what the packages register that it brings along.
+/// A filter registered by the package itself takes precedence over those registered by its dependencies.
 ///
 /// # Errors
-/// The package registers no such filter, or several that it brings along do.
+/// When neither the package nor its dependencies register such a filter, or several dependencies do.
 pub(super) fn registered_name(
     name: &str,
     package: &LinkedPackage,
     known: &[String],
 ) -> Result<String, String> {
     if name.contains(':') && known.iter().any(|known| known == name) {
-        // It says itself whose.
+        // The name includes its package.
         return Ok(name.to_owned());
     }
     let own = format!("{}:{name}", package.path);
@@ -50,12 +50,12 @@ pub(super) fn registered_name(
     }
 }
 
-/// The package that registers a filter of this name, if that is what a library's name says.
+/// Returns the package part of a registered name, if its filter part is `name`.
 fn registered_by<'a>(known: &'a str, name: &str) -> Option<&'a str> {
     known.strip_suffix(name)?.strip_suffix(':')
 }
 
-/// The name of a filter that a package has or brings along.
+/// Returns the name of a filter registered by a package or its dependencies.
 fn name_of<'a>(known: &'a str, package: &LinkedPackage) -> Option<&'a str> {
     let (by, name) = known.rsplit_once(':')?;
     package.links.contains(by).then_some(name)
@@ -97,7 +97,7 @@ mod tests {
         let inner = ["x", "a.test/one/inner:x", "a.test/two:x", "f.test/frame:x"];
         check("x", &inner[..3], Ok("a.test/one/inner:x"));
         check("x", &inner, Err("say one of \"a.test/one/inner:x\", \"f.test/frame:x\""));
-        // A kit of before, which does not say whose they are.
+        // An older SDK registers names without their packages.
         check("x", &["x"], Ok("x"));
     }
 }

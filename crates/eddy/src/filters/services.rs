@@ -1,4 +1,4 @@
-//! What the program does for built-in filters, which do no I/O themselves.
+//! Services for built-in filters, which do no I/O themselves.
 
 use std::fs;
 use std::path::Path;
@@ -25,10 +25,10 @@ impl Services for ProcessServices {
     }
 }
 
-/// Four random numbers that nobody can know.
+/// Returns four unpredictable random numbers.
 ///
 /// # Errors
-/// What the kernel says, for people.
+/// Error of the kernel, as a message for people.
 pub(super) fn seed() -> Result<[u64; 4], String> {
     let mut bytes = [0; 32];
     let filled = getrandom(&mut bytes[..], GetRandomFlags::empty()).map_err(|error| error.to_string())?;
@@ -42,5 +42,5 @@ pub(super) fn seed() -> Result<[u64; 4], String> {
     Ok(seed)
 }
 
-/// Largest file that a built-in filter reads.
+/// Maximum size of a file that a built-in filter reads, in bytes.
 const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;

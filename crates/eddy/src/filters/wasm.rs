@@ -1,4 +1,4 @@
-//! The modules in Wasm of a configuration: filters with the same settings share a library.
+//! Wasm modules of a configuration: filters with the same settings share a library.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use eddy_guest::{Isolation, LinearLibrary, LinearLimits, LinearModule, WasmLibra
 
 use crate::bundle::Cache;
 
-/// The libraries that were opened for a configuration.
+/// Libraries opened for a configuration.
 #[derive(Debug)]
 pub(super) struct Modules {
     is_trial: bool,
@@ -19,15 +19,15 @@ pub(super) struct Modules {
 }
 
 impl Modules {
-    /// None yet.
+    /// Creates an empty set.
     pub(super) fn new(is_trial: bool) -> Self {
         Self { is_trial, opened: Vec::new(), linear: Vec::new() }
     }
 
-    /// The library of a module with these settings, if the module speaks eddy's own contract: filters in Go.
+    /// Returns the library of a module with these settings, if the module uses eddy's own ABI: Go filters.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why there is no library.
     pub(super) fn linear(
         &mut self,
         config: &WasmConfig,
@@ -37,7 +37,7 @@ impl Modules {
         if let Some((_, library)) = self.linear.iter().find(|(known, _)| *known == settings) {
             return Ok(Some(Arc::clone(library)));
         }
-        // What cannot be read is told by those who read it for good.
+        // An unreadable file is reported by `Self::library`, which is called next.
         let Ok(bytes) = fs::read(&config.module) else { return Ok(None) };
         if !LinearModule::speaks(&bytes) {
             return Ok(None);
@@ -61,10 +61,10 @@ impl Modules {
         Ok(Some(library))
     }
 
-    /// The library of a module with these settings.
+    /// Returns the library of a module with these settings.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why there is no library.
     pub(super) fn library(
         &mut self,
         config: &WasmConfig,
@@ -80,10 +80,11 @@ impl Modules {
     }
 }
 
-/// Where compiled modules are kept; nowhere if there is no folder of eddy's own. What lies there is run.
+/// Returns the cache folder of compiled modules; `None` without a folder that only eddy can write to, because its
+/// contents are executed.
 fn cache_folder() -> Option<PathBuf> {
     let folder = Cache::find(None).and_then(|cache| cache.folder("wasm"));
-    // It only costs time that modules are compiled at each start.
+    // Without a cache, modules are compiled at each start, which only costs time.
     folder.ok()
 }
 

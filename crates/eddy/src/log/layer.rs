@@ -1,4 +1,4 @@
-//! Takes records from `tracing`, at a level and in a form that can change while the program runs.
+//! Receives events from `tracing`; level and format can change while the program runs.
 
 use std::fs::File;
 use std::io::IsTerminal;
@@ -14,16 +14,16 @@ use tracing_subscriber::registry::Registry;
 use super::record::{LogLineFormat, LogRecord};
 use super::writer::LogWriter;
 
-/// How messages are written.
+/// Log settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LogSettings {
-    /// The least important level that is written.
+    /// Minimum level that is written.
     pub(crate) level: LevelFilter,
-    /// Whether a record is a JSON object instead of a line for people.
+    /// Whether entries are JSON objects instead of text lines.
     pub(crate) is_json: bool,
 }
 
-/// The log of this process; clones share it.
+/// Log of this process; clones share it.
 #[derive(Clone, Debug)]
 pub(crate) struct Log {
     shared: Arc<LogLayerState>,
@@ -39,10 +39,10 @@ struct LogLayerState {
 }
 
 impl Log {
-    /// Starts the log of this process, which names itself `process` in each record. Only the first call takes effect.
+    /// Starts the log of this process, which has the name `process` in each entry. Only the first call takes effect.
     ///
     /// # Errors
-    /// When the thread that writes cannot be started.
+    /// When the writer thread cannot be started.
     pub(crate) fn start(process: &'static str, settings: LogSettings) -> std::io::Result<Self> {
         let shared = Arc::new(LogLayerState {
             level: AtomicU8::new(0),
@@ -50,24 +50,24 @@ impl Log {
             is_colourful: std::io::stderr().is_terminal()
                 && std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty()),
             process,
-            // A descriptor of its own: standard error may be turned elsewhere, for what others write there.
+            // Writes to its own descriptor: standard error may be redirected, to capture the output of others.
             writer: LogWriter::start(File::from(eddy_io::duplicate(std::io::stderr())?))?,
         });
         let log = Self { shared };
         log.set(settings);
-        // A second log in one process would be a second program; the first goes on.
+        // A second log in one process takes no effect; the first one stays.
         let _ = tracing::subscriber::set_global_default(Registry::default().with(log.clone()));
         Ok(log)
     }
 
-    /// Changes level and form for the records to come.
+    /// Changes level and format of later entries.
     pub(crate) fn set(&self, settings: LogSettings) {
         self.shared.level.store(rank(settings.level), Ordering::Relaxed);
         self.shared.is_json.store(settings.is_json, Ordering::Relaxed);
         tracing::callsite::rebuild_interest_cache();
     }
 
-    /// Waits until what was logged so far is written, one second at most.
+    /// Waits until all entries so far are written, for one second at most.
     pub(crate) fn flush(&self) {
         self.shared.writer.flush();
     }

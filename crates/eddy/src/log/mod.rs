@@ -1,6 +1,7 @@
-//! eddy's own messages: one line a record on standard error, for people or as JSON.
+//! eddy's own log: one line per entry on standard error, as text or JSON.
 //!
-//! A thread of its own writes them, so that a full pipe or disk never holds up the program; what does not fit is counted.
+//! A separate thread writes the entries, so that a full pipe or disk never blocks the program; entries that do not fit
+//! are counted.
 
 mod layer;
 mod record;

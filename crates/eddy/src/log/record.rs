@@ -1,4 +1,4 @@
-//! One record: what it says, and how that is written as a line.
+//! One log entry and its formatting as a line.
 
 use std::fmt::{self, Write};
 
@@ -7,18 +7,18 @@ use serde_json::{Map, Value};
 use tracing::Level;
 use tracing::field::{Field, Visit};
 
-/// How a line is written.
+/// Format of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LogLineFormat {
-    /// For people.
+    /// Text.
     Plain,
-    /// For people at a terminal.
+    /// Text with colours, for a terminal.
     Colour,
-    /// A JSON object.
+    /// JSON object.
     Json,
 }
 
-/// A record being taken from an event.
+/// Log entry that is being filled from an event.
 #[derive(Debug)]
 pub(super) struct LogRecord {
     time: Timestamp,
@@ -29,12 +29,12 @@ pub(super) struct LogRecord {
 }
 
 impl LogRecord {
-    /// A record of this moment without words.
+    /// Creates an empty entry with the current time.
     pub(super) fn new(level: Level, process: &'static str) -> Self {
         Self { time: Timestamp::now(), level, process, message: String::new(), fields: Map::new() }
     }
 
-    /// The record as one line with its end, whatever bytes its fields hold.
+    /// Formats the entry as one line including its line break, whatever bytes its fields contain.
     pub(super) fn line(self, form: LogLineFormat) -> String {
         let mut line = match form {
             LogLineFormat::Json => self.json(),
@@ -119,12 +119,12 @@ impl Visit for LogRecord {
     }
 }
 
-/// Whether a value can stand in a line for people without quotes.
+/// Whether a value can appear in a text line without quotes.
 fn is_plain(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| !c.is_control() && !c.is_whitespace() && c != '"' && c != '=')
 }
 
-/// Appends `text` with its control characters made visible, so that no record can pretend to be two.
+/// Appends `text` with escaped control characters, so that one entry cannot look like two.
 fn push_visible(line: &mut String, text: &str) {
     for c in text.chars() {
         if c.is_control() {
@@ -135,7 +135,7 @@ fn push_visible(line: &mut String, text: &str) {
     }
 }
 
-/// A JSON line must stay whole, so its long texts are cut instead.
+/// Truncates a text. A JSON line must stay complete, so its long texts are truncated instead.
 fn shortened(mut text: String) -> String {
     if text.len() > TEXT_BYTES_MAX {
         text.truncate(text.floor_char_boundary(TEXT_BYTES_MAX));

@@ -1,4 +1,4 @@
-//! The thread that writes lines, and the bounded queue before it.
+//! The writer thread of the log, and its bounded queue.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use eddy_io::LineOutput;
 
-/// Takes lines without ever waiting.
+/// Queues lines without ever blocking.
 #[derive(Debug)]
 pub(super) struct LogWriter {
     queue: SyncSender<WriterCommand>,
@@ -25,7 +25,7 @@ impl LogWriter {
     /// Starts the thread that writes to `sink`.
     ///
     /// # Errors
-    /// When a thread cannot be started.
+    /// When the thread cannot be started.
     pub(super) fn start(sink: impl Write + Send + 'static) -> io::Result<Self> {
         let (queue, orders) = sync_channel(LINES_MAX);
         let dropped = Arc::new(AtomicU64::new(0));
@@ -34,24 +34,24 @@ impl LogWriter {
         Ok(Self { queue, dropped })
     }
 
-    /// Queues a line, or counts it when the queue is full.
+    /// Queues a line, or counts it as dropped when the queue is full.
     pub(super) fn write(&self, line: String) {
         if self.queue.try_send(WriterCommand::Line(line)).is_err() {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Waits until the lines queued so far are written, one second at most.
+    /// Waits until the lines queued so far are written, for one second at most.
     pub(super) fn flush(&self) {
         let (done, written) = sync_channel(1);
         if self.queue.try_send(WriterCommand::Flush(done)).is_ok() {
-            // A sink that takes nothing for a second is given up.
+            // A sink that accepts nothing for a second is not waited for any longer.
             let _ = written.recv_timeout(FLUSH_TIME_MAX);
         }
     }
 }
 
-/// Writes until the last sender is gone. A sink that fails loses its line; the next one is tried all the same.
+/// Writes until the last sender is dropped. When the sink fails, the line is lost; the next one is still tried.
 fn write_all(sink: impl Write, orders: &Receiver<WriterCommand>, dropped: &AtomicU64) {
     let mut sink = LineOutput::new(sink);
     while let Ok(order) = orders.recv() {
@@ -76,7 +76,7 @@ fn write_all(sink: impl Write, orders: &Receiver<WriterCommand>, dropped: &Atomi
     }
 }
 
-/// Lines that may wait; with the longest line this is 8 MiB.
+/// Maximum queued lines; with lines of maximum length this is 8 MiB.
 const LINES_MAX: usize = 1024;
 const FLUSH_TIME_MAX: Duration = Duration::from_secs(1);
 

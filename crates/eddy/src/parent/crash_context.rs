@@ -1,4 +1,4 @@
-//! What is known of a process that died: the names of its filters, and what it wrote to standard error.
+//! Information about a process that died: the names of its filters, and its output on standard error.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,30 +10,30 @@ use std::path::PathBuf;
 use super::quarantine::Suspect;
 use crate::control::FilterAbout;
 
-/// What a gateway process leaves with its parent, to be read when it has died.
+/// Information that a gateway process leaves with its parent, for the report of a crash.
 #[derive(Debug, Default)]
 pub(super) struct CrashContext {
     filters: BTreeMap<u32, String>,
-    /// By name.
+    /// By filter name.
     about: BTreeMap<String, FilterAbout>,
     file: Option<OwnedFd>,
-    /// Whether another image of the parent had the file and is about to hand it over.
+    /// Whether the previous image of the parent had the file and is about to hand it over.
     pub(super) is_file_awaited: bool,
 }
 
-/// Why a process says it died.
+/// Crash message of a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct CrashMessage {
-    /// The line that tells.
+    /// Line that states the cause.
     pub(super) said: String,
-    /// The function of a Go program that was at fault, with its package.
+    /// Function of a Go program that failed, with its package.
     pub(super) at: Option<String>,
-    /// The files of a Go program that its stack names, the innermost first.
+    /// Source files in the stack trace of a Go program, the innermost first.
     pub(super) files: Vec<PathBuf>,
 }
 
 impl CrashContext {
-    /// What another image of the parent knew; the file follows, if there is one.
+    /// Restores the information of the previous image of the parent; the file follows, if there is one.
     pub(super) fn adopt(filters: Vec<(u32, String)>, about: Vec<FilterAbout>, is_file_awaited: bool) -> Self {
         let mut adopted = Self { is_file_awaited, ..Self::default() };
         adopted.add_filters(filters);
@@ -41,7 +41,7 @@ impl CrashContext {
         adopted
     }
 
-    /// Takes note of what there is to know of filters.
+    /// Adds details of filters.
     pub(super) fn add_about(&mut self, about: Vec<FilterAbout>) {
         for filter in about {
             if self.about.len() < FILTERS_MAX || self.about.contains_key(&filter.name) {
@@ -50,13 +50,13 @@ impl CrashContext {
         }
     }
 
-    /// All that is known of filters, for another image of the parent.
+    /// Returns the details of all filters, for the next image of the parent.
     pub(super) fn about(&self) -> Vec<FilterAbout> {
         self.about.values().cloned().collect()
     }
 
-    /// Whose fault a death may be: a Go program that dies names the file of whoever it was, and else it is one of those
-    /// that workers were in.
+    /// Returns the filters that may have caused a crash: those whose source folder appears in the stack trace of a Go
+    /// program, else those that workers were in.
     pub(super) fn suspects(&self, words: &CrashMessage, entered: &[String]) -> Vec<Suspect> {
         let suspect =
             |about: &FilterAbout| Suspect { name: about.name.clone(), version: about.version.clone() };
@@ -71,37 +71,37 @@ impl CrashContext {
         entered.iter().filter_map(|name| self.about.get(name)).map(suspect).collect()
     }
 
-    /// Takes note of names.
+    /// Adds names of filters.
     pub(super) fn add_filters(&mut self, names: Vec<(u32, String)>) {
         self.filters.extend(names);
-        // The lowest numbers are the oldest filters.
+        // The lowest numbers belong to the oldest filters.
         while self.filters.len() > FILTERS_MAX {
             self.filters.pop_first();
         }
     }
 
-    /// Takes the file that is the process's standard error.
+    /// Sets the file with the standard error of the process.
     pub(super) fn set_file(&mut self, file: OwnedFd) {
         self.file = Some(file);
         self.is_file_awaited = false;
     }
 
-    /// All names, for another image of the parent.
+    /// Returns all names, for the next image of the parent.
     pub(super) fn names(&self) -> Vec<(u32, String)> {
         self.filters.iter().map(|(number, name)| (*number, name.clone())).collect()
     }
 
-    /// The file, for another image of the parent.
+    /// Returns the file, for the next image of the parent.
     pub(super) fn file(&self) -> Option<BorrowedFd<'_>> {
         self.file.as_ref().map(AsFd::as_fd)
     }
 
-    /// How a record names a filter.
+    /// Returns the name of a filter for log entries.
     pub(super) fn name_of(&self, number: u32) -> String {
         self.filters.get(&number).cloned().unwrap_or_else(|| format!("number {number}"))
     }
 
-    /// What the process said last, if anything.
+    /// Returns the crash message of the process, if it wrote one.
     pub(super) fn crash_message(&self) -> Option<CrashMessage> {
         let text = read_end(self.file.as_ref()?).ok()?;
         CrashMessage::of(&String::from_utf8_lossy(&text))
@@ -120,7 +120,7 @@ impl CrashMessage {
     }
 }
 
-/// The files of the first stack among these lines, which is that of the goroutine at fault.
+/// Returns the source files of the first stack trace in these lines, which is that of the failed goroutine.
 fn go_files(lines: &[&str]) -> Vec<PathBuf> {
     let stack =
         lines.iter().skip_while(|line| !line.starts_with("goroutine ")).take_while(|line| !line.is_empty());
@@ -131,8 +131,8 @@ fn go_files(lines: &[&str]) -> Vec<PathBuf> {
     stack.filter_map(file).take(FILES_MAX).collect()
 }
 
-/// The function of a frame of a Go stack that is neither the runtime's nor the kit's: a line that ends with its
-/// arguments, before one that is indented and names the place.
+/// Returns the function of a Go stack frame that belongs neither to the runtime nor to the SDK: a line that ends with
+/// its arguments, before an indented line with the position.
 fn go_function(pair: &[&str]) -> Option<String> {
     let [call, place] = pair else { return None };
     let function =
@@ -143,7 +143,7 @@ fn go_function(pair: &[&str]) -> Option<String> {
     (is_frame && !is_others).then(|| function.to_owned())
 }
 
-/// The last bytes of a memory file that its writer may still have.
+/// Reads the end of a memory file whose writer may still have it open.
 fn read_end(file: &OwnedFd) -> io::Result<Vec<u8>> {
     let file = File::from(eddy_io::duplicate(file)?);
     let length = file.metadata()?.len();
@@ -153,7 +153,7 @@ fn read_end(file: &OwnedFd) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// How the lines begin by which runtimes say that the process is about to die.
+/// Beginnings of the lines by which runtimes announce the end of the process.
 const BEGINNINGS: [&str; 9] = [
     "panic: ",
     "fatal error: ",
@@ -166,7 +166,7 @@ const BEGINNINGS: [&str; 9] = [
     "double free",
 ];
 
-/// Packages in which a mistake of a filter only shows.
+/// Packages in which the error of a filter only shows.
 const OTHERS: [&str; 5] =
     ["runtime.", "panic", "created by ", "internal/", "github.com/eddy-gateway/eddy/sdk/go/"];
 

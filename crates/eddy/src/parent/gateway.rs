@@ -1,4 +1,4 @@
-//! One gateway process as its parent sees it.
+//! One gateway process, as seen by its parent.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,67 +14,67 @@ use super::crash_context::CrashContext;
 use super::program::{GatewayProgram, Image};
 use crate::control::{Channel, ChildSettings, PROTOCOL, Quarantined, SocketKey, StartReason, ToChild};
 
-/// A gateway process that has been started and not yet been seen to end.
+/// Gateway process that was started and is not known to have ended.
 #[derive(Debug)]
 pub(super) struct GatewayProcess {
-    /// Its process id, ours to wait for, so nobody else's.
+    /// Process ID. It cannot be reused before this process waits for it.
     pub(super) pid: Pid,
-    /// The parent's end of its control socket.
+    /// Parent's end of the control socket.
     pub(super) channel: Channel,
     /// Whether the other end is still open.
     pub(super) is_connected: bool,
-    /// What it runs.
+    /// Executable image of the process.
     pub(super) image: Image,
-    /// Counts the processes.
+    /// Number of this process among those started.
     pub(super) generation: u64,
     /// Why it was started.
     pub(super) reason: StartReason,
-    /// When it was started, or taken up from another parent image.
+    /// When it was started, or taken over from another parent image.
     pub(super) started: Instant,
-    /// What it is doing.
+    /// State of the process.
     pub(super) phase: GatewayPhase,
     /// Why the parent has killed it, if so.
     pub(super) kill_reason: Option<&'static str>,
-    /// The filter that a worker hung in, if that is why.
+    /// Filter that a worker hung in, if that is why.
     pub(super) hung_in: Option<String>,
-    /// The listening sockets it was given, and how many of each.
+    /// Listening sockets granted to it, with their number.
     pub(super) granted: BTreeMap<SocketKey, usize>,
-    /// What it told of its configuration.
+    /// Settings that it reported.
     pub(super) settings: ChildSettings,
-    /// The configuration it runs with, until it serves and this becomes the parent's.
+    /// Configuration it runs with; becomes the parent's once the process serves.
     pub(super) last_good: Option<OwnedFd>,
-    /// What will be known of its end.
+    /// Information for the report of a crash.
     pub(super) crash_context: CrashContext,
     serving_since_ms: u64,
     page: SharedPage,
     page_file: OwnedFd,
 }
 
-/// What a gateway process is doing.
+/// State of a gateway process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GatewayPhase {
-    /// It gets ready, until then at most.
+    /// Becoming ready; killed after this time.
     Starting(Instant),
-    /// It accepts.
+    /// Accepting connections.
     Serving,
-    /// It lets its exchanges end, until then at most.
+    /// Draining; killed after this time.
     Draining(Instant),
 }
 
-/// How a process ended.
+/// Exit of a gateway process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ProcessExit {
-    /// By itself, with this code.
+    /// Exited with this code.
     Exited(i32),
-    /// By this signal.
+    /// Killed by this signal.
     Killed(i32),
 }
 
 impl GatewayProcess {
-    /// Starts a process and welcomes it.
+    /// Starts a process and sends it the first message.
     ///
     /// # Errors
-    /// What the kernel says of memory, sockets, fork or exec.
+    /// Errors of memory, sockets, fork or exec.
     pub(super) fn start(
         program: &GatewayProgram,
         reason: StartReason,
@@ -85,7 +85,7 @@ impl GatewayProcess {
     ) -> io::Result<Self> {
         let (page, page_file) = SharedPage::create()?;
         let (channel, stdin) = Channel::pair()?;
-        // The welcome waits in the socket, whatever the process becomes.
+        // The message waits in the socket, even if the process fails to start.
         let welcome = ToChild::Welcome {
             protocol: PROTOCOL,
             generation,
@@ -124,7 +124,7 @@ impl GatewayProcess {
         })
     }
 
-    /// A process that another image of the parent started.
+    /// Takes over a process that another image of the parent started.
     ///
     /// # Errors
     /// When the shared page cannot be mapped.
@@ -151,33 +151,34 @@ impl GatewayProcess {
         })
     }
 
-    /// How the process ended, if it has.
+    /// Returns how the process ended, if it has.
     pub(super) fn ending(&self) -> Option<ProcessExit> {
         match rustix::process::waitpid(Some(self.pid), WaitOptions::NOHANG) {
             Ok(None) | Err(rustix::io::Errno::INTR) => None,
             Ok(Some((_, status))) => Some(ProcessExit::of(status)),
-            // Not our child, or no longer: there is nothing to wait for.
+            // Not a child of this process, or no longer: there is nothing to wait for.
             Err(_) => Some(ProcessExit::Exited(EXIT_UNKNOWN)),
         }
     }
 
-    /// Sends a message; a process that does not take it is as good as gone, and the log says so.
+    /// Sends a message. A process that does not accept it is as good as gone, which is logged.
     pub(super) fn tell(&self, message: &ToChild, descriptors: &[BorrowedFd<'_>]) {
         if let Err(error) = self.channel.send(message, descriptors) {
             tracing::warn!(gateway = self.pid(), %error, "the gateway process does not take a message");
         }
     }
 
-    /// Ends the process at once; the record of its end will name the reason.
+    /// Kills the process; the log entry of its end states the reason.
     pub(super) fn kill_because(&mut self, reason: &'static str) {
         if self.kill_reason.is_none() {
             self.kill_reason = Some(reason);
-            // The process is not yet waited for, so the id is still its own; it may have ended by itself.
+            // The process ID cannot have been reused, because the process is not yet waited for; it may have ended by
+            // itself.
             let _ = rustix::process::kill_process(self.pid, rustix::process::Signal::KILL);
         }
     }
 
-    /// When the parent must look at this process again, whatever it does.
+    /// Returns the time at which the parent must check this process again.
     pub(super) fn deadline(&self) -> Option<Instant> {
         match self.phase {
             GatewayPhase::Starting(deadline) | GatewayPhase::Draining(deadline)
@@ -189,30 +190,32 @@ impl GatewayProcess {
         }
     }
 
-    /// How long the parent waits for this process to drain; its own limit ends its exchanges before.
+    /// Returns the time that the parent waits for this process to drain; the process's own limit ends its exchanges
+    /// before.
     pub(super) fn drain_time_max(&self) -> Duration {
         Duration::from_millis(self.settings.drain_timeout_ms).saturating_add(DRAIN_MARGIN)
     }
 
-    /// Takes note that the process serves from now on.
+    /// Records that the process serves from now on.
     pub(super) fn handle_ready(&mut self) {
         self.phase = GatewayPhase::Serving;
         self.serving_since_ms = monotonic_ms();
     }
 
-    /// The last sign of life of each worker, in milliseconds of the monotonic clock: its heartbeat, or its readiness.
+    /// Returns the last sign of life of each worker, in milliseconds of the monotonic clock: its heartbeat, or its
+    /// readiness.
     pub(super) fn signs_of_life_ms(&self) -> impl Iterator<Item = u64> {
         let beat = |index| self.page.worker(index).heartbeat_ms.load(Ordering::Relaxed);
         (0..self.settings.workers.min(WORKERS_MAX)).map(move |index| self.serving_since_ms.max(beat(index)))
     }
 
-    /// The filter that a worker is in, or was when the process died.
+    /// Returns the filter that a worker is in, or was in when the process died.
     pub(super) fn filter_of(&self, worker: usize) -> Option<String> {
         let number = self.page.worker(worker).filter.load(Ordering::Relaxed);
         (number != 0).then(|| self.crash_context.name_of(number))
     }
 
-    /// All filters that workers are in, or were when the process died.
+    /// Returns all filters that workers are in, or were in when the process died.
     pub(super) fn filters_entered(&self) -> Vec<String> {
         if let Some(hung_in) = &self.hung_in {
             return vec![hung_in.clone()];
@@ -224,18 +227,18 @@ impl GatewayProcess {
         names
     }
 
-    /// The process id as a number, for records.
+    /// Returns the process ID as a number, for log entries.
     pub(super) fn pid(&self) -> i32 {
         self.pid.as_raw_nonzero().get()
     }
 
-    /// The file of the shared page.
+    /// Returns the file of the shared page.
     pub(super) fn page_file(&self) -> BorrowedFd<'_> {
         self.page_file.as_fd()
     }
 }
 
-/// What of a process one image of the parent hands to the next.
+/// State of a process that one image of the parent hands to the next.
 #[derive(Debug)]
 pub(super) struct Adopted {
     pub(super) pid: Pid,
@@ -250,7 +253,7 @@ pub(super) struct Adopted {
 }
 
 impl ProcessExit {
-    /// The code this program should exit with when its first gateway process ends so.
+    /// Returns the exit code of this program when its first gateway process ends in this way.
     pub(super) fn exit_code(self) -> u8 {
         match self {
             Self::Exited(code) => u8::try_from(code).ok().filter(|code| *code != 0).unwrap_or(70),
@@ -280,5 +283,5 @@ impl std::fmt::Display for ProcessExit {
 
 const EXIT_UNKNOWN: i32 = -1;
 
-/// What a process may take beside its drain timeout.
+/// Maximum time to exit after the drain timeout.
 const DRAIN_MARGIN: Duration = Duration::from_secs(5);

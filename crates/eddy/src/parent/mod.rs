@@ -1,6 +1,7 @@
-//! The parent: holds the listening sockets, starts the gateway process, replaces it when it dies or hangs, and hands over.
+//! The parent process: holds the listening sockets, starts the gateway process, replaces it when it dies or hangs, and
+//! hands over to a new one.
 //!
-//! It reads no configuration and serves nobody, so there is little in it that can fail.
+//! It reads no configuration and serves no traffic, so there is little in it that can fail.
 
 mod crash_context;
 mod gateway;

@@ -1,4 +1,4 @@
-//! The program that gateway processes run: the image in use and the file on disk that may have replaced it.
+//! The program that gateway processes run: the image in use, and the file on disk that may have replaced it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use rustix::process::Pid;
 
-/// How to start gateway processes.
+/// Program to start gateway processes with.
 #[derive(Debug)]
 pub(crate) struct GatewayProgram {
     path: PathBuf,
@@ -20,39 +20,39 @@ pub(crate) struct GatewayProgram {
     image: Image,
 }
 
-/// An executable file held open, which stays the same whatever is put in its place on disk.
+/// Executable file held open, which stays the same even if it is replaced on disk.
 #[derive(Clone, Debug)]
 pub(super) struct Image {
     file: Arc<OwnedFd>,
 }
 
 impl GatewayProgram {
-    /// This very program, started with `arguments` for its gateway processes.
+    /// Returns this program, with the `arguments` of its gateway processes.
     ///
     /// # Errors
-    /// When `/proc` does not show what this process runs.
+    /// When `/proc` does not show the image of this process.
     pub(crate) fn of_this_process(arguments: Vec<OsString>) -> io::Result<Self> {
         let image = Image::running()?;
         let path = path_as_started(&image)?;
         Ok(Self { path, arguments, image })
     }
 
-    /// Where the program lies on disk, by the name it was started with; a symbolic link is followed at each hand-over.
+    /// Returns the path of the program, as it was started; a symbolic link is followed at each hand-over.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Makes `path` the place of the program, as an image before this one found it.
+    /// Sets the path of the program, as determined by the previous image.
     pub(super) fn set_path(&mut self, path: PathBuf) {
         self.path = path;
     }
 
-    /// The image that replacements run.
+    /// Returns the image that replacements run.
     pub(super) fn image(&self) -> &Image {
         &self.image
     }
 
-    /// Makes `image` the one that replacements run, because a process of it serves.
+    /// Sets the image that replacements run, because a process of it serves.
     pub(super) fn set_image(&mut self, image: Image) {
         self.image = image;
     }
@@ -60,24 +60,24 @@ impl GatewayProgram {
     /// Starts a process of the image in use.
     ///
     /// # Errors
-    /// What the kernel says of fork or exec.
+    /// Errors of fork or exec.
     pub(super) fn start_image(&self, stdin: OwnedFd) -> io::Result<Pid> {
-        // Not the path: the file there may be half written, or one that nobody has handed over to.
+        // Not by the path: the file there may be half written, or one that no hand-over has tested.
         self.start(&self.image.path(), stdin)
     }
 
-    /// Starts a process of the file on disk and returns the image it runs.
+    /// Starts a process of the file on disk and returns its image.
     ///
     /// # Errors
-    /// What the kernel says of open, fork or exec.
+    /// Errors of open, fork or exec.
     pub(super) fn start_on_disk(&self, stdin: OwnedFd) -> io::Result<(Pid, Image)> {
         let image = Image::open(&self.path)?;
         Ok((self.start(&self.path, stdin)?, image))
     }
 
     fn start(&self, path: &Path, stdin: OwnedFd) -> io::Result<Pid> {
-        // It stays in the parent's process group, so what ends the group ends it too; while it has a parent it leaves
-        // the signals that a terminal sends to the whole group to that one.
+        // The child stays in the parent's process group, so whatever kills the group kills it as well. While it has a
+        // parent, it ignores the signals that a terminal sends to the whole group.
         let child = Command::new(path)
             .arg0(&self.path)
             .arg(GATEWAY_COMMAND)
@@ -90,7 +90,7 @@ impl GatewayProgram {
 }
 
 impl Image {
-    /// The image this process runs.
+    /// Returns the image of this process.
     ///
     /// # Errors
     /// When `/proc` is not mounted.
@@ -98,7 +98,7 @@ impl Image {
         Self::open(Path::new("/proc/self/exe"))
     }
 
-    /// An image that another process held open.
+    /// Wraps an image that another process held open.
     pub(super) fn from_fd(file: OwnedFd) -> Self {
         Self { file: Arc::new(file) }
     }
@@ -111,7 +111,7 @@ impl Image {
         }
     }
 
-    /// A path by which this process, or its child before exec, can execute the image.
+    /// Returns a path by which this process, or its child before exec, can execute the image.
     pub(super) fn path(&self) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.file.as_raw_fd()))
     }
@@ -132,7 +132,8 @@ impl AsFd for Image {
     }
 }
 
-/// The path this process was started by, symbolic links as they are: an upgrade may turn one to another version.
+/// Returns the path this process was started by, with symbolic links unresolved: an upgrade may point one to another
+/// version.
 fn path_as_started(image: &Image) -> io::Result<PathBuf> {
     let named = std::env::args_os().next().unwrap_or_default();
     let candidates: Vec<PathBuf> = if named.as_encoded_bytes().contains(&b'/') {
@@ -149,13 +150,13 @@ fn path_as_started(image: &Image) -> io::Result<PathBuf> {
     }
 }
 
-/// The hidden command that makes a process a gateway process.
+/// Hidden command that runs a gateway process.
 pub(crate) const GATEWAY_COMMAND: &str = "gateway";
 
-/// Tells a parent that it was executed in the place of another and finds the state at standard input.
+/// Tells a parent process that it replaces another image and finds the state at standard input.
 pub(super) const TAKE_UP_VARIABLE: &str = "EDDY_TAKE_UP";
 
-/// Whether this process was executed in the place of a parent.
+/// Whether this process replaces another image of the parent.
 pub(super) fn is_taken_up() -> bool {
     std::env::var_os(TAKE_UP_VARIABLE).is_some_and(|it| it == OsStr::new("1"))
 }

@@ -1,45 +1,45 @@
-//! Which filters the next gateway process must not enter, because those before it died in them.
+//! Filters that the next gateway process must not call, because earlier processes died in them.
 
 use crate::control::{QuarantineLimits, Quarantined};
 
-/// Remembers who was suspected of the latest deaths, and who is quarantined for them.
+/// Recent crashes with their suspects, and the quarantined filters.
 #[derive(Debug, Default)]
 pub(super) struct Quarantine {
     deaths: Vec<Death>,
     held: Vec<Quarantined>,
 }
 
-/// A death and the filters that may be at fault.
+/// Crash with the filters that may have caused it.
 #[derive(Debug)]
 struct Death {
     at_ms: u64,
     suspects: Vec<Suspect>,
 }
 
-/// A filter that may be at fault for a death, by name and version: one that was changed begins anew.
+/// Filter that may have caused a crash, by name and version: a changed filter starts anew.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Suspect {
-    /// Its name in the configuration.
+    /// Filter name in the configuration.
     pub(super) name: String,
-    /// Changes with its configuration and its library.
+    /// Version, which changes with its configuration and its library.
     pub(super) version: String,
 }
 
 impl Quarantine {
-    /// What another image of the parent had found.
+    /// Restores the quarantined filters of the previous image of the parent.
     pub(super) fn adopt(held: Vec<Quarantined>) -> Self {
         Self { deaths: Vec::new(), held }
     }
 
-    /// The filters that must not be entered.
+    /// Returns the quarantined filters.
     pub(super) fn held(&self) -> &[Quarantined] {
         &self.held
     }
 
-    /// Takes note of a death at `now_ms`, and answers with the filters that are quarantined for it.
+    /// Records a crash at `now_ms` and returns the filters that are quarantined because of it.
     ///
-    /// Where several workers were in filters, each of these is suspected, but the one that was alone more often is
-    /// thought guilty.
+    /// When several workers were in filters, each of these is a suspect; filters that were more often the only suspect
+    /// weigh more.
     pub(super) fn handle_death(
         &mut self,
         now_ms: u64,
@@ -87,7 +87,7 @@ impl Quarantine {
         fresh
     }
 
-    /// Lets those go whose time is over, and answers with their names.
+    /// Ends the quarantine of filters whose time is over, and returns their names.
     pub(super) fn release(&mut self, now_ms: u64) -> Vec<String> {
         let (kept, released) =
             std::mem::take(&mut self.held).into_iter().partition(|held: &Quarantined| held.until_ms > now_ms);
@@ -96,7 +96,7 @@ impl Quarantine {
     }
 }
 
-/// The weight of a death with one suspect; several have a share each.
+/// Weight of a crash with one suspect; several suspects share it.
 const WHOLE: usize = 1 << 16;
 
 #[cfg(test)]
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(names(quarantine.held()), ["a"]);
         assert!(quarantine.release(529).is_empty());
         assert_eq!(quarantine.release(530), ["a"]);
-        // It begins anew, its old deaths forgotten.
+        // It starts anew: its old crashes are forgotten.
         assert!(quarantine.handle_death(540, suspects(&["a"]), LIMITS).is_empty());
         assert!(quarantine.held().is_empty());
     }
@@ -156,7 +156,8 @@ mod tests {
             ["guilty"],
             "the bystander was seen twice"
         );
-        // The last of its deaths with the other is no proof against the bystander, only against nobody else.
+        // The bystander has fewer crashes than the limit, and those it shares with the guilty filter are attributed to
+        // that one.
         let mut quarantine = Quarantine::default();
         quarantine.handle_death(0, suspects(&["guilty"]), LIMITS);
         for _ in 0..2 {

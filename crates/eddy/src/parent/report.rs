@@ -1,4 +1,4 @@
-//! What gateway processes tell and ask their parent.
+//! Handles the messages of gateway processes to their parent.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Instant;
@@ -14,7 +14,7 @@ use crate::log::LogSettings;
 use crate::sockets::SocketBindError;
 
 impl Supervisor {
-    /// Takes the messages that wait, some from each process.
+    /// Handles the waiting messages, a limited number per process.
     pub(super) fn handle_messages(&mut self) {
         for index in 0..self.processes.len() {
             for _ in 0..MESSAGES_PER_ROUND {
@@ -31,7 +31,7 @@ impl Supervisor {
                     Ok(Received::Unknown(text)) => {
                         tracing::warn!(gateway, text, "unknown message from the gateway process")
                     }
-                    // It is ending, or has lost its senses; either way waiting for its end is all that is left.
+                    // The process is ending or faulty; all that is left is to wait for its end.
                     Ok(Received::Closed) => process.is_connected = false,
                     Err(error) => {
                         tracing::error!(gateway, %error, "cannot read from the gateway process");
@@ -46,7 +46,7 @@ impl Supervisor {
         match message {
             ToParent::Listen { request, key, sockets } => self.handle_listen(index, request, key, sockets),
             ToParent::Inherited { key, bound } => {
-                // Later ones would get in the way of what this parent has bound itself.
+                // Later ones would conflict with the sockets that this parent has bound itself.
                 if self.stage == SupervisorStage::First {
                     self.sockets.inherit(key, bound, descriptors);
                 }
@@ -119,7 +119,7 @@ impl Supervisor {
         }
     }
 
-    /// A process accepts: it is the one that serves now, and the one before may go.
+    /// Handles the readiness of a process: it serves from now on, and the previous one drains.
     fn handle_ready(
         &mut self,
         index: usize,
@@ -175,12 +175,12 @@ impl Supervisor {
         tracing::info!(program = %self.program.path().display(), "handed over; the process before drains");
         let is_ours = Image::running().is_ok_and(|running| running.is_same_file(&image));
         self.program.set_image(image);
-        // A program that could not read our state must not get it: this image goes on as its parent.
+        // A program that cannot parse the state must not get it: this image stays its parent.
         self.is_take_up_due = !is_ours && state_format == STATE_FORMAT;
         self.repeat_reload(index);
     }
 
-    /// Passes a reload on that was asked for while the process was getting ready.
+    /// Passes on a reload that was requested while the process was starting.
     fn repeat_reload(&mut self, index: usize) {
         if std::mem::take(&mut self.is_reload_due)
             && let Some(process) = self.processes.get(index)
@@ -189,7 +189,7 @@ impl Supervisor {
         }
     }
 
-    /// Writes messages as the gateway process does, which has weighed the configuration against the command line.
+    /// Applies the log settings of the gateway process, which has combined those of configuration and command line.
     pub(super) fn adopt_log(&self, settings: &ChildSettings) {
         if let Ok(level) = settings.log_level.parse() {
             self.log.set(LogSettings { level, is_json: settings.is_log_json });
@@ -206,5 +206,5 @@ fn announce(listening: &[SocketPlace], admin: Option<&SocketPlace>) {
     }
 }
 
-/// Messages taken from one process before the next has its turn.
+/// Messages read from one process before the next one has its turn.
 const MESSAGES_PER_ROUND: usize = 64;

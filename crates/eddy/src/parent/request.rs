@@ -1,4 +1,4 @@
-//! What signals ask of the parent.
+//! Handles signals to the parent.
 
 use super::gateway::{GatewayPhase, GatewayProcess};
 use super::supervisor::{Supervisor, SupervisorStage};
@@ -6,7 +6,7 @@ use crate::control::{StartReason, ToChild};
 use crate::signals::SignalAction;
 
 impl Supervisor {
-    /// Does what a signal asks.
+    /// Executes the action of a signal.
     pub(super) fn handle_request(&mut self, request: SignalAction) {
         match request {
             SignalAction::Reload => self.reload(),
@@ -22,11 +22,11 @@ impl Supervisor {
                     tracing::info!("draining; another signal stops at once");
                 }
                 self.stop();
-                // From here on new connections should be refused, not queued: the workers hold the last copies of the
+                // From now on new connections should be refused, not queued: the workers hold the last copies of the
                 // sockets and close them once their queues are empty.
                 self.sockets.retain(|key| key.role == crate::control::SocketRole::Admin);
             }
-            // Endings are looked for in every round.
+            // Ended processes are checked for in every round.
             SignalAction::ChildEnded => {}
         }
     }
@@ -50,13 +50,13 @@ impl Supervisor {
         }
     }
 
-    /// Starts the process that one which serves has asked for.
+    /// Starts a process that the serving one has requested.
     pub(super) fn renew(&mut self, index: usize) {
         if self.processes.get(index).is_none_or(|process| process.phase != GatewayPhase::Serving) {
             return;
         }
         if self.is_starting() {
-            // The one that is getting ready may have read the old files; it will look again.
+            // The starting process may have read the old files; it will reload them.
             self.is_reload_due = true;
             return;
         }
@@ -70,7 +70,7 @@ impl Supervisor {
         }
     }
 
-    /// Why no process can take over now, if so.
+    /// Returns why no process can take over now, if so.
     fn obstacle(&self) -> Option<&'static str> {
         if self.is_starting() {
             Some("a gateway process is still getting ready")
@@ -87,11 +87,11 @@ impl Supervisor {
         self.processes.iter().any(|process| matches!(process.phase, GatewayPhase::Starting(_)))
     }
 
-    /// The process that serves, if one does.
+    /// Returns the serving process, if there is one.
     pub(super) fn serving(&self) -> Option<&GatewayProcess> {
         self.processes.iter().find(|process| process.phase == GatewayPhase::Serving)
     }
 }
 
-/// Most gateway processes at once: one that serves, the others draining.
+/// Maximum gateway processes: one that serves, the others draining.
 const PROCESSES_MAX: usize = 8;

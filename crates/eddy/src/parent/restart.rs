@@ -1,9 +1,9 @@
-//! When a gateway process that died is replaced: at once, unless deaths come thick and fast.
+//! Restart policy: a process that died is replaced at once, unless processes die in quick succession.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Remembers the latest deaths and says how long to wait before the next start.
+/// Recent deaths, and the wait before the next start.
 #[derive(Debug, Default)]
 pub(super) struct RestartPolicy {
     deaths: VecDeque<Instant>,
@@ -12,9 +12,10 @@ pub(super) struct RestartPolicy {
 }
 
 impl RestartPolicy {
-    /// Takes note of a death at `now` of a process that had lived for `age`, and returns the wait that follows.
+    /// Records the death at `now` of a process that had lived for `age`, and returns the wait that follows.
     ///
-    /// A process that lived a while is replaced at once however often it dies: that is no faster than its life.
+    /// A process that lived a while is replaced at once, however often it dies: restarts cannot be more frequent than
+    /// its lifetime.
     pub(super) fn handle_death(&mut self, now: Instant, age: Duration) -> Duration {
         if age >= CHILDHOOD {
             *self = Self::default();
@@ -33,20 +34,20 @@ impl RestartPolicy {
         wait
     }
 
-    /// The earliest moment of the next start, if there is a wait.
+    /// Returns the earliest time of the next start, if there is a wait.
     pub(super) fn not_before(&self) -> Option<Instant> {
         self.not_before
     }
 
-    /// Forgets the wait: an operator has done something about it.
+    /// Ends the wait: an operator has intervened.
     pub(super) fn hurry(&mut self) {
         *self = Self::default();
     }
 }
 
-/// A process that dies younger than this died of its start.
+/// A process that dies younger than this has failed to start.
 const CHILDHOOD: Duration = Duration::from_secs(1);
-/// Such deaths within [`WINDOW`] that are answered at once; those that follow are answered after a wait.
+/// Maximum of such deaths within [`WINDOW`] without a wait.
 const DEATHS_MAX: usize = 5;
 const WINDOW: Duration = Duration::from_secs(10);
 const WAIT_MIN: Duration = Duration::from_secs(1);

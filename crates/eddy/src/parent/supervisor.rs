@@ -1,4 +1,5 @@
-//! The parent's loop: waits for signals, messages, endings and deadlines, and sees to it that one gateway process serves.
+//! The parent's main loop: waits for signals, messages, ended processes and deadlines, and keeps one gateway process
+//! serving.
 
 use std::iter;
 use std::os::fd::OwnedFd;
@@ -19,22 +20,22 @@ use crate::notify::Notifier;
 use crate::signals::{SignalAction, Signals};
 use crate::sockets::SocketStore;
 
-/// What a parent needs to begin.
+/// Options of the parent process.
 #[derive(Debug)]
 pub(crate) struct ParentOptions {
-    /// What gateway processes run.
+    /// Program of gateway processes.
     pub(crate) program: GatewayProgram,
-    /// The signals of this process.
+    /// Signals of this process.
     pub(crate) signals: Signals,
-    /// The log of this process.
+    /// Log of this process.
     pub(crate) log: Log,
-    /// The way to the service manager.
+    /// Connection to the service manager.
     pub(crate) notifier: Notifier,
-    /// Longest a gateway process may take to get ready.
+    /// Maximum time for a gateway process to become ready.
     pub(crate) ready_timeout: Duration,
 }
 
-/// The parent of the gateway processes.
+/// Parent of the gateway processes.
 #[derive(Debug)]
 pub(crate) struct Supervisor {
     pub(super) program: GatewayProgram,
@@ -47,30 +48,30 @@ pub(crate) struct Supervisor {
     pub(super) restart: RestartPolicy,
     pub(super) quarantine: Quarantine,
     pub(super) watchdog: Watchdog,
-    /// The configuration in force, for a replacement that finds a broken one on disk.
+    /// Configuration in force, for a replacement that finds an invalid one on disk.
     pub(super) last_good: Option<OwnedFd>,
     pub(super) generation: u64,
     pub(super) stage: SupervisorStage,
-    /// A reload was asked for while a new process was getting ready; it may have read the files too early.
+    /// Whether a reload was requested while a new process was starting, which may have read the files too early.
     pub(super) is_reload_due: bool,
-    /// The program on disk serves; this process should become it.
+    /// Whether this process should execute the program on disk, because a gateway process of it serves.
     pub(super) is_take_up_due: bool,
     pub(super) exit: Option<u8>,
 }
 
-/// How far the parent is in its life.
+/// Stage of the parent's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SupervisorStage {
-    /// The first gateway process is getting ready; its failure is ours.
+    /// The first gateway process is starting; its failure is that of the parent.
     First,
     /// One gateway process should serve at any time.
     Serving,
-    /// All should end.
+    /// All processes should end.
     Stopping,
 }
 
 impl Supervisor {
-    /// A parent without any process or socket.
+    /// Creates a parent without processes and sockets.
     pub(crate) fn new(options: ParentOptions) -> Self {
         Self {
             program: options.program,
@@ -92,7 +93,7 @@ impl Supervisor {
         }
     }
 
-    /// Runs until everything has ended and returns the exit code.
+    /// Runs until all processes have ended, and returns the exit code.
     pub(crate) fn run(mut self) -> u8 {
         if super::program::is_taken_up() {
             if let Err(error) = self.take_up() {
@@ -105,7 +106,7 @@ impl Supervisor {
         loop {
             self.step();
             if let Some(code) = self.exit {
-                // The files of Unix sockets go with the sockets.
+                // The files of Unix sockets are removed with the sockets.
                 self.sockets.retain(|_| false);
                 return code;
             }
@@ -116,7 +117,8 @@ impl Supervisor {
         self.wait();
         self.watchdog.look(monotonic_ms());
         let requests: Vec<SignalAction> = iter::from_fn(|| self.signals.next()).collect();
-        // Before what they ask is done: whoever sends a signal may have seen that a process serves, and so must this one.
+        // Messages are handled before signals: the sender of a signal may know already that a process serves, so the
+        // parent must know it as well.
         self.handle_messages();
         for request in requests {
             self.handle_request(request);
@@ -144,14 +146,14 @@ impl Supervisor {
         let mut watched = vec![PollFd::new(&self.signals, PollFlags::IN)];
         let connected = self.processes.iter().filter(|process| process.is_connected);
         watched.extend(connected.map(|process| PollFd::new(&process.channel, PollFlags::IN)));
-        // An interrupted or failed wait only means that everything is looked at early.
+        // An interrupted or failed wait only makes the next check early.
         let _ = poll(&mut watched, Some(&timeout));
     }
 
     /// Starts a gateway process.
     ///
     /// # Errors
-    /// When there is none; the log says why.
+    /// When it cannot be started; the reason is logged.
     pub(super) fn start(&mut self, reason: StartReason) -> Result<(), NotStarted> {
         self.generation += 1;
         let last_good = self.last_good.as_ref().filter(|_| reason == StartReason::Replacement);
@@ -241,7 +243,7 @@ impl Supervisor {
         self.settle_sockets();
     }
 
-    /// Quarantines the filter that a process died in, if others did so before.
+    /// Quarantines the filter that a process died in, if enough earlier processes did.
     fn blame(
         &mut self,
         process: &GatewayProcess,
@@ -249,7 +251,7 @@ impl Supervisor {
         words: &CrashMessage,
         entered: &[String],
     ) {
-        // Somebody else killed it, or it was slow to start: filters have no part in that.
+        // Filters are not to blame when the process was killed from outside or was too slow to start.
         let is_by_others = match process.kill_reason {
             Some(_) => process.hung_in.is_none(),
             None => ending == ProcessExit::Killed(SIGKILL),
@@ -267,12 +269,12 @@ impl Supervisor {
                 time_ms = limits.time_ms,
                 "a filter is quarantined: the gateway process died in it again and again; it is entered again when its configuration or library changes, or its time is over"
             );
-            // What made processes die young is gone.
+            // The cause of the early deaths is gone.
             self.restart.hurry();
         }
     }
 
-    /// Lets filters be entered again whose quarantine is over.
+    /// Ends the quarantine of filters whose time is over.
     fn release_filters(&mut self) {
         let released = self.quarantine.release(monotonic_ms());
         if released.is_empty() {
@@ -289,7 +291,7 @@ impl Supervisor {
         }
     }
 
-    /// Kills processes that did not keep their time.
+    /// Kills processes that exceeded their deadline.
     fn enforce_deadlines(&mut self) {
         let now = Instant::now();
         for process in &mut self.processes {
@@ -305,7 +307,7 @@ impl Supervisor {
         }
     }
 
-    /// Kills a serving process with a worker that hangs.
+    /// Kills a serving process with a hanging worker.
     fn enforce_heartbeats(&mut self) {
         for process in &mut self.processes {
             if process.phase != GatewayPhase::Serving || process.kill_reason.is_some() {
@@ -327,7 +329,7 @@ impl Supervisor {
 
     /// Starts a replacement when no process serves or is about to.
     fn ensure_gateway(&mut self) {
-        // A process that was started for a hand-over runs a program nobody knows yet; it is not waited for.
+        // A process started for a hand-over runs an untested program, so a replacement does not wait for it.
         let is_expected = |process: &GatewayProcess| match process.phase {
             GatewayPhase::Serving => process.kill_reason.is_none(),
             GatewayPhase::Starting(_) => {
@@ -347,7 +349,7 @@ impl Supervisor {
         }
     }
 
-    /// Closes the sockets that no process uses, as long as one serves; without one all are kept for the next.
+    /// Closes the sockets that no process uses, as long as a process serves; without one, all are kept for the next.
     pub(super) fn settle_sockets(&mut self) {
         let is_serving = self.processes.iter().any(|process| process.phase == GatewayPhase::Serving);
         if !is_serving || self.stage != SupervisorStage::Serving {
@@ -364,7 +366,7 @@ impl Supervisor {
         }
     }
 
-    /// Asks all processes to end: the one that serves in its own time, and asked again all of them at once.
+    /// Stops all processes: at first the serving one drains; when called again, all stop at once.
     pub(super) fn stop(&mut self) {
         let now = Instant::now();
         let is_hurried = self.stage == SupervisorStage::Stopping;
@@ -385,11 +387,11 @@ impl Supervisor {
     }
 }
 
-/// A gateway process could not be started; the log has said why.
+/// A gateway process could not be started; the reason was logged.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NotStarted;
 
 const SIGKILL: i32 = nix::sys::signal::Signal::SIGKILL as i32;
 
-/// How long a process that should exit at once may take.
+/// Maximum time to exit for a process that should stop at once.
 pub(super) const STOP_TIME_MAX: Duration = Duration::from_secs(1);

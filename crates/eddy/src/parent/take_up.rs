@@ -1,7 +1,7 @@
-//! Executes a new image of the parent in the place of the old one, and takes up the work there.
+//! Executes a new image of the parent in the place of the old one, and restores the state there.
 //!
-//! The state travels through a socket: the old image writes it, descriptors and all, and leaves the reading end as
-//! standard input. Nothing has to be undone when the exec fails, and no descriptor is ever named by its number.
+//! The state travels through a socket: the old image writes it, including descriptors, and leaves the reading end as
+//! standard input. Nothing has to be undone when the exec fails, and no descriptor is ever referred to by its number.
 
 use std::collections::VecDeque;
 use std::ffi::{CString, OsString};
@@ -25,7 +25,7 @@ use crate::control::{
 use crate::sockets::HeldSockets;
 
 impl Supervisor {
-    /// Becomes the image that now serves, with the same process id. Returns only if that fails; then all goes on as before.
+    /// Executes the image that now serves, keeping the process ID. Returns only on failure; nothing has changed then.
     pub(super) fn execute_successor(&self) {
         tracing::info!(program = %self.program.path().display(), "the parent becomes the program on disk");
         self.log.flush();
@@ -97,10 +97,10 @@ impl Supervisor {
         (state, descriptors)
     }
 
-    /// Takes up the state that the image before left at standard input.
+    /// Restores the state that the previous image left at standard input.
     ///
     /// # Errors
-    /// When it is incomplete or written by a version this one does not know.
+    /// When the state is incomplete, or written by an unknown version.
     pub(super) fn take_up(&mut self) -> anyhow::Result<()> {
         let channel = Channel::from_stdin().context("no state at standard input")?;
         let (count, first) = receive(&channel)?;

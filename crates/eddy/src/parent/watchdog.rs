@@ -1,17 +1,17 @@
-//! Tells a worker that hangs from a machine that stood still.
+//! Detects hanging workers, as opposed to a machine that was suspended.
 
 use std::time::Duration;
 
-/// A worker whose heart stopped beating.
+/// Worker whose heartbeat has stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SilentWorker {
-    /// Its index.
+    /// Index of the worker.
     pub(super) index: usize,
-    /// How long it has been silent, not counting the time this process stood still too.
+    /// Time without a heartbeat, excluding the time in which this process was paused as well.
     pub(super) silence: Duration,
 }
 
-/// Judges heartbeats by the monotonic clock, and this process's own beat by the same.
+/// Checks heartbeats against the monotonic clock, and detects pauses of this process itself.
 #[derive(Debug)]
 pub(super) struct Watchdog {
     last_look_ms: u64,
@@ -19,14 +19,15 @@ pub(super) struct Watchdog {
 }
 
 impl Watchdog {
-    /// A watchdog that starts to count at `now_ms`.
+    /// Creates a watchdog that starts at `now_ms`.
     pub(super) fn new(now_ms: u64) -> Self {
         Self { last_look_ms: now_ms, resumed_ms: now_ms }
     }
 
-    /// Takes note that this process runs. Call it at least every [`TICK`].
+    /// Records that this process runs. Call it at least every [`TICK`].
     ///
-    /// A gap means that this process, and so perhaps the whole machine, was paused: every worker gets a full period anew.
+    /// A gap means that this process, and so perhaps the whole machine, was paused: every worker gets a new full
+    /// period.
     pub(super) fn look(&mut self, now_ms: u64) {
         if now_ms.saturating_sub(self.last_look_ms) > LATE_MS {
             self.resumed_ms = now_ms;
@@ -34,7 +35,7 @@ impl Watchdog {
         self.last_look_ms = now_ms;
     }
 
-    /// The worker that has been silent longest, if any has been so for too long.
+    /// Returns the worker without heartbeat for the longest time, if that exceeds the limit.
     pub(super) fn silent_worker(&self, signs_of_life_ms: impl Iterator<Item = u64>) -> Option<SilentWorker> {
         signs_of_life_ms
             .enumerate()
@@ -45,20 +46,20 @@ impl Watchdog {
     }
 }
 
-/// How often heartbeats are looked at.
+/// Interval of heartbeat checks.
 pub(super) const TICK: Duration = Duration::from_millis(500);
 
-/// How long a worker may be silent before its process is killed.
+/// Time without a heartbeat after which a worker's process is killed.
 const SILENCE_MAX: Duration = Duration::from_secs(5);
 
-/// A gap between two looks that only a pause explains.
+/// Gap between two checks that only a pause explains.
 const LATE_MS: u64 = 1500;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Looks every half second from 1,000 ms to `until_ms`.
+    /// Checks every half second from 1,000 ms to `until_ms`.
     fn watch(until_ms: u64) -> Watchdog {
         let mut watchdog = Watchdog::new(1_000);
         for now_ms in (1_000..=until_ms).step_by(500) {

@@ -1,4 +1,4 @@
-//! Binds listening sockets, and says who is in the way when that fails.
+//! Binds listening sockets and explains failures.
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,46 +13,46 @@ use thiserror::Error;
 
 use crate::control::{SocketPlace, SocketRole};
 
-/// Why there is no listening socket at an address.
+/// Why a listening socket cannot be bound.
 #[derive(Debug, Error)]
 pub(crate) enum SocketBindError {
     /// Another program listens at the port.
     #[error("cannot listen at {place}: another program listens there")]
     InUse {
-        /// The address asked for.
+        /// Requested address.
         place: SocketPlace,
     },
     /// The kernel refuses the port for another reason.
     #[error("cannot listen at {place}: {source}{}", hint(source))]
     Port {
-        /// The address asked for.
+        /// Requested address.
         place: SocketPlace,
-        /// What the kernel said.
+        /// Error of the kernel.
         source: io::Error,
     },
-    /// Another program answers on the Unix socket.
+    /// Another program accepts connections on the Unix socket.
     #[error("cannot listen at unix:{}: a program answers there; stop it or choose another path", path.display())]
     UnixInUse {
-        /// The path asked for.
+        /// Requested path.
         path: PathBuf,
     },
-    /// Something that is no socket lies at the path.
+    /// The file at the path is not a socket.
     #[error("cannot listen at unix:{}: the file there is no socket; remove it or choose another path", path.display())]
     NotASocket {
-        /// The path asked for.
+        /// Requested path.
         path: PathBuf,
     },
-    /// The kernel refuses for another reason.
+    /// The kernel refuses the path for another reason.
     #[error("cannot listen at unix:{}: {source}", path.display())]
     Unix {
-        /// The path asked for.
+        /// Requested path.
         path: PathBuf,
-        /// What the kernel said.
+        /// Error of the kernel.
         source: io::Error,
     },
 }
 
-/// Which file a Unix socket was bound as, to know it again before removing it.
+/// Identity of a bound Unix socket's file, checked before the file is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SocketFile {
     device: u64,
@@ -60,14 +60,14 @@ pub(crate) struct SocketFile {
 }
 
 impl SocketFile {
-    /// The file that lies at `path` now, if any.
+    /// Returns the file that is at `path` now, if any.
     pub(crate) fn at(path: &Path) -> Option<Self> {
         let metadata = path.symlink_metadata().ok()?;
         Some(Self { device: metadata.dev(), inode: metadata.ino() })
     }
 }
 
-/// What is known of a port before binding to it.
+/// Knowledge about a port before binding to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Port {
     /// Another program may listen there.
@@ -76,7 +76,7 @@ pub(super) enum Port {
     Ours,
 }
 
-/// What carries what comes to a port.
+/// Transport protocol of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SocketProtocol {
     /// Connections.
@@ -86,7 +86,7 @@ pub(super) enum SocketProtocol {
 }
 
 impl SocketProtocol {
-    /// Where a socket is that is bound to `address`.
+    /// Returns the place of a socket that is bound to `address`.
     pub(super) fn place(self, address: SocketAddr) -> SocketPlace {
         match self {
             Self::Tcp => SocketPlace::Tcp(address),
@@ -102,10 +102,10 @@ impl SocketProtocol {
     }
 }
 
-/// Binds `count` sockets at one address and says where that is, should its port be left to the kernel.
+/// Binds `count` sockets at one address and returns the bound address, in case the kernel chose the port.
 ///
 /// # Errors
-/// [`BindError::InUse`] and [`BindError::Port`]; nothing stays bound then.
+/// [`SocketBindError::InUse`] and [`SocketBindError::Port`]; nothing stays bound then.
 pub(super) fn bind_port(
     transport: SocketProtocol,
     role: SocketRole,
@@ -122,7 +122,8 @@ pub(super) fn bind_port(
             SocketBindError::Port { place, source }
         }
     };
-    // With SO_REUSEPORT a second program of the same user would share the port unnoticed, so the first look is without.
+    // With SO_REUSEPORT a second program of the same user would share the port unnoticed, so the first bind is without
+    // it.
     if port == Port::Unknown && address.port() != 0 && role == SocketRole::Listener {
         drop(transport.listen(address, PortSharing::Alone).map_err(failed)?);
     }
@@ -142,10 +143,10 @@ pub(super) fn bind_port(
     Ok((bound, sockets))
 }
 
-/// Binds the Unix socket at `path`; a file that nobody answers on is removed first.
+/// Binds the Unix socket at `path`. A stale socket file, which no process accepts connections on, is removed first.
 ///
 /// # Errors
-/// [`BindError::UnixInUse`], [`BindError::NotASocket`] and [`BindError::Unix`].
+/// [`SocketBindError::UnixInUse`], [`SocketBindError::NotASocket`] and [`SocketBindError::Unix`].
 pub(super) fn bind_unix(path: &Path) -> Result<(OwnedFd, Option<SocketFile>), SocketBindError> {
     let failed = |source| SocketBindError::Unix { path: path.to_owned(), source };
     let socket = match listen_unix(path, BACKLOG) {
@@ -169,7 +170,7 @@ fn remove_stale(path: &Path) -> Result<(), SocketBindError> {
     }
 }
 
-/// Connects without waiting: a full queue means that somebody is there.
+/// Connects without waiting: a full backlog means that a process listens there.
 fn try_connect(path: &Path) -> rustix::io::Result<()> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;

@@ -1,19 +1,20 @@
-//! Finds the process that listens at an address, from what `/proc` shows.
+//! Finds the process that listens at an address, using `/proc`.
 
 use std::fs;
 use std::time::{Duration, Instant};
 
 use crate::control::SocketPlace;
 
-/// What a person should know of an address that is in use: who listens there, and the way out.
+/// Returns a message for people about an address in use: the process that listens there, and what to do.
 ///
 /// # Cost
-/// Reads the descriptor tables of other processes, for ten seconds at most. Not for the parent, which has more to do.
+/// Reads the descriptor tables of other processes, for ten seconds at most. Not for use in the parent, which must stay
+/// responsive.
 pub(crate) fn explain_in_use(place: &SocketPlace) -> String {
     let (tables, option, port) = match place {
         SocketPlace::Tcp(address) => (TCP_TABLES, 't', address.port()),
         SocketPlace::Udp(address) => (UDP_TABLES, 'u', address.port()),
-        // Whoever answers on its file is not to be found by a port.
+        // A process that listens at a Unix socket cannot be found by a port.
         SocketPlace::Unix(_) => return format!("cannot listen at {place}: another program listens there"),
     };
     let Some(holder) = find_holder(tables, port) else {
@@ -33,7 +34,7 @@ pub(crate) fn explain_in_use(place: &SocketPlace) -> String {
     format!("cannot listen at {place}: process {pid} (`{command}`) listens there; {way_out}")
 }
 
-/// A process that listens at an address.
+/// Process that listens at an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Holder {
     pid: u32,
@@ -42,7 +43,7 @@ struct Holder {
 }
 
 impl Holder {
-    /// Whether it is a gateway process that its parent no longer looks after.
+    /// Whether it is a gateway process whose parent is gone.
     fn is_orphaned_gateway(&self) -> bool {
         let mut words = self.command.split(' ');
         let is_eddy = words.next().is_some_and(|program| program.rsplit('/').next() == Some("eddy"));
@@ -50,7 +51,7 @@ impl Holder {
     }
 }
 
-/// Files with the kernel's sockets of one kind, and how they write that one listens.
+/// Files with the kernel's sockets of one kind, and the state of a listening socket in them.
 #[derive(Clone, Copy)]
 struct ProcNetTables {
     files: [&'static str; 2],
@@ -58,8 +59,8 @@ struct ProcNetTables {
 }
 
 impl ProcNetTables {
-    /// The inodes of the sockets that listen at `port`. One may be missing: the kernel writes a table in pieces, and
-    /// what is opened or closed between two of them moves the others.
+    /// Returns the inodes of the sockets that listen at `port`. One may be missing: the kernel writes a table in
+    /// pieces, and sockets opened or closed meanwhile shift the others.
     fn listening_at(self, port: u16) -> Vec<u64> {
         let texts = self.files.into_iter().filter_map(|file| fs::read_to_string(file).ok());
         texts.flat_map(|text| listening_inodes(&text, self.listening, port)).collect()
@@ -68,11 +69,11 @@ impl ProcNetTables {
 
 const TCP_TABLES: ProcNetTables =
     ProcNetTables { files: ["/proc/net/tcp", "/proc/net/tcp6"], listening: "0A" };
-/// A socket of UDP that is connected to nobody counts as closed.
+/// An unconnected UDP socket has the state "closed".
 const UDP_TABLES: ProcNetTables =
     ProcNetTables { files: ["/proc/net/udp", "/proc/net/udp6"], listening: "07" };
 
-/// The process that listens at `port`, if this process may see it and finds it in time.
+/// Returns the process that listens at `port`, if this process may see it and finds it in time.
 fn find_holder(tables: ProcNetTables, port: u16) -> Option<Holder> {
     let deadline = Instant::now() + SEARCH_TIME_MAX;
     let inodes = (0..TABLE_READS_MAX).map(|_| tables.listening_at(port)).find(|inodes| !inodes.is_empty())?;
@@ -86,7 +87,7 @@ fn find_holder(tables: ProcNetTables, port: u16) -> Option<Holder> {
     Some(Holder { pid, command: command(pid), parent: parent(pid) })
 }
 
-/// The inodes of the sockets that listen at `port` according to a table such as `/proc/net/tcp`.
+/// Parses the inodes of the sockets that listen at `port` from a table such as `/proc/net/tcp`.
 fn listening_inodes(table: &str, listening: &str, port: u16) -> Vec<u64> {
     let local_port = format!(":{port:04X}");
     table
@@ -127,7 +128,7 @@ fn parent(pid: u32) -> Option<u32> {
     status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()
 }
 
-/// How often a table that lacks the socket is read: a socket that another program holds is in it.
+/// Maximum reads of a table until the socket is found in it.
 const TABLE_READS_MAX: u32 = 8;
 const SEARCH_TIME_MAX: Duration = Duration::from_secs(10);
 const COMMAND_CHARS_MAX: usize = 120;

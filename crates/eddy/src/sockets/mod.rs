@@ -1,4 +1,4 @@
-//! The listening sockets: bound once, held by address, lent to one gateway process after another.
+//! Listening sockets: bound once, held by address, and lent to one gateway process after another.
 
 mod bind;
 mod holder;

@@ -1,4 +1,4 @@
-//! The listening sockets a process holds, by what they are for and where.
+//! Listening sockets that a process holds, by role and address.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -7,30 +7,30 @@ use std::os::fd::OwnedFd;
 use super::bind::{Port, SocketBindError, SocketFile, SocketProtocol, bind_port, bind_unix};
 use crate::control::{SocketKey, SocketPlace};
 
-/// Every listening socket of this program. It only ever gives out copies; a queue lives as long as its entry here.
+/// All listening sockets of this program. Others only get copies; a queue lives as long as its entry here.
 #[derive(Debug, Default)]
 pub(crate) struct SocketStore {
     held: BTreeMap<SocketKey, HeldSockets>,
 }
 
-/// The sockets of one address.
+/// Sockets of one address.
 #[derive(Debug)]
 pub(crate) struct HeldSockets {
-    /// Where they are bound, the port filled in.
+    /// Bound address, including the port chosen by the kernel.
     pub(crate) bound: SocketPlace,
     /// One or more sockets, each with its own queue; a Unix address has one.
     pub(crate) sockets: Vec<OwnedFd>,
-    /// The file of a Unix socket.
+    /// File of a Unix socket.
     pub(crate) file: Option<SocketFile>,
 }
 
 impl SocketStore {
-    /// The sockets for `key`, bound now where they are missing: at least `wanted`, and all that are held.
+    /// Returns the sockets for `key`, binding missing ones: at least `wanted`, and all that are held.
     ///
     /// A holder that needs fewer must still accept from all of them, because connections wait in every queue.
     ///
     /// # Errors
-    /// A [`BindError`]; what was held before is held still, and nothing more.
+    /// [`SocketBindError`]; sockets held before are kept, and no new ones.
     pub(crate) fn acquire(
         &mut self,
         key: &SocketKey,
@@ -50,7 +50,7 @@ impl SocketStore {
         Ok(&self.held[key])
     }
 
-    /// Closes the newest sockets of `key` until `count` are left; with none left the entry goes too.
+    /// Closes the newest sockets of `key` until `count` are left; with none left, the entry is removed.
     pub(crate) fn shrink(&mut self, key: &SocketKey, count: usize) {
         if count == 0 {
             self.release(key);
@@ -66,7 +66,7 @@ impl SocketStore {
         }
     }
 
-    /// Closes all sockets that `is_used` denies, and returns where they were.
+    /// Closes all sockets for which `is_used` is false, and returns where they were bound.
     pub(crate) fn retain(&mut self, is_used: impl Fn(&SocketKey) -> bool) -> Vec<SocketPlace> {
         self.held
             .extract_if(.., |key, _| !is_used(key))
@@ -77,13 +77,13 @@ impl SocketStore {
             .collect()
     }
 
-    /// Puts an entry there that another image of this program bound.
+    /// Adds an entry that another image of this program bound.
     pub(crate) fn adopt(&mut self, key: SocketKey, held: HeldSockets) {
         self.held.insert(key, held);
     }
 
-    /// Adds sockets that a gateway process without a parent has lent. The file of a Unix socket stays that process's until
-    /// [`Self::keep_inherited`]: it may have to serve on.
+    /// Adds sockets lent by a gateway process without a parent. The file of a Unix socket belongs to that process until
+    /// [`Self::keep_inherited`]: the process may have to keep serving.
     pub(crate) fn inherit(&mut self, key: SocketKey, bound: SocketPlace, sockets: Vec<OwnedFd>) {
         let held =
             self.held.entry(key).or_insert_with(|| HeldSockets { bound, sockets: Vec::new(), file: None });
@@ -91,7 +91,7 @@ impl SocketStore {
         held.sockets.extend(sockets.into_iter().take(room));
     }
 
-    /// Takes the files of inherited Unix sockets over, to remove them with their sockets.
+    /// Takes ownership of the files of inherited Unix sockets, to remove them with their sockets.
     pub(crate) fn keep_inherited(&mut self) {
         for held in self.held.values_mut() {
             if let (SocketPlace::Unix(path), None) = (&held.bound, held.file) {
@@ -100,7 +100,7 @@ impl SocketStore {
         }
     }
 
-    /// All that is held.
+    /// Returns all entries.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&SocketKey, &HeldSockets)> {
         self.held.iter()
     }
@@ -121,7 +121,7 @@ impl SocketStore {
     }
 }
 
-/// The address of a place that is a port, and what carries what comes there.
+/// Returns protocol and address of a place that has a port.
 fn port_of(place: &SocketPlace) -> Option<(SocketProtocol, SocketAddr)> {
     match place {
         SocketPlace::Tcp(address) => Some((SocketProtocol::Tcp, *address)),
@@ -131,7 +131,7 @@ fn port_of(place: &SocketPlace) -> Option<(SocketProtocol, SocketAddr)> {
 }
 
 impl HeldSockets {
-    /// Sockets that another image of this program bound at `bound`.
+    /// Wraps sockets that another image of this program bound at `bound`.
     pub(crate) fn bound_before(bound: SocketPlace, sockets: Vec<OwnedFd>) -> Self {
         let file = match &bound {
             SocketPlace::Unix(path) => SocketFile::at(path),
@@ -145,7 +145,7 @@ impl HeldSockets {
         if let (SocketPlace::Unix(path), Some(file)) = (&self.bound, self.file)
             && SocketFile::at(path) == Some(file)
         {
-            // A file that cannot be removed is found stale by the next one to bind there.
+            // If this fails, the next process to bind there finds the file stale.
             let _ = std::fs::remove_file(path);
         }
     }

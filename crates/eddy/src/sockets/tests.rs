@@ -26,8 +26,8 @@ fn bound(held: &HeldSockets) -> SocketAddr {
     }
 }
 
-/// An address that no other test asks a port of. Tests run side by side, so a port that one of them gives back, or
-/// holds for one protocol only, may be taken by another at the same address.
+/// Returns an address at which no other test uses ports. Tests run in parallel, so a port that one of them releases, or
+/// uses with one protocol only, may be taken by another test at the same address.
 fn own_address(test: u8) -> String {
     format!("127.83.79.{test}:0")
 }
@@ -68,7 +68,7 @@ fn sockets_of_datagrams_are_held_like_others() {
     let address = bound(store.acquire(&key, 2).unwrap());
     let grown = store.acquire(&key, 3).unwrap();
     assert_eq!((grown.sockets.len(), bound(grown)), (3, address));
-    // Connections and datagrams don't get in each other's way.
+    // TCP and UDP ports don't conflict.
     assert!(store.acquire(&tcp(&address.to_string()), 1).is_ok());
     assert!(UdpSocket::bind(address).is_err());
     assert_eq!(store.retain(|key| *key != udp(&own_address(1))), [SocketPlace::Udp(address)]);
@@ -126,7 +126,7 @@ fn inherited_sockets_are_held_like_others() {
     let place = held.bound.clone();
     let copies = || held.sockets.iter().map(|socket| eddy_io::duplicate(socket).unwrap());
     let mut store = SocketStore::default();
-    // In two messages, as many of them come.
+    // In two messages, as for many sockets.
     store.inherit(key.clone(), place.clone(), copies().take(2).collect());
     store.inherit(key.clone(), place.clone(), copies().skip(2).collect());
     let held = store.acquire(&key, 2).unwrap();

@@ -1,4 +1,4 @@
-//! Certificates that can be used, and will not do: expired ones, and hosts that none is for.
+//! Warnings about valid certificates that will cause problems: expired ones, and hosts without a certificate.
 
 use std::collections::BTreeSet;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use super::parts::TlsParts;
 
-/// What there is to say of certificates that can be used.
+/// Returns warnings about valid certificates.
 pub(crate) fn advise(config: &GatewayConfig, parts: &TlsParts) -> Vec<Problem> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
     let mut problems = Vec::new();
@@ -44,14 +44,14 @@ pub(crate) fn advise(config: &GatewayConfig, parts: &TlsParts) -> Vec<Problem> {
     problems
 }
 
-/// What is wrong with the age of a chain that `others` are shown.
+/// Warns about the validity period of a chain that is presented to `others`.
 fn age(identity: &Identity, chain: &WrittenPath, others: &str, now: u64) -> Option<Problem> {
     let (message, hint) = validity(identity.validity(), now)?;
     let hint = hint.replace("OTHERS", others);
     Some(Problem::about(chain, Severity::Warning, message, Some(hint)))
 }
 
-/// That clients take no certificate that names its hosts in the old way, or none.
+/// Warns about a certificate without a subjectAltName, which most clients refuse.
 fn nameless(identity: &Identity, chain: &WrittenPath) -> Option<Problem> {
     if identity.has_alternative_names() {
         return None;
@@ -62,7 +62,7 @@ fn nameless(identity: &Identity, chain: &WrittenPath) -> Option<Problem> {
     Some(Problem::about(chain, Severity::Warning, message, Some(hint.to_owned())))
 }
 
-/// That lists of revoked certificates should have been replaced.
+/// Warns about outdated revocation lists.
 fn old_lists(lists: &Revocations, file: &WrittenPath, now: u64) -> Option<Problem> {
     let next = lists.next_update().filter(|next| *next < now)?;
     let message = format!("the list, or one of several, should have been replaced: {}", date(next));
@@ -70,7 +70,7 @@ fn old_lists(lists: &Revocations, file: &WrittenPath, now: u64) -> Option<Proble
     Some(Problem::about(file, Severity::Warning, message, Some(hint.to_owned())))
 }
 
-/// What is wrong with the age of a chain that eddy renews by itself: that it has not.
+/// Warns about a chain renewed by ACME that has expired.
 fn age_of_ordered(identity: &Identity, chain: &WrittenPath, now: u64) -> Option<Problem> {
     let not_after = identity.validity().not_after;
     let message = format!("the certificate has expired, and no other was issued: {}", date(not_after));
@@ -78,7 +78,7 @@ fn age_of_ordered(identity: &Identity, chain: &WrittenPath, now: u64) -> Option<
     (not_after < now).then(|| Problem::about(chain, Severity::Warning, message, Some(hint.to_owned())))
 }
 
-/// What is wrong with when a chain holds, and what to do; `OTHERS` stands for those who are shown it.
+/// Returns message and hint about a chain's validity period; `OTHERS` is a placeholder for its peers.
 fn validity(validity: Validity, now: u64) -> Option<(String, &'static str)> {
     let Validity { not_before, not_after } = validity;
     if not_after < now {
@@ -95,7 +95,7 @@ fn validity(validity: Validity, now: u64) -> Option<(String, &'static str)> {
     })
 }
 
-/// Hosts that rules of the listener name and that no certificate is for.
+/// Warns about hosts in rules of the listener that no certificate covers.
 fn strangers(
     config: &GatewayConfig,
     listener: &ListenerConfig,

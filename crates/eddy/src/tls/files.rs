@@ -1,4 +1,4 @@
-//! What the files of certificates and keys hold.
+//! Reads the files of certificates and keys.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -9,19 +9,19 @@ use eddy_config::{GatewayConfig, Problem, Severity};
 use eddy_tls::{ServerCheck, WrittenPath};
 use serde::{Deserialize, Serialize};
 
-/// The files that a configuration names for TLS, as they were read; kept with it, for the day when they are broken.
+/// Contents of the TLS files of a configuration, as read; packed with it, in case the files become invalid.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TlsFiles {
     files: BTreeMap<PathBuf, Vec<u8>>,
-    /// Which of them has the authorities of the machine, where they are asked for.
+    /// File with the system's authorities, if needed.
     machine: Option<PathBuf>,
 }
 
 impl TlsFiles {
-    /// Reads them.
+    /// Reads the files.
     ///
     /// # Errors
-    /// Each one that cannot be read, at the place where it is named.
+    /// Every file that cannot be read, at the position where it is named.
     pub(crate) fn read(config: &GatewayConfig) -> Result<Self, Vec<Problem>> {
         let (mut files, mut problems) = (BTreeMap::new(), Vec::new());
         for file in config.tls_files() {
@@ -36,7 +36,7 @@ impl TlsFiles {
                 Ok(bytes) => {
                     files.insert(file.path.clone(), bytes);
                 }
-                // It is there once it was ordered.
+                // The file exists once its certificate was ordered.
                 Err(error) if error.kind() == io::ErrorKind::NotFound && is_ordered(config, &file.path) => {}
                 Err(error) => {
                     let hint = "name an existing file that eddy may read; a relative path is taken from where the configuration file lies";
@@ -63,24 +63,24 @@ impl TlsFiles {
         self.files.contains_key(&file.path)
     }
 
-    /// What a file holds; nothing for one that was not read.
+    /// Returns the contents of a file; empty for one that was not read.
     pub(super) fn get(&self, file: &WrittenPath) -> &[u8] {
         self.files.get(&file.path).map_or(&[], Vec::as_slice)
     }
 
-    /// What the file with the authorities of the machine holds, and which it is, where they are asked for.
+    /// Returns path and contents of the file with the system's authorities, if needed.
     pub(super) fn machine(&self) -> Option<(&Path, &[u8])> {
         let path = self.machine.as_deref()?;
         Some((path, self.files.get(path)?))
     }
 
-    /// The files to be watched: what the configuration doesn't name of them.
+    /// Returns the files to watch that the configuration doesn't name.
     pub(crate) fn unnamed(&self) -> Option<&PathBuf> {
         self.machine.as_ref()
     }
 }
 
-/// The keys are nobody's to see.
+/// Hides the contents, which include private keys.
 impl std::fmt::Debug for TlsFiles {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_set().entries(self.files.keys()).finish()
@@ -91,8 +91,7 @@ fn is_ordered(config: &GatewayConfig, path: &Path) -> bool {
     config.acme.as_ref().is_some_and(|acme| acme.ordered_in(path).is_some())
 }
 
-/// The authorities of the machine, where a cluster asks for them, or the authority that certificates are ordered from is to be
-/// checked by them.
+/// Reads the system's authorities, if a cluster or the connection to the ACME authority is verified by them.
 fn read_machine(config: &GatewayConfig) -> Result<Option<(PathBuf, Vec<u8>)>, Problem> {
     let mut asking = config.clusters.iter().filter_map(|cluster| cluster.tls.as_ref());
     let asking = asking.find(|tls| tls.authorities.is_none() && tls.check != ServerCheck::Nothing);
@@ -125,9 +124,9 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A store of all public authorities has some 200 KiB.
+/// Maximum size of a file. A store of all public authorities has some 200 KiB.
 const FILE_BYTES_MAX: u64 = 4 << 20;
-/// Where distributions keep the authorities that the machine trusts; `SSL_CERT_FILE` goes before them, as with OpenSSL.
+/// Files in which distributions store the system's authorities; `SSL_CERT_FILE` takes precedence, as with OpenSSL.
 const MACHINE_FILES: [&str; 5] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",

@@ -1,4 +1,4 @@
-//! From what was read to what listeners show, and clusters ask for.
+//! Compiles the TLS settings of listeners and clusters.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,29 +17,29 @@ use sha2::{Digest, Sha256};
 
 use super::parts::{ClusterParts, ListenerParts, TlsParts};
 
-/// What goes on from one configuration to the next, as long as nothing that it depends on changes.
+/// TLS state kept across reloads, as long as nothing it depends on changes.
 #[derive(Debug, Default)]
 pub(crate) struct KeptTls {
-    /// The keys under which clients carry their sessions.
+    /// Session ticket keys.
     tickets: TicketKeys,
-    /// What clusters ask for, with the sessions and links under it, and what an authority is, by what it was made of.
+    /// TLS settings of clusters and of the ACME authority, with their sessions and connections, by fingerprint.
     clusters: HashMap<Fingerprint, ClientTls>,
 }
 
-/// What listeners show and clusters ask for, by their index, and what is ordered.
+/// Compiled TLS settings of listeners and clusters, by their index, and the ACME settings.
 #[derive(Debug)]
 pub(crate) struct MadeTls {
     pub(crate) listeners: Vec<Option<ServerTls>>,
     pub(crate) clusters: Vec<Option<ClientTls>>,
     pub(crate) orders: Option<AcmeSettings>,
-    /// What authorities are answered over HTTP, where they ask so.
+    /// Challenge responses served over HTTP, if configured.
     pub(crate) challenges: Option<Arc<Challenges>>,
 }
 
-/// Makes the TLS of all listeners and clusters, or of none.
+/// Compiles the TLS settings of all listeners and clusters, or none.
 ///
 /// # Errors
-/// Settings that the library refuses, at the place where they are.
+/// Settings that the TLS library rejects, at their position.
 pub(crate) fn make_tls(
     config: &GatewayConfig,
     parts: &TlsParts,
@@ -71,11 +71,11 @@ pub(crate) fn make_tls(
 
 struct TlsBuilder<'m> {
     kept: &'m mut KeptTls,
-    /// What is ordered and proven in handshakes, and by what, where anything is.
+    /// ACME settings and challenge responses, if validation by TLS is configured.
     proving: Option<(&'m AcmeConfig, &'m Arc<Challenges>)>,
-    /// What session tickets are used for.
+    /// Uses of session ticket keys.
     usages: Vec<String>,
-    /// What clusters are made of.
+    /// Fingerprints of the clusters' TLS settings.
     prints: Vec<Fingerprint>,
     problems: Vec<Problem>,
 }
@@ -129,7 +129,7 @@ impl TlsBuilder<'_> {
         self.client(print(cluster, tls, parts), &settings, &tls.place)
     }
 
-    /// What is ordered, and how the authority is asked.
+    /// Returns the settings of certificate orders.
     fn orders(&mut self, acme: &AcmeConfig, authorities: &Authorities) -> Option<AcmeSettings> {
         let settings = ClientSettings {
             server_name: None,
@@ -158,7 +158,7 @@ impl TlsBuilder<'_> {
         })
     }
 
-    /// What others are asked for: what was made of the same before, with its sessions, or a new one.
+    /// Returns the client settings with this fingerprint, with their sessions, or compiles new ones.
     fn client(
         &mut self,
         print: Fingerprint,
@@ -182,14 +182,14 @@ impl TlsBuilder<'_> {
     }
 }
 
-/// What is offered to be spoken inside. What is passed on as it is need not be HTTP/2.
+/// Returns the ALPN protocols of a listener. Forwarded connections need not be HTTP/2, so it is not offered for them.
 fn protocols(listener: &ListenerConfig) -> &'static [&'static [u8]] {
     let is_forward = matches!(listener.serve, Serve::Forward(_));
     if listener.http2.over_tls && !is_forward { &[b"h2", b"http/1.1"] } else { &[b"http/1.1"] }
 }
 
-/// What a session ticket may be used for: it says whom the client was shown to be, so that it holds only at the listener
-/// that gave it out, and while that takes the same clients.
+/// Returns the use of session tickets. A ticket contains the client's verified identity, so it is valid only at the
+/// listener that issued it, and while that accepts the same clients.
 fn usage(listener: &ListenerConfig, clients: Option<ClientCertificates<'_>>) -> String {
     let name = &listener.name;
     match clients {
@@ -201,8 +201,8 @@ fn usage(listener: &ListenerConfig, clients: Option<ClientCertificates<'_>>) -> 
     }
 }
 
-/// Tells what a cluster's TLS is made of apart from anything else; a session with an endpoint says whom it has shown to be,
-/// and to whom, so that it goes on only under the same.
+/// Returns the fingerprint of a cluster's TLS settings. A session implies the verified identities of both sides, so it
+/// is resumed only under the same settings.
 fn print(cluster: &ClusterConfig, tls: &ClusterTlsConfig, parts: &ClusterParts) -> Fingerprint {
     let said =
         (&cluster.name, cluster.protocol, &tls.server_name, tls.sends_name, tls.check, tls.version_min);
@@ -211,7 +211,7 @@ fn print(cluster: &ClusterConfig, tls: &ClusterTlsConfig, parts: &ClusterParts) 
     Sha256::digest(format!("{said:?} {authorities:?} {identity:?}")).into()
 }
 
-/// The file to name where what is wrong is of no certificate: that of the authorities.
+/// Returns the file to report errors at that concern no certificate: that of the authorities.
 fn place_of(tls: &ListenerTlsConfig) -> Option<&WrittenPath> {
     tls.clients.as_ref().map(|clients| &clients.authorities).or_else(|| tls.files().next())
 }

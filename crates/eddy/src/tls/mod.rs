@@ -1,4 +1,4 @@
-//! Certificates and keys: read from their files, made ready for listeners and clusters, and what there is to say of them.
+//! Certificates and keys: reads their files, compiles the settings of listeners and clusters, and warns about problems.
 
 mod advice;
 mod files;

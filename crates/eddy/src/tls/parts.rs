@@ -1,4 +1,4 @@
-//! Certificates, keys and authorities, read once for whatever is made of them.
+//! Certificates, keys and authorities, parsed once for all their uses.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,42 +11,42 @@ use eddy_upstream::{ClusterTlsConfig, IdentityFiles};
 
 use super::files::TlsFiles;
 
-/// What files hold, ready for use, listener by listener and cluster by cluster.
+/// Parsed TLS files by listener and cluster.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TlsParts {
     /// By the listeners' index.
     pub(super) listeners: Vec<Option<ListenerParts>>,
     /// By the clusters' index.
     pub(super) clusters: Vec<Option<ClusterParts>>,
-    /// Who vouches for the authority that certificates are ordered from.
+    /// Authorities that verify the ACME authority.
     pub(super) ordering: Option<Authorities>,
 }
 
-/// What a listener's TLS is made of.
+/// Parsed TLS files of a listener.
 #[derive(Clone, Debug)]
 pub(super) struct ListenerParts {
-    /// In the order of the configuration; nothing in the place of one that was ordered and has not come.
+    /// Identities in configuration order; `None` for a certificate that was ordered but not issued yet.
     pub(super) identities: Vec<Option<Identity>>,
-    /// Whose certificates clients may show.
+    /// Authorities of client certificates.
     pub(super) clients: Option<Authorities>,
-    /// Those of them that are taken no longer.
+    /// Revoked client certificates.
     pub(super) revoked: Option<Revocations>,
 }
 
-/// What a cluster's TLS is made of.
+/// Parsed TLS files of a cluster.
 #[derive(Clone, Debug)]
 pub(super) struct ClusterParts {
-    /// What endpoints are shown.
+    /// Client certificate for endpoints.
     pub(super) identity: Option<Identity>,
-    /// Whose certificates endpoints may show.
+    /// Authorities of endpoint certificates.
     pub(super) authorities: Option<Authorities>,
 }
 
 impl TlsParts {
-    /// Reads what the files hold.
+    /// Parses the files.
     ///
     /// # Errors
-    /// Every file that does not do, at the place where it is named.
+    /// Every invalid file, at the position where it is named.
     pub(crate) fn parse(config: &GatewayConfig, files: &TlsFiles) -> Result<Self, Vec<Problem>> {
         let mut parser = TlsFileParser {
             files,
@@ -69,7 +69,7 @@ impl TlsParts {
 struct TlsFileParser<'f> {
     files: &'f TlsFiles,
     acme: Option<&'f AcmeConfig>,
-    /// By the files of the chain and the key: listeners often share theirs.
+    /// By the files of chain and key: listeners often share theirs.
     identities: HashMap<(PathBuf, PathBuf), Identity>,
     authorities: HashMap<PathBuf, Authorities>,
     problems: Vec<Problem>,
@@ -118,7 +118,7 @@ impl TlsFileParser<'_> {
         }
     }
 
-    /// Whether a certificate was ordered and has not come.
+    /// Whether a certificate was ordered but not issued yet.
     fn is_awaited(&self, files: &CertificateFiles) -> bool {
         self.is_ordered(&files.chain) && !self.files.has(&files.chain)
     }
@@ -179,7 +179,7 @@ impl TlsFileParser<'_> {
     }
 
     fn of_machine(&mut self, asking: &WrittenPlace) -> Option<Authorities> {
-        // Files that were kept by another version of eddy need not have them.
+        // Files packed by another version of eddy may lack them.
         let (path, text) =
             self.files.machine().unwrap_or_else(|| (Path::new("the machine's authorities"), &[]));
         let found = known_or(&mut self.authorities, path, text, Authorities::of_machine);

@@ -1,29 +1,29 @@
-//! The files of TLS and what they hold.
+//! TLS files and their parsed contents.
 
 use eddy_config::{GatewayConfig, Problem};
 
 use super::files::TlsFiles;
 use super::parts::TlsParts;
 
-/// The files as they were read, and what they hold.
+/// TLS files as read, and their parsed contents.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReadTls {
-    /// The files.
+    /// Files as read.
     pub(crate) files: TlsFiles,
-    /// What they hold.
+    /// Parsed contents.
     pub(crate) parts: TlsParts,
 }
 
 impl ReadTls {
-    /// Reads the files that a configuration names.
+    /// Reads and parses the TLS files of a configuration.
     ///
     /// # Errors
-    /// Every file that does not do, at the place where it is named.
+    /// Every invalid file, at the position where it is named.
     pub(crate) fn read(config: &GatewayConfig) -> Result<Self, Vec<Problem>> {
         Self::of(config, TlsFiles::read(config)?)
     }
 
-    /// What files hold that were read before.
+    /// Parses files that were read before.
     ///
     /// # Errors
     /// As [`Self::read`].

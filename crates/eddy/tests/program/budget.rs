@@ -1,4 +1,4 @@
-//! What a proxied request costs in system calls, counted by strace.
+//! System calls per proxied request, counted by strace.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -10,12 +10,12 @@ use test_peers::STRACE;
 
 use crate::support::{DEADLINE, EddyProcess};
 
-/// Connections that ask at once; the more there are, the more a wait of the loop tells of at once.
+/// Concurrent connections; the more there are, the more events one wait of the event loop returns.
 const CONNECTIONS: usize = 32;
 const ROUNDS: usize = 100;
 const REQUEST: &[u8] = b"GET /a HTTP/1.1\r\nHost: a\r\n\r\n";
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
-/// What nginx needs for the same: two reads, two writes and its part of a wait.
+/// NGINX needs as many: two reads, two writes and its share of a wait.
 const CALLS_MAX: f64 = 5.0;
 
 #[test]
@@ -45,7 +45,7 @@ fn a_request_takes_at_most_5_system_calls() {
     assert!(per_request >= 4.0, "{per_request:.2} system calls a request");
 }
 
-/// Sends one request on each connection, then takes all answers.
+/// Sends one request on each connection, then reads all responses.
 fn ask_all(clients: &mut [TcpStream]) {
     for client in &mut *clients {
         client.write_all(REQUEST).unwrap();
@@ -96,7 +96,7 @@ struct Strace {
 }
 
 impl Strace {
-    /// Attaches; the error is what strace says where the kernel does not allow it.
+    /// Attaches to a process; the error is the message of strace when the kernel does not allow it.
     fn attach(pid: Pid) -> Result<Self, String> {
         let pid = pid.as_raw_nonzero().to_string();
         let mut process = Command::new("strace")
@@ -115,7 +115,7 @@ impl Strace {
         Err(line)
     }
 
-    /// Detaches and tells how many calls there were.
+    /// Detaches and returns the number of system calls.
     fn total(mut self) -> f64 {
         kill_process(Pid::from_child(&self.process), Signal::INT).unwrap();
         let mut text = String::new();

@@ -1,4 +1,4 @@
-//! The commands that answer at once: help, check, explain, routes, and the exit codes of all.
+//! Commands that finish at once: help, check, explain, routes, and the exit codes of all commands.
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -16,7 +16,7 @@ clusters:
   users: {endpoints: ['127.0.0.1:9001']}
 ";
 
-/// Rules that other dialects order otherwise, or can't say.
+/// Rules that other dialects order differently or cannot express.
 const SPECIAL: &str = "\
 listeners: [{name: web, address: '127.0.0.1:8080', routes: site}]
 routes:
@@ -167,7 +167,7 @@ fn the_scheme_of_a_url_chooses_among_listeners() {
     assert_eq!(listeners("http://a.test/"), ["open"]);
     assert_eq!(listeners("https://a.test:8080/"), ["open"]);
     assert_eq!(listeners("/"), ["open", "safe"]);
-    // What is named and cannot be read is told where it is named.
+    // A named file that cannot be read is reported at the position of its name.
     let output = run_to_end(&["check", "eddy.yaml"], directory.path());
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1));

@@ -1,4 +1,4 @@
-//! `/explain` of the admin listener: the plan in force says what the command says of the file.
+//! `/explain` of the admin listener: explains the plan in force as the command explains the file.
 
 use crate::support::{EddyProcess, get, run_to_end};
 
@@ -14,7 +14,7 @@ routes:
     - {name: rest, match: {host: '*.example.com'}, respond: {status: 203}}
 ";
 
-/// The lines of an explanation but the first, which names the listener with the port that was configured or bound.
+/// Returns the lines of an explanation except the first, which contains the configured or bound port of the listener.
 fn body(text: &str) -> String {
     let body = text.split_once("\r\n\r\n").map_or(text, |(_, body)| body);
     body.lines().filter(|line| !line.starts_with("listener ")).collect::<Vec<_>>().join("\n")

@@ -1,4 +1,4 @@
-//! Filters from libraries: tried out in a process of their own, and what happens when they are at fault.
+//! Filters from libraries: probed in a separate process, and the effects of their failures.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::support::{DEADLINE, Directory, EddyProcess, Launch, get, run_to_end, try_get};
 use rustix::process::Signal;
 
-/// Builds the library of faults of `eddy-guest` with these flags.
+/// Builds the library of faulty filters of `eddy-guest` with these flags.
 pub(crate) fn faults(directory: &Directory, name: &str, flags: &[&str]) -> PathBuf {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let library = directory.join(name);
@@ -46,7 +46,7 @@ routes:
     )
 }
 
-/// What `eddy check` says of a filter, and how long it takes for it.
+/// Returns exit code, output and duration of `eddy check` for a filter.
 fn check(filter: &str, flags: &[&str], settings: &str) -> (Option<i32>, String, Duration) {
     let directory = Directory::new();
     let library = faults(&directory, "libfaults.so", flags);
@@ -120,7 +120,7 @@ fn a_process_ends_well_with_filters_and_blocks_signals_in_all_threads() {
         Launch::default(),
     );
     let tasks = format!("/proc/{}/task", eddy.gateway().as_raw_nonzero());
-    // HUP, INT, QUIT, USR1, USR2, TERM and CHLD, as `/proc` numbers their bits; URG and PROF are a Go runtime's own.
+    // HUP, INT, QUIT, USR1, USR2, TERM and CHLD, as `/proc` numbers their bits; URG and PROF belong to the Go runtime.
     let asynchronous: u64 = [1, 2, 3, 10, 12, 15, 17].iter().map(|signal| 1_u64 << (signal - 1)).sum();
     for task in std::fs::read_dir(tasks).unwrap() {
         let status = std::fs::read_to_string(task.unwrap().path().join("status")).unwrap();
@@ -146,7 +146,7 @@ fn a_filter_answers_and_the_process_ends_well_under_load() {
             let is_over = Arc::clone(&is_over);
             std::thread::spawn(move || {
                 while !is_over.load(Ordering::Relaxed) {
-                    // Once eddy ends, it refuses.
+                    // Fails once eddy has ended.
                     let _ = try_get(address, "/fixed");
                 }
             })
@@ -174,7 +174,7 @@ fn a_filter_that_crashes_is_named_and_the_process_replaced() {
         assert_eq!((died["filter"].as_str(), died["cause"].as_str()), (Some("it"), Some(cause)), "{died}");
         assert_ne!(eddy.gateway(), before);
         println!("{filter}: another process serves after {silence:?}");
-        // 300 ms on a machine that has nothing else to do, as tests have not.
+        // 300 ms on an idle machine, which tests do not have.
         assert!(silence < Duration::from_secs(2), "{silence:?} without a gateway");
     }
 }
@@ -205,14 +205,14 @@ fn a_changed_library_is_taken_up_by_a_new_process() {
     let mut eddy = EddyProcess::launch(&config("reply", &library, "{}"), Launch::default());
     let before = eddy.gateway();
     assert_eq!(get(eddy.address(), "/fixed").status, 403);
-    // Another file at the same place, as linkers leave it.
+    // A new file at the same path, as linkers create it.
     let fresh = faults(&libraries, "fresh.so", &["-O1"]);
     std::fs::rename(&fresh, &library).unwrap();
     eddy.signal(Signal::HUP);
     eddy.record("libraries of filters renewed; the process before drains");
     assert_ne!(eddy.gateway(), before);
     assert_eq!(get(eddy.address(), "/fixed").status, 403);
-    // Another library beside it needs no new process.
+    // An additional library needs no new process.
     let other = faults(&libraries, "libother.so", &[]);
     let now = eddy.gateway();
     eddy.write_config(&config("reply", &other, "{}"));
@@ -223,7 +223,7 @@ fn a_changed_library_is_taken_up_by_a_new_process() {
     eddy.stop();
 }
 
-/// Builds the library of faults in Go; nothing where there is no Go, which skips the test.
+/// Builds the library of faulty filters in Go; returns `None` without Go, which skips the test.
 fn go_faults(directory: &Directory, name: &str) -> Option<PathBuf> {
     if !test_peers::all_present(&[test_peers::GO]).unwrap() {
         return None;
@@ -266,7 +266,7 @@ fn another_bundle_in_go_is_taken_up_by_a_new_process_under_load() {
     eddy.write_config(&go_config("collect", &other));
     eddy.signal(Signal::HUP);
     eddy.record("libraries of filters renewed; the process before drains");
-    // A runtime that works until the very end is no reason to end badly.
+    // A runtime that is busy until the very end must not cause an abnormal exit.
     let ended = eddy.record("gateway process has drained and ended");
     assert_eq!(ended["gateway"], before.as_raw_nonzero().get(), "{ended}");
     assert_ne!(eddy.gateway(), before);
@@ -300,7 +300,8 @@ fn a_panic_in_a_goroutine_names_its_package() {
     eddy.record("ready");
 }
 
-/// A goroutine that C has called into cannot end and let C go on, so that the process is lost: at once, and by name.
+/// A goroutine that was called from C cannot exit and return to C, so the process is lost: at once, and with the
+/// filter's name.
 #[test]
 fn the_end_of_a_goroutine_in_a_hook_is_the_filters_and_not_a_hang() {
     let libraries = Directory::new();
@@ -309,18 +310,18 @@ fn the_end_of_a_goroutine_in_a_hook_is_the_filters_and_not_a_hang() {
         let mut eddy = EddyProcess::launch(&go_config(filter, &library), Launch::default());
         let entered = Instant::now();
         let _ = try_get(eddy.address(), "/fixed");
-        // What the process itself says last may be lost with it; what its parent knows is not.
+        // The last output of the process may be lost with it; the data that its parent has is not.
         let died = eddy.record("gateway process died; another takes its place");
         assert_eq!(died["filter"], "it", "{died}");
         assert!(died["said"].as_str().unwrap().contains("runtime.Goexit"), "{died}");
         eddy.record("ready");
-        // Far less than the watchdog needs to find a worker that hangs.
+        // Far less than the watchdog needs to detect a hanging worker.
         assert!(entered.elapsed() < Duration::from_secs(4), "{:?}", entered.elapsed());
         eddy.stop();
     }
 }
 
-/// What a page of metrics says of a metric without labels.
+/// Returns the value of a metric without labels.
 fn figure(eddy: &EddyProcess, name: &str) -> i64 {
     let text = get(eddy.admin(), "/metrics").text;
     let line = text.lines().find_map(|line| line.strip_prefix(&format!("{name} ")));
@@ -337,7 +338,7 @@ fn the_runtime_of_go_is_shown_and_bounded() {
         assert!(figure(&eddy, "eddy_library_go_goroutines") > 0);
         let heap = figure(&eddy, "eddy_library_go_heap_bytes");
         assert!(figure(&eddy, "eddy_library_go_memory_bytes") > heap && heap > 0);
-        // The filter collects garbage in each request; a second later, at most, that is shown.
+        // The filter runs a garbage collection in each request, which is shown a second later at most.
         let before = figure(&eddy, "eddy_library_go_collections_total");
         let begun = Instant::now();
         while figure(&eddy, "eddy_library_go_collections_total") < before + 10 {
@@ -351,7 +352,7 @@ fn the_runtime_of_go_is_shown_and_bounded() {
         eddy.stop();
         limit
     });
-    // Percents of what there is, which has not changed between the two.
+    // Percentages of the available memory, which has not changed between the two.
     assert!(limits[0] > 0 && (limits[0] - 2 * limits[1]).abs() <= 2, "{limits:?}");
 }
 
@@ -369,7 +370,7 @@ fn metrics_of_filters_are_shown_by_name() {
     };
     let before = count(&shown());
     assert!(before >= 3);
-    // A filter that is made anew goes on counting.
+    // A filter that is created again continues its count.
     eddy.write_config(&text.replace("'{}'", "'{\"other\": 1}'"));
     eddy.signal(Signal::HUP);
     eddy.record("configuration reloaded");

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use crate::support::{DEADLINE, DEMO, Directory, EddyProcess, Launch, binary, get, try_get};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// A place on disk where the program lies and is replaced.
+/// Folder on disk in which the program is installed and replaced.
 struct Installed {
     directory: Directory,
 }
@@ -28,10 +28,10 @@ impl Installed {
         self.directory.join("eddy")
     }
 
-    /// Another file with the same program.
+    /// Installs the same program as another file.
     fn install_good(&self) {
         let fresh = self.directory.join("fresh");
-        // By another process: no test that forks meanwhile inherits the file open for writing.
+        // Copied by another process, so that no test that forks meanwhile inherits the file open for writing.
         let copied = Command::new("cp").arg(binary()).arg(&fresh).status();
         assert!(copied.unwrap().success());
         std::fs::rename(fresh, self.path()).unwrap();
@@ -76,7 +76,7 @@ fn a_good_program_takes_over_without_a_lost_request() {
     }
     let answered = client.stop();
     assert!(answered > 0);
-    // The parent that took up the work is a whole one: it replaces, and it still has the last good configuration.
+    // The new parent is fully functional: it replaces processes and still has the last good configuration.
     eddy.write_config("listeners: nothing\n");
     eddy.kill_gateway();
     eddy.records(&["the configuration on disk is broken; the last good one stays in force", "ready"]);
@@ -110,7 +110,7 @@ fn broken_programs_change_nothing() {
         assert_eq!(eddy.gateway(), gateway, "{commands}: {failed}");
         assert_eq!(get(address, "/fixed").status, 200);
     }
-    // A death now must not start what is on disk.
+    // A replacement must not run the program on disk.
     client.stop();
     eddy.kill_gateway();
     eddy.record("ready");
@@ -189,7 +189,7 @@ fn identity(path: &Path) -> (u64, u64) {
     (metadata.dev(), metadata.ino())
 }
 
-/// Signals that come all the time, also while one image of the parent becomes another.
+/// Continuous signals, also while one image of the parent executes another.
 struct Storm {
     is_stopped: Arc<AtomicBool>,
     thread: thread::JoinHandle<()>,
@@ -216,7 +216,7 @@ impl Storm {
     }
 }
 
-/// A client to which nothing may happen: each request on a new connection is answered 200.
+/// Strict client: each of its requests, on new connections, must be answered with 200.
 pub(crate) struct Strict {
     is_stopped: Arc<AtomicBool>,
     thread: thread::JoinHandle<u64>,

@@ -1,4 +1,4 @@
-//! The real program, from the outside: its commands, its processes, its signals.
+//! Tests of the real program from the outside: its commands, processes and signals.
 #![cfg(test)]
 
 mod at_fault;

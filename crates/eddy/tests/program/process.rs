@@ -1,4 +1,4 @@
-//! The parent and its gateway process: start, death, signals, sockets.
+//! The parent and its gateway process: start, crashes, signals, sockets.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -43,7 +43,7 @@ fn a_dead_gateway_is_replaced_and_nobody_is_refused() {
         quickest = quickest.min(silence);
     }
     println!("another process serves after {quickest:?} at best");
-    // One of them has not met a busy moment of the machine.
+    // At least one replacement did not coincide with load on the machine.
     assert!(quickest < Duration::from_millis(300), "{quickest:?} at best");
     client.until_answered();
     assert_eq!(client.stop().refused, 0);
@@ -195,8 +195,8 @@ fn the_admin_listener_outlives_the_last_descriptor() {
         let entries = fs::read_dir(&folder).unwrap().flatten();
         entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
     };
-    // The limit is one above the highest number in use. Requests that go on for ever take the numbers below it that are
-    // free, so every new descriptor is one too many.
+    // The limit is one above the highest number in use. Incomplete requests occupy the free numbers below it, so every
+    // new descriptor exceeds the limit.
     let limit = numbers().last().unwrap() + 1;
     prlimit(Some(eddy.gateway()), Resource::Nofile, Rlimit { current: Some(limit), maximum: Some(limit) })
         .unwrap();
@@ -283,7 +283,7 @@ fn an_access_log_that_met_a_limit_goes_on_on_a_line_of_its_own() {
         }
     };
     until_longer(0);
-    // In the middle of the next record the file may not grow any more.
+    // The file reaches its size limit in the middle of a log entry.
     let limit = |limit: Option<u64>| {
         let limit = Rlimit { current: limit, maximum: None };
         prlimit(Some(eddy.gateway()), Resource::Fsize, limit).unwrap();
@@ -307,7 +307,7 @@ fn an_access_log_that_met_a_limit_goes_on_on_a_line_of_its_own() {
     assert_eq!(length(), full);
     limit(None);
     until_longer(full);
-    // A write may be seen page by page.
+    // A write may become visible page by page.
     let deadline = Instant::now() + DEADLINE;
     let text = loop {
         let text = fs::read_to_string(&path).unwrap();
@@ -387,7 +387,7 @@ pub(crate) fn is_running(pid: rustix::process::Pid) -> bool {
     !status.is_empty() && !status.contains(") Z ")
 }
 
-/// A client that asks again and again, each time on a new connection.
+/// Client that repeats a request, each time on a new connection.
 struct RepeatingClient {
     is_stopped: Arc<AtomicBool>,
     answered: Arc<std::sync::atomic::AtomicU64>,

@@ -1,4 +1,4 @@
-//! Filters of a user's own: from `eddy filter new` to a gateway that runs them, and what is said when something is wrong.
+//! The user's own filters: from `eddy filter new` to a gateway that runs them, and the messages for mistakes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,15 +10,15 @@ use serde_json::Value;
 
 use crate::support::{Directory, EddyProcess, Launch, binary, command_to_end, get, get_with};
 
-/// Longest that a compiler may take, which may have to begin with its standard library.
+/// Timeout of a compiler, which may have to compile its standard library first.
 const BUILD_TIME_MAX: Duration = Duration::from_secs(300);
 
-/// Whether there is a Go command; its absence skips the test.
+/// Whether there is a Go command; without it the test is skipped.
 pub(crate) fn has_go() -> bool {
     test_peers::all_present(&[test_peers::GO]).unwrap()
 }
 
-/// A folder with a cache of its own.
+/// Folder with its own cache.
 pub(crate) struct ProjectFolder {
     pub(crate) directory: Directory,
 }
@@ -73,7 +73,7 @@ impl ProjectFolder {
         EddyProcess::launch(config, Launch { environment, ..Launch::default() })
     }
 
-    /// A configuration that answers by itself, with a filter of a project.
+    /// Returns a configuration that responds locally, with the filter of a project.
     fn config(&self, name: &str, settings: &str) -> String {
         let package = self.directory.join(name).display().to_string();
         format!(
@@ -101,7 +101,7 @@ impl CommandOutput {
         Self { code: output.status.code(), output: text(&output.stdout), errors: text(&output.stderr) }
     }
 
-    /// Expects a code, and gives everything that was said.
+    /// Checks the exit code and returns all output.
     pub(crate) fn all(&self, code: i32) -> String {
         let all = format!("{}{}", self.output, self.errors);
         assert_eq!(self.code, Some(code), "{all}");
@@ -150,7 +150,7 @@ fn a_project_in_go_is_made_tested_built_checked_and_run() {
 
     let mut eddy = place.launch(&place.config("my-hello", "{greeting: one}"));
     assert!(get(eddy.address(), "/fixed").text.contains("x-greeting: one\r\n"));
-    // The same code needs no other process, whatever else the configuration says.
+    // The same code needs no new process, whatever else changes in the configuration.
     let process = eddy.gateway();
     eddy.write_config(&place.config("my-hello", "{greeting: two}"));
     eddy.record("configuration reloaded");
@@ -158,7 +158,7 @@ fn a_project_in_go_is_made_tested_built_checked_and_run() {
     assert_eq!(eddy.gateway(), process);
     eddy.write_config(&place.config("my-hello", "{greeting: one}"));
     eddy.record("configuration reloaded");
-    // Code that is broken changes nothing, even when the process dies.
+    // Broken code changes nothing, even when the process dies.
     place.replace("my-hello/filter.go", "f.config.Greeting)", "f.config.Greting)");
     eddy.signal(Signal::HUP);
     let wrong = eddy.record_where("a place in the code", |record| record["line"] == 23);
@@ -172,7 +172,7 @@ fn a_project_in_go_is_made_tested_built_checked_and_run() {
         assert!(get(eddy.address(), "/fixed").text.contains("x-greeting: one\r\n"));
     };
     replaced(&mut eddy);
-    // Code that has changed is taken up by a new process, and only when that is asked for.
+    // Changed code is loaded by a new process, and only on request.
     place.replace("my-hello/filter.go", "f.config.Greting)", "f.config.Greeting+\"!\")");
     replaced(&mut eddy);
     eddy.signal(Signal::HUP);
@@ -181,7 +181,7 @@ fn a_project_in_go_is_made_tested_built_checked_and_run() {
     eddy.stop();
 }
 
-/// Waits until a new process serves and the one before, which may still take a connection, has ended.
+/// Waits until a new process serves and the previous one, which may still accept a connection, has ended.
 fn renewed(eddy: &mut EddyProcess) {
     eddy.records(&[
         "libraries of filters renewed; the process before drains",
@@ -189,7 +189,7 @@ fn renewed(eddy: &mut EddyProcess) {
     ]);
 }
 
-/// The blocks of a page in a language, in order.
+/// Returns the code blocks of a page in a language, in order.
 pub(crate) fn blocks(page: &str, language: &str) -> Vec<String> {
     let begin = format!("```{language}\n");
     page.split(&begin).skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
@@ -208,7 +208,7 @@ fn the_guide_to_a_first_filter_holds_what_it_says() {
     if !has_go() {
         return;
     }
-    // The first build takes longer than a start is waited for.
+    // The first build takes longer than the timeout of a start.
     place.eddy(&["filter", "build", "eddy.yaml"], "auth").all(0);
     let mut eddy = place.launch(&place.config("auth", "{greeting: hello}"));
     assert!(get(eddy.address(), "/").text.contains("x-greeting: hello\r\n"));
@@ -246,7 +246,7 @@ fn a_project_in_rust_is_made_tested_built_and_checked() {
     place.eddy(&["filter", "new", "--lang", "rust", "--dir", "filters/it", "my-hello"], ".").all(0);
     let cargo = |arguments: &[&str]| {
         let mut command = place.command(env!("CARGO"), arguments, "filters/it");
-        // What the workspace depends on has been fetched, or this test would not run.
+        // The dependencies of the workspace have been fetched, or this test would not run.
         command.env("CARGO_NET_OFFLINE", "true").env_remove("CARGO_TARGET_DIR");
         CommandOutput::of(command)
     };
@@ -273,7 +273,7 @@ fn nothing_is_overwritten_and_names_are_checked() {
             .all(1)
             .contains("no go.mod, no Cargo.toml and no *_spec.lua")
     );
-    // One whose test fails is no success.
+    // A failing test is a failure of the command.
     if has_go() {
         place.eddy(&["filter", "new", "--lang", "go", "wrong"], ".").all(0);
         place.replace("wrong/filter_test.go", "got != \"hello\"", "got != \"bye\"");
@@ -281,7 +281,7 @@ fn nothing_is_overwritten_and_names_are_checked() {
     }
 }
 
-/// A module with one filter, as somebody may write it by hand.
+/// A module with one filter, as a user may write it by hand.
 #[test]
 fn a_module_of_wasm_is_built_beside_the_library() {
     if !has_go() {
@@ -359,7 +359,7 @@ fn packages_of_several_modules_and_of_envoy_become_one_library() {
         "package filter\n\nimport (\n\t\"testing\"\n\n\t\"example.com/lib\"\n\t\"github.com/eddy-gateway/eddy/sdk/go/eddytest\"\n)\n\nfunc TestIt(t *testing.T) {\n\tif eddytest.New(t, \"three\", nil); lib.Answer != 42 {\n\t\tt.Error(lib.Answer)\n\t}\n}\n",
     );
     assert!(place.eddy(&["filter", "test", "three", "--", "-v"], ".").all(0).contains("--- PASS: TestIt"));
-    // The project's own files stay as they are.
+    // The project's own files are unchanged.
     assert!(!fs::read_to_string(place.directory.join("three/go.mod")).unwrap().contains("kits"));
     let envoy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/filters/go-envoy/passthrough");
     let envoy = envoy.display().to_string();
@@ -371,7 +371,7 @@ fn packages_of_several_modules_and_of_envoy_become_one_library() {
         return test_peers::skip(missing, "(cd sdk/go-envoy && go mod download)").unwrap();
     }
     checked.all(0);
-    // What a package depends on counts, too.
+    // Dependencies of a package count as well.
     let built = place.eddy(&["filter", "build", "eddy.yaml", "--json"], ".").json(0);
     assert_eq!(
         (&built["is_fresh"], built["packages"].as_array().unwrap().len()),
@@ -383,7 +383,7 @@ fn packages_of_several_modules_and_of_envoy_become_one_library() {
     assert_eq!(built["is_fresh"], true, "{built}");
 }
 
-/// A framework that registers a filter for each package that asks it to.
+/// A framework that registers a filter on behalf of each package that calls it.
 const FRAMEWORK: &str = "\
 package frame
 
@@ -429,16 +429,16 @@ fn packages_that_register_one_name_by_a_framework_run_their_own() {
     );
     let eddy = place.launch(&config);
     let text = get(eddy.address(), "/").text;
-    // The chain is passed the other way by responses.
+    // Responses pass through the chain in reverse order.
     let marks: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("x-mark: ")).collect();
     assert_eq!(marks, ["two", "one"], "{text}");
     eddy.stop();
-    // Somebody else's filter of that name is not taken.
+    // A filter of that name from another package is not used.
     place.write("three.yaml", &config.replace(&source("two"), &source("three")));
     let said = place.eddy(&["check", "three.yaml"], ".").all(1);
     assert!(said.contains("the package \"example.com/three\" registers no filter \"marked\""), "{said}");
     assert!(said.contains("one of that name is of \"example.com/one\""), "{said}");
-    // A library does not say which package is meant.
+    // The name of a library does not determine the package.
     place.write("both.yaml", &config);
     place.eddy(&["filter", "build", "both.yaml", "--output", "both.so"], ".").all(0);
     let library = "{go: {filter: marked, library: ./both.so}}";
@@ -477,7 +477,7 @@ fn a_library_is_checked_against_the_record_beside_it() {
         .set_len(1000)
         .unwrap();
     assert!(place.eddy(&["check", "there.yaml"], ".").all(1).contains("it has 1000 bytes, and the record"));
-    // A library of the cache that was cut short is built again.
+    // A truncated library in the cache is built again.
     let built = place.eddy(&["filter", "build", "eddy.yaml", "--json"], ".").json(0);
     let library = fs::OpenOptions::new().write(true).open(built["library"].as_str().unwrap()).unwrap();
     library.set_len(1000).unwrap();
@@ -516,7 +516,7 @@ fn what_does_not_build_is_told_in_its_place() {
         (&"one/go.mod".into(), &1.into()),
         "{json}"
     );
-    // Filters for Envoy are compiled from copies, which nobody has written.
+    // Filters for Envoy are compiled from generated copies.
     let envoy = "package main\n\nimport _ \"github.com/envoyproxy/envoy/contrib/golang/common/go/api\"\n\nfunc main() {}\n\nvar _ = nothing\n";
     filter_module(&place, "one", "example.com/one", envoy);
     place.write(
@@ -524,7 +524,7 @@ fn what_does_not_build_is_told_in_its_place() {
         "module example.com/one\n\ngo 1.24\n\nrequire github.com/envoyproxy/envoy v1.31.0\n",
     );
     let said = place.eddy(&["filter", "build", "eddy.yaml"], ".").all(1);
-    // Where Go has what the kit needs, the filter's own fault is told; elsewhere, how to get it.
+    // With the dependencies of the SDK, the error in the filter is reported; without them, how to get them.
     let is_missing = said.contains("Go has to fetch a module") || said.contains("where there is a network");
     assert!(said.contains("one/filter.go:7:9") || is_missing, "{said}");
 }
@@ -545,11 +545,11 @@ fn what_is_missing_is_told_with_what_to_do() {
     place.write("alone.yaml", &config_of(&[("one", "alone")]));
     assert!(place.eddy(&["filter", "build", "alone.yaml"], ".").all(1).contains("go mod init"));
 
-    // Commands by the name of go that are not what is needed.
+    // Programs named go that are not a usable Go command.
     let fake = |name: &str, script: &str| {
         place.write(&format!("{name}/script"), &format!("#!/bin/sh\n{script}\n"));
         let path = place.directory.join(name);
-        // By another process: no test that forks meanwhile inherits the file open for writing.
+        // Installed by another process, so that no test that forks meanwhile inherits the file open for writing.
         let mut install = Command::new("install");
         install.args(["-m", "755"]).args([path.join("script"), path.join("go")]);
         assert!(install.status().unwrap().success());
@@ -579,7 +579,7 @@ fn what_is_missing_is_told_with_what_to_do() {
         }
     }
     if has_go() {
-        // No answer of the cache, which does not need a compiler.
+        // A new cache, because a cached library needs no compiler.
         let variables =
             [("CC", Path::new("no-such-compiler")), ("EDDY_CACHE_DIR", &*place.directory.join("fresh"))];
         let said = place.eddy_with(&["filter", "build", "eddy.yaml"], ".", &variables).all(1);

@@ -1,4 +1,4 @@
-//! Filters that end the process again and again: they are not entered any more, and the others go on.
+//! Filters that crash the process again and again: they are quarantined, and the others keep working.
 
 use std::path::Path;
 
@@ -35,7 +35,7 @@ routes:
     )
 }
 
-/// Sends requests that the process dies of, and expects so many deaths.
+/// Sends requests that crash the process, and expects this many crashes.
 fn die(eddy: &mut EddyProcess, times: usize) {
     for _ in 0..times {
         assert!(try_get(eddy.address(), "/fixed").is_err());
@@ -46,7 +46,7 @@ fn die(eddy: &mut EddyProcess, times: usize) {
 
 const QUARANTINED: &str = "a filter is quarantined: the gateway process died in it again and again; it is entered again when its configuration or library changes, or its time is over";
 
-/// What `/filters` says of one.
+/// Returns the entry of a filter in `/filters`.
 fn shown(eddy: &EddyProcess, name: &str) -> Value {
     let page = get(eddy.admin(), "/filters").text;
     let (_, body) = page.split_once("\r\n\r\n").unwrap();
@@ -85,7 +85,7 @@ fn a_filter_that_kills_is_refused_for_until_it_changes() {
         (&3.into(), &"exchanges are refused".into())
     );
     assert!(shown(&eddy, "mark").get("quarantined").is_none());
-    // A reload that changes nothing of it, and another process: it stays so.
+    // The quarantine survives a reload that does not change the filter, and a new process.
     eddy.write_config(&text("{}").replace("body: ok", "body: fine"));
     eddy.signal(Signal::HUP);
     eddy.record("configuration reloaded");
@@ -97,7 +97,7 @@ fn a_filter_that_kills_is_refused_for_until_it_changes() {
     eddy.record("gateway process died; another takes its place");
     eddy.record("ready");
     assert_eq!(get(eddy.address(), "/fixed").status, 503);
-    // One with another configuration is another filter.
+    // A filter with another configuration is another filter.
     eddy.write_config(&text("{\"changed\": 1}"));
     eddy.signal(Signal::HUP);
     eddy.record("configuration reloaded");
@@ -136,7 +136,7 @@ fn a_quarantine_ends_with_its_time() {
     eddy.stop();
 }
 
-/// A worker is in another filter when the goroutine panics that the guilty one has left behind: its file tells.
+/// A worker is in another filter when the goroutine that the guilty one left behind panics: the stack trace tells.
 #[test]
 fn a_goroutine_left_behind_is_held_against_its_own_filter() {
     if !has_go() {

@@ -1,4 +1,4 @@
-//! Filters in Lua of a user's own: a project, its specs, and what is said when something is wrong.
+//! The user's own Lua filters: a project, its specs, and the messages for mistakes.
 
 use std::fs;
 use std::path::Path;
@@ -44,7 +44,7 @@ ok      the unfriendly are refused
     let mut eddy = place.launch(&config(&place, "my-hello"));
     assert!(get(eddy.address(), "/").text.contains("x-greeting: hello\r\n"));
     assert_eq!(get_with(eddy.address(), "x-unfriendly: yes").status, 403);
-    // Saved is enough.
+    // Saving the file is enough.
     place.replace("my-hello/filter.lua", "greeting)\nend\n\n--", "greeting .. \"!\")\nend\n\n--");
     place.replace("my-hello/filter.lua", "greeting)\nend\n", "greeting .. \"?\")\nend\n");
     eddy.record("configuration reloaded");
@@ -80,7 +80,7 @@ fn the_guide_to_filters_in_lua_holds_what_it_says() {
     eddy.stop();
 }
 
-/// The outcome of a spec with one test of this body, of a filter with this source.
+/// Returns the output for a spec with one test of this body, of a filter with this source.
 fn outcome(source: &str, test: &str, code: i32) -> String {
     let place = ProjectFolder::new();
     let spec = format!(

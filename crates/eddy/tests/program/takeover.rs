@@ -1,4 +1,4 @@
-//! The death of the parent: another `eddy run` takes the place of the gateway process that serves on.
+//! Death of the parent: another `eddy run` takes over from the gateway process that still serves.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -21,7 +21,7 @@ fn await_end(pid: Pid) {
     }
 }
 
-/// The listener alone, at an address.
+/// Returns a configuration with only the listener, at an address.
 fn at(address: impl std::fmt::Display) -> String {
     format!(
         "workers: 2\nlimits: {{queue_delay: 0s}}\nlisteners: [{{name: demo, address: '{address}', demo: true}}]\nadmin: {{address: '127.0.0.2:0'}}\n"
@@ -38,7 +38,7 @@ fn a_supervisor_that_starts_again_gets_a_working_pair_without_a_lost_request() {
         let orphan = last.gateway();
         let slow = thread::spawn(move || get(address, "/slow?pieces=4&pause_ms=100"));
         last.kill_parent();
-        // With ports that the kernel chose, too: the configuration is the same.
+        // This includes ports chosen by the kernel, because the configuration is the same.
         let mut next = eddies[0].again(Launch::default());
         next.records(&["took over from a gateway process without a parent; that process drains", "ready"]);
         assert_eq!((next.address(), next.admin()), (address, admin));
@@ -47,7 +47,7 @@ fn a_supervisor_that_starts_again_gets_a_working_pair_without_a_lost_request() {
         assert_eq!(get(admin, "/ready").status, 200);
         eddies.push(next);
     }
-    // A whole pair: a gateway process that dies is replaced.
+    // A complete pair of processes: a gateway process that dies is replaced.
     let mut last = eddies.pop().unwrap();
     assert!(client.stop() > 0);
     last.kill_gateway();
@@ -67,7 +67,7 @@ fn a_broken_configuration_leaves_the_orphan_serving() {
     let client = Strict::start(address);
     let good = fs::read_to_string(first.path("eddy.yaml")).unwrap();
     first.kill_parent();
-    // One that is wrong, and one whose last address cannot be had, after the others were lent.
+    // An invalid configuration, and one whose last address is unavailable, after the others were lent.
     let wrong = format!(
         "{}  - {{name: more, address: '203.0.113.7:1', demo: true}}\n",
         good.replace("[{", "\n  - {").replace("}, {", "}\n  - {").replace("}]", "}")
@@ -98,7 +98,7 @@ fn another_configuration_takes_over_what_it_has_all_listeners_of() {
     let (addresses, orphan) = (first.addresses(), first.gateway());
     let [one, other] = *addresses else { panic!("two listeners") };
     first.kill_parent();
-    // One of two would take the other away.
+    // Taking over one of two listeners would close the other.
     let mut part = EddyProcess::spawn(&at(one), Launch::default());
     let record = part.record_where("cannot listen", |record| {
         record["message"].as_str().is_some_and(|text| text.contains("cannot listen"))
@@ -156,7 +156,7 @@ fn an_orphan_that_drains_is_in_nobodys_way() {
         .unwrap();
     slow.read_exact(&mut [0; 12]).unwrap();
     kill_process(orphan, Signal::TERM).unwrap();
-    // As soon as it listens no longer, the address is free, though it has something to do.
+    // Once it stops listening, the address is free, even though it still has work.
     let deadline = Instant::now() + DEADLINE;
     while TcpStream::connect(address).is_ok() {
         assert!(Instant::now() < deadline, "a process that drains still accepts");

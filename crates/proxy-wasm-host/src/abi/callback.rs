@@ -1,9 +1,9 @@
-//! What a host may call in a module.
+//! Callbacks that the host calls in a module.
 
 use super::wire_enum;
 
 wire_enum! {
-    /// A function of the module's that the host calls; every one of them may be missing.
+    /// Callback exported by a module and called by the host; all of them are optional.
     Callback {
         /// `proxy_on_context_create`
         ContextCreate = 0,
@@ -59,7 +59,7 @@ wire_enum! {
 }
 
 impl Callback {
-    /// The name under which a module exports it.
+    /// Returns the name under which a module exports the callback.
     pub const fn name(self) -> &'static str {
         match self {
             Self::ContextCreate => "proxy_on_context_create",

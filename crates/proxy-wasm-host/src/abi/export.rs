@@ -1,17 +1,17 @@
-//! What types the exports of a module must have.
+//! Expected signatures of a module's exports.
 
 use super::Callback;
 
-/// How many numbers a function takes and whether it gives one; all of them are `i32`.
+/// Number of parameters and results of a function; all of them are `i32`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Signature {
-    /// How many it takes.
+    /// Number of parameters.
     pub(crate) params: usize,
-    /// How many it gives.
+    /// Number of results.
     pub(crate) results: usize,
 }
 
-/// The signatures that a callback may have; more than one where versions differ.
+/// Returns the permitted signatures of a callback; more than one where ABI versions differ.
 pub(crate) const fn signature_of(callback: Callback) -> &'static [Signature] {
     match callback {
         Callback::Log | Callback::Delete | Callback::Tick => &[Signature { params: 1, results: 0 }],

@@ -1,45 +1,45 @@
-//! What a module may call in a host.
+//! Host functions that a module may import.
 
 use self::Family::{Compiler, Legacy, ProxyWasm, Wasi};
 use self::Number::{I32, I64};
 
-/// A function that modules may import.
+/// Host function that modules may import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Function {
-    /// Which family it is of.
+    /// Family of the function.
     pub family: Family,
-    /// Its name.
+    /// Function name.
     pub name: &'static str,
-    /// What it takes.
+    /// Parameter types.
     pub params: &'static [Number],
-    /// Whether it gives an `i32`.
+    /// Whether the function returns an `i32`.
     pub has_result: bool,
 }
 
-/// Where functions come from.
+/// Origin of a host function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
-    /// The contract, in the module `env`.
+    /// proxy-wasm ABI, in the module `env`.
     ProxyWasm,
-    /// What modules built for 0.1.0 call, in the module `env`.
+    /// Functions of proxy-wasm 0.1.0 only, in the module `env`.
     Legacy,
-    /// What compilers leave in modules, in the module `env`.
+    /// Functions that compilers import, in the module `env`.
     Compiler,
     /// WASI, in the modules `wasi_snapshot_preview1` and `wasi_unstable`.
     Wasi,
 }
 
-/// The type of an argument.
+/// Type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Number {
-    /// Four bytes.
+    /// 32-bit integer.
     I32,
-    /// Eight bytes.
+    /// 64-bit integer.
     I64,
 }
 
 impl Family {
-    /// The modules under which its functions are imported.
+    /// Returns the module names under which the family's functions are imported.
     pub const fn modules(self) -> &'static [&'static str] {
         match self {
             Self::ProxyWasm | Self::Legacy | Self::Compiler => &["env"],
@@ -49,7 +49,7 @@ impl Family {
 }
 
 impl Function {
-    /// The one of this name in this module.
+    /// Returns the function with this name in this module.
     pub fn find(module: &str, name: &str) -> Option<&'static Self> {
         FUNCTIONS.iter().find(|function| function.name == name && function.family.modules().contains(&module))
     }
@@ -63,7 +63,7 @@ const fn silent(family: Family, name: &'static str, params: &'static [Number]) -
     Function { family, name, params, has_result: false }
 }
 
-/// Every function that a module may import.
+/// All functions that a module may import.
 pub const FUNCTIONS: &[Function] = &[
     function(ProxyWasm, "proxy_log", &[I32, I32, I32]),
     function(ProxyWasm, "proxy_get_log_level", &[I32]),

@@ -1,115 +1,115 @@
-//! What maps, buffers, streams, metrics, levels and actions there are.
+//! proxy-wasm enumerations: maps, buffers, streams, metrics, log levels and actions.
 
 use super::wire_enum;
 
 wire_enum! {
-    /// What a module wants done with what it was shown.
+    /// Action that a module requests after a callback.
     Action {
-        /// Go on.
+        /// Continue processing.
         Continue = 0,
-        /// Wait for `proxy_continue_stream`.
+        /// Pause until `proxy_continue_stream`.
         Pause = 1,
     }
 }
 
 wire_enum! {
-    /// How much a record matters.
+    /// Log level.
     LogLevel {
-        /// Every step.
+        /// Trace.
         Trace = 0,
-        /// For those who look for a mistake.
+        /// Debug.
         Debug = 1,
-        /// What happened.
+        /// Information.
         Info = 2,
-        /// What may become a problem.
+        /// Warning.
         Warn = 3,
-        /// What went wrong.
+        /// Error.
         Error = 4,
-        /// What needs a person now.
+        /// Critical: needs attention immediately.
         Critical = 5,
     }
 }
 
 wire_enum! {
-    /// A map of fields.
+    /// Header map.
     MapType {
-        /// Fields of the request.
+        /// Request headers.
         HttpRequestHeaders = 0,
-        /// Trailers of the request.
+        /// Request trailers.
         HttpRequestTrailers = 1,
-        /// Fields of the response.
+        /// Response headers.
         HttpResponseHeaders = 2,
-        /// Trailers of the response.
+        /// Response trailers.
         HttpResponseTrailers = 3,
-        /// Metadata that came before the messages of a gRPC call.
+        /// Initial metadata of a gRPC call.
         GrpcCallInitialMetadata = 4,
-        /// Metadata that came after the messages of a gRPC call.
+        /// Trailing metadata of a gRPC call.
         GrpcCallTrailingMetadata = 5,
-        /// Fields of the response to a call of the module's.
+        /// Response headers of an HTTP call made by the module.
         HttpCallResponseHeaders = 6,
-        /// Trailers of the response to a call of the module's.
+        /// Response trailers of an HTTP call made by the module.
         HttpCallResponseTrailers = 7,
     }
 }
 
 wire_enum! {
-    /// A run of bytes.
+    /// Buffer.
     BufferType {
-        /// Body of the request.
+        /// Request body.
         HttpRequestBody = 0,
-        /// Body of the response.
+        /// Response body.
         HttpResponseBody = 1,
-        /// What came from the client of a TCP stream.
+        /// Data from the client of a TCP stream.
         DownstreamData = 2,
-        /// What came from the server of a TCP stream.
+        /// Data from the server of a TCP stream.
         UpstreamData = 3,
-        /// Body of the response to a call of the module's.
+        /// Response body of an HTTP call made by the module.
         HttpCallResponseBody = 4,
-        /// A message of a gRPC call.
+        /// Message of a gRPC call.
         GrpcCallMessage = 5,
-        /// What the machine was configured with; the library answers for it.
+        /// VM configuration; provided by this crate.
         VmConfiguration = 6,
-        /// What the plugin was configured with; the library answers for it.
+        /// Plugin configuration; provided by this crate.
         PluginConfiguration = 7,
-        /// Arguments of a function of the module's; the library answers for it.
+        /// Arguments of a call to the module's foreign-function callback; provided by this crate.
         ForeignFunctionArguments = 8,
     }
 }
 
 wire_enum! {
-    /// One direction of an exchange or of a connection.
+    /// Direction of an HTTP exchange or of a TCP connection.
     StreamType {
-        /// From the client on.
+        /// HTTP request.
         HttpRequest = 0,
-        /// Back to the client.
+        /// HTTP response.
         HttpResponse = 1,
-        /// The client's side of a TCP stream.
+        /// Client side of a TCP stream.
         Downstream = 2,
-        /// The server's side of a TCP stream.
+        /// Server side of a TCP stream.
         Upstream = 3,
     }
 }
 
 wire_enum! {
-    /// Who closed a connection.
+    /// Peer that closed a connection.
     PeerType {
-        /// Not known.
+        /// Unknown.
         Unknown = 0,
         /// The proxy.
         Local = 1,
-        /// The other side.
+        /// The remote peer.
         Remote = 2,
     }
 }
 
 wire_enum! {
-    /// What kind of number a metric is.
+    /// Metric type.
     MetricType {
-        /// Only grows.
+        /// Counter: only grows.
         Counter = 0,
-        /// Goes up and down.
+        /// Gauge: goes up and down.
         Gauge = 1,
-        /// Counts values by size.
+        /// Histogram: counts values by size.
         Histogram = 2,
     }
 }

@@ -1,4 +1,4 @@
-//! The contract between host and module: versions, names, numbers and the form of maps.
+//! proxy-wasm ABI: versions, names, enumerations and the serialized form of header maps.
 
 mod callback;
 mod export;

@@ -1,50 +1,50 @@
-//! Maps as they lie in a module's memory.
+//! Serialized header maps in a module's memory.
 //!
-//! A count, then the lengths of each key and value, then each key and value followed by a zero byte. All numbers have
-//! four bytes, the lowest first.
+//! The format is a count, then the lengths of each key and value, then each key and value followed by a zero byte. All
+//! numbers have four bytes, little-endian.
 
 use thiserror::Error;
 
-/// The pairs of a map that a module wrote, read in place.
+/// Pairs of a serialized map that a module wrote, read in place.
 #[derive(Debug, Clone)]
 pub struct Pairs<'a> {
     lengths: &'a [u8],
     contents: &'a [u8],
 }
 
-/// What is wrong with a map.
+/// Error in a serialized map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum PairsError {
-    /// Longer than allowed.
+    /// The map is longer than allowed.
     #[error("a map of {bytes} bytes, of which {max} are allowed")]
     Bytes {
-        /// How long it is.
+        /// Length of the map.
         bytes: usize,
-        /// How long it may be.
+        /// Maximum length.
         max: usize,
     },
-    /// More pairs than allowed.
+    /// The map has more pairs than allowed.
     #[error("a map of {pairs} pairs, of which {max} are allowed")]
     Count {
-        /// How many it says to have.
+        /// Number of pairs that the map announces.
         pairs: usize,
-        /// How many it may have.
+        /// Maximum number of pairs.
         max: usize,
     },
-    /// Its numbers lead beyond its end, or a zero byte is not where it must be.
+    /// A length reaches beyond the end of the map, or a terminating zero byte is missing.
     #[error("a map whose lengths do not fit its contents")]
     Lengths,
 }
 
 impl<'a> Pairs<'a> {
-    /// No pairs.
+    /// Empty map.
     pub const EMPTY: Self = Self { lengths: &[], contents: &[] };
 
-    /// Checks a map; nothing at all and a single zero byte are an empty one.
+    /// Checks a serialized map. No bytes and a single zero byte are an empty map.
     ///
     /// # Errors
     ///
-    /// The map has too many bytes or pairs, or its lengths lie.
+    /// The map has too many bytes or pairs, or its lengths do not match its contents.
     pub fn parse(bytes: &'a [u8], bytes_max: usize, pairs_max: usize) -> Result<Self, PairsError> {
         if bytes.len() > bytes_max {
             return Err(PairsError::Bytes { bytes: bytes.len(), max: bytes_max });
@@ -63,7 +63,7 @@ impl<'a> Pairs<'a> {
         Ok(pairs)
     }
 
-    /// Each pair is there and ended by a zero byte.
+    /// Checks that each pair is complete and terminated by zero bytes.
     fn check(&self) -> Result<(), PairsError> {
         let mut rest = self.clone();
         while !rest.lengths.is_empty() {
@@ -81,7 +81,7 @@ impl<'a> Pairs<'a> {
         Some((key, value))
     }
 
-    /// The first value with this name, whatever the case of its letters.
+    /// Returns the first value with this name, compared case-insensitively.
     pub fn get(&self, name: &[u8]) -> Option<&'a [u8]> {
         self.clone().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
@@ -113,29 +113,29 @@ fn text(bytes: &[u8], len: usize) -> Option<(&[u8], &[u8])> {
     (*end == 0).then_some((text, rest))
 }
 
-/// Adds up what a map takes when it is written.
+/// Size of a map to be written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct PairsSize {
-    /// How many pairs.
+    /// Number of pairs.
     pub(crate) pairs: usize,
-    /// Bytes of keys and values.
+    /// Total bytes of keys and values.
     contents: usize,
 }
 
 impl PairsSize {
-    /// One more pair.
+    /// Adds a pair.
     pub(crate) fn add(&mut self, key: &[u8], value: &[u8]) {
         self.pairs += 1;
         self.contents = self.contents.saturating_add(key.len()).saturating_add(value.len());
     }
 
-    /// All bytes of the map.
+    /// Returns the total size of the serialized map in bytes.
     pub(crate) fn bytes(self) -> usize {
         self.contents.saturating_add(self.pairs.saturating_mul(10)).saturating_add(4)
     }
 }
 
-/// Writes a map whose size is known into room of exactly that size.
+/// Writer of a map of known size into a buffer of exactly that size.
 pub(crate) struct PairsWriter<'a> {
     lengths: &'a mut [u8],
     contents: &'a mut [u8],
@@ -143,7 +143,7 @@ pub(crate) struct PairsWriter<'a> {
 }
 
 impl<'a> PairsWriter<'a> {
-    /// Begins a map; none if the room doesn't have its size.
+    /// Begins a map; `None` if the buffer does not have its size.
     pub(crate) fn new(room: &'a mut [u8], size: PairsSize) -> Option<Self> {
         if room.len() != size.bytes() {
             return None;
@@ -154,7 +154,7 @@ impl<'a> PairsWriter<'a> {
         Some(Self { lengths, contents, is_whole: true })
     }
 
-    /// One more pair; what no longer fits makes the map unusable.
+    /// Adds a pair; a pair that does not fit makes the map invalid.
     pub(crate) fn add(&mut self, key: &[u8], value: &[u8]) {
         self.is_whole &= self.write(key, value).is_some();
     }
@@ -169,7 +169,7 @@ impl<'a> PairsWriter<'a> {
         Some(())
     }
 
-    /// Whether what was added is what was announced.
+    /// Whether exactly the announced pairs were added.
     pub(crate) fn is_whole(&self) -> bool {
         self.is_whole && self.lengths.is_empty() && self.contents.is_empty()
     }

@@ -1,42 +1,42 @@
-//! How host functions answer.
+//! Status codes of host functions.
 
 use thiserror::Error;
 use wasm_sandbox::Beyond;
 
 use super::wire_enum;
 
-/// What a host function gives, or the status that says why not.
+/// Result of a host function.
 pub type HostResult<T = ()> = Result<T, Status>;
 
 wire_enum! {
-    /// Why a host function did not do what it was asked; success is the `Ok` of an [`Answer`] and the number 0.
+    /// Error status of a host function. Success is the `Ok` of a [`HostResult`] and the number 0.
     #[derive(Error)]
     Status {
-        /// There is no such thing.
+        /// The requested item does not exist.
         #[error("not found")]
         NotFound = 1,
-        /// An argument that makes no sense.
+        /// An argument is invalid.
         #[error("bad argument")]
         BadArgument = 2,
-        /// Something could not be written in the form that was asked for.
+        /// A value cannot be serialized in the requested form.
         #[error("serialization failure")]
         SerializationFailure = 3,
-        /// Something could not be read.
+        /// A value cannot be parsed.
         #[error("parse failure")]
         ParseFailure = 4,
-        /// A pointer or a length beyond the module's memory, or the module gave none.
+        /// A pointer or length reaches beyond the module's memory, or the module's allocator returned no memory.
         #[error("invalid memory access")]
         InvalidMemoryAccess = 6,
-        /// A queue without items.
+        /// The queue is empty.
         #[error("empty")]
         Empty = 7,
-        /// Someone else has written since.
+        /// The value was changed by another writer (compare-and-swap mismatch).
         #[error("compare-and-swap mismatch")]
         CasMismatch = 8,
-        /// The host could not.
+        /// The host failed.
         #[error("internal failure")]
         InternalFailure = 10,
-        /// The host does not offer this.
+        /// The host does not implement the function.
         #[error("unimplemented")]
         Unimplemented = 12,
     }
@@ -48,7 +48,7 @@ impl From<Beyond> for Status {
     }
 }
 
-/// The number of an answer.
+/// Converts a result to its status code, 0 for success.
 pub(crate) fn wire(answer: HostResult) -> u32 {
     answer.map_or_else(Status::wire, |()| 0)
 }

@@ -1,23 +1,23 @@
-//! Which contract a module was built for.
+//! ABI versions of modules.
 
 use std::fmt;
 
-/// A version of the contract.
+/// Version of the proxy-wasm ABI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum AbiVersion {
-    /// 0.1.0: no end-of-stream argument with headers, configuration by a function of its own.
+    /// 0.1.0: no end-of-stream argument with headers; the configuration is read with a function of its own.
     V0_1_0,
-    /// 0.2.0: streams are continued and closed by kind.
+    /// 0.2.0: streams are continued and closed by type.
     V0_2_0,
-    /// 0.2.1: the level of the log can be asked for.
+    /// 0.2.1: the log level can be queried.
     V0_2_1,
 }
 
 impl AbiVersion {
-    /// From old to new.
+    /// All versions, oldest first.
     pub const ALL: [Self; 3] = [Self::V0_1_0, Self::V0_2_0, Self::V0_2_1];
 
-    /// The function whose export says that a module was built for this version.
+    /// Returns the export by which a module declares this version.
     pub const fn marker(self) -> &'static str {
         match self {
             Self::V0_1_0 => "proxy_abi_version_0_1_0",

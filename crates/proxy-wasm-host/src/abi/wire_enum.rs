@@ -1,6 +1,6 @@
-//! Enumerations whose numbers both sides know.
+//! Macro for enumerations with ABI numbers.
 
-/// Declares an enumeration with its numbers and a way back from a number.
+/// Declares an enumeration with its ABI numbers and conversions in both directions.
 macro_rules! wire_enum {
     ($(#[$outer:meta])* $name:ident { $($(#[$inner:meta])* $variant:ident = $number:literal,)* }) => {
         $(#[$outer])*
@@ -9,10 +9,10 @@ macro_rules! wire_enum {
         pub enum $name { $($(#[$inner])* $variant = $number,)* }
 
         impl $name {
-            /// All of them, in the order of their numbers.
+            /// All variants, in the order of their numbers.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// The one with this number.
+            /// Returns the variant with this number.
             pub const fn from_wire(number: u32) -> Option<Self> {
                 match number {
                     $($number => Some(Self::$variant),)*
@@ -20,7 +20,7 @@ macro_rules! wire_enum {
                 }
             }
 
-            /// Its number.
+            /// Returns the ABI number.
             pub const fn wire(self) -> u32 {
                 self as u32
             }

@@ -1,4 +1,4 @@
-//! Buffers: bodies, data, messages and configurations.
+//! Host functions for buffers: bodies, TCP data, messages and configurations.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ fn bytes<H: Host>(
     })
 }
 
-/// The part of a buffer that is there of what is wanted.
+/// Clips the requested range to the part of the buffer that exists.
 fn find<H: Host>(
     guest: &mut Guest<'_, H>,
     buffer: u32,
@@ -81,7 +81,7 @@ fn buffer_size<H: Host>(guest: &mut Guest<'_, H>, buffer: BufferType) -> HostRes
     own.map_or_else(|| host.buffer_size(scope, buffer), Ok)
 }
 
-/// The buffers that the machine itself has.
+/// Returns a buffer that the VM itself provides.
 fn own_buffer<H: Host>(state: &VmState<H>, buffer: BufferType) -> Option<Arc<[u8]>> {
     match buffer {
         BufferType::VmConfiguration => Some(Arc::clone(&state.vm_configuration)),
@@ -119,7 +119,7 @@ fn status<H: Host>(guest: &mut Guest<'_, H>, buffer: u32, place: u32, flags: u32
     put(guest, flags, 0_u32.to_le_bytes())
 }
 
-/// The configuration that belongs to the callback, for modules built for 0.1.0.
+/// Returns the configuration for the current callback (0.1.0 modules only).
 fn configuration<H: Host>(guest: &mut Guest<'_, H>, place: ReturnPointers) -> wasmtime::Result<HostResult> {
     if let Err(status) = cross(guest) {
         return Ok(Err(status));

@@ -1,4 +1,4 @@
-//! Which context is in effect, and which is done.
+//! Host functions that select the effective context and finish contexts.
 
 use wasmtime::Linker;
 
@@ -19,7 +19,7 @@ fn set_effective<H>(state: &mut VmState<H>, context: ContextId) -> HostResult {
     if !state.contexts.has(context) {
         return Err(Status::BadArgument);
     }
-    // While the module starts there is none, and no number that it could know.
+    // While the module starts there is no effective context, and no context ID that the module could know.
     state.effective = Some(context);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! All host functions of `env`, one family after the other.
+//! Registration of all host functions in `env`.
 
 use wasmtime::Linker;
 
@@ -23,7 +23,7 @@ pub(crate) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Resu
     metrics::define(linker)?;
     properties::define(linker)?;
     foreign::define(linker)?;
-    // What compilers for C++ leave in modules.
+    // Imports of C++ compilers.
     linker.func_wrap("env", "emscripten_notify_memory_growth", |_: Guest<'_, H>, _: u32| ())?;
     linker.func_wrap("env", "pthread_equal", |_: Guest<'_, H>, left: u32, right: u32| {
         u32::from(left == right)

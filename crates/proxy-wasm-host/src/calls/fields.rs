@@ -1,4 +1,4 @@
-//! Maps: fields, trailers and metadata.
+//! Host functions for maps: headers, trailers and metadata.
 
 use std::borrow::Cow;
 
@@ -95,7 +95,7 @@ fn value<H: Host>(
         Ok(map) => map,
         Err(status) => return Ok(Err(status)),
     };
-    // A module built for 0.1.0 takes every status but success for a failure.
+    // Modules built for 0.1.0 treat every status except success as a failure.
     let is_empty_if_missing = guest.data().shared.module.abi_version() == AbiVersion::V0_1_0;
     give(guest, place, |host, scope, given| match host.map_value(scope, map, given.bytes(key)?)? {
         Some(value) => Ok(value),

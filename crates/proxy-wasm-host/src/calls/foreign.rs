@@ -1,4 +1,4 @@
-//! Functions that only some hosts have.
+//! Host function that calls foreign functions, which only some hosts have.
 
 use wasmtime::Linker;
 

@@ -1,4 +1,4 @@
-//! Calls by gRPC.
+//! Host functions for gRPC calls.
 
 use std::time::Duration;
 
@@ -74,7 +74,7 @@ pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Resu
     Ok(())
 }
 
-/// Whom to call, where the module put it.
+/// Target of a gRPC call, as regions of the module's memory.
 struct GrpcTargetRegions {
     upstream: Region,
     service: Region,

@@ -1,4 +1,4 @@
-//! Calls by HTTP, and how calls end.
+//! Host functions for HTTP calls and for the status of finished calls.
 
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Resu
     Ok(())
 }
 
-/// A call, where the module put it.
+/// Arguments of an HTTP call, as regions of the module's memory.
 struct HttpCallRegions {
     upstream: Region,
     headers: Region,

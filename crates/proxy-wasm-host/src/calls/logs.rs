@@ -1,4 +1,4 @@
-//! Records, time and ticks.
+//! Host functions for logging, time and ticks.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Metrics.
+//! Host functions for metrics.
 
 use wasmtime::Linker;
 

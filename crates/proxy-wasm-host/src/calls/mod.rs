@@ -1,4 +1,4 @@
-//! The host functions that modules call.
+//! Host functions that modules import.
 
 mod buffers;
 mod contexts;

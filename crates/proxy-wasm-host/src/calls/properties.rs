@@ -1,4 +1,4 @@
-//! Properties.
+//! Host functions for properties.
 
 use wasmtime::Linker;
 

@@ -1,4 +1,4 @@
-//! Queues that modules share.
+//! Host functions for shared queues.
 
 use wasmtime::Linker;
 

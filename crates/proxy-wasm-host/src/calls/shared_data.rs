@@ -1,4 +1,4 @@
-//! Values that modules share.
+//! Host functions for shared data.
 
 use std::num::NonZeroU32;
 

@@ -1,4 +1,4 @@
-//! Going on, closing, answering.
+//! Host functions that continue or close streams and send local replies.
 
 use wasmtime::Linker;
 
@@ -62,7 +62,7 @@ fn clear_route_cache<H: Host>(guest: &mut Guest<'_, H>) -> HostResult {
     host.clear_route_cache(scope)
 }
 
-/// An answer, where the module put it.
+/// Local reply, as regions of the module's memory.
 struct LocalResponseRegions {
     status: u32,
     details: Region,
@@ -78,7 +78,7 @@ fn respond<H: Host>(guest: &mut Guest<'_, H>, response: &LocalResponseRegions) -
         details: given.line(response.details)?,
         body: given.bytes(response.body)?,
         headers: given.pairs(response.headers)?,
-        // Kits write -1 for none.
+        // SDKs pass -1 for no gRPC status.
         grpc_status: (response.grpc_status != u32::MAX).then_some(response.grpc_status),
     };
     host.send_local_response(scope, response)

@@ -1,4 +1,4 @@
-//! What modules say with their calls.
+//! Argument types of host functions.
 
 use std::borrow::Cow;
 use std::num::NonZeroU32;
@@ -7,114 +7,114 @@ use std::time::Duration;
 use crate::abi::{Callback, Pairs};
 use crate::ids::ContextId;
 
-/// On whose behalf a module calls.
+/// Context and callback in which a module calls a host function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallerScope {
-    /// The effective context; it is alive. None while the module starts, when it may do no more than log.
+    /// Effective context, which exists; `None` while the module starts, when it may only log.
     pub context: Option<ContextId>,
-    /// The callback under way; none while the module starts.
+    /// Callback in progress; `None` while the module starts.
     pub callback: Option<Callback>,
 }
 
-/// Whether more is to come of a message.
+/// Whether more of a message follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Rest {
-    /// More is to come.
+    /// More follows.
     More,
-    /// This was the last of it.
+    /// End of the message.
     End,
 }
 
 impl Rest {
-    /// From whether this was the last.
+    /// Returns [`End`](Self::End) if the message has ended.
     pub const fn of_end(is_end: bool) -> Self {
         if is_end { Self::End } else { Self::More }
     }
 
-    /// Whether this was the last.
+    /// Whether the message has ended.
     pub const fn is_end(self) -> bool {
         matches!(self, Self::End)
     }
 }
 
-/// An answer instead of the one from upstream.
+/// Local reply: a response instead of the one from upstream.
 #[derive(Debug, Clone)]
 pub struct LocalResponse<'a> {
-    /// The status, as the module wrote it.
+    /// Status code, as the module wrote it.
     pub status: u32,
-    /// Why, for those who operate the proxy.
+    /// Reason, for operators of the proxy.
     pub details: &'a [u8],
-    /// The body.
+    /// Response body.
     pub body: &'a [u8],
-    /// Fields to add.
+    /// Response headers to add.
     pub headers: Pairs<'a>,
-    /// The status for clients that speak gRPC.
+    /// gRPC status, for gRPC clients.
     pub grpc_status: Option<u32>,
 }
 
-/// A request to another server.
+/// HTTP request to another server.
 #[derive(Debug, Clone)]
 pub struct HttpCall<'a> {
-    /// The server, by the host's name for it.
+    /// Upstream, by the host's name for it.
     pub upstream: &'a [u8],
-    /// The fields, `:method`, `:path` and `:authority` among them.
+    /// Request headers, with `:method`, `:path` and `:authority`.
     pub headers: Pairs<'a>,
-    /// The body.
+    /// Request body.
     pub body: &'a [u8],
-    /// The trailers.
+    /// Request trailers.
     pub trailers: Pairs<'a>,
-    /// How long to wait for the response.
+    /// Timeout for the response.
     pub timeout: Duration,
 }
 
-/// A call with one message and one answer.
+/// Unary gRPC call.
 #[derive(Debug, Clone)]
 pub struct GrpcCall<'a> {
-    /// Whom to call.
+    /// Target of the call.
     pub stream: GrpcStream<'a>,
-    /// The message.
+    /// Request message.
     pub message: &'a [u8],
-    /// How long to wait for the answer.
+    /// Timeout for the response.
     pub timeout: Duration,
 }
 
-/// A call with any number of messages both ways.
+/// Streaming gRPC call.
 #[derive(Debug, Clone)]
 pub struct GrpcStream<'a> {
-    /// The server, by the host's name for it or as a serialized description of one.
+    /// Upstream, by the host's name for it or as a serialized description of one.
     pub upstream: &'a [u8],
-    /// The service.
+    /// Service name.
     pub service: &'a [u8],
-    /// The method.
+    /// Method name.
     pub method: &'a [u8],
-    /// Metadata to send first.
+    /// Initial metadata.
     pub initial_metadata: Pairs<'a>,
 }
 
-/// How a call of the module's ended.
+/// Final status of a call made by the module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallStatus<'a> {
-    /// The status of HTTP or gRPC.
+    /// HTTP or gRPC status code.
     pub code: u32,
-    /// The message that came with it.
+    /// Status message.
     pub message: Cow<'a, [u8]>,
 }
 
-/// A value that modules share.
+/// Value shared between modules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedValue<'a> {
-    /// The value.
+    /// Value.
     pub value: Cow<'a, [u8]>,
-    /// What to say to replace this very value.
+    /// Compare-and-swap number with which this value can be replaced.
     pub cas: NonZeroU32,
 }
 
-/// The path of a property: segments with zero bytes in between.
+/// Path of a property: segments separated by zero bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PropertyPath<'a>(pub &'a [u8]);
 
 impl<'a> PropertyPath<'a> {
-    /// Its segments. A zero byte at the end, which some kits write, adds none.
+    /// Returns the segments. A trailing zero byte, which some SDKs write, adds none.
     pub fn segments(self) -> impl Iterator<Item = &'a [u8]> {
         let path = self.0.strip_suffix(&[0]).unwrap_or(self.0);
         path.split(|byte| *byte == 0)

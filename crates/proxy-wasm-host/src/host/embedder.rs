@@ -1,4 +1,4 @@
-//! What an embedder does for its modules.
+//! Interface that an embedder implements for its modules.
 
 use std::borrow::Cow;
 use std::num::NonZeroU32;
@@ -14,19 +14,19 @@ use super::{
     SharedValue,
 };
 
-/// The embedder's side of a [`Vm`](crate::Vm).
+/// Embedder's side of a [`Vm`](crate::Vm).
 ///
-/// Every method has a default, most of them "unimplemented", which is a status that modules know. What a method takes
-/// lies in the module's memory and is only lent; what it gives is copied once, into the module's memory. No method is
-/// entered from within another, and none may call back into the module: what a call leads to is told by a callback of
-/// its own, later.
+/// Every method has a default, most of them "unimplemented", a status that modules know. Arguments point into the
+/// module's memory and are only borrowed; results are copied once, into the module's memory. No method is entered from
+/// within another, and none may call back into the module: the outcome of a call is delivered later, by a callback of
+/// its own.
 pub trait Host: 'static {
-    /// Takes a record. The message is of the module's making and need not be text.
+    /// Writes a log message. The module controls its bytes; it need not be text.
     fn log(&mut self, scope: CallerScope, level: LogLevel, message: &[u8]) {
         let _ = (scope, level, message);
     }
 
-    /// Takes a line that the module printed, without its end; by default a record.
+    /// Handles a line that the module printed, without its newline; by default it is logged.
     fn print(&mut self, scope: CallerScope, output: Output, line: &[u8]) {
         let level = match output {
             Output::Stdout => LogLevel::Info,
@@ -35,19 +35,19 @@ pub trait Host: 'static {
         self.log(scope, level, line);
     }
 
-    /// The lowest level of records that are of use.
+    /// Returns the lowest log level that is recorded.
     fn log_level(&mut self, scope: CallerScope) -> LogLevel {
         let _ = scope;
         LogLevel::Info
     }
 
-    /// Calls `on_tick` of the plugin of this context each time the period is over, or no longer.
+    /// Calls `on_tick` of this context's plugin periodically, or stops doing so.
     fn set_tick_period(&mut self, scope: CallerScope, period: Option<Duration>) -> HostResult {
         let _ = (scope, period);
         Err(Status::Unimplemented)
     }
 
-    /// Shows each pair of a map, in order; asked twice in a row it shows the same.
+    /// Visits each pair of a map, in order; two calls in a row visit the same pairs.
     fn map_visit(
         &mut self,
         scope: CallerScope,
@@ -58,7 +58,8 @@ pub trait Host: 'static {
         Err(Status::Unimplemented)
     }
 
-    /// The value of a key; how several are joined is the host's choice. By default the first of those visited.
+    /// Returns the value of a key. The host chooses how several values are joined; by default the first one is
+    /// returned.
     fn map_value(
         &mut self,
         scope: CallerScope,
@@ -74,37 +75,37 @@ pub trait Host: 'static {
         Ok(found)
     }
 
-    /// Replaces a map by these pairs.
+    /// Replaces all pairs of a map.
     fn map_set(&mut self, scope: CallerScope, map: MapType, pairs: Pairs<'_>) -> HostResult {
         let _ = (scope, map, pairs);
         Err(Status::Unimplemented)
     }
 
-    /// Adds a pair to those there are.
+    /// Adds a pair to a map.
     fn map_add(&mut self, scope: CallerScope, map: MapType, key: &[u8], value: &[u8]) -> HostResult {
         let _ = (scope, map, key, value);
         Err(Status::Unimplemented)
     }
 
-    /// Puts one pair in place of all with this key.
+    /// Replaces all pairs with this key by one.
     fn map_replace(&mut self, scope: CallerScope, map: MapType, key: &[u8], value: &[u8]) -> HostResult {
         let _ = (scope, map, key, value);
         Err(Status::Unimplemented)
     }
 
-    /// Removes all pairs with this key, if there are any.
+    /// Removes all pairs with this key, if any.
     fn map_remove(&mut self, scope: CallerScope, map: MapType, key: &[u8]) -> HostResult {
         let _ = (scope, map, key);
         Err(Status::Unimplemented)
     }
 
-    /// How many bytes of a buffer can be read.
+    /// Returns the number of bytes of a buffer that can be read.
     fn buffer_size(&mut self, scope: CallerScope, buffer: BufferType) -> HostResult<usize> {
         let _ = (scope, buffer);
         Err(Status::Unimplemented)
     }
 
-    /// Fills `into` with the bytes of a buffer from `start` on; they are within the size that was told just before.
+    /// Fills `into` with the bytes of a buffer from `start` on; they are within the size returned just before.
     fn buffer_read(
         &mut self,
         scope: CallerScope,
@@ -116,8 +117,7 @@ pub trait Host: 'static {
         Err(Status::Unimplemented)
     }
 
-    /// Puts bytes in place of a range, which is within the size that was told just before. An empty range at the end
-    /// appends.
+    /// Replaces a range, which is within the size returned just before. An empty range at the end appends.
     fn buffer_replace(
         &mut self,
         scope: CallerScope,
@@ -129,7 +129,7 @@ pub trait Host: 'static {
         Err(Status::Unimplemented)
     }
 
-    /// Goes on with what is paused.
+    /// Continues a paused stream.
     fn continue_stream(&mut self, scope: CallerScope, stream: StreamType) -> HostResult {
         let _ = (scope, stream);
         Err(Status::Unimplemented)
@@ -141,72 +141,72 @@ pub trait Host: 'static {
         Err(Status::Unimplemented)
     }
 
-    /// Answers instead of upstream.
+    /// Sends a local reply instead of the upstream response.
     fn send_local_response(&mut self, scope: CallerScope, response: LocalResponse<'_>) -> HostResult {
         let _ = (scope, response);
         Err(Status::Unimplemented)
     }
 
-    /// Chooses the route again, with what the module changed.
+    /// Selects the route again, with the module's changes.
     fn clear_route_cache(&mut self, scope: CallerScope) -> HostResult {
         let _ = scope;
         Err(Status::Unimplemented)
     }
 
-    /// How the call ended whose end is being told.
+    /// Returns the status of the call whose end is being reported.
     fn call_status(&mut self, scope: CallerScope) -> HostResult<CallStatus<'_>> {
         let _ = scope;
         Err(Status::Unimplemented)
     }
 
-    /// Sends a request; its end, even at once, is told later by `on_http_call_response`.
+    /// Sends an HTTP request; its outcome, even an immediate one, is reported later by `on_http_call_response`.
     fn http_call(&mut self, scope: CallerScope, call: HttpCall<'_>) -> HostResult<CallId> {
         let _ = (scope, call);
         Err(Status::Unimplemented)
     }
 
-    /// Sends a message and waits for one.
+    /// Starts a unary gRPC call.
     fn grpc_call(&mut self, scope: CallerScope, call: GrpcCall<'_>) -> HostResult<CallId> {
         let _ = (scope, call);
         Err(Status::Unimplemented)
     }
 
-    /// Opens a stream of messages.
+    /// Opens a gRPC stream.
     fn grpc_stream(&mut self, scope: CallerScope, stream: GrpcStream<'_>) -> HostResult<CallId> {
         let _ = (scope, stream);
         Err(Status::Unimplemented)
     }
 
-    /// Sends a message on a stream.
+    /// Sends a message on a gRPC stream.
     fn grpc_send(&mut self, scope: CallerScope, call: CallId, message: &[u8], rest: Rest) -> HostResult {
         let _ = (scope, call, message, rest);
         Err(Status::Unimplemented)
     }
 
-    /// Gives a call or stream up.
+    /// Cancels a gRPC call or stream.
     fn grpc_cancel(&mut self, scope: CallerScope, call: CallId) -> HostResult {
         let _ = (scope, call);
         Err(Status::Unimplemented)
     }
 
-    /// Closes a call or stream.
+    /// Closes a gRPC call or stream.
     fn grpc_close(&mut self, scope: CallerScope, call: CallId) -> HostResult {
         let _ = (scope, call);
         Err(Status::Unimplemented)
     }
 
-    /// What this module shares with others; by default the six methods below use it.
+    /// Returns the data shared with other modules; the default of the six methods below uses it.
     fn shared(&mut self) -> Option<&SharedView> {
         None
     }
 
-    /// A value that modules share.
+    /// Returns a shared value.
     fn shared_data(&mut self, scope: CallerScope, key: &[u8]) -> HostResult<SharedValue<'_>> {
         let _ = scope;
         self.shared().ok_or(Status::Unimplemented)?.data(key)
     }
 
-    /// Writes a value that modules share; with `cas` only if nobody has written since.
+    /// Writes a shared value; with `cas`, only if it has not been written since.
     fn set_shared_data(
         &mut self,
         scope: CallerScope,
@@ -218,13 +218,13 @@ pub trait Host: 'static {
         self.shared().ok_or(Status::Unimplemented)?.set_data(key, value, cas)
     }
 
-    /// Makes or opens a queue of this module's; the plugin of this context is told of its items.
+    /// Creates or opens a queue of this module; its items are announced to the plugin of this context.
     fn register_queue(&mut self, scope: CallerScope, name: &[u8]) -> HostResult<QueueId> {
         let _ = scope;
         self.shared().ok_or(Status::Unimplemented)?.register_queue(name)
     }
 
-    /// Opens a queue of another module's.
+    /// Opens a queue of another module.
     fn resolve_queue(&mut self, scope: CallerScope, vm_id: &[u8], name: &[u8]) -> HostResult<QueueId> {
         let _ = scope;
         self.shared().ok_or(Status::Unimplemented)?.resolve_queue(vm_id, name)
@@ -236,13 +236,13 @@ pub trait Host: 'static {
         self.shared().ok_or(Status::Unimplemented)?.enqueue(queue, item)
     }
 
-    /// Takes the item at the front of a queue.
+    /// Removes and returns the item at the front of a queue.
     fn dequeue(&mut self, scope: CallerScope, queue: QueueId) -> HostResult<Cow<'_, [u8]>> {
         let _ = scope;
         self.shared().ok_or(Status::Unimplemented)?.dequeue(queue).map(Cow::Owned)
     }
 
-    /// Makes or opens a metric.
+    /// Creates or opens a metric.
     fn define_metric(&mut self, scope: CallerScope, kind: MetricType, name: &[u8]) -> HostResult<MetricId> {
         let _ = (scope, kind, name);
         Err(Status::Unimplemented)
@@ -254,19 +254,19 @@ pub trait Host: 'static {
         Err(Status::Unimplemented)
     }
 
-    /// Changes a metric.
+    /// Adds a difference to a metric.
     fn increment_metric(&mut self, scope: CallerScope, metric: MetricId, delta: i64) -> HostResult {
         let _ = (scope, metric, delta);
         Err(Status::Unimplemented)
     }
 
-    /// What a metric says.
+    /// Returns the value of a metric.
     fn metric(&mut self, scope: CallerScope, metric: MetricId) -> HostResult<u64> {
         let _ = (scope, metric);
         Err(Status::Unimplemented)
     }
 
-    /// A property; which there are is the host's choice.
+    /// Returns a property; the host chooses which exist.
     fn property(&mut self, scope: CallerScope, path: PropertyPath<'_>) -> HostResult<Cow<'_, [u8]>> {
         let _ = (scope, path);
         Err(Status::NotFound)
@@ -278,7 +278,7 @@ pub trait Host: 'static {
         Err(Status::Unimplemented)
     }
 
-    /// Calls a function that only this host has; what it gives may be empty.
+    /// Calls a foreign function, which only this host has; the result may be empty.
     fn call_foreign_function(
         &mut self,
         scope: CallerScope,
@@ -289,7 +289,7 @@ pub trait Host: 'static {
         Err(Status::NotFound)
     }
 
-    /// Learns that a context is gone, after the module has been told.
+    /// Reports that a context was deleted, after the module's own callbacks.
     fn context_deleted(&mut self, context: ContextId) {
         let _ = context;
     }

@@ -1,4 +1,4 @@
-//! The embedder's side.
+//! Embedder's side of the ABI: the [`Host`] trait and its argument types.
 
 mod arguments;
 mod embedder;

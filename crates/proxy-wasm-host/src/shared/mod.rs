@@ -1,4 +1,4 @@
-//! What modules share: values and queues, for hosts that don't have their own.
+//! Shared data and queues, for hosts that do not have their own.
 
 mod services;
 #[cfg(test)]

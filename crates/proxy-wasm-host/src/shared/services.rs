@@ -1,4 +1,4 @@
-//! Values and queues in memory.
+//! In-memory shared data and queues.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -8,30 +8,30 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::abi::{HostResult, Status};
 use crate::ids::QueueId;
 
-/// Values and queues that the machines of a program share, by the name (`vm_id`) that groups them. For any number of threads.
+/// Shared data and queues of the VMs of a program, grouped by VM ID (`vm_id`). Usable from any number of threads.
 #[derive(Debug)]
 pub struct SharedServices {
     limits: SharedLimits,
     state: Mutex<SharedServicesState>,
 }
 
-/// How much may be shared.
+/// Limits of shared data and queues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SharedLimits {
-    /// Values there may be.
+    /// Maximum number of values.
     pub values_max: usize,
-    /// Keys and values together.
+    /// Maximum size of all keys and values together.
     ///
     /// # Units
     ///
     /// Bytes.
     pub value_bytes_max: usize,
-    /// Queues there may be.
+    /// Maximum number of queues.
     pub queues_max: usize,
-    /// Items that a queue may have.
+    /// Maximum number of items per queue.
     pub queue_items_max: usize,
-    /// Items of all queues together.
+    /// Maximum size of the items of all queues together.
     ///
     /// # Units
     ///
@@ -52,7 +52,7 @@ impl Default for SharedLimits {
     }
 }
 
-/// Who is told that a queue has an item. Called on the thread that added it: it passes the news on and does no more.
+/// Callback for new queue items. It is called on the thread that added the item and must only forward the notification.
 pub type QueueListener = Arc<dyn Fn(QueueId) + Send + Sync>;
 
 #[derive(Debug, Default)]
@@ -64,7 +64,7 @@ struct SharedServicesState {
     queue_bytes: usize,
 }
 
-/// A group and a name within it.
+/// Group and name within it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct SharedKey {
     group: Box<[u8]>,
@@ -100,27 +100,27 @@ impl fmt::Debug for SharedQueue {
 }
 
 impl SharedServices {
-    /// Nothing yet.
+    /// Creates an empty store.
     pub fn new(limits: SharedLimits) -> Self {
         Self { limits, state: Mutex::default() }
     }
 
-    /// A value, and what to say to replace this very one.
+    /// Returns a value and its compare-and-swap number.
     ///
     /// # Errors
     ///
-    /// There is none.
+    /// The value does not exist.
     pub fn data(&self, group: &[u8], key: &[u8]) -> HostResult<(Arc<[u8]>, NonZeroU32)> {
         let state = self.lock();
         let value = state.values.get(&SharedKey::new(group, key)).ok_or(Status::NotFound)?;
         Ok((Arc::clone(&value.bytes), value.cas))
     }
 
-    /// Writes a value; with `cas` only if nobody has written since.
+    /// Writes a value; with `cas`, only if it has not been written since.
     ///
     /// # Errors
     ///
-    /// Somebody has written, or there is no room.
+    /// The value has been written since, or there is no room.
     pub fn set_data(&self, group: &[u8], key: &[u8], bytes: &[u8], cas: Option<NonZeroU32>) -> HostResult {
         let mut state = self.lock();
         let key = SharedKey::new(group, key);
@@ -140,11 +140,12 @@ impl SharedServices {
         Ok(())
     }
 
-    /// Makes a queue, or opens the one of this name; the listener is told of new items from now on, instead of an earlier one.
+    /// Creates a queue, or opens the existing one of this name. The listener replaces an earlier one and is notified of
+    /// new items from now on.
     ///
     /// # Errors
     ///
-    /// There are as many queues as there may be.
+    /// The maximum number of queues is reached.
     pub fn register_queue(
         &self,
         group: &[u8],
@@ -170,16 +171,16 @@ impl SharedServices {
     ///
     /// # Errors
     ///
-    /// There is none.
+    /// The queue does not exist.
     pub fn resolve_queue(&self, group: &[u8], name: &[u8]) -> HostResult<QueueId> {
         self.lock().queue_names.get(&SharedKey::new(group, name)).copied().ok_or(Status::NotFound)
     }
 
-    /// Adds an item and tells the queue's listener.
+    /// Adds an item and notifies the queue's listener.
     ///
     /// # Errors
     ///
-    /// There is no such queue, or no room.
+    /// The queue does not exist, or there is no room.
     pub fn enqueue(&self, queue: QueueId, item: &[u8]) -> HostResult {
         let listener = self.push(queue, item)?;
         if let Some(listener) = listener {
@@ -201,11 +202,11 @@ impl SharedServices {
         Ok(listener)
     }
 
-    /// Takes the item at the front.
+    /// Removes and returns the item at the front.
     ///
     /// # Errors
     ///
-    /// There is no such queue, or nothing in it.
+    /// The queue does not exist or is empty.
     pub fn dequeue(&self, queue: QueueId) -> HostResult<Vec<u8>> {
         let mut state = self.lock();
         let items = &mut state.queues.get_mut(&queue).ok_or(Status::NotFound)?.items;
@@ -214,7 +215,7 @@ impl SharedServices {
         Ok(item.into_vec())
     }
 
-    /// The state is whole between any two statements, so that a panic elsewhere leaves it usable.
+    /// Locks the state. It is consistent between any two statements, so a panic elsewhere leaves it usable.
     fn lock(&self) -> MutexGuard<'_, SharedServicesState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

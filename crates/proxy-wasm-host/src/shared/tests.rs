@@ -1,4 +1,4 @@
-//! Values and queues.
+//! Tests of shared data and queues.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What one machine sees of what is shared.
+//! View of the shared data for one VM.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::ids::QueueId;
 
 use super::services::{QueueListener, SharedServices};
 
-/// A machine's view of what is shared: its group's values and queues, and other groups' queues by their names.
+/// A VM's view of the shared data: values and queues of its own group, and queues of other groups by name.
 #[derive(Clone)]
 pub struct SharedView {
     services: Arc<SharedServices>,
@@ -20,7 +20,7 @@ pub struct SharedView {
 }
 
 impl SharedView {
-    /// The view of a group; the listener is told of items in queues that are registered through this view.
+    /// Creates the view of a group; the listener is notified of items in queues registered through this view.
     pub fn new(services: Arc<SharedServices>, group: &[u8], listener: Option<QueueListener>) -> Self {
         Self { services, group: group.into(), listener }
     }

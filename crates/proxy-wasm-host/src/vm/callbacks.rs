@@ -1,4 +1,4 @@
-//! The callbacks, one method each.
+//! Callbacks of a VM, one method each.
 
 use std::sync::Arc;
 
@@ -13,20 +13,20 @@ use super::exports::{Export, Exports};
 use super::machine::Vm;
 
 impl<H: Host> Vm<H> {
-    /// Makes a context for a plugin.
+    /// Creates the context of a plugin.
     ///
     /// # Errors
     ///
-    /// The module fails, or there are as many contexts as there may be.
+    /// The module fails, or the maximum number of contexts is reached.
     pub fn create_plugin(&mut self) -> Result<ContextId, ModuleFault> {
         self.create(None)
     }
 
-    /// Makes a context for a stream of a plugin.
+    /// Creates the context of a stream of a plugin.
     ///
     /// # Errors
     ///
-    /// The module fails, there is no such plugin, or there are as many contexts as there may be.
+    /// The module fails, the plugin does not exist, or the maximum number of contexts is reached.
     pub fn create_stream(&mut self, plugin: ContextId) -> Result<ContextId, ModuleFault> {
         let contexts = &self.store.data().contexts;
         let is_plugin = contexts.get(plugin).is_some_and(|context| context.plugin.is_none());
@@ -58,15 +58,16 @@ impl<H: Host> Vm<H> {
         Ok(context)
     }
 
-    /// Ends a context: `on_done`, then `on_log` and `on_delete`. True if the context is gone; false if the module wants it to
-    /// stay until it says that it is done, when the other two follow by themselves and [`Host::context_deleted`] tells.
+    /// Ends a context: calls `on_done`, then `on_log` and `on_delete`. Returns `true` if the context is deleted,
+    /// `false` if the module delays its end. In that case the other two callbacks follow automatically once the module
+    /// is done, and [`Host::context_deleted`] is called.
     ///
     /// # Errors
     ///
     /// The module fails, or the context is a plugin that still has streams.
     pub fn end(&mut self, context: ContextId) -> Result<bool, ModuleFault> {
         self.check_streams(context)?;
-        // Pending before the call, because the module may say that it is done from within.
+        // Marked as pending before the call, because the module may finish the context during it.
         self.mark_pending(context, true);
         let is_done =
             self.call(Callback::Done, context, |e| &mut e.done, context.0)?.is_none_or(|done| done != 0);
@@ -76,7 +77,7 @@ impl<H: Host> Vm<H> {
         Ok(!self.store.data().contexts.has(context))
     }
 
-    /// Ends a context without asking whether the module is done: `on_log` and `on_delete`.
+    /// Ends a context without calling `on_done`: calls `on_log` and `on_delete`.
     ///
     /// # Errors
     ///
@@ -107,7 +108,7 @@ impl<H: Host> Vm<H> {
         }
     }
 
-    /// The machine starts for a plugin; false if the module refuses. The configuration can be read from then on.
+    /// Starts the VM for a plugin; returns `false` if the module refuses. The configuration can be read from then on.
     ///
     /// # Errors
     ///
@@ -124,7 +125,8 @@ impl<H: Host> Vm<H> {
         Ok(started.is_none_or(|started| started != 0))
     }
 
-    /// A plugin is configured; false if the module refuses. The configuration can be read from then on, by its streams too.
+    /// Configures a plugin; returns `false` if the module refuses. The configuration can be read from then on, also by
+    /// the plugin's streams.
     ///
     /// # Errors
     ///
@@ -143,7 +145,7 @@ impl<H: Host> Vm<H> {
         Ok(configured.is_none_or(|configured| configured != 0))
     }
 
-    /// The period of a plugin is over.
+    /// Reports that a plugin's tick period has elapsed.
     ///
     /// # Errors
     ///
@@ -152,7 +154,7 @@ impl<H: Host> Vm<H> {
         self.call(Callback::Tick, plugin, |e| &mut e.tick, plugin.0).map(drop)
     }
 
-    /// A connection has come.
+    /// Reports a new connection.
     ///
     /// # Errors
     ///
@@ -162,7 +164,7 @@ impl<H: Host> Vm<H> {
         self.action(Callback::NewConnection, answer, PLAIN)
     }
 
-    /// Bytes have come from the client; `size` of them can be read.
+    /// Reports data from the client, of which `size` bytes can be read.
     ///
     /// # Errors
     ///
@@ -181,7 +183,7 @@ impl<H: Host> Vm<H> {
         )
     }
 
-    /// The client's connection is closed.
+    /// Reports that the client connection was closed.
     ///
     /// # Errors
     ///
@@ -194,7 +196,7 @@ impl<H: Host> Vm<H> {
         self.closed(Callback::DownstreamConnectionClose, |e| &mut e.downstream_connection_close, stream, peer)
     }
 
-    /// Bytes have come from the server; `size` of them can be read.
+    /// Reports data from the server, of which `size` bytes can be read.
     ///
     /// # Errors
     ///
@@ -208,7 +210,7 @@ impl<H: Host> Vm<H> {
         self.piece(Callback::UpstreamData, |e| &mut e.upstream_data, Arrival { stream, size, rest }, PLAIN)
     }
 
-    /// The server's connection is closed.
+    /// Reports that the server connection was closed.
     ///
     /// # Errors
     ///
@@ -221,7 +223,7 @@ impl<H: Host> Vm<H> {
         self.closed(Callback::UpstreamConnectionClose, |e| &mut e.upstream_connection_close, stream, peer)
     }
 
-    /// The fields of a request have come. Modules built for 0.1.0 don't learn whether more comes.
+    /// Reports the headers of a request. Modules built for 0.1.0 do not get `rest`.
     ///
     /// # Errors
     ///
@@ -240,7 +242,7 @@ impl<H: Host> Vm<H> {
         )
     }
 
-    /// A piece of a request's body has come; `size` bytes can be read.
+    /// Reports a chunk of a request body, of which `size` bytes can be read.
     ///
     /// # Errors
     ///
@@ -254,7 +256,7 @@ impl<H: Host> Vm<H> {
         self.piece(Callback::RequestBody, |e| &mut e.request_body, Arrival { stream, size, rest }, BODY)
     }
 
-    /// The trailers of a request have come.
+    /// Reports the trailers of a request.
     ///
     /// # Errors
     ///
@@ -263,7 +265,7 @@ impl<H: Host> Vm<H> {
         self.trailers(Callback::RequestTrailers, |e| &mut e.request_trailers, stream, fields)
     }
 
-    /// The fields of a response have come. Modules built for 0.1.0 don't learn whether more comes.
+    /// Reports the headers of a response. Modules built for 0.1.0 do not get `rest`.
     ///
     /// # Errors
     ///
@@ -282,7 +284,7 @@ impl<H: Host> Vm<H> {
         )
     }
 
-    /// A piece of a response's body has come; `size` bytes can be read.
+    /// Reports a chunk of a response body, of which `size` bytes can be read.
     ///
     /// # Errors
     ///
@@ -296,7 +298,7 @@ impl<H: Host> Vm<H> {
         self.piece(Callback::ResponseBody, |e| &mut e.response_body, Arrival { stream, size, rest }, BODY)
     }
 
-    /// The trailers of a response have come.
+    /// Reports the trailers of a response.
     ///
     /// # Errors
     ///
@@ -305,8 +307,8 @@ impl<H: Host> Vm<H> {
         self.trailers(Callback::ResponseTrailers, |e| &mut e.response_trailers, stream, fields)
     }
 
-    /// A call is over: this many fields, bytes of body and trailers; no fields if it failed. The context is the plugin of the
-    /// one that called, or the one that called, as hosts differ.
+    /// Reports the end of an HTTP call with its number of headers, body bytes and trailers; no headers if the call
+    /// failed. The context is that of the caller or that of its plugin; hosts differ.
     ///
     /// # Errors
     ///
@@ -323,7 +325,7 @@ impl<H: Host> Vm<H> {
         self.call(Callback::HttpCallResponse, context, |e| &mut e.http_call_response, params).map(drop)
     }
 
-    /// Metadata of a gRPC call has come, before its messages.
+    /// Reports the initial metadata of a gRPC call.
     ///
     /// # Errors
     ///
@@ -338,7 +340,7 @@ impl<H: Host> Vm<H> {
         self.received(callback, |e| &mut e.grpc_receive_initial_metadata, context, call, pairs)
     }
 
-    /// A message of a gRPC call has come.
+    /// Reports a message of a gRPC call.
     ///
     /// # Errors
     ///
@@ -352,7 +354,7 @@ impl<H: Host> Vm<H> {
         self.received(Callback::GrpcReceive, |e| &mut e.grpc_receive, context, call, size)
     }
 
-    /// Metadata of a gRPC call has come, after its messages.
+    /// Reports the trailing metadata of a gRPC call.
     ///
     /// # Errors
     ///
@@ -367,7 +369,7 @@ impl<H: Host> Vm<H> {
         self.received(callback, |e| &mut e.grpc_receive_trailing_metadata, context, call, pairs)
     }
 
-    /// A gRPC call is over, with this status.
+    /// Reports the end of a gRPC call with its status.
     ///
     /// # Errors
     ///
@@ -382,7 +384,7 @@ impl<H: Host> Vm<H> {
         self.call(Callback::GrpcClose, context, |e| &mut e.grpc_close, params).map(drop)
     }
 
-    /// A queue that this plugin registered has an item.
+    /// Reports an item in a queue that this plugin registered.
     ///
     /// # Errors
     ///
@@ -391,7 +393,7 @@ impl<H: Host> Vm<H> {
         self.call(Callback::QueueReady, plugin, |e| &mut e.queue_ready, (plugin.0, queue.0)).map(drop)
     }
 
-    /// Calls a function of the module's by its number. It can read the arguments until it returns.
+    /// Calls a foreign function of the module by its number. The module can read the arguments until it returns.
     ///
     /// # Errors
     ///
@@ -412,7 +414,7 @@ impl<H: Host> Vm<H> {
         result.map(drop)
     }
 
-    /// The fields of a message have come; which export takes them depends on what the module was built for.
+    /// Reports the headers of a message. The signature of the export depends on the ABI version of the module.
     fn headers(
         &mut self,
         callback: Callback,
@@ -430,7 +432,7 @@ impl<H: Host> Vm<H> {
         self.action(callback, answer, HEADERS)
     }
 
-    /// A piece of a message, or bytes of a connection, have come.
+    /// Reports a chunk of a message body, or data of a connection.
     fn piece(
         &mut self,
         callback: Callback,
@@ -444,7 +446,7 @@ impl<H: Host> Vm<H> {
         self.action(callback, answer, meanings)
     }
 
-    /// The trailers of a message have come.
+    /// Reports the trailers of a message.
     fn trailers(
         &mut self,
         callback: Callback,
@@ -456,7 +458,7 @@ impl<H: Host> Vm<H> {
         self.action(callback, answer, PLAIN)
     }
 
-    /// One side of a connection is closed.
+    /// Reports that one side of a connection was closed.
     fn closed(
         &mut self,
         callback: Callback,
@@ -467,7 +469,7 @@ impl<H: Host> Vm<H> {
         self.call(callback, stream, export, (stream.0, peer.wire())).map(drop)
     }
 
-    /// So much has come of a gRPC call.
+    /// Reports `count` pairs or bytes received on a gRPC call.
     fn received(
         &mut self,
         callback: Callback,
@@ -479,7 +481,7 @@ impl<H: Host> Vm<H> {
         self.call(callback, context, export, (context.0, call.0, length(count))).map(drop)
     }
 
-    /// Enters a callback and finishes what became done meanwhile.
+    /// Enters a callback, then deletes the contexts that were finished during it.
     fn call<P: WasmParams, R: WasmResults>(
         &mut self,
         callback: Callback,
@@ -492,7 +494,7 @@ impl<H: Host> Vm<H> {
         Ok(answer)
     }
 
-    /// Finishes contexts that said during a callback that they are done.
+    /// Deletes the contexts that the module finished during a callback.
     fn finish(&mut self) -> Result<(), ModuleFault> {
         while let Some(context) = self.store.data_mut().contexts.take_done() {
             self.delete(context)?;
@@ -516,14 +518,14 @@ impl<H: Host> Vm<H> {
     }
 }
 
-/// What a callback tells of: so many fields or bytes, and whether more is to come.
+/// Arguments of a data callback: stream, number of headers or bytes, and whether more follows.
 struct Arrival {
     stream: ContextId,
     size: usize,
     rest: Rest,
 }
 
-/// Callbacks that answer, with two parameters and with three.
+/// Callbacks that return an action, with two and three parameters.
 type Two = Export<(u32, u32), u32>;
 type Three = Export<(u32, u32, u32), u32>;
 
@@ -532,7 +534,8 @@ fn length(len: usize) -> u32 {
 }
 
 const PLAIN: &[Action] = &[Action::Continue, Action::Pause];
-/// The kit for C++ has more words for headers: stop, go on and end the stream, and two ways to stop everything.
+/// Actions of header callbacks. The C++ SDK has more than two: stop iteration, continue and end the stream, and two
+/// ways to stop all iteration.
 const HEADERS: &[Action] = &[Action::Continue, Action::Pause, Action::Continue, Action::Pause, Action::Pause];
-/// And for bodies: stop with a buffer, with a limit, and without.
+/// Actions of body callbacks. The C++ SDK has more than two: stop and buffer, with a watermark, and no buffer.
 const BODY: &[Action] = &[Action::Continue, Action::Pause, Action::Pause, Action::Pause];

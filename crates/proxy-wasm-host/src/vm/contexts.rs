@@ -1,32 +1,32 @@
-//! Which contexts there are, and which of them is in effect.
+//! Contexts of a VM.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::ids::ContextId;
 
-/// The contexts of a machine.
+/// Contexts of a VM.
 #[derive(Debug, Default)]
 pub(crate) struct Contexts {
     known: BTreeMap<ContextId, Context>,
     last: u32,
-    /// Contexts that were pending and are done now, to be finished when the callback is over.
+    /// Contexts that were pending and are now done; deleted after the callback returns.
     done: Vec<ContextId>,
 }
 
-/// A context.
+/// State of a context.
 #[derive(Debug)]
 pub(crate) struct Context {
-    /// The plugin of a stream; none for a plugin.
+    /// Plugin of a stream; `None` for a plugin.
     pub(crate) plugin: Option<ContextId>,
     /// Configuration of a plugin.
     pub(crate) configuration: Arc<[u8]>,
-    /// It said that it is not done yet.
+    /// Whether the module delays the end of the context.
     pub(crate) is_pending: bool,
 }
 
 impl Contexts {
-    /// Adds a context under a number that no living one has.
+    /// Adds a context under an ID that no existing context has.
     pub(crate) fn add(&mut self, plugin: Option<ContextId>) -> ContextId {
         let id = loop {
             self.last = self.last.wrapping_add(1);
@@ -59,19 +59,19 @@ impl Contexts {
         self.known.len()
     }
 
-    /// Whether this is a plugin of which streams live.
+    /// Whether the context is a plugin with streams.
     pub(crate) fn has_streams(&self, id: ContextId) -> bool {
         let is_plugin = self.known.get(&id).is_some_and(|context| context.plugin.is_none());
         is_plugin && self.known.values().any(|context| context.plugin == Some(id))
     }
 
-    /// The configuration of the plugin of a context.
+    /// Returns the configuration of a context's plugin.
     pub(crate) fn configuration(&self, id: ContextId) -> Arc<[u8]> {
         let plugin = self.known.get(&id).and_then(|context| context.plugin).unwrap_or(id);
         self.known.get(&plugin).map(|context| Arc::clone(&context.configuration)).unwrap_or_default()
     }
 
-    /// A pending context is done.
+    /// Marks a pending context as done; returns `false` if it was not pending.
     pub(crate) fn finish(&mut self, id: ContextId) -> bool {
         let is_pending =
             self.known.get_mut(&id).is_some_and(|context| std::mem::take(&mut context.is_pending));
@@ -81,7 +81,7 @@ impl Contexts {
         is_pending
     }
 
-    /// A context that became done during the last callback.
+    /// Takes a context that was finished during the last callback.
     pub(crate) fn take_done(&mut self) -> Option<ContextId> {
         self.done.pop()
     }

@@ -1,4 +1,4 @@
-//! The way into a module and back.
+//! Entry into callbacks of a module.
 
 use wasm_sandbox::begin;
 use wasmtime::{WasmParams, WasmResults};
@@ -12,7 +12,7 @@ use super::exports::{Export, Exports};
 use super::machine::Vm;
 
 impl<H: Host> Vm<H> {
-    /// Enters a callback on behalf of a context; none if the module doesn't have it.
+    /// Enters a callback on behalf of a context; returns `None` if the module does not have it.
     pub(super) fn enter<P: WasmParams, R: WasmResults>(
         &mut self,
         callback: Callback,
@@ -41,7 +41,7 @@ impl<H: Host> Vm<H> {
         }
     }
 
-    /// The machine lives and knows the context.
+    /// Checks that the VM is usable and that the context exists.
     fn check(&self, callback: Callback, context: ContextId) -> Result<(), ModuleFault> {
         if let Some(fault) = &self.fault {
             let message = format!("it had failed before: {}", fault.message());
@@ -59,7 +59,7 @@ impl<H: Host> Vm<H> {
         self.die(ModuleFault::of_error(error, Some(callback), refused))
     }
 
-    /// An answer that means nothing.
+    /// Fails the VM because a callback returned an invalid number.
     pub(super) fn bad_return(&mut self, callback: Callback, number: u32) -> ModuleFault {
         let message = format!("it answered {number}, which means nothing");
         self.die(ModuleFault::new(ModuleFaultKind::BadReturn(number), Some(callback), message))

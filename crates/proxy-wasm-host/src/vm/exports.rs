@@ -1,11 +1,11 @@
-//! Functions of a module, looked up when they are first called.
+//! Callback exports of a module, looked up on first use.
 
 use wasmtime::{Instance, ModuleExport, Store, TypedFunc, WasmParams, WasmResults};
 
 use crate::abi::Callback;
 use crate::module::Module;
 
-/// A function that may be missing.
+/// Optional export, resolved on first use.
 pub(super) struct Export<P, R> {
     place: Option<ModuleExport>,
     function: Option<TypedFunc<P, R>>,
@@ -16,7 +16,7 @@ impl<P: WasmParams, R: WasmResults> Export<P, R> {
         Self { place, function: None }
     }
 
-    /// The function, if the module has it.
+    /// Returns the function, if the module has it.
     pub(super) fn get<T>(
         &mut self,
         instance: Instance,
@@ -33,7 +33,7 @@ impl<P: WasmParams, R: WasmResults> Export<P, R> {
     }
 }
 
-/// Every callback by its shape.
+/// All callbacks with their types.
 pub(super) struct Exports {
     pub(super) context_create: Export<(u32, u32), ()>,
     pub(super) done: Export<u32, u32>,

@@ -1,4 +1,4 @@
-//! The machine and its life.
+//! VM: creation, access to its host, and its end.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::module::Module;
 use super::exports::Exports;
 use super::state::VmState;
 
-/// A running module: its memory, its contexts and its host.
+/// Instance of a module with its memory, contexts and host.
 ///
-/// One thread at a time uses it. A machine whose module failed is dead: it says so to every further call, and is to be
-/// replaced by another of the same [`Image`](crate::Image).
+/// It is used by one thread at a time. When the module fails, the VM can no longer be used: it refuses every further
+/// call, and is to be replaced by another of the same [`Image`](crate::Image).
 pub struct Vm<H: Host> {
     pub(super) store: Store<VmState<H>>,
     pub(super) instance: Instance,
@@ -41,7 +41,7 @@ impl<H: Host> Vm<H> {
         Ok(vm)
     }
 
-    /// Finds the module's memory and runs what it does first.
+    /// Looks up the module's memory and allocator and runs its start functions.
     fn prepare(&mut self) -> wasmtime::Result<()> {
         let shared = Arc::clone(&self.store.data().shared);
         let memory = self.instance.get_memory(&mut self.store, "memory");
@@ -59,7 +59,7 @@ impl<H: Host> Vm<H> {
         Ok(())
     }
 
-    /// Runs a function without arguments; false if there is none.
+    /// Runs a function without arguments; returns `false` if it does not exist.
     fn run(&mut self, name: &str) -> wasmtime::Result<bool> {
         let Some(function) = self.instance.get_func(&mut self.store, name) else { return Ok(false) };
         let function = function.typed::<(), ()>(&self.store)?;
@@ -76,50 +76,50 @@ impl<H: Host> Vm<H> {
         Ok(())
     }
 
-    /// The module.
+    /// Returns the module.
     pub fn module(&self) -> &Module {
         &self.store.data().shared.module
     }
 
-    /// Whether the module has this callback. Calling one that is missing costs nothing.
+    /// Whether the module has this callback. Calling a missing callback costs nothing.
     pub fn has(&self, callback: Callback) -> bool {
         self.module().has(callback)
     }
 
-    /// The host.
+    /// Returns the host.
     ///
     /// # Panics
     ///
-    /// A method of the host panicked during a call, and someone caught that.
+    /// A method of the host panicked during an earlier call, and the panic was caught.
     pub fn host(&self) -> &H {
         self.store.data().host.as_deref().expect("the host is away only during a call")
     }
 
-    /// The host.
+    /// Returns the host for modification.
     ///
     /// # Panics
     ///
-    /// A method of the host panicked during a call, and someone caught that.
+    /// A method of the host panicked during an earlier call, and the panic was caught.
     pub fn host_mut(&mut self) -> &mut H {
         self.store.data_mut().host.as_deref_mut().expect("the host is away only during a call")
     }
 
-    /// Ends the machine and gives the host back; none if one of its methods panicked.
+    /// Ends the VM and returns the host; `None` if one of its methods panicked.
     pub fn into_host(self) -> Option<H> {
         self.store.into_data().host.map(|host| *host)
     }
 
-    /// Why the machine is dead.
+    /// Returns the fault after which the VM can no longer be used, if any.
     pub fn fault(&self) -> Option<&ModuleFault> {
         self.fault.as_ref()
     }
 
-    /// How many contexts live.
+    /// Returns the number of contexts.
     pub fn contexts(&self) -> usize {
         self.store.data().contexts.len()
     }
 
-    /// How large the module's memory is now.
+    /// Returns the current size of the module's memory.
     ///
     /// # Units
     ///
@@ -140,7 +140,7 @@ impl<H: Host> Vm<H> {
     }
 }
 
-/// Begins what a module does first.
+/// Begins a start function, with its own tick limit.
 fn begin_start<H: Host>(store: &mut Store<VmState<H>>) {
     let ticks = store.data().shared.limits.start_ticks_max;
     begin(store, ticks);

@@ -1,4 +1,4 @@
-//! A module's memory as host functions see it.
+//! Access to a module's memory from host functions.
 
 use std::borrow::Cow;
 
@@ -11,17 +11,17 @@ use crate::image::WasmVmLimits;
 
 use super::state::VmState;
 
-/// The caller of a host function.
+/// Caller of a host function.
 pub(crate) type Guest<'a, H> = Caller<'a, VmState<H>>;
 
-/// Everything that a host function works with.
+/// Context of a host function: the host, the caller's scope and its arguments.
 pub(crate) struct HostCallCx<'a, H> {
     pub(crate) host: &'a mut H,
     pub(crate) scope: CallerScope,
     pub(crate) given: Given<'a>,
 }
 
-/// What a module gave: its memory, read with suspicion.
+/// Memory of the calling module; every access is checked.
 #[derive(Clone, Copy)]
 pub(crate) struct Given<'a> {
     memory: &'a [u8],
@@ -29,33 +29,33 @@ pub(crate) struct Given<'a> {
 }
 
 impl<'a> Given<'a> {
-    /// Bytes.
+    /// Returns the bytes of a region, up to the value limit.
     pub(crate) fn bytes(self, region: Region) -> HostResult<&'a [u8]> {
         let bytes = region.of(self.memory)?;
         if bytes.len() > self.limits.value_bytes_max { Err(Status::BadArgument) } else { Ok(bytes) }
     }
 
-    /// A text for people; what is too long is cut.
+    /// Returns a text for people; text beyond the line limit is cut.
     pub(crate) fn line(self, region: Region) -> HostResult<&'a [u8]> {
         let bytes = region.of(self.memory)?;
         Ok(bytes.get(..self.limits.line_bytes_max).unwrap_or(bytes))
     }
 
-    /// A map.
+    /// Parses a map.
     pub(crate) fn pairs(self, region: Region) -> HostResult<Pairs<'a>> {
         let bytes = region.of(self.memory)?;
         Pairs::parse(bytes, self.limits.map_bytes_max, self.limits.map_pairs_max)
             .map_err(|_| Status::BadArgument)
     }
 
-    /// Fails if so many bytes can't be written there.
+    /// Checks that `len` bytes can be written at `start`.
     pub(crate) fn check_room(self, start: u32, len: u32) -> HostResult {
         Region::new(start, len).of(self.memory)?;
         Ok(())
     }
 }
 
-/// Everything that a host function works with; for functions that need a context.
+/// Returns the call context of a host function that needs an effective context.
 pub(crate) fn cross<'a, H: Host>(guest: &'a mut Guest<'_, H>) -> HostResult<HostCallCx<'a, H>> {
     if guest.data().effective.is_none() {
         return Err(Status::InternalFailure);
@@ -63,7 +63,7 @@ pub(crate) fn cross<'a, H: Host>(guest: &'a mut Guest<'_, H>) -> HostResult<Host
     cross_without_context(guest)
 }
 
-/// Everything that a host function works with; for functions that modules may call while they start.
+/// Returns the call context of a host function that modules may call while they start.
 pub(crate) fn cross_without_context<'a, H: Host>(
     guest: &'a mut Guest<'_, H>,
 ) -> HostResult<HostCallCx<'a, H>> {
@@ -74,7 +74,7 @@ pub(crate) fn cross_without_context<'a, H: Host>(
     Ok(HostCallCx { host, scope, given: Given { memory, limits: &state.shared.limits } })
 }
 
-/// Writes a number.
+/// Writes a number to an address.
 pub(crate) fn put<H: Host, const N: usize>(
     guest: &mut Guest<'_, H>,
     start: u32,
@@ -83,7 +83,7 @@ pub(crate) fn put<H: Host, const N: usize>(
     Ok(wasm_sandbox::put(guest, start, number)?)
 }
 
-/// Where a module wants to learn of a value: its address and its length.
+/// Addresses to which the module wants a result written: the result's address and its length.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReturnPointers {
     pub(crate) data: u32,
@@ -108,7 +108,8 @@ impl ReturnPointers {
     }
 }
 
-/// Gives a value of the host's to the module. The host is away meanwhile, so that its value need not be copied before.
+/// Passes a value of the host to the module. The host is taken out of the state meanwhile, so that its value can be
+/// borrowed instead of copied.
 pub(crate) fn give<H: Host>(
     guest: &mut Guest<'_, H>,
     place: ReturnPointers,
@@ -127,7 +128,7 @@ pub(crate) fn give<H: Host>(
     given
 }
 
-/// Gives a map of the host's to the module.
+/// Passes a map of the host to the module.
 pub(crate) fn give_map<H: Host>(
     guest: &mut Guest<'_, H>,
     place: ReturnPointers,
@@ -147,7 +148,7 @@ pub(crate) fn give_map<H: Host>(
     given
 }
 
-/// Gives so many bytes of a buffer of the host's to the module.
+/// Passes `len` bytes of a host buffer to the module.
 pub(crate) fn give_filled<H: Host>(
     guest: &mut Guest<'_, H>,
     place: ReturnPointers,
@@ -164,7 +165,7 @@ pub(crate) fn give_filled<H: Host>(
     given
 }
 
-/// Gives bytes to the module.
+/// Passes bytes to the module.
 pub(crate) fn give_bytes<H: Host>(
     guest: &mut Guest<'_, H>,
     place: ReturnPointers,
@@ -193,7 +194,7 @@ fn give_pairs<H: Host>(
     })
 }
 
-/// Gets memory from the module, fills it and tells where it is. Nothing at all is told as address zero.
+/// Allocates memory in the module, fills it and writes back its region. An empty value is returned as address zero.
 fn give_with<H: Host>(
     guest: &mut Guest<'_, H>,
     place: ReturnPointers,
@@ -206,7 +207,7 @@ fn give_with<H: Host>(
             return Ok(Err(Status::InternalFailure));
         }
         let Ok(len) = u32::try_from(len) else { return Ok(Err(Status::InternalFailure)) };
-        // Away meanwhile: who is asked for memory can't ask for what needs memory.
+        // Taken out meanwhile: the module's allocator must not call host functions that allocate.
         let Some(allocator) = guest.data_mut().allocator.take() else {
             return Ok(Err(Status::InternalFailure));
         };

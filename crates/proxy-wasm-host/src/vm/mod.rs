@@ -1,4 +1,4 @@
-//! A machine: an instance of a module with its contexts.
+//! VM: an instance of a module with its contexts.
 
 mod callbacks;
 mod contexts;

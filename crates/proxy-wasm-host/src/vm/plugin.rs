@@ -1,4 +1,4 @@
-//! A plugin's way from its configuration to its streams.
+//! Plugin configuration and start.
 
 use std::sync::Arc;
 
@@ -10,31 +10,31 @@ use crate::ids::ContextId;
 
 use super::machine::Vm;
 
-/// What a plugin is configured with; cheap to clone.
+/// Configuration of a plugin; cheap to clone.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plugin {
-    /// What its machine is told.
+    /// VM configuration, passed to `on_vm_start`.
     pub vm_configuration: Arc<[u8]>,
-    /// What itself is told.
+    /// Plugin configuration, passed to `on_configure`.
     pub configuration: Arc<[u8]>,
 }
 
-/// Why a plugin does not run.
+/// Error of starting a plugin.
 #[derive(Debug, Clone, Error)]
 pub enum PluginStartError {
-    /// It said no to the machine's configuration.
+    /// The module refused the VM configuration.
     #[error("the module refuses the configuration of its machine")]
     VmStart,
-    /// It said no to its own.
+    /// The module refused the plugin configuration.
     #[error("the module refuses its configuration")]
     Configure,
-    /// It failed.
+    /// The module failed.
     #[error(transparent)]
     Fault(#[from] ModuleFault),
 }
 
 impl<H: Host> Vm<H> {
-    /// Makes a plugin and configures it: `on_context_create`, `on_vm_start` and `on_configure`.
+    /// Creates a plugin and configures it: `on_context_create`, `on_vm_start` and `on_configure`.
     ///
     /// # Errors
     ///

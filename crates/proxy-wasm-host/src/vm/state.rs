@@ -1,4 +1,4 @@
-//! What a machine knows while its module runs.
+//! Store data of a VM.
 
 use std::sync::Arc;
 
@@ -12,20 +12,20 @@ use crate::image::ImageShared;
 
 use super::contexts::Contexts;
 
-/// What a machine knows while its module runs.
+/// Store data of a VM.
 pub(crate) struct VmState<H> {
     pub(crate) shared: Arc<ImageShared>,
-    /// Away while one of its methods runs and while the module gives memory for what such a method gave: host functions
-    /// called meanwhile are refused.
+    /// Taken out while one of its methods runs and while the module allocates memory for the result of such a method:
+    /// host functions called meanwhile are refused.
     pub(crate) host: Option<Box<H>>,
-    /// Gives memory; away while it does.
+    /// Allocator function of the module; taken out while it runs.
     pub(crate) allocator: Option<Box<TypedFunc<u32, u32>>>,
     pub(crate) contexts: Contexts,
     pub(crate) effective: Option<ContextId>,
     pub(crate) callback: Option<Callback>,
     pub(crate) vm_configuration: Arc<[u8]>,
     pub(crate) foreign_arguments: Arc<[u8]>,
-    /// Has the module's memory, from when its start function has run.
+    /// Confinement; has the module's memory once the module is instantiated.
     pub(crate) confinement: Confinement,
 }
 
@@ -45,12 +45,12 @@ impl<H: Host> VmState<H> {
         }
     }
 
-    /// On whose behalf the module calls.
+    /// Returns the scope of the current host call.
     pub(crate) fn scope(&self) -> CallerScope {
         CallerScope { context: self.effective, callback: self.callback }
     }
 
-    /// The callback is over.
+    /// Ends a callback and reports dropped output.
     pub(crate) fn end_call(&mut self) {
         self.handle_lines();
         let dropped = self.confinement.end_call();
@@ -65,7 +65,7 @@ impl<H: Host> VmState<H> {
         self.effective = None;
     }
 
-    /// The module runs no more: hands over what it printed last.
+    /// Passes the remaining output to the host, when the module will not run again.
     pub(crate) fn end(&mut self) {
         let scope = self.scope();
         let rest = self.confinement.take_rest();
@@ -86,7 +86,7 @@ impl<H: Host> Confined for VmState<H> {
         &mut self.confinement
     }
 
-    /// Hands lines to the host, if it is not away.
+    /// Passes printed lines to the host, unless it is taken out.
     fn handle_lines(&mut self) {
         if !self.confinement.has_lines() {
             return;

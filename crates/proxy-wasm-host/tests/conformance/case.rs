@@ -1,11 +1,11 @@
-//! Cases as they lie in their files.
+//! Test cases, read from their files.
 
 use std::fs;
 use std::path::PathBuf;
 
 use proxy_wasm_host::abi::{AbiVersion, FUNCTIONS, Number};
 
-/// A module, what to do with it, and what comes of that.
+/// Test case: a module, the steps performed with it, and the expected journal.
 pub(crate) struct ProxyWasmCase {
     pub(crate) name: String,
     pub(crate) what: String,
@@ -14,12 +14,12 @@ pub(crate) struct ProxyWasmCase {
     pub(crate) steps: Vec<String>,
     pub(crate) journal: Vec<String>,
     path: PathBuf,
-    /// The file without its journal.
+    /// File content without the journal.
     text: String,
 }
 
 impl ProxyWasmCase {
-    /// Every case, by name.
+    /// Reads all cases, sorted by name.
     pub(crate) fn all() -> Vec<Self> {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance/cases");
         let mut paths: Vec<PathBuf> =
@@ -48,7 +48,7 @@ impl ProxyWasmCase {
         }
     }
 
-    /// The whole module.
+    /// Assembles the complete module.
     pub(crate) fn module(&self, version: AbiVersion) -> Vec<u8> {
         let marker = version.marker();
         let prelude = include_str!("prelude.wat");
@@ -63,7 +63,7 @@ impl ProxyWasmCase {
         wat::parse_str(&text).unwrap_or_else(|error| panic!("{}: {error}", self.name))
     }
 
-    /// Imports of what the module calls, each under its own name.
+    /// Imports of the functions that the module calls, each under its own name.
     fn imports(&self) -> String {
         let is_called = |name: &str| name == "proxy_log" || self.text.contains(&format!("call ${name}"));
         let imports = FUNCTIONS.iter().filter(|function| is_called(function.name)).map(|function| {
@@ -75,7 +75,7 @@ impl ProxyWasmCase {
         imports.collect()
     }
 
-    /// Writes another journal.
+    /// Writes a new journal to the file.
     pub(crate) fn write(&self, journal: &[String]) {
         let lines: Vec<String> =
             journal.iter().map(|line| format!("{MARK}{line}").trim_end().to_owned()).collect();

@@ -1,8 +1,8 @@
-//! Every host call and every callback: what modules see of them, version by version.
+//! Conformance tests of every host function and callback, for each ABI version.
 //!
-//! Each file of `cases` is a small module without its beginning, `prelude.wat`, and without its imports, which are those
-//! that it calls. Its first lines say what it shows, which functions it covers, for which versions it is run and
-//! what is done with it; its last lines are the journal of that. `UPDATE=1` writes journals and the page
+//! Each file of `cases` is a small module without its beginning, `prelude.wat`, and without its imports, which are
+//! added for the functions that it calls. Its first lines state its subject, the covered functions, the ABI versions
+//! and the steps to perform; its last lines are the expected journal. `UPDATE=1` writes the journals and the page
 //! `docs/reference/proxy-wasm-conformance.md`.
 
 #![allow(clippy::unwrap_used, reason = "the functions that tests share may fail as the tests may")]

@@ -1,4 +1,4 @@
-//! The page that says what is covered.
+//! Generated page of the conformance coverage.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use proxy_wasm_host::abi::{AbiVersion, Callback, FUNCTIONS, Family};
 
 use crate::case::ProxyWasmCase;
 
-/// The page.
+/// Returns the text of the page.
 pub(crate) fn write(cases: &[ProxyWasmCase]) -> String {
     let mut page = String::from(HEAD);
     for (family, title) in FAMILIES {
@@ -39,7 +39,7 @@ fn table(page: &mut String, title: &str, names: &[&str], cases: &[ProxyWasmCase]
     }
 }
 
-/// Where it lies.
+/// Path of the page.
 pub(crate) const PATH: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/proxy-wasm-conformance.md");
 

@@ -1,4 +1,4 @@
-//! A host that writes down what it is asked.
+//! Host that records all calls in a journal.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use proxy_wasm_host::{
     MetricId, Output, PropertyPath, Rest, SharedServices, SharedView, WasiClock,
 };
 
-/// Writes down what it is asked, and answers.
+/// Host that records all calls and returns fixed results.
 pub(crate) struct Recorder {
     pub(crate) journal: Vec<String>,
     shared: SharedView,
@@ -252,7 +252,7 @@ impl Host for Recorder {
     }
 }
 
-/// A clock that stands still.
+/// Clock that always returns the same time.
 #[derive(Debug)]
 pub(crate) struct StillClock;
 

@@ -1,4 +1,4 @@
-//! What is done with a module, step by step.
+//! Steps of a test case.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use proxy_wasm_host::{
 use crate::case::ProxyWasmCase;
 use crate::recorder::{Recorder, StillClock};
 
-/// The journal of a case.
+/// Runs a case and returns its journal.
 pub(crate) fn run(engine: &Engine, case: &ProxyWasmCase, version: AbiVersion) -> Vec<String> {
     let module = Module::compile(engine, &case.module(version), UnknownImports::Refuse)
         .unwrap_or_else(|error| panic!("{}: {error}", case.name));

@@ -1,4 +1,4 @@
-//! A host with a little of everything.
+//! Host for malicious modules, with a simple implementation of many functions.
 
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
@@ -6,12 +6,12 @@ use std::sync::{Arc, LazyLock};
 use proxy_wasm_host::abi::{HostResult, LogLevel, MapType};
 use proxy_wasm_host::{CallerScope, PropertyPath, SharedServices, SharedView};
 
-/// A host with a little of everything.
+/// Host for malicious modules, with a simple implementation of many functions.
 #[derive(Default)]
 pub(crate) struct EvilTestHost {
     /// Values that were added to maps.
     pub(crate) added: Vec<Vec<u8>>,
-    /// The last number that the module told.
+    /// Last number that the module reported.
     pub(crate) says: u32,
     shared: Option<SharedView>,
 }
@@ -48,5 +48,5 @@ impl proxy_wasm_host::Host for EvilTestHost {
     }
 }
 
-/// One for all, so that what one machine leaves is there for the next.
+/// Shared by all VMs, so that data left by one VM is visible to the next.
 static SHARED: LazyLock<Arc<SharedServices>> = LazyLock::new(Arc::default);

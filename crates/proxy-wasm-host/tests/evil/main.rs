@@ -1,7 +1,7 @@
-//! Modules that mean harm: what they do stays with them.
+//! Tests with malicious modules, which must not affect the host or other modules.
 //!
-//! Each is run again and again; what comes of it is the same each time, and in between another machine answers as it
-//! should. `cargo test -p proxy-wasm-host --test evil -- --ignored` does so 10,000 times each.
+//! Each module is run repeatedly; its outcome must be the same each time, and another VM must work correctly in
+//! between. `cargo test -p proxy-wasm-host --test evil -- --ignored` runs each 10,000 times.
 
 #![allow(clippy::unwrap_used, reason = "the functions that tests share may fail as the tests may")]
 #![allow(clippy::panic, reason = "the functions that tests share may fail as the tests may")]
@@ -20,7 +20,7 @@ use proxy_wasm_host::{
 use host::EvilTestHost;
 use modules::{EVIL, Evil, EvilOutcome, GOOD};
 
-/// An engine with a clock of deadlines.
+/// Engine with a deadline clock.
 struct TickingEngine {
     engine: Engine,
     _ticker: Ticker,
@@ -37,7 +37,8 @@ impl TickingEngine {
         Self { engine, _ticker: ticker }
     }
 
-    /// The ticks are milliseconds: few for what never returns, and for the others more than any load makes them take.
+    /// Links a module. Ticks are milliseconds: few for modules that never return, and for the others more than they
+    /// take under any load.
     fn image(&self, text: &str, ticks: u64) -> Result<Image<EvilTestHost>, ModuleError> {
         let code = wat::parse_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let module = Module::compile(&self.engine, &code, UnknownImports::Refuse)?;
@@ -51,7 +52,7 @@ impl TickingEngine {
     }
 }
 
-/// The good module, in another machine than the evil one.
+/// Checks that a correct module still works, in another VM than the malicious one.
 fn check_good(good: &mut Vm<EvilTestHost>) {
     let plugin = proxy_wasm_host::ContextId(1);
     let stream = good.create_stream(plugin).unwrap();
@@ -66,7 +67,7 @@ fn start_good(site: &TickingEngine) -> Vm<EvilTestHost> {
     good
 }
 
-/// What comes of an evil module.
+/// Returns the outcome of a malicious module.
 fn run(image: &Image<EvilTestHost>) -> EvilOutcome {
     let mut vm = match image.instantiate(EvilTestHost::default()) {
         Ok(vm) => vm,
@@ -91,7 +92,7 @@ fn call(vm: &mut Vm<EvilTestHost>) -> Result<Action, PluginStartError> {
     Ok(action)
 }
 
-/// A machine that failed says so and does nothing.
+/// Checks that a failed VM refuses calls.
 fn check_dead(vm: &mut Vm<EvilTestHost>) {
     assert!(vm.fault().is_some());
     let again = vm.on_tick(proxy_wasm_host::ContextId(1)).map_err(|fault: ModuleFault| fault.kind());
@@ -132,7 +133,8 @@ fn whatever_a_module_does_stays_with_it_each_time() {
     }
 }
 
-/// Every host function with numbers that lead nowhere: no fault, and no answer is success where an address is needed.
+/// Calls every host function with invalid numbers: there is no fault, and no call succeeds where a valid address is
+/// needed.
 #[test]
 fn numbers_that_lead_nowhere_do_no_harm() {
     let site = TickingEngine::new();
@@ -154,7 +156,7 @@ fn numbers_that_lead_nowhere_do_no_harm() {
     }
 }
 
-/// A module that calls every function but those that end it, with this number in every place.
+/// Returns a module that calls every host function except those that end it, with this number in every argument.
 fn every_function(number: u32) -> String {
     let functions = || FUNCTIONS.iter().filter(|function| function.name != "proc_exit");
     let imports: String = functions()

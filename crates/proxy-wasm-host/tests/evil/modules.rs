@@ -1,33 +1,33 @@
-//! The modules.
+//! Malicious modules.
 
 use proxy_wasm_host::ModuleFaultKind;
 use proxy_wasm_host::abi::Action;
 
-/// A module that means harm.
+/// Malicious module.
 pub(crate) struct Evil {
     pub(crate) name: &'static str,
-    /// What comes of it.
+    /// Expected outcome.
     pub(crate) outcome: EvilOutcome,
     pub(crate) text: &'static str,
 }
 
-/// What comes of a module.
+/// Outcome of running a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EvilOutcome {
-    /// It is not taken.
+    /// The module is refused.
     Refused,
-    /// There is no instance of it.
+    /// The module cannot be instantiated.
     NoInstance,
-    /// It fails, and its machine is dead.
+    /// The module fails, and its VM can no longer be used.
     Fault(ModuleFaultKind),
-    /// It answers, after it told this number.
+    /// The module returns this action after it reported this number.
     Lives(Action, u32),
 }
 
-/// Adds the value of a field.
+/// Correct module: adds the value of a header.
 pub(crate) const GOOD: &str = include_str!("modules/good.wat");
 
-/// Every one of them.
+/// All malicious modules.
 pub(crate) const EVIL: &[Evil] = &[
     Evil {
         name: "endless loop",

@@ -1,4 +1,4 @@
-//! What machines do beside calls: limits, faults and what they say, ends.
+//! Tests of VMs: limits, faults, log output, end of contexts.
 
 #![allow(clippy::unwrap_used, reason = "the functions that tests share may fail as the tests may")]
 
@@ -12,12 +12,12 @@ use proxy_wasm_host::{
     UnknownImports, Vm, WasmVmLimits,
 };
 
-/// Keeps what it is told.
+/// Host that records log and print output.
 #[derive(Default)]
 struct Keeper {
     lines: Vec<String>,
     deleted: Vec<ContextId>,
-    /// Shows one more pair each time it is asked.
+    /// Number of pairs visited; one more on each visit.
     grows: usize,
 }
 
@@ -219,7 +219,7 @@ fn a_start_may_take_longer_than_a_call() {
         let mut vm = image(&engine, "", body, limits.clone()).instantiate(Keeper::default()).unwrap();
         let plugin = vm.create_plugin().unwrap();
         assert_eq!(plugin, ContextId(1));
-        // Ticks are only given once the call is under way, by a thread that counts them.
+        // Ticks come from another thread, and only once the call is in progress.
         let (ended, has_ended) = channel::<()>();
         let clock = engine.clone();
         let counter = std::thread::spawn(move || {
@@ -243,7 +243,7 @@ fn a_start_may_take_longer_than_a_call() {
     assert!(of_call >= 1 && of_start >= 3, "{of_call} and {of_start} ticks");
 }
 
-/// Lets the clock run whenever it is asked to log, as it does while the system has the thread wait.
+/// Host that advances the clock on each log call, as happens while the system suspends the thread.
 struct TickingHost(Engine);
 
 impl Host for TickingHost {
@@ -279,7 +279,7 @@ fn a_thread_that_had_to_wait_is_not_blamed_for_it() {
     );
     let (mut vm, plugin) = start(Some(Duration::from_millis(50)));
     vm.on_tick(plugin).unwrap();
-    // What never ends uses the time of its thread, and is stopped.
+    // An endless loop uses CPU time of its thread, and is stopped.
     let _ticker = engine.ticker(Duration::from_millis(1)).unwrap();
     assert_eq!(vm.on_queue_ready(plugin, QueueId(1)).unwrap_err().kind(), ModuleFaultKind::Deadline);
 }
@@ -367,7 +367,7 @@ fn compiled_code_is_kept() {
     compile(&engine, "", "", UnknownImports::Refuse).unwrap();
     assert!(std::fs::read_dir(&folder).unwrap().count() > 0);
     compile(&engine, "", "", UnknownImports::Refuse).unwrap();
-    // The machine keeps its own record of the folder, and may still be writing to it.
+    // The engine keeps its own record of the folder, and may still be writing to it.
     let _ = std::fs::remove_dir_all(&folder);
     settings.cache_folder = Some("relative".into());
     let error = Engine::new(settings).map(drop).unwrap_err();

@@ -1,4 +1,4 @@
-//! The engine: what compiles and runs.
+//! WebAssembly engine: compiles and runs modules.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,40 +11,40 @@ use wasmtime::{
 use super::settings::{Allocation, EngineSettings};
 use super::ticker::Ticker;
 
-/// Compiles and runs modules; one a program is enough. Clones are the same engine.
+/// WebAssembly engine that compiles and runs modules; one per program is enough. Clones share the engine.
 #[derive(Clone)]
 pub struct Engine {
     machine: wasmtime::Engine,
     settings: EngineSettings,
 }
 
-/// Why there is no engine.
+/// Error of creating an [`Engine`].
 #[derive(Debug, Error)]
 pub enum EngineError {
-    /// The folder for compiled code can't be used.
+    /// The cache folder for compiled code cannot be used.
     #[error("the folder `{folder}` for compiled code cannot be used")]
     Cache {
         /// The folder.
         folder: PathBuf,
-        /// Why.
+        /// Underlying error.
         #[source]
         source: wasmtime::Error,
     },
-    /// The settings ask for what this machine doesn't have, most often addresses for a pool.
+    /// The settings ask for resources that the machine does not have, most often address space for the pool.
     #[error("a machine for modules cannot be made with these settings")]
     Settings {
-        /// Why.
+        /// Underlying error.
         #[source]
         source: wasmtime::Error,
     },
 }
 
 impl Engine {
-    /// Makes an engine.
+    /// Creates an engine.
     ///
     /// # Errors
     ///
-    /// The cache can't be used, or addresses for the pool can't be reserved.
+    /// The cache folder cannot be used, or the pool's address space cannot be reserved.
     pub fn new(settings: EngineSettings) -> Result<Self, EngineError> {
         let mut config = Config::new();
         config.epoch_interruption(true);
@@ -61,27 +61,27 @@ impl Engine {
         Ok(Self { machine, settings })
     }
 
-    /// What it was made with.
+    /// Returns the settings that the engine was created with.
     pub fn settings(&self) -> &EngineSettings {
         &self.settings
     }
 
-    /// One tick of the clock of deadlines: a call that has seen as many as it may is stopped. Safe from any thread and
-    /// from a signal handler.
+    /// Advances the deadline clock by one tick. Calls that have seen as many ticks as they may are stopped. Safe to
+    /// call from any thread and from a signal handler.
     pub fn tick(&self) {
         self.machine.increment_epoch();
     }
 
-    /// Starts a thread that ticks, for as long as what is returned lives.
+    /// Starts a thread that calls [`tick`](Self::tick) until the returned value is dropped.
     ///
     /// # Errors
     ///
-    /// The system gives no thread.
+    /// The system cannot create a thread.
     pub fn ticker(&self, period: Duration) -> std::io::Result<Ticker> {
         Ticker::start(self.clone(), period)
     }
 
-    /// The engine of wasmtime.
+    /// Returns the underlying wasmtime engine.
     pub fn machine(&self) -> &wasmtime::Engine {
         &self.machine
     }
@@ -113,10 +113,10 @@ fn pool(settings: &EngineSettings, instances_max: u32) -> PoolingAllocationConfi
 }
 
 const FRAMES_MAX: usize = 20;
-/// Tables that a module may have; compilers make one.
+/// Maximum number of tables per module; compilers emit one.
 pub(crate) const TABLES_MAX: u32 = 4;
-/// Globals, imports and functions of a module, as the machine lays them out; large modules in Go need some.
+/// Maximum size of wasmtime's instance data (globals, imports and functions); large Go modules need some.
 const INSTANCE_BYTES_MAX: usize = 4 << 20;
-/// Memory that is wiped rather than given back when an instance ends.
+/// Memory that is zeroed and kept, rather than returned to the system, when an instance ends.
 const MEMORY_KEPT_BYTES: usize = 64 << 10;
 const TABLE_KEPT_BYTES: usize = 16 << 10;

@@ -1,4 +1,4 @@
-//! The machine that compiles and runs modules, and its clock of deadlines.
+//! WebAssembly engine, its settings and its deadline clock.
 
 mod machine;
 mod settings;

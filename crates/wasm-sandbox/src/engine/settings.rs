@@ -1,42 +1,42 @@
-//! What an engine is made with.
+//! Settings of an engine.
 
 use std::path::PathBuf;
 
-/// What an [`Engine`](super::Engine) is made with.
+/// Settings of an [`Engine`](super::Engine).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EngineSettings {
-    /// Where memory of instances comes from.
+    /// Allocation strategy for instance memory.
     pub allocation: Allocation,
-    /// How much memory of its own an instance may have, at most.
+    /// Maximum linear memory per instance.
     ///
     /// # Units
     ///
-    /// Bytes; whole pages of 64 KiB are given.
+    /// Bytes; memory grows in whole pages of 64 KiB.
     pub memory_bytes_max: usize,
-    /// How many elements a table of an instance may have, at most.
+    /// Maximum number of elements per table of an instance.
     pub table_elements_max: usize,
-    /// How deep functions of a module may call each other.
+    /// Maximum stack size of a module's function calls.
     ///
     /// # Units
     ///
-    /// Bytes of stack. The thread that enters modules needs as much, and some for the host.
+    /// Bytes of stack. A thread that calls into modules needs as much, plus some for the host.
     pub stack_bytes_max: usize,
-    /// A folder for compiled code, which makes later starts fast. Only this program may write to it: what lies there is
-    /// run. None keeps nothing.
+    /// Cache folder for compiled code, which makes later starts fast. Only this program may write to it, because files
+    /// in it are executed. `None` disables the cache.
     pub cache_folder: Option<PathBuf>,
 }
 
-/// Where memory of instances comes from.
+/// Allocation strategy for instance memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allocation {
-    /// Reserved once for so many instances at a time; an instance takes microseconds. Each needs some gigabytes of
-    /// addresses, not of memory.
+    /// A pool, reserved once for a maximum number of instances at a time; creating an instance takes microseconds. Each
+    /// slot needs some gigabytes of address space, not of memory.
     Pooled {
-        /// How many instances there may be at a time.
+        /// Maximum number of instances at a time.
         instances_max: u32,
     },
-    /// Asked of the system for each instance.
+    /// Memory is requested from the system for each instance.
     OnDemand,
 }
 

@@ -1,4 +1,4 @@
-//! A thread that ticks.
+//! Thread that advances the deadline clock of an engine.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::machine::Engine;
 
-/// Ticks until it is dropped.
+/// Handle of a thread that ticks an engine; dropping it stops the thread.
 #[derive(Debug)]
 pub struct Ticker {
     stop: Option<Sender<()>>,
@@ -29,7 +29,7 @@ impl Drop for Ticker {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // It ends at once, and it has no way to panic.
+            // The thread ends at once, and it cannot panic.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! What a store has that holds its module.
+//! Resource limits and state of the store of a confined module.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,39 +11,39 @@ use super::printed::{Output, OutputLine, Printed};
 use crate::engine::Engine;
 use crate::wasi::Sandbox;
 
-/// What an instance may use.
+/// Resource limits of an instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// Memory.
+    /// Maximum linear memory.
     ///
     /// # Units
     ///
     /// Bytes.
     pub memory_bytes_max: usize,
-    /// Elements of each table.
+    /// Maximum number of elements per table.
     pub table_elements_max: usize,
-    /// A printed line; what is longer is cut.
+    /// Maximum length of a printed line; longer lines are cut.
     ///
     /// # Units
     ///
     /// Bytes.
     pub line_bytes_max: usize,
-    /// What is printed during a call; more is dropped.
+    /// Maximum output per call; more is dropped.
     ///
     /// # Units
     ///
     /// Bytes.
     pub printed_bytes_max: usize,
-    /// How long a tick is, if calls are stopped by the CPU time of their thread; else the clock counts.
+    /// Length of a tick, if the call deadline is measured in CPU time of the thread; `None` measures wall-clock ticks.
     pub cpu_tick: Option<Duration>,
 }
 
-/// What a store has that holds its module.
+/// State that confines a module; part of its store.
 #[derive(Debug)]
 pub struct Confinement {
-    /// The module's memory; none until it has one.
+    /// The module's memory; `None` until the module is instantiated.
     pub memory: Option<Memory>,
-    /// What the module gets of the world.
+    /// Environment and clock that the module sees.
     pub sandbox: Arc<Sandbox>,
     bounds: Bounds,
     limiter: Limiter,
@@ -52,7 +52,7 @@ pub struct Confinement {
 }
 
 impl Confinement {
-    /// A confinement for a new instance.
+    /// Creates the confinement of a new instance.
     pub fn new(bounds: Bounds, sandbox: Arc<Sandbox>) -> Self {
         let limiter = Limiter {
             memory_bytes_max: bounds.memory_bytes_max,
@@ -63,52 +63,52 @@ impl Confinement {
         Self { memory: None, sandbox, bounds, limiter, meter, printed }
     }
 
-    /// Why memory or table elements were refused since the call began, if they were.
+    /// Returns why memory or table elements were refused since the call began, if they were.
     pub fn refused(&self) -> Option<Refused> {
         self.limiter.refused
     }
 
-    /// Takes what was printed, as far as there is room for it.
+    /// Records printed bytes, up to the output limit.
     pub(crate) fn take_printed(&mut self, output: Output, bytes: &[u8]) {
         self.printed.take(output, bytes, self.bounds.line_bytes_max, self.bounds.printed_bytes_max);
     }
 
-    /// Whether lines are there to be taken.
+    /// Whether complete printed lines are available.
     #[inline]
     pub fn has_lines(&self) -> bool {
         self.printed.has_lines()
     }
 
-    /// Printed lines that are whole.
+    /// Takes the complete printed lines.
     pub fn take_lines(&mut self) -> Vec<OutputLine> {
         self.printed.take_lines()
     }
 
-    /// What was printed without an end of line, when no more will come.
+    /// Takes all remaining output, with unterminated lines, when no more will come.
     pub fn take_rest(&mut self) -> Vec<OutputLine> {
         self.printed.take_rest()
     }
 
-    /// The call is over: how many printed bytes were dropped during it.
+    /// Ends a call and returns the number of printed bytes that were dropped during it.
     #[inline]
     pub fn end_call(&mut self) -> usize {
         self.printed.end_call()
     }
 }
 
-/// What a store is about, beside the confinement that it has.
+/// Store data that contains a [`Confinement`].
 pub trait Confined: 'static {
-    /// The confinement.
+    /// Returns the confinement.
     fn confinement(&self) -> &Confinement;
 
-    /// The confinement.
+    /// Returns the confinement for modification.
     fn confinement_mut(&mut self) -> &mut Confinement;
 
-    /// Lines are there to be taken, or taken later.
+    /// Called when printed lines are available; they may also be taken later.
     fn handle_lines(&mut self);
 }
 
-/// A store whose module is held to its bounds.
+/// Creates a store whose module is held to its limits.
 pub fn confine<T: Confined>(engine: &Engine, about: T) -> Store<T> {
     let mut store = Store::new(engine.machine(), about);
     store.limiter(|about| &mut about.confinement_mut().limiter);
@@ -119,7 +119,7 @@ pub fn confine<T: Confined>(engine: &Engine, about: T) -> Store<T> {
     store
 }
 
-/// Begins a call that may see so many ticks.
+/// Begins a call that may take this many ticks.
 #[inline]
 pub fn begin<T: Confined>(store: &mut Store<T>, ticks: u64) {
     let confinement = store.data_mut().confinement_mut();

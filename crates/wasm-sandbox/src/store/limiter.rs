@@ -1,24 +1,24 @@
-//! What a machine may grow to.
+//! Limits on growth of memory and tables.
 
 use wasmtime::ResourceLimiter;
 
 use crate::engine::TABLES_MAX;
 
-/// Why memory or table elements were refused.
+/// Reason why memory or table elements were refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
-    /// They were beyond the limit of the instance.
+    /// Growth beyond the limit of the instance.
     Limit,
-    /// They were beyond the module's own maximum, or the system had none.
+    /// Growth beyond the module's own maximum, or the system had no memory.
     Elsewhere,
 }
 
-/// Refuses what is beyond the limits, and remembers that it did.
+/// wasmtime resource limiter that records refusals.
 #[derive(Debug)]
 pub(super) struct Limiter {
     pub(super) memory_bytes_max: usize,
     pub(super) table_elements_max: usize,
-    /// What was refused since the callback began.
+    /// Last refusal since the call began.
     pub(super) refused: Option<Refused>,
 }
 

@@ -1,11 +1,11 @@
-//! A module's memory, as functions see it that the module calls.
+//! Access to a module's memory from host functions.
 
 use wasmtime::Caller;
 
 use super::confinement::Confined;
 use crate::region::{Beyond, Region};
 
-/// The module's memory; empty before it has one.
+/// Returns the module's memory; empty before the module has one.
 pub fn memory_of<'a, T: Confined>(caller: &'a mut Caller<'_, T>) -> &'a mut [u8] {
     match caller.data().confinement().memory {
         Some(memory) => memory.data_mut(caller),
@@ -13,11 +13,11 @@ pub fn memory_of<'a, T: Confined>(caller: &'a mut Caller<'_, T>) -> &'a mut [u8]
     }
 }
 
-/// Writes a number.
+/// Writes a number to an address.
 ///
 /// # Errors
 ///
-/// There is no room for it at that address.
+/// The address is beyond the module's memory.
 pub fn put<T: Confined, const N: usize>(
     caller: &mut Caller<'_, T>,
     start: u32,

@@ -1,22 +1,22 @@
-//! How long a call may go on.
+//! Call deadlines measured in CPU time.
 
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// What a call has used of its time.
+/// CPU time used by a call.
 ///
-/// It is looked at when the engine ticks, so a call that is over before the next tick costs nothing.
+/// It is checked when the engine ticks, so a call that ends before the next tick costs nothing.
 #[derive(Debug, Default)]
 pub(super) struct CpuTimeMeter {
-    /// The time that may be used, by the thread's own clock; none where ticks alone count.
+    /// CPU time allowed, by the thread's own clock; `None` where only ticks count.
     allowed: Option<Duration>,
-    /// The thread's clock at the first tick of the call.
+    /// The thread's CPU clock at the first tick of the call.
     begun: Option<Duration>,
 }
 
 impl CpuTimeMeter {
-    /// Begins a call; after how many ticks it is looked at.
+    /// Begins a call and returns the number of ticks until the first check.
     #[inline]
     pub(super) fn begin(&mut self, ticks: u64, cpu_tick: Option<Duration>) -> u64 {
         let times = u32::try_from(ticks).unwrap_or(u32::MAX);
@@ -24,7 +24,7 @@ impl CpuTimeMeter {
         if self.allowed.is_some() { 1 } else { ticks }
     }
 
-    /// Looks at the call; after how many ticks to look again, none if it is to be stopped.
+    /// Checks the call; returns the number of ticks until the next check, or `None` if the call is to be stopped.
     pub(super) fn look(&mut self) -> Option<u64> {
         let allowed = self.allowed?;
         let now = thread_time();
@@ -33,7 +33,7 @@ impl CpuTimeMeter {
     }
 }
 
-/// The CPU time that this thread has used.
+/// Returns the CPU time that this thread has used.
 fn thread_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! The store of an instance, held to its bounds.
+//! Store of an instance, with its resource limits.
 
 mod confinement;
 mod limiter;

@@ -1,27 +1,27 @@
-//! What a module prints, cut into lines.
+//! Line buffer for a module's standard output and error.
 
-/// Lines on their way from a module to its host.
+/// Output of a module, split into lines.
 #[derive(Debug, Default)]
 pub(super) struct Printed {
     stdout: Vec<u8>,
     stderr: Vec<u8>,
     lines: Vec<OutputLine>,
-    /// Bytes taken since the callback began.
+    /// Bytes accepted since the call began.
     taken: usize,
-    /// Bytes dropped since the callback began.
+    /// Bytes dropped since the call began.
     dropped: usize,
 }
 
-/// A line that was printed, without its end.
+/// Printed line without its newline.
 #[derive(Debug)]
 pub struct OutputLine {
-    /// Where.
+    /// Standard output or standard error.
     pub output: Output,
-    /// Its text.
+    /// Text of the line.
     pub text: Vec<u8>,
 }
 
-/// Where a module printed a line.
+/// Stream that a line was printed to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Output {
     /// Standard output.
@@ -31,7 +31,7 @@ pub enum Output {
 }
 
 impl Printed {
-    /// Takes what was printed, as far as there is room for it.
+    /// Records printed bytes, up to `taken_max` per call.
     pub(super) fn take(&mut self, output: Output, bytes: &[u8], line_max: usize, taken_max: usize) {
         let room = taken_max.saturating_sub(self.taken).min(bytes.len());
         let (kept, dropped) = bytes.split_at(room);
@@ -49,17 +49,17 @@ impl Printed {
         }
     }
 
-    /// Lines are there to be taken.
+    /// Whether complete lines are available.
     pub(super) fn has_lines(&self) -> bool {
         !self.lines.is_empty()
     }
 
-    /// Lines that are whole.
+    /// Takes the complete lines.
     pub(super) fn take_lines(&mut self) -> Vec<OutputLine> {
         std::mem::take(&mut self.lines)
     }
 
-    /// What was printed without an end of line, when no more will come.
+    /// Takes all remaining output, with unterminated lines, when no more will come.
     pub(super) fn take_rest(&mut self) -> Vec<OutputLine> {
         let rest = [
             OutputLine { output: Output::Stdout, text: std::mem::take(&mut self.stdout) },
@@ -69,7 +69,7 @@ impl Printed {
         self.take_lines()
     }
 
-    /// The callback is over: how many bytes were dropped during it.
+    /// Ends a call and returns the number of bytes that were dropped during it.
     pub(super) fn end_call(&mut self) -> usize {
         self.taken = 0;
         std::mem::take(&mut self.dropped)

@@ -1,21 +1,21 @@
-//! What time modules are told.
+//! Clocks that modules see.
 
 use std::fmt::Debug;
 use std::time::{Duration, Instant, SystemTime};
 
-/// A clock for modules. It need not be exact: a time that stands still during a callback is fine, and tells less.
+/// Clock for modules. It need not be exact: a time that is constant during a callback is fine, and leaks less.
 pub trait WasiClock: Debug + Send + Sync + 'static {
-    /// Since the beginning of 1970.
+    /// Returns the time since 1970-01-01 UTC.
     fn realtime(&self) -> Duration;
 
-    /// Since some moment, never going back.
+    /// Returns the time since an arbitrary moment; never decreases.
     fn monotonic(&self) -> Duration;
 
-    /// The smallest step it makes.
+    /// Returns the resolution of the clock.
     fn resolution(&self) -> Duration;
 }
 
-/// The system's clock, in steps.
+/// System clock with reduced resolution.
 #[derive(Debug, Clone, Copy)]
 pub struct SystemClock {
     start: Instant,
@@ -23,20 +23,21 @@ pub struct SystemClock {
 }
 
 impl SystemClock {
-    /// A clock in steps of this length, at least a nanosecond. Long steps make it harder to measure what neighbours do.
+    /// Creates a clock with this resolution, at least a nanosecond. A coarse clock makes timing side channels harder to
+    /// use.
     pub fn new(resolution: Duration) -> Self {
         Self { start: Instant::now(), resolution: resolution.max(Duration::from_nanos(1)) }
     }
 
     fn step(&self, time: Duration) -> Duration {
         let excess = time.as_nanos() % self.resolution.as_nanos();
-        // What is left over is less than a step, and steps of more than 584 years are nobody's.
+        // The remainder is less than the resolution, and no resolution exceeds 584 years (`u64` nanoseconds).
         time.saturating_sub(Duration::from_nanos(u64::try_from(excess).unwrap_or(u64::MAX)))
     }
 }
 
 impl Default for SystemClock {
-    /// In steps of a microsecond.
+    /// Returns a clock with a resolution of one microsecond.
     fn default() -> Self {
         Self::new(Duration::from_micros(1))
     }

@@ -1,4 +1,4 @@
-//! What time it is.
+//! WASI clock functions.
 
 use std::time::Duration;
 

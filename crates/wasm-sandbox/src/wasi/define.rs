@@ -1,4 +1,4 @@
-//! All functions of WASI, one family after the other.
+//! Registration of all WASI functions.
 
 use wasmtime::{Caller, Linker};
 
@@ -7,11 +7,11 @@ use crate::store::Confined;
 
 use super::{clocks, descriptors, environment, poll, print, random, refusals};
 
-/// Defines every function of WASI preview 1 under a module's name.
+/// Defines every function of WASI preview 1 under a module name.
 ///
 /// # Errors
 ///
-/// The linker has one of them already.
+/// The linker already has one of them.
 pub fn define<T: Confined>(linker: &mut Linker<T>, module: &str) -> wasmtime::Result<()> {
     environment::define(linker, module)?;
     clocks::define(linker, module)?;

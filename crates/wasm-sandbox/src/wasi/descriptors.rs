@@ -1,4 +1,4 @@
-//! The three descriptors that there are.
+//! WASI functions for the three standard file descriptors.
 
 use wasmtime::{Caller, Linker};
 
@@ -38,7 +38,7 @@ pub(super) fn define<T: Confined>(linker: &mut Linker<T>, module: &str) -> wasmt
     Ok(())
 }
 
-/// Standard input, output and error are there, nothing else is.
+/// Checks that a descriptor is standard input, output or error; there are no others.
 pub(super) fn check(descriptor: u32) -> WasiResult {
     if descriptor <= 2 { Ok(()) } else { Err(Errno::BadDescriptor) }
 }
@@ -65,7 +65,7 @@ fn describe_file(memory: &mut [u8], descriptor: u32, place: u32) -> WasiResult {
     Ok(())
 }
 
-/// Standard input has ended.
+/// Reads from standard input, which is always at its end.
 fn read_nothing<T: Confined>(caller: &mut Caller<'_, T>, descriptor: u32, place: u32) -> WasiResult {
     if descriptor != 0 {
         return Err(Errno::BadDescriptor);

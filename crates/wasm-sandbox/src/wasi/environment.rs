@@ -1,4 +1,4 @@
-//! Arguments, of which there are none, and the environment.
+//! WASI functions for arguments, which are always empty, and the environment.
 
 use wasmtime::{Caller, Linker};
 
@@ -23,7 +23,7 @@ pub(super) fn define<T: Confined>(linker: &mut Linker<T>, module: &str) -> wasmt
     Ok(())
 }
 
-/// The entries as modules see them, each ended by a zero byte.
+/// Returns the environment entries as `name=value`, each terminated by a zero byte.
 fn entries(confined: &impl Confined) -> Vec<String> {
     let environment = confined.confinement().sandbox.environment.iter();
     let sound = environment.filter(|(name, value)| !name.contains(['=', '\0']) && !value.contains('\0'));

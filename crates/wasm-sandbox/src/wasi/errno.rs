@@ -1,29 +1,29 @@
-//! How functions of WASI answer.
+//! Error numbers of WASI functions.
 
-/// What a function gives, or the number that says why not.
+/// Result of a WASI function.
 pub(super) type WasiResult<T = ()> = Result<T, Errno>;
 
-/// Why a function did not do what it was asked.
+/// Error number of a WASI function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub(super) enum Errno {
     /// No such descriptor.
     BadDescriptor = 8,
-    /// A pointer or length beyond the module's memory.
+    /// A pointer or length reaches beyond the module's memory.
     Fault = 21,
-    /// An argument that makes no sense, or asks for too much.
+    /// An argument is invalid or too large.
     Invalid = 28,
-    /// Not offered.
+    /// The function is not supported (`ENOSYS`).
     Missing = 52,
-    /// The descriptor is no socket.
+    /// The descriptor is not a socket.
     NoSocket = 57,
-    /// Not offered for this descriptor or clock.
+    /// The operation is not supported for this descriptor or clock.
     NotSupported = 58,
-    /// The descriptor has no position.
+    /// The descriptor is not seekable.
     NoSeek = 70,
 }
 
-/// The number of an answer.
+/// Converts a result to its error number, 0 for success.
 pub(super) fn wire(done: WasiResult) -> u32 {
     done.map_or_else(|errno| errno as u32, |()| 0)
 }

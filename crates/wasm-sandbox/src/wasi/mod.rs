@@ -1,4 +1,4 @@
-//! The part of WASI that modules get: what they print becomes records, there is time and randomness, and nothing else.
+//! Subset of WASI for modules: output to the log, time and randomness; nothing else.
 
 mod clock;
 mod clocks;

@@ -1,7 +1,7 @@
-//! Waiting, which modules can't: everything they wait for is there at once.
+//! `poll_oneoff`, which never blocks: every event is ready at once.
 //!
-//! A host has no thread to spare for a module that sleeps. One that waits for a moment is told that the moment has come,
-//! looks at the clock, and asks again until it is so or the time of the call is over.
+//! The host cannot spare a thread for a module that sleeps. A module that waits for a point in time gets the event
+//! immediately, reads the clock, and polls again until the time has come or the deadline of the call is over.
 
 use wasmtime::{Caller, Linker};
 
@@ -38,7 +38,7 @@ fn poll(memory: &mut [u8], asked: u32, events: u32, count: u32, count_place: u32
     Ok(())
 }
 
-/// The event for what was asked: its name, how it ended, and its kind.
+/// Returns the event for a subscription: user data, error number and type.
 fn answer(asked: &[u8; ASKED_BYTES as usize]) -> [u8; EVENT_BYTES as usize] {
     let mut event = [0; EVENT_BYTES as usize];
     let [n0, n1, n2, n3, n4, n5, n6, n7, kind, _, _, _, _, _, _, _, d0, d1, d2, d3, ..] = *asked;

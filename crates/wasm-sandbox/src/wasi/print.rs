@@ -1,4 +1,4 @@
-//! What modules print.
+//! `fd_write` to standard output and standard error.
 
 use wasmtime::{Caller, Linker};
 
@@ -18,7 +18,7 @@ pub(super) fn define<T: Confined>(linker: &mut Linker<T>, module: &str) -> wasmt
     Ok(())
 }
 
-/// A list of regions in a module's memory.
+/// List of regions in a module's memory (`ciovec` array).
 struct Pieces {
     start: u32,
     count: u32,
@@ -66,5 +66,5 @@ fn write<T: Confined>(
     put(caller, written_place, written.to_le_bytes()).map_err(|_| Errno::Fault)
 }
 
-/// How many pieces a write may consist of.
+/// Maximum number of buffers per write.
 const PIECES_MAX: u32 = 1_024;

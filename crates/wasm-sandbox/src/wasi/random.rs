@@ -1,4 +1,4 @@
-//! Randomness.
+//! `random_get`.
 
 use wasmtime::{Caller, Linker};
 
@@ -22,5 +22,5 @@ fn fill(memory: &mut [u8], region: Region) -> WasiResult {
     getrandom::fill(room).map_err(|_| Errno::NotSupported)
 }
 
-/// What a module may ask for at a time.
+/// Maximum number of random bytes per call.
 const RANDOM_BYTES_MAX: u32 = 64 << 10;

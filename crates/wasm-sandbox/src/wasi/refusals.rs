@@ -1,4 +1,4 @@
-//! Files, folders, sockets and signals: functions that compilers import and that are always refused.
+//! WASI functions for files, folders, sockets and signals, which compilers import; all of them return an error.
 
 use wasmtime::{Caller, Linker};
 
@@ -15,7 +15,7 @@ pub(super) fn define<T: Confined>(linker: &mut Linker<T>, module: &str) -> wasmt
     Ok(())
 }
 
-/// Standard streams are no files, and there are no others.
+/// Refuses a file operation: standard streams are not files, and there are no other descriptors.
 fn no_file(descriptor: u32) -> u32 {
     wire(check(descriptor).and(Err(Errno::NotSupported)))
 }
@@ -24,7 +24,7 @@ fn no_socket(descriptor: u32) -> u32 {
     wire(check(descriptor).and(Err(Errno::NoSocket)))
 }
 
-/// There are no folders that a path could begin in.
+/// Refuses a path operation: no folder is open.
 fn no_folder() -> u32 {
     wire(Err(Errno::BadDescriptor))
 }

@@ -1,17 +1,17 @@
-//! What modules get of the world.
+//! Environment and clock that modules see.
 
 use std::sync::Arc;
 
 use super::clock::{SystemClock, WasiClock};
 
-/// What modules get of the world: by default a clock and randomness, no arguments, no environment. There are never files,
-/// sockets or other processes.
+/// Environment and clock that modules see: by default a clock and randomness, no arguments, no environment. There are
+/// never files, sockets or other processes.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Sandbox {
-    /// The environment, as names and values; `=` and zero bytes in names and zero bytes in values make an entry vanish.
+    /// Environment variables as names and values. Entries with `=` in the name, or with a zero byte, are omitted.
     pub environment: Vec<(String, String)>,
-    /// The time.
+    /// Clock.
     pub clock: Arc<dyn WasiClock>,
 }
 

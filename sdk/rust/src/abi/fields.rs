@@ -1,4 +1,4 @@
-//! The well-known fields of the contract.
+//! Well-known header fields of the filter ABI.
 #![expect(missing_docs, reason = "a constant is named like its field")]
 
 pub const FIELD_OTHER: u8 = 0;
@@ -83,7 +83,7 @@ pub const FIELD_GRPC_TIMEOUT: u8 = 78;
 pub const FIELD_X_FORWARDED: u8 = 254;
 pub const FIELD_ALIAS: u8 = 255;
 
-/// The name of each known field by its number; empty for number 0.
+/// Names of the known fields by number; empty for number 0.
 pub const NAMES: [&str; 79] = [
     "",
     "host",

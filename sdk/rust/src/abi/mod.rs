@@ -1,7 +1,7 @@
-//! The contract of `abi/eddy_filter.h` in Rust: the same structures and numbers under Rust's names.
+//! The filter ABI of `abi/eddy_filter.h` in Rust: the same structures and numbers with Rust names.
 //!
-//! Filters do not need it: it is here for tools that load libraries and for tests. A test compiles the header and compares
-//! every size, offset and number with what stands here.
+//! Filters do not need it: it is meant for tools that load libraries, and for tests. A test compiles the header and
+//! compares every size, offset and number with these definitions.
 
 mod fields;
 mod numbers;

@@ -1,4 +1,4 @@
-//! The numbers of the contract, under the header's names without `EDDY_`.
+//! Constants of the filter ABI, with the header's names without `EDDY_`.
 #![expect(missing_docs, reason = "the header documents the numbers, and the names are the same")]
 
 pub const ABI: u32 = 1;
@@ -83,7 +83,7 @@ pub const HISTOGRAM: u32 = 2;
 pub const EVENT_RESPONSE: u32 = 1;
 pub const EVENT_FAILED: u32 = 2;
 
-// Bits, and the kinds of unknown fields.
+// Flags, and the kinds of unknown fields.
 pub const FIELD_NOMINATED: u8 = 1;
 pub const CALL_END: u8 = 1;
 pub const CALL_SAMPLED: u8 = 2;

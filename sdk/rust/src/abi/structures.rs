@@ -1,7 +1,7 @@
-//! The structures of the contract; what their members mean is told in the header.
+//! Structures of the filter ABI; the header documents their members.
 #![expect(missing_docs, reason = "the header documents the members, and the names are the same")]
 
-/// `eddy_text`: bytes somewhere.
+/// `eddy_text`: a byte slice.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct AbiText {
@@ -38,7 +38,7 @@ pub struct AbiHead {
     pub fields_len: u32,
 }
 
-/// `eddy_edit`: what begins a record of the edits.
+/// `eddy_edit`: header of an edit record.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AbiEdit {
@@ -49,7 +49,7 @@ pub struct AbiEdit {
     pub number: u32,
 }
 
-/// `eddy_step`: one filter to be entered.
+/// `eddy_step`: one filter to be called.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AbiStep {
@@ -64,7 +64,7 @@ pub struct AbiStep {
     pub reserved2: u32,
 }
 
-/// `eddy_pair`: one item of metadata.
+/// `eddy_pair`: one metadata entry.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct AbiPair {
@@ -96,7 +96,7 @@ pub struct AbiAbout {
     pub reserved: u32,
 }
 
-/// `eddy_ended`: an exchange that is over.
+/// `eddy_ended`: an exchange that has ended.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AbiExchangeEnd {
@@ -140,7 +140,7 @@ pub struct AbiCall {
     pub current: *mut u32,
 }
 
-/// `eddy_metric`: where a metric lies.
+/// `eddy_metric`: location of a metric's cells.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Metric {
@@ -149,7 +149,7 @@ pub struct Metric {
     pub reserved: u32,
 }
 
-/// `eddy_outbound`: a request of a filter's own.
+/// `eddy_outbound`: a request that a filter sends itself.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct AbiOutbound {
@@ -167,7 +167,7 @@ pub struct AbiOutbound {
     pub body: AbiText,
 }
 
-/// `eddy_event`: something that happened for a library.
+/// `eddy_event`: an event for a library.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct AbiEvent {
@@ -181,7 +181,7 @@ pub struct AbiEvent {
     pub body: AbiText,
 }
 
-/// `eddy_host`: what the host offers.
+/// `eddy_host`: functions of the host.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct AbiHost {
@@ -198,7 +198,7 @@ pub struct AbiHost {
     pub memory_soft_bytes: u64,
 }
 
-/// `eddy_filter_info`: what a library says of a configured filter.
+/// `eddy_filter_info`: properties of a configured filter.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FilterInfo {
@@ -209,7 +209,7 @@ pub struct FilterInfo {
     pub reserved: u32,
 }
 
-/// `eddy_library`: what a library offers.
+/// `eddy_library`: functions of a library.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct AbiLibrary {
@@ -228,14 +228,14 @@ pub struct AbiLibrary {
     pub stop: Option<unsafe extern "C" fn()>,
 }
 
-/// `eddy_library_open_fn`: the one symbol that a library exports.
+/// `eddy_library_open_fn`: the only symbol that a library exports.
 pub type LibraryOpen = unsafe extern "C" fn(*const AbiHost) -> *const AbiLibrary;
 
 impl AbiText {
-    /// A text without bytes.
+    /// An empty text.
     pub const EMPTY: Self = Self { data: std::ptr::null(), len: 0 };
 
-    /// The bytes of a slice, for as long as it lives.
+    /// Returns the text of a slice's bytes, valid as long as the slice.
     #[must_use]
     pub const fn of(bytes: &[u8]) -> Self {
         Self { data: bytes.as_ptr(), len: bytes.len() }
@@ -249,6 +249,6 @@ impl AbiHead {
 }
 
 impl Metric {
-    /// Nowhere.
+    /// No cells.
     pub const NOWHERE: Self = Self { cells: std::ptr::null_mut(), stride: 0, reserved: 0 };
 }

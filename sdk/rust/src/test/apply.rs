@@ -1,4 +1,4 @@
-//! Edits as a host applies them.
+//! Applies edits as a host does.
 
 use super::crossing::{Note, Written};
 use super::message::{Request, Response, TestFields};
@@ -7,14 +7,14 @@ use crate::abi;
 use crate::field::FieldId;
 use crate::phase::Phase;
 
-/// What edits of a phase can change.
+/// Parts of an exchange that the edits of a phase can change.
 pub(super) struct EditTarget<'m> {
     pub(super) phase: Phase,
     pub(super) request: &'m mut Request,
     pub(super) response: Option<&'m mut Response>,
     pub(super) body: &'m mut Vec<u8>,
     pub(super) outcome: &'m mut ChainOutcome,
-    /// What a reply is made of.
+    /// Response built by a reply.
     pub(super) reply: &'m mut Response,
 }
 
@@ -22,7 +22,7 @@ impl EditTarget<'_> {
     /// Applies edits.
     ///
     /// # Errors
-    /// The first that a host refuses, in words.
+    /// The first edit that a host rejects, as a text.
     pub(super) fn apply(&mut self, edits: &[Written]) -> Result<(), String> {
         edits.iter().try_for_each(|edit| self.apply_one(edit))
     }
@@ -138,13 +138,13 @@ fn status(number: u32) -> Result<u16, String> {
     status.ok_or_else(|| format!("{number} is no status"))
 }
 
-/// Whether this says `Connection: close`, which is all that can be said of that field.
+/// Whether this sets `Connection: close`, the only permitted value of that field.
 fn ends_connection(edit: &Written) -> bool {
     FieldId::of(&edit.name) == Some(FieldId::CONNECTION)
         && edit.value.trim_ascii().eq_ignore_ascii_case(b"close")
 }
 
-/// What a host says of a change to a field: the length may be removed, and is then free.
+/// Checks a field edit as a host does: `Content-Length` may be removed, after which the length is free.
 fn check_change(edit: &Written) -> Result<(), String> {
     if edit.op == abi::EDIT_REMOVE && FieldId::of(&edit.name) == Some(FieldId::CONTENT_LENGTH) {
         return Ok(());
@@ -152,7 +152,7 @@ fn check_change(edit: &Written) -> Result<(), String> {
     check_field(&edit.name, &edit.value)
 }
 
-/// What a host says of a field's name and value.
+/// Checks a field's name and value as a host does.
 fn check_field(name: &[u8], value: &[u8]) -> Result<(), String> {
     let shown = || String::from_utf8_lossy(name).into_owned();
     if !is_token(name) {

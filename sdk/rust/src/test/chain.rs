@@ -1,4 +1,4 @@
-//! A chain of filters, and the way of an exchange through it.
+//! A chain of filters, and the execution of an exchange through it.
 
 use super::apply::EditTarget;
 use super::crossing::{Crossed, Entered, ExchangeFacts, TestLibraryCall, Written, tell_ended};
@@ -24,15 +24,15 @@ struct ChainFilter {
     is_open: bool,
 }
 
-/// An exchange under way.
+/// An exchange in progress.
 struct ChainRun<'c> {
     chain: &'c Chain,
     number: u64,
     turn: u32,
     states: Vec<u64>,
-    /// Filters that failed and are left out.
+    /// Filters that failed and are skipped.
     skipped: Vec<bool>,
-    /// Filters whose request head was entered or passed.
+    /// Number of filters whose request head phase was called or passed.
     reached: usize,
     request: Request,
     response: Option<Response>,
@@ -40,30 +40,30 @@ struct ChainRun<'c> {
     facts: ExchangeFacts,
 }
 
-/// How a filter's phase ended, other than by going on.
+/// Outcome of a filter's phase other than continuing.
 enum ChainStop {
     Reply(Response),
     Reset,
 }
 
-/// How a crossing goes on.
+/// Continuation after a crossing.
 enum Settled {
-    /// Behind so many filters of the run.
+    /// After this many filters of the run.
     On(usize),
-    /// The filter of this index in the run wants the whole body.
+    /// The filter with this index in the run needs the whole body.
     Buffer(usize),
 }
 
-/// How a phase ended well.
+/// Result of a phase.
 enum PhaseResult {
-    /// All filters are done.
+    /// All filters have finished.
     Done,
-    /// The filter of this index wants the whole body.
+    /// The filter with this index needs the whole body.
     Buffer(usize),
 }
 
 impl Chain {
-    /// A chain without filters.
+    /// Creates a chain without filters.
     #[must_use]
     pub fn new() -> Self {
         Self { links: Vec::new(), room: 256 }
@@ -81,7 +81,7 @@ impl Chain {
         self
     }
 
-    /// Gives the filter added last the configuration of a rule.
+    /// Sets a rule's configuration for the filter added last.
     #[must_use]
     pub fn with_rule(mut self, rule: &RuleConfig) -> Self {
         if let Some(link) = self.links.last_mut() {
@@ -90,7 +90,7 @@ impl Chain {
         self
     }
 
-    /// The filter added last is configured with `blocking: true`.
+    /// Configures the filter added last with `blocking: true`.
     #[must_use]
     pub fn blocking(mut self) -> Self {
         if let Some(link) = self.links.last_mut() {
@@ -99,7 +99,7 @@ impl Chain {
         self
     }
 
-    /// The filter added last is configured with `on_failure: open`.
+    /// Configures the filter added last with `on_failure: open`.
     #[must_use]
     pub fn open(mut self) -> Self {
         if let Some(link) = self.links.last_mut() {
@@ -108,7 +108,7 @@ impl Chain {
         self
     }
 
-    /// How many bytes of room for edits there are at first. Default 256.
+    /// Sets the initial size of the edit buffer in bytes. Default 256.
     #[must_use]
     pub fn room(mut self, bytes: u32) -> Self {
         self.room = bytes;
@@ -165,7 +165,7 @@ impl ChainRun<'_> {
 
     fn finish(mut self) -> ChainOutcome {
         let order: Vec<usize> = (0..self.reached).collect();
-        // Nothing that is said in this phase changes anything.
+        // Verdicts in this phase have no effect.
         let _ = self.phase(&order, Phase::Log, abi::CALL_END, &mut Vec::new());
         fake::end(self.number);
         let reason = if self.response.is_some() { abi::END_COMPLETE } else { abi::END_CUT };
@@ -181,7 +181,7 @@ impl ChainRun<'_> {
         self.outcome
     }
 
-    /// Head, body and trailers of one direction.
+    /// Runs head, body and trailers of one direction.
     fn direction(&mut self, order: &[usize], head: Phase) -> Result<(), ChainStop> {
         let (body, trailers) = if head.is_request() {
             (Phase::RequestBody, Phase::RequestTrailers)
@@ -190,7 +190,7 @@ impl ChainRun<'_> {
         };
         let mut pieces = std::mem::take(self.body(head));
         let has_trailers = !self.trailers(head).is_empty();
-        // How many filters are done with the head, and with the body.
+        // Number of filters that have finished the head, and the body.
         let (mut head_done, mut body_done) = (0, 0);
         loop {
             let flags = if pieces.is_empty() && !has_trailers { abi::CALL_END } else { 0 };
@@ -212,7 +212,7 @@ impl ChainRun<'_> {
         Ok(())
     }
 
-    /// The pieces of a body, one after the other.
+    /// Runs the pieces of a body, one after the other.
     fn pieces(
         &mut self,
         order: &[usize],
@@ -225,7 +225,8 @@ impl ChainRun<'_> {
             let is_end = left.peek().is_none();
             let flags = if is_end { abi::CALL_END } else { 0 };
             if let PhaseResult::Buffer(place) = self.phase(order, phase, flags, &mut piece)? {
-                // The filters before have seen this piece and see the rest; then the one that wants it all does.
+                // Earlier filters have seen this piece and see the rest; then the filter that needs the whole body
+                // gets it.
                 let rest: Vec<Vec<u8>> = left.by_ref().collect();
                 let before = order.get(..place).unwrap_or_default();
                 for more in self.pieces(before, phase, rest)? {
@@ -242,7 +243,7 @@ impl ChainRun<'_> {
         Ok(out)
     }
 
-    /// Enters the filters of a phase until all have gone on.
+    /// Calls the filters of a phase until all have continued.
     fn phase(
         &mut self,
         order: &[usize],
@@ -328,7 +329,7 @@ impl ChainRun<'_> {
         }
     }
 
-    /// Applies what filters said, waits where one pauses, and tells how to go on.
+    /// Applies the filters' edits and verdicts, waits if one pauses, and returns the continuation.
     fn settle(
         &mut self,
         run: &[usize],

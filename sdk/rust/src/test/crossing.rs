@@ -8,34 +8,34 @@ use crate::abi;
 use crate::edit_log::EditLogRecords;
 use crate::phase::Phase;
 
-/// What a library is to see in one crossing.
+/// Data that a library sees in one crossing.
 #[derive(Clone, Debug)]
 pub struct TestLibraryCall<'m> {
-    /// The number of the phase in the contract.
+    /// ABI number of the phase.
     pub phase: u8,
-    /// `CALL_*` of the contract.
+    /// `CALL_*` flags of the filter ABI.
     pub flags: u8,
-    /// The exchange's number.
+    /// Number of the exchange.
     pub exchange: u64,
-    /// The turn.
+    /// Turn number.
     pub turn: u32,
-    /// The request.
+    /// Request.
     pub request: &'m Request,
-    /// The response, once there is one.
+    /// Response, once there is one.
     pub response: Option<&'m Response>,
-    /// The trailers, in their phases.
+    /// Trailers, in their phases.
     pub trailers: Option<&'m TestFields>,
-    /// The body, in its phases.
+    /// Body, in its phases.
     pub body: &'m [u8],
-    /// Namespaces, keys and JSON values.
+    /// Metadata entries.
     pub metadata: &'m [Note],
-    /// Facts beside the messages.
+    /// Facts other than the messages.
     pub facts: &'m ExchangeFacts,
-    /// How many bytes of room for edits there are at first.
+    /// Initial size of the edit buffer in bytes.
     pub room: u32,
 }
 
-/// Facts beside the messages.
+/// Facts other than the messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are those of `About`")]
 pub struct ExchangeFacts {
@@ -56,7 +56,7 @@ pub struct ExchangeFacts {
 }
 
 impl ExchangeFacts {
-    /// None are known.
+    /// Creates facts that are all unknown.
     #[must_use]
     pub fn none() -> Self {
         let none = String::new;
@@ -79,7 +79,7 @@ impl ExchangeFacts {
 }
 
 impl Default for ExchangeFacts {
-    /// As of an exchange under way.
+    /// Returns facts of an exchange in progress.
     fn default() -> Self {
         Self {
             peer: "192.0.2.1:4711".to_owned(),
@@ -93,57 +93,57 @@ impl Default for ExchangeFacts {
     }
 }
 
-/// One item of metadata.
+/// One metadata entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// Whose it is.
+    /// Namespace.
     pub space: String,
-    /// What it is.
+    /// Key within the namespace.
     pub key: String,
-    /// JSON.
+    /// Value as JSON.
     pub value: String,
 }
 
-/// A filter to be entered.
+/// A filter to be called.
 #[derive(Clone, Debug)]
 pub struct Entered<'f> {
     /// The filter.
     pub filter: &'f Configured,
-    /// The rule's configuration for it.
+    /// Rule configuration for it.
     pub rule: Option<&'f RuleConfig>,
-    /// What it left in the exchange so far.
+    /// State that it left in the exchange so far.
     pub state: u64,
     /// Whether it must not run on this thread.
     pub is_blocking: bool,
 }
 
-/// What came of a crossing.
+/// Result of a crossing.
 #[derive(Clone, Debug)]
 pub struct Crossed {
-    /// The steps as the library left them.
+    /// The steps after the library has returned.
     pub steps: Vec<abi::AbiStep>,
-    /// The index of the step that did not continue; the number of steps if there is none.
+    /// Index of the step that did not continue; the number of steps if there is none.
     pub stopped: usize,
-    /// The bytes of the edits.
+    /// Encoded edits.
     pub edits: Vec<u8>,
 }
 
-/// One edit.
+/// One decoded edit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// `EDIT_*` of the contract.
+    /// `EDIT_*` code of the filter ABI.
     pub op: u16,
-    /// The step that made it.
+    /// Step that made it.
     pub step: u16,
-    /// The number.
+    /// Numeric operand.
     pub number: u32,
-    /// The name.
+    /// Name.
     pub name: Vec<u8>,
-    /// The value.
+    /// Value.
     pub value: Vec<u8>,
 }
 
-/// A call with its room for edits, which `edits_grow` finds by the call's address.
+/// A call with its edit buffer, which `edits_grow` finds by the call's address.
 #[repr(C)]
 struct CallWithRoom {
     call: abi::AbiCall,
@@ -151,7 +151,7 @@ struct CallWithRoom {
 }
 
 impl Crossed {
-    /// The edits, in their order.
+    /// Returns the edits, in order.
     #[must_use]
     pub fn written(&self) -> Vec<Written> {
         Written::all(&self.edits)
@@ -159,7 +159,7 @@ impl Crossed {
 }
 
 impl Written {
-    /// The edits in these bytes.
+    /// Decodes the edits in these bytes.
     #[must_use]
     pub fn all(edits: &[u8]) -> Vec<Self> {
         let own = |record: crate::edit_log::EditLogRecord<'_>| Self {
@@ -174,7 +174,7 @@ impl Written {
 }
 
 impl TestLibraryCall<'_> {
-    /// What a host says of edits that a library gave: why it refuses them, if it does.
+    /// Checks the edits of a library as a host does; returns the reason if it rejects them.
     #[must_use]
     pub fn refusal(&self, edits: &[Written]) -> Option<String> {
         let phase = Phase::from_number(self.phase)?;
@@ -193,11 +193,11 @@ impl TestLibraryCall<'_> {
         subject.apply(edits).err()
     }
 
-    /// Enters filters of one library, in this order.
+    /// Calls filters of one library, in this order.
     ///
     /// # Panics
-    /// When the library breaks the contract: it says that it stopped where no step is, leaves its number in `current`, or
-    /// writes edits that are no whole records.
+    /// If the library violates the ABI: it reports a stop at a step that does not exist, leaves its number in
+    /// `current`, or writes incomplete edit records.
     #[must_use]
     pub fn run(&self, library: &Library, entered: &[Entered<'_>]) -> Crossed {
         let mut steps: Vec<abi::AbiStep> = entered.iter().map(Entered::step).collect();
@@ -236,7 +236,7 @@ impl TestLibraryCall<'_> {
     }
 }
 
-/// Tells a library of exchanges that are over.
+/// Reports ended exchanges to a library.
 pub(super) fn tell_ended(library: &Library, ended: &[abi::AbiExchangeEnd]) {
     let mut whole = CallWithRoom { call: EMPTY, room: Vec::new() };
     whole.call.phase = PHASE_NONE;
@@ -245,19 +245,19 @@ pub(super) fn tell_ended(library: &Library, ended: &[abi::AbiExchangeEnd]) {
 }
 
 fn enter(library: &Library, whole: *mut CallWithRoom) {
-    // SAFETY: the call is by the contract, and the pointer leads to the whole of which it is the first member.
+    // SAFETY: the call follows the ABI, and the pointer leads to the structure of which it is the first member.
     unsafe { library.run(whole.cast()) };
 }
 
 /// The host's function of this name.
 pub(super) unsafe extern "C" fn edits_grow(call: *mut abi::AbiCall, more: u32) -> i32 {
-    // SAFETY: every call of this host is the first member of a whole.
+    // SAFETY: every call of this host is the first member of a `CallWithRoom`.
     let whole = unsafe { &mut *call.cast::<CallWithRoom>() };
     let needed = whole.call.edits_len as usize + more as usize;
     if needed > EDITS_BYTES_MAX {
         return abi::TOO_LARGE;
     }
-    // A new place each time, so that a library that keeps the old one is found out.
+    // A new address each time, to detect a library that keeps the old one.
     let mut room = vec![0_u64; needed.div_ceil(8)];
     let used = (whole.call.edits_len as usize).div_ceil(8);
     for (new, old) in room.iter_mut().zip(whole.room.iter().take(used)) {
@@ -340,7 +340,7 @@ fn len_32(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }
 
-/// The phase of a crossing that only tells of ends.
+/// Phase number of a crossing that only reports ends.
 const PHASE_NONE: u8 = 255;
 const EDITS_BYTES_MAX: usize = 16 * 1024 * 1024;
 const EMPTY: abi::AbiCall = abi::AbiCall {

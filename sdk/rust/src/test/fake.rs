@@ -1,7 +1,6 @@
-//! The functions of the fake host, and what they were told.
+//! Functions of the fake host, and the data reported to them.
 //!
-//! The contract gives them no place of their own, so what they know is kept for the process, by numbers that no two tests
-//! share.
+//! The ABI passes them no context, so their data is global to the process, keyed by numbers that no two tests share.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -16,33 +15,33 @@ use crate::log::Level;
 use crate::overlay::OwnHead;
 use crate::view::list;
 
-/// A request that a filter sent.
+/// A request sent by a filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SentRequest {
-    /// The cluster.
+    /// Cluster name.
     pub cluster: String,
-    /// The method.
+    /// Method.
     pub method: String,
     /// Path and query.
     pub target: String,
-    /// The fields.
+    /// Header fields.
     pub fields: TestFields,
-    /// The body.
+    /// Body.
     pub body: Vec<u8>,
     token: u64,
 }
 
-/// How a paused exchange goes on.
+/// Continuation of a paused exchange.
 #[derive(Clone, Debug)]
 pub(super) struct FakeResume {
     pub(super) verdict: u8,
     pub(super) edits: Vec<u8>,
 }
 
-/// What the host was told.
+/// Data reported to the host.
 #[derive(Default)]
 struct FakeHostState {
-    /// Exchanges that are under way, with the turn they wait for and what came of it.
+    /// Exchanges in progress, with the turn they wait for and its result.
     exchanges: HashMap<u64, PendingResume>,
     logs: HashMap<u32, Vec<(u32, String)>>,
     metrics: HashMap<(u32, String), FakeMetricCells>,
@@ -68,7 +67,7 @@ static CHANGED: Condvar = Condvar::new();
 static EXCHANGE: AtomicU64 = AtomicU64::new(1);
 static FILTER: AtomicU32 = AtomicU32::new(1);
 
-/// The table of functions.
+/// The function table.
 pub(super) static HOST: abi::AbiHost = abi::AbiHost {
     abi: abi::ABI,
     size: {
@@ -87,7 +86,7 @@ pub(super) static HOST: abi::AbiHost = abi::AbiHost {
     memory_soft_bytes: 0,
 };
 
-/// What the filter wrote to the log so far.
+/// Returns the messages that the filter has logged so far.
 #[must_use]
 pub fn logged(filter: &Configured) -> Vec<(Level, String)> {
     let told = told();
@@ -95,7 +94,7 @@ pub fn logged(filter: &Configured) -> Vec<(Level, String)> {
     records.iter().map(|(level, text)| (level_of(*level), text.clone())).collect()
 }
 
-/// The cells of a metric of the filter, added up over all threads; empty where there is none.
+/// Returns the cells of a metric of the filter, summed over all threads; empty if there is none.
 #[must_use]
 pub fn counted(filter: &Configured, name: &str) -> Vec<u64> {
     let told = told();
@@ -109,13 +108,13 @@ pub fn counted(filter: &Configured, name: &str) -> Vec<u64> {
     sums
 }
 
-/// The requests that the filter has under way.
+/// Returns the requests that the filter has in flight.
 #[must_use]
 pub fn sent(filter: &Configured) -> Vec<SentRequest> {
     told().sent.get(&filter.id()).cloned().unwrap_or_default()
 }
 
-/// Ends a request that the filter sent: with an answer, or with the word that tells why there is none.
+/// Ends a request that the filter sent: with a response, or with a word for the reason why there is none.
 pub fn answer(filter: &Configured, sent: &SentRequest, answer: Result<super::Response, &str>) {
     if let Some(under_way) = told().sent.get_mut(&filter.id()) {
         under_way.retain(|other| other.token != sent.token);
@@ -139,7 +138,7 @@ pub fn answer(filter: &Configured, sent: &SentRequest, answer: Result<super::Res
     });
 }
 
-/// An exchange whose crossings a test makes itself.
+/// An exchange whose crossings are made by the test itself.
 #[derive(Debug)]
 pub struct Turns {
     exchange: u64,
@@ -153,14 +152,15 @@ impl Turns {
         Self { exchange: begin(), turn: 0 }
     }
 
-    /// The exchange's number, and the number of its next crossing.
+    /// Returns the number of the exchange, and the number of its next crossing.
     pub fn next_turn(&mut self) -> (u64, u32) {
         self.turn += 1;
         next_turn(self.exchange, self.turn);
         (self.exchange, self.turn)
     }
 
-    /// Waits until a crossing that paused goes on: its verdict and edits. `None` at a deadline of some seconds.
+    /// Waits until a paused crossing is resumed, and returns its verdict and edits. `None` after a deadline of some
+    /// seconds.
     #[must_use]
     pub fn resumed(&self) -> Option<(u8, Vec<Written>)> {
         wait(self.exchange).map(|resumed| (resumed.verdict, Written::all(&resumed.edits)))
@@ -173,24 +173,24 @@ impl Drop for Turns {
     }
 }
 
-/// A number for an exchange.
+/// Returns a new exchange number.
 pub(super) fn begin() -> u64 {
     let exchange = EXCHANGE.fetch_add(1, Ordering::Relaxed);
     told().exchanges.insert(exchange, PendingResume::default());
     exchange
 }
 
-/// Has the exchange wait for another turn.
+/// Makes the exchange wait for another turn.
 pub(super) fn next_turn(exchange: u64, turn: u32) {
     told().exchanges.insert(exchange, PendingResume { turn, ..PendingResume::default() });
 }
 
-/// The exchange is over.
+/// Ends the exchange.
 pub(super) fn end(exchange: u64) {
     told().exchanges.remove(&exchange);
 }
 
-/// Waits until a paused exchange goes on; `None` at the deadline.
+/// Waits until a paused exchange is resumed; `None` at the deadline.
 pub(super) fn wait(exchange: u64) -> Option<FakeResume> {
     let is_waiting =
         |told: &mut FakeHostState| told.exchanges.get(&exchange).is_some_and(|own| own.resumed.is_none());
@@ -201,7 +201,7 @@ pub(super) fn wait(exchange: u64) -> Option<FakeResume> {
     waiting.resumed.take()
 }
 
-/// A number for a filter.
+/// Returns a new filter number.
 pub(super) fn filter_id() -> u32 {
     FILTER.fetch_add(1, Ordering::Relaxed)
 }
@@ -227,7 +227,7 @@ unsafe extern "C" fn resume(exchange: u64, turn: u32, verdict: u32, edits: *cons
         return abi::STALE;
     }
     let Ok(verdict) = u8::try_from(verdict) else { return abi::INVALID };
-    // SAFETY: the library says that so many bytes lie there.
+    // SAFETY: the library guarantees that many bytes there.
     let edits = unsafe { list(edits, len as usize) }.to_vec();
     waiting.resumed = Some(FakeResume { verdict, edits });
     drop(told);
@@ -236,7 +236,7 @@ unsafe extern "C" fn resume(exchange: u64, turn: u32, verdict: u32, edits: *cons
 }
 
 unsafe extern "C" fn log(filter: u32, level: u32, text: *const u8, len: usize) -> i32 {
-    // SAFETY: the library says that so many bytes lie there.
+    // SAFETY: the library guarantees that many bytes there.
     let text = unsafe { list(text, len) };
     let text = String::from_utf8_lossy(text).into_owned();
     told().logs.entry(filter).or_default().push((level, text));
@@ -252,7 +252,7 @@ unsafe extern "C" fn metric(
     bounds_len: u32,
     out: *mut abi::Metric,
 ) -> i32 {
-    // SAFETY: the library says that so many bytes lie there.
+    // SAFETY: the library guarantees that many bytes there.
     let name = String::from_utf8_lossy(unsafe { list(name, name_len) }).into_owned();
     let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     if !is_name || kind > abi::HISTOGRAM || bounds_len > 32 {
@@ -266,7 +266,7 @@ unsafe extern "C" fn metric(
     let metric = *told.metrics.entry((filter, name)).or_insert_with(|| {
         let lane = if kind == abi::HISTOGRAM { bounds_len as usize + 2 } else { 1 };
         let cells: Vec<AtomicU64> = (0..lane * (WORKERS as usize + 1)).map(|_| AtomicU64::new(0)).collect();
-        // The contract: cells live as long as the process.
+        // The ABI requires that cells live as long as the process.
         FakeMetricCells { kind, lane, cells: cells.leak() }
     });
     if metric.kind != kind {
@@ -274,7 +274,7 @@ unsafe extern "C" fn metric(
     }
     let stride = u32::try_from(metric.lane).unwrap_or_default();
     let place = abi::Metric { cells: metric.cells.as_ptr().cast_mut().cast(), stride, reserved: 0 };
-    // SAFETY: the library's place for the answer.
+    // SAFETY: the library's location for the result.
     unsafe { out.write(place) };
     abi::OK
 }
@@ -283,12 +283,12 @@ unsafe extern "C" fn send(request: *const abi::AbiOutbound) -> i32 {
     // SAFETY: the library's request, valid while this runs.
     let request = unsafe { &*request };
     let text = |text: abi::AbiText| {
-        // SAFETY: the library says that so many bytes lie there.
+        // SAFETY: the library guarantees that many bytes there.
         let bytes: &[u8] = unsafe { list(text.data, text.len) };
         bytes.to_vec()
     };
     let lossy = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    // SAFETY: the library says that so many pairs lie there.
+    // SAFETY: the library guarantees that many pairs there.
     let pairs = unsafe { list(request.fields, 2 * request.fields_len as usize) };
     let mut fields = TestFields::default();
     for pair in pairs.as_chunks::<2>().0 {
@@ -319,5 +319,5 @@ unsafe extern "C" fn cancel(filter: u32, token: u64) -> i32 {
 }
 
 const WORKERS: u32 = 2;
-/// Longest wait for a pause.
+/// Maximum duration of a pause.
 const PAUSE_MAX: Duration = Duration::from_secs(10);

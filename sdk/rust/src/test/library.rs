@@ -1,4 +1,4 @@
-//! A library and its filters, as a host holds them.
+//! A library and its filters, as held by a host.
 
 use std::any::TypeId;
 use std::collections::BTreeMap;
@@ -20,13 +20,13 @@ pub struct Library {
     table: &'static abi::AbiLibrary,
 }
 
-// SAFETY: the table never changes, `run` and `event` may be called from any thread, and what the contract wants one after the
-// other is called with `CONTROL` held.
+// SAFETY: the table never changes, `run` and `event` may be called from any thread, and functions that the ABI
+// requires to be serialized are called with `CONTROL` held.
 unsafe impl Send for Library {}
 // SAFETY: as above.
 unsafe impl Sync for Library {}
 
-/// Held where filters and configurations are made and freed: a library sees one such call at a time.
+/// Held while filters and configurations are created and freed: a library gets one such call at a time.
 static CONTROL: Mutex<()> = Mutex::new(());
 
 /// A configured filter of a library; freed with its last clone and rule.
@@ -35,7 +35,7 @@ pub struct Configured {
     inner: Arc<Inner>,
 }
 
-/// The configuration of a rule for a filter.
+/// A rule's configuration for a filter.
 #[derive(Clone, Debug)]
 pub struct RuleConfig {
     inner: Arc<InnerConfig>,
@@ -58,13 +58,13 @@ struct InnerConfig {
 }
 
 impl Library {
-    /// The library of this crate.
+    /// Returns the library of this crate.
     ///
     /// # Panics
-    /// When the library refuses the fake host, which is of the same version.
+    /// If the library rejects the fake host, which has the same version.
     #[must_use]
     pub fn of<L: FilterSet>() -> Self {
-        /// A library is opened once, whatever number of tests ask for it.
+        /// A library is opened once, however many tests use it.
         static OPEN: Mutex<BTreeMap<TypeId, Library>> = Mutex::new(BTreeMap::new());
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
         let known = open.entry(TypeId::of::<L>()).or_insert_with(|| {
@@ -77,16 +77,16 @@ impl Library {
         known.clone()
     }
 
-    /// Loads a library from a file; it stays loaded.
+    /// Loads a library from a file; it is never unloaded.
     ///
     /// # Errors
-    /// Why it cannot be loaded.
+    /// The reason why it cannot be loaded.
     ///
     /// # Safety
-    /// The file's code is run, and trusted to keep to the contract.
+    /// The file's code is run, and trusted to follow the ABI.
     pub unsafe fn load(path: &Path) -> Result<Self, String> {
         let file = CString::new(path.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
-        // SAFETY: a text with a NUL at its end.
+        // SAFETY: a string with a NUL at its end.
         let handle = unsafe { dlopen(file.as_ptr(), RTLD_NOW) };
         if handle.is_null() {
             return Err(format!("{}: the dynamic linker refuses it", path.display()));
@@ -96,7 +96,7 @@ impl Library {
         if symbol.is_null() {
             return Err(format!("{}: it has no eddy_library_open", path.display()));
         }
-        // SAFETY: by the contract the symbol is a function of this type.
+        // SAFETY: the ABI requires that the symbol is a function of this type.
         let open = unsafe { std::mem::transmute::<*mut c_void, abi::LibraryOpen>(symbol) };
         // SAFETY: the table is a static.
         let table = unsafe { open(&raw const fake::HOST) };
@@ -106,31 +106,31 @@ impl Library {
         Ok(Self { table })
     }
 
-    /// The names of the filters that it has.
+    /// Returns the names of its filters.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let len = usize::try_from(self.table.filters_len).unwrap_or_default();
-        // SAFETY: the library says that so many texts lie there as long as the process lives.
+        // SAFETY: the library guarantees that many texts there for the lifetime of the process.
         let names = unsafe { list(self.table.filters, len) };
         names.iter().map(|name| lossy(*name)).collect()
     }
 
-    /// Name and version of the kit that it was made with.
+    /// Returns name and version of the SDK that it was built with.
     #[must_use]
     pub fn sdk(&self) -> String {
         lossy(self.table.sdk)
     }
 
-    /// What it was made with, such as `rustc 1.95.0`; may be empty.
+    /// Returns the compiler that it was built with, such as `rustc 1.95.0`; may be empty.
     #[must_use]
     pub fn toolchain(&self) -> String {
         lossy(self.table.toolchain)
     }
 
-    /// Makes a filter from its configuration, a JSON text.
+    /// Creates a filter from its configuration, a JSON text.
     ///
     /// # Errors
-    /// What the filter says of the configuration.
+    /// The filter's error about the configuration.
     pub fn filter(&self, name: &str, config: &str) -> Result<Configured, String> {
         let mut info = abi::FilterInfo {
             size: u32::try_from(size_of::<abi::FilterInfo>()).unwrap_or_default(),
@@ -141,7 +141,7 @@ impl Library {
         let id = fake::filter_id();
         let (own, config) = (abi::AbiText::of(name.as_bytes()), abi::AbiText::of(config.as_bytes()));
         let _control = control();
-        // SAFETY: the texts lie there, and both places can be written.
+        // SAFETY: the texts are valid, and both locations can be written.
         let answer = unsafe { (self.table.filter_new)(own, config, id, &raw mut info, &raw mut error) };
         if answer != abi::OK {
             return Err(lossy(error));
@@ -151,22 +151,22 @@ impl Library {
         Ok(Configured { inner: Arc::new(inner) })
     }
 
-    /// Tells the library that an exchange is over of which a filter keeps state.
+    /// Reports the end of an exchange in which a filter has state.
     pub fn tell_end(&self, filter: &Configured, state: u64, end: End) {
         let ended = abi::AbiExchangeEnd { filter: filter.number(), state, reason: end as u32, reserved: 0 };
         crossing::tell_ended(self, &[ended]);
     }
 
-    /// Enters the library.
+    /// Calls the library.
     ///
     /// # Safety
-    /// The call is one by the contract.
+    /// The call follows the ABI.
     pub(super) unsafe fn run(&self, call: *mut abi::AbiCall) {
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { (self.table.run)(call) };
     }
 
-    /// Tells the library of an event.
+    /// Reports an event to the library.
     pub(super) fn event(&self, event: &abi::AbiEvent) {
         // SAFETY: the event is valid while this runs.
         unsafe { (self.table.event)(event) };
@@ -178,10 +178,10 @@ impl Library {
 }
 
 impl Configured {
-    /// Makes the configuration of a rule, a JSON text.
+    /// Creates a rule configuration from a JSON text.
     ///
     /// # Errors
-    /// What the filter says of it.
+    /// The filter's error about the configuration.
     pub fn rule(&self, config: &str) -> Result<RuleConfig, String> {
         let mut number = 0;
         let mut room = vec![0_u8; MESSAGE_BYTES_MAX];
@@ -189,7 +189,7 @@ impl Configured {
         let config = abi::AbiText::of(config.as_bytes());
         let new = self.inner.library.table.config_new;
         let _control = control();
-        // SAFETY: the filter is not freed, the text lies there, and both places can be written.
+        // SAFETY: the filter is not freed, the text is valid, and both locations can be written.
         let answer = unsafe { new(self.inner.number, config, &raw mut number, &raw mut error) };
         if answer != abi::OK {
             return Err(lossy(error));
@@ -197,19 +197,19 @@ impl Configured {
         Ok(RuleConfig { inner: Arc::new(InnerConfig { filter: self.clone(), number }) })
     }
 
-    /// The name that the library has for it.
+    /// Returns its name in the library.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.inner.name
     }
 
-    /// Where it is entered.
+    /// Whether it is called in this phase.
     #[must_use]
     pub fn is_entered(&self, phase: Phase) -> bool {
         self.inner.interest & Interest::of(&[phase]).bits() != 0
     }
 
-    /// Whether it looks at bodies but never changes them.
+    /// Whether it only reads bodies and never changes them.
     #[must_use]
     pub fn only_reads_bodies(&self) -> bool {
         self.inner.flags & abi::FILTER_READS_BODY != 0
@@ -237,7 +237,7 @@ impl RuleConfig {
 impl Drop for Inner {
     fn drop(&mut self) {
         let _control = control();
-        // SAFETY: nobody has the filter any more: chains and rules hold a clone.
+        // SAFETY: no reference to the filter is left: chains and rules hold a clone.
         unsafe { (self.library.table.filter_free)(self.number) };
     }
 }
@@ -246,7 +246,7 @@ impl Drop for InnerConfig {
     fn drop(&mut self) {
         let filter = &self.filter.inner;
         let _control = control();
-        // SAFETY: nobody has the configuration any more: chains hold a clone.
+        // SAFETY: no reference to the configuration is left: chains hold a clone.
         unsafe { (filter.library.table.config_free)(filter.number, self.number) };
     }
 }
@@ -256,12 +256,12 @@ fn control() -> MutexGuard<'static, ()> {
 }
 
 fn lossy(text: abi::AbiText) -> String {
-    // SAFETY: texts of libraries live as long as the process, and messages as long as their room.
+    // SAFETY: texts of libraries live as long as the process, and messages as long as their buffer.
     let bytes = unsafe { list(text.data, text.len) };
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-// SAFETY: the functions of the C library, as POSIX declares them.
+// SAFETY: functions of the C library, as POSIX declares them.
 unsafe extern "C" {
     fn dlopen(file: *const c_char, mode: c_int) -> *mut c_void;
     fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;

@@ -4,48 +4,48 @@ use crate::abi;
 use crate::field::FieldId;
 use crate::overlay::OwnHead;
 
-/// Fields in their order.
+/// Fields, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TestFields(pub(crate) Vec<(Vec<u8>, Vec<u8>)>);
 
 /// A request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// The method's name.
+    /// Method name.
     pub method: String,
     /// Path and query.
     pub target: String,
     /// Host, or host and port.
     pub authority: String,
-    /// The head's fields.
+    /// Header fields.
     pub fields: TestFields,
-    /// The pieces in which the body comes.
+    /// Pieces in which the body arrives.
     pub body: Vec<Vec<u8>>,
-    /// The trailers.
+    /// Trailer fields.
     pub trailers: TestFields,
 }
 
 /// A response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Response {
-    /// The status.
+    /// Status code.
     pub status: u16,
-    /// The head's fields.
+    /// Header fields.
     pub fields: TestFields,
-    /// The pieces in which the body comes.
+    /// Pieces in which the body arrives.
     pub body: Vec<Vec<u8>>,
-    /// The trailers.
+    /// Trailer fields.
     pub trailers: TestFields,
 }
 
 impl TestFields {
-    /// The first value of this name, where it is UTF-8.
+    /// Returns the first value of this name, if it is UTF-8.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.all(name).next()
     }
 
-    /// All values of this name that are UTF-8.
+    /// Returns all values of this name that are UTF-8.
     pub fn all(&self, name: &str) -> impl Iterator<Item = &str> {
         let named = self.0.iter().filter(move |(own, _)| own.eq_ignore_ascii_case(name.as_bytes()));
         named.filter_map(|(_, value)| std::str::from_utf8(value).ok())
@@ -56,12 +56,12 @@ impl TestFields {
         self.0.push((name.as_ref().to_vec(), value.as_ref().to_vec()));
     }
 
-    /// The fields, in their order.
+    /// Returns the fields, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         self.0.iter().map(|(name, value)| (name.as_slice(), value.as_slice()))
     }
 
-    /// How many fields there are.
+    /// Returns the number of fields.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
@@ -73,7 +73,7 @@ impl TestFields {
         self.0.is_empty()
     }
 
-    /// The fields as a library reads them.
+    /// Returns the fields in the form that a library reads.
     pub(crate) fn laid_out(&self) -> OwnHead {
         let nominated: Vec<String> = self
             .all("connection")
@@ -90,7 +90,7 @@ impl TestFields {
     }
 }
 
-/// The kind of a name that eddy does not know.
+/// Returns the number for the kind of a name that eddy does not know.
 fn unknown_id(name: &[u8]) -> u8 {
     let lower: Vec<u8> = name.to_ascii_lowercase();
     let dashed: Vec<u8> =
@@ -105,7 +105,7 @@ fn unknown_id(name: &[u8]) -> u8 {
 }
 
 impl Request {
-    /// A request without fields and body.
+    /// Creates a request without fields and body.
     #[must_use]
     pub fn new(method: &str, target: &str) -> Self {
         Self {
@@ -118,13 +118,13 @@ impl Request {
         }
     }
 
-    /// A GET.
+    /// Creates a GET request.
     #[must_use]
     pub fn get(target: &str) -> Self {
         Self::new("GET", target)
     }
 
-    /// A POST with a body in one piece.
+    /// Creates a POST request with a body in one piece.
     #[must_use]
     pub fn post(target: &str, body: impl Into<Vec<u8>>) -> Self {
         Self::new("POST", target).piece(body)
@@ -132,14 +132,14 @@ impl Request {
 }
 
 impl Response {
-    /// A response without fields and body.
+    /// Creates a response without fields and body.
     #[must_use]
     pub fn new(status: u16) -> Self {
         Self { status, fields: TestFields::default(), body: Vec::new(), trailers: TestFields::default() }
     }
 }
 
-/// What requests and responses have in common.
+/// Methods common to requests and responses.
 macro_rules! message {
     ($kind:ty) => {
         impl $kind {
@@ -150,7 +150,7 @@ macro_rules! message {
                 self
             }
 
-            /// Adds a piece of body.
+            /// Adds a body piece.
             #[must_use]
             pub fn piece(mut self, piece: impl Into<Vec<u8>>) -> Self {
                 self.body.push(piece.into());
@@ -164,13 +164,13 @@ macro_rules! message {
                 self
             }
 
-            /// The first value of a field, where it is UTF-8.
+            /// Returns the first value of a field, if it is UTF-8.
             #[must_use]
             pub fn get_field(&self, name: &str) -> Option<&str> {
                 self.fields.get(name)
             }
 
-            /// The whole body.
+            /// Returns the whole body.
             #[must_use]
             pub fn whole_body(&self) -> Vec<u8> {
                 self.body.concat()

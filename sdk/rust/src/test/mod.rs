@@ -1,7 +1,8 @@
-//! A host for the tests of filters: loads them, sends exchanges through chains of them and shows what came of it.
+//! A fake host for filter tests: loads filters, sends exchanges through chains of them and returns the results.
 //!
-//! It enters filters as the gateway does, through the functions that a library exports, and applies what they answer. It has
-//! no sockets, no routes and no clock: an exchange runs on the thread of the test, and a pause is waited for with a deadline.
+//! It calls filters in the same way as the gateway, through the functions that a library exports, and applies their
+//! verdicts and edits. It has no sockets, no routes and no clock: an exchange runs on the thread of the test, and a
+//! pause is waited for with a deadline.
 //!
 //! ```
 //! use eddy_sdk::prelude::*;

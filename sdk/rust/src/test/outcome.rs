@@ -1,9 +1,9 @@
-//! What came of an exchange.
+//! Result of an exchange.
 
 use super::crossing::Note;
 use super::message::{Request, Response};
 
-/// What came of an exchange.
+/// Result of an exchange.
 #[derive(Clone, Debug, Default)]
 pub struct ChainOutcome {
     pub(super) sent: Option<Request>,
@@ -21,10 +21,10 @@ pub struct ChainOutcome {
 }
 
 impl ChainOutcome {
-    /// The request that the endpoint got.
+    /// Returns the request that the endpoint received.
     ///
     /// # Panics
-    /// When there is none; [`Self::was_sent`] tells.
+    /// If there is none; check [`Self::was_sent`].
     #[must_use]
     #[track_caller]
     pub fn sent(&self) -> &Request {
@@ -37,78 +37,78 @@ impl ChainOutcome {
         self.sent.is_some()
     }
 
-    /// The response that the client got.
+    /// Returns the response that the client received.
     ///
     /// # Panics
-    /// When there is none, because a filter reset the exchange; [`Self::was_answered`] tells.
+    /// If there is none, because a filter reset the exchange; check [`Self::was_answered`].
     #[must_use]
     #[track_caller]
     pub fn answered(&self) -> &Response {
         self.answered.as_ref().expect("the client got an answer")
     }
 
-    /// Whether the client got a response.
+    /// Whether the client received a response.
     #[must_use]
     pub fn was_answered(&self) -> bool {
         self.answered.is_some()
     }
 
-    /// Whether the response is not the endpoint's.
+    /// Whether the response is a local reply.
     #[must_use]
     pub fn is_local(&self) -> bool {
         self.is_local
     }
 
-    /// The word for the access record that a reply gave.
+    /// Returns the reason given by a reply, a word for the access log entry.
     #[must_use]
     pub fn details(&self) -> &str {
         &self.details
     }
 
-    /// What filters failed with.
+    /// Returns the fault messages of filters.
     #[must_use]
     pub fn faults(&self) -> &[String] {
         &self.faults
     }
 
-    /// The metadata that filters left, as JSON.
+    /// Returns metadata set by filters, as JSON.
     #[must_use]
     pub fn metadata(&self, space: &str, key: &str) -> Option<&str> {
         let found = self.metadata.iter().find(|note| note.space == space && note.key == key);
         found.map(|note| note.value.as_str())
     }
 
-    /// Whether a filter had the rule looked up again.
+    /// Whether a filter requested a new rule lookup.
     #[must_use]
     pub fn is_route_cleared(&self) -> bool {
         self.is_route_cleared
     }
 
-    /// Whether a filter set `Connection: close`: the client's connection ends behind the answer.
+    /// Whether a filter set `Connection: close`: the client's connection is closed after the response.
     #[must_use]
     pub fn ends_connection(&self) -> bool {
         self.ends_connection
     }
 
-    /// The endpoint that a filter chose.
+    /// Returns the endpoint that a filter selected.
     #[must_use]
     pub fn endpoint(&self) -> Option<&str> {
         self.endpoint.as_deref()
     }
 
-    /// The `grpc-status` that a reply gave.
+    /// Returns the `grpc-status` of a reply.
     #[must_use]
     pub fn grpc_status(&self) -> Option<u32> {
         self.grpc_status
     }
 
-    /// How often a library was entered, to be told of ends included.
+    /// Returns the number of calls into libraries, including those that report ends.
     #[must_use]
     pub fn crossings(&self) -> usize {
         self.crossings
     }
 
-    /// How many pauses nobody ended in time.
+    /// Returns the number of pauses that were not resumed in time.
     #[must_use]
     pub fn timed_out(&self) -> usize {
         self.timed_out

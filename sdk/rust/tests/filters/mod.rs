@@ -23,7 +23,7 @@ eddy_sdk::filters! {
 
 static NOTES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// What filters noted of ends.
+/// Returns the notes that filters made about ends.
 pub(crate) fn notes() -> Vec<String> {
     NOTES.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
@@ -67,7 +67,7 @@ impl Filter for Mark {
     }
 }
 
-/// Does what its configuration says, line by line.
+/// Performs its configuration line by line.
 pub(crate) struct ScriptedFilter {
     lines: Vec<String>,
 }
@@ -260,7 +260,7 @@ impl Filter for BodyFilter {
     }
 }
 
-/// Pauses, and goes on from another thread.
+/// Pauses, and resumes from another thread.
 pub(crate) struct Pausing {
     how: String,
 }
@@ -340,7 +340,7 @@ impl Filter for Stateful {
     }
 }
 
-/// Asks a cluster.
+/// Sends a request to a cluster.
 pub(crate) struct ClusterCallFilter {
     cluster: String,
 }
@@ -374,7 +374,7 @@ impl Filter for ClusterCallFilter {
     }
 }
 
-/// Measures.
+/// Records metrics.
 pub(crate) struct MetricsFilter {
     context: Context,
     requests: Counter,
@@ -437,7 +437,7 @@ impl Filter for Fragile {
     }
 }
 
-/// Goes on with its hook on another thread.
+/// Continues its hook on another thread.
 pub(crate) struct Elsewhere {
     name: String,
 }
@@ -473,7 +473,7 @@ impl Filter for Elsewhere {
     }
 }
 
-/// Says where a field stands, and takes it out of the body.
+/// Reports the positions of a protobuf field, and copies it from the body.
 pub(crate) struct InPlaces {
     places: serde_json::Value,
 }

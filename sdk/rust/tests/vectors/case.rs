@@ -1,4 +1,4 @@
-//! A case of the vectors, and how it is run.
+//! Execution of a test case of the vectors.
 
 use eddy_sdk::test::{
     Configured, Entered, ExchangeFacts, Library, Note, Request, Response, RuleConfig, TestFields,
@@ -12,7 +12,7 @@ use super::format::{
 };
 
 impl VectorCase {
-    /// What is otherwise than expected.
+    /// Runs the case and returns the differences from the expected results.
     pub(crate) fn run(&self) -> Vec<String> {
         let library = Library::of::<Filters>();
         let made: Vec<(Configured, Option<RuleConfig>)> =
@@ -209,7 +209,7 @@ impl EditOf {
     }
 }
 
-/// The fields of a section.
+/// Returns the fields of a section.
 fn fields(list: &[FieldOf]) -> TestFields {
     let mut fields = TestFields::default();
     listed(list).for_each(|(name, value)| fields.add(name, value));

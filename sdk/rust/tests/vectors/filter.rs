@@ -1,4 +1,4 @@
-//! The filter of the vectors: it does what its configuration says, through the kit.
+//! The filter of the vectors, which performs its configuration through the SDK.
 #![expect(clippy::panic, reason = "how a filter that panics fails is part of the cases")]
 
 use std::str;
@@ -12,12 +12,12 @@ use super::format::VectorBytes;
 
 eddy_sdk::filters! { "vector" => Vector }
 
-/// Does what its configuration says.
+/// Performs its configuration.
 pub(crate) struct Vector {
     config: VectorConfig,
 }
 
-/// What to do in each phase.
+/// Operations of each phase.
 #[derive(Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[derive(Default)]
@@ -31,7 +31,7 @@ pub(crate) struct VectorConfig {
     log: Vec<Operation>,
 }
 
-/// One thing to do.
+/// One operation.
 #[derive(Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Operation {
@@ -88,7 +88,7 @@ impl Filter for Vector {
     }
 }
 
-/// Does one thing after the other up to the first that is a verdict.
+/// Performs the operations in order, up to the first that returns a verdict.
 fn run(x: &mut Exchange<'_, u64>, operations: &[Operation]) -> Result<Verdict, Fault> {
     for operation in operations {
         let text = || String::from_utf8_lossy(&operation.value.0).into_owned();
@@ -148,7 +148,7 @@ fn change(x: &mut Exchange<'_, u64>, operation: &Operation) -> Result<(), Fault>
     Ok(())
 }
 
-/// The section that the phase is about.
+/// Returns the section of the phase.
 fn section<'a>(x: &Exchange<'a, u64>) -> Head<'a> {
     match x.phase() {
         Phase::RequestHead | Phase::RequestBody => x.request(),
@@ -219,7 +219,7 @@ fn fact(x: &Exchange<'_, u64>, what: &str) -> Result<Value, Fault> {
     })
 }
 
-/// Bytes as the filter reports them.
+/// Returns bytes in the form that the filter reports.
 fn seen(bytes: &[u8]) -> Value {
     match str::from_utf8(bytes) {
         Ok(text) if text.len() <= 1024 => json!(text),

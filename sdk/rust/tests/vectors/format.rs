@@ -1,11 +1,11 @@
-//! What the files of `abi/vectors` hold, for those who run them.
+//! File format of `abi/vectors`, for programs that run the cases.
 
 use std::iter::repeat_n;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A file of cases.
+/// A file of test cases.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct File {
@@ -79,7 +79,7 @@ pub(crate) struct ResponseOf {
     pub(crate) fields: Vec<FieldOf>,
 }
 
-/// A name and a value; with a number, so many, and `#` in the name is the number of each.
+/// A name and a value; with a count, that many fields, where `#` in the name is the number of each.
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub(crate) enum FieldOf {
@@ -137,12 +137,12 @@ pub(crate) struct EditOf {
     pub(crate) number: u32,
 }
 
-/// A value that is there, also where it is null.
+/// Deserializes a present value, even if it is null.
 fn some<'d, D: serde::Deserializer<'d>>(from: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(from).map(Some)
 }
 
-/// Bytes as the vectors write them.
+/// Bytes in the form of the vectors.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "VectorBytesForm")]
 pub(crate) struct VectorBytes(pub(crate) Vec<u8>);
@@ -175,7 +175,7 @@ impl TryFrom<VectorBytesForm> for VectorBytes {
 }
 
 impl EditOf {
-    /// Whether an edit that was written is this one.
+    /// Whether an edit equals this one.
     pub(crate) fn is_that(&self, op: u8, step: u16, number: u32, name: &[u8], value: &[u8]) -> bool {
         let own = match self.op.as_str() {
             "metadata" => [self.space.as_bytes(), b"\0", self.key.as_bytes()].concat(),
@@ -193,7 +193,7 @@ impl EditOf {
     }
 }
 
-/// The fields of a section by name and value, those that stand for many one by one.
+/// Returns the fields of a section by name and value, with repeated ones expanded.
 pub(crate) fn listed(list: &[FieldOf]) -> impl Iterator<Item = (String, &[u8])> {
     list.iter().flat_map(|field| {
         let (name, value, times) = match field {
@@ -206,7 +206,7 @@ pub(crate) fn listed(list: &[FieldOf]) -> impl Iterator<Item = (String, &[u8])> 
     })
 }
 
-/// The number of a name of the contract.
+/// Returns the number of a name of the filter ABI.
 pub(crate) fn number_of(names: &[&str], name: &str) -> u8 {
     let place = names.iter().position(|known| *known == name).expect("a name of the contract");
     u8::try_from(place).expect("there are few")

@@ -1,4 +1,4 @@
-//! The filter of the vectors as eddy loads it.
+//! The filter of the vectors as a library that eddy loads.
 
 mod filter;
 #[allow(dead_code, reason = "the filter needs no more of it than how texts are written")]

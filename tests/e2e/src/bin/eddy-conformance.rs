@@ -1,4 +1,4 @@
-//! Serves what the conformance tests of gRPC ask, by a service behind a gateway.
+//! Runs a gRPC conformance service behind a gateway, as the gRPC conformance tests require.
 #![forbid(unsafe_code)]
 
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Writes eddy's own framing corpus to the folder it is given.
+//! Writes eddy's own framing corpus to the folder named by the argument.
 #![forbid(unsafe_code)]
 
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
-//! Plants each fault of `tests/mutants` and expects a test to notice: `eddy-mutants FOLDER [NAME...]`.
+//! Applies each fault of `tests/mutants` and expects a test to fail: `eddy-mutants FOLDER [NAME...]`.
 //!
-//! FOLDER holds the copy of the tree, as last committed, and its build directory. Without names all faults are
-//! planted, and `tests/mutants/RESULT.md` is written. `EDDY_MUTANTS_PROFILE` names another profile than `dev`.
+//! FOLDER holds the copy of the tree, as last committed, and its build directory. Without names all faults are applied,
+//! and `tests/mutants/RESULT.md` is written. `EDDY_MUTANTS_PROFILE` selects a profile other than `dev`.
 #![forbid(unsafe_code)]
 
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! One case: bytes, what should come of them, and why.
+//! One framing case: the bytes, the expected handling, and the reason.
 
 use std::path::Path;
 
@@ -9,48 +9,48 @@ use serde::{Deserialize, Serialize};
 /// A framing case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FramingCase {
-    /// The collection that the case comes from.
+    /// Name of the collection that contains the case.
     pub source: String,
-    /// Names the case in its collection.
+    /// Identifier of the case in its collection.
     pub id: String,
-    /// What `raw` is.
+    /// Kind of message that `raw` holds.
     pub kind: FramingCaseKind,
-    /// The bytes.
+    /// Bytes of the case.
     pub raw: Vec<u8>,
-    /// What should come of them.
+    /// Expected handling.
     pub expect: Expect,
-    /// Why, with the section of the RFC.
+    /// Reason for the expectation, with the section of the RFC.
     pub why: String,
-    /// How many whole messages stand before the one that `expect` speaks of; of an accepted case all count.
+    /// Number of complete messages before the one that `expect` refers to. An accepted case is accepted as a whole.
     pub before: usize,
-    /// The method that a response answers.
+    /// Method of the request that a response answers.
     pub method: String,
 }
 
-/// What the bytes of a case are.
+/// Kind of message in a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FramingCaseKind {
-    /// Bytes of a client.
+    /// Bytes from a client.
     Request,
-    /// Bytes of an origin.
+    /// Bytes from an origin.
     Response,
-    /// Field lines without a start line: not for a gateway.
+    /// Field lines without a start line, which are not sent through a gateway.
     Other,
 }
 
-/// What should come of a case.
+/// Expected handling of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Expect {
-    /// It is forwarded, and read the same by everybody.
+    /// Forwarded, and interpreted identically by all parsers.
     Accept,
-    /// It is refused: nothing whole goes on.
+    /// Rejected: no complete message is forwarded.
     Reject,
-    /// Either, as long as nobody disagrees about what goes on.
+    /// Forwarded or rejected, as long as all parsers agree on what is forwarded.
     Any,
 }
 
-/// A case as its line in a file.
+/// A case as a line of a corpus file.
 #[derive(Serialize, Deserialize)]
 struct FramingCaseRecord {
     src: String,
@@ -66,10 +66,10 @@ struct FramingCaseRecord {
 }
 
 impl FramingCase {
-    /// The case as a line of JSON.
+    /// Formats the case as a line of JSON.
     ///
     /// # Errors
-    /// When JSON cannot say it.
+    /// When the case cannot be represented in JSON.
     pub fn to_line(&self) -> Result<String> {
         let kind = match self.kind {
             FramingCaseKind::Request => "request",
@@ -89,10 +89,10 @@ impl FramingCase {
         serde_json::to_string(&line).context("cannot write a case")
     }
 
-    /// Reads a case from a line of JSON.
+    /// Parses a case from a line of JSON.
     ///
     /// # Errors
-    /// When the line is not of the corpus schema.
+    /// When the line does not match the corpus schema.
     pub fn from_line(text: &str) -> Result<Self> {
         let line: FramingCaseRecord = serde_json::from_str(text).context("not a line of a corpus")?;
         let kind = match line.kind.as_str() {
@@ -114,9 +114,9 @@ impl FramingCase {
         })
     }
 
-    /// The same case with a `Host` behind its request line, if it is an HTTP/1.1 request that lacks one.
+    /// Returns the case with a `Host` after the request line, if it is an HTTP/1.1 request without one.
     ///
-    /// Collections that leave `Host` out would otherwise show no more than that (RFC 9112 §3.2).
+    /// Otherwise, cases of collections without `Host` would only test its absence (RFC 9112 §3.2).
     pub fn with_host(&self) -> Option<Self> {
         let line = self.raw.windows(2).position(|window| window == b"\r\n")?;
         let (head, rest) = self.raw.split_at(line + 2);
@@ -130,16 +130,16 @@ impl FramingCase {
         })
     }
 
-    /// The case's name among all collections.
+    /// Returns the unique name of the case among all collections.
     pub fn name(&self) -> String {
         format!("{}/{}", self.source, self.id)
     }
 }
 
-/// Reads all `*.jsonl` files of `folder`, in the order of their names.
+/// Reads all `*.jsonl` files of `folder`, sorted by name.
 ///
 /// # Errors
-/// When a file cannot be read or a line is not of the schema; says which.
+/// When a file cannot be read or a line does not match the schema; the error names it.
 pub fn read_cases(folder: &Path) -> Result<Vec<FramingCase>> {
     let entries = std::fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
     let mut paths: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();

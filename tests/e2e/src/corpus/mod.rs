@@ -1,4 +1,4 @@
-//! The framing corpus: how cases are kept, and eddy's own, written from the RFCs and the known classes of attack.
+//! The framing corpus: the case format, and eddy's own cases, based on the RFCs and the known classes of attack.
 
 mod case;
 mod request_chunks;

@@ -1,4 +1,4 @@
-//! Chunked bodies of requests: sizes, line ends, extensions, ends and trailers (RFC 9112 §7.1).
+//! Cases of chunked request bodies: sizes, line ends, extensions, last chunks and trailers (RFC 9112 §7.1).
 
 use super::shelf::{Shelf, join};
 

@@ -1,4 +1,4 @@
-//! `Transfer-Encoding` of requests: one final `chunked` or nothing (RFC 9112 §6.1 and §7).
+//! Cases of `Transfer-Encoding` in requests: a single final `chunked`, or none (RFC 9112 §6.1 and §7).
 
 use super::shelf::{Shelf, join};
 

@@ -1,4 +1,5 @@
-//! Field lines: names, colons, values, folding, and fields that a gateway must not pass on (RFC 9112 §5, RFC 9110 §5, §7.6).
+//! Cases of field lines: names, colons, values, folding, and fields that are not forwarded (RFC 9112 §5, RFC 9110 §5,
+//! §7.6).
 
 use super::shelf::{Shelf, join};
 

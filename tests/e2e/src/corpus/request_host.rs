@@ -1,4 +1,4 @@
-//! Whom a request is for: `Host`, its copies and its spelling (RFC 9112 §3.2, RFC 9110 §7.2).
+//! Cases of the request's authority: `Host`, duplicates and spelling (RFC 9112 §3.2, RFC 9110 §7.2).
 
 use super::shelf::{Shelf, join};
 

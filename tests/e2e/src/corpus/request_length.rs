@@ -1,4 +1,4 @@
-//! `Content-Length` of requests: its spelling, copies and company (RFC 9112 §6.2 and §6.3, RFC 9110 §8.6).
+//! Cases of `Content-Length` in requests: spelling, duplicates and conflicts (RFC 9112 §6.2 and §6.3, RFC 9110 §8.6).
 
 use super::shelf::{Shelf, join};
 

@@ -1,4 +1,4 @@
-//! The request line: its spaces, method, target and version (RFC 9112 §2 and §3).
+//! Cases of the request line: spaces, method, target and version (RFC 9112 §2 and §3).
 
 use super::shelf::{Shelf, join};
 

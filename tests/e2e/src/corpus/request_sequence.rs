@@ -1,4 +1,4 @@
-//! Several requests on a connection, expectations and upgrades: where one message ends and what may follow (RFC 9112 §9.3).
+//! Cases of several requests per connection, expectations and upgrades: message boundaries (RFC 9112 §9.3).
 
 use super::shelf::{Shelf, join};
 
@@ -168,7 +168,8 @@ fn upgrades(shelf: &mut Shelf) {
         "GET /ws HTTP/1.1\r\nHost: a.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n",
         "a gateway may leave Upgrade out (RFC 9110 §7.8)",
     );
-    // The handshakes of drafts before RFC 6455: the first two end with eight bytes behind the head, of which it says nothing.
+    // Handshakes of drafts before RFC 6455. In the first two, eight bytes follow the head, which the head does not
+    // declare.
     let draft = |more: &str| {
         format!(
             "GET /demo HTTP/1.1\r\nHost: a.example\r\nConnection: Upgrade\r\n{more}Origin: http://a.example\r\n\r\n"

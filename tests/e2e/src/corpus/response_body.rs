@@ -1,4 +1,4 @@
-//! Bodies of responses: lengths, codings, chunks, and what comes after them (RFC 9112 §6.3 and §7.1).
+//! Cases of response bodies: lengths, codings, chunks, and bytes after the body (RFC 9112 §6.3 and §7.1).
 
 use super::shelf::{Shelf, join};
 

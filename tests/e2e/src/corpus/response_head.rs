@@ -1,4 +1,4 @@
-//! Heads of responses: status lines, fields, interim responses (RFC 9112 §4 and §5, RFC 9110 §15).
+//! Cases of response heads: status lines, fields, interim responses (RFC 9112 §4 and §5, RFC 9110 §15).
 
 use super::shelf::{Shelf, join};
 

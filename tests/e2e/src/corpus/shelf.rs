@@ -1,4 +1,4 @@
-//! Shelves: eddy's own cases by subject, one file each.
+//! Shelves: eddy's own cases by subject, one corpus file each.
 
 use anyhow::Result;
 
@@ -8,17 +8,17 @@ use super::{
     request_sequence, response_body, response_head,
 };
 
-/// Cases of one subject; they make up one file of the corpus.
+/// Cases of one subject, which form one file of the corpus.
 #[derive(Clone, Debug)]
 pub struct Shelf {
-    /// The file's name without its extension, and the first part of each id.
+    /// File name without extension, and the first part of each id.
     pub name: &'static str,
-    /// The cases.
+    /// Cases of the shelf.
     pub cases: Vec<FramingCase>,
     kind: FramingCaseKind,
 }
 
-/// All of eddy's own cases.
+/// Returns all of eddy's own cases.
 pub fn own_shelves() -> Vec<Shelf> {
     vec![
         Shelf::filled("request-line", FramingCaseKind::Request, request_line::fill),
@@ -40,30 +40,30 @@ impl Shelf {
         shelf
     }
 
-    /// The file of the shelf: a case a line.
+    /// Formats the shelf as a corpus file, one case per line.
     ///
     /// # Errors
-    /// When JSON cannot say it.
+    /// When a case cannot be represented in JSON.
     pub fn to_lines(&self) -> Result<String> {
         self.cases.iter().map(|case| case.to_line().map(|line| line + "\n")).collect()
     }
 
-    /// Adds a case that is forwarded.
+    /// Adds a case that must be forwarded.
     pub(super) fn accept(&mut self, id: &str, raw: impl AsRef<[u8]>, why: &str) {
         self.add(id, raw.as_ref(), Expect::Accept, why);
     }
 
-    /// Adds a case that is refused.
+    /// Adds a case that must be rejected.
     pub(super) fn reject(&mut self, id: &str, raw: impl AsRef<[u8]>, why: &str) {
         self.add(id, raw.as_ref(), Expect::Reject, why);
     }
 
-    /// Adds a case that may go either way, as long as nobody disagrees about what goes on.
+    /// Adds a case that may be forwarded or rejected, as long as all parsers agree on what is forwarded.
     pub(super) fn any(&mut self, id: &str, raw: impl AsRef<[u8]>, why: &str) {
         self.add(id, raw.as_ref(), Expect::Any, why);
     }
 
-    /// Adds a case whose first `before` messages are forwarded and whose next is refused.
+    /// Adds a case whose first `before` messages are forwarded and whose next message is rejected.
     pub(super) fn reject_after(&mut self, before: usize, id: &str, raw: impl AsRef<[u8]>, why: &str) {
         self.add(id, raw.as_ref(), Expect::Reject, why);
         if let Some(case) = self.cases.last_mut() {
@@ -71,7 +71,7 @@ impl Shelf {
         }
     }
 
-    /// Says that the last case answers a request with `method`.
+    /// Declares that the last added case responds to a request with `method`.
     pub(super) fn answers(&mut self, method: &str) {
         if let Some(case) = self.cases.last_mut() {
             method.clone_into(&mut case.method);
@@ -94,7 +94,7 @@ impl Shelf {
     }
 }
 
-/// `parts` one after the other.
+/// Concatenates `parts`.
 pub(super) fn join(parts: &[&[u8]]) -> Vec<u8> {
     parts.concat()
 }

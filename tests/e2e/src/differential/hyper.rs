@@ -1,4 +1,4 @@
-//! hyper's server, on a connection of memory.
+//! hyper's server as a parser, on an in-memory connection.
 
 use std::convert::Infallible;
 use std::io;
@@ -13,7 +13,7 @@ use hyper::{Request, Response};
 
 use super::seen::{ParserObservation, SeenMessage, latin1};
 
-/// Reads `raw` to its end.
+/// Parses all of `raw`.
 pub(super) async fn read(raw: &[u8]) -> ParserObservation {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let collected = Arc::clone(&seen);
@@ -42,7 +42,7 @@ async fn collect(
     Ok::<_, Infallible>(Response::new(Empty::new())).map_err(|never| match never {})
 }
 
-/// A connection whose peer has sent its bytes and reads whatever comes.
+/// In-memory connection whose peer has sent all its bytes and accepts any output.
 struct MemoryStream {
     unread: Vec<u8>,
     at: usize,

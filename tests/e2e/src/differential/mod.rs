@@ -1,4 +1,4 @@
-//! Independent parsers that read what the gateway sent upstream, and what it means that they agree.
+//! Differential testing: independent parsers read what the gateway sent upstream, and must agree.
 
 mod hyper;
 mod panel;

@@ -1,4 +1,4 @@
-//! The panel: all parsers that are there, and their common verdict on a string of bytes.
+//! The panel: all available parsers, and their common verdict on a byte string.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,12 +11,12 @@ use super::seen::{ParserObservation, SeenMessage};
 use super::tiny::Tiny;
 use super::{hyper, scan};
 
-/// The parsers at hand.
+/// The available parsers.
 pub struct Panel {
     parsers: Vec<(&'static str, PanelParser)>,
     absent: Vec<String>,
     judged: HashSet<Vec<u8>>,
-    /// What peers say that other machines may not have, to be recorded.
+    /// Opinions of parsers that other machines may not have, to be recorded.
     said: HashMap<&'static str, OpinionRecording>,
     unrecorded: usize,
 }
@@ -29,12 +29,12 @@ enum PanelParser {
     Recorded(OpinionRecording),
 }
 
-/// What the panel says of a string of bytes.
+/// Verdict of the panel on a byte string.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PanelVerdict {
-    /// Parsers that saw something else than expected, and what.
+    /// Parsers that saw something other than expected, with what they saw.
     pub disagree: Vec<(&'static str, ParserObservation)>,
-    /// Parsers that saw what was expected up to a point and refused the rest, and why.
+    /// Parsers that saw a prefix of what was expected and refused the rest, with their reason.
     pub refuse: Vec<(&'static str, String)>,
 }
 
@@ -42,10 +42,10 @@ pub struct PanelVerdict {
 const PARSERS_MIN: usize = 4;
 
 impl Panel {
-    /// Starts every parser that this machine has; Go's and three in this process are always there.
+    /// Starts every parser that this machine has; the Go parser and three in this process are always present.
     ///
     /// # Errors
-    /// When Go's is not, or `EDDY_REQUIRE_PEERS` is set and any is not.
+    /// When the Go parser is missing, or `EDDY_REQUIRE_PEERS` is set and any parser is missing.
     pub async fn start() -> Result<Self> {
         let tiny = Tiny::start()?;
         let go = ParserProcess::go().context("the Go parser is required")?;
@@ -85,7 +85,7 @@ impl Panel {
             }
             Err(error) => {
                 self.absent.push(format!("{name} is missing: {error:#}"));
-                // What it said once stands in for it.
+                // Its recorded opinions replace it.
                 match OpinionRecording::read(name) {
                     Ok(record) => self.parsers.push((name, PanelParser::Recorded(record))),
                     Err(error) => self.absent.push(format!("record of {name}: {error:#}")),
@@ -94,7 +94,7 @@ impl Panel {
         }
     }
 
-    /// The names of the parsers, those absent last with the reason.
+    /// Lists the parsers by name, absent ones last, with the reason.
     pub fn describe(&self) -> String {
         let present: Vec<String> = self
             .parsers
@@ -110,28 +110,28 @@ impl Panel {
         format!("{} parsers: {}; {}", present.len(), present.join(", "), absent.join("; "))
     }
 
-    /// How many different strings were judged.
+    /// Number of distinct byte strings that were judged.
     pub fn judged(&self) -> usize {
         self.judged.len()
     }
 
-    /// How many opinions of parsers that are absent were never recorded.
+    /// Number of opinions of absent parsers that were never recorded.
     pub fn unrecorded(&self) -> usize {
         self.unrecorded
     }
 
-    /// Writes what the peers have said to `tests/differential/recorded`, for machines that do not have them.
+    /// Writes the parsers' opinions to `tests/differential/recorded`, for machines that do not have the parsers.
     ///
     /// # Errors
-    /// When a peer is absent, or a file cannot be written.
+    /// When a parser is absent, or a file cannot be written.
     pub fn record(&self) -> Result<()> {
         ensure!(self.absent.is_empty(), "parsers are absent, nothing is recorded: {:?}", self.absent);
         self.said.iter().try_for_each(|(name, record)| record.write(name))
     }
 
-    /// Asks every parser to read `raw`, a whole message that should be `expected`, with another message behind it.
+    /// Lets every parser read `raw`, a complete message that should be `expected`, followed by another message.
     ///
-    /// The same bytes are judged once; later the verdict is empty.
+    /// Each byte string is judged once; the verdict of a repetition is empty.
     ///
     /// # Errors
     /// When a parser fails to answer.
@@ -140,7 +140,7 @@ impl Panel {
         self.judge(bytes, &[expected.clone(), canary()]).await
     }
 
-    /// Asks every parser to read `raw`, which holds no whole message.
+    /// Lets every parser read `raw`, which holds no complete message.
     ///
     /// # Errors
     /// When a parser fails to answer.

@@ -22,7 +22,7 @@ async fn every_parser_agrees_on_plain_requests() {
     ];
     for (raw, expected) in plain {
         let verdict = panel.judge_whole(raw, &expected).await.unwrap();
-        // tiny_http knows no trailers and refuses them; a refusal misleads nobody.
+        // tiny_http does not support trailers and refuses them; a refusal is not a misinterpretation.
         let refuse: Vec<_> = verdict.refuse.iter().filter(|(name, _)| *name != "tiny_http").collect();
         assert!(verdict.disagree.is_empty() && refuse.is_empty(), "{expected:?}: {verdict:?}");
         for cut in [1, raw.len() / 2, raw.len() - 1] {

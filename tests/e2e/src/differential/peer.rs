@@ -1,4 +1,4 @@
-//! A parser in a process of its own: a line of JSON in, a line of JSON out.
+//! A parser in its own process: reads a line of JSON and writes a line of JSON.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -12,11 +12,11 @@ use super::seen::{ParserObservation, Question};
 use crate::place::{self, TempDir};
 use crate::wire::within;
 
-/// A running parser.
+/// A running parser process.
 pub(super) struct ParserProcess {
     input: ChildStdin,
     output: BufReader<ChildStdout>,
-    // Both end with the peer: the process is killed, the directory removed.
+    // Both are released with this value: the process is killed, the directory removed.
     _process: Child,
     _directory: Option<TempDir>,
 }
@@ -62,7 +62,7 @@ impl ParserProcess {
         Ok(Self { input, output, _process: process, _directory: None })
     }
 
-    /// Asks the parser to read `raw` to its end.
+    /// Lets the parser read all of `raw`.
     pub(super) async fn read(&mut self, raw: &[u8]) -> Result<ParserObservation> {
         let mut line = serde_json::to_string(&Question::new(raw))?;
         line.push('\n');

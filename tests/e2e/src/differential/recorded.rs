@@ -1,4 +1,4 @@
-//! What parsers in processes of their own said once, for machines that do not have them.
+//! Recorded opinions of external parsers, for machines that do not have them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,25 +9,25 @@ use anyhow::{Context, Result};
 use super::seen::{ParserObservation, SeenMessage};
 use crate::place;
 
-/// What a parser makes of bytes of which something is expected.
+/// Opinion of a parser on bytes with an expected result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Opinion {
-    /// It saw what was expected.
+    /// The parser saw what was expected.
     Same,
-    /// It saw what was expected up to a point and refused the rest, and why.
+    /// The parser saw a prefix of what was expected and refused the rest, for this reason.
     Refuses(String),
-    /// It saw something else.
+    /// The parser saw something else.
     Differs(ParserObservation),
 }
 
-/// The opinions of one parser, by [`key_of`].
+/// Opinions of one parser, by [`key_of`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct OpinionRecording {
     opinions: BTreeMap<u64, Opinion>,
 }
 
 impl Opinion {
-    /// What `seen` is in the light of what was expected.
+    /// Compares `seen` with what was expected.
     pub(super) fn of(seen: ParserObservation, expected: &[SeenMessage]) -> Self {
         if seen.messages == expected {
             Self::Same
@@ -60,10 +60,10 @@ impl Opinion {
 }
 
 impl OpinionRecording {
-    /// Reads what was recorded of a parser.
+    /// Reads the recorded opinions of a parser.
     ///
     /// # Errors
-    /// When there is no record, or not one that can be read.
+    /// When there is no record, or it cannot be parsed.
     pub(super) fn read(name: &str) -> Result<Self> {
         let path = path_of(name);
         let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
@@ -79,7 +79,7 @@ impl OpinionRecording {
         Ok(record)
     }
 
-    /// Writes the record of a parser.
+    /// Writes the recorded opinions of a parser.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -92,7 +92,7 @@ impl OpinionRecording {
         std::fs::write(&path, text).with_context(|| path.display().to_string())
     }
 
-    /// The opinion with this key, if it was recorded.
+    /// Returns the opinion with this key, if it was recorded.
     pub(super) fn opinion(&self, key: u64) -> Option<Opinion> {
         self.opinions.get(&key).cloned()
     }
@@ -103,7 +103,7 @@ impl OpinionRecording {
     }
 }
 
-/// Names bytes together with what is expected of them (FNV-1a).
+/// Returns a hash of bytes and the expected messages (FNV-1a).
 pub(super) fn key_of(bytes: &[u8], expected: &[SeenMessage]) -> u64 {
     let expected = format!("{expected:?}");
     bytes

@@ -1,8 +1,8 @@
-//! Heads by `httparse`, bodies by a plain reading of RFC 9112 §6.3.
+//! A parser made of `httparse` for heads and a plain implementation of RFC 9112 §6.3 for bodies.
 
 use super::seen::{ParserObservation, SeenMessage, latin1};
 
-/// Reads `raw` to its end.
+/// Parses all of `raw`.
 pub(super) fn read(raw: &[u8]) -> ParserObservation {
     let mut seen = ParserObservation::default();
     let mut rest = raw;

@@ -1,34 +1,34 @@
-//! What a parser saw in a string of bytes, in the terms that all parsers share.
+//! Result of a parser for a byte string, in a form common to all parsers.
 
 use data_encoding::BASE64;
 use serde::{Deserialize, Serialize};
 
 use crate::wire::WireRequest;
 
-/// What a parser saw.
+/// Result of a parser for a byte string.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct ParserObservation {
-    /// The whole requests, in order.
+    /// Complete requests, in order.
     pub messages: Vec<SeenMessage>,
-    /// What ended the reading; empty when everything was read.
+    /// Error that stopped the parser; empty when everything was read.
     pub error: String,
 }
 
-/// A request as far as parsers must agree on it.
+/// The parts of a request on which parsers must agree.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct SeenMessage {
-    /// The method.
+    /// Request method.
     pub method: String,
-    /// The request target.
+    /// Request target.
     pub target: String,
-    /// The value of `Host`.
+    /// Value of `Host`.
     pub host: String,
-    /// The body.
+    /// Request body.
     #[serde(deserialize_with = "from_base64")]
     pub body: Vec<u8>,
 }
 
-/// What a parser in another process is asked.
+/// Input of a parser in another process.
 #[derive(Serialize)]
 pub(super) struct Question {
     raw: String,
@@ -51,7 +51,7 @@ impl From<&WireRequest> for SeenMessage {
     }
 }
 
-/// A text with a character for each byte.
+/// Decodes bytes as Latin-1: one character per byte.
 pub(super) fn latin1(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| char::from(*byte)).collect()
 }

@@ -1,4 +1,4 @@
-//! tiny_http's server: a parser that owes nothing to `httparse`.
+//! tiny_http's server as a parser, which does not use `httparse`.
 
 use std::collections::HashMap;
 use std::net::{SocketAddr, TcpListener};
@@ -12,7 +12,7 @@ use super::seen::{ParserObservation, SeenMessage};
 use crate::place;
 use crate::wire::{ParseOutcome, WireBodyFraming, read_request, within};
 
-/// A tiny_http server and the messages it saw, by the client that sent them.
+/// A tiny_http server and the messages it received, by client address.
 pub(super) struct Tiny {
     server: Arc<tiny_http::Server>,
     address: SocketAddr,
@@ -34,7 +34,7 @@ impl Tiny {
         Ok(tiny)
     }
 
-    /// Reads `raw` to its end.
+    /// Sends `raw` to the server and returns what it parsed.
     pub(super) async fn read(&self, raw: &[u8]) -> Result<ParserObservation> {
         if !raw.is_ascii() {
             return Ok(ParserObservation {
@@ -42,7 +42,7 @@ impl Tiny {
                 error: "not asked: it drops what is not ASCII".into(),
             });
         }
-        // tiny_http makes room for a body of the declared length at once.
+        // tiny_http allocates a body of the declared length at once.
         if let ParseOutcome::Partial { head: Some(head) } = read_request(raw)
             && matches!(head.framing, WireBodyFraming::Length(length) if length > BODY_MAX)
         {
@@ -53,7 +53,7 @@ impl Tiny {
         }
         let mut stream = within("connection to tiny_http", TcpStream::connect(self.address)).await??;
         let client = stream.local_addr()?;
-        // The server may close early when it refuses; what it saw until then counts.
+        // The server may close early when it refuses; what it parsed until then counts.
         let sent = stream.write_all(raw).await;
         let finished = stream.shutdown().await;
         let mut answers = Vec::new();
@@ -87,7 +87,7 @@ fn collect(mut request: tiny_http::Request, seen: &Mutex<HashMap<SocketAddr, Vec
     if let (Some(client), true) = (request.remote_addr().copied(), is_whole) {
         seen.lock().unwrap_or_else(PoisonError::into_inner).entry(client).or_default().push(message);
     }
-    // The client may be gone; its bytes were read.
+    // The client may have closed already; its bytes were read.
     let _ = request.respond(tiny_http::Response::empty(200));
 }
 

@@ -1,4 +1,4 @@
-//! Cases of which eddy's strictness differs from their source's opinion on purpose, each with the section of the RFC.
+//! Cases where eddy's strictness deliberately differs from the expectation of their source, each with the RFC section.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::corpus::{Expect, FramingCase};
 
-/// The exceptions file: a line is `accept|reject|any source/id-pattern RFC section: reason`; `*` stands for any text.
+/// The exceptions file. A line is `accept|reject|any source/id-pattern RFC section: reason`; `*` matches any text.
 #[derive(Clone, Debug, Default)]
 pub struct Exceptions {
     lines: Vec<ExceptionRule>,
@@ -22,7 +22,7 @@ impl Exceptions {
     /// Reads the file.
     ///
     /// # Errors
-    /// When it cannot be read or a line lacks a part, the section above all.
+    /// When the file cannot be read or a line lacks a part, in particular the RFC section.
     pub fn read(path: &Path) -> Result<Self> {
         let text =
             std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -48,7 +48,7 @@ impl Exceptions {
         Ok(exceptions)
     }
 
-    /// Gives each case that an exception speaks of the expectation that holds for eddy; a later line wins.
+    /// Replaces the expectation of each case that matches an exception; a later line wins.
     pub fn apply(&self, cases: &mut [FramingCase]) {
         for line in &self.lines {
             for case in cases.iter_mut().filter(|case| matches(&line.pattern, &case.name())) {
@@ -58,7 +58,7 @@ impl Exceptions {
     }
 }
 
-/// Whether `name` fits `pattern`, in which `*` stands for any text.
+/// Whether `name` matches `pattern`, in which `*` matches any text.
 fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = name.strip_prefix(parts.next().unwrap_or_default()) else {

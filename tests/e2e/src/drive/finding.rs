@@ -1,4 +1,4 @@
-//! What a run found.
+//! Findings and figures of a run.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,44 +9,44 @@ pub struct Findings {
     by_case: BTreeMap<String, Vec<String>>,
 }
 
-/// The figures of a run and what it found.
+/// Figures and findings of a run.
 #[derive(Clone, Debug, Default)]
 pub struct DriveReport {
-    /// How many cases were driven.
+    /// Number of driven cases.
     pub cases: usize,
-    /// How many connections were made for them.
+    /// Number of connections made for them.
     pub attempts: usize,
-    /// How many messages went on to the origin.
+    /// Number of messages forwarded to the origin.
     pub forwarded: usize,
-    /// How many attempts got no answer where the whole case got one.
+    /// Number of attempts without a response where the uncut case got one.
     pub lost: usize,
-    /// How many different strings the parsers judged.
+    /// Number of distinct byte strings that the parsers judged.
     pub judged: usize,
-    /// Refusals by parsers of what the gateway forwarded, with how often each came.
+    /// Refusals by parsers of forwarded messages, with the number of occurrences.
     pub refusals: BTreeMap<String, usize>,
-    /// The divergences.
+    /// Divergences found.
     pub findings: Findings,
 }
 
 impl Findings {
-    /// Adds what was found about `case`, `how` it was cut and `what` it is.
+    /// Adds a finding: the `case`, `how` it was cut and `what` diverged.
     pub fn add(&mut self, case: &str, how: impl fmt::Debug, what: impl fmt::Display) {
         self.by_case.entry(case.to_owned()).or_default().push(format!("{how:?}: {what}"));
     }
 
-    /// Takes over what `other` found.
+    /// Adds the findings of `other`.
     pub fn merge(&mut self, other: Self) {
         for (case, mut found) in other.by_case {
             self.by_case.entry(case).or_default().append(&mut found);
         }
     }
 
-    /// How many cases have findings.
+    /// Number of cases with findings.
     pub fn cases(&self) -> usize {
         self.by_case.len()
     }
 
-    /// Whether nothing was found.
+    /// Whether there are no findings.
     pub fn is_empty(&self) -> bool {
         self.by_case.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Drives corpus cases through a gateway, in every way to cut them, and judges what comes out at both ends.
+//! Drives corpus cases through a gateway, with every way to cut them, and judges the results at client and origin.
 
 mod exceptions;
 mod finding;

@@ -1,30 +1,30 @@
-//! What a strict reader makes of a request case before it is driven: how many answers to wait for and how to cut it.
+//! Plan of a request case from a strict parser: how many responses to expect and where to cut it.
 
 use crate::corpus::FramingCase;
 use crate::wire::{ParseOutcome, Segments, WireRequest, read_request};
 
-/// What is known of a request case.
+/// A request case as a strict parser reads it.
 #[derive(Clone, Debug, Default)]
 pub struct RequestCasePlan {
-    /// The whole messages at its front.
+    /// Complete messages at the front.
     pub messages: Vec<WireRequest>,
-    /// Whether it ends in the middle of a message.
+    /// Whether the case ends in the middle of a message.
     pub is_cut: bool,
-    /// Whether a strict reader finds fault with it.
+    /// Whether a strict parser rejects the case.
     pub is_bad: bool,
 }
 
-/// How many ways to cut a case are tried.
+/// Set of ways to cut a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cuts {
-    /// The whole case only.
+    /// The uncut case only.
     None,
-    /// Whole, in two at each byte (of a long case: at some), and byte by byte.
+    /// Uncut, in two at each byte (for a long case: at some bytes), and byte by byte.
     All,
 }
 
 impl RequestCasePlan {
-    /// Reads a request case.
+    /// Parses a request case.
     pub fn of(case: &FramingCase) -> Self {
         let mut plan = Self::default();
         let mut rest = skip_empty_line(&case.raw);
@@ -47,7 +47,7 @@ impl RequestCasePlan {
         plan
     }
 
-    /// The method that response number `index` answers.
+    /// Returns the method of the request that response number `index` answers.
     pub fn method(&self, index: usize, case: &FramingCase) -> String {
         let bytes = self.messages.get(index).map_or_else(
             || case.raw.split(|byte| *byte == b' ').next().unwrap_or_default(),
@@ -58,7 +58,7 @@ impl RequestCasePlan {
 }
 
 impl Cuts {
-    /// The ways to cut `raw`.
+    /// Returns the ways to cut `raw`.
     pub fn of(self, raw: &[u8]) -> Vec<Segments> {
         if self == Self::None {
             return vec![Segments::Whole];
@@ -67,14 +67,14 @@ impl Cuts {
         if length <= EACH_BYTE_MAX {
             return Segments::all(length).collect();
         }
-        // A long case is the same byte again and again: the ends and some places between are enough.
+        // A long case repeats the same byte: cuts at both ends and at some positions in between are enough.
         let step = (length / 32).max(1);
         let places = (1..EDGE).chain((EDGE..length - EDGE).step_by(step)).chain(length - EDGE..length);
         [Segments::Whole].into_iter().chain(places.map(Segments::CutAt)).collect()
     }
 }
 
-/// One empty line before a request is ignored (RFC 9112 §2.2).
+/// Skips one empty line before a request (RFC 9112 §2.2).
 fn skip_empty_line(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\r\n").unwrap_or(bytes)
 }

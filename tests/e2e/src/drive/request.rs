@@ -1,4 +1,4 @@
-//! Drives request cases: each cut of each case on a connection of its own, from an address of its own.
+//! Drives request cases: each cut of each case on its own connection from its own address.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -23,52 +23,52 @@ pub struct RequestDriver {
     next: AtomicUsize,
 }
 
-/// One connection with one cut of a case, and what came of it.
+/// One connection with one cut of a case, and the result.
 #[derive(Clone, Debug)]
 pub struct Attempt {
-    /// The index of the case.
+    /// Index of the case.
     pub case: usize,
-    /// How it was cut.
+    /// Cut of the case.
     pub segments: Segments,
-    /// The address it came from; the origin is told by `X-Forwarded-For`.
+    /// Source address of the client; the origin sees it in `X-Forwarded-For`.
     pub source: Ipv4Addr,
-    /// What the client saw.
+    /// Result as seen by the client.
     pub outcome: AttemptOutcome,
 }
 
-/// What the client of an attempt saw.
+/// Result of an attempt as seen by its client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttemptOutcome {
-    /// The final responses.
+    /// Final responses.
     pub answers: Vec<WireResponse>,
-    /// How it ended.
+    /// End of the attempt.
     pub ending: AttemptEnd,
-    /// Whether the client had to say that no more would come before the gateway said its last word.
+    /// Whether the gateway sent its last response only after the client had shut down its sending side.
     pub is_pushed: bool,
 }
 
-/// How an attempt ended.
+/// End of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttemptEnd {
-    /// All expected answers came and the connection stayed open.
+    /// All expected responses arrived and the connection stayed open.
     Open,
     /// The gateway ended the connection.
     Ended(ConnectionEnd),
-    /// The gateway sent something that is no response.
+    /// The gateway sent something other than a response.
     Bad(String),
-    /// The gateway neither answered nor ended the connection.
+    /// The gateway neither responded nor ended the connection.
     Hung,
 }
 
 impl RequestDriver {
-    /// A driver of `cases`.
+    /// Creates a driver of `cases`.
     pub fn new(gateway: SocketAddr, cases: Vec<FramingCase>, cuts: Cuts) -> Self {
         let cases =
             cases.into_iter().map(|case| (RequestCasePlan::of(&case), case)).map(|(plan, case)| (case, plan));
         Self { gateway, cases: cases.collect(), cuts, diag: SocketDiag::open(), next: AtomicUsize::new(0) }
     }
 
-    /// The cases with what is known of them.
+    /// Returns the cases with their plans.
     pub fn cases(&self) -> &[(FramingCase, RequestCasePlan)] {
         &self.cases
     }
@@ -76,8 +76,8 @@ impl RequestDriver {
     /// Drives everything and returns all attempts.
     ///
     /// # Errors
-    /// When the gateway refuses connections or gives another client's request (the canary after each case) a wrong
-    /// answer.
+    /// When the gateway refuses connections, or gives a wrong answer to another client's request (the canary after each
+    /// case).
     pub async fn run(self: &Arc<Self>) -> Result<Vec<Attempt>> {
         let mut lanes = JoinSet::new();
         for lane in 0..LANES {
@@ -109,7 +109,7 @@ impl RequestDriver {
                 let is_hung = outcome.ending == AttemptEnd::Hung;
                 attempts.push(Attempt { case: index, segments, source, outcome });
                 if is_hung {
-                    // One hang says it all; a hundred more only take time.
+                    // One hang is enough; a hundred more only take time.
                     break;
                 }
             }
@@ -117,7 +117,10 @@ impl RequestDriver {
         }
     }
 
-    /// Drives one cut. Once `push_after` answers came, which was the last word before, the client's end is said at once.
+    /// Drives one cut.
+    ///
+    /// `push_after` is the number of responses after which the client had to shut down its sending side in an earlier
+    /// cut; after as many responses it does so at once.
     async fn attempt(
         &self,
         case: &FramingCase,
@@ -127,7 +130,7 @@ impl RequestDriver {
         push_after: Option<usize>,
     ) -> Result<AttemptOutcome> {
         let mut client = WireClient::connect_from(source, self.gateway).await?;
-        // A gateway that refuses a case may close before it has read all of it.
+        // A gateway that rejects a case may close before it has read all of it.
         let _ = client.send_in(&case.raw, segments, self.diag.as_ref()).await;
         let mut is_finished = plan.is_cut;
         if is_finished {
@@ -171,7 +174,7 @@ impl RequestDriver {
     }
 }
 
-/// Another client, on a connection of its own that lives as long as its lane.
+/// Another client, on its own connection, which lives as long as its lane.
 struct Canary {
     client: WireClient,
     source: Ipv4Addr,
@@ -181,7 +184,7 @@ impl Canary {
     async fn connect(gateway: SocketAddr, lane: u32) -> Result<Self> {
         let source = place::client_address(lane);
         let mut canary = Self { client: WireClient::connect_from(source, gateway).await?, source };
-        // A connection that says nothing at first is not kept for long.
+        // The gateway soon closes a connection without a first request.
         canary.sing().await?;
         Ok(canary)
     }
@@ -199,7 +202,7 @@ impl Canary {
 }
 
 const LANES: u32 = 48;
-/// A gateway that has all bytes of a case and still says nothing for so long is told that no more will come.
+/// Silence of a gateway that has all bytes of a case before the client shuts down its sending side.
 const QUIET: Duration = Duration::from_secs(3);
-/// After that it must say its last word within this time.
+/// Longest time after that until the gateway's last response.
 const LAST_WORD: Duration = Duration::from_secs(10);

@@ -1,4 +1,4 @@
-//! Judges attempts with request cases by what the client saw and what the origin got.
+//! Judges attempts with request cases by what the client saw and what the origin received.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::Ipv4Addr;
@@ -13,7 +13,7 @@ use crate::differential::{Panel, SeenMessage};
 use crate::origin::TapEvent;
 use crate::wire::{Segments, WireRequest};
 
-/// What the origin got, by the client it came from.
+/// Messages that the origin received, by client address.
 #[derive(Default)]
 struct Forwarded {
     whole: HashMap<Ipv4Addr, Vec<(WireRequest, Vec<u8>)>>,
@@ -21,7 +21,7 @@ struct Forwarded {
     findings: Findings,
 }
 
-/// Judges the attempts of `driver` by the events of its origin and the parsers of `panel`.
+/// Judges the attempts of `driver` by the events at its origin and the parsers of `panel`.
 ///
 /// # Errors
 /// When a parser fails to answer.
@@ -177,7 +177,7 @@ fn judge_expectation(
     }
 }
 
-/// Every answer of the origin must be to this client's own request.
+/// Checks that every response from the origin is for this client's own request.
 fn judge_answers(attempt: &Attempt, messages: &[(WireRequest, Vec<u8>)], found: &mut Vec<String>) {
     let answers = attempt.outcome.answers.iter().filter(|answer| answer.status == 200);
     for (index, answer) in answers.enumerate() {
@@ -195,7 +195,7 @@ fn judge_answers(attempt: &Attempt, messages: &[(WireRequest, Vec<u8>)], found: 
     }
 }
 
-/// What a strict reader finds in the case is what arrives.
+/// Checks that the messages that a strict parser finds in the case arrive unaltered.
 fn judge_content(plan: &RequestCasePlan, messages: &[(WireRequest, Vec<u8>)], found: &mut Vec<String>) {
     for (index, (sent, (got, _))) in plan.messages.iter().zip(messages).enumerate() {
         let is_of_handshake =
@@ -218,7 +218,7 @@ fn judge_content(plan: &RequestCasePlan, messages: &[(WireRequest, Vec<u8>)], fo
     }
 }
 
-/// However a case is cut, the same comes of it.
+/// Checks that a cut case has the same result as the uncut case.
 fn judge_same(
     whole: &Attempt,
     whole_messages: &[(WireRequest, Vec<u8>)],
@@ -271,7 +271,7 @@ async fn judge_by_panel(
     Ok(())
 }
 
-/// `raw` with the client's address replaced by one for all, so that equal messages are judged once.
+/// Replaces the client's address in `raw` by a fixed one, so that equal messages are judged once.
 fn without_address(raw: &[u8]) -> Vec<u8> {
     let name: &[u8] = b"x-forwarded-for: ";
     let Some(at) = raw.windows(name.len()).position(|window| window.eq_ignore_ascii_case(name)) else {

@@ -1,4 +1,5 @@
-//! Drives response cases: each cut of each case as an origin's answer, then another request on the same way upstream.
+//! Drives response cases: each cut of each case as an origin's response, then another request on the same path
+//! upstream.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +16,7 @@ use crate::origin::{Gate, OriginScript, ScriptStep, TapOrigin, response};
 use crate::place;
 use crate::wire::{ClientEvent, ParseOutcome, Segments, WireClient, WireResponse, read_response};
 
-/// Drives response cases through lanes: a lane is an origin of its own behind a path of its own.
+/// Drives response cases through lanes: a lane is an origin with its own path prefix.
 #[derive(Debug)]
 pub struct ResponseDriver {
     cases: Vec<FramingCase>,
@@ -23,7 +24,7 @@ pub struct ResponseDriver {
     next: AtomicUsize,
 }
 
-/// An origin that answers with the case in hand, or with a canary.
+/// An origin that responds with the current case, or with a canary.
 #[derive(Debug)]
 pub struct OriginLane {
     origin: TapOrigin,
@@ -31,7 +32,7 @@ pub struct OriginLane {
     prefix: String,
 }
 
-/// How many lanes there are.
+/// Number of lanes.
 pub const LANES: usize = 12;
 
 impl OriginLane {
@@ -52,18 +53,18 @@ impl OriginLane {
         Ok(Self { origin, script, prefix: format!("/lane{number}") })
     }
 
-    /// The lane's path prefix.
+    /// Path prefix of the lane.
     pub fn prefix(&self) -> &str {
         &self.prefix
     }
 
-    /// Where the lane's origin listens.
+    /// Listening address of the lane's origin.
     pub fn address(&self) -> SocketAddr {
         self.origin.address()
     }
 }
 
-/// The configuration of a gateway with a route and a cluster for each lane.
+/// Returns the configuration of a gateway with a route and a cluster for each lane.
 pub fn lanes_config(lanes: &[OriginLane]) -> String {
     let (mut routes, mut clusters) = (String::new(), String::new());
     for (number, lane) in lanes.iter().enumerate() {
@@ -76,12 +77,12 @@ pub fn lanes_config(lanes: &[OriginLane]) -> String {
 }
 
 impl ResponseDriver {
-    /// A driver of `cases`.
+    /// Creates a driver of `cases`.
     pub fn new(cases: Vec<FramingCase>, cuts: Cuts) -> Self {
         Self { cases, cuts, next: AtomicUsize::new(0) }
     }
 
-    /// Drives everything through the gateway at `gateway`, which leads to `lanes`.
+    /// Drives everything through the gateway at `gateway`, which routes to `lanes`.
     ///
     /// # Errors
     /// When the gateway refuses connections.
@@ -128,7 +129,7 @@ impl ResponseDriver {
                     report.findings.add(&case.name(), segments, what);
                 }
                 if is_hung {
-                    // One hang says it all; a hundred more only take time.
+                    // One hang is enough; a hundred more only take time.
                     break;
                 }
             }
@@ -136,7 +137,7 @@ impl ResponseDriver {
     }
 }
 
-/// What the client saw of the case.
+/// Result of a case as seen by the client.
 #[derive(Debug)]
 enum CaseResponse {
     Whole(WireResponse),
@@ -162,14 +163,15 @@ async fn attempt(
         Ok(ClientEvent::Bad(why)) => CaseResponse::Bad(why),
         Err(_) => CaseResponse::Hung,
     };
-    // The gateway may have closed the link before all was sent; then the gate stays shut and nothing can follow.
+    // The gateway may have closed the link before all was sent; then the gate stays closed and nothing can follow.
     let _ = tokio::time::timeout(AFTER, sent.opened()).await;
     Ok(seen)
 }
 
-/// The origin sends the case; unless a strict reader finds a whole response in front, it closes behind it.
+/// Returns the steps that send the case. The origin closes afterwards, unless a strict parser finds a complete response
+/// at the front.
 ///
-/// The gate opens when all of it was sent: whatever follows a whole response was there before the next request.
+/// The gate opens when all bytes are sent, so that bytes after a complete response arrive before the next request.
 fn steps(case: &FramingCase, segments: Segments, sent: &Gate) -> Vec<ScriptStep> {
     let mut steps = vec![ScriptStep::SendIn(case.raw.clone(), segments), ScriptStep::Open(sent.clone())];
     if strictly(case).is_none_or(|(response, _)| !response.is_keep_alive()) {
@@ -178,7 +180,7 @@ fn steps(case: &FramingCase, segments: Segments, sent: &Gate) -> Vec<ScriptStep>
     steps
 }
 
-/// The final response that a strict reader finds in a case, and how many bytes follow it.
+/// Returns the final response that a strict parser finds in a case, and the number of bytes after it.
 fn strictly(case: &FramingCase) -> Option<(WireResponse, usize)> {
     let mut rest = &case.raw[..];
     loop {
@@ -230,7 +232,7 @@ fn judge(case: &FramingCase, seen: &CaseResponse, found: &mut Vec<String>) {
     }
 }
 
-/// Whether the gateway gave this answer itself: the cases never carry 502 or 504.
+/// Whether this is a local reply of the gateway: the cases never carry 502 or 504.
 fn is_local(answer: &WireResponse) -> bool {
     matches!(answer.status, 502 | 504)
 }
@@ -260,7 +262,8 @@ fn judge_content(sent: &WireResponse, got: &WireResponse, found: &mut Vec<String
     }
 }
 
-/// Whether a field need not arrive as it was sent: it frames, is the connection's own, or says nothing in a response.
+/// Whether a field may be changed in forwarding: framing fields, hop-by-hop fields, and fields without a meaning in
+/// responses.
 fn is_hop_by_hop(name: &str, sent: &WireResponse) -> bool {
     const NAMES: [&str; 7] = [
         "connection",
@@ -274,6 +277,6 @@ fn is_hop_by_hop(name: &str, sent: &WireResponse) -> bool {
     NAMES.iter().any(|known| known.eq_ignore_ascii_case(name)) || sent.fields.has_token("connection", name)
 }
 
-/// Longest wait for the end of a script that the gateway has cut short.
+/// Longest wait for the end of a script that the gateway has interrupted.
 const AFTER: Duration = Duration::from_millis(100);
 const LIMIT: Duration = Duration::from_secs(5);

@@ -1,6 +1,6 @@
-//! Scripts that never end or grow without end.
+//! Lua scripts that never end or allocate without limit.
 
-/// Names, and the statements that have to be ended.
+/// Names of the scripts, and the statements that must be interrupted.
 pub const SCRIPTS: [(&str, &str); 12] = [
     ("a compiled loop", "while true do end"),
     ("an interpreted loop", "while true do local f = function() end end"),
@@ -19,7 +19,7 @@ pub const SCRIPTS: [(&str, &str); 12] = [
     ),
 ];
 
-/// A script that runs these statements where a request says `x-evil`, and marks all other responses.
+/// Returns a script that runs these statements when a request has `x-evil`, and that adds `x-script` to responses.
 pub fn script(evil: &str) -> String {
     format!(
         "function envoy_on_request(h)\n  if h:headers():get('x-evil') then\n    {evil}\n  end\nend\n\

@@ -1,4 +1,4 @@
-//! Filters that fail in every way they can, for tests that look at what others notice of it.
+//! Filters that fail in every possible way, for tests of the effect on other requests.
 
 mod lua;
 mod site;

@@ -1,4 +1,4 @@
-//! A gateway with every filter that fails side by side, and two that do their work.
+//! A gateway with all failing filters side by side, and two working ones.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -12,35 +12,37 @@ use crate::place::TempDir;
 use crate::site::GatewayConfigBuilder;
 use crate::wasm;
 
-/// A filter that fails where a request under its path says `x-evil`.
+/// A filter that fails when a request below its path has `x-evil`.
 #[derive(Clone, Debug)]
 pub struct EvilFilter {
-    /// How it fails, and where.
+    /// Description of the failure, and where it occurs.
     pub told: String,
-    /// Its name in the configuration; `/NAME/` is its path.
+    /// Filter name in the configuration; its path is `/NAME/`.
     pub name: String,
-    /// The status of an exchange in which it does.
+    /// Status of the exchange in which it fails.
     pub status: u16,
-    /// Whether it has to have a new instance afterwards, for which it may have to wait.
+    /// Whether it needs a new instance after a failure, for which requests may have to wait.
     pub is_awaited: bool,
 }
 
-/// The gateway, its filters, and the folder in which their modules lie.
+/// The gateway, its filters, and the folder of their modules.
 #[derive(Debug)]
 pub struct EvilSite {
-    /// It has one worker.
+    /// The gateway, with one worker.
     pub gateway: TestGateway,
-    /// Those that fail.
+    /// Failing filters.
     pub filters: Vec<EvilFilter>,
     _folder: TempDir,
 }
 
 impl EvilSite {
-    /// Starts the gateway; `cpu_ms` is what each call of a filter may compute. Requests under `/free/` pass only a script and
-    /// a module that mark their responses with `x-script` and `x-module`.
+    /// Starts the gateway; `cpu_ms` is the CPU time limit of each filter call.
+    ///
+    /// Requests under `/free/` pass only a script and a module that mark their responses with `x-script` and
+    /// `x-module`.
     ///
     /// # Errors
-    /// When it does not start.
+    /// When the gateway does not start.
     pub async fn start(cpu_ms: u32) -> Result<Self> {
         let folder = TempDir::new("evil")?;
         let mut site = EvilFilterConfig::default();
@@ -70,7 +72,7 @@ impl EvilSite {
     }
 }
 
-/// Filters as they stand in the configuration.
+/// Filters, and their configuration text.
 #[derive(Debug, Default)]
 struct EvilFilterConfig {
     text: String,
@@ -98,7 +100,7 @@ impl EvilFilterConfig {
         Ok(())
     }
 
-    /// A rule for each filter that fails, and one for all others.
+    /// Returns a site with a rule for each failing filter and one for all other requests.
     fn site(&self) -> GatewayConfigBuilder {
         let names: Vec<&str> = self.evil.iter().map(|filter| filter.name.as_str()).collect();
         let mut site = GatewayConfigBuilder::new()
@@ -114,7 +116,7 @@ impl EvilFilterConfig {
     }
 }
 
-/// There are many modules to be compiled.
+/// Allows more time to start, because many modules must be compiled.
 fn patient() -> Launch {
     Launch { ready_within: Some(Duration::from_secs(60)), ..Launch::default() }
 }

@@ -1,9 +1,9 @@
-//! Code that modules in Wasm fail with.
+//! Code of Wasm modules that fail.
 
-/// A way to fail: its name, the code (of type `() -> ()`), and the status of the exchange in which it happens.
+/// A failure: its name, the code (of type `() -> ()`), and the status of the exchange in which it happens.
 pub type EvilModule = (&'static str, &'static str, u16);
 
-/// What all of them may use: functions that call themselves, tables that are empty.
+/// Definitions for all of them: functions that call themselves, tables that are empty.
 const TOOLS: &str = r#"
   (table $table 4 4 funcref)
   (type $plain (func))
@@ -18,7 +18,7 @@ const TOOLS: &str = r#"
       (br $more)))
 "#;
 
-/// Modules that fail in every way they can, where a host lets them.
+/// Modules that fail in every way that a host may allow.
 pub const MODULES: [EvilModule; 22] = [
     ("an endless loop", "(loop $l (br $l))", 500),
     ("unreachable code", "(unreachable)", 500),
@@ -72,7 +72,7 @@ pub const MODULES: [EvilModule; 22] = [
     ),
 ];
 
-/// A module that fails where a request says `x-evil` and marks all others.
+/// Returns a module that runs `evil` when a request has `x-evil`, and that adds `x-ok` to all others.
 pub fn module_in_head(evil: &str) -> String {
     format!(
         r#"{TOOLS}
@@ -84,7 +84,7 @@ pub fn module_in_head(evil: &str) -> String {
     )
 }
 
-/// The same for the callback `name`, in the exchange of which a field had said `x-evil`.
+/// Returns a module that runs `evil` in the callback `name` of an exchange whose request has `x-evil`.
 pub fn module_in(name: &str, params: &str, result: &str, evil: &str) -> String {
     let answer = if result.is_empty() { "" } else { "(i32.const 0)" };
     format!(

@@ -1,4 +1,4 @@
-//! The load: connections that send one numbered request after the other and never connect again in silence.
+//! The load: connections that send numbered requests one after the other; failures are recorded, never retried.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,18 +11,18 @@ use anyhow::{Result, anyhow};
 use super::message::{Numbers, answer_body, hash_of, is_post, request_body, write_request};
 use crate::wire::{ClientEvent, WireClient};
 
-/// A load to be put on a gateway.
+/// Load for a gateway.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
-    /// Where the gateway listens.
+    /// Address of the gateway's listener.
     pub gateway: SocketAddr,
-    /// How many connections there are at a time.
+    /// Number of concurrent connections.
     pub connections: u32,
-    /// Seeds the choices of the load: when it pauses and when it closes a connection.
+    /// Seed of the random choices: when to pause and when to close a connection.
     pub seed: u64,
 }
 
-/// A load that is running on a thread of its own.
+/// A load that runs on its own thread.
 #[derive(Debug)]
 pub struct RunningLoad {
     stop: Arc<AtomicBool>,
@@ -30,39 +30,39 @@ pub struct RunningLoad {
     thread: JoinHandle<Vec<ClientJournalEntry>>,
 }
 
-/// A request as its client knows it.
+/// Journal entry of a client for one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientJournalEntry {
-    /// Its number.
+    /// Request number.
     pub id: u64,
-    /// Whether it was a POST.
+    /// Whether the request is a POST.
     pub is_post: bool,
-    /// The hash of its body.
+    /// Hash of the request body.
     pub hash: u64,
-    /// What came of it.
+    /// Result of the request.
     pub outcome: RequestOutcome,
 }
 
-/// What came of a request.
+/// Result of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RequestOutcome {
-    /// Answered by the origin, as it should be.
+    /// The origin answered correctly.
     Answered,
-    /// Answered with another status than the origin gives.
+    /// The response has another status than the origin sends.
     Status(u16),
-    /// The answer was to another request.
+    /// The response belongs to another request.
     Crossed,
-    /// The answer or the request's body was altered on the way.
+    /// The response or the request body was altered in transit.
     Altered,
-    /// The answer was cut.
+    /// The response was truncated.
     Cut,
     /// The connection was refused.
     Refused,
-    /// The connection ended before the first byte of an answer, on its first request.
+    /// The connection ended before the first response byte, on its first request.
     Reset,
-    /// The connection ended before the first byte of an answer, on a later request, and no end was announced.
+    /// The connection ended before the first response byte, on a later request, without an announced close.
     ResetReused,
-    /// No answer in time.
+    /// No response arrived in time.
     Late,
 }
 
@@ -96,12 +96,12 @@ impl Load {
 }
 
 impl RunningLoad {
-    /// How many requests were begun.
+    /// Number of requests started.
     pub fn sent(&self) -> u64 {
         self.sent.load(Ordering::Relaxed)
     }
 
-    /// Waits until `count` requests were begun.
+    /// Waits until `count` requests were started.
     ///
     /// # Errors
     /// When the load makes no progress for a while.
@@ -116,7 +116,7 @@ impl RunningLoad {
         Ok(())
     }
 
-    /// Lets the requests in flight end, and returns all requests.
+    /// Lets the requests in flight finish, and returns all journal entries.
     ///
     /// # Errors
     /// When the load panicked.
@@ -126,7 +126,7 @@ impl RunningLoad {
     }
 }
 
-/// One connection at a time.
+/// A worker with one connection at a time.
 struct JournalLoadWorker {
     gateway: SocketAddr,
     numbers: Numbers,
@@ -154,11 +154,11 @@ impl JournalLoadWorker {
             };
             let (hash, outcome, may_go_on) = self.exchange(&mut client, id, used > 0).await;
             journal.push(sent(id, hash, outcome));
-            // Now and then the client closes, so that connections come and go all the time.
+            // The client closes occasionally, so that connections come and go all the time.
             if may_go_on && self.numbers.below(200) != 0 {
                 connection = Some((client, used + 1));
             }
-            // Some connections idle for a moment, so that there is something to close under them.
+            // Some connections idle briefly, so that the gateway has idle connections to close.
             if self.numbers.below(50) == 0 {
                 tokio::time::sleep(Duration::from_millis(self.numbers.below(20))).await;
             }
@@ -175,7 +175,7 @@ impl JournalLoadWorker {
         let body = request_body(id);
         let hash = hash_of(&body);
         write_request(id, &body, &mut self.out);
-        // When sending fails the answer may still be there: the end of the connection tells.
+        // When sending fails, the response may still have arrived: the end of the connection shows it.
         let _ = client.send(&self.out).await;
         let method = if is_post(id) { "POST" } else { "GET" };
         let Ok(next) = tokio::time::timeout(ANSWER_MAX, client.next(method)).await else {

@@ -1,20 +1,20 @@
-//! Requests and answers that follow from a number alone, so that both ends know what should have come.
+//! Requests and responses generated from a number, so that both ends know what to expect.
 
 use std::io::Write as _;
 
-/// A small generator of numbers that look random and depend on the seed only (splitmix64).
+/// Pseudo-random number generator that depends only on its seed (splitmix64).
 #[derive(Clone, Debug)]
 pub struct Numbers {
     state: u64,
 }
 
 impl Numbers {
-    /// A generator seeded with `seed`.
+    /// Creates a generator seeded with `seed`.
     pub fn new(seed: u64) -> Self {
         Self { state: seed }
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub fn draw(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.state;
@@ -23,13 +23,13 @@ impl Numbers {
         z ^ (z >> 31)
     }
 
-    /// The next number below `limit`.
+    /// Returns the next number below `limit`.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.draw() % limit.max(1)
     }
 }
 
-/// The hash of a body (FNV-1a over eight bytes at a time).
+/// Returns the hash of a body (FNV-1a over eight bytes at a time).
 pub fn hash_of(bytes: &[u8]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     let mut pieces = bytes.chunks_exact(8);
@@ -42,12 +42,12 @@ pub fn hash_of(bytes: &[u8]) -> u64 {
     hash ^ bytes.len() as u64
 }
 
-/// Whether request number `id` is a POST; the others are GETs.
+/// Whether request number `id` is a POST; all others are GETs.
 pub(super) fn is_post(id: u64) -> bool {
     !id.is_multiple_of(3)
 }
 
-/// The body of request number `id`; a GET has none.
+/// Returns the body of request number `id`; empty for a GET.
 pub(super) fn request_body(id: u64) -> Vec<u8> {
     if !is_post(id) {
         return Vec::new();
@@ -55,12 +55,12 @@ pub(super) fn request_body(id: u64) -> Vec<u8> {
     body(id ^ 0x5151_5151, 70_000)
 }
 
-/// The body of the answer to request number `id`.
+/// Returns the body of the response to request number `id`.
 pub(super) fn answer_body(id: u64) -> Vec<u8> {
     body(id ^ 0xa5a5_a5a5, 150_000)
 }
 
-/// Request number `id` as it is sent.
+/// Writes request number `id` in wire format.
 pub(super) fn write_request(id: u64, body: &[u8], out: &mut Vec<u8>) {
     out.clear();
     let method = if is_post(id) { "POST" } else { "GET" };
@@ -72,14 +72,14 @@ pub(super) fn write_request(id: u64, body: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// The answer to request number `id`, whose body had `hash`.
+/// Writes the response to request number `id`, whose body had `hash`.
 pub(super) fn write_answer(id: u64, hash: u64, out: &mut Vec<u8>) {
     out.clear();
     out.extend_from_slice(format!("HTTP/1.1 200 OK\r\nX-Id: {id}\r\nX-Hash: {hash:x}\r\n").as_bytes());
     write_body(id, &answer_body(id), out);
 }
 
-/// Some bodies are chunked, most have a length.
+/// Writes the body: some are chunked, most have a length.
 fn write_body(id: u64, body: &[u8], out: &mut Vec<u8>) {
     if !id.is_multiple_of(7) {
         out.extend_from_slice(format!("Content-Length: {}\r\n\r\n", body.len()).as_bytes());

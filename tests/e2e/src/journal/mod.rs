@@ -1,4 +1,4 @@
-//! The exactly-once checker: a load whose every request is known by number, an origin that keeps a journal, and the join.
+//! The exactly-once checker: a load of numbered requests, an origin that keeps a journal, and the comparison of both.
 
 mod load;
 mod message;

@@ -1,4 +1,4 @@
-//! The origin that keeps the journal: how often each request came and what its body hashed to.
+//! An origin that records how often each request arrived and the hash of its body.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -12,16 +12,16 @@ use super::message::{hash_of, write_answer};
 use crate::place;
 use crate::wire::{DEADLINE, ParseOutcome, WireRequest, read_request};
 
-/// What the origin saw of a request.
+/// Journal entry of the origin for one request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OriginJournalEntry {
-    /// How often it came whole.
+    /// Number of times the request arrived completely.
     pub count: u32,
-    /// The hash of its body when it last came.
+    /// Hash of the body of its last arrival.
     pub hash: u64,
 }
 
-/// An origin with a journal, on a thread of its own.
+/// An origin with a journal, on its own thread.
 #[derive(Clone, Debug)]
 pub struct JournalOrigin {
     address: SocketAddr,
@@ -50,7 +50,7 @@ impl JournalOrigin {
             };
             runtime.block_on(async move {
                 let listener = TcpListener::bind(address).await;
-                // Whoever started the origin may have gone; then nobody needs it.
+                // The thread that started the origin may have ended; then the result is not needed.
                 let _ = sender.send(listener.is_ok());
                 let Ok(listener) = listener else {
                     return;
@@ -64,12 +64,12 @@ impl JournalOrigin {
         Ok(Self { address, journal })
     }
 
-    /// Where it listens.
+    /// Returns the listening address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What it saw, by the number of the request, and how many requests it could not number.
+    /// Returns the entries by request number, and the number of requests without a valid request number.
     pub fn seen(&self) -> (HashMap<u64, OriginJournalEntry>, u64) {
         let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
         (journal.seen.clone(), journal.foreign)
@@ -77,7 +77,7 @@ impl JournalOrigin {
 }
 
 async fn serve(mut stream: TcpStream, journal: Arc<Mutex<Journal>>) {
-    // Without Nagle's delay an answer leaves when it is written.
+    // Disables Nagle's algorithm, so that a response is sent when it is written.
     let _ = stream.set_nodelay(true);
     let (mut buffer, mut answer) = (Vec::with_capacity(16 * 1024), Vec::new());
     loop {

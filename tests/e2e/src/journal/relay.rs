@@ -1,4 +1,4 @@
-//! A small gateway with planted faults: it shows that the checker sees what it is there to see.
+//! A small gateway with injected faults, which shows that the checker detects them.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,24 +12,24 @@ use tokio::task::JoinHandle;
 use crate::place;
 use crate::wire::{ParseOutcome, WireClient, WireRequest, read_request};
 
-/// What the relay does wrong, once.
+/// Fault of the relay, injected once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plant {
-    /// Nothing.
+    /// No fault.
     Nothing,
-    /// It answers a request by itself.
+    /// Answers a request by itself.
     Lose,
-    /// It drops a request and its connection.
+    /// Drops a request and its connection.
     Drop,
-    /// It sends a request twice.
+    /// Sends a request twice.
     Duplicate,
-    /// It changes a byte of a request's body.
+    /// Changes a byte of a request body.
     AlterRequest,
-    /// It changes a byte of an answer's body.
+    /// Changes a byte of a response body.
     AlterAnswer,
-    /// It gives a request the answer to another one.
+    /// Answers a request with the response to another one.
     Cross,
-    /// It closes an idle connection without saying so.
+    /// Closes an idle connection without an announcement.
     CloseIdle,
 }
 
@@ -47,7 +47,7 @@ struct RelayState {
 }
 
 impl FaultyRelay {
-    /// Starts a relay to `origin` with a fault.
+    /// Starts a relay to `origin` with this fault.
     ///
     /// # Errors
     /// When no socket can be bound.
@@ -64,7 +64,7 @@ impl FaultyRelay {
         Ok(Self { address, accepting })
     }
 
-    /// Where it listens.
+    /// Returns the listening address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -98,7 +98,7 @@ async fn serve(mut stream: TcpStream, shared: Arc<RelayState>) -> Result<()> {
 }
 
 impl RelayState {
-    /// The fault comes with the hundredth POST that has a body.
+    /// Whether to inject the fault: at the hundredth POST with a body.
     fn is_time(&self, request: &WireRequest) -> bool {
         request.body.len() > 16 && self.count.fetch_add(1, Ordering::Relaxed) == 100
     }
@@ -115,7 +115,7 @@ async fn relay(
     match plant {
         Some(Plant::Drop) => bail!("planted"),
         Some(Plant::AlterRequest) => {
-            // The last byte of data: before the line ends of a chunked body.
+            // Last byte of the data: the line ends of a chunked body come after it.
             let last = request.body.last().copied().unwrap_or_default();
             if let Some(byte) = raw.iter_mut().rev().find(|byte| **byte == last) {
                 *byte ^= 1;

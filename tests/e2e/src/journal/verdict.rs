@@ -1,4 +1,4 @@
-//! The join of both journals.
+//! Comparison of the client journal with the origin journal.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -6,35 +6,35 @@ use std::fmt;
 use super::load::{ClientJournalEntry, RequestOutcome};
 use super::origin::OriginJournalEntry;
 
-/// What became of all requests.
+/// Summary of all requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JournalSummary {
-    /// Requests that were sent.
+    /// Requests sent.
     pub sent: u64,
-    /// Requests that came once and were answered.
+    /// Requests that arrived once and were answered.
     pub clean: u64,
-    /// Requests whose client got an answer, or no connection error, though they never came.
+    /// Requests that never arrived, although the client got a response or no connection error.
     pub lost: u64,
-    /// POSTs that came more than once.
+    /// POSTs that arrived more than once.
     pub duplicated: u64,
-    /// GETs that came more than once: a gateway may repeat those.
+    /// GETs that arrived more than once: a gateway may retry those.
     pub repeated: u64,
-    /// Requests or answers that were altered on the way.
+    /// Requests or responses that were altered in transit.
     pub altered: u64,
-    /// Answers to somebody else's request.
+    /// Responses to another request.
     pub crossed: u64,
-    /// Requests at the origin that nobody sent.
+    /// Requests at the origin that no client sent.
     pub foreign: u64,
-    /// Requests that were not answered as they should be, by outcome.
+    /// Requests that were not answered correctly, by outcome.
     pub failed: BTreeMap<RequestOutcome, u64>,
-    /// Requests that failed though they came.
+    /// Requests that failed although they arrived.
     pub unanswered: u64,
-    /// The first requests with something wrong.
+    /// First requests with a problem.
     pub examples: Vec<String>,
 }
 
 impl JournalSummary {
-    /// Joins what clients sent and what the origin saw.
+    /// Compares what clients sent with what the origin received.
     pub fn join(sent: &[ClientJournalEntry], seen: &HashMap<u64, OriginJournalEntry>, foreign: u64) -> Self {
         let mut verdict = Self { sent: sent.len() as u64, foreign, ..Self::default() };
         for one in sent {
@@ -81,22 +81,22 @@ impl JournalSummary {
         is_clean
     }
 
-    /// Requests that failed, whatever the way.
+    /// Number of failed requests, of any outcome.
     pub fn failures(&self) -> u64 {
         self.failed.values().sum()
     }
 
-    /// How many requests ended with `outcome`.
+    /// Number of requests that ended with `outcome`.
     pub fn count(&self, outcome: RequestOutcome) -> u64 {
         self.failed.get(&outcome).copied().unwrap_or_default()
     }
 
-    /// Whether every request came exactly once and was answered.
+    /// Whether every request arrived exactly once and was answered.
     pub fn is_exactly_once(&self) -> bool {
         self.is_unharmed() && self.failures() == 0 && self.lost == 0
     }
 
-    /// Whether nothing was duplicated, altered or crossed; requests may have failed.
+    /// Whether nothing was duplicated, altered or answered with another response; requests may have failed.
     pub fn is_unharmed(&self) -> bool {
         self.duplicated + self.altered + self.crossed + self.foreign == 0
     }
@@ -122,7 +122,7 @@ impl fmt::Display for JournalSummary {
         for (outcome, count) in &self.failed {
             write!(f, "; {outcome:?} {count}")?;
         }
-        // The chance of a failure a request, with 95 % confidence, when none was seen in so many.
+        // Upper bound of the failure probability per request, with 95 % confidence, when no failure was seen.
         if self.failures() == 0 && self.sent > 0 {
             write!(f, "; 95 % bound 3/{}", self.sent)?;
         }

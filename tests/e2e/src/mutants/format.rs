@@ -1,7 +1,7 @@
-//! How a planted fault is written down.
+//! File format of planted faults (mutants).
 //!
-//! A file holds faults one after the other. A fault begins with a line `== name: what is wrong`, goes on with
-//! `file: path`, one or more `test:` or `unit:` lines, and ends with what is replaced and by what:
+//! A file holds a sequence of faults. A fault begins with a line `== name: description`, continues with `file: path`
+//! and one or more `test:` or `unit:` lines, and ends with the text to replace and its replacement:
 //!
 //! ```text
 //! == chunk-size-plus: a plus sign before a chunk size is taken
@@ -9,9 +9,9 @@
 //! unit: -p eddy-http chunk
 //! test: --test corpus requests EDDY_CASES=request-chunks/size
 //! <<<<
-//! what stands there, exactly once
+//! the text to replace, which occurs exactly once
 //! ====
-//! what is put in its place
+//! its replacement
 //! >>>>
 //! ```
 
@@ -22,35 +22,35 @@ use anyhow::{Context, Result, bail, ensure};
 /// A planted fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mutant {
-    /// Its name, unique among all.
+    /// Unique name of the fault.
     pub name: String,
-    /// What is wrong with it.
+    /// Description of the fault.
     pub what: String,
-    /// The file it is planted in, from the root of the tree.
+    /// File that the fault changes, relative to the root of the tree.
     pub file: PathBuf,
-    /// What stands there, exactly once.
+    /// Text to replace; it must occur exactly once in the file.
     pub find: String,
-    /// What is put in its place.
+    /// Replacement text.
     pub replace: String,
-    /// The tests of which at least one must fail.
+    /// Tests of which at least one must fail.
     pub checks: Vec<Check>,
 }
 
-/// A test that must notice a fault.
+/// A test that must detect a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Check {
     /// Tests of the changed tree itself: arguments of `cargo test`.
     Unit(Vec<String>),
-    /// End-to-end tests of this tree against the changed binary: arguments of `cargo test -p eddy-e2e`, and variables
-    /// of the environment.
+    /// End-to-end tests of this tree against the changed binary: arguments of `cargo test -p eddy-e2e`, and environment
+    /// variables.
     EndToEnd(Vec<String>, Vec<(String, String)>),
 }
 
 impl Mutant {
-    /// The text of the changed file.
+    /// Returns `text` with the fault applied.
     ///
     /// # Errors
-    /// When what is to be replaced does not stand in `text` exactly once.
+    /// When the text to replace does not occur in `text` exactly once.
     pub fn plant(&self, text: &str) -> Result<String> {
         let count = text.matches(&self.find).count();
         ensure!(count == 1, "{}: stands {count} times in {}, not once", self.name, self.file.display());
@@ -61,7 +61,7 @@ impl Mutant {
 /// Reads all `*.mutants` files of `folder`.
 ///
 /// # Errors
-/// When a file cannot be read or breaks the format; says where.
+/// When a file cannot be read or has a syntax error; the error says where.
 pub fn read_mutants(folder: &Path) -> Result<Vec<Mutant>> {
     let entries = std::fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
@@ -125,7 +125,7 @@ fn split(words: &str) -> Vec<String> {
     words.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Words in capitals with an equals sign are variables; the others are arguments.
+/// Parses words: those with a capitalised name and an equals sign are variables; the others are arguments.
 fn end_to_end(words: &str) -> Check {
     let is_variable = |word: &str| word.split_once('=').is_some_and(|(name, _)| name.starts_with("EDDY_"));
     let (variables, arguments): (Vec<String>, Vec<String>) =

@@ -1,4 +1,4 @@
-//! Planted faults: each is a small change that some test must notice.
+//! Mutation tests: each planted fault is a small change that some test must detect.
 
 mod format;
 mod report;

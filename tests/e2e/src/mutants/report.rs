@@ -1,4 +1,4 @@
-//! The result of a run, as a table for people.
+//! Result of a run as a table.
 
 use std::fmt::{self, Display, Formatter};
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::format::Mutant;
 use super::run::MutantOutcome;
 
-/// What became of each fault of a run.
+/// Outcome of each fault of a run.
 #[derive(Clone, Debug, Default)]
 pub struct MutantReport {
     rows: Vec<MutantRow>,
@@ -21,24 +21,24 @@ struct MutantRow {
 }
 
 impl MutantReport {
-    /// Adds what became of `mutant`.
+    /// Adds the outcome of `mutant`.
     pub fn add(&mut self, mutant: &Mutant, outcome: MutantOutcome, took: Duration) {
         self.rows.push(MutantRow { name: mutant.name.clone(), what: mutant.what.clone(), outcome, took });
     }
 
-    /// The line of the last fault that was added.
+    /// Returns the line of the last added fault.
     pub fn last(&self) -> String {
         self.rows.last().map_or_else(String::new, |row| {
             format!("{} ({} s): {}", row.name, row.took.as_secs(), row.outcome)
         })
     }
 
-    /// How many faults there are, and how many of them were noticed.
+    /// Returns the number of faults and the number of detected ones.
     pub fn count(&self) -> (usize, usize) {
         (self.rows.len(), self.rows.iter().filter(|row| row.is_noticed()).count())
     }
 
-    /// The names of the faults that were not noticed.
+    /// Returns the names of the undetected faults.
     pub fn missed(&self) -> Vec<&str> {
         self.rows.iter().filter(|row| !row.is_noticed()).map(|row| row.name.as_str()).collect()
     }

@@ -1,4 +1,4 @@
-//! Plants faults one by one in a copy of the tree, builds it and runs the tests that must notice.
+//! Applies faults one by one to a copy of the tree, builds it and runs the tests that must detect them.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -20,22 +20,22 @@ pub struct Workshop {
     profile: String,
 }
 
-/// What became of a fault.
+/// Outcome of a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MutantOutcome {
     /// This test failed, as it must.
     Noticed(String),
     /// Every test passed.
     Survived,
-    /// What it replaces does not stand in its file exactly once; says how often.
+    /// The text to replace does not occur exactly once in its file; holds the error.
     NotPlanted(String),
-    /// The changed tree is refused by the compiler, which proves nothing; holds what that says.
+    /// The changed tree does not compile, which proves nothing; holds the compiler's error.
     NotCompiled(String),
-    /// Its tests fail without it, which proves nothing either.
+    /// All its tests fail without the fault too, which proves nothing.
     Red,
 }
 
-/// How a test went.
+/// Result of a test run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TestRunResult {
     Passed,
@@ -46,7 +46,7 @@ impl Workshop {
     /// Copies the tree at `tree`, as last committed, to `place` with git and builds it there with `profile`.
     ///
     /// # Errors
-    /// When git fails; `place` may hold a copy from an earlier run, which is brought up to date.
+    /// When git fails. `place` may hold a copy from an earlier run, which is updated.
     pub fn open(tree: &Path, place: &Path, profile: &str) -> Result<Self> {
         let workshop = Self {
             tree: tree.to_path_buf(),
@@ -64,7 +64,7 @@ impl Workshop {
         Ok(workshop)
     }
 
-    /// Removes the copy; the build directory stays for the next time.
+    /// Removes the copy; the build directory is kept for the next run.
     ///
     /// # Errors
     /// When git fails.
@@ -72,7 +72,7 @@ impl Workshop {
         run(git(&self.tree).args(["worktree", "remove", "--force"]).arg(&self.copy))
     }
 
-    /// The commit that the copy was made from.
+    /// Returns the commit of the copy.
     ///
     /// # Errors
     /// When git fails.
@@ -80,10 +80,10 @@ impl Workshop {
         Ok(text_of(git(&self.copy).args(["log", "-1", "--format=%h"]))?.trim().to_owned())
     }
 
-    /// Builds the unchanged copy and runs every test that `mutants` name; answers with those that fail twice.
+    /// Builds the unchanged copy and runs every test that `mutants` name; returns those that fail twice.
     ///
     /// # Errors
-    /// When the copy does not build, or something names no test at all.
+    /// When the copy does not build, or a check selects no test.
     pub async fn find_red<'m>(&self, mutants: &[&'m Mutant]) -> Result<Vec<&'m Check>> {
         let (mut done, mut red): (Vec<&Check>, Vec<&Check>) = (Vec::new(), Vec::new());
         for check in mutants.iter().flat_map(|mutant| &mutant.checks) {
@@ -91,7 +91,7 @@ impl Workshop {
                 continue;
             }
             self.build(check).await.context("the unchanged tree does not build")?;
-            // A machine that was busy for a moment does not make a test red.
+            // A test that fails once on a busy machine does not count as failing.
             if self.run(check).await? == TestRunResult::Failed
                 && self.run(check).await? == TestRunResult::Failed
             {
@@ -102,10 +102,10 @@ impl Workshop {
         Ok(red)
     }
 
-    /// Plants `mutant`, runs its tests, without those that are `red` anyhow, until one fails and takes it out again.
+    /// Applies `mutant`, runs its tests except those in `red` until one fails, and reverts the change.
     ///
     /// # Errors
-    /// When files or cargo itself cannot be used; what becomes of the fault is no error.
+    /// When files or cargo itself cannot be used; the outcome of the fault is never an error.
     pub async fn try_out(&self, mutant: &Mutant, red: &[&Check]) -> Result<MutantOutcome> {
         let checks: Vec<&Check> = mutant.checks.iter().filter(|check| !red.contains(check)).collect();
         if checks.is_empty() {
@@ -135,7 +135,7 @@ impl Workshop {
         Ok(MutantOutcome::Survived)
     }
 
-    /// Builds what `check` runs, so that a test that does not compile is not taken for one that fails.
+    /// Builds the tests of `check`, so that a compile error is not mistaken for a failing test.
     async fn build(&self, check: &Check) -> Result<()> {
         if matches!(check, Check::EndToEnd(..)) {
             let mut cargo = self.cargo();
@@ -153,11 +153,11 @@ impl Workshop {
         let child = cargo.spawn().context("cannot start cargo")?;
         let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
         let Ok(output) = tokio::time::timeout(TEST_MAX, child.wait_with_output()).await else {
-            // The group was made for this test; the test may have outlived its cargo.
+            // The process group was created for this test; the test may have outlived its cargo.
             if let Some(group) = group {
                 let _ = kill_process_group(group, Signal::KILL);
             }
-            // A test that hangs has noticed as well.
+            // A hanging test counts as failed.
             return Ok(TestRunResult::Failed);
         };
         let output = output?;
@@ -168,7 +168,7 @@ impl Workshop {
         Ok(TestRunResult::Passed)
     }
 
-    /// The command that runs `check` in the copy.
+    /// Returns the command that runs `check` in the copy.
     fn test(&self, check: &Check) -> Waiting {
         let mut cargo = self.cargo();
         cargo.args(["test", "--quiet", "--profile", &self.profile]);
@@ -201,19 +201,19 @@ async fn build_with(mut cargo: Waiting) -> Result<()> {
     Ok(())
 }
 
-/// The first error among what the compiler says.
+/// Returns the first error in the compiler output.
 fn first_error(text: &str) -> &str {
     text.lines().find(|line| line.starts_with("error")).unwrap_or("no error is said")
 }
 
-/// How many tests passed, summed over the `test result` lines of what cargo writes.
+/// Number of passed tests, summed over the `test result` lines of cargo's output.
 fn passed(stdout: &[u8]) -> u64 {
     let text = String::from_utf8_lossy(stdout);
     let counts = text.lines().filter_map(|line| line.strip_prefix("test result: ok. ")?.split(' ').next());
     counts.filter_map(|count| count.parse::<u64>().ok()).sum()
 }
 
-/// The command line that runs a test.
+/// Returns the command line that runs a test.
 pub fn describe(check: &Check) -> String {
     match check {
         Check::Unit(arguments) => format!("cargo test {}", arguments.join(" ")),

@@ -12,7 +12,7 @@ use super::script::{OriginScript, ScriptStep, ScriptTrigger};
 use super::tap::{Choose, Log, TapEvent, TapRequest};
 use crate::wire::{ConnectionEnd, ParseOutcome, SocketDiag, WireRequest, read_request};
 
-/// A connection and what of it is not read into requests yet.
+/// A connection, with the bytes that are not parsed into requests yet.
 pub(super) struct TapConnection {
     stream: TcpStream,
     near: SocketAddr,
@@ -26,7 +26,7 @@ pub(super) struct TapConnection {
     choose: Arc<Choose>,
 }
 
-/// Whether a connection goes on.
+/// Whether a connection continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flow {
     On,
@@ -36,7 +36,7 @@ enum Flow {
 impl TapConnection {
     pub(super) fn new(stream: TcpStream, connection: usize, log: Log, choose: Arc<Choose>) -> Self {
         let nobody = SocketAddr::from(([0, 0, 0, 0], 0));
-        // Without Nagle's delay each write is seen as it was made.
+        // Disables Nagle's algorithm, so that each write is sent as it is made.
         let _ = stream.set_nodelay(true);
         Self {
             near: stream.local_addr().unwrap_or(nobody),
@@ -52,7 +52,7 @@ impl TapConnection {
         }
     }
 
-    /// Serves the connection to its end.
+    /// Serves the connection until its end.
     pub(super) async fn serve(mut self, greeting: Option<OriginScript>) {
         self.is_taken = true;
         let mut flow = Flow::On;
@@ -79,7 +79,7 @@ impl TapConnection {
             let Some(request) = self.take_request().await else {
                 return Flow::Over;
             };
-            // Now that the body is here, the same question may have a fuller answer.
+            // With the body present, the script may be different.
             script = (self.choose)(TapRequest { request: &request, connection, number });
         }
         if self.run(script).await == Flow::Over {
@@ -137,7 +137,7 @@ impl TapConnection {
             }
             ScriptStep::AwaitEnd => self.idle_until(std::future::pending()).await,
             ScriptStep::Finish => {
-                // A failure means that the gateway was first; the next read tells.
+                // A failure means that the gateway has already closed; the next read detects it.
                 let _ = self.stream.shutdown().await;
                 Flow::On
             }
@@ -156,7 +156,7 @@ impl TapConnection {
         }
     }
 
-    /// Waits for `event`; bytes that come meanwhile are kept, and the end of the connection ends the waiting.
+    /// Waits for `event`. Bytes that arrive meanwhile are kept; the end of the connection ends the wait.
     async fn idle_until(&mut self, event: impl Future<Output = ()>) -> Flow {
         tokio::pin!(event);
         loop {

@@ -1,4 +1,4 @@
-//! An origin that keeps every byte it is sent and misbehaves as it is told.
+//! An origin that records every byte it receives and misbehaves as its script demands.
 
 mod link;
 mod script;

@@ -1,4 +1,4 @@
-//! What an origin does about a request: when it begins, the steps it takes and the ready-made bytes for them.
+//! Script of an origin for a request: its trigger, its steps, and predefined responses.
 
 use std::time::Duration;
 
@@ -6,22 +6,22 @@ use tokio::sync::watch;
 
 use crate::wire::{Segments, WireRequest};
 
-/// What an origin does about one request, or about a connection as soon as it is accepted.
+/// Reaction of an origin to one request, or to a connection as soon as it is accepted.
 #[derive(Clone, Debug, Default)]
 pub struct OriginScript {
-    /// What the steps wait for.
+    /// Trigger of the first step.
     pub wait: ScriptTrigger,
-    /// The steps, in order; afterwards the connection serves the next request.
+    /// Steps in order; afterwards the connection serves the next request.
     pub steps: Vec<ScriptStep>,
 }
 
-/// What a script waits for before its first step.
+/// Event that a script waits for before its first step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ScriptTrigger {
     /// The whole request.
     #[default]
     Request,
-    /// The request's head; the body is read when a step asks for it, or after the last step.
+    /// The request head; the body is read when a step asks for it, or after the last step.
     Head,
 }
 
@@ -30,36 +30,36 @@ pub enum ScriptTrigger {
 pub enum ScriptStep {
     /// Send these bytes.
     Send(Vec<u8>),
-    /// Send these bytes in pieces, each when the gateway has read the one before.
+    /// Send these bytes in pieces, each after the gateway has read the previous one.
     SendIn(Vec<u8>, Segments),
-    /// Send these bytes so many times, with a pause after each.
+    /// Send these bytes repeatedly, with a pause after each.
     Drip {
-        /// What is sent each time.
+        /// Bytes of each repetition.
         bytes: Vec<u8>,
-        /// How many times.
+        /// Number of repetitions.
         count: u32,
-        /// The pause.
+        /// Pause after each repetition.
         every: Duration,
     },
-    /// Be slow for so long.
+    /// Wait for this duration.
     Pause(Duration),
     /// Wait until the test opens the gate.
     AwaitGate(Gate),
-    /// Open a gate, for the test to know how far the script has come.
+    /// Open a gate, so that the test knows how far the script has progressed.
     Open(Gate),
     /// Wait for the end of the request.
     AwaitRequest,
     /// Wait until the gateway ends the connection.
     AwaitEnd,
-    /// Close the sending side only.
+    /// Shut down the sending side only.
     Finish,
-    /// Close the connection in order.
+    /// Close the connection in order (FIN).
     Close,
     /// Reset the connection.
     Reset,
 }
 
-/// A gate that a test opens; whoever waits at it goes on.
+/// A gate that a test opens; steps that wait at it then continue.
 #[derive(Clone, Debug)]
 pub struct Gate {
     sender: watch::Sender<bool>,
@@ -72,7 +72,7 @@ impl Default for Gate {
 }
 
 impl Gate {
-    /// Opens the gate for good.
+    /// Opens the gate permanently.
     pub fn open(&self) {
         self.sender.send_replace(true);
     }
@@ -85,23 +85,23 @@ impl Gate {
 }
 
 impl OriginScript {
-    /// Answers with `bytes` after the whole request.
+    /// Sends `bytes` after the whole request.
     pub fn send(bytes: impl Into<Vec<u8>>) -> Self {
         Self::steps([ScriptStep::Send(bytes.into())])
     }
 
-    /// Takes `steps` after the whole request.
+    /// Runs `steps` after the whole request.
     pub fn steps(steps: impl IntoIterator<Item = ScriptStep>) -> Self {
         Self { wait: ScriptTrigger::Request, steps: steps.into_iter().collect() }
     }
 
-    /// Takes `steps` as soon as the request's head is there.
+    /// Runs `steps` as soon as the request head has arrived.
     pub fn at_head(steps: impl IntoIterator<Item = ScriptStep>) -> Self {
         Self { wait: ScriptTrigger::Head, steps: steps.into_iter().collect() }
     }
 }
 
-/// A whole response with `status`, extra field lines (each with its CRLF) and `body`.
+/// Returns a complete response with `status`, extra field lines (each with its CRLF) and `body`.
 pub fn response(status: u16, fields: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
     let body = body.as_ref();
     let mut bytes =
@@ -110,9 +110,9 @@ pub fn response(status: u16, fields: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
     bytes
 }
 
-/// The response that tells the client what of its request arrived here.
+/// Returns a response that reports the received request.
 ///
-/// `X-Tap-Client` repeats `X-Forwarded-For`; the body is the method, the target and the request's body.
+/// `X-Tap-Client` repeats `X-Forwarded-For`; the body is the method, the target and the request body.
 pub fn echo(request: &WireRequest) -> Vec<u8> {
     let fields = format!("X-Tap-Client: {}\r\n", request.fields.text("x-forwarded-for"));
     let mut body = request.method.clone();

@@ -1,4 +1,4 @@
-//! The tap origin: it accepts, reads strictly, keeps a log of what came on each connection and answers by script.
+//! The tap origin: parses requests strictly, logs the events of each connection and responds by script.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -22,62 +22,62 @@ pub struct TapOrigin {
     accepting: JoinHandle<()>,
 }
 
-/// A request about which the origin asks what to do; its body may not be there yet.
+/// A request for which the origin needs a script; its body may not have arrived yet.
 #[derive(Clone, Copy, Debug)]
 pub struct TapRequest<'a> {
     /// The request.
     pub request: &'a WireRequest,
-    /// The number of its connection, from 0 in the order of acceptance.
+    /// Number of the connection, from 0 in the order of acceptance.
     pub connection: usize,
-    /// The number of the request on its connection, from 0.
+    /// Number of the request on its connection, from 0.
     pub number: usize,
 }
 
-/// Something that happened at the origin.
+/// An event at the origin.
 #[derive(Clone, Debug)]
 pub enum TapEvent {
     /// A connection was accepted.
     Connected {
-        /// Its number.
+        /// Number of the connection.
         connection: usize,
     },
-    /// The head of a request arrived.
+    /// A request head arrived.
     Head {
-        /// The connection's number.
+        /// Number of the connection.
         connection: usize,
-        /// The request, its body as far as it came with the head.
+        /// The request, with the body as far as it arrived with the head.
         request: Box<WireRequest>,
     },
-    /// A whole request arrived.
+    /// A complete request arrived.
     Request {
-        /// The connection's number.
+        /// Number of the connection.
         connection: usize,
         /// The request.
         request: Box<WireRequest>,
-        /// Its bytes.
+        /// Bytes of the request.
         raw: Vec<u8>,
     },
-    /// Something arrived that the strict reader does not take.
+    /// The strict parser rejected the received bytes.
     Bad {
-        /// The connection's number.
+        /// Number of the connection.
         connection: usize,
-        /// What is wrong with it.
+        /// Error of the parser.
         why: String,
-        /// All unread bytes of the connection.
+        /// All unparsed bytes of the connection.
         raw: Vec<u8>,
     },
     /// The gateway ended the connection, or the script did.
     Ended {
-        /// The connection's number.
+        /// Number of the connection.
         connection: usize,
-        /// How; `None` when the script ended it.
+        /// End as seen by the origin; `None` when the script ended the connection.
         end: Option<ConnectionEnd>,
-        /// What came after the last whole request.
+        /// Bytes after the last complete request.
         rest: Vec<u8>,
     },
 }
 
-/// What happened at an origin, in order; shared with its connections.
+/// Events at an origin, in order; shared with its connections.
 #[derive(Clone, Default)]
 pub struct Log {
     events: Arc<Mutex<Vec<TapEvent>>>,
@@ -86,7 +86,7 @@ pub struct Log {
 
 /// Chooses the script of a request.
 pub(super) type Choose = dyn Fn(TapRequest<'_>) -> OriginScript + Send + Sync;
-/// Chooses the script of a new connection, before anything is read from it.
+/// Chooses the script of a new connection, before any bytes are read from it.
 pub(super) type Greet = dyn Fn(usize) -> Option<OriginScript> + Send + Sync;
 
 impl TapOrigin {
@@ -98,10 +98,10 @@ impl TapOrigin {
         Self::with(|asked| OriginScript::send(echo(asked.request))).await
     }
 
-    /// Starts an origin that asks `choose` about each request.
+    /// Starts an origin that calls `choose` for each request.
     ///
-    /// `choose` sees the request as far as it has come with its head: echo needs [`TapOrigin::start`]'s way, which
-    /// the origin repeats with the whole request when the script waits for it.
+    /// `choose` first sees the request with the part of the body that arrived with its head. When the script waits for
+    /// the whole request, `choose` is called again with the whole request, which an echo needs.
     ///
     /// # Errors
     /// When no socket can be bound.
@@ -111,7 +111,7 @@ impl TapOrigin {
         Self::with_greeting(|_| None, choose).await
     }
 
-    /// Starts an origin that also asks `greet` about each connection before it reads anything.
+    /// Starts an origin that also calls `greet` for each connection before it reads from it.
     ///
     /// # Errors
     /// When no socket can be bound.
@@ -139,7 +139,7 @@ impl TapOrigin {
         Ok(Self { address, log, accepting })
     }
 
-    /// Starts an origin that answers with [`echo`] and has a thread of its own, so that a busy test does not slow it.
+    /// Starts an origin that responds with [`echo`] on its own thread, so that a busy test does not slow it.
     ///
     /// The thread ends with the process.
     ///
@@ -154,7 +154,7 @@ impl TapOrigin {
             };
             runtime.block_on(async {
                 let origin = Self::start().await;
-                // Nobody waits any more: the test is over.
+                // A failed send means that the test is over.
                 let _ = sender.send(origin.as_ref().ok().map(|origin| (origin.address, origin.log.clone())));
                 std::future::pending::<()>().await;
             });
@@ -162,20 +162,20 @@ impl TapOrigin {
         receiver.recv_timeout(DEADLINE)?.context("cannot start the origin")
     }
 
-    /// Where the origin listens.
+    /// Returns the listening address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What happened so far.
+    /// Returns the log of events.
     pub fn log(&self) -> &Log {
         &self.log
     }
 
-    /// Stops accepting; the address refuses from now on. Open connections go on.
+    /// Stops accepting; the address refuses connections from now on. Open connections continue.
     pub async fn stop_accepting(&mut self) {
         self.accepting.abort();
-        // The join error says "cancelled", which is what was asked for.
+        // The join error says "cancelled", as expected.
         let _ = (&mut self.accepting).await;
     }
 }
@@ -200,7 +200,7 @@ async fn accept(listener: TcpListener, log: Log, greet: Arc<Greet>, choose: Arc<
 }
 
 impl Log {
-    /// Adds an event and wakes whoever waits for one.
+    /// Adds an event and wakes the tasks that wait for one.
     pub fn push(&self, event: TapEvent) {
         self.events.lock().unwrap_or_else(PoisonError::into_inner).push(event);
         self.changes.send_replace(());
@@ -211,22 +211,22 @@ impl Log {
         std::mem::take(&mut *self.events.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Looks at the events so far.
+    /// Calls `look` with the events so far.
     pub fn look<T>(&self, look: impl FnOnce(&[TapEvent]) -> T) -> T {
         look(&self.events.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The whole requests so far.
+    /// Returns the complete requests so far.
     pub fn requests(&self) -> Vec<WireRequest> {
         self.look(|events| events.iter().filter_map(TapEvent::request).cloned().collect())
     }
 
-    /// How many connections were accepted so far.
+    /// Number of connections accepted so far.
     pub fn connections(&self) -> usize {
         self.look(|events| events.iter().filter(|event| matches!(event, TapEvent::Connected { .. })).count())
     }
 
-    /// Waits until `is_met` says yes about the events so far.
+    /// Waits until `is_met` accepts the events.
     ///
     /// # Errors
     /// When it does not within [`crate::wire::DEADLINE`]; the error shows the events.
@@ -234,14 +234,14 @@ impl Log {
         let mut changes = self.changes.subscribe();
         let met = within(what, async {
             while !self.look(&is_met) {
-                // The sender lives in `self`.
+                // The sender is in `self`.
                 let _ = changes.changed().await;
             }
         });
         met.await.with_context(|| format!("events at the origin: {self:?}"))
     }
 
-    /// Waits for `count` whole requests and returns all there are.
+    /// Waits for `count` complete requests and returns all so far.
     ///
     /// # Errors
     /// As [`Log::until`].
@@ -279,7 +279,7 @@ impl fmt::Debug for Log {
 }
 
 impl TapEvent {
-    /// The request of an [`Event::Request`].
+    /// Returns the request of a [`TapEvent::Request`].
     pub fn request(&self) -> Option<&WireRequest> {
         if let Self::Request { request, .. } = self { Some(request) } else { None }
     }

@@ -1,4 +1,4 @@
-//! Filters for Envoy in Go.
+//! Envoy filters written in Go.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,23 +10,23 @@ use serde::Deserialize;
 use super::registry::{FilterSource, absent, has_go};
 use crate::place::tree;
 
-/// Longest that a gateway may take to build filters before it answers.
+/// Longest time for a gateway to build filters before it is ready.
 pub const BUILD_TIME_MAX: Duration = Duration::from_secs(900);
 
-/// A filter for Envoy whose sources are here.
+/// An Envoy filter whose sources were fetched.
 #[derive(Clone, Debug, Deserialize)]
 pub struct EnvoyFilter {
-    /// As in `tests/envoy-filters/filters.json`.
+    /// Identifier in `tests/envoy-filters/filters.json`.
     pub id: String,
-    /// The folder of its package.
+    /// Folder of its package.
     pub package: PathBuf,
     missing: String,
 }
 
-/// Puts the filters of `tests/envoy-filters/filters.json` with these ids into `folder`; gives those that can be had.
+/// Fetches the filters of `tests/envoy-filters/filters.json` with these ids into `folder`; returns those available.
 ///
 /// # Errors
-/// When the Go command fails, or a filter that must be there cannot be had.
+/// When the Go command fails, or a required filter is not available.
 pub fn envoy_filters(folder: &Path, ids: &[&str], source: FilterSource) -> Result<Vec<EnvoyFilter>> {
     if !has_go(source)? {
         return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! gRPC's own library, and the conformance tests of those who have another.
+//! Programs with gRPC's own library, and the conformance tests of Connect, which has its own gRPC library.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,32 +8,34 @@ use anyhow::{Context, Result, ensure};
 use super::registry::{FilterSource, absent, has_go};
 use crate::place::tree;
 
-/// The programs of the conformance tests.
+/// Programs of the conformance tests.
 #[derive(Clone, Debug)]
 pub struct Conformance {
-    /// The one that runs the cases, with clients of its own.
+    /// Test runner, which has its own clients.
     pub runner: PathBuf,
-    /// Services that do as the cases say, by the library that they are made with.
+    /// Services that behave as the cases demand, by the name of their library.
     pub services: [(&'static str, PathBuf); 2],
 }
 
-/// Builds the service and client of `tests/grpc/peer` into `folder`; nothing where gRPC's library cannot be had.
+/// Builds the service and client of `tests/grpc/peer` into `folder`. Returns `None` when gRPC's library is not
+/// available.
 ///
 /// # Errors
-/// When they do not build, or the library must be there and is not.
+/// When the build fails, or the library is required and not available.
 pub fn grpc_peer(folder: &Path) -> Result<Option<PathBuf>> {
     program("tests/grpc", "peer", folder)
 }
 
-/// Builds the access log service of `tests/grpc/logs` into `folder`; nothing where its messages cannot be had.
+/// Builds the access log service of `tests/grpc/logs` into `folder`. Returns `None` when its messages are not
+/// available.
 ///
 /// # Errors
-/// When it does not build, or the messages must be there and are not.
+/// When the build fails, or the messages are required and not available.
 pub fn access_log_service(folder: &Path) -> Result<Option<PathBuf>> {
     program("tests/grpc/logs", ".", folder)
 }
 
-/// Builds a program of a module of this tree.
+/// Builds a program of a Go module in this tree.
 fn program(module: &str, package: &str, folder: &Path) -> Result<Option<PathBuf>> {
     if !has_go(FilterSource::Registry)? {
         return Ok(None);
@@ -53,10 +55,10 @@ fn program(module: &str, package: &str, folder: &Path) -> Result<Option<PathBuf>
     Ok(Some(program))
 }
 
-/// Builds the conformance tests into `folder`; nothing where they cannot be had.
+/// Builds the conformance tests into `folder`. Returns `None` when they are not available.
 ///
 /// # Errors
-/// When they must be there and cannot be had.
+/// When they are required and not available.
 pub fn grpc_conformance(folder: &Path) -> Result<Option<Conformance>> {
     if !has_go(FilterSource::Registry)? {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! The conformance tests of HTTP/2 that others wrote.
+//! h2spec, a third-party conformance test of HTTP/2.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,13 +7,13 @@ use anyhow::{Context, Result};
 
 use super::registry::{FilterSource, absent, has_go};
 
-/// The last release, of 2018: HTTP/2 has not changed for it since.
+/// The last release, of 2018: the parts of HTTP/2 that it tests have not changed since.
 const H2SPEC: &str = "github.com/summerwind/h2spec/cmd/h2spec@v2.2.1+incompatible";
 
-/// Builds h2spec into `folder`; nothing where it cannot be had.
+/// Builds h2spec into `folder`. Returns `None` when it is not available.
 ///
 /// # Errors
-/// When it must be there and cannot be had.
+/// When it is required and not available.
 pub fn h2spec(folder: &Path) -> Result<Option<PathBuf>> {
     if !has_go(FilterSource::Registry)? {
         return Ok(None);

@@ -1,8 +1,7 @@
-//! What others wrote, as they published it: filters, and programs to compare and to talk with. None of their sources are in
-//! this tree.
+//! Third-party software as published: filters, and programs to compare and communicate with.
 //!
-//! What cannot be had skips the test, with a notice of `test_peers`. With `EDDY_REQUIRE_PEERS=1`, what comes from a package
-//! registry must be there.
+//! None of their sources are in this tree. A test whose software is not available is skipped, with a notice of
+//! `test_peers`. With `EDDY_REQUIRE_PEERS=1`, software from a package registry is required.
 
 mod envoy;
 mod grpc;

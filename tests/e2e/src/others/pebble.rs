@@ -1,4 +1,4 @@
-//! An authority that issues certificates by ACME: Pebble, which Let's Encrypt keeps for tests of clients.
+//! Pebble, an ACME certificate authority that Let's Encrypt maintains for client tests.
 
 use std::fs::{self, File};
 use std::net::{IpAddr, SocketAddr};
@@ -18,29 +18,29 @@ use super::registry::{FilterSource, absent, has_go};
 use crate::place::{self, TempDir};
 use crate::secure::{Authority, SecureClient};
 
-/// The programs, built.
+/// The built programs.
 #[derive(Clone, Debug)]
 pub struct PebblePrograms {
     authority: PathBuf,
     names: PathBuf,
 }
 
-/// How an authority is started.
+/// Settings of a certificate authority.
 #[derive(Clone, Debug)]
 pub struct PebbleSettings {
-    /// The address of every host, whatever its name.
+    /// Address that every host name resolves to.
     pub hosts_at: IpAddr,
-    /// Where it asks hosts over HTTP.
+    /// Port of HTTP challenges at the hosts.
     pub http_port: u16,
-    /// Where it shakes hands with them.
+    /// Port of TLS challenges at the hosts.
     pub tls_port: u16,
-    /// How long certificates hold, seconds.
+    /// Validity of certificates, seconds.
     pub validity_s: u64,
-    /// How long it sleeps before it looks at a host, seconds.
+    /// Delay before the authority validates a challenge, seconds.
     pub delay_s: u64,
 }
 
-/// An authority that runs, and the name server that it asks; both end with this.
+/// A running certificate authority and its name server; both stop on drop.
 #[derive(Debug)]
 pub struct Pebble {
     directory: SocketAddr,
@@ -52,10 +52,10 @@ pub struct Pebble {
 }
 
 impl PebblePrograms {
-    /// Builds them into `folder`; nothing where they cannot be had.
+    /// Builds the programs into `folder`. Returns `None` when they are not available.
     ///
     /// # Errors
-    /// When they must be there and cannot be had.
+    /// When they are required and not available.
     pub fn build(folder: &Path) -> Result<Option<Self>> {
         if !has_go(FilterSource::Registry)? {
             return Ok(None);
@@ -74,10 +74,10 @@ impl PebblePrograms {
 }
 
 impl Pebble {
-    /// Starts an authority and waits until it can be asked.
+    /// Starts an authority and waits until it is ready.
     ///
     /// # Errors
-    /// When it does not come up.
+    /// When it does not start.
     pub async fn start(programs: &PebblePrograms, settings: &PebbleSettings) -> Result<Self> {
         let folder = TempDir::new("pebble")?;
         let (directory, management) = (place::free_address()?, place::free_address()?);
@@ -140,30 +140,30 @@ impl Pebble {
         }
     }
 
-    /// The URL of its directory.
+    /// Returns the URL of the ACME directory.
     pub fn directory(&self) -> String {
         format!("https://{}/dir", self.directory)
     }
 
-    /// A file with who vouches for its own certificate.
+    /// Returns the path of the CA certificate that signed the authority's own certificate.
     pub fn authorities(&self) -> PathBuf {
         self.folder.join("authorities.pem")
     }
 
-    /// What it wrote so far.
+    /// Returns the log written so far.
     pub fn log(&self) -> String {
         fs::read_to_string(self.folder.join("authority.log")).unwrap_or_default()
     }
 
-    /// How many certificates it has issued.
+    /// Number of certificates issued.
     pub fn issued(&self) -> usize {
         self.log().matches("Issued certificate serial").count()
     }
 
-    /// How a client trusts what it issues, and nothing else.
+    /// Returns a client configuration that trusts only this authority.
     ///
     /// # Errors
-    /// When it does not tell.
+    /// When the authority's root certificate cannot be fetched.
     pub async fn trusted(&self) -> Result<Arc<ClientConfig>> {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_slice(&self.root().await?)?)?;
@@ -172,7 +172,7 @@ impl Pebble {
             .with_safe_default_protocol_versions()?
             .with_root_certificates(roots)
             .with_no_client_auth();
-        // A session that is taken up again shows the certificate that it began with.
+        // A resumed session shows the certificate of the original handshake.
         config.resumption = rustls::client::Resumption::disabled();
         Ok(Arc::new(config))
     }

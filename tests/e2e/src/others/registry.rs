@@ -1,4 +1,4 @@
-//! What package registries have, through their own clients.
+//! Packages from registries, fetched with the registries' own clients.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,16 +8,16 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 use test_peers::{FROM_REGISTRY, FROM_REPOSITORY, GO};
 
-/// Where filters come from.
+/// Origin of a filter's sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FilterSource {
-    /// A public repository, which need not be within reach.
+    /// A public repository, which need not be reachable.
     Repository,
     /// A package registry.
     Registry,
 }
 
-/// The folder of a Go module as the Go command fetches it; nothing where it cannot be had.
+/// Returns the folder of a Go module, fetched by the Go command, or `None` when it is not available.
 pub(super) fn go_module(module: &str) -> Result<Option<PathBuf>> {
     #[derive(Deserialize)]
     #[serde(rename_all = "PascalCase", default)]
@@ -40,8 +40,8 @@ pub(super) fn go_module(module: &str) -> Result<Option<PathBuf>> {
     Ok(None)
 }
 
-/// The folder of a crate as Cargo fetches it, copied to `folder` as a workspace of its own; nothing where it cannot be
-/// had.
+/// Returns the folder of a crate, fetched by Cargo and copied to `folder` as its own workspace, or `None` when it is
+/// not available.
 pub(super) fn published_crate(name: &str, version: &str, folder: &Path) -> Result<Option<PathBuf>> {
     #[derive(Deserialize)]
     struct CargoMetadata {
@@ -81,8 +81,8 @@ pub(super) fn published_crate(name: &str, version: &str, folder: &Path) -> Resul
 
 /// Makes the package of this manifest the root of a workspace, unless it is one.
 ///
-/// Cargo looks for a root in every folder above a manifest: a crate unpacked below `target/` would be taken for a member
-/// of eddy's own workspace, and refused.
+/// Cargo searches every folder above a manifest for a workspace root: a crate unpacked below `target/` would be taken
+/// for a member of eddy's own workspace, and refused.
 fn isolate(manifest: &Path) -> Result<()> {
     let text = fs::read_to_string(manifest)?;
     if !text.lines().any(|line| line.trim() == "[workspace]") {
@@ -91,7 +91,7 @@ fn isolate(manifest: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Copies a folder with everything in it.
+/// Copies a folder recursively.
 pub(super) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
@@ -100,7 +100,7 @@ pub(super) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
         if entry.file_type()?.is_dir() {
             copy_folder(&entry.path(), &target)?;
         } else {
-            // What a registry's client keeps cannot be written to; a copy can, and is written anew each time.
+            // The files in a registry client's cache are read-only; the copy is writable and rewritten each time.
             fs::write(&target, fs::read(entry.path())?)
                 .with_context(|| format!("cannot write {}", target.display()))?;
         }
@@ -108,10 +108,10 @@ pub(super) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Announces that something could not be fetched, which skips the test.
+/// Announces that a package could not be fetched, which skips the test.
 ///
 /// # Errors
-/// With `EDDY_REQUIRE_PEERS`, for what comes from a registry.
+/// With `EDDY_REQUIRE_PEERS`, for packages from a registry.
 pub(super) fn absent(what: &str, source: FilterSource) -> Result<()> {
     match source {
         FilterSource::Registry => test_peers::skip(what, FROM_REGISTRY)?,
@@ -120,7 +120,7 @@ pub(super) fn absent(what: &str, source: FilterSource) -> Result<()> {
     Ok(())
 }
 
-/// Whether there is a Go command; its absence skips the test.
+/// Whether the Go command is present; its absence skips the test.
 pub(super) fn has_go(source: FilterSource) -> Result<bool> {
     match source {
         FilterSource::Registry => Ok(test_peers::all_present(&[GO])?),

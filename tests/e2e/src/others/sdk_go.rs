@@ -1,4 +1,4 @@
-//! The example filters of the SDK for Go, which the SDK published as part of its module up to version 0.16.
+//! Example filters of the Go SDK, which the SDK published as part of its module up to version 0.16.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,14 +8,14 @@ use anyhow::{Context, Result, ensure};
 
 use super::registry::{copy_folder, go_module};
 
-/// Builds these examples in `folder` and gives the folder of their modules; nothing where they cannot be had.
+/// Builds these examples in `folder` and returns the folder of their modules, or `None` when they are not available.
 ///
-/// Their sources stay as they are. They were written for a compiler that runs `main` when a module starts, and for the
-/// SDK under its former name: beside each is a file that calls its `main` from an `init`, and they are built with the
-/// SDK of today, in whose own sources the name is the former one.
+/// The example sources stay unchanged. They were written for a compiler that runs `main` when a module starts, and for
+/// the SDK under its former name. Therefore a file beside each calls its `main` from an `init`, and they are built with
+/// the current SDK, whose sources are changed to the former name.
 ///
 /// # Errors
-/// When they do not build, or must be there and are not.
+/// When the build fails, or the examples are required and not available.
 pub fn go_sdk_examples(folder: &Path, examples: &[&str]) -> Result<Option<PathBuf>> {
     let Some(published) = go_module(EXAMPLES)? else { return Ok(None) };
     let Some(sdk) = go_module(SDK)? else { return Ok(None) };
@@ -43,7 +43,7 @@ pub fn go_sdk_examples(folder: &Path, examples: &[&str]) -> Result<Option<PathBu
     Ok(Some(folder.into()))
 }
 
-/// Gives the SDK the name by which the examples know it.
+/// Renames the SDK to the module path that the examples import.
 fn rename(folder: &Path) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -58,7 +58,7 @@ fn rename(folder: &Path) -> Result<()> {
 
 const FORMER: &str = "github.com/tetratelabs/proxy-wasm-go-sdk";
 const TODAY: &str = "github.com/proxy-wasm/proxy-wasm-go-sdk";
-/// The last version that has the examples in its module.
+/// Last version that has the examples in its module.
 const EXAMPLES: &str = "github.com/tetratelabs/proxy-wasm-go-sdk@v0.16.0";
-/// The first that Go itself can compile.
+/// First version that the standard Go compiler can build.
 const SDK: &str = "github.com/proxy-wasm/proxy-wasm-go-sdk@v0.0.0-20250212164326-ab4161dcf924";

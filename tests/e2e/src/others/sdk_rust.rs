@@ -1,4 +1,4 @@
-//! The example filters of the SDK for Rust, which the SDK published as part of its crate up to version 0.2.0.
+//! Example filters of the Rust SDK, which the SDK published as part of its crate up to version 0.2.0.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,11 +7,11 @@ use anyhow::{Context, Result, ensure};
 
 use super::registry::published_crate;
 
-/// Builds the examples of a version in `folder`, with the dependencies that it was published with, and gives the folder
-/// of their modules; nothing where they cannot be had.
+/// Builds the examples of a version in `folder`, with the dependencies that it was published with. Returns the folder
+/// of their modules, or `None` when they are not available.
 ///
 /// # Errors
-/// When they do not build, or must be there and are not.
+/// When the build fails, or the examples are required and not available.
 pub fn rust_sdk_examples(folder: &Path, version: &str) -> Result<Option<PathBuf>> {
     if !test_peers::present_or_optional(&test_peers::RUST_WASM) {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! A client with several connections, each of which has one request under way.
+//! A client with several connections, each with one request in flight.
 
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -7,44 +7,45 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-/// Connections to a Unix socket, made again where the other side closes them.
+/// Connections to a Unix socket, reopened when the other side closes them.
 ///
-/// Requests are not sent behind each other on one connection: Envoy may leave the later ones lying.
+/// Requests are not pipelined on a connection: Envoy may leave the later ones unanswered.
 #[derive(Debug)]
 pub struct Crowd {
     path: PathBuf,
     connections: Vec<Option<CrowdConnection>>,
 }
 
-/// The final answer to a request.
+/// Final response to a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
-    /// The status; 0 where the connection was closed without an answer.
+    /// Status code; 0 when the connection was closed without a response.
     pub status: u16,
-    /// The fields in their order, names in lower case.
+    /// Fields in their order, names in lower case.
     pub fields: Vec<(String, String)>,
-    /// The body.
+    /// Response body.
     pub body: String,
 }
 
 impl Reply {
-    /// The first value of a field.
+    /// Returns the first value of a field.
     pub fn field(&self, name: &str) -> Option<&str> {
         self.fields.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
     }
 }
 
 impl Crowd {
-    /// Clients of the socket at `path`; they connect with their first requests.
+    /// Creates clients of the socket at `path`; they connect with their first requests.
     pub fn to(path: &Path) -> Self {
         Self { path: path.to_owned(), connections: (0..AT_ONCE).map(|_| None).collect() }
     }
 
-    /// Sends requests, each of them whole, and gives their answers in order. A request on a connection that the other side
-    /// closed meanwhile is sent again, so requests must not change anything.
+    /// Sends requests, each as a whole, and returns their responses in order.
+    ///
+    /// A request on a connection that the other side closed meanwhile is sent again, so requests must be idempotent.
     ///
     /// # Errors
-    /// When nobody listens, or an answer does not come or cannot be read.
+    /// When no server listens, or a response does not arrive or cannot be parsed.
     pub fn ask_all(&mut self, requests: &[Vec<u8>]) -> Result<Vec<Reply>> {
         let mut replies = Vec::with_capacity(requests.len());
         for some in requests.chunks(AT_ONCE) {
@@ -53,7 +54,7 @@ impl Crowd {
                     Some(connection) => connection,
                     None => CrowdConnection::open(&self.path)?,
                 };
-                // A peer that closes meanwhile may have answered nevertheless.
+                // A peer that closes meanwhile may still have responded.
                 let _ = connection.stream.write_all(request);
                 *place = Some(connection);
             }
@@ -66,7 +67,7 @@ impl Crowd {
     }
 }
 
-/// The answer to a request that was sent; asked again on a new connection where the old one had ended.
+/// Reads the response to a request that was sent; repeats the request on a new connection when the old one has ended.
 fn answer(request: &[u8], place: &mut Option<CrowdConnection>, path: &Path) -> Result<Reply> {
     let is_head = request.starts_with(b"HEAD ");
     for _ in 0..2 {
@@ -101,7 +102,7 @@ impl CrowdConnection {
         Ok(Self { stream, held: Vec::new() })
     }
 
-    /// The next answer; `None` at the end of the connection.
+    /// Reads the next response; `None` at the end of the connection.
     fn read_reply(&mut self, is_head: bool) -> Result<Option<Reply>> {
         loop {
             let end = self.fill(|bytes| bytes.windows(4).position(|four| four == b"\r\n\r\n"))?;
@@ -131,7 +132,7 @@ impl CrowdConnection {
         }
     }
 
-    /// Reads until something is there; `None` at the end of the connection.
+    /// Reads until `find` returns a position; `None` at the end of the connection.
     fn fill(&mut self, find: impl Fn(&[u8]) -> Option<usize>) -> Result<Option<usize>> {
         let mut buffer = [0; 16 * 1024];
         loop {
@@ -151,8 +152,8 @@ impl CrowdConnection {
     }
 }
 
-/// How many requests are under way at once.
+/// Number of concurrent requests.
 const AT_ONCE: usize = 32;
 
-/// Longest until an answer.
+/// Longest wait for a response.
 const ANSWER_MAX: Duration = Duration::from_secs(20);

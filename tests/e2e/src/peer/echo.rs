@@ -1,4 +1,4 @@
-//! An upstream on a Unix socket that tells what it was asked for.
+//! An upstream on a Unix socket that echoes the requests it receives.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -10,16 +10,17 @@ use anyhow::{Context, Result};
 
 use crate::place::TempDir;
 
-/// Answers every request with its method, target and host, and its fields whose names begin with `x-t-`, by name.
+/// Responds to every request with its method, target, host, and those fields whose names begin with `x-t-`, sorted by
+/// name.
 ///
-/// Its threads end with their connections, the one that accepts with the process.
+/// Connection threads end with their connections, the accepting thread with the process.
 #[derive(Debug)]
 pub struct EchoUpstream {
     directory: TempDir,
 }
 
 impl EchoUpstream {
-    /// Listens in a folder of its own.
+    /// Starts listening in a temporary folder.
     ///
     /// # Errors
     /// When the file system refuses.
@@ -27,7 +28,7 @@ impl EchoUpstream {
         Self::with_fields(&[])
     }
 
-    /// The same, with these fields in every answer.
+    /// Starts listening in a temporary folder and adds these fields to every response.
     ///
     /// # Errors
     /// When the file system refuses.
@@ -38,7 +39,7 @@ impl EchoUpstream {
         let listener = UnixListener::bind(echo.path()).context("cannot listen")?;
         thread::spawn(move || {
             while let Ok((stream, _)) = listener.accept() {
-                // A peer that leaves early is none of a test's business.
+                // A client that disconnects early is not an error.
                 let fields = Arc::clone(&fields);
                 thread::spawn(move || serve(&stream, &fields));
             }
@@ -46,7 +47,7 @@ impl EchoUpstream {
         Ok(echo)
     }
 
-    /// The socket.
+    /// Returns the path of the socket.
     pub fn path(&self) -> PathBuf {
         self.directory.path().join("echo.sock")
     }
@@ -71,7 +72,7 @@ fn serve(stream: &UnixStream, fields: &str) -> std::io::Result<()> {
                 own.push((name, value.to_owned()));
             }
         }
-        // Among fields of different names no order counts.
+        // The order of fields with different names has no meaning.
         own.sort_by(|(one, _), (other, _)| one.cmp(other));
         let own: String = own.iter().map(|(name, value)| format!(" {name}={value}")).collect();
         let body = format!("{method} {target} {host}{own}");

@@ -1,4 +1,4 @@
-//! The program itself, as `bench/peers/install` installs it.
+//! The Envoy program, as `bench/peers/install` installs it.
 
 use std::fs::{self, File};
 use std::net::SocketAddr;
@@ -14,7 +14,7 @@ use test_peers::ENVOY;
 use super::crowd::Crowd;
 use crate::place::TempDir;
 
-/// A running Envoy; it is ended when it goes out of scope.
+/// A running Envoy, stopped on drop.
 #[derive(Debug)]
 pub struct Envoy {
     process: Child,
@@ -22,7 +22,7 @@ pub struct Envoy {
 }
 
 impl Envoy {
-    /// Returns the program. Where it is missing, the notice says that recorded answers replace it in the test.
+    /// Returns the program. When it is missing, the notice says that recorded answers replace it in the test.
     ///
     /// # Errors
     /// When it is missing and `EDDY_REQUIRE_PEERS` is set.
@@ -30,7 +30,7 @@ impl Envoy {
         Ok(test_peers::present_or_recorded(&ENVOY)?.then(test_peers::envoy).flatten())
     }
 
-    /// Returns the program. Where it is missing, the notice says that the test ran without Envoy.
+    /// Returns the program. When it is missing, the notice says that the test ran without Envoy.
     ///
     /// # Errors
     /// When it is missing and `EDDY_REQUIRE_PEERS` is set.
@@ -38,18 +38,20 @@ impl Envoy {
         Ok(test_peers::present_or_partial(&[ENVOY])?.then(test_peers::envoy).flatten())
     }
 
-    /// Starts the program with a configuration as [`bootstrap`] writes it: `DIR` stands for a folder of its own, `ECHO` for
-    /// the socket of the upstream, which is at this path, and a listener is at `DIR/site.sock`.
+    /// Starts the program with a configuration in the form of [`bootstrap`].
+    ///
+    /// `DIR` is replaced by a temporary folder and `ECHO` by the path of the upstream's socket; the listener is at
+    /// `DIR/site.sock`.
     ///
     /// # Errors
-    /// When it refuses the configuration; the error holds what it wrote.
+    /// When it refuses the configuration; the error contains its output.
     pub fn start(program: &Path, config: &str, upstream: &Path) -> Result<Self> {
         let envoy = Self::spawn(program, config, upstream)?;
         let socket = envoy.socket();
         envoy.until_ready(|| std::os::unix::net::UnixStream::connect(&socket).is_ok())
     }
 
-    /// Starts the program as a proxy from `address` to `origin`, both TCP, with defaults wherever it has some.
+    /// Starts the program as a proxy from `address` to `origin`, both TCP, with default settings where possible.
     ///
     /// # Errors
     /// As [`Envoy::start`].
@@ -88,13 +90,13 @@ impl Envoy {
             if self.process.try_wait()?.is_some() || begun.elapsed() > START_MAX {
                 bail!("Envoy does not start: {}", self.log());
             }
-            // It tells nobody that it is ready.
+            // Envoy sends no notification when it is ready.
             thread::park_timeout(POLL);
         }
         Ok(self)
     }
 
-    /// Why the program refuses a configuration; `None` where it takes it.
+    /// Returns why the program refuses a configuration, or `None` when it accepts it.
     ///
     /// # Errors
     /// When it cannot be run.
@@ -109,22 +111,22 @@ impl Envoy {
         Ok((!output.status.success()).then(|| String::from_utf8_lossy(&output.stderr).into_owned()))
     }
 
-    /// Clients of its listener.
+    /// Returns clients of its listener.
     pub fn clients(&self) -> Crowd {
         Crowd::to(&self.socket())
     }
 
-    /// What it wrote.
+    /// Returns its log.
     pub fn log(&self) -> String {
         fs::read_to_string(self.directory.join("log")).unwrap_or_default()
     }
 
-    /// The number of its process.
+    /// Returns its process id.
     pub fn process(&self) -> u32 {
         self.process.id()
     }
 
-    /// Where it listens.
+    /// Returns the socket path of its listener.
     pub fn socket(&self) -> PathBuf {
         self.directory.join("site.sock")
     }
@@ -139,14 +141,14 @@ impl Drop for Envoy {
 
 fn write(directory: &TempDir, config: &str, upstream: &Path) -> Result<PathBuf> {
     let file = directory.join("envoy.json");
-    // With the slash: words of Envoy's have the letters, too.
+    // With the slash, because words in Envoy's configuration contain the letters, too.
     let own = config.replace("DIR/", &format!("{}/", directory.path().display()));
     fs::write(&file, own.replace("ECHO", &upstream.display().to_string()))?;
     Ok(file)
 }
 
-/// A bootstrap file that serves routes at `DIR/site.sock`, with clusters of these names that are all the socket `ECHO`.
-/// The fields of `settings` go to the connection manager.
+/// Returns a bootstrap file that serves routes at `DIR/site.sock`, with clusters of these names, all of which are the
+/// socket `ECHO`. The fields of `settings` go to the connection manager.
 pub fn bootstrap(routes: &Value, settings: &Value, clusters: &[&str]) -> String {
     let mut manager = json!({
         "@type": "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
@@ -179,7 +181,7 @@ pub fn bootstrap(routes: &Value, settings: &Value, clusters: &[&str]) -> String 
     json!({"static_resources": {"listeners": [listener], "clusters": clusters}}).to_string()
 }
 
-/// Longest until it answers.
+/// Longest wait until it is ready.
 const START_MAX: Duration = Duration::from_secs(60);
 
 const POLL: Duration = Duration::from_millis(10);

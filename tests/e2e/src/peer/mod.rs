@@ -1,5 +1,5 @@
-//! The real Envoy and NGINX beside eddy: started, Envoy asked many requests at once, and its answers kept for where it is
-//! not installed.
+//! The real Envoy and NGINX as reference: starting them, sending many requests to Envoy, and recording its answers for
+//! machines without it.
 
 mod crowd;
 mod echo;

@@ -1,4 +1,4 @@
-//! The real NGINX, on addresses of a test's own.
+//! The real NGINX, on addresses of the test.
 
 use std::fs::{self, File};
 use std::net::{SocketAddr, TcpStream};
@@ -11,7 +11,7 @@ use test_peers::{NGINX, NGINX_HTTP2, NGINX_TLS};
 
 use crate::place::TempDir;
 
-/// A running NGINX; it is ended when it goes out of scope.
+/// A running NGINX, stopped on drop.
 #[derive(Debug)]
 pub struct Nginx {
     process: Child,
@@ -19,9 +19,11 @@ pub struct Nginx {
 }
 
 impl Nginx {
-    /// Starts the program with these directives of `http`, in which `DIR` stands for `folder`, and waits until it listens at
-    /// `address`; nothing where it is missing, or was built without TLS or HTTP/2 that the directives ask for. The notice says that
-    /// the test ran without NGINX.
+    /// Starts the program with these directives in `http`, in which `DIR` is replaced by `folder`, and waits until it
+    /// listens at `address`.
+    ///
+    /// Returns `None` when NGINX is missing, or was built without TLS or HTTP/2 that the directives need. The notice
+    /// says that the test ran without NGINX.
     ///
     /// # Errors
     /// When it refuses the configuration; when it is missing and `EDDY_REQUIRE_PEERS` is set.
@@ -57,13 +59,13 @@ impl Nginx {
                 let log = fs::read_to_string(nginx.folder.join("log")).unwrap_or_default();
                 bail!("NGINX does not start: {log}");
             }
-            // It tells nobody that it is ready.
+            // NGINX sends no notification when it is ready.
             thread::park_timeout(POLL);
         }
         Ok(Some(nginx))
     }
 
-    /// The number of its only process.
+    /// Returns the id of its only process.
     pub fn process(&self) -> u32 {
         self.process.id()
     }
@@ -76,7 +78,7 @@ impl Drop for Nginx {
     }
 }
 
-/// Longest until it answers.
+/// Longest wait until it is ready.
 const START_MAX: Duration = Duration::from_secs(60);
 
 const POLL: Duration = Duration::from_millis(10);

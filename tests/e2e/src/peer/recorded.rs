@@ -1,4 +1,4 @@
-//! What Envoy said, and said once.
+//! Envoy's answers, live or recorded.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,23 +11,23 @@ use super::echo::EchoUpstream;
 use super::envoy::Envoy;
 use crate::place::variable;
 
-/// A configuration of Envoy's, and requests to it.
+/// An Envoy configuration and requests for it.
 #[derive(Clone, Debug)]
 pub struct Questions {
-    /// The configuration, as for [`Envoy::start`].
+    /// Configuration, as for [`Envoy::start`].
     pub config: String,
-    /// The requests, byte by byte.
+    /// Requests in wire format.
     pub requests: Vec<Vec<u8>>,
 }
 
-/// What Envoy answers to all questions in their order, each answer as the line that `shown` makes of it.
+/// Returns Envoy's responses to all requests in order, each formatted by `shown` as one line.
 ///
-/// Where Envoy is not installed the answers come from the file `recorded`, which `UPDATE=1` writes anew; without a file
-/// name only the real one will do.
+/// Without Envoy the answers come from the file `recorded`, which `UPDATE=1` rewrites. Without a file name, the real
+/// Envoy is needed.
 ///
 /// # Errors
-/// When Envoy must be there and is not, does not start or answer, or says something else than the file; when the file is
-/// for other questions.
+/// When Envoy is required and missing, does not start or respond, or gives other answers than the file; when the file
+/// was recorded for other requests.
 pub fn envoy_says(
     recorded: Option<&Path>,
     all: &[Questions],
@@ -64,10 +64,10 @@ pub fn envoy_says(
     Ok(answers)
 }
 
-/// What Envoy said once to these questions.
+/// Returns the recorded answers to these requests.
 ///
 /// # Errors
-/// When the file cannot be read or is for other questions.
+/// When the file cannot be read or was recorded for other requests.
 pub fn recorded_answers(file: &Path, all: &[Questions]) -> Result<Vec<String>> {
     let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let mut lines = text.lines();
@@ -79,12 +79,12 @@ pub fn recorded_answers(file: &Path, all: &[Questions]) -> Result<Vec<String>> {
     Ok(lines.map(str::to_owned).collect())
 }
 
-/// The line by which a file tells what it is for.
+/// Returns the first line of a file, which identifies the requests it was recorded for.
 fn first_line(all: &[Questions]) -> String {
     format!("questions {:016x}", digest(all))
 }
 
-/// FNV-1a over all that is asked.
+/// Returns the FNV-1a hash of all configurations and requests.
 fn digest(all: &[Questions]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut add = |bytes: &[u8]| {

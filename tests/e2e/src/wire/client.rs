@@ -1,4 +1,4 @@
-//! A raw client: it sends the bytes it is given, cut where it is told, and never connects again by itself.
+//! A raw client: sends the given bytes, cut as requested, and never reconnects by itself.
 
 use std::future::Future;
 use std::io;
@@ -13,10 +13,10 @@ use super::diag::SocketDiag;
 use super::message::WireResponse;
 use super::reader::{ParseOutcome, read_response};
 
-/// How long anything that a test waits for may take.
+/// Longest wait of a test for any event.
 pub const DEADLINE: Duration = Duration::from_secs(20);
 
-/// A connection to the gateway and the bytes read from it that no response has used yet.
+/// A connection to the gateway, with the received bytes that no response has consumed yet.
 #[derive(Debug)]
 pub struct WireClient {
     stream: TcpStream,
@@ -27,52 +27,52 @@ pub struct WireClient {
 /// A final response and the interim ones before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FinalResponse {
-    /// The 1xx responses, in order.
+    /// Interim responses (1xx), in order.
     pub interim: Vec<WireResponse>,
     /// The final response.
     pub response: WireResponse,
 }
 
-/// What came next on a connection.
+/// Next event on a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientEvent {
     /// A final response.
     Answer(Box<FinalResponse>),
     /// The end of the connection.
     Ended {
-        /// How it ended.
+        /// Kind of end.
         end: ConnectionEnd,
-        /// The response that was cut, if its head was there.
+        /// The truncated response, if its head was received.
         partial: Option<Box<WireResponse>>,
     },
-    /// What is no response.
+    /// Something other than a response, with the parser's reason.
     Bad(String),
 }
 
-/// How a connection ended.
+/// End of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ConnectionEnd {
-    /// The peer closed it in order.
+    /// The peer closed it in order (FIN).
     Closed,
-    /// The peer reset it.
+    /// The peer reset it (RST).
     Reset,
 }
 
-/// Where the bytes of a message are cut into writes.
+/// Cuts of a message into writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Segments {
     /// One write.
     Whole,
-    /// Two writes; the first has so many bytes.
+    /// Two writes; the first has this many bytes.
     CutAt(usize),
-    /// A write for each byte.
+    /// One write per byte.
     Bytes,
 }
 
 /// Awaits `future` for at most [`DEADLINE`].
 ///
 /// # Errors
-/// When the deadline passes, naming `what` was waited for.
+/// When the deadline passes; the error names `what` was awaited.
 pub async fn within<T>(what: &str, future: impl Future<Output = T>) -> Result<T> {
     within_for(DEADLINE, what, future).await
 }
@@ -80,30 +80,30 @@ pub async fn within<T>(what: &str, future: impl Future<Output = T>) -> Result<T>
 /// Awaits `future` for at most `limit`.
 ///
 /// # Errors
-/// When the limit passes, naming `what` was waited for.
+/// When the limit passes; the error names `what` was awaited.
 pub async fn within_for<T>(limit: Duration, what: &str, future: impl Future<Output = T>) -> Result<T> {
     tokio::time::timeout(limit, future).await.with_context(|| format!("no {what} within {limit:?}"))
 }
 
-/// A request for `target` without a body; `fields` are lines beside `Host`, each with its end.
+/// Returns a request for `target` without a body; `fields` are lines in addition to `Host`, each with its line end.
 pub fn get(target: &str, fields: &str) -> String {
     format!("GET {target} HTTP/1.1\r\nHost: a.test\r\n{fields}\r\n")
 }
 
-/// Ends `stream` with a reset: its peer sees an error, not an end.
+/// Closes `stream` with a reset, so that its peer sees an error instead of an end.
 pub fn reset(stream: TcpStream) {
-    // A failure means that the peer was first.
+    // A failure means that the peer has already ended the connection.
     let _ = stream.set_zero_linger();
 }
 
 impl Segments {
-    /// Every way to cut `length` bytes that the splitting tests use: whole, in two at each byte, byte by byte.
+    /// Returns all cuts of `length` bytes that the splitting tests use: uncut, in two at each byte, byte by byte.
     pub fn all(length: usize) -> impl Iterator<Item = Self> {
         let cuts = (1..length).map(Self::CutAt);
         [Self::Whole].into_iter().chain(cuts).chain((length > 2).then_some(Self::Bytes))
     }
 
-    /// The pieces of `bytes`, in order.
+    /// Returns the pieces of `bytes`, in order.
     pub fn of(self, bytes: &[u8]) -> Vec<&[u8]> {
         match self {
             Self::Whole => vec![bytes],
@@ -126,10 +126,10 @@ impl WireClient {
         Self::new(stream)
     }
 
-    /// Connects to `address` from `source`, a loopback address that names the caller.
+    /// Connects to `address` from `source`, a loopback address that identifies the caller.
     ///
     /// # Errors
-    /// As [`Client::connect`].
+    /// As [`WireClient::connect`].
     pub async fn connect_from(source: Ipv4Addr, address: SocketAddr) -> Result<Self> {
         let socket = TcpSocket::new_v4()?;
         socket.bind(SocketAddr::new(IpAddr::V4(source), 0)).context("cannot bind the source address")?;
@@ -142,10 +142,10 @@ impl WireClient {
         Ok(Self { stream, buffer: Vec::new(), end: None })
     }
 
-    /// The client's own address.
+    /// Returns the client's own address.
     ///
     /// # Errors
-    /// When the socket has none any more.
+    /// When the socket no longer has one.
     pub fn local_address(&self) -> io::Result<SocketAddr> {
         self.stream.local_addr()
     }
@@ -159,9 +159,9 @@ impl WireClient {
         Ok(())
     }
 
-    /// Sends `bytes` in `segments`, each when the peer has read the one before.
+    /// Sends `bytes` in `segments`, each after the peer has read the previous one.
     ///
-    /// A peer that stops reading (it answered and closed) gets the rest at once.
+    /// A peer that stops reading (it responded and closed) gets the rest at once.
     ///
     /// # Errors
     /// When the peer has closed.
@@ -182,18 +182,18 @@ impl WireClient {
         Ok(())
     }
 
-    /// Says that nothing more will be sent; reading goes on.
+    /// Shuts down the sending side; reading continues.
     ///
     /// # Errors
-    /// When the connection is gone already.
+    /// When the connection is already closed.
     pub async fn finish_sending(&mut self) -> Result<()> {
         self.stream.shutdown().await.context("cannot shut down")
     }
 
-    /// Reads the next final response, which answers a request with `method`.
+    /// Reads the next final response, to a request with `method`.
     ///
     /// # Errors
-    /// When the peer closes, resets, sends what is no response or takes longer than [`DEADLINE`].
+    /// When the peer closes, resets, sends something other than a response or takes longer than [`DEADLINE`].
     pub async fn answer(&mut self, method: &str) -> Result<FinalResponse> {
         within("response", self.answer_now(method)).await?
     }
@@ -212,9 +212,9 @@ impl WireClient {
         }
     }
 
-    /// Reads up to the next final response, which answers a request with `method`, or to what comes instead.
+    /// Reads up to the next final response, to a request with `method`, or to another event.
     ///
-    /// Nothing is lost when the future is dropped, interim responses apart.
+    /// Cancel-safe, except that interim responses are lost.
     pub async fn next(&mut self, method: &str) -> ClientEvent {
         let mut interim = Vec::new();
         loop {
@@ -239,15 +239,15 @@ impl WireClient {
     /// Reads the next final response to a GET.
     ///
     /// # Errors
-    /// As [`Client::answer`].
+    /// As [`WireClient::answer`].
     pub async fn get_answer(&mut self) -> Result<WireResponse> {
         Ok(self.answer("GET").await?.response)
     }
 
-    /// Sends `bytes` and reads the response to the method they begin with.
+    /// Sends `bytes` and reads the response to the method at their beginning.
     ///
     /// # Errors
-    /// As [`Client::send`] and [`Client::answer`].
+    /// As [`WireClient::send`] and [`WireClient::answer`].
     pub async fn exchange(&mut self, bytes: impl AsRef<[u8]>) -> Result<WireResponse> {
         let bytes = bytes.as_ref();
         let method = bytes.split(|byte| *byte == b' ').next().unwrap_or_default();
@@ -255,7 +255,7 @@ impl WireClient {
         Ok(self.answer(&String::from_utf8_lossy(method)).await?.response)
     }
 
-    /// Reads until the peer ends the connection and returns how, with all unused bytes.
+    /// Reads until the peer ends the connection. Returns the kind of end and all unused bytes.
     ///
     /// # Errors
     /// When the connection stays open for [`DEADLINE`].
@@ -263,7 +263,7 @@ impl WireClient {
         self.end_within(DEADLINE).await
     }
 
-    /// As [`Client::end`] with a limit of its own.
+    /// As [`WireClient::end`], with this limit.
     ///
     /// # Errors
     /// When the connection stays open for `limit`.
@@ -278,7 +278,7 @@ impl WireClient {
         Ok((end, std::mem::take(&mut self.buffer)))
     }
 
-    /// Reads until at least one unused byte is there or the connection has ended.
+    /// Reads until there is at least one unused byte or the connection has ended.
     ///
     /// # Errors
     /// When neither happens within [`DEADLINE`].
@@ -308,14 +308,14 @@ impl WireClient {
         .await?
     }
 
-    /// Waits for `limit` and returns whether the peer was silent and left the connection open.
+    /// Waits for `limit` and returns whether the peer sent nothing and left the connection open.
     pub async fn is_quiet_for(&mut self, limit: Duration) -> bool {
         self.buffer.is_empty()
             && self.end.is_none()
             && tokio::time::timeout(limit, self.fill()).await.is_err()
     }
 
-    /// Reads once; the end of the connection is remembered.
+    /// Reads once and records the end of the connection.
     pub async fn fill(&mut self) {
         if self.end.is_some() {
             return;
@@ -327,22 +327,22 @@ impl WireClient {
         }
     }
 
-    /// The bytes read and not used by a response yet.
+    /// Returns the received bytes that no response has consumed yet.
     pub fn unused(&self) -> &[u8] {
         &self.buffer
     }
 
-    /// How the peer ended the connection, if that was seen.
+    /// Returns how the peer ended the connection, if the end was seen.
     pub fn ended(&self) -> Option<ConnectionEnd> {
         self.end
     }
 
-    /// Ends the connection with a reset.
+    /// Closes the connection with a reset.
     pub fn reset(self) {
         reset(self.stream);
     }
 
-    /// Makes the kernel hold few bytes for this client, so that a peer soon feels that it does not read.
+    /// Shrinks the receive buffer of this client, so that a peer soon notices that it does not read.
     ///
     /// # Errors
     /// When the kernel refuses.

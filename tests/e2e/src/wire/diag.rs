@@ -1,4 +1,4 @@
-//! Asks the kernel whether a socket's owner has read what was sent to it.
+//! Queries the kernel for the bytes that a socket's owner has not read yet.
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink};
 
-/// A netlink socket for questions about TCP sockets of this machine.
+/// A netlink socket for queries about TCP sockets of this machine.
 ///
 /// # Cost
-/// Two system calls a question.
+/// Two system calls per query.
 #[derive(Debug)]
 pub struct SocketDiag {
     socket: OwnedFd,
@@ -24,14 +24,14 @@ impl SocketDiag {
         let socket =
             rustix::net::socket_with(AddressFamily::NETLINK, SocketType::DGRAM, flags, protocol).ok()?;
         let diag = Self { socket };
-        // A question about a socket that cannot exist shows whether questions are answered at all.
+        // A query about a nonexistent socket shows whether queries are answered at all.
         let nobody = SocketAddr::from(([127, 0, 0, 1], 0));
         diag.unread(nobody, nobody).map(|_| diag)
     }
 
-    /// How many bytes the owner of the socket bound to `local`, connected to `remote`, has not read.
+    /// Returns the number of unread bytes at the socket bound to `local` and connected to `remote`.
     ///
-    /// `None` when the kernel does not answer; 0 for a socket that is no more.
+    /// `None` when the kernel does not answer; 0 for a socket that no longer exists.
     pub fn unread(&self, local: SocketAddr, remote: SocketAddr) -> Option<u32> {
         let request = question(local, remote)?;
         rustix::net::send(&self.socket, &request, SendFlags::empty()).ok()?;
@@ -48,7 +48,7 @@ impl SocketDiag {
 
     /// Waits until the owner of that socket has read everything, or stopped reading.
     ///
-    /// Gives up after 20 ms without progress: a peer that has said its last word reads no more.
+    /// Gives up after 20 ms: a peer that has sent its last response reads no more.
     pub async fn until_read(&self, local: SocketAddr, remote: SocketAddr) {
         let since = Instant::now();
         let mut turns = 0u32;

@@ -1,83 +1,83 @@
-//! A request and a response as an independent reader sees them.
+//! Requests and responses as an independent parser sees them.
 
-/// Field lines in the order they were sent, names as sent.
+/// Field lines in the order received, names as received.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WireFields(pub Vec<(Vec<u8>, Vec<u8>)>);
 
-/// How the end of a body is known.
+/// Framing of a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WireBodyFraming {
-    /// There is no body.
+    /// No body.
     #[default]
     None,
-    /// `Content-Length` says so.
+    /// Length from `Content-Length`.
     Length(u64),
     /// `Transfer-Encoding: chunked`.
     Chunked,
-    /// The end of the connection ends the body; responses only.
+    /// Framed by the end of the connection; responses only.
     UntilClose,
 }
 
 /// A request read from the wire.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WireRequest {
-    /// The method, as sent.
+    /// Method, as received.
     pub method: Vec<u8>,
-    /// The request target, as sent.
+    /// Request target, as received.
     pub target: Vec<u8>,
-    /// 0 or 1 of `HTTP/1.x`.
+    /// Minor version: 0 or 1 of `HTTP/1.x`.
     pub minor: u8,
-    /// The field lines of the head.
+    /// Field lines of the head.
     pub fields: WireFields,
-    /// How the body is framed.
+    /// Framing of the body.
     pub framing: WireBodyFraming,
-    /// The body; what came of it when the message is not whole.
+    /// Body; the received part when the message is incomplete.
     pub body: Vec<u8>,
-    /// The trailer fields.
+    /// Trailer fields.
     pub trailers: WireFields,
 }
 
 /// A response read from the wire.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WireResponse {
-    /// The status code.
+    /// Status code.
     pub status: u16,
-    /// 0 or 1 of `HTTP/1.x`.
+    /// Minor version: 0 or 1 of `HTTP/1.x`.
     pub minor: u8,
-    /// The reason phrase.
+    /// Reason phrase.
     pub reason: Vec<u8>,
-    /// The field lines of the head.
+    /// Field lines of the head.
     pub fields: WireFields,
-    /// How the body is framed.
+    /// Framing of the body.
     pub framing: WireBodyFraming,
-    /// The body; what came of it when the message is not whole.
+    /// Body; the received part when the message is incomplete.
     pub body: Vec<u8>,
-    /// The trailer fields.
+    /// Trailer fields.
     pub trailers: WireFields,
 }
 
 impl WireFields {
-    /// The value of the first field called `name`, in any case.
+    /// Returns the value of the first field named `name`, case-insensitively.
     pub fn first(&self, name: &str) -> Option<&[u8]> {
         self.0.iter().find(|(n, _)| n.eq_ignore_ascii_case(name.as_bytes())).map(|(_, v)| v.as_slice())
     }
 
-    /// The values of all fields called `name`, in any case.
+    /// Returns the values of all fields named `name`, case-insensitively.
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> + 'a {
         self.0.iter().filter(move |(n, _)| n.eq_ignore_ascii_case(name.as_bytes())).map(|(_, v)| v.as_slice())
     }
 
-    /// How many fields are called `name`.
+    /// Number of fields named `name`.
     pub fn count(&self, name: &str) -> usize {
         self.all(name).count()
     }
 
-    /// The value of the first field called `name` as text; empty when there is none.
+    /// Returns the value of the first field named `name` as text; empty when there is none.
     pub fn text(&self, name: &str) -> String {
         self.first(name).map(|value| String::from_utf8_lossy(value).into_owned()).unwrap_or_default()
     }
 
-    /// Whether a list-valued field holds `token`, in any case.
+    /// Whether a list-valued field contains `token`, case-insensitively.
     pub fn has_token(&self, name: &str, token: &str) -> bool {
         self.all(name)
             .flat_map(|value| value.split(|byte| *byte == b','))
@@ -86,12 +86,12 @@ impl WireFields {
 }
 
 impl WireRequest {
-    /// The value of `Host`; empty when there is none.
+    /// Returns the value of `Host`; empty when there is none.
     pub fn host(&self) -> &[u8] {
         self.fields.first("host").unwrap_or_default()
     }
 
-    /// The target as text.
+    /// Returns the target as text.
     pub fn target_text(&self) -> String {
         String::from_utf8_lossy(&self.target).into_owned()
     }
@@ -103,7 +103,7 @@ impl WireRequest {
 }
 
 impl WireResponse {
-    /// The body as text.
+    /// Returns the body as text.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }

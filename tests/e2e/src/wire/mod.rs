@@ -1,4 +1,4 @@
-//! HTTP/1.1 as bytes on a socket: a strict reader of its own, a raw client and what the kernel knows of a socket.
+//! HTTP/1.1 as bytes on a socket: an independent strict parser, a raw client and socket queries to the kernel.
 
 mod client;
 mod diag;

@@ -1,27 +1,27 @@
-//! A strict HTTP/1.1 reader that shares nothing with the gateway's: it looks at whole buffers and says what is in front.
+//! A strict HTTP/1.1 parser that shares no code with the gateway's: it parses the message at the front of a buffer.
 
 use super::message::{WireBodyFraming, WireFields, WireRequest, WireResponse};
 
-/// What stands at the front of a buffer.
+/// Result of parsing the front of a buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParseOutcome<T> {
-    /// A whole message of `length` bytes.
+    /// A complete message of `length` bytes.
     Whole {
         /// The message.
         message: Box<T>,
-        /// Its bytes, head and body.
+        /// Length of the message in bytes, head and body.
         length: usize,
     },
-    /// The beginning of a message: its head when that is whole, with what came of the body.
+    /// The beginning of a message.
     Partial {
-        /// The message so far, with the first 64 KiB of what came of the body.
+        /// The message, when its head is complete, with the first 64 KiB of the received body.
         head: Option<Box<T>>,
     },
-    /// No HTTP/1.1 message begins like this.
+    /// Not the beginning of an HTTP/1.1 message, with the reason.
     Bad(String),
 }
 
-/// Reads the request at the front of `bytes`.
+/// Parses the request at the front of `bytes`.
 pub fn read_request(bytes: &[u8]) -> ParseOutcome<WireRequest> {
     let mut request = WireRequest::default();
     let body_start = match read_head(bytes, |line| parse_request_line(line, &mut request)) {
@@ -46,9 +46,9 @@ pub fn read_request(bytes: &[u8]) -> ParseOutcome<WireRequest> {
     })
 }
 
-/// Reads the response at the front of `bytes`, which answers a request with `method`.
+/// Parses the response at the front of `bytes`, to a request with `method`.
 ///
-/// `is_ended` says that nothing follows `bytes`: a response framed by the end of the connection is whole then.
+/// With `is_ended` nothing follows `bytes`: a response framed by the end of the connection is then complete.
 pub fn read_response(bytes: &[u8], method: &[u8], is_ended: bool) -> ParseOutcome<WireResponse> {
     let mut response = WireResponse::default();
     let body_start = match read_head(bytes, |line| parse_status_line(line, &mut response)) {
@@ -164,7 +164,7 @@ fn read_fields(bytes: &[u8]) -> FieldsRead {
     }
 }
 
-/// A line ends with CRLF and holds no other CR, LF or NUL.
+/// Parses a line: it ends with CRLF and contains no other CR, LF or NUL.
 fn read_line(bytes: &[u8]) -> LineParse<'_> {
     let Some(end) = bytes.iter().position(|byte| matches!(byte, b'\r' | b'\n' | 0)) else {
         return LineParse::Partial;
@@ -245,7 +245,7 @@ fn declared_framing(fields: &WireFields) -> Result<Option<WireBodyFraming>, Stri
 }
 
 impl ParsedBody {
-    /// Adds `bytes` to the data as far as there is room in `limit`.
+    /// Appends `bytes` to the data, up to `limit` bytes in total.
     fn keep(&mut self, bytes: &[u8], limit: usize) {
         let room = limit.saturating_sub(self.data.len());
         self.data.extend_from_slice(&bytes[..bytes.len().min(room)]);
@@ -276,7 +276,7 @@ fn read_body(bytes: &[u8], framing: WireBodyFraming, is_ended: bool) -> BodyPars
         WireBodyFraming::UntilClose => {
             BodyParse::Partial(ParsedBody { data: first_of(bytes).to_vec(), ..ParsedBody::default() })
         }
-        // A long body is copied once, when all of it is there.
+        // A long body is copied once, when it is complete.
         WireBodyFraming::Chunked => match read_chunks(bytes, PARTIAL_MAX) {
             BodyParse::Whole(read) if read.data.len() >= PARTIAL_MAX => read_chunks(bytes, usize::MAX),
             body @ (BodyParse::Whole(_) | BodyParse::Partial(_) | BodyParse::Bad(_)) => body,
@@ -284,12 +284,12 @@ fn read_body(bytes: &[u8], framing: WireBodyFraming, is_ended: bool) -> BodyPars
     }
 }
 
-/// As much of a body that is not whole as is shown.
+/// Returns the part of an incomplete body that is kept.
 fn first_of(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.len().min(PARTIAL_MAX)]
 }
 
-/// Reads a chunked body and keeps up to `keep` bytes of it.
+/// Parses a chunked body and keeps up to `keep` bytes of it.
 fn read_chunks(bytes: &[u8], keep: usize) -> BodyParse {
     let mut read = ParsedBody::default();
     loop {
@@ -340,7 +340,7 @@ fn parse_chunk_size(line: &[u8]) -> Result<usize, String> {
     usize::from_str_radix(&String::from_utf8_lossy(size), 16).map_err(|error| error.to_string())
 }
 
-/// Of a body that is not whole so many bytes are kept, for messages.
+/// Number of bytes kept of an incomplete body, for messages.
 const PARTIAL_MAX: usize = 64 * 1024;
 
 fn is_token_byte(byte: u8) -> bool {

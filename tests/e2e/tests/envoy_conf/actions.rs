@@ -1,4 +1,4 @@
-//! What routes of generated tables do.
+//! Actions of generated routes.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::draw::SeededRng;
 /// Clusters that routes name; all are the same upstream.
 pub(crate) const CLUSTERS: [&str; 2] = ["one", "two"];
 
-/// Gives a route something to do; the name of the kind.
+/// Gives a route an action, and returns the name of its kind.
 pub(crate) fn act(
     draw: &mut SeededRng,
     route: &mut Value,
@@ -50,7 +50,7 @@ fn redirect(draw: &mut SeededRng, number: usize, is_template: bool) -> Value {
     }
     match draw.below(5) {
         0 => own["path_redirect"] = (*draw.of(&["/new", "/new?n=1", "/"])).into(),
-        // Envoy refuses it where a template matched.
+        // Envoy refuses it together with a path template.
         1 if !is_template => own["prefix_rewrite"] = (*draw.of(&["/p", "/p/", "/"])).into(),
         2 => own["regex_rewrite"] = replacement(draw),
         _ => {}
@@ -59,7 +59,8 @@ fn redirect(draw: &mut SeededRng, number: usize, is_template: bool) -> Value {
         own["strip_query"] = true.into();
     }
     if draw.percent(40) {
-        // FOUND, SEE_OTHER, TEMPORARY_REDIRECT, PERMANENT_REDIRECT; words in capitals stand for something else here.
+        // FOUND, SEE_OTHER, TEMPORARY_REDIRECT, PERMANENT_REDIRECT. The numbers are used because words in capitals are
+        // placeholders here.
         own["response_code"] = (*draw.of(&[1, 2, 3, 4])).into();
     }
     own
@@ -67,7 +68,7 @@ fn redirect(draw: &mut SeededRng, number: usize, is_template: bool) -> Value {
 
 fn forward(draw: &mut SeededRng, number: usize, templates: &[&str]) -> Value {
     let mut own = if draw.percent(25) {
-        // Weights that leave nothing to chance.
+        // Weights that make the choice deterministic.
         let mut two = json!({"name": "two", "weight": 7});
         if draw.percent(30) {
             fields(draw, &mut two, "share-", number);
@@ -111,7 +112,7 @@ fn replacement(draw: &mut SeededRng) -> Value {
     json!({"pattern": {"regex": expression}, "substitution": substitution})
 }
 
-/// Fields that are added and removed at one level; each level changes what the others do.
+/// Adds and removes header fields at one level; each level changes what the others do.
 pub(crate) fn fields(draw: &mut SeededRng, owner: &mut Value, level: &str, number: usize) {
     let name = format!("x-t-{}", draw.of(&["a", "b", "C"]));
     let header = json!({"key": name, "value": format!("{level}v{number}%%")});

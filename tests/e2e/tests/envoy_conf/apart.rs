@@ -1,16 +1,17 @@
-//! Where eddy does otherwise than Envoy on purpose: what each answers to the same request with the same file.
+//! Deliberate differences to Envoy: the response of each program to the same request with the same file.
 //!
-//! The list of these differences is in `docs/reference/divergences.md`. Where Envoy is not installed eddy alone is asked.
+//! These differences are listed in `docs/reference/divergences.md`. Without Envoy only eddy is tested.
 
 use anyhow::{Result, ensure};
 use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::peer::{Crowd, EchoUpstream, Envoy, Reply, bootstrap};
 use serde_json::{Value, json};
 
-/// A request, and what eddy and Envoy make of it.
+/// A request, and the results of eddy and Envoy.
 type DivergenceCase<'c> = (&'c str, &'c str, &'c str);
 
-/// Asks both for what stands in `cases`, with these routes, all of one virtual host, and these settings of the table.
+/// Sends `cases` to both, with these routes in one virtual host and these settings of the table, and compares the
+/// results.
 async fn check(settings: Value, mut host: Value, cases: &[DivergenceCase<'_>]) -> Result<()> {
     host["name"] = "all".into();
     host["domains"] = json!(["*"]);
@@ -29,7 +30,7 @@ async fn check(settings: Value, mut host: Value, cases: &[DivergenceCase<'_>]) -
     Ok(())
 }
 
-/// What eddy answers, and what Envoy does where it is there.
+/// Returns eddy's responses, and Envoy's when it is installed.
 async fn answers(config: &str, requests: &[Vec<u8>]) -> Result<(Vec<Reply>, Vec<Option<Reply>>)> {
     let upstream = EchoUpstream::start()?;
     let substitutes = vec![("ECHO".to_owned(), upstream.path().display().to_string())];
@@ -78,7 +79,7 @@ async fn heads_are_read_strictly() -> Result<()> {
     cases.extend(taken.iter().map(|request| (request.as_str(), "200 all", "200 all")));
     cases.push(("GET / HTTP/1.0\r\n\r\n", "200 all", "426"));
     cases.push(("OPTIONS * HTTP/1.1\r\nHost: a.test\r\n\r\n", "204", "404"));
-    // No byte of a target, and none of a value, is taken by one of them alone.
+    // Both accept these bytes in a target.
     let same = ["/\\", "/\"", "/<", "/>", "/^", "/`", "/{", "/|", "/}"].map(|target| get(target, ""));
     cases.extend(same.iter().map(|request| (request.as_str(), "200 all", "200 all")));
     check(json!({}), json!({"routes": [says("all", json!({"prefix": "/"}))]}), &cases).await
@@ -110,7 +111,7 @@ async fn the_scheme_that_a_client_tells_is_its_own() -> Result<()> {
     check(json!({}), json!({"routes": [says("http", wanted)]}), &cases).await
 }
 
-/// What looks like a difference and is none.
+/// An apparent difference that is none.
 #[tokio::test(flavor = "multi_thread")]
 async fn expressions_are_of_bytes_in_both() -> Result<()> {
     let field = |regex: &str| json!([{"name": "x-a", "string_match": {"safe_regex": {"regex": regex}}}]);

@@ -1,4 +1,4 @@
-//! The hosts that copies of requests name, in eddy and in the real Envoy.
+//! Hosts of mirrored requests, in eddy and in the real Envoy.
 
 use std::net::SocketAddr;
 
@@ -8,7 +8,7 @@ use eddy_e2e::origin::TapOrigin;
 use eddy_e2e::peer::{Crowd, EchoUpstream, Envoy, bootstrap};
 use serde_json::{Value, json};
 
-/// A path, the host that the client names, and the one that the copy does.
+/// A path, the host that the client sends, and the host of the mirrored request.
 const COPIES: [(&str, &str, &str); 6] = [
     ("/shadow", "a.test", "a.test-shadow"),
     ("/shadow/port", "a.test:8080", "a.test-shadow:8080"),
@@ -18,7 +18,7 @@ const COPIES: [(&str, &str, &str); 6] = [
     ("/both", "b.test", "b.test-shadow"),
 ];
 
-/// A configuration whose copies go to this address.
+/// Returns a configuration that mirrors requests to this address.
 fn configuration(copies: SocketAddr) -> Result<String> {
     let route = |prefix: &str, policies: Value| {
         let action = json!({"cluster": "one", "request_mirror_policies": policies});
@@ -44,7 +44,7 @@ fn configuration(copies: SocketAddr) -> Result<String> {
     Ok(config.to_string())
 }
 
-/// The path and host of each copy that comes of these requests.
+/// Sends the requests and returns the path and host of each mirrored request.
 async fn copied(mut clients: Crowd, copies: &TapOrigin) -> Result<Vec<(String, String)>> {
     let requests =
         COPIES.map(|(path, host, _)| format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n").into_bytes());
@@ -62,7 +62,7 @@ async fn copied(mut clients: Crowd, copies: &TapOrigin) -> Result<Vec<(String, S
 async fn copies_name_the_hosts_that_envoys_do() -> Result<()> {
     let upstream = EchoUpstream::start()?;
     let mut expected = COPIES.map(|(path, _, host)| (path.to_owned(), host.to_owned())).to_vec();
-    // Two policies of one route, each with a host of its own.
+    // Two policies of one route, each with its own host.
     expected.push(("/both".to_owned(), "b.test".to_owned()));
     expected.sort();
 

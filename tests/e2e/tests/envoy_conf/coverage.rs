@@ -1,4 +1,4 @@
-//! How much of what can happen generated requests show.
+//! Coverage of routing features by the generated requests.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,7 +11,7 @@ use eddy_route::normalise::Normal;
 use eddy_route::{PathPattern, RouteRequest, RouteScratch, Router, Rule, ValueMatch, ValueTest};
 use serde_json::Value;
 
-/// Requests by what became of them; a request counts for each kind of thing that the route has which takes it.
+/// Number of requests by result. A request counts once for each feature of the route that it matches.
 #[derive(Debug, Default)]
 pub(crate) struct Coverage {
     asked: usize,
@@ -19,19 +19,19 @@ pub(crate) struct Coverage {
 }
 
 impl Coverage {
-    /// What was counted before, as [`Coverage::lines`] wrote it.
+    /// Restores the counts that [`Coverage::lines`] wrote.
     pub(crate) fn of_lines(lines: &BTreeMap<String, usize>) -> Self {
         let mut counts = lines.clone();
         Self { asked: counts.remove(ASKED).unwrap_or_default(), counts }
     }
 
-    /// All counts.
+    /// Returns all counts.
     pub(crate) fn lines(&self) -> impl Iterator<Item = (&str, usize)> {
         let counts = self.counts.iter().map(|(kind, count)| (kind.as_str(), *count));
         std::iter::once((ASKED, self.asked)).chain(counts)
     }
 
-    /// Counts the requests of a configuration.
+    /// Adds the requests of a configuration.
     pub(crate) fn add(&mut self, questions: &Questions) -> Result<()> {
         let checked = check(&[SourceText::new("envoy.json", &questions.config)])
             .map_err(|problems| anyhow!("{problems:?}"))?;
@@ -116,7 +116,7 @@ impl Coverage {
         }
     }
 
-    /// Whether the requests are worth their while: each kind of thing takes its share of them.
+    /// Checks that each feature is covered by its minimum share of the requests.
     pub(crate) fn check(&self) -> Result<()> {
         for (kind, permille) in LEAST {
             let count = self.counts.get(*kind).copied().unwrap_or_default();
@@ -126,7 +126,7 @@ impl Coverage {
     }
 }
 
-/// The least that each kind of thing has to be seen, in a thousandth of the requests.
+/// Minimum share of each feature, in thousandths of the requests.
 const LEAST: &[(&str, usize)] = &[
     ("two routes or more", 100),
     ("no route", 10),
@@ -154,7 +154,7 @@ const LEAST: &[(&str, usize)] = &[
     ("test for a number", 1),
 ];
 
-/// How deep matchers stand in each other, for each virtual host that has one.
+/// Returns the nesting depth of matchers, for each virtual host that has one.
 fn trees(config: &str) -> Result<BTreeMap<String, usize>> {
     fn depth(value: &Value) -> usize {
         match value {
@@ -184,7 +184,7 @@ fn path_kind(path: &PathPattern) -> &'static str {
         PathPattern::Prefix(_) => "prefix by segment",
         PathPattern::BytePrefix(_) => "prefix by byte",
         PathPattern::Caseless(_) => "path in any case",
-        // Envoy's templates become expressions for the letters that it allows in a segment.
+        // Envoy's templates become regular expressions with the characters that it allows in a segment.
         PathPattern::Regex(text) if text.contains("[a-zA-Z0-9") => "template",
         PathPattern::Regex(_) => "expression",
         PathPattern::Search(_) => "search",
@@ -204,5 +204,5 @@ impl fmt::Display for Coverage {
     }
 }
 
-/// What the number of all requests is called.
+/// Name of the total number of requests.
 const ASKED: &str = "requests counted";

@@ -1,4 +1,4 @@
-//! Which examples of Envoy's documentation are tried here, and why the others are not.
+//! Checks that all examples of Envoy's documentation are either tested here or listed with a reason.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -8,7 +8,7 @@ use eddy_e2e::place::{tree, variable};
 
 use crate::examples::EXAMPLES;
 
-/// Sections whose examples are left out, and why.
+/// Sections whose examples are left out, with the reason.
 const LEFT_OUT: &[(&str, &str)] = &[
     ("arch_overview/http/http_routing (route table of VHDS, scoped routes)", "eddy takes routes from files"),
     (

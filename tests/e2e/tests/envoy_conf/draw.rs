@@ -1,9 +1,9 @@
-//! Numbers that are the same in every run.
+//! Pseudo-random numbers that are the same in every run.
 
 pub(crate) struct SeededRng(u64);
 
 impl SeededRng {
-    /// From a seed that is not zero.
+    /// Creates a generator from a seed that is not zero.
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed | 1)
     }
@@ -15,7 +15,7 @@ impl SeededRng {
         usize::try_from(self.0 >> 33).unwrap_or_default() % end.max(1)
     }
 
-    /// Whether something of a hundred happens.
+    /// Returns `true` with a probability of `share` percent.
     pub(crate) fn percent(&mut self, share: usize) -> bool {
         self.below(100) < share
     }

@@ -1,13 +1,13 @@
-//! What the pages of Envoy's documentation on routes show, in configurations of our own, each with requests and answers.
+//! Examples of Envoy's documentation on routes, rewritten as our own configurations, with requests and responses.
 //!
-//! `"is": "x"` stands for a direct response with this body, `"to": {...}` for a route to the cluster `one`. A request is
-//! a target, fields as `name=value` (`host` and `method` among them), `=>` and the answer.
+//! `"is": "x"` is short for a direct response with this body, `"to": {...}` for a route to the cluster `one`. A request
+//! is a target, fields as `name=value` (`host` and `method` among them), `=>` and the response.
 
 use anyhow::{Context, Result};
 use eddy_e2e::peer::{Questions, bootstrap};
 use serde_json::{Value, json};
 
-/// An example: where the documentation has it, what it shows, its configuration, requests and answers.
+/// An example: its section in the documentation, its subject, its configuration, requests and responses.
 pub(crate) struct EnvoyDocExample {
     pub(crate) section: &'static str,
     pub(crate) about: &'static str,
@@ -18,7 +18,7 @@ pub(crate) struct EnvoyDocExample {
 enum ExampleConfig {
     /// Routes of a virtual host.
     Routes(&'static str),
-    /// The fields of a virtual host.
+    /// Fields of a virtual host.
     Host(&'static str),
     /// A whole route configuration, and settings of the connection manager.
     Whole(&'static str, &'static str),
@@ -26,10 +26,10 @@ enum ExampleConfig {
 
 use ExampleConfig::{Host, Routes, Whole};
 
-/// An example that is left out, and why.
+/// An example that is left out, with the reason.
 type LeftOut = (String, String);
 
-/// The questions of all examples, and for each the answer that is expected and where it comes from.
+/// Returns the configurations and requests of all examples, with each expected response and its source.
 pub(crate) fn all() -> Result<(Vec<Questions>, Vec<LeftOut>)> {
     let (mut hosts, mut requests, mut expected) = (Vec::new(), Vec::new(), Vec::new());
     let mut wholes = Vec::new();
@@ -81,7 +81,7 @@ fn parse(text: &str) -> Result<Value> {
     Ok(value)
 }
 
-/// Puts what the short words stand for in their place.
+/// Expands the abbreviations.
 fn spell_out(value: &mut Value) {
     if let Value::Array(values) = value {
         values.iter_mut().for_each(spell_out);

@@ -1,4 +1,4 @@
-//! Route configurations at random, and requests made of their texts.
+//! Random route configurations, and requests derived from them.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use crate::draw::SeededRng;
 use crate::matches::{GeneratedRouteMatch, PATHS, VALUES, route_match};
 use crate::tree;
 
-/// Configurations, and how often each kind of thing occurs in them.
+/// Configurations, and how often each kind of route occurs in them.
 pub(crate) struct Generated {
     pub(crate) questions: Vec<Questions>,
     pub(crate) counts: BTreeMap<String, usize>,
 }
 
-/// One configuration for each way to read requests, with so many virtual hosts.
+/// Returns one configuration for each request normalisation mode, with this many virtual hosts.
 pub(crate) fn generate(seed: u64, hosts: usize) -> Generated {
     let mut draw = SeededRng::new(seed);
     let mut counts = BTreeMap::new();
@@ -46,7 +46,7 @@ pub(crate) fn generate(seed: u64, hosts: usize) -> Generated {
     Generated { questions: questions.collect(), counts }
 }
 
-/// Makes one configuration.
+/// Generator of one configuration.
 pub(crate) struct RouteConfigGenerator<'m> {
     pub(crate) draw: &'m mut SeededRng,
     counts: &'m mut BTreeMap<String, usize>,
@@ -101,7 +101,7 @@ impl RouteConfigGenerator<'_> {
         own
     }
 
-    /// A route, and what requests for it are like.
+    /// Returns a route, and adds its match, with what a matching request needs, to `all`.
     pub(crate) fn route(&mut self, all: &mut Vec<GeneratedRouteMatch>) -> Value {
         self.number += 1;
         let wanted = route_match(self.draw);
@@ -129,7 +129,7 @@ impl RouteConfigGenerator<'_> {
         }
     }
 
-    /// A request like a route, or nearly.
+    /// Returns a request that matches a route, or nearly does.
     fn request(&mut self, host: &str, wanted: &GeneratedRouteMatch) -> String {
         let draw = &mut *self.draw;
         let mut target = wanted.path.clone();

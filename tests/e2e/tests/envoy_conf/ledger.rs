@@ -1,4 +1,4 @@
-//! A long run in pieces: what was compared so far is kept in a file, so that a run that is ended goes on where it was.
+//! Progress file of a long comparison run, so that an interrupted run can be resumed.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,19 +11,20 @@ use eddy_e2e::place::variable;
 use crate::Compared;
 use crate::coverage::Coverage;
 
-/// What was compared so far.
+/// Progress of a comparison run.
 #[derive(Debug)]
 pub(crate) struct Ledger {
-    /// Where it is kept, if anywhere.
+    /// Path of the file, if any.
     path: Option<PathBuf>,
-    /// What the next configurations are made from.
+    /// Seed of the next configurations.
     pub(crate) seed: u64,
     pub(crate) compared: Compared,
     pub(crate) coverage: Coverage,
 }
 
 impl Ledger {
-    /// What the file that `EDDY_ENVOY_LEDGER` names has of a run that has not come to `wanted` pairs; else nothing.
+    /// Reads the file named by `EDDY_ENVOY_LEDGER`, if its run has not reached `wanted` pairs; otherwise starts at
+    /// zero.
     pub(crate) fn open(wanted: usize) -> Result<Self> {
         let path = variable("EDDY_ENVOY_LEDGER").map(PathBuf::from);
         let mut ledger =
@@ -41,7 +42,7 @@ impl Ledger {
         let pairs = counts.remove(PAIRS).unwrap_or_default();
         let left_out = counts.remove(LEFT_OUT).unwrap_or_default();
         counts.remove(DIFFERENT);
-        // A run that came to its end is over: the next one begins with other seeds.
+        // A completed run is not resumed: the next run begins with other seeds.
         if pairs < wanted {
             ledger.compared = Compared { pairs, left_out };
             ledger.coverage = Coverage::of_lines(&counts);
@@ -49,7 +50,7 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Goes on to the next seed and keeps what there is.
+    /// Advances to the next seed and saves the progress.
     pub(crate) fn turn(&mut self) -> Result<()> {
         self.seed = self.seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let Some(path) = &self.path else { return Ok(()) };
@@ -62,7 +63,7 @@ impl Ledger {
             let _ = writeln!(text, "{name}: {count}");
         }
         let _ = writeln!(text, "{SEED}: {}", self.seed);
-        // In one step, so that a run that is ended meanwhile leaves the one before.
+        // Atomic, so that an interrupted run leaves the previous file.
         let fresh = path.with_extension("next");
         fs::write(&fresh, text)?;
         fs::rename(fresh, path).with_context(|| format!("cannot write {}", path.display()))

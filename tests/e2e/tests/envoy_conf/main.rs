@@ -1,7 +1,7 @@
-//! Envoy's configurations in eddy and in the real Envoy: the same requests must get the same answers.
+//! Envoy configurations in eddy and in the real Envoy: the same requests must get the same responses.
 //!
-//! Both run as programs with the same file. What Envoy said is kept in `recorded/`, and stands in for it where it is not
-//! installed. `EDDY_REQUIRE_PEERS=1` makes its absence a failure, `UPDATE=1` records anew.
+//! Both programs run with the same file. Envoy's answers are recorded in `recorded/` for machines without Envoy.
+//! `EDDY_REQUIRE_PEERS=1` makes a missing Envoy a failure, `UPDATE=1` records anew.
 
 mod actions;
 mod apart;
@@ -30,8 +30,8 @@ fn recorded(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/envoy_conf/recorded").join(name)
 }
 
-/// What of an answer is compared: the status, that of a call of gRPC, where it leads, the body of what routes say, and the fields of
-/// the tests.
+/// Formats the compared parts of a response: the status, the gRPC status, the location, the body of direct responses,
+/// and the test headers.
 fn shown(reply: &Reply) -> String {
     let mut line = reply.status.to_string();
     if let Some(location) = reply.field("location") {
@@ -42,7 +42,7 @@ fn shown(reply: &Reply) -> String {
     if let Some(status) = reply.field("grpc-status") {
         line.push_str(&format!(" grpc-status={status}"));
     }
-    // Among fields of different names no order counts.
+    // The order of fields with different names has no meaning.
     let mut own: Vec<_> = reply.fields.iter().filter(|(name, _)| name.starts_with("x-t-")).collect();
     own.sort_by(|(one, _), (other, _)| one.cmp(other));
     for (name, value) in own {
@@ -51,7 +51,7 @@ fn shown(reply: &Reply) -> String {
     line.trim_end().to_owned()
 }
 
-/// What eddy answers to all questions in their order.
+/// Returns eddy's responses to all requests in order.
 async fn eddy_says(all: &[Questions], upstream: &EchoUpstream) -> Result<Vec<String>> {
     let mut answers = Vec::new();
     for questions in all {
@@ -66,7 +66,8 @@ async fn eddy_says(all: &[Questions], upstream: &EchoUpstream) -> Result<Vec<Str
     Ok(answers)
 }
 
-/// Whether a template may be for a path with parameters in a configuration that ignores them: Envoy does not for templates.
+/// Whether a path template may have to match a path with parameters while the configuration ignores them: Envoy does
+/// not ignore them for templates.
 fn has_parameters_for_template(config: &str, request: &str) -> bool {
     let target = request.split(' ').nth(1).unwrap_or_default();
     config.contains("ignore_path_parameters_in_path_matching")
@@ -74,18 +75,18 @@ fn has_parameters_for_template(config: &str, request: &str) -> bool {
         && host_of(config, request).is_some_and(|host| host.contains("path_template"))
 }
 
-/// How many requests were put to both.
+/// Number of requests sent to both programs.
 #[derive(Clone, Copy, Debug, Default)]
 struct Compared {
-    /// Those whose answers had to be the same.
+    /// Requests whose responses had to be equal.
     pairs: usize,
-    /// Those that eddy answers otherwise on purpose, as the list of divergences says.
+    /// Requests that eddy deliberately answers differently, as the list of divergences says.
     left_out: usize,
 }
 
-/// Puts the questions to both and tells where they differ.
+/// Sends the requests to both programs and reports the differences.
 async fn compare(recorded: Option<&Path>, all: &[Questions]) -> Result<Compared> {
-    // Fields of its own, for routes to remove and to add to.
+    // Fields of the upstream, for routes to remove and to add to.
     let upstream = EchoUpstream::with_fields(&[("x-t-a", "own"), ("x-t-b", "own")])?;
     let theirs = envoy_says(recorded, all, &upstream, shown)?;
     let ours = eddy_says(all, &upstream).await?;
@@ -120,7 +121,7 @@ async fn compare(recorded: Option<&Path>, all: &[Questions]) -> Result<Compared>
     Ok(compared)
 }
 
-/// The virtual host of a request, as it is written.
+/// Returns the virtual host of a request, as in the configuration.
 fn host_of(config: &str, request: &str) -> Option<String> {
     let host = request.lines().find_map(|line| line.strip_prefix("Host: "))?.to_ascii_lowercase();
     let host = host.split(':').next()?.to_owned();
@@ -149,7 +150,7 @@ async fn examples_answer_as_they_say_and_as_envoy_does() -> Result<()> {
     Ok(())
 }
 
-/// Envoy may not be there where tests run: what it said is in files, and they are for the questions of today.
+/// Without Envoy, recorded answers are used, and they must be for the current requests.
 #[tokio::test(flavor = "multi_thread")]
 async fn recorded_answers_stand_in_where_envoy_is_not_installed() -> Result<()> {
     let (questions, expected) = examples::all()?;
@@ -175,9 +176,9 @@ async fn generated_routes_answer_as_envoys_do() -> Result<()> {
     coverage.check()
 }
 
-/// The long form: as many pairs as `EDDY_ENVOY_PAIRS` says, from other seeds, and how much of what can happen they show.
+/// The long form: as many pairs as `EDDY_ENVOY_PAIRS` says, from other seeds, with the coverage of features.
 ///
-/// With a file in `EDDY_ENVOY_LEDGER` a run that was ended goes on where it was.
+/// With a file in `EDDY_ENVOY_LEDGER`, an interrupted run is resumed.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "takes minutes, and needs the real Envoy"]
 async fn many_generated_routes_answer_as_envoys_do() -> Result<()> {
@@ -205,5 +206,5 @@ async fn many_generated_routes_answer_as_envoys_do() -> Result<()> {
 
 const SEED: u64 = 0x2545_f491_4f6c_dd1d;
 
-/// Virtual hosts of each of the five generated configurations.
+/// Number of virtual hosts in each of the five generated configurations.
 const HOSTS: usize = 180;

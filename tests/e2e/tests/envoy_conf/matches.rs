@@ -1,16 +1,16 @@
-//! What routes of generated tables match.
+//! Match conditions of generated routes.
 
 use serde_json::{Map, Value, json};
 
 use crate::draw::SeededRng;
 
-/// Few texts, so that they meet each other.
+/// Paths. Few, so that routes overlap.
 pub(crate) const PATHS: [&str; 16] = [
     "/", "/a", "/b", "/a/", "/a/b", "/ab", "/a/b/c", "/A", "//a", "/a;b", "/a%61", "/a.b", "/aa", "/b/a",
     "/a/b/", "/b/A",
 ];
 const SEGMENTS: [&str; 6] = ["/a", "/b", "/a/b", "/ab", "//a", "/A"];
-/// Expressions, each with a path that one matches.
+/// Regular expressions, each with a path that matches.
 const EXPRESSIONS: [(&str, &str); 14] = [
     ("/a.*", "/abc"),
     ("/[ab]+", "/ab"),
@@ -28,11 +28,11 @@ const EXPRESSIONS: [(&str, &str); 14] = [
     ("/[^/]*/b/?", "/a/b"),
 ];
 pub(crate) const VALUES: [&str; 10] = ["1", "2", "12", "ab", "A", "a", "", "1,2", "-1", "5"];
-/// Expressions, each with a value that it matches.
+/// Regular expressions, each with a value that matches.
 const VALUE_EXPRESSIONS: [(&str, &str); 6] =
     [("1.*", "12"), ("[12]+", "2"), (".*2", "12"), ("a|b", "a"), ("a?", ""), (r"\d+", "5")];
 
-/// Templates, each with a path that one matches and new paths by its variables.
+/// Path templates, each with a path that matches and rewritten paths that use its variables.
 const TEMPLATES: [(&str, &str, &[&str]); 7] = [
     ("/a/*", "/a/b", &["/new"]),
     ("/{x}", "/ab", &["/n/{x}", "/{x}{x}"]),
@@ -43,14 +43,14 @@ const TEMPLATES: [(&str, &str, &[&str]); 7] = [
     ("/a/{x}.c", "/a/b.c", &["/{x}"]),
 ];
 
-/// A `RouteMatch`, and what a request needs for it.
+/// A `RouteMatch`, and the requirements on a request that matches it.
 pub(crate) struct GeneratedRouteMatch {
     pub(crate) json: Value,
     pub(crate) path: String,
     pub(crate) method: Option<&'static str>,
     pub(crate) fields: Vec<(String, String)>,
     pub(crate) query: Vec<(String, String)>,
-    /// New paths that a template allows.
+    /// Rewrites that the path template allows.
     pub(crate) rewrites: &'static [&'static str],
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn route_match(draw: &mut SeededRng) -> GeneratedRouteMatch {
         wanted.fields.push(("content-type".to_owned(), "application/grpc+proto".to_owned()));
     }
     if draw.percent(6) {
-        // Shares that leave nothing to chance.
+        // Fractions that make the result deterministic.
         let (numerator, denominator) =
             *draw.of(&[(0, "HUNDRED"), (100, "HUNDRED"), (10_000, "TEN_THOUSAND"), (0, "MILLION")]);
         let value = json!({"numerator": numerator, "denominator": denominator});
@@ -96,7 +96,7 @@ pub(crate) fn route_match(draw: &mut SeededRng) -> GeneratedRouteMatch {
     wanted
 }
 
-/// A path, and the new paths that its template allows.
+/// Returns a path, and the rewrites that its template allows.
 fn path(draw: &mut SeededRng, own: &mut Map<String, Value>) -> (String, &'static [&'static str]) {
     if draw.percent(10) {
         let (template, path, rewrites) = *draw.of(&TEMPLATES);
@@ -214,7 +214,7 @@ fn cookie(draw: &mut SeededRng, wanted: &mut GeneratedRouteMatch) -> Value {
     own
 }
 
-/// A `StringMatcher`, and a value for it.
+/// Returns a `StringMatcher`, and a value that it matches.
 pub(crate) fn string(draw: &mut SeededRng) -> (Value, String) {
     let kind = *draw.of(&["exact", "prefix", "suffix", "contains", "safe_regex"]);
     if kind == "safe_regex" {

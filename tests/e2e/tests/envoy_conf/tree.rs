@@ -1,4 +1,4 @@
-//! Matcher trees at random.
+//! Random matcher trees.
 
 use serde_json::{Map, Value, json};
 
@@ -6,7 +6,7 @@ use crate::draw::SeededRng;
 use crate::generate::RouteConfigGenerator;
 use crate::matches::{GeneratedRouteMatch, string};
 
-/// A `Matcher`; what requests for its routes are like goes to `all`.
+/// Returns a `Matcher`, and adds the matches of its routes to `all`.
 pub(crate) fn matcher(
     maker: &mut RouteConfigGenerator<'_>,
     depth: usize,
@@ -91,7 +91,7 @@ fn predicate(draw: &mut SeededRng, depth: usize, needed: &mut Vec<(String, Strin
     }
 }
 
-/// Expressions name their engine there.
+/// Adds the engine to regular expressions, which is required there.
 fn with_engine(mut test: Value) -> Value {
     if let Some(expression) = test.get_mut("safe_regex") {
         expression["google_re2"] = json!({});
@@ -104,7 +104,8 @@ fn input(name: &str) -> Value {
     json!({"name": "header", "typed_config": {"@type": kind, "header_name": name}})
 }
 
-/// Requests for what was made since `before` need these fields; each once, as Envoy puts lines together for matchers.
+/// Adds these fields to the needs of routes made since `before`; each field once, because Envoy joins several lines
+/// for matchers.
 fn need(all: &mut [GeneratedRouteMatch], before: usize, fields: &[(String, String)]) {
     for wanted in all.iter_mut().skip(before) {
         for (name, value) in fields {

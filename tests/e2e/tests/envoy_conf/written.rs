@@ -1,4 +1,4 @@
-//! How values may be written: eddy takes the spellings that the real Envoy takes, and no others.
+//! Spellings of values: eddy accepts those that the real Envoy accepts, and no others.
 
 use anyhow::{Result, ensure};
 use data_encoding::{BASE64, BASE64_NOPAD, BASE64URL_NOPAD};
@@ -7,7 +7,7 @@ use eddy_e2e::peer::{Envoy, bootstrap};
 use eddy_e2e::secure::Authority;
 use serde_json::{Value, json};
 
-/// Checks that both programs take a configuration, or neither.
+/// Checks that both programs accept a configuration, or both refuse it.
 fn agree(what: &str, config: &Value, is_taken: bool) -> Result<()> {
     let text = config.to_string();
     let ours = match check(&[SourceText::new("envoy.json", &text)]) {
@@ -15,7 +15,7 @@ fn agree(what: &str, config: &Value, is_taken: bool) -> Result<()> {
         Err(problems) => problems,
     };
     let errors: Vec<_> = ours.iter().filter(|problem| problem.severity == Severity::Error).collect();
-    // Each fault is told once, and nothing that is not one.
+    // Each error is reported once, and nothing else is reported.
     ensure!(errors.len() == usize::from(!is_taken), "{what}: eddy says {errors:?}");
     if let Some(program) = Envoy::find()? {
         let refusal = Envoy::refusal(&program, &text)?;
@@ -24,7 +24,7 @@ fn agree(what: &str, config: &Value, is_taken: bool) -> Result<()> {
     Ok(())
 }
 
-/// A configuration with one route and one cluster.
+/// Returns a configuration with one route and one cluster.
 fn site() -> Value {
     let routes = json!({"name": "site", "virtual_hosts": [
         {"name": "all", "domains": ["*"], "routes": [{"match": {"prefix": "/"}, "route": {"cluster": "one"}}]}

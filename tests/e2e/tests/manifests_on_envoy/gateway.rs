@@ -1,5 +1,5 @@
-//! A Gateway and HTTPRoutes at random, and the same for Envoy as the API's own reference tells it: the listener with the most
-//! specific hostname, of its routes those with the most specific one, then the order of matches.
+//! Random Gateways and HTTPRoutes, and equivalent Envoy routes according to the API's reference: the listener with the
+//! most specific hostname, of its routes those with the most specific hostname, then the order of matches.
 
 use std::cmp::Reverse;
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::random::Xorshift64Star;
 use crate::{ManifestCase, prefix, route, services};
 
-/// A match of a rule with all that decides.
+/// A match of a rule, with everything that determines its precedence.
 struct Match {
     kind: &'static str,
     path: String,
@@ -17,13 +17,13 @@ struct Match {
     headers: Vec<(&'static str, &'static str, &'static str)>,
     query: Vec<(&'static str, &'static str, &'static str)>,
     service: String,
-    /// The day and name of its route, and its place there.
+    /// Creation day and name of its route, and the position in it.
     age: (usize, String, usize),
 }
 
 struct RandomHttpRoute {
     hostnames: Vec<String>,
-    /// The listener it is attached to; none for all.
+    /// Listener that the route is attached to; `None` for all.
     section: Option<usize>,
     matches: Vec<Match>,
 }
@@ -140,7 +140,7 @@ impl Match {
         text + "}"
     }
 
-    /// The same for Envoy.
+    /// Returns the equivalent Envoy route.
     fn route(&self) -> Value {
         let mut matched = match self.kind {
             "Exact" => json!({"path": self.path}),
@@ -162,11 +162,12 @@ impl Match {
         route(matched, &self.service)
     }
 
-    /// What its place among others is decided by.
+    /// Returns the precedence among matches.
     fn rank(&self) -> impl Ord + '_ {
         let class = match self.kind {
             "Exact" => 0,
-            // Where expressions come is left open; eddy has them before prefixes, the longer text first.
+            // The API leaves the precedence of regular expressions open; eddy has them before prefixes, the longer text
+            // first.
             "RegularExpression" => 1,
             _ => 2,
         };
@@ -182,7 +183,7 @@ impl Match {
     }
 }
 
-/// Nothing, a wildcard or a name below the domain of the case.
+/// Returns an empty hostname, a wildcard or a name below the domain of the case.
 fn hostname(domain: &str, random: &mut Xorshift64Star) -> String {
     match random.below(5) {
         0 => String::new(),
@@ -193,32 +194,33 @@ fn hostname(domain: &str, random: &mut Xorshift64Star) -> String {
     }
 }
 
-/// Whether all hosts of `inner` are in `outer`.
+/// Whether `outer` covers all hosts of `inner`.
 fn covers(outer: &str, inner: &str) -> bool {
     outer.is_empty()
         || outer == inner
         || outer.strip_prefix('*').is_some_and(|end| inner.trim_start_matches('*').ends_with(end))
 }
 
-/// How specific a hostname is: a name, then the longer wildcard.
+/// Returns the specificity of a hostname: an exact name is highest, then the longer wildcard.
 fn specific(hostname: &str) -> (bool, usize) {
     (!hostname.is_empty() && !hostname.starts_with('*'), hostname.len())
 }
 
-/// What two hostnames have in common.
+/// Returns the intersection of two hostnames.
 fn common<'h>(a: &'h str, b: &'h str) -> Option<&'h str> {
     if covers(a, b) { Some(b) } else { covers(b, a).then_some(a) }
 }
 
-/// A virtual host for each hostname that may decide; those of a case lie below its domain, so that no hostname at all is
-/// that of the domain, which no other case has.
+/// Returns a virtual host for each hostname that may decide. Those of a case are below its domain, which no other case
+/// uses, so that an empty hostname is equivalent to a wildcard of the domain.
 fn hosts(domain: &str, listeners: &[String], routes: &[RandomHttpRoute]) -> Vec<Value> {
     let mut all: Vec<&str> = listeners.iter().map(String::as_str).collect();
     all.extend(routes.iter().flat_map(|route| &route.hostnames).map(String::as_str));
     all.push("");
     all.sort_unstable();
     all.dedup();
-    // `*.domain` and no hostname are the same to requests of a case, and yet not the same hostname: the wildcard decides.
+    // `*.domain` and an empty hostname match the same requests of a case, but are different hostnames: the wildcard
+    // takes precedence.
     let every = format!("*.{domain}");
     if all.contains(&every.as_str()) {
         all.retain(|hostname| !hostname.is_empty());
@@ -244,7 +246,7 @@ fn hosts(domain: &str, listeners: &[String], routes: &[RandomHttpRoute]) -> Vec<
                 matches.extend(route.matches.iter().map(|one| (best, one)));
             }
         }
-        // A route with a less specific hostname does not count beside one with a more specific one.
+        // A route with a less specific hostname is ignored when one with a more specific hostname exists.
         let best = matches.iter().map(|(hostname, _)| specific(hostname)).max();
         matches.retain(|(hostname, _)| Some(specific(hostname)) == best);
         matches.sort_by(|(_, a), (_, b)| a.rank().cmp(&b.rank()));

@@ -1,5 +1,5 @@
-//! Ingresses at random, and the same for Envoy as the page of Kubernetes tells it: the most specific host that has a path for
-//! the request, the longest path, of the same length `Exact` before `Prefix`, then the older Ingress.
+//! Random Ingresses, and equivalent Envoy routes according to the Kubernetes documentation: the most specific host that
+//! has a path for the request, the longest path, for equal length `Exact` before `Prefix`, then the older Ingress.
 
 use std::cmp::Reverse;
 use std::fmt::Write as _;
@@ -9,16 +9,16 @@ use serde_json::{Value, json};
 use crate::random::Xorshift64Star;
 use crate::{ManifestCase, prefix, route, services};
 
-/// A path of an Ingress with all that decides.
+/// A path of an Ingress, with everything that determines its precedence.
 struct Path {
-    /// Nothing for any.
+    /// Host; empty for any.
     host: String,
     path: String,
     kind: &'static str,
     service: String,
     day: usize,
     name: String,
-    /// Its place in the Ingress.
+    /// Position in the Ingress.
     place: usize,
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn case(number: usize, random: &mut Xorshift64Star) -> ManifestCase {
                 3 => format!("x.w.{domain}"),
                 _ => format!("x.{domain}"),
             };
-            // A rule without `host` is for every host, and so is one with an empty one.
+            // A rule without `host` applies to every host, and so does one with an empty host.
             let _ = writeln!(manifests, "  - host: '{host}'\n    http:\n      paths:");
             place = add_paths(&mut paths, (&name, day, &host), place, &mut manifests, random);
         }
@@ -90,12 +90,13 @@ fn backend(service: &str) -> String {
     format!("{{service: {{name: {service}, port: {{number: 80}}}}}}")
 }
 
-/// A virtual host for each host: its own paths, then those of the less specific hosts that it is in, then the default.
+/// Returns a virtual host for each host: its own paths, then those of the less specific hosts that cover it, then the
+/// default.
 fn hosts(domain: &str, paths: &[Path], default: Option<&str>) -> Vec<Value> {
     let (wild, inner) = (format!("*.{domain}"), format!("*.w.{domain}"));
     let (exact, deep) = (format!("x.{domain}"), format!("x.w.{domain}"));
-    // Each with the hosts that requests for it are in, the most specific first. A wildcard stands for one label, of Envoy's
-    // for any number: what has more is for none of them.
+    // Each host with the hosts that cover its requests, the most specific first. A wildcard covers one label here, but
+    // any number in Envoy: a host with more labels is covered by none of them.
     let all: [(&str, &[&str]); 4] =
         [(&exact, &[&exact, &wild]), (&deep, &[&deep, &inner]), (&inner, &[&inner]), (&wild, &[&wild])];
     let mut made = Vec::new();

@@ -1,5 +1,5 @@
-//! Ingresses and HTTPRoutes by a second way: routes of the real Envoy that follow the text of the API, written from the same
-//! objects without any of eddy's code, and asked the same requests.
+//! Cross-check of Ingresses and HTTPRoutes: routes of the real Envoy that follow the text of the API, generated from
+//! the same objects without eddy's code, and tested with the same requests.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
 #![expect(clippy::print_stdout, reason = "a test says what it compared")]
@@ -18,15 +18,15 @@ use eddy_route::{RouteRequest, RouteScratch, RouteTable, Router};
 use random::Xorshift64Star;
 use serde_json::{Value, json};
 
-/// Objects, and requests to them.
+/// Objects, and requests for them.
 struct ManifestCase {
     manifests: String,
-    /// Virtual hosts of Envoy's that do the same; no two cases have one in common.
+    /// Equivalent virtual hosts of Envoy; no two cases share one.
     hosts: Vec<Value>,
     requests: Vec<String>,
 }
 
-/// The Service that answers a request in eddy, or the status.
+/// Resolves a request in eddy to a Service or a status.
 struct ManifestRouter {
     config: GatewayConfig,
     router: Router,
@@ -76,7 +76,7 @@ impl ManifestRouter {
     }
 }
 
-/// The Service that a virtual host of Envoy's answers for, or the status.
+/// Returns the Service that Envoy's response is from, or the status.
 fn shown(reply: &Reply) -> String {
     match reply.body.split_once("x-t-service=") {
         Some((_, service)) if reply.status == 200 => service.to_owned(),
@@ -84,7 +84,7 @@ fn shown(reply: &Reply) -> String {
     }
 }
 
-/// Compares the answers to all requests of some cases; `name` is that of the file with Envoy's.
+/// Compares the responses to all requests of some cases; `name` is the file of Envoy's recorded responses.
 fn compare(name: &str, cases: &[ManifestCase]) {
     let hosts: Vec<&Value> = cases.iter().flat_map(|case| &case.hosts).collect();
     let routes = json!({"name": "site", "virtual_hosts": hosts, "ignore_port_in_host_matching": true});
@@ -117,14 +117,15 @@ fn compare(name: &str, cases: &[ManifestCase]) {
     assert!(kinds.values().all(|count| count * 10 > all.len()), "{kinds:?}");
 }
 
-/// A route of Envoy's that answers for a Service.
+/// Returns an Envoy route to a Service.
 fn route(matched: Value, service: &str) -> Value {
-    // The upstream tells the field that it is sent; of its own answers Envoy gives but a few on one connection.
+    // The upstream echoes this field. Direct responses are not used, because Envoy sends only a few of them per
+    // connection.
     let field = json!({"header": {"key": "x-t-service", "value": service}});
     json!({"match": matched, "route": {"cluster": "echo"}, "request_headers_to_add": [field]})
 }
 
-/// How Envoy says a prefix of whole segments.
+/// Returns Envoy's match for a prefix of whole path segments.
 fn prefix(path: &str) -> Value {
     match path.trim_end_matches('/') {
         "" => json!({"prefix": "/"}),
@@ -132,7 +133,7 @@ fn prefix(path: &str) -> Value {
     }
 }
 
-/// Services of these names.
+/// Returns the manifests of Services with these names.
 fn services<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     let service = |name| {
         format!(

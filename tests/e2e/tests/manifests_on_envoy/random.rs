@@ -1,6 +1,6 @@
-//! Numbers that are the same in every run.
+//! Pseudo-random numbers that are the same in every run.
 
-/// A generator of numbers (xorshift64*, Marsaglia and Vigna).
+/// Pseudo-random number generator (xorshift64*, Marsaglia and Vigna).
 pub(crate) struct Xorshift64Star(u64);
 
 impl Xorshift64Star {
@@ -8,7 +8,7 @@ impl Xorshift64Star {
         Self(seed | 1)
     }
 
-    /// A number below `limit`.
+    /// Returns a number below `limit`.
     pub(crate) fn below(&mut self, limit: usize) -> usize {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -17,17 +17,17 @@ impl Xorshift64Star {
         usize::try_from(number).unwrap() % limit
     }
 
-    /// One of some.
+    /// Returns one of the elements.
     pub(crate) fn one<'a, T: ?Sized>(&mut self, of: &[&'a T]) -> &'a T {
         of[self.below(of.len())]
     }
 
-    /// Whether one of so many is drawn.
+    /// Returns `true` with a probability of one in `of`.
     pub(crate) fn rarely(&mut self, of: usize) -> bool {
         self.below(of) == 0
     }
 
-    /// A path of up to three segments, perhaps with a slash at its end.
+    /// Returns a path of up to three segments, perhaps with a trailing slash.
     pub(crate) fn path(&mut self) -> String {
         let mut path = String::new();
         for _ in 0..self.below(4) {

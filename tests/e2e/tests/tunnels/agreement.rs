@@ -1,4 +1,4 @@
-//! What is a tunnel and what is not: nothing is passed on as one before both sides have agreed to the same.
+//! Tunnel setup: no tunnel exists before both sides have agreed to the same protocol.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ async fn nothing_goes_up_before_the_endpoint_has_agreed() -> Result<()> {
     let (mut server, head) = endpoint.asked().await?;
     ensure!(field(&head, "upgrade") == Some("websocket") && field(&head, "connection") == Some("Upgrade"));
     ensure!(field(&head, "sec-websocket-key") == Some(KEY), "{head}");
-    // Interim answers are none of an agreement.
+    // Interim responses are not an agreement.
     server.write_all(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n").await?;
     ensure!(read_head(&mut client).await?.starts_with("HTTP/1.1 103 "));
     let early = tokio::time::timeout(Duration::from_millis(300), server.read_u8()).await;
@@ -44,7 +44,7 @@ async fn what_follows_a_refusal_is_a_request() -> Result<()> {
     server.write_all(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno").await?;
     ensure!(read_head(&mut client).await?.starts_with("HTTP/1.1 403 "));
     ensure!(read_exactly(&mut client, 2).await? == b"no");
-    // By the same link: the answer ended as any other does.
+    // On the same link, because the response ended normally.
     let head = read_head(&mut server).await?;
     ensure!(
         head.starts_with("GET /smuggled HTTP/1.1\r\n") && field(&head, "x-forwarded-for").is_some(),
@@ -83,11 +83,11 @@ async fn a_false_agreement_is_none() -> Result<()> {
         let head = read_head(&mut client).await?;
         ensure!(head.starts_with("HTTP/1.1 502 "), "{case:?}: {head}");
         let mut heard = Vec::new();
-        // It may have ended by a reset, as there may have been something to say.
+        // The link may have ended with a reset, because unread bytes may have been left.
         let _ = within("the end", server.read_to_end(&mut heard)).await?;
         ensure!(heard.is_empty(), "{case:?}: {:?} went up", String::from_utf8_lossy(&heard));
         let _ = client.shutdown().await;
-        // What was for the tunnel is no request, and the end is that of half a head.
+        // The bytes for the tunnel are not a complete request, so the client gets the end for an incomplete head.
         let mut rest = Vec::new();
         let _ = within("the end", client.read_to_end(&mut rest)).await?;
         let rest = String::from_utf8_lossy(&rest).into_owned();
@@ -97,7 +97,7 @@ async fn a_false_agreement_is_none() -> Result<()> {
     gateway.stop().await
 }
 
-/// Requests that offer a switch to what is not to be switched to are requests, and the endpoint does not see the offer.
+/// Requests that offer an upgrade that is not allowed are normal requests, and the endpoint does not see the offer.
 #[tokio::test]
 async fn what_is_not_to_be_switched_to_is_not_asked_for() -> Result<()> {
     let endpoint = TunnelEndpoint::start().await?;
@@ -131,7 +131,7 @@ async fn what_is_not_to_be_switched_to_is_not_asked_for() -> Result<()> {
             field(&head, "upgrade").is_none() && field(&head, "connection").is_none(),
             "{text:?}: {head}"
         );
-        // An endpoint that switches all the same is not followed.
+        // A 101 of an endpoint that was not asked for is rejected.
         server.write_all(format!("{}evil", agreement(KEY)).as_bytes()).await?;
         let head = read_head(&mut client).await?;
         ensure!(head.contains(" 502 "), "{rule} {text:?}: {head}");
@@ -155,7 +155,7 @@ async fn the_first_protocol_that_the_rule_knows_is_asked_for() -> Result<()> {
     gateway.stop().await
 }
 
-/// Filters see the heads, and can refuse; the bytes are none of theirs.
+/// Filters see the heads, and can refuse; they do not see the tunnelled bytes.
 #[tokio::test]
 async fn filters_see_the_heads_and_not_the_bytes() -> Result<()> {
     let endpoint = TunnelEndpoint::start().await?;
@@ -174,7 +174,7 @@ async fn filters_see_the_heads_and_not_the_bytes() -> Result<()> {
     pass(&mut client, &mut server, b"x-seen: nothing").await?;
     pass(&mut server, &mut client, b"x-seen: nothing").await?;
     drop((client, server));
-    // Tunnels count while they are open.
+    // Tunnels are counted while they are open.
     gateway.until_metric("eddy_tunnels", 0.0).await?;
     let (_client, _server) = tunnel(&gateway, &endpoint).await?;
     gateway.until_metric("eddy_tunnels", 1.0).await?;

@@ -1,4 +1,4 @@
-//! `CONNECT`: refused unless a rule takes it, and led to the rule's cluster where one does.
+//! `CONNECT`: refused unless a rule accepts it, then tunnelled to the rule's cluster.
 
 use anyhow::{Result, ensure};
 use eddy_e2e::wire::within;
@@ -16,7 +16,7 @@ async fn ask(address: std::net::SocketAddr, text: &str) -> Result<TcpStream> {
     Ok(client)
 }
 
-/// Reads an answer and all behind it to the end of the connection.
+/// Reads a response and all bytes after it to the end of the connection.
 async fn answer_and_end(client: &mut TcpStream) -> Result<(String, String)> {
     let head = read_head(client).await?;
     let rest = String::from_utf8_lossy(&read_to_end(client).await?).into_owned();
@@ -56,7 +56,7 @@ async fn a_tunnel_that_is_opened_here_leads_to_the_cluster() -> Result<()> {
     for name in ["content-length", "transfer-encoding", "connection"] {
         ensure!(field(&head, name).is_none(), "{head}");
     }
-    // The endpoint gets what was said, and no head.
+    // The endpoint gets the client's bytes, without the head.
     let said = format!("early{NEXT}");
     ensure!(read_exactly(&mut server, said.len()).await? == said.as_bytes());
     pass(&mut server, &mut client, b"220 hello\r\n").await?;
@@ -70,13 +70,13 @@ async fn a_tunnel_that_is_opened_here_leads_to_the_cluster() -> Result<()> {
         .until("\"method\":\"CONNECT\",\"host\":\"db.test:5432\",\"target\":\"db.test:5432\"", 1)
         .await?;
     ensure!(gateway.metric("eddy_tunnels_opened_total").await? == 1.0);
-    // Other methods are requests as ever.
+    // Other methods are normal requests.
     let mut client = ask(gateway.address(), NEXT).await?;
     let (mut server, head) = endpoint.asked().await?;
     ensure!(head.starts_with("GET /smuggled "), "{head}");
     server.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await?;
     ensure!(read_head(&mut client).await?.starts_with("HTTP/1.1 200 "));
-    // A link that was kept is none for a tunnel.
+    // A pooled link is not used for a tunnel.
     let mut client = ask(gateway.address(), CONNECT).await?;
     let mut fresh = endpoint.accept().await?;
     ensure!(read_head(&mut client).await?.starts_with("HTTP/1.1 200 "));
@@ -129,7 +129,7 @@ async fn one_that_is_passed_on_is_the_endpoints_to_open() -> Result<()> {
             "{answer:?}: {head}"
         );
         ensure!(!rest.contains("HTTP/1.1") && !rest.contains("evil"), "{answer:?}: {rest}");
-        // Nothing went up, as a tunnel or as another request.
+        // Nothing was forwarded, neither as a tunnel nor as another request.
         let mut byte = [0];
         let end = within("the end of the link", server.read(&mut byte)).await?;
         ensure!(!matches!(end, Ok(1..)), "{answer:?}: {end:?}");
@@ -138,7 +138,7 @@ async fn one_that_is_passed_on_is_the_endpoints_to_open() -> Result<()> {
     gateway.stop().await
 }
 
-/// An answer of eddy's own must not look like a tunnel.
+/// A local reply must not look like a tunnel.
 #[tokio::test]
 async fn success_of_eddys_own_is_none() -> Result<()> {
     let config = "workers: 1\nadmin: {address: ADMIN}\nlisteners: [{address: LISTEN, name: it, routes: site}]\nroutes: {site: [{respond: {status: 200, body: ok}}]}\n";

@@ -1,5 +1,5 @@
-//! Upgrades as configurations of other programs ask for them: which requests offer them to the upstream, and what comes of
-//! its agreement; those of NGINX beside NGINX itself, where it is installed.
+//! Upgrades in configurations of other programs: which requests offer them to the upstream, and the result of its
+//! agreement; NGINX's configurations are compared with NGINX itself, when it is installed.
 
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
@@ -34,7 +34,7 @@ http {
 }
 ";
 
-/// Paths, and whether requests to them that offer a WebSocket offer it to the upstream.
+/// Paths, and whether WebSocket requests to them are offered to the upstream.
 const NGINX_PLACES: &[(&str, bool)] = &[
     ("/plain", false),
     ("/literal", true),
@@ -44,7 +44,8 @@ const NGINX_PLACES: &[(&str, bool)] = &[
     ("/outer/own", false),
 ];
 
-/// Asks for a WebSocket at a path; whether it was offered to the endpoint, which then agrees, and became one.
+/// Requests a WebSocket at a path. Returns whether the endpoint saw the offer, which it then accepts, and a tunnel was
+/// opened.
 async fn is_offered(gateway: SocketAddr, endpoint: &TunnelEndpoint, path: &str) -> Result<bool> {
     let mut client = connect(gateway).await?;
     client.write_all(request("").replace("/chat", path).as_bytes()).await?;
@@ -66,7 +67,7 @@ async fn is_offered(gateway: SocketAddr, endpoint: &TunnelEndpoint, path: &str) 
     Ok(true)
 }
 
-/// NGINX itself; ended when it goes out of scope.
+/// The real NGINX, stopped on drop.
 struct TunnelNginx {
     process: Child,
     address: SocketAddr,
@@ -100,7 +101,7 @@ impl TunnelNginx {
 
 impl Drop for TunnelNginx {
     fn drop(&mut self) {
-        // Both only fail where it has ended by itself.
+        // Both fail only when it has already exited.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
@@ -114,7 +115,7 @@ async fn nginx_fields_pass_upgrades_on_where_they_stand() -> Result<()> {
     let gateway = TestGateway::launch(NGINX, launch).await?;
     let nginx = TunnelNginx::start(endpoint.address()?)?;
     if let Some(nginx) = &nginx {
-        // It tells nobody that it is ready.
+        // NGINX sends no notification when it is ready.
         while tokio::net::TcpStream::connect(nginx.address).await.is_err() {
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
         }
@@ -179,7 +180,7 @@ async fn envoys_upgrade_configs_hold_for_manager_and_route() -> Result<()> {
             .replace("MANAGER", manager);
         let gateway =
             TestGateway::launch(&text, Launch { file: Some("envoy.yml"), ..Launch::default() }).await;
-        // Files of other dialects have no admin listener to be asked, whatever they are called.
+        // Files of other dialects have no admin listener to query, whatever their name.
         let gateway = gateway?;
         for (path, expected) in places {
             let ours = is_offered(listen, &endpoint, path).await?;

@@ -1,4 +1,4 @@
-//! An endpoint whose part the test plays, and the client's side of a raw handshake.
+//! An endpoint played by the test, and the client side of a raw handshake.
 
 use std::net::SocketAddr;
 
@@ -9,10 +9,10 @@ use eddy_http::websocket_accept;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// A key of a WebSocket.
+/// WebSocket key.
 pub(crate) const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ==";
 
-/// An endpoint whose connections the test takes part in.
+/// An endpoint whose connections are handled by the test.
 pub(crate) struct TunnelEndpoint {
     listener: TcpListener,
 }
@@ -32,7 +32,7 @@ impl TunnelEndpoint {
         Ok(stream)
     }
 
-    /// Accepts, reads the head of a request and tells it, lines as they came.
+    /// Accepts a connection, reads a request head and returns it as received.
     pub(crate) async fn asked(&self) -> Result<(TcpStream, String)> {
         let mut stream = self.accept().await?;
         let head = read_head(&mut stream).await?;
@@ -40,7 +40,7 @@ impl TunnelEndpoint {
     }
 }
 
-/// A gateway with this text under its listener, and the keys of rules beside the cluster.
+/// Starts a gateway with this text under its listener, and these keys of the rule after the cluster.
 pub(crate) async fn gateway(listener: &str, rule: &str, endpoint: SocketAddr) -> Result<TestGateway> {
     TestGateway::launch(&config(listener, rule, endpoint), Launch::default()).await
 }
@@ -80,7 +80,7 @@ pub(crate) async fn read_to_end(stream: &mut TcpStream) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Says something on one side and hears it on the other.
+/// Sends text on one side and expects it on the other.
 pub(crate) async fn pass(from: &mut TcpStream, to: &mut TcpStream, text: &[u8]) -> Result<()> {
     from.write_all(text).await?;
     let heard = read_exactly(to, text.len()).await?;
@@ -88,21 +88,21 @@ pub(crate) async fn pass(from: &mut TcpStream, to: &mut TcpStream, text: &[u8]) 
     Ok(())
 }
 
-/// Waits until a side is told of an end that is none: a reset.
+/// Waits until a side sees a reset.
 pub(crate) async fn is_broken(stream: &mut TcpStream) -> Result<()> {
     let end = within("the break", stream.read(&mut [0])).await?.map_err(|error| error.kind());
     ensure!(end == Err(std::io::ErrorKind::ConnectionReset), "{end:?}");
     Ok(())
 }
 
-/// A request for a WebSocket, with more fields, each with its line end.
+/// Returns a WebSocket request with more fields, each with its line end.
 pub(crate) fn request(more: &str) -> String {
     format!(
         "GET /chat HTTP/1.1\r\nHost: a.test\r\nConnection: keep-alive, Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {KEY}\r\n{more}\r\n"
     )
 }
 
-/// What a server says to a key.
+/// Returns the server's response to a key.
 pub(crate) fn agreement(key: &str) -> String {
     let accept = String::from_utf8_lossy(&websocket_accept(key.as_bytes())).into_owned();
     format!(
@@ -110,7 +110,7 @@ pub(crate) fn agreement(key: &str) -> String {
     )
 }
 
-/// The value of a field of a head, in any case.
+/// Returns the value of a field in a head, case-insensitively.
 pub(crate) fn field<'h>(head: &'h str, name: &str) -> Option<&'h str> {
     head.lines().find_map(|line| {
         let (before, value) = line.split_once(':')?;
@@ -118,7 +118,7 @@ pub(crate) fn field<'h>(head: &'h str, name: &str) -> Option<&'h str> {
     })
 }
 
-/// A tunnel as both sides have it.
+/// Opens a tunnel and returns both ends.
 pub(crate) async fn tunnel(
     gateway: &TestGateway,
     endpoint: &TunnelEndpoint,

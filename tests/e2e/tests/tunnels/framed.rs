@@ -1,4 +1,4 @@
-//! Tunnels on streams of HTTP/2: WebSockets by an extended `CONNECT` (RFC 8441), and `CONNECT` itself.
+//! Tunnels on HTTP/2 streams: WebSockets by extended `CONNECT` (RFC 8441), and `CONNECT` itself.
 
 use anyhow::{Context, Result, ensure};
 use eddy_e2e::framed::{ENDS, FramedClient, HEAD, block, kind};
@@ -22,7 +22,8 @@ fn websocket(more: &[(&str, &str)]) -> Vec<u8> {
     block(&[&fields, more].concat())
 }
 
-/// A WebSocket as client and endpoint have it, on stream 1, and the head that the endpoint was sent.
+/// Opens a WebSocket on stream 1. Returns the client, the endpoint's connection, and the head that the endpoint
+/// received.
 async fn open(gateway: &TestGateway, endpoint: &TunnelEndpoint) -> Result<(FramedClient, TcpStream, String)> {
     let mut client = FramedClient::connect(gateway.address(), &[]).await?;
     client.frame(kind::HEADERS, HEAD, 1, &websocket(&[("sec-websocket-protocol", "chat")])).await?;
@@ -58,7 +59,7 @@ async fn a_websocket_on_a_stream_is_one_of_http1_to_the_endpoint() -> Result<()>
     server.write_all(b"and back").await?;
     let data = client.until("data", |frame| frame.kind == kind::DATA).await?;
     ensure!(data.payload == b"and back" && !data.ends());
-    // The end of one side is not that of the other.
+    // The end of one direction does not end the other.
     client.frame(kind::DATA, 1, 1, b"bye").await?;
     ensure!(read_to_end(&mut server).await? == b"bye");
     server.write_all(b"last").await?;
@@ -70,7 +71,7 @@ async fn a_websocket_on_a_stream_is_one_of_http1_to_the_endpoint() -> Result<()>
     }
     gateway.lines().until("\"status\":200,\"bytes_in\":8,\"bytes_out\":12", 1).await?;
     gateway.until_metric("eddy_tunnels", 0.0).await?;
-    // Each handshake has a key of its own.
+    // Each handshake has its own key.
     let (_client, _server, other) = open(&gateway, &endpoint).await?;
     ensure!(field(&other, "sec-websocket-key") != field(&head, "sec-websocket-key"));
     gateway.stop().await
@@ -91,7 +92,7 @@ async fn what_is_early_waits_and_what_is_no_agreement_is_none() -> Result<()> {
         ("HTTP/1.1 302 Found\r\nConnection: close\r\nLocation: /\r\nContent-Length: 0\r\n\r\n", 302),
     ] {
         let mut client = FramedClient::connect(gateway.address(), &[]).await?;
-        // A key of the client's is none: over HTTP/2 there are no keys.
+        // A client's key is ignored: HTTP/2 has no keys.
         let fields = websocket(&[("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ==")]);
         client.frame(kind::HEADERS, HEAD, 1, &fields).await?;
         client.frame(kind::DATA, 0, 1, b"early").await?;
@@ -156,12 +157,12 @@ async fn connect_on_a_stream_leads_to_the_cluster() -> Result<()> {
     server.write_all(b"hello").await?;
     let data = client.until("data", |frame| frame.kind == kind::DATA).await?;
     ensure!(data.payload == b"hello");
-    // A break of the endpoint is told as what it is.
+    // A reset by the endpoint is forwarded as CONNECT_ERROR.
     server.set_zero_linger()?;
     drop(server);
     let reset = client.until("a reset", |frame| frame.kind == kind::RST_STREAM).await?;
     ensure!(reset.number(0) == 0xa, "{reset:?}");
-    // And one of the client breaks the endpoint's.
+    // A reset by the client resets the endpoint's connection.
     client
         .frame(kind::HEADERS, HEAD, 3, &block(&[(":method", "CONNECT"), (":authority", "db.test:5432")]))
         .await?;
@@ -172,7 +173,7 @@ async fn connect_on_a_stream_leads_to_the_cluster() -> Result<()> {
     gateway.stop().await
 }
 
-/// A client that takes little at a time makes the endpoint wait, and nothing is lost.
+/// A client that reads little at a time makes the endpoint wait, and nothing is lost.
 #[tokio::test]
 async fn bulk_comes_as_it_was_sent_within_the_windows() -> Result<()> {
     const BYTES: usize = 8 << 20;
@@ -193,7 +194,7 @@ async fn bulk_comes_as_it_was_sent_within_the_windows() -> Result<()> {
     });
     let mut received = Sha256::new();
     let (mut count, mut at, mut is_ended) = (0, 0, false);
-    // What eddy lets be sent: on the stream, and on the connection.
+    // Flow-control windows that eddy grants: for the stream, and for the connection.
     let mut windows = [64 << 10, 1 << 20];
     while !is_ended {
         let room = windows.into_iter().min().unwrap_or(0).min(16_384).min(BYTES - at);
@@ -245,7 +246,7 @@ async fn bulk_comes_as_it_was_sent_within_the_windows() -> Result<()> {
     gateway.stop().await
 }
 
-/// The handshake's head is read as heads are: nothing of a client's splits it.
+/// The handshake's head is validated like any head: client data cannot split it.
 #[tokio::test]
 async fn heads_that_break_the_rules_reach_nobody() -> Result<()> {
     let endpoint = TunnelEndpoint::start().await?;

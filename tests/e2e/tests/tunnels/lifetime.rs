@@ -1,4 +1,4 @@
-//! How tunnels end: by both sides, by a break, by silence, by a reload long ago, by a drain.
+//! End of tunnels: by both sides, by a reset, by an idle timeout, after a reload, by a drain.
 
 use std::time::{Duration, Instant};
 
@@ -50,7 +50,7 @@ async fn a_break_on_one_side_is_one_on_the_other() -> Result<()> {
     gateway.stop().await
 }
 
-/// An endpoint's silence does not count while the client speaks.
+/// An endpoint's silence does not count while the client sends.
 #[tokio::test]
 async fn silence_has_an_end_and_a_word_on_either_way_puts_it_off() -> Result<()> {
     let endpoint = TunnelEndpoint::start().await?;
@@ -69,7 +69,7 @@ async fn silence_has_an_end_and_a_word_on_either_way_puts_it_off() -> Result<()>
     gateway.stop().await
 }
 
-/// `timeouts.exchange` is for the handshake.
+/// `timeouts.exchange` applies to the handshake.
 #[tokio::test]
 async fn an_endpoint_that_says_nothing_to_a_handshake_is_late() -> Result<()> {
     let endpoint = TunnelEndpoint::start().await?;
@@ -91,7 +91,7 @@ async fn a_tunnel_outlives_reloads_for_as_long_as_it_may() -> Result<()> {
     gateway.write_config(&changed)?;
     gateway.signal(Signal::HUP)?;
     let mut fresh = connect(gateway.address()).await?;
-    // Until the new configuration is in force: requests show it.
+    // Until requests show that the new configuration is in force.
     loop {
         fresh.write_all(b"GET / HTTP/1.1\r\nHost: a.test\r\n\r\n").await?;
         let (mut answering, _) = endpoint.asked().await?;

@@ -1,4 +1,4 @@
-//! Connections that become something else: WebSockets over both versions of HTTP, other upgrades, and `CONNECT`.
+//! Tunnels: WebSockets over both HTTP versions, other upgrades, and `CONNECT`.
 
 mod agreement;
 mod connect;

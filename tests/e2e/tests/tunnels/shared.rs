@@ -1,4 +1,4 @@
-//! WebSockets on links that requests share: extended `CONNECT` towards the endpoint (RFC 8441).
+//! WebSockets on links shared with requests: extended `CONNECT` towards the endpoint (RFC 8441).
 
 use anyhow::{Result, ensure};
 use eddy_e2e::framed::{ENDS, HEAD, block, frame, kind};
@@ -15,7 +15,7 @@ use crate::endpoint::{
 };
 use crate::websocket::{EchoServer, converse};
 
-/// A gateway whose endpoint is its own second listener, by HTTP/2, and that one's endpoint is `behind`.
+/// Starts a gateway whose endpoint is its own second listener, over HTTP/2, which in turn forwards to `behind`.
 async fn chain(behind: std::net::SocketAddr) -> Result<TestGateway> {
     let back = place::free_address()?;
     let config = format!(
@@ -43,7 +43,7 @@ async fn tunnels_share_a_link_with_requests() -> Result<()> {
     let endpoint = TunnelEndpoint::start().await?;
     let gateway = chain(endpoint.address()?).await?;
     let (mut client, mut server, head) = open(&gateway, &endpoint).await?;
-    // Between them there is no key, and the one behind has its own.
+    // Between the two gateways there is no key, and the second handshake has its own.
     ensure!(head.starts_with("GET /chat HTTP/1.1\r\nHost: a.test\r\n"), "{head}");
     ensure!(field(&head, "sec-websocket-key") != Some(KEY), "{head}");
     ensure!(field(&head, "sec-websocket-protocol") == Some("chat"), "{head}");
@@ -51,7 +51,7 @@ async fn tunnels_share_a_link_with_requests() -> Result<()> {
     pass(&mut client, &mut server, b"hello").await?;
     pass(&mut other, &mut others, b"somebody else").await?;
     pass(&mut server, &mut client, b"and back").await?;
-    // A request goes by the same link meanwhile.
+    // A request uses the same link meanwhile.
     let asked = async {
         let mut client = connect(gateway.address()).await?;
         client.write_all(get("/plain", "").as_bytes()).await?;
@@ -65,13 +65,13 @@ async fn tunnels_share_a_link_with_requests() -> Result<()> {
     let (answer, served) = tokio::join!(asked, served);
     ensure!(answer?.starts_with("HTTP/1.1 200 ") && served?.1.starts_with("GET /plain "));
     ensure!(gateway.metric("eddy_cluster_http2_links_total{cluster=\"back\"}").await? == 1.0);
-    // Each side ends by itself.
+    // Each direction ends separately.
     client.shutdown().await?;
     ensure!(read_to_end(&mut server).await?.is_empty());
     server.write_all(b"last").await?;
     drop(server);
     ensure!(read_to_end(&mut client).await? == b"last");
-    // What breaks off does so for the other side as well, and for that tunnel alone.
+    // A reset is forwarded to the other side, and affects only this tunnel.
     let (mut third, mut thirds, _) = open(&gateway, &endpoint).await?;
     others.set_zero_linger()?;
     drop(others);
@@ -108,14 +108,14 @@ async fn a_refusal_is_an_answer() -> Result<()> {
         let expected = if answer.contains("403") { "HTTP/1.1 403 " } else { "HTTP/1.1 502 " };
         ensure!(head.starts_with(expected), "{head}");
     }
-    // A `CONNECT` has no link of its own there.
+    // A `CONNECT` tunnel needs its own link, which this HTTP/2 cluster does not provide.
     let mut client = connect(gateway.address()).await?;
     client.write_all(b"CONNECT db.test:1 HTTP/1.1\r\nHost: db.test:1\r\n\r\n").await?;
     ensure!(read_head(&mut client).await?.starts_with("HTTP/1.1 501 "));
     Ok(())
 }
 
-/// An endpoint that has not said that it takes them is asked for none: an offer is left out.
+/// Extended `CONNECT` is used only with endpoints that announce it: otherwise the offer is dropped.
 #[tokio::test]
 async fn only_endpoints_that_say_so_are_asked() -> Result<()> {
     for (settings, may_switch) in [(&b""[..], false), (&[0, 8, 0, 0, 0, 1][..], true)] {

@@ -1,4 +1,4 @@
-//! WebSockets as programs have them, and what goes through them as bytes.
+//! WebSockets as used by programs, and the bytes that pass through them.
 
 use std::net::SocketAddr;
 
@@ -22,7 +22,7 @@ use tokio_tungstenite::{accept_async, client_async};
 
 use crate::endpoint::{TunnelEndpoint, agreement, connect, gateway, read_head, request, tunnel};
 
-/// A server that says back whatever it hears; ends when it goes out of scope.
+/// A WebSocket echo server, stopped on drop.
 pub(crate) struct EchoServer {
     pub(crate) address: SocketAddr,
     task: JoinHandle<()>,
@@ -55,7 +55,7 @@ impl Drop for EchoServer {
     }
 }
 
-/// Talks with the server as a program would.
+/// Exchanges messages with the server as a program would.
 pub(crate) async fn converse(stream: impl AsyncRead + AsyncWrite + Unpin) -> Result<()> {
     let (mut socket, response) = within("the handshake", client_async("ws://a.test/chat", stream)).await??;
     ensure!(response.status() == 101, "{response:?}");
@@ -75,7 +75,7 @@ pub(crate) async fn converse(stream: impl AsyncRead + AsyncWrite + Unpin) -> Res
     let heard = within("the goodbye", socket.next()).await?.context("the end came")??;
     ensure!(heard == Message::Close(Some(bye)), "{heard:?}");
     ensure!(within("the end", socket.next()).await?.is_none());
-    // One inside of TLS has an end of its own, which may cross that of the other side.
+    // TLS has its own end (close_notify), which may cross that of the other side.
     let _ = socket.get_mut().shutdown().await;
     Ok(())
 }
@@ -112,7 +112,7 @@ clusters:
     ];
     let gateway = TestGateway::start(config, &words).await?;
     let trust = authority.trust(None, &[&TLS13])?;
-    // Endpoints with TLS and without are drawn; some of each come up.
+    // Endpoints with TLS and without are chosen at random; some of each are used.
     for _ in 0..12 {
         converse(connect(gateway.address()).await?).await?;
         let name = ServerName::try_from("a.test")?;
@@ -134,7 +134,7 @@ clusters:
     gateway.stop().await
 }
 
-/// Sends a pattern and tells its digest.
+/// Sends a pattern and returns its digest.
 async fn send(mut to: impl AsyncWrite + Unpin, bytes: usize, seed: usize) -> Result<Vec<u8>> {
     let mut digest = Sha256::new();
     let mut sent = 0;
@@ -151,7 +151,7 @@ async fn send(mut to: impl AsyncWrite + Unpin, bytes: usize, seed: usize) -> Res
     Ok(digest.finalize().to_vec())
 }
 
-/// Reads to the end and tells how much there was and its digest.
+/// Reads to the end and returns the number of bytes and their digest.
 async fn receive(mut from: impl AsyncRead + Unpin) -> Result<(usize, Vec<u8>)> {
     let mut digest = Sha256::new();
     let mut bytes = 0;

@@ -1,7 +1,8 @@
-//! Makes the change that a request asks for, however wrong, with the calls that the kit has for it.
+//! Filter that makes the change that a request header asks for, legal or not, through the SDK calls.
 //!
-//! `x-edit: PHASE OP NUMBER TIMES NAME VALUE`: the numbers of the contract; name and value in hexadecimal after an x, or
-//! as many bytes as a number says.
+//! `x-edit: PHASE OP NUMBER TIMES NAME VALUE`: phase and operation are the numbers of the filter ABI; name and value
+//! are
+//! hexadecimal after an `x`, or a number of bytes to generate.
 
 use eddy_sdk::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Filters that the tests of the program run.
+//! Filters used by the end-to-end tests.
 #![forbid(unsafe_code)]
 
 mod illegal;

@@ -1,4 +1,4 @@
-//! Threads that end pauses, in any order.
+//! Threads that end pauses in random order.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -6,16 +6,16 @@ use std::thread;
 
 use eddy_sdk::prelude::*;
 
-/// A pause, and how it ends.
+/// A pause and the way to end it.
 pub(crate) struct PendingPause {
     pub(crate) paused: Paused,
     pub(crate) word: String,
     pub(crate) draw: u64,
-    /// Where a field can be added.
+    /// Whether the pause is in a head phase, where a field can be added.
     pub(crate) is_head: bool,
 }
 
-/// Hands a pause to some thread.
+/// Hands a pause to one of the threads.
 pub(crate) fn put(waiting: PendingPause) {
     static POOL: OnceLock<Mutex<Sender<PendingPause>>> = OnceLock::new();
     let pool = POOL.get_or_init(|| {
@@ -28,7 +28,7 @@ pub(crate) fn put(waiting: PendingPause) {
         Mutex::new(sender)
     });
     let sender = pool.lock().unwrap_or_else(PoisonError::into_inner);
-    // The threads last as long as the process; without one the pause is dropped, which fails the exchange.
+    // The threads live as long as the process; without them the pause is dropped, which fails the exchange.
     let _ = sender.send(waiting);
 }
 
@@ -38,7 +38,7 @@ fn work(receiver: &Mutex<Receiver<PendingPause>>) {
         let next = receiver.lock().unwrap_or_else(PoisonError::into_inner).try_recv();
         if let Ok(waiting) = next {
             held.push(waiting);
-            // A few more make the order more random; they may never come.
+            // Collecting a few pauses makes the order more random; more may never arrive.
             if held.len() < FEW {
                 continue;
             }
@@ -53,11 +53,11 @@ fn work(receiver: &Mutex<Receiver<PendingPause>>) {
     }
 }
 
-/// Ends a pause; its exchange may be over.
+/// Ends a pause; the exchange may already be over.
 fn finish(waiting: PendingPause) {
     let PendingPause { mut paused, word, draw, is_head } = waiting;
     if is_head && draw % 2 == 0 {
-        // Bytes of the exchange's own word, or of nobody's once the exchange is over.
+        // The mark goes to the exchange of this word, or nowhere once that exchange is over.
         let _ = paused.add("x-mark", &word);
     }
     let _ = match draw % 41 {

@@ -1,7 +1,8 @@
-//! Does in each hook one of all that a filter can do, and looks for what is another exchange's.
+//! Filter that takes a random action in each hook and checks that it never sees data of another exchange.
 //!
-//! Each exchange has a word, `(word` with 16 digits and `)`, in the field `x-word` of its request; wherever another's is
-//! seen, `eddy_filter_wrong` grows and the log tells.
+//! Each exchange has a word, `(word` with 16 digits and `)`, in the `x-word` header of its request. When a filter sees
+//! the
+//! word of another exchange, it increments `eddy_filter_wrong` and logs an error.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -16,7 +17,7 @@ pub(crate) struct RandomFilter {
     wrong: Counter,
 }
 
-/// What a filter keeps of an exchange.
+/// State of the filter for one exchange.
 #[derive(Default)]
 pub(crate) struct RandomFilterState {
     word: String,
@@ -81,7 +82,7 @@ impl Filter for RandomFilter {
 }
 
 impl RandomFilter {
-    /// Looks for words of others in all that is shown, and gives the exchange's own.
+    /// Searches everything visible for words of other exchanges, and returns the exchange's own word.
     fn look(&self, x: &mut X<'_>) -> String {
         self.steps.increment();
         let word = x.request().get_str("x-word").unwrap_or_default().to_owned();
@@ -149,7 +150,7 @@ fn is_word(bytes: &[u8]) -> bool {
     bytes.len() == WORD_BYTES && bytes.starts_with(MARK) && bytes.ends_with(b")")
 }
 
-/// Whether another's word is among these bytes.
+/// Whether these bytes contain the word of another exchange.
 fn stranger(bytes: &[u8], own: &str) -> bool {
     bytes.windows(WORD_BYTES).any(|window| is_word(window) && window != own.as_bytes())
 }

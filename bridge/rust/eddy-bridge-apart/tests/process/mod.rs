@@ -1,4 +1,4 @@
-//! A process of Go, with every service of the tests.
+//! A Go process with every service of the tests.
 
 #![allow(dead_code, reason = "no program of tests needs all of it")]
 
@@ -12,7 +12,7 @@ use eddy_bridge_apart::{RemoteProcess, ServiceHandler};
 use eddy_bridge_e2e::{Looking, serve_mirror};
 use eddy_bridge_ring::{LinkLimits, connect};
 
-/// A process of Go that listens at a path of its own.
+/// A Go process that listens at a path of its own.
 pub(crate) struct GoProcess {
     pub(crate) child: Child,
     path: PathBuf,
@@ -28,17 +28,17 @@ impl GoProcess {
         Self { child, path }
     }
 
-    /// How many threads it has.
+    /// Returns the number of its threads.
     pub(crate) fn threads(&self) -> usize {
         std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap().count()
     }
 
-    /// The process as a way to its services; this one answers its calls.
+    /// Connects to the process; this side serves its calls.
     pub(crate) fn linked(&self) -> Arc<RemoteProcess> {
         self.linked_within(Duration::from_secs(30))
     }
 
-    /// The same, with another timeout of calls.
+    /// Connects with another timeout of calls.
     pub(crate) fn linked_within(&self, timeout: Duration) -> Arc<RemoteProcess> {
         let answers = ServiceHandler::start(vec![serve_mirror(Looking::default())], 2, 16).unwrap();
         let link = connect(&self.path, LinkLimits::default(), answers).unwrap();
@@ -46,7 +46,7 @@ impl GoProcess {
     }
 }
 
-/// The program, built once a run.
+/// Returns the program, built once per run.
 fn built() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! Waiting for futures and for what comes about, within a time.
+//! Waiting for futures and conditions, with a timeout.
 
 #![allow(dead_code, reason = "no program of tests needs all of it")]
 
@@ -17,7 +17,7 @@ impl Wake for TestThreadWaker {
     }
 }
 
-/// Waits for a future on this thread.
+/// Blocks this thread on a future.
 pub(crate) fn wait<F: Future>(future: F) -> F::Output {
     let waker = Waker::from(Arc::new(TestThreadWaker(thread::current())));
     let mut future = pin!(future);
@@ -31,7 +31,7 @@ pub(crate) fn wait<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// Waits until something holds.
+/// Waits until a condition holds.
 pub(crate) fn until(mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
@@ -40,10 +40,10 @@ pub(crate) fn until(mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// How many threads this process has.
+/// Returns the number of threads of this process.
 pub(crate) fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").expect("a process has threads").count()
 }
 
-/// Longer than anything takes that works.
+/// Longer than any successful operation takes.
 const SOON: Duration = Duration::from_secs(60);

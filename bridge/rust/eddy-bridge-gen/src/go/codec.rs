@@ -1,4 +1,4 @@
-//! Functions that read and write the values of types.
+//! Generates the Go functions that read and write values.
 
 use std::collections::BTreeMap;
 
@@ -7,20 +7,20 @@ use crate::declaration::{Declaration, FieldDeclaration, Measures, RecordDeclarat
 use crate::layout::Layout;
 use crate::types::{MemoryOwner, Type};
 
-/// The functions that a file needs, found while its services are written.
+/// The codec functions that a file needs, collected while its services are generated.
 pub(super) struct Codecs<'d> {
     declaration: &'d Declaration,
     measures: &'d Measures,
-    /// By name, so that a file is the same every time.
+    /// Sorted by name, so that the output is deterministic.
     functions: BTreeMap<String, String>,
 }
 
-/// An index of a word: a variable, if there is one, and so many words on.
+/// Index of a word: an optional variable plus a constant.
 #[derive(Clone, Copy)]
 pub(super) struct WordIndex<'v>(pub(super) &'v str, pub(super) usize);
 
 impl WordIndex<'_> {
-    /// As gofmt writes it where it is the only argument.
+    /// Formats the index as gofmt does for a sole argument.
     fn alone(self) -> String {
         match self {
             Self("", words) => words.to_string(),
@@ -29,14 +29,14 @@ impl WordIndex<'_> {
         }
     }
 
-    /// As gofmt writes it among other arguments.
+    /// Formats the index as gofmt does among other arguments.
     fn among(self) -> String {
         self.alone().replace(' ', "")
     }
 }
 
 impl<'d> Codecs<'d> {
-    /// How the types lie in Go's memory.
+    /// Returns the memory layout of the types in Go.
     pub(super) fn layout(&self) -> Layout<'d> {
         Layout(self.declaration)
     }
@@ -45,12 +45,12 @@ impl<'d> Codecs<'d> {
         Self { declaration, measures, functions: BTreeMap::new() }
     }
 
-    /// The functions, in the order of their names.
+    /// Returns the functions, sorted by name.
     pub(super) fn functions(self) -> impl Iterator<Item = String> {
         self.functions.into_values()
     }
 
-    /// An expression that reads a value out of `in`.
+    /// Returns an expression that reads a value from `in`.
     pub(super) fn read(&mut self, of: &Type, at: WordIndex<'_>) -> String {
         match of {
             Type::Unit => "struct{}{}".to_owned(),
@@ -72,7 +72,7 @@ impl<'d> Codecs<'d> {
         }
     }
 
-    /// An expression that reads an argument out of `in`.
+    /// Returns an expression that reads an argument from `in`.
     pub(super) fn argument(&mut self, argument: &FieldDeclaration, at: WordIndex<'_>) -> String {
         let Type::Record(name) = &argument.of else { return self.read(&argument.of, at) };
         if !argument.is_lent {
@@ -87,7 +87,7 @@ impl<'d> Codecs<'d> {
         format!("lent{name}(in, {})", at.among())
     }
 
-    /// A statement that writes a value into `out`, of which `pointer` is the address.
+    /// Returns a statement that writes a value, whose address is `pointer`, into `out`.
     pub(super) fn write(&mut self, of: &Type, pointer: &str, at: WordIndex<'_>, value: &str) -> String {
         let at = at.among();
         match of {
@@ -160,7 +160,8 @@ impl<'d> Codecs<'d> {
         self.declaration.records.iter().find(|record| record.name == name)
     }
 
-    /// Statements that return a struct which lies in the message as in Go: a pointer to it, or what `star` makes of one.
+    /// Returns statements that return a struct whose layout in the message equals that in Go: a pointer to it, or the
+    /// dereferenced value with `star`.
     fn whole(&self, record: &RecordDeclaration, star: &str) -> String {
         if !self.layout().fits_record(record) {
             return String::new();

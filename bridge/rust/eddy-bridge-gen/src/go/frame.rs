@@ -1,4 +1,4 @@
-//! A call whose arguments are a structure on the caller's stack, with the layout of a message.
+//! Generates calls whose arguments are a structure on the caller's stack, with the layout of a message.
 
 use super::names::{local, of_type};
 use super::service::{before_error, expression, has_lists, passed};
@@ -6,18 +6,18 @@ use crate::declaration::{Manner, Measures, MethodDeclaration};
 use crate::layout::{Layout, WordLayout, bytes};
 use crate::types::Type;
 
-/// Arguments as a structure of Go.
+/// Arguments as a Go structure.
 pub(super) struct GoCallFrame<'m> {
     method: &'m MethodDeclaration,
-    /// Words of the arguments.
+    /// Number of words of the arguments.
     request: usize,
-    /// Words for the answer.
+    /// Number of words for the result.
     room: usize,
     parts: Vec<(usize, WordLayout)>,
 }
 
 impl<'m> GoCallFrame<'m> {
-    /// The frame of a method whose arguments have that layout, while the caller waits.
+    /// Returns the frame of a blocking method whose arguments have that layout.
     pub(super) fn of(method: &'m MethodDeclaration, measures: &Measures, layout: Layout<'_>) -> Option<Self> {
         let fits = |of: &Type| match of {
             Type::List { of, .. } => matches!(**of, Type::Scalar(_) | Type::Str { .. }),
@@ -29,7 +29,7 @@ impl<'m> GoCallFrame<'m> {
         let mut request = 0;
         let mut parts = Vec::new();
         for argument in &method.arguments {
-            // A number that is an argument is made a word; in others it stays as it is.
+            // A number is widened to a word if it is an argument; inside other values it keeps its size.
             if !matches!(argument.of, Type::Bool | Type::Scalar(_)) {
                 parts.extend(layout.parts(&argument.of, request, measures));
             }
@@ -41,7 +41,7 @@ impl<'m> GoCallFrame<'m> {
         (has_bits && request + room <= WORDS_MAX).then_some(Self { method, request, room, parts })
     }
 
-    /// What tells of the words of the arguments, where that is needed, and its name.
+    /// Returns a declaration called `name` that describes the argument words, if that is needed.
     pub(super) fn parts(&self, name: &str) -> Option<String> {
         let lines = self.parts.iter().map(|(at, part)| match part {
             WordLayout::Narrow(bytes) => format!("{{At: {at}, Size: {bytes}, Narrow: true}}"),
@@ -52,7 +52,7 @@ impl<'m> GoCallFrame<'m> {
         (!lines.is_empty()).then(|| format!("var {name} = []bridge.Part{{{lines}}}\n"))
     }
 
-    /// Statements that make the structure, and call.
+    /// Returns statements that build the structure and make the call.
     pub(super) fn call(&self, number: usize, parts: &str) -> String {
         let keeps = has_lists(&self.method.answer);
         let words = self.room - if keeps { LISTS_WORDS } else { 0 };
@@ -89,14 +89,14 @@ impl<'m> GoCallFrame<'m> {
         text
     }
 
-    /// A bit for each word that begins a list of texts.
+    /// Returns a bit mask of the words that begin a list of strings.
     fn texts(&self) -> String {
         let texts = self.parts.iter().filter(|(_, part)| *part == WordLayout::Texts);
         let texts: Vec<String> = texts.map(|(at, _)| format!("1<<{at}")).collect();
         if texts.is_empty() { "0".to_owned() } else { texts.join("|") }
     }
 
-    /// The structure, made of the arguments.
+    /// Returns the structure with the arguments.
     fn structure(&self) -> String {
         let (request, room) = (self.request, self.room);
         let extent = format!("bridge.Extent({request}, {room})");
@@ -116,7 +116,7 @@ impl<'m> GoCallFrame<'m> {
     }
 }
 
-/// The type of an argument in a frame, and the argument as one.
+/// Returns the type of an argument in a frame, and the expression of the argument with this type.
 fn field(of: &Type, name: &str) -> (String, String) {
     match of {
         Type::Bool => ("uint64".to_owned(), format!("bridge.WordOfBool({name})")),
@@ -130,7 +130,7 @@ fn field(of: &Type, name: &str) -> (String, String) {
     }
 }
 
-/// Room for the lists of an answer; what doesn't fit goes elsewhere.
+/// Number of words for the lists of a result; larger results are stored elsewhere.
 const LISTS_WORDS: usize = 32;
-/// As `WordsMax` of Go's package.
+/// Equals `WordsMax` of the Go package.
 const WORDS_MAX: usize = 96;

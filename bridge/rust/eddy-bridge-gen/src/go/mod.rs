@@ -1,4 +1,4 @@
-//! The Go side, as text that gofmt leaves as it is.
+//! Generates the Go side, as text that gofmt does not change.
 
 mod codec;
 mod frame;

@@ -1,11 +1,11 @@
-//! What things are called in Go.
+//! Go identifiers.
 
 use syn::Ident;
 
 use crate::parse::camel;
 use crate::types::{MemoryOwner, Type};
 
-/// The name of a field, method or type that everybody sees.
+/// Returns the exported name of a field, method or type.
 pub(crate) fn exported(name: &Ident) -> String {
     let name = name.to_string();
     let words: Vec<String> = name
@@ -24,12 +24,12 @@ pub(crate) fn exported(name: &Ident) -> String {
     words.concat()
 }
 
-/// A word as an identifier for [`camel`], which a digit can't begin.
+/// Returns a word as an identifier for [`camel`], which can't begin with a digit.
 fn safe(word: &str) -> String {
     if word.starts_with(|first: char| first.is_ascii_digit()) { format!("X{word}") } else { word.to_owned() }
 }
 
-/// The name of an argument or variable.
+/// Returns the name of an argument or variable.
 pub(crate) fn local(name: &Ident) -> String {
     let exported = exported(name);
     let first_word_len = INITIALS
@@ -43,7 +43,7 @@ pub(crate) fn local(name: &Ident) -> String {
     if RESERVED.contains(&local.as_str()) { format!("{local}Value") } else { local }
 }
 
-/// A type as Go code names it.
+/// Returns a type in Go syntax.
 pub(crate) fn of_type(of: &Type) -> String {
     match of {
         Type::Unit => "struct{}".to_owned(),
@@ -62,7 +62,7 @@ pub(crate) fn of_type(of: &Type) -> String {
     }
 }
 
-/// A type as part of the name of a function.
+/// Returns a type as part of a function name.
 pub(crate) fn word(of: &Type) -> String {
     match of {
         Type::Unit => "Unit".to_owned(),
@@ -81,10 +81,10 @@ pub(crate) fn word(of: &Type) -> String {
     }
 }
 
-/// Words that Go writes in capitals.
+/// Words that are all capitals in Go.
 const INITIALS: [&str; 8] = ["API", "HTTP", "ID", "IP", "JSON", "TLS", "URL", "UUID"];
 
-/// Keywords of Go, and what generated code uses.
+/// Go keywords, and identifiers of the generated code.
 const RESERVED: [&str; 44] = [
     "break",
     "case",

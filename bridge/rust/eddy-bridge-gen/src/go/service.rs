@@ -1,4 +1,4 @@
-//! A service in Go: an interface and its registration, or a caller.
+//! Generates a Go service: an interface and its registration, or a caller.
 
 use super::codec::{Codecs, WordIndex};
 use super::frame::GoCallFrame;
@@ -7,7 +7,7 @@ use super::text::comment;
 use crate::declaration::{Callee, FieldDeclaration, Manner, Measures, MethodDeclaration, ServiceDeclaration};
 use crate::types::{MemoryOwner, Type};
 
-/// All that a service is in Go.
+/// Returns the complete Go code of a service.
 pub(super) fn text(service: &ServiceDeclaration, measures: &Measures, codecs: &mut Codecs<'_>) -> String {
     match service.callee {
         Callee::Go => format!("{}\n{}", interface(service), registration(service, measures, codecs)),
@@ -44,7 +44,7 @@ fn interface(service: &ServiceDeclaration) -> String {
     text
 }
 
-/// Names and types of a method's arguments.
+/// Returns names and types of a method's arguments.
 fn parameters(method: &MethodDeclaration, passed: impl Fn(&Type) -> Type) -> String {
     let context = (method.manner == Manner::Async).then(|| "ctx context.Context".to_owned());
     let arguments = method.arguments.iter().map(|argument| {
@@ -69,7 +69,7 @@ fn registration(service: &ServiceDeclaration, measures: &Measures, codecs: &mut 
     text
 }
 
-/// A function that reads the arguments, calls the implementation and writes the answer.
+/// Returns a function that reads the arguments, calls the implementation and writes the result.
 fn serving(method: &MethodDeclaration, measures: &Measures, codecs: &mut Codecs<'_>) -> String {
     let is_async = method.manner == Manner::Async;
     let mut arguments: Vec<String> = is_async.then(|| "ctx".to_owned()).into_iter().collect();
@@ -182,7 +182,7 @@ fn calling(
     text
 }
 
-/// The name of what tells of a method's frame.
+/// Returns the name of the description of a method's frame.
 fn local_of(service: &str, method: &str) -> String {
     let (first, rest) = service.split_at(1);
     format!("{}{rest}{method}Parts", first.to_lowercase())
@@ -203,7 +203,7 @@ fn end(method: &MethodDeclaration, measures: &Measures, codecs: &mut Codecs<'_>)
     format!("\tin, err := {call}\n\tif err != nil {{\n\t\treturn {answer}err\n\t}}\n{answered}")
 }
 
-/// Statements that read the answer and return it.
+/// Returns statements that read the result and return it.
 fn answered(method: &MethodDeclaration, measures: &Measures, codecs: &mut Codecs<'_>) -> String {
     let answer = before_error(method);
     let mut text = String::new();
@@ -225,18 +225,18 @@ fn answered(method: &MethodDeclaration, measures: &Measures, codecs: &mut Codecs
     text
 }
 
-/// What is returned before an error.
+/// Returns the results that precede the error.
 pub(super) fn before_error(method: &MethodDeclaration) -> &'static str {
     if *method.value() == Type::Unit { "" } else { "answer, " }
 }
 
-/// An argument of the caller as a value.
+/// Returns an argument of the caller as a value.
 pub(super) fn expression(argument: &FieldDeclaration) -> String {
     let name = local(&argument.name);
     if argument.is_lent { format!("*{name}") } else { name }
 }
 
-/// An argument as Go passes it: what is a view to the callee is Go's own.
+/// Returns an argument type as Go passes it: a view for the callee is owned by Go.
 pub(super) fn passed(of: &Type) -> Type {
     match of {
         Type::Str { .. } => Type::Str { owner: MemoryOwner::Own },
@@ -248,7 +248,7 @@ pub(super) fn passed(of: &Type) -> Type {
     }
 }
 
-/// Whether reading it can find something wrong.
+/// Whether reading the type can fail.
 pub(super) fn has_lists(of: &Type) -> bool {
     match of {
         Type::Unit | Type::Bool | Type::Scalar(_) => false,

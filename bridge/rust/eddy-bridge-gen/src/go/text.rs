@@ -1,11 +1,11 @@
-//! A whole file of Go.
+//! Generates a whole Go file.
 
 use super::codec::Codecs;
 use super::{names, service};
 use crate::declaration::{Declaration, FieldDeclaration, Manner, Measures, RecordDeclaration};
 use crate::layout::Layout;
 
-/// The Go side of a declaration.
+/// Returns the Go side of a declaration.
 pub(crate) fn file(declaration: &Declaration, measures: &Measures, name: &str, package: &str) -> String {
     let mut codecs = Codecs::new(declaration, measures);
     let services: Vec<String> =
@@ -28,7 +28,7 @@ pub(crate) fn file(declaration: &Declaration, measures: &Measures, name: &str, p
     )
 }
 
-/// Comment lines before what they are about.
+/// Returns doc comment lines for `name`.
 pub(super) fn comment(docs: &[String], name: &str, indent: &str) -> String {
     let mut text = String::new();
     for (index, line) in docs.iter().enumerate() {
@@ -49,7 +49,7 @@ fn record(record: &RecordDeclaration, layout: Layout<'_>) -> String {
     let lines = lines(record, layout);
     let mut rest = &lines[..];
     while let Some((docs, ..)) = rest.first() {
-        // gofmt lines up fields that follow each other without a comment between them.
+        // gofmt aligns consecutive fields without a comment between them.
         let length = 1 + rest.iter().skip(1).take_while(|(docs, ..)| docs.is_empty()).count();
         let (run, after) = rest.split_at(length);
         text.push_str(&comment(docs, "", "\t"));
@@ -63,7 +63,7 @@ fn record(record: &RecordDeclaration, layout: Layout<'_>) -> String {
     text
 }
 
-/// The fields of a struct, with comment, name and type, and what Go has to leave free between them.
+/// Returns the fields of a struct, with comment, name and type, and the padding that Go needs between them.
 fn lines<'r>(record: &'r RecordDeclaration, layout: Layout<'_>) -> Vec<(&'r [String], String, String)> {
     let fits = layout.fits_record(record);
     let mut lines = Vec::new();

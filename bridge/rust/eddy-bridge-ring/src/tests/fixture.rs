@@ -1,4 +1,4 @@
-//! What tests of links share.
+//! Shared parts of the link tests.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -10,15 +10,15 @@ use crate::memory::Memory;
 use crate::ring::{Consumer, LinkRole, Producer, memory_bytes, split};
 use crate::{CallHandler, Incoming, LinkLimits, ProcessLink, accept_stream, connect_stream};
 
-/// Longer than anything takes that works.
+/// Longer than any successful operation takes.
 pub(super) const SOON: Duration = Duration::from_secs(20);
 
-/// Limits with small rings, in which everything happens sooner.
+/// Returns limits with small rings, which fill up sooner.
 pub(super) fn small() -> LinkLimits {
     LinkLimits { ring_bytes: 4096, message_bytes_max: 1 << 20, calls_max: 16, ..LinkLimits::default() }
 }
 
-/// Two ends of a link in one process.
+/// Returns two ends of a link in one process.
 pub(super) fn linked(
     limits: LinkLimits,
     ours: impl CallHandler,
@@ -30,13 +30,13 @@ pub(super) fn linked(
     (link, other.join().unwrap())
 }
 
-/// Answers with what it is called with.
+/// Answers with the argument bytes.
 pub(super) fn echo(call: Incoming) {
     let bytes = call.bytes().to_vec();
     call.answer(bytes);
 }
 
-/// The two ends of one ring, and the memory as somebody sees it who writes there what he likes.
+/// Returns the two ends of one ring, and the memory for a peer that writes anything there.
 pub(super) fn ring(ring_bytes: usize) -> (Producer, Consumer, Memory) {
     let (memory, fd) = Memory::create(memory_bytes(ring_bytes)).unwrap();
     let (producer, _) = split(Arc::new(memory), ring_bytes, LinkRole::Connector);
@@ -48,7 +48,7 @@ fn adopted(fd: &OwnedFd, ring_bytes: usize) -> Memory {
     Memory::adopt(fd, memory_bytes(ring_bytes)).unwrap()
 }
 
-/// Numbers that look random and are the same each time.
+/// Deterministic pseudo-random numbers.
 pub(super) struct Dice(pub(super) u64);
 
 impl Dice {

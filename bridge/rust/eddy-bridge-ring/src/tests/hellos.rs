@@ -1,4 +1,4 @@
-//! How links come about, and why they don't.
+//! Establishing links, and rejected handshakes.
 
 use std::fs::File;
 use std::io::{IoSlice, Read, Write};
@@ -15,7 +15,7 @@ use super::fixture::small;
 use crate::ring::memory_bytes;
 use crate::{LinkError, LinkLimits, LinkListener, NoCalls, accept_stream, connect, connect_stream};
 
-/// What somebody says who offers a link.
+/// Returns the first message of a connecting peer.
 fn offer(version: u32, ring_bytes: u64) -> Vec<u8> {
     let mut words = b"eddyring".to_vec();
     words.extend(version.to_ne_bytes());
@@ -26,7 +26,7 @@ fn offer(version: u32, ring_bytes: u64) -> Vec<u8> {
     words
 }
 
-/// What comes of an offer with such memory.
+/// Returns the error and the answer to an offer with such memory.
 fn offered(words: &[u8], memory: Option<OwnedFd>) -> (LinkError, Vec<u8>) {
     let (ours, theirs) = UnixStream::pair().unwrap();
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];

@@ -1,4 +1,5 @@
-//! Links with somebody who keeps to no rules: every lie ends the link with its reason, and nothing else happens.
+//! Links with a peer that violates the protocol: every violation ends the link with its reason, and has no other
+//! effect.
 
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use crate::ring::{LinkRole, Producer, split};
 use crate::socket::Bell;
 use crate::{LinkLimits, ProcessLink, accept_stream};
 
-/// A link, and what the one at its other end has in hand.
+/// A link, and the state of the peer at its other end.
 struct Liar {
     link: ProcessLink,
     producer: Producer,
@@ -41,13 +42,13 @@ impl Liar {
         self.bell.ring();
     }
 
-    /// Why the link ends, which it does soon.
+    /// Waits until the link ends and returns the reason.
     fn fault(&self) -> LinkEndReason {
         wait_for("the link goes on", || self.link.fault())
     }
 }
 
-/// What `look` sees once it sees something, which is soon.
+/// Polls `look` until it returns a value, and returns that.
 fn wait_for<T>(otherwise: &str, look: impl Fn() -> Option<T>) -> T {
     let begun = Instant::now();
     loop {
@@ -99,7 +100,7 @@ fn messages_that_are_too_long_end_the_link_before_they_come() {
 #[test]
 fn a_call_that_is_made_twice_ends_the_link() {
     let (ours, theirs) = UnixStream::pair().unwrap();
-    // A handler that keeps what it gets.
+    // A handler that keeps its calls.
     let kept = Arc::new(std::sync::Mutex::new(Vec::new()));
     let keeper = Arc::clone(&kept);
     let other = thread::spawn(move || {
@@ -114,10 +115,10 @@ fn a_call_that_is_made_twice_ends_the_link() {
     liar.push(&call(3, 0), &[]);
     liar.push(&call(3, 0), &[]);
     assert_eq!(liar.fault(), LinkEndReason::Misconduct(Misconduct::Twice(3)));
-    // The reason is there first; what it ends, ends at once after it.
+    // The reason is set first; the end of the link's calls follows at once.
     let cancellation = kept.lock().unwrap()[0].cancellation();
     wait_for("the call is served on", || cancellation.is_cancelled().then_some(()));
-    // A call has its link, and the link its handler.
+    // A call holds its link, and the link holds its handler.
     kept.lock().unwrap().clear();
 }
 
@@ -174,7 +175,7 @@ fn rubbish_on_the_socket_is_a_wake_like_any_other() {
     assert_eq!(liar.link.fault(), None);
 }
 
-/// Whatever lies in the shared memory: the link ends or goes on, and calls return.
+/// Whatever the shared memory contains: the link ends or goes on, and calls return.
 #[test]
 fn random_words_in_the_memory_do_no_harm() {
     for seed in 1..=300_u64 {

@@ -1,4 +1,4 @@
-//! Links within one process: calls, answers, cancels, deadlines.
+//! Links within one process: calls, answers, cancellation, deadlines.
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicUsize;
@@ -15,7 +15,7 @@ use crate::{
     CallError, CallFailure, Incoming, LinkEndReason, LinkLimits, NoCalls, PendingCall, ProcessLink, Workers,
 };
 
-/// What comes of a future, within the time that a test has.
+/// Returns the result of a future, within the timeout of a test.
 fn wait(pending: PendingCall) -> Result<Vec<u8>, CallError> {
     let slot = Arc::new(OneshotSlot::new());
     let filled = Arc::clone(&slot);
@@ -103,7 +103,7 @@ fn both_sides_call_at_once() {
     threads.into_iter().for_each(|thread| thread.join().unwrap());
 }
 
-/// Long answers both ways at once, by handlers on the threads that would have to make room for them.
+/// Long answers in both directions at once, by handlers on the threads that would have to make room for them.
 #[test]
 fn long_answers_do_not_block_each_other() {
     let (left, right) = linked(small(), echo, echo);
@@ -184,7 +184,7 @@ fn who_gives_up_is_not_served_any_longer() {
     assert_eq!(cancelled.recv_timeout(SOON), Ok(1));
     drop(link.call_async(2, Vec::new(), SOON).unwrap());
     assert_eq!(cancelled.recv_timeout(SOON), Ok(2));
-    // The link's own thread gives futures up, the earlier after the later too.
+    // The link's own thread abandons futures, also an earlier one after a later one.
     let later = link.call_async(3, Vec::new(), 2 * limit).unwrap();
     let earlier = link.call_async(4, Vec::new(), limit).unwrap();
     assert_eq!(wait(earlier), Err(CallError::Timeout(limit)));
@@ -216,7 +216,7 @@ fn a_cancellation_can_be_awaited() {
 #[test]
 fn what_waits_ends_with_the_link() {
     let (link, other) = linked(small(), NoCalls, |call: Incoming| {
-        // Kept until nobody waits.
+        // Kept until the caller no longer waits.
         thread::spawn(move || until(|| call.cancellation().is_cancelled()));
     });
     let pending = link.call_async(1, Vec::new(), SOON).unwrap();
@@ -236,7 +236,7 @@ fn an_answer_before_the_end_arrives() {
     for _ in 0..100 {
         let (link, other) = linked(small(), NoCalls, echo);
         let pending = link.call_async(1, b"last".to_vec(), SOON).unwrap();
-        // It is answered before this call is, on the same thread.
+        // Answered before this call is, on the same thread.
         let _ = link.call(1, b"", SOON);
         other.close();
         assert_eq!(wait(pending).unwrap(), b"last");
@@ -286,7 +286,7 @@ fn workers_refuse_what_they_cannot_queue() {
     assert_eq!(wait(second).unwrap(), b"2");
 }
 
-/// Many threads, many sizes, much at once; some give up.
+/// Many threads, many sizes and many concurrent calls; some are abandoned.
 #[test]
 fn a_storm_leaves_nothing_behind() {
     let workers = Workers::start(2, 64, |call| Ok(call.bytes().to_vec())).unwrap();

@@ -1,4 +1,4 @@
-//! Rings, frames and messages out of pieces.
+//! Rings, frames and the assembly of messages.
 
 use std::sync::atomic::Ordering::Relaxed;
 

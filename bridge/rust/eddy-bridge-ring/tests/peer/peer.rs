@@ -1,17 +1,17 @@
-//! The other process of the tests and benchmarks.
+//! The second process of the tests and benchmarks.
 //!
 //! ```text
 //! eddy-bridge-ring-peer listen PATH        answers at a path, one link after the other
-//! eddy-bridge-ring-peer call PATH COUNT    calls who listens there so often, with messages of many lengths
-//! eddy-bridge-ring-peer wait PATH          makes a call there that is never answered
-//! eddy-bridge-ring-peer idle PATH          makes a call there when the link has ended
-//! eddy-bridge-ring-peer flood PATH         makes long calls there once its input has ended
+//! eddy-bridge-ring-peer call PATH COUNT    makes COUNT calls to the process that listens at PATH, of many lengths
+//! eddy-bridge-ring-peer wait PATH          makes a call that is never answered
+//! eddy-bridge-ring-peer idle PATH          makes a call when the link has ended
+//! eddy-bridge-ring-peer flood PATH         makes long calls once its input has ended
 //! ```
 //!
-//! The last three say "linked" first, and at the end why a call failed.
+//! The last three print "linked" first, and at the end why a call failed.
 //!
-//! Method 1 answers with what it is called with, method 2 never answers, method 3 fails, method 4 calls method 1 back, method 6 answers
-//! with the length of what it is called with, and method 7 does that on another thread.
+//! Method 1 returns its argument, method 2 never answers, method 3 fails, method 4 calls method 1 back, method 6
+//! returns the length of its argument, and method 7 does so on another thread.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -124,7 +124,7 @@ fn call(path: &str, count: u64) -> Result<(), String> {
     }
 }
 
-/// Calls until that fails.
+/// Calls until a call fails.
 fn until_end(path: &str, call: impl Fn(&ProcessLink) -> Result<Vec<u8>, CallError>) -> Result<(), String> {
     let link = connect(path, LinkLimits::default(), NoCalls).map_err(|error| error.to_string())?;
     let _ = writeln!(std::io::stdout(), "linked");

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
-/// Longer than anything takes that works.
+/// Longer than any successful operation takes.
 pub(crate) const SOON: Duration = Duration::from_secs(30);
 
 /// A process that listens at a path of its own.
@@ -19,7 +19,7 @@ pub(crate) struct PeerProcess {
     pub(crate) path: PathBuf,
 }
 
-/// The languages that peers are written in.
+/// Languages that peers are written in.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Tongue {
     Rust,
@@ -29,7 +29,7 @@ pub(crate) enum Tongue {
 impl Tongue {
     pub(crate) const ALL: [Self; 2] = [Self::Rust, Self::Go];
 
-    /// The program of a peer. That in Go is built once a run.
+    /// Returns the program of a peer. The Go program is built once per run.
     pub(crate) fn program(self) -> PathBuf {
         static IN_GO: OnceLock<PathBuf> = OnceLock::new();
         match self {
@@ -48,7 +48,7 @@ fn build_in_go() -> PathBuf {
     program
 }
 
-/// A path that nothing else has.
+/// Returns a unique path.
 pub(crate) fn path(name: &str, tongue: Tongue) -> PathBuf {
     std::env::temp_dir().join(format!("eddy-ring-{name}-{tongue:?}-{}.sock", std::process::id()))
 }
@@ -65,7 +65,7 @@ impl PeerProcess {
         Self { child, path }
     }
 
-    /// Stops the process, and waits until it stands still.
+    /// Stops the process, and waits until it is stopped.
     pub(crate) fn stop(&self) {
         let process = Pid::from_child(&self.child);
         kill_process(process, Signal::STOP).unwrap();
@@ -78,11 +78,11 @@ impl PeerProcess {
     }
 }
 
-/// Another peer of a peer: it calls one that listens at a path, and says in the end why it can't.
+/// A peer of a peer: it calls one that listens at a path, and prints in the end why it cannot.
 pub(crate) struct Caller(Child);
 
 impl Caller {
-    /// Starts it, and waits until it has a link.
+    /// Starts the caller, and waits until it has a link.
     pub(crate) fn start(tongue: Tongue, manner: &str, path: &Path) -> Self {
         let mut command = Command::new(tongue.program());
         command.arg(manner).arg(path).stdin(Stdio::piped());
@@ -92,7 +92,7 @@ impl Caller {
         Self(child)
     }
 
-    /// Ends its input, for which it waits before it floods.
+    /// Closes its input, which it waits for before it floods.
     pub(crate) fn end_input(&mut self) {
         drop(self.0.stdin.take());
     }
@@ -102,7 +102,7 @@ impl Caller {
         self.0.wait().unwrap();
     }
 
-    /// What it says in the end.
+    /// Returns its final output.
     pub(crate) fn last_words(self) -> String {
         let output = self.0.wait_with_output().unwrap();
         assert!(!output.status.success());

@@ -1,4 +1,4 @@
-//! What may be one thing or another: a tag, then the words of each.
+//! Encoding of `Option` and `Result`: a tag, then the words of each variant.
 
 use eddy_bridge_shape::{shape_of_field, shape_of_name};
 

@@ -1,4 +1,4 @@
-//! Maps: lists of a key and a value.
+//! Encoding of maps, as lists of a key and a value.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, Hash};

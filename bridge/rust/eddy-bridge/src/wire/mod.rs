@@ -1,4 +1,4 @@
-//! How values are laid out in messages.
+//! Encoding of values in messages.
 
 mod composite;
 mod map;

@@ -1,4 +1,4 @@
-//! Numbers, and lists of them as they are in memory.
+//! Encoding of numbers, and of lists of them with their layout in memory.
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -10,11 +10,11 @@ use super::traits::{BridgeRead, BridgeWrite, Wire};
 use crate::message::{BridgeMessage, Malformed};
 use crate::writer::MessageWriter;
 
-/// A number, of which lists are sent as they are in memory.
+/// A number type, whose lists are sent with their layout in memory.
 ///
 /// # Safety
 ///
-/// Every pattern of bits is a value, there is no padding, and the alignment is at most 8.
+/// Every bit pattern is a value, there is no padding, and the alignment is at most 8.
 pub unsafe trait Scalar: Copy + BridgeWrite {}
 
 macro_rules! scalar {
@@ -50,7 +50,7 @@ macro_rules! scalar {
             }
         }
 
-        // SAFETY: a number of Rust: all patterns, no padding, at most 8 bytes.
+        // SAFETY: a primitive number: all bit patterns are valid, no padding, at most 8 bytes.
         unsafe impl Scalar for $type {}
     )*};
 }

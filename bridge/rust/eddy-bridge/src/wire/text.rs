@@ -1,4 +1,4 @@
-//! Strings and slices.
+//! Encoding of strings and slices.
 
 use std::str;
 
@@ -102,13 +102,13 @@ impl<T: BridgeWrite + ?Sized> BridgeWrite for &T {
     }
 }
 
-/// A text that is not ASCII.
+/// Checks a string that is not ASCII.
 fn utf8(bytes: &[u8]) -> Result<&str, Malformed> {
     str::from_utf8(bytes).map_err(|_| Malformed::UTF8)
 }
 
-/// Whether all bytes are ASCII, for texts as short as most are: `from_utf8` and `<[u8]>::is_ascii` look at up to seven bytes
-/// one by one, where two words may as well overlap.
+/// Whether all bytes are ASCII, optimized for short strings, which are most: `from_utf8` and `<[u8]>::is_ascii` check
+/// up to seven bytes one by one, where two overlapping words suffice.
 #[inline]
 fn is_ascii(bytes: &[u8]) -> bool {
     if bytes.len() > 32 {
@@ -128,14 +128,14 @@ fn is_ascii(bytes: &[u8]) -> bool {
     u128::from(all) & HIGH == 0
 }
 
-/// The bits that no byte of ASCII has.
+/// The bits that are zero in every ASCII byte.
 const HIGH: u128 = u128::from_ne_bytes([0x80; 16]);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Every length at which another way is taken, with the one byte that is not ASCII at every place.
+    /// Every length at which another branch is taken, with one non-ASCII byte at every position.
     #[test]
     fn what_is_ascii() {
         for length in 0..80 {

@@ -1,31 +1,31 @@
-//! What a type needs for its values to be sent.
+//! Traits of types whose values can be sent.
 
 use crate::message::{BridgeMessage, Malformed};
 use crate::writer::MessageWriter;
 
-/// A type whose values fit into messages.
+/// A type whose values have an encoding.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't cross the bridge",
     label = "not a type of the bridge",
     note = "numbers, bool, strings, byte slices, Vec, maps, Option, Result and structs with #[derive(eddy_bridge::Record)] can"
 )]
 pub trait Wire {
-    /// How many words of a record it takes.
+    /// Number of words in a record.
     const WORDS: usize;
-    /// What the other side must think it is, too: equal where the layout is.
+    /// Hash of the layout; both sides must have the same, and equal layouts have equal shapes.
     const SHAPE: u64;
 }
 
-/// A type whose values can be put into messages.
+/// A type whose values can be written to messages.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't cross the bridge",
     label = "not a type of the bridge"
 )]
 pub trait BridgeWrite: Wire {
-    /// Sets the words from `at` on, which are there and 0, and appends what doesn't fit into them.
+    /// Sets the words from `at` on, which are reserved and 0, and appends data that does not fit into them.
     fn write(&self, writer: &mut MessageWriter<'_>, at: usize);
 
-    /// Puts a list into the message whose place and length are at `at`.
+    /// Writes a list whose offset and length are at `at`.
     fn write_list(list: &[Self], writer: &mut MessageWriter<'_>, at: usize)
     where
         Self: Sized,
@@ -37,7 +37,7 @@ pub trait BridgeWrite: Wire {
     }
 }
 
-/// A type whose values can be taken out of a message that lives for `'m`.
+/// A type whose values can be read from a message that lives for `'m`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't cross the bridge",
     label = "not a type of the bridge"
@@ -47,14 +47,14 @@ pub trait BridgeRead<'m>: Wire + Sized {
     ///
     /// # Errors
     ///
-    /// There is no value of this type.
+    /// The words are not a value of this type.
     fn read(message: BridgeMessage<'m>, at: usize) -> Result<Self, Malformed>;
 
-    /// Reads the list whose place and length are at `at`.
+    /// Reads the list whose offset and length are at `at`.
     ///
     /// # Errors
     ///
-    /// There is no list of this type.
+    /// The words are not a list of this type.
     fn read_list(message: BridgeMessage<'m>, at: usize) -> Result<Vec<Self>, Malformed> {
         let (message, first, length) = message.records(at, Self::WORDS)?;
         let mut list = Vec::with_capacity(length);

@@ -1,4 +1,4 @@
-//! Several values, one after the other: the arguments of a call.
+//! Encoding of several consecutive values: the arguments of a call.
 
 use eddy_bridge_shape::{shape_of_field, shape_of_name};
 

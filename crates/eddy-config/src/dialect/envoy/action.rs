@@ -1,4 +1,4 @@
-//! What a route does.
+//! Route actions: proxying to clusters, redirects and direct responses.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,11 +14,11 @@ use crate::config::{Action, ActionKind, Mirror, MirrorHost, Redirect, Respond, W
 use crate::problem::{SourceSpan, shown};
 use crate::yaml::YamlNode;
 
-/// What a route does, and how it changes the path.
+/// Action of a route and its path rewrite.
 pub(super) struct Did {
     pub(super) action: Action,
     pub(super) rewrite: Option<PathRewrite>,
-    /// What is done instead, each for its share of requests, where clusters have settings of their own.
+    /// Actions of the weighted clusters with their weights, when clusters have settings of their own; otherwise empty.
     pub(super) shares: Vec<(Action, u32)>,
 }
 
@@ -28,15 +28,15 @@ impl Did {
     }
 }
 
-/// Edits of request and response of the virtual host and of the whole configuration.
+/// Header edits of the virtual host and of the route configuration.
 pub(super) struct Levels<'l> {
     pub(super) outer: [&'l (FieldEdits, FieldEdits); 2],
-    /// Whether they come before those of the route, which then has the last word, instead of behind them.
+    /// Whether these edits come before those of the route, so that the route's win; otherwise they come after.
     pub(super) come_first: bool,
 }
 
 impl EnvoyReader<'_> {
-    /// What a `Route` does; `None` if eddy cannot, which was noted.
+    /// Reads the action of a `Route`. Returns `None` when eddy does not support it; the problem is reported.
     pub(super) fn route_action(
         &mut self,
         node: &YamlNode<'_>,
@@ -76,7 +76,7 @@ impl EnvoyReader<'_> {
             if scope.levels.come_first {
                 levels.reverse();
             }
-            // Those of a cluster among several come first either way.
+            // Edits of a weighted cluster come first in either order.
             for (request, response) in [&share].into_iter().chain(levels) {
                 self.follow(&mut action.request_edits, request, node.place);
                 self.follow(&mut action.response_edits, response, node.place);
@@ -118,7 +118,7 @@ impl EnvoyReader<'_> {
             frame.keys.entry(cluster).or_default().push((key.clone(), node.place));
         }
         let mut action = plain_action(kind);
-        // What Envoy waits for the whole answer by default; none at all with 0.
+        // Envoy's default timeout of the whole response is 15 s; 0 disables it.
         let timeout = self.duration(node, "timeout").unwrap_or(Duration::from_secs(15));
         action.timeout = (!timeout.is_zero()).then_some(timeout);
         action.host_rewrite = self.word(node, "host_rewrite_literal").map(Arc::from);
@@ -128,7 +128,7 @@ impl EnvoyReader<'_> {
         if let Some(policy) = self.get(node, "retry_policy").or(scope.retry) {
             action.retry = self.retry(policy);
             action.attempt_timeout = self.duration(policy, "per_try_timeout").filter(|time| !time.is_zero());
-            // Without a reason to try again Envoy has no use for the policy.
+            // Envoy ignores a retry policy without `retry_on`.
             if is_hedged && self.word(policy, "retry_on").is_some() {
                 hedge_instead(&mut action);
             }
@@ -144,7 +144,7 @@ impl EnvoyReader<'_> {
         Some(Did { action, rewrite, shares })
     }
 
-    /// The clusters of a route as actions of their own, where one of them changes what is sent or answered.
+    /// Returns one action per weighted cluster if any of them edits headers or rewrites the host; otherwise none.
     fn shares(&mut self, node: &YamlNode<'_>, action: &Action) -> Vec<(Action, u32)> {
         let ActionKind::Weighted(weighted) = &action.kind else { return Vec::new() };
         let nodes = self.list(node, "clusters");
@@ -188,7 +188,7 @@ impl EnvoyReader<'_> {
         mirrors
     }
 
-    /// `path_rewrite_policy`: a template that takes the variables of the template that was matched.
+    /// Reads `path_rewrite_policy`: a template that uses the variables of the matched path template.
     fn template_rewrite(
         &mut self,
         node: &YamlNode<'_>,
@@ -213,7 +213,7 @@ impl EnvoyReader<'_> {
         }
     }
 
-    /// `prefix_rewrite` or `regex_rewrite`.
+    /// Reads `prefix_rewrite` or `regex_rewrite`.
     fn rewrite(&mut self, node: &YamlNode<'_>) -> Option<PathRewrite> {
         if let Some(prefix) = self.word(node, "prefix_rewrite") {
             return Some(PathRewrite::Matched(prefix.to_owned()));

@@ -1,29 +1,29 @@
-//! Envoy's API: its messages and enumerations, from the protobuf descriptors that `api/main.go` reads.
+//! Envoy's API: messages and enumerations, from the protobuf descriptors that `api/main.go` reads.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// A message.
+/// Protobuf message.
 #[derive(Debug, Default)]
 pub(super) struct EnvoyApiMessage {
-    /// The fields in the order of the API.
+    /// Fields in the order of the API.
     pub(super) fields: Vec<EnvoyApiField>,
 }
 
-/// A field of a message.
+/// Field of a message.
 #[derive(Debug)]
 pub(super) struct EnvoyApiField {
-    /// Its name as in the API: `virtual_hosts`.
+    /// Name as in the API: `virtual_hosts`.
     pub(super) name: &'static str,
-    /// Whether it is one value, several or a mapping.
+    /// Whether the field holds one value, a list or a map.
     pub(super) count: FieldCardinality,
-    /// A scalar's kind, or the name of a message or enumeration.
+    /// Kind of a scalar, or name of a message or enumeration.
     pub(super) kind: &'static str,
-    /// The choice it belongs to: of its fields one at most is given.
+    /// The `oneof` that the field belongs to; at most one of its fields may be given.
     pub(super) choice: Option<&'static str>,
 }
 
-/// How many values a field has.
+/// Number of values of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FieldCardinality {
     One,
@@ -31,25 +31,25 @@ pub(super) enum FieldCardinality {
     Map,
 }
 
-/// What is known of the API.
+/// Messages and enumerations of the API, by full name.
 pub(super) struct Api {
     messages: HashMap<&'static str, EnvoyApiMessage>,
     enums: HashMap<&'static str, Vec<&'static str>>,
 }
 
 impl Api {
-    /// The API, read when it is first asked for.
+    /// Returns the API, which is parsed on first use.
     pub(super) fn get() -> &'static Self {
         static API: LazyLock<Api> = LazyLock::new(|| Api::read(TEXT));
         &API
     }
 
-    /// The message of this full name.
+    /// Returns the message with this full name.
     pub(super) fn message(&self, name: &str) -> Option<&EnvoyApiMessage> {
         self.messages.get(name)
     }
 
-    /// The values of the enumeration of this full name.
+    /// Returns the values of the enumeration with this full name.
     pub(super) fn values(&self, name: &str) -> Option<&[&'static str]> {
         self.enums.get(name).map(Vec::as_slice)
     }
@@ -79,7 +79,7 @@ impl Api {
 }
 
 impl EnvoyApiMessage {
-    /// The field of this name, as in the API or as JSON has it.
+    /// Returns the field with this name, in the spelling of the API or of JSON.
     pub(super) fn field(&self, name: &str) -> Option<&EnvoyApiField> {
         self.fields.iter().find(|field| field.name == name || is_json_name(name, field.name))
     }
@@ -98,7 +98,7 @@ impl EnvoyApiField {
     }
 }
 
-/// Whether a key is a name of the API as JSON has it: `virtualHosts` for `virtual_hosts`.
+/// Whether a key is the JSON spelling of an API name: `virtualHosts` for `virtual_hosts`.
 pub(super) fn is_json_name(key: &str, name: &str) -> bool {
     let mut key = key.chars();
     let mut is_upper = false;
@@ -116,7 +116,7 @@ pub(super) fn is_json_name(key: &str, name: &str) -> bool {
     key.next().is_none()
 }
 
-/// What `api/main.go` wrote.
+/// Output of `api/main.go`.
 const TEXT: &str = include_str!("api/api.txt");
 
 #[cfg(test)]

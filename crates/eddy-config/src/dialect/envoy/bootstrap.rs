@@ -1,4 +1,4 @@
-//! A bootstrap file: static listeners with their connection manager, and static clusters.
+//! Bootstrap file: static listeners with their HTTP connection managers, and static clusters.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -17,21 +17,21 @@ use crate::config::{
 use crate::problem::{SourceSpan, shown};
 use crate::yaml::YamlNode;
 
-/// A listener whose routes are still to be read.
+/// Listener whose routes are not read yet.
 pub(super) struct Manager<'n, 't> {
     pub(super) config: ListenerConfig,
-    /// Its `route_config`.
+    /// `route_config` of the connection manager.
     pub(super) routes: &'n YamlNode<'t>,
-    /// The protocols that clients may switch to on routes that do not say otherwise.
+    /// Upgrade protocols allowed on routes that do not configure them.
     pub(super) protocols: Vec<Box<str>>,
-    /// Whether calls of gRPC-Web become calls of gRPC.
+    /// Whether gRPC-Web calls are translated to gRPC.
     pub(super) takes_grpc_web: bool,
-    /// Whether it cannot be served, which was noted: its routes are read all the same.
+    /// Whether a reported problem keeps the listener from being served; its routes are read all the same.
     pub(super) is_refused: bool,
 }
 
 impl EnvoyReader<'_> {
-    /// The clusters, by name and in order.
+    /// Reads the clusters; returns their indices by name, and the clusters in order.
     pub(super) fn clusters(
         &mut self,
         node: &YamlNode<'_>,
@@ -127,7 +127,7 @@ impl EnvoyReader<'_> {
         if let Some(socket) = self.get(node, "transport_socket") {
             cluster.tls = self.upstream_tls(socket, &cluster.endpoints, file);
         }
-        // Without `outlier_detection`, Envoy leaves no endpoint out.
+        // Without `outlier_detection`, Envoy ejects no endpoint.
         cluster.ejection.failures = 0;
         if let Some(detection) = self.get(node, "outlier_detection") {
             self.warn_ineffective(
@@ -145,7 +145,8 @@ impl EnvoyReader<'_> {
         Some(cluster)
     }
 
-    /// What the endpoints of a cluster are spoken to in, in the old way or the new.
+    /// Reads the upstream protocol: the deprecated `http2_protocol_options` or the newer
+    /// `typed_extension_protocol_options`.
     fn protocol(&mut self, node: &YamlNode<'_>) -> LinkProtocol {
         if self.get(node, "http2_protocol_options").is_some() {
             return LinkProtocol::Http2;
@@ -159,7 +160,7 @@ impl EnvoyReader<'_> {
             return LinkProtocol::Http1;
         };
         if let Some(explicit) = self.get(options, "explicit_http_config") {
-            // HTTP/1 has nothing to be set.
+            // eddy has no options for HTTP/1.
             let _ = self.get(explicit, "http_protocol_options");
             if self.get(explicit, "http2_protocol_options").is_some() {
                 return LinkProtocol::Http2;
@@ -206,7 +207,7 @@ impl EnvoyReader<'_> {
         written
     }
 
-    /// The admin listener.
+    /// Reads the admin listener.
     pub(super) fn admin(&mut self, node: &YamlNode<'_>) -> Option<AdminConfig> {
         let admin = self.get(node, "admin")?;
         self.pass(admin, &["access_log", "access_log_path", "profile_path"]);
@@ -226,7 +227,7 @@ impl EnvoyReader<'_> {
         }
     }
 
-    /// Where the admin listener is bound: to loopback, whatever address is written.
+    /// Returns the address of the admin listener: always loopback, whatever address is written.
     fn admin_address(&mut self, written: IpAddr, port: u16, place: SourceSpan) -> SocketAddr {
         let loopback: IpAddr =
             if written.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() };
@@ -242,7 +243,7 @@ impl EnvoyReader<'_> {
         address
     }
 
-    /// The listeners, in order.
+    /// Reads the listeners, in order.
     pub(super) fn listeners<'n, 't>(
         &mut self,
         node: &'n YamlNode<'t>,
@@ -252,7 +253,7 @@ impl EnvoyReader<'_> {
         for listener in self.list(node, "listeners") {
             match self.listener(listener, file) {
                 Some(manager) => managers.push(manager),
-                // What is wrong was noted; that the rest was not read is no fault of the file.
+                // The problem is reported; the fields left unread because of it must not be.
                 None => self.pass_all(listener),
             }
         }
@@ -328,7 +329,7 @@ impl EnvoyReader<'_> {
                     takes_grpc_web = true;
                     continue;
                 }
-                // eddy sends none of the fields that this suppresses.
+                // eddy sends none of the headers that this option suppresses.
                 self.pass(own, &["dynamic_stats", "suppress_envoy_headers", "start_child_span"]);
             }
         }
@@ -386,13 +387,13 @@ impl EnvoyReader<'_> {
     }
 }
 
-/// An address as it is written.
+/// Address as written.
 enum Written {
     Socket(String, u16),
     Pipe(PathBuf),
 }
 
-/// Where a configuration of routes alone is served.
+/// Returns the listener for a file that is a route configuration only.
 pub(super) fn default_listener() -> ListenerConfig {
     ListenerConfig {
         is_required: true,
@@ -414,13 +415,13 @@ pub(super) fn default_listener() -> ListenerConfig {
     }
 }
 
-/// The first character of a source.
+/// First character of a source.
 pub(super) const BEGINNING: SourceSpan = SourceSpan { source: 0, line: 1, column: 1, length: 1 };
 
 const MANAGER: &str = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
 
 const ROUTER: &str = "envoy.extensions.filters.http.router.v3.Router";
 
-/// The extension that says what is spoken.
+/// Extension that selects the upstream protocol.
 const PROTOCOL_OPTIONS: &str = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
 const GRPC_WEB: &str = "envoy.extensions.filters.http.grpc_web.v3.GrpcWeb";

@@ -1,4 +1,4 @@
-//! Changes of fields.
+//! Header edits.
 
 use eddy_http::FieldEdits;
 
@@ -7,7 +7,7 @@ use crate::problem::{SourceSpan, shown};
 use crate::yaml::YamlNode;
 
 impl EnvoyReader<'_> {
-    /// Puts the edits of one level behind those of the levels before it.
+    /// Appends the edits of one level to those of the levels before it.
     pub(super) fn follow(&mut self, edits: &mut FieldEdits, then: &FieldEdits, place: SourceSpan) {
         match edits.joined(then) {
             Ok(joined) => *edits = joined,
@@ -15,7 +15,7 @@ impl EnvoyReader<'_> {
         }
     }
 
-    /// Edits of request and response at one level: what is removed goes first.
+    /// Reads the request and response header edits of one level; removals come first.
     pub(super) fn edits(&mut self, node: &YamlNode<'_>) -> (FieldEdits, FieldEdits) {
         let request = self.edits_of(node, "request_headers_to_remove", "request_headers_to_add");
         (request, self.edits_of(node, "response_headers_to_remove", "response_headers_to_add"))

@@ -1,4 +1,4 @@
-//! What of a request chooses among the endpoints of a cluster.
+//! Hash policies: the part of a request that selects an endpoint of a cluster.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,16 +9,16 @@ use super::reader::{EnvoyReader, elements};
 use crate::problem::{ProblemReport, SourceSpan, shown};
 use crate::yaml::YamlNode;
 
-/// The keys that routes give the clusters they name, by the cluster's index; a route without one gives none.
+/// Hash keys of the routes to each cluster, by cluster index; `None` for a route without a key.
 pub(super) type RouteKeys = HashMap<usize, Vec<(Option<BalanceKey>, SourceSpan)>>;
 
 impl EnvoyReader<'_> {
-    /// The key of a route's `hash_policy`; what eddy does not have is noted.
+    /// Reads the key of a route's `hash_policy`; unsupported policies are reported.
     pub(super) fn hash_key(&mut self, node: &YamlNode<'_>) -> Option<BalanceKey> {
         let list = self.get(node, "hash_policy")?;
         let mut keys = Vec::new();
         for policy in elements(list) {
-            // Where one key is all there is, nothing comes behind it.
+            // With a single key there is no later policy for `terminal` to skip.
             self.pass(policy, &["terminal"]);
             if let Some(header) = self.get(policy, "header") {
                 let name = self.word(header, "header_name").unwrap_or_default();
@@ -60,7 +60,7 @@ impl EnvoyReader<'_> {
     }
 }
 
-/// Gives clusters that are balanced by a key the one that their routes name.
+/// Sets the hash key of each cluster that balances by key, as its routes define it.
 pub(super) fn give_keys(clusters: &mut [ClusterConfig], keys: &RouteKeys, report: &mut ProblemReport) {
     for (index, cluster) in clusters.iter_mut().enumerate() {
         if !cluster.balance.has_key() {
@@ -79,7 +79,7 @@ pub(super) fn give_keys(clusters: &mut [ClusterConfig], keys: &RouteKeys, report
         }
         cluster.key = first.cloned();
         if cluster.key.is_none() {
-            // Envoy draws an endpoint for requests that have no key.
+            // Envoy picks a random endpoint for requests without a key.
             cluster.balance = Balance::Random;
         }
     }

@@ -1,4 +1,4 @@
-//! What a route matches.
+//! Match conditions of a route.
 
 use eddy_route::{CaselessPath, Fraction, Missing, PathPattern, Rule, ValueMatch, ValueTest};
 
@@ -9,14 +9,15 @@ use crate::problem::shown;
 use crate::yaml::YamlNode;
 
 impl EnvoyReader<'_> {
-    /// Puts what a `RouteMatch` asks for into a rule; `false` if eddy cannot, which was noted.
+    /// Adds the conditions of a `RouteMatch` to a rule. Returns `false` when eddy does not support one; the problem is
+    /// reported.
     pub(super) fn route_match(&mut self, node: &YamlNode<'_>, rule: &mut Rule) -> bool {
         let is_caseless = self.text(node, "case_sensitive") == Some("false");
         let Some(path) = self.path(node, is_caseless) else { return false };
         rule.path = path;
         for header in self.list(node, "headers") {
             let Some(spec) = self.header(header) else { return false };
-            // A method as it is needs no look at the fields.
+            // An exact method becomes a method of the rule, which needs no header lookup.
             match &spec {
                 ValueMatch {
                     name,
@@ -113,7 +114,7 @@ impl EnvoyReader<'_> {
         None
     }
 
-    /// The template of a match by one.
+    /// Returns the template of a `path_match_policy`.
     pub(super) fn template_of(&mut self, node: &YamlNode<'_>) -> Option<String> {
         let policy = self.get(node, "path_match_policy")?;
         self.pass(policy, &["name"]);
@@ -122,7 +123,7 @@ impl EnvoyReader<'_> {
         Some(self.text(config, "path_template").unwrap_or_default().to_owned())
     }
 
-    /// What a `CookieMatcher` asks for; without the cookie its opposite holds.
+    /// Reads a `CookieMatcher`. An inverted one also matches requests without the cookie.
     fn cookie(&mut self, node: &YamlNode<'_>) -> Option<ValueMatch> {
         let Some(name) = self.word(node, "name") else {
             self.report.error(node.place, "a cookie match has no `name`");
@@ -139,7 +140,7 @@ impl EnvoyReader<'_> {
         Some(spec)
     }
 
-    /// The expression of a `RegexMatcher`.
+    /// Returns the expression of a `RegexMatcher`, translated into eddy's syntax.
     pub(super) fn regex(&mut self, node: &YamlNode<'_>) -> Option<String> {
         self.pass(node, &["google_re2"]);
         let Some(text) = self.word(node, "regex") else {
@@ -155,7 +156,7 @@ impl EnvoyReader<'_> {
             return None;
         };
         let name = match name.to_ascii_lowercase().as_str() {
-            // Envoy keeps one of them.
+            // Envoy keeps `Host` as `:authority` only.
             "host" => ":authority".to_owned(),
             other => other.to_owned(),
         };
@@ -205,7 +206,7 @@ impl EnvoyReader<'_> {
         Some(presence(spec, is_wanted))
     }
 
-    /// What a `StringMatcher` says.
+    /// Reads a `StringMatcher`.
     pub(super) fn string(&mut self, node: &YamlNode<'_>, mut spec: ValueMatch) -> Option<ValueMatch> {
         spec.is_caseless = self.is_true(node, "ignore_case");
         let tests = [
@@ -221,7 +222,7 @@ impl EnvoyReader<'_> {
             }
         }
         if let Some(regex) = self.get(node, "safe_regex") {
-            // Envoy does not look at the case of letters for expressions either.
+            // Envoy ignores `ignore_case` for regular expressions too.
             spec.is_caseless = false;
             spec.test = ValueTest::Regex(self.regex(regex)?);
             return Some(spec);
@@ -232,7 +233,7 @@ impl EnvoyReader<'_> {
         None
     }
 
-    /// What a `FractionalPercent` says.
+    /// Reads a `FractionalPercent`.
     pub(super) fn fraction(&mut self, node: &YamlNode<'_>) -> Fraction {
         let numerator = self.number(node, "numerator").unwrap_or(0);
         let denominator = match self.text(node, "denominator") {
@@ -244,7 +245,7 @@ impl EnvoyReader<'_> {
     }
 }
 
-/// A match that there is a value, or none; where none counts as an empty one, there always is.
+/// Makes a test that a value is present or absent. Where a missing value counts as empty, there always is one.
 fn presence(mut spec: ValueMatch, is_wanted: bool) -> ValueMatch {
     let is_present = is_wanted != spec.is_inverted;
     if spec.missing == Missing::IsEmpty {

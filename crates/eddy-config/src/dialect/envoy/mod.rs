@@ -1,7 +1,7 @@
 //! Envoy's configuration: a bootstrap file with static resources, or a `RouteConfiguration` alone.
 //!
-//! The tree of a text is compared with Envoy's API (`shape`, by the descriptors in `api`); what of it eddy has is read
-//! field by field (`reader`), and each field that nobody read is an objection.
+//! The YAML tree is checked against Envoy's API (`shape`, from the protobuf descriptors in `api`). Supported fields are
+//! then read one by one (`reader`), and each field that was not read is reported.
 
 mod action;
 mod api;

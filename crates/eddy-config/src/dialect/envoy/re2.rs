@@ -1,8 +1,8 @@
-//! Regular expressions of RE2, in the syntax that eddy's have.
+//! Translation of RE2 regular expressions into eddy's syntax.
 
-/// Rewrites an expression of RE2's: what means something else in eddy's syntax is escaped.
+/// Rewrites an RE2 expression: what means something else in eddy's syntax is escaped.
 ///
-/// The languages are alike but for `\Q...\E`, `\C`, and signs that are plain in a class of RE2's.
+/// The syntaxes are alike except for `\Q...\E`, `\C`, and characters that are literal in an RE2 character class.
 pub(crate) fn translated(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();
@@ -12,7 +12,7 @@ pub(crate) fn translated(text: &str) -> String {
             '\\' => match letters.next() {
                 Some('Q') => quote(&mut letters, &mut out),
                 Some('C') => out.push_str("(?s:.)"),
-                // RE2 knows no ends of words but `\b`; `\<` is a plain sign.
+                // RE2 has no word boundaries such as `\<`; there it is a literal `<`.
                 Some(sign @ ('<' | '>')) => out.push(sign),
                 Some(other) => out.extend(['\\', other]),
                 None => out.push('\\'),
@@ -23,14 +23,14 @@ pub(crate) fn translated(text: &str) -> String {
                 if letters.peek() == Some(&'^') {
                     out.extend(letters.next());
                 }
-                // A bracket that comes first is one of the signs.
+                // A `]` at the start of a class is literal.
                 if letters.peek() == Some(&']') {
                     letters.next();
                     out.push_str("\\]");
                 }
             }
             '[' if letters.peek() == Some(&':') => {
-                // A named class; it ends with `:]`.
+                // Named class such as `[:alpha:]`; it ends with `:]`.
                 out.push('[');
                 while let Some(next) = letters.next() {
                     out.push(next);
@@ -52,7 +52,7 @@ pub(crate) fn translated(text: &str) -> String {
     out
 }
 
-/// Takes letters up to `\E` as they are.
+/// Copies characters up to `\E` as literals.
 fn quote(letters: &mut std::iter::Peekable<std::str::Chars<'_>>, out: &mut String) {
     while let Some(letter) = letters.next() {
         if letter == '\\' && letters.peek() == Some(&'E') {

@@ -1,4 +1,4 @@
-//! Reads fields of messages, and knows which of them nobody read.
+//! Reader of message fields; records which fields were read.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -10,12 +10,12 @@ use super::shape::{seconds, type_of};
 use crate::problem::{ProblemReport, SourceSpan, shown};
 use crate::yaml::{YamlEntry, YamlKey, YamlNode, YamlNodeKind};
 
-/// What is read, and what was found.
+/// Reader of Envoy messages: the keys read so far and the problems found.
 pub(super) struct EnvoyReader<'r> {
     pub(super) report: &'r mut ProblemReport,
-    /// Where the keys are written that were read.
+    /// Source positions of the keys that were read.
     read_keys: HashSet<SourceSpan>,
-    /// How many leaves of matcher trees were looked at, one for each way to it.
+    /// Number of leaves of matcher trees visited, once for each path to a leaf.
     pub(super) leaves: usize,
 }
 
@@ -24,19 +24,20 @@ impl<'r> EnvoyReader<'r> {
         Self { report, read_keys: HashSet::new(), leaves: 0 }
     }
 
-    /// The value of a field, named as in the API.
+    /// Returns the value of a field, named as in the API, and marks the field as read.
     pub(super) fn get<'n, 't>(&mut self, node: &'n YamlNode<'t>, name: &str) -> Option<&'n YamlNode<'t>> {
         let entry = entry(node, name)?;
         self.read_keys.insert(entry.key.place);
         (!entry.value.is_nothing()).then_some(&entry.value)
     }
 
-    /// The text of a field.
+    /// Returns the text of a field.
     pub(super) fn text<'n>(&mut self, node: &'n YamlNode<'_>, name: &str) -> Option<&'n str> {
         self.get(node, name).and_then(text)
     }
 
-    /// The text of a field that is not empty; proto-JSON does not tell the empty text from none.
+    /// Returns the text of a field unless it is empty: proto-JSON does not distinguish an empty string from an absent
+    /// one.
     pub(super) fn word<'n>(&mut self, node: &'n YamlNode<'_>, name: &str) -> Option<&'n str> {
         self.text(node, name).filter(|text| !text.is_empty())
     }
@@ -46,27 +47,27 @@ impl<'r> EnvoyReader<'r> {
         self.text(node, name) == Some("true")
     }
 
-    /// The number of a field.
+    /// Returns the number in a field.
     pub(super) fn number<T: std::str::FromStr>(&mut self, node: &YamlNode<'_>, name: &str) -> Option<T> {
         self.text(node, name)?.parse().ok()
     }
 
-    /// The duration of a field.
+    /// Returns the duration in a field.
     pub(super) fn duration(&mut self, node: &YamlNode<'_>, name: &str) -> Option<Duration> {
         self.text(node, name).and_then(seconds)
     }
 
-    /// The elements of a field.
+    /// Returns the elements of a field.
     pub(super) fn list<'n, 't>(&mut self, node: &'n YamlNode<'t>, name: &str) -> &'n [YamlNode<'t>] {
         self.get(node, name).map(elements).unwrap_or_default()
     }
 
-    /// Takes a key that is no field but one of a map.
+    /// Marks a key as read that is the key of a map, not a field.
     pub(super) fn take(&mut self, key: &YamlKey<'_>) {
         self.read_keys.insert(key.place);
     }
 
-    /// Takes fields that change nothing eddy does, with all within.
+    /// Marks fields as read, with everything inside, because they do not affect eddy.
     pub(super) fn pass(&mut self, node: &YamlNode<'_>, names: &[&str]) {
         for name in names {
             if let Some(entry) = entry(node, name) {
@@ -76,7 +77,7 @@ impl<'r> EnvoyReader<'r> {
         }
     }
 
-    /// Takes fields that would change what Envoy does and change nothing here, and says so.
+    /// Marks fields as read that affect Envoy but not eddy, with a warning for each.
     pub(super) fn warn_ineffective(&mut self, node: &YamlNode<'_>, names: &[(&str, &str)]) {
         for (name, instead) in names {
             if let Some(entry) = entry(node, name) {
@@ -87,7 +88,7 @@ impl<'r> EnvoyReader<'r> {
         }
     }
 
-    /// Takes all fields within.
+    /// Marks all fields inside a node as read.
     pub(super) fn pass_all(&mut self, node: &YamlNode<'_>) {
         match &node.form {
             YamlNodeKind::List(elements) => elements.iter().for_each(|element| self.pass_all(element)),
@@ -101,7 +102,7 @@ impl<'r> EnvoyReader<'r> {
         }
     }
 
-    /// The message in an Any of this name; another one is an objection.
+    /// Returns the message in an `Any` and the index of its type in `names`; other types are reported.
     pub(super) fn typed<'n, 't>(
         &mut self,
         node: &'n YamlNode<'t>,
@@ -120,7 +121,7 @@ impl<'r> EnvoyReader<'r> {
         found.map(|at| (node, at))
     }
 
-    /// Objects to each field that nobody read.
+    /// Reports each field that was not read: an error, or a warning with `--lenient`.
     pub(super) fn object_to_rest(&mut self, node: &YamlNode<'_>) {
         match &node.form {
             YamlNodeKind::List(elements) => elements.iter().for_each(|element| self.object_to_rest(element)),
@@ -140,7 +141,7 @@ impl<'r> EnvoyReader<'r> {
         }
     }
 
-    /// Notes what is wrong with an edit of fields.
+    /// Reports the fault of a header edit, if there is one.
     pub(super) fn take_edit(&mut self, place: SourceSpan, result: Result<(), EditFault>) {
         if let Err(fault) = result {
             self.report
@@ -150,7 +151,7 @@ impl<'r> EnvoyReader<'r> {
     }
 }
 
-/// The entry of a field in either spelling.
+/// Returns the entry of a field, in either spelling of its name.
 pub(super) fn entry<'n, 't>(node: &'n YamlNode<'t>, name: &str) -> Option<&'n YamlEntry<'t>> {
     match &node.form {
         YamlNodeKind::Mapping { entries, .. } => {
@@ -160,17 +161,17 @@ pub(super) fn entry<'n, 't>(node: &'n YamlNode<'t>, name: &str) -> Option<&'n Ya
     }
 }
 
-/// The elements of a node that is a list.
+/// Returns the elements of a node that is a list.
 pub(super) fn elements<'n, 't>(node: &'n YamlNode<'t>) -> &'n [YamlNode<'t>] {
     if let YamlNodeKind::List(elements) = &node.form { elements } else { &[] }
 }
 
-/// The text of a node that is one.
+/// Returns the text of a node that is a text.
 pub(super) fn text<'n>(node: &'n YamlNode<'_>) -> Option<&'n str> {
     if let YamlNodeKind::Text { text, .. } = &node.form { Some(text) } else { None }
 }
 
-/// Whether a value says what holds anyway: protobuf does not tell it from one that is not written.
+/// Whether a value is a protobuf default, which protobuf does not distinguish from an absent field.
 fn is_default(node: &YamlNode<'_>) -> bool {
     match &node.form {
         YamlNodeKind::Text { text, .. } => matches!(&**text, "" | "false" | "0" | "0s" | "~" | "null"),
@@ -180,7 +181,7 @@ fn is_default(node: &YamlNode<'_>) -> bool {
     }
 }
 
-/// What to do about a field that eddy has not.
+/// Returns advice for a field that eddy does not support.
 fn advice(name: &str) -> &'static str {
     match name {
         "typed_per_filter_config" | "typedPerFilterConfig" => {

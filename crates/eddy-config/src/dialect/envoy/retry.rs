@@ -1,4 +1,4 @@
-//! When a request is tried again.
+//! Retry and hedge policies.
 
 use super::reader::{EnvoyReader, text};
 use crate::config::{Action, HedgeConfig, RetryConfig};
@@ -7,14 +7,14 @@ use crate::problem::shown;
 use crate::yaml::YamlNode;
 
 impl EnvoyReader<'_> {
-    /// Whether a `HedgePolicy` has another endpoint asked beside one that is slow.
+    /// Whether a `HedgePolicy` starts a second attempt beside a slow one.
     pub(super) fn is_hedged(&mut self, node: &YamlNode<'_>) -> bool {
         let unused = "Envoy does nothing for it either";
         self.warn_ineffective(node, &[("initial_requests", unused), ("additional_request_chance", unused)]);
         self.is_true(node, "hedge_on_per_try_timeout")
     }
 
-    /// What a `RetryPolicy` says.
+    /// Reads a `RetryPolicy`.
     pub(super) fn retry(&mut self, node: &YamlNode<'_>) -> RetryConfig {
         let attempts = self.number::<u32>(node, "num_retries").unwrap_or(1);
         let mut retry =
@@ -28,7 +28,7 @@ impl EnvoyReader<'_> {
             let place = self.get(node, "num_retries").map_or(node.place, |node| node.place);
             self.report.warning(place, "a request is tried again 10 times at most");
         }
-        // Another endpoint is always asked, as long as there is one.
+        // A retry always goes to another endpoint, as long as there is one.
         self.pass(node, &["retry_host_predicate", "host_selection_retry_max_attempts"]);
         self.warn_ineffective(node, &[("retry_back_off", "another endpoint is asked at once")]);
         let Some(conditions) = self.get(node, "retry_on") else { return retry };
@@ -49,7 +49,7 @@ impl EnvoyReader<'_> {
     }
 }
 
-/// Has an attempt that takes longer than it may go on, and another endpoint asked beside it.
+/// Replaces the attempt timeout by hedging: a slow attempt goes on, and another endpoint is tried beside it.
 pub(super) fn hedge_instead(action: &mut Action) {
     let attempts = action.retry.attempts;
     let after = action.attempt_timeout.take();

@@ -1,4 +1,4 @@
-//! A `RouteConfiguration`: virtual hosts and their routes become a table of rules and what they do.
+//! Route configurations: virtual hosts and routes become a table of rules with actions.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,48 +14,48 @@ use crate::problem::{SourceSpan, shown};
 use crate::upgrade::Upgrades;
 use crate::yaml::YamlNode;
 
-/// The table of a route configuration, and what its rules do.
+/// Rule table of a route configuration, and the actions of its rules.
 #[derive(Debug)]
 pub(super) struct EnvoyRouteTable {
     pub(super) table: RouteTable,
     pub(super) actions: Vec<Action>,
-    /// Where each rule is written.
+    /// Source position of each rule.
     pub(super) places: Vec<SourceSpan>,
 }
 
-/// What holds for all virtual hosts.
+/// Settings that apply to all virtual hosts.
 struct RouteConfigDefaults<'w> {
     edits: (FieldEdits, FieldEdits),
-    /// Whether edits of routes have the last word.
+    /// Whether header edits of routes override those of outer levels.
     most_specific_wins: bool,
     mirrors: Option<&'w YamlNode<'w>>,
 }
 
-/// A virtual host, as its routes see it.
+/// Settings of a virtual host that its routes inherit.
 pub(super) struct HostScope<'s> {
     pub(super) name: &'s str,
     pub(super) hosts: &'s [HostPattern],
     pub(super) levels: Levels<'s>,
-    /// When its routes are tried again that do not say so themselves.
+    /// Retry policy of routes without their own.
     pub(super) retry: Option<&'s YamlNode<'s>>,
-    /// Whether another endpoint is asked beside one that is slow, on routes that do not say so themselves.
+    /// Whether requests are hedged on routes without a hedge policy of their own.
     pub(super) is_hedged: bool,
-    /// Where copies go of requests to its routes that do not say so themselves.
+    /// Request mirror policies of routes without their own.
     pub(super) mirrors: Option<&'s YamlNode<'s>>,
 }
 
-/// What the routes of a configuration share.
+/// State shared by the routes of a configuration.
 pub(super) struct RouteConfigContext<'f> {
-    /// The file, as it was named to eddy.
+    /// Name of the file, as given to eddy.
     pub(super) file: Arc<str>,
-    /// The clusters by name; a route may name one that is not there where `may_add` says so.
+    /// Cluster indices by name; with `may_add_clusters`, a route may name a cluster that is not defined.
     pub(super) clusters: &'f mut HashMap<Arc<str>, usize>,
     pub(super) may_add_clusters: bool,
-    /// What chooses among the endpoints of each cluster, as the routes to it say.
+    /// Hash keys of each cluster, as its routes define them.
     pub(super) keys: &'f mut RouteKeys,
-    /// Actions before those of this configuration.
+    /// Number of actions before those of this configuration.
     pub(super) first_action: usize,
-    /// The protocols that clients may switch to on routes that do not say otherwise.
+    /// Upgrade protocols allowed on routes that do not configure them.
     pub(super) protocols: Vec<Box<str>>,
 }
 
@@ -141,7 +141,7 @@ impl EnvoyReader<'_> {
         }
     }
 
-    /// A `Route`, for requests that meet conditions beside its own.
+    /// Reads a `Route`; requests must meet `conditions` in addition to its own.
     pub(super) fn route(
         &mut self,
         node: &YamlNode<'_>,
@@ -174,7 +174,7 @@ impl EnvoyReader<'_> {
         }
     }
 
-    /// `require_tls` sends everything that did not come by TLS elsewhere before any route is looked at.
+    /// Reads `require_tls`: requests that did not come over TLS are redirected before any route is tried.
     fn require_tls(
         &mut self,
         node: &YamlNode<'_>,
@@ -208,7 +208,7 @@ impl EnvoyReader<'_> {
         };
         let https = || ValueTest::Exact("https".to_owned());
         let told = ValueMatch { is_inverted: true, ..ValueMatch::new(FORWARDED, https()) };
-        // Where nobody says how the request came, the connection does.
+        // Without `X-Forwarded-Proto`, the connection decides.
         let untold = ValueMatch::new(FORWARDED, ValueTest::Absent);
         let came = ValueMatch { is_inverted: true, ..ValueMatch::new(":scheme", https()) };
         for (kind, headers) in [("require_tls", vec![told]), ("require_tls-untold", vec![untold, came])] {
@@ -223,7 +223,7 @@ impl EnvoyReader<'_> {
 }
 
 impl EnvoyRouteTable {
-    /// An action that is one of others, each with its share.
+    /// Adds weighted actions; returns the action kind that chooses among them.
     fn split(&mut self, shares: Vec<(Action, u32)>, frame: &RouteConfigContext<'_>) -> ActionKind {
         let first = frame.first_action + self.actions.len();
         let (actions, weights): (Vec<Action>, Vec<u32>) = shares.into_iter().unzip();
@@ -246,7 +246,7 @@ impl EnvoyRouteTable {
     }
 }
 
-/// An action without edits, timeout and retries.
+/// Returns an action without edits, timeout and retries.
 pub(super) fn plain_action(kind: ActionKind) -> Action {
     Action {
         retry: RetryConfig { attempts: 0, ..RetryConfig::default() },
@@ -255,7 +255,7 @@ pub(super) fn plain_action(kind: ActionKind) -> Action {
     }
 }
 
-/// The hosts of a domain: a `*` at its beginning or end stands for at least one byte.
+/// Returns the host pattern of a domain; a `*` at its start or end matches at least one byte.
 fn host_pattern(domain: &str) -> HostPattern {
     if domain == "*" {
         HostPattern::Any

@@ -1,4 +1,4 @@
-//! Compares what is written with the messages of the API.
+//! Check of the YAML tree against the messages of the API.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use super::api::{Api, EnvoyApiField, FieldCardinality};
 use crate::problem::{ProblemReport, shown};
 use crate::yaml::{YamlNode, YamlNodeKind};
 
-/// Writes the values of enumerations as the API does: Envoy reads their names whatever their case.
+/// Replaces enumeration values by the API's spelling: Envoy reads their names in any case.
 pub(super) fn spell_enums(node: &mut YamlNode<'_>, message: &str) {
     let name = match kind_of(message) {
         MessageJsonForm::Message => message.to_owned(),
@@ -51,7 +51,7 @@ fn spell_value(node: &mut YamlNode<'_>, kind: &'static str) {
     }
 }
 
-/// Whether a node is a message of this name; what is not is noted, each thing with its path.
+/// Checks that a node is a message of this name; each problem is reported with its path.
 pub(super) fn check(node: &YamlNode<'_>, message: &str, path: &str, report: &mut ProblemReport) {
     let kind = kind_of(message);
     match (kind, &node.form) {
@@ -66,13 +66,13 @@ pub(super) fn check(node: &YamlNode<'_>, message: &str, path: &str, report: &mut
     }
 }
 
-/// How a message is written in JSON.
+/// Form of a message in JSON.
 enum MessageJsonForm {
     Message,
     Any,
-    /// Anything.
+    /// Any JSON value.
     Value,
-    /// As a scalar: a wrapper, a duration, a time.
+    /// Scalar: a wrapper, duration or timestamp.
     Scalar(&'static str),
 }
 
@@ -97,7 +97,7 @@ fn kind_of(message: &str) -> MessageJsonForm {
     }
 }
 
-/// The name of the message in an Any.
+/// Returns the name of the message in an `Any`.
 pub(super) fn type_of<'n>(node: &'n YamlNode<'_>) -> Option<&'n str> {
     let YamlNodeKind::Text { text, .. } = &node.entry("@type")?.value.form else { return None };
     Some(text.rsplit_once('/').map_or(&**text, |(_, name)| name))
@@ -110,7 +110,7 @@ fn check_any(node: &YamlNode<'_>, path: &str, report: &mut ProblemReport) {
         );
         return;
     };
-    // A message that eddy does not know is told of by who reads it.
+    // A message type that eddy does not know is reported by the code that reads it.
     if Api::get().message(name).is_some() {
         check_fields(node, name, path, report);
     }
@@ -227,7 +227,7 @@ fn check_scalar(node: &YamlNode<'_>, kind: &str, path: &str, report: &mut Proble
     }
 }
 
-/// Bytes as proto-JSON writes them: Base64 in either alphabet, padded or not.
+/// Decodes bytes in proto-JSON: Base64 in either alphabet, padded or not.
 pub(super) fn base64(text: &str) -> Option<Vec<u8>> {
     let unpadded = text.trim_end_matches('=');
     let is_padded_right =
@@ -236,11 +236,11 @@ pub(super) fn base64(text: &str) -> Option<Vec<u8>> {
     Base64Unpadded::decode_vec(&standard).ok().filter(|_| is_padded_right)
 }
 
-/// A duration as proto-JSON writes it: seconds with `s`.
+/// Parses a duration in proto-JSON: seconds followed by `s`.
 pub(super) fn seconds(text: &str) -> Option<std::time::Duration> {
     let number = text.strip_suffix('s')?;
     let is_plain = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let seconds: f64 = number.parse().ok().filter(|_| is_plain)?;
-    // What protobuf allows is more than ten thousand years.
+    // The limit of protobuf, about ten thousand years.
     (seconds <= 315_576_000_000.0).then(|| std::time::Duration::from_secs_f64(seconds))
 }

@@ -1,11 +1,11 @@
-//! Templates of paths: `/users/{id}/*` and `/media/**.mp4`.
+//! Path templates such as `/users/{id}/*` and `/media/**.mp4`.
 
 use std::fmt::Write as _;
 
-/// The expression that matches what a template matches, with a group for each of its variables.
+/// Returns the regular expression of a path template, with a group for each variable.
 ///
 /// # Errors
-/// What is wrong with it, as Envoy would refuse it too.
+/// The reason why the template is invalid; Envoy rejects it too.
 pub(super) fn expression(template: &str) -> Result<String, String> {
     let Some(mut rest) = template.strip_prefix('/') else { return Err("begins with `/`".to_owned()) };
     let mut parser = UriTemplateParser::default();
@@ -19,7 +19,7 @@ pub(super) fn expression(template: &str) -> Result<String, String> {
         match rest.strip_prefix('/') {
             Some(next) => rest = next,
             None if rest.is_empty() => {}
-            // What stands behind a `*` or a variable ends the template.
+            // Text after a `*` or a variable ends the template.
             None => {
                 parser.literal(rest)?;
                 break;
@@ -32,10 +32,10 @@ pub(super) fn expression(template: &str) -> Result<String, String> {
     Ok(parser.out)
 }
 
-/// The new path that a template of variables gives, as a text with captures.
+/// Returns the new path of a rewrite template, as text with captures.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The reason why the template is invalid.
 pub(super) fn replacement(template: &str, variables: &[String]) -> Result<String, String> {
     if !template.starts_with('/') {
         return Err("begins with `/`".to_owned());
@@ -53,7 +53,7 @@ pub(super) fn replacement(template: &str, variables: &[String]) -> Result<String
     Ok(template.to_owned())
 }
 
-/// The names of the variables of a template that [`expression`] took.
+/// Returns the variable names of a template that [`expression`] accepted.
 pub(super) fn variables(template: &str) -> Vec<String> {
     let openings = template.split('{').skip(1);
     openings.filter_map(|part| Some(part.split(['=', '}']).next()?.to_owned())).collect()
@@ -63,12 +63,12 @@ pub(super) fn variables(template: &str) -> Vec<String> {
 struct UriTemplateParser {
     out: String,
     names: Vec<String>,
-    /// Whether `**` was there, after which no other sign can be.
+    /// Whether `**` was seen; no further wildcard may follow.
     is_ended: bool,
 }
 
 impl UriTemplateParser {
-    /// Takes a segment; what is behind it is left.
+    /// Parses one segment and returns the rest of the text.
     fn segment<'t>(&mut self, text: &'t str) -> Result<&'t str, String> {
         if text.starts_with('*') {
             return self.glob(text);
@@ -138,13 +138,13 @@ impl UriTemplateParser {
     }
 }
 
-/// What a segment is made of, as in a class of an expression.
+/// Characters of a segment, as in a class of a regular expression.
 const SIGNS: &str = r"a-zA-Z0-9\-._\~%!$\&'()+,;:@";
 
-/// Longest name of a variable.
+/// Maximum length of a variable name.
 const NAME_MAX: usize = 16;
 
-/// Most variables of a template.
+/// Maximum number of variables in a template.
 const NAMES_MAX: usize = 5;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! How a listener is served over TLS, and what both sides say alike.
+//! TLS of listeners, and the TLS settings that listeners and clusters share.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,7 +13,8 @@ use crate::tls::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig};
 use crate::yaml::{YamlNode, YamlNodeKind};
 
 impl EnvoyReader<'_> {
-    /// The `transport_socket` of a filter chain; `None` if it is none that eddy has, which was noted.
+    /// Reads the `transport_socket` of a filter chain. Returns `None` when eddy does not support it; the problem is
+    /// reported.
     pub(super) fn downstream_tls(
         &mut self,
         node: &YamlNode<'_>,
@@ -21,7 +22,7 @@ impl EnvoyReader<'_> {
     ) -> Option<ListenerTlsConfig> {
         let tls = self.downstream_context(node, file);
         if tls.is_none() {
-            // That the rest was not read is no fault of the file.
+            // The fields left unread because of the problem must not be reported.
             self.pass_all(node);
         }
         tls
@@ -35,7 +36,7 @@ impl EnvoyReader<'_> {
             self.report.error(config.place, "a `common_tls_context` is missing: it names the certificates");
             return None;
         };
-        // Which of these protocols are spoken, the listener says.
+        // The listener's own settings decide which of these protocols are spoken.
         self.pass(common, &["alpn_protocols"]);
         let certificates = self.certificates(common, file)?;
         if certificates.is_empty() {
@@ -78,7 +79,8 @@ impl EnvoyReader<'_> {
         })
     }
 
-    /// The certificates and keys of a `CommonTlsContext`; `None` when one of them cannot be had, which was noted.
+    /// Reads the certificates and keys of a `CommonTlsContext`. Returns `None` when one is unavailable; the problem is
+    /// reported.
     pub(super) fn certificates(
         &mut self,
         node: &YamlNode<'_>,
@@ -104,13 +106,13 @@ impl EnvoyReader<'_> {
             match (chain, key) {
                 (DataSource::Given(chain), DataSource::Given(mut key)) => {
                     if key.text.is_some() {
-                        // Problems are shown with the line they are in, and that one would show the key.
+                        // Problems are shown with their source line, and that line would reveal the key.
                         key.place = written_place(node.place, file);
                     }
                     certificates.push(CertificateFiles { chain, key, ocsp: ocsp.into_path(), hosts: None });
                 }
                 (DataSource::Refused, _) | (_, DataSource::Refused) => is_refused = true,
-                // What was refused stands in their place.
+                // The missing part was rejected and reported already.
                 _ if is_refused => {}
                 _ => {
                     self.report
@@ -126,10 +128,10 @@ impl EnvoyReader<'_> {
         (!is_refused).then_some(certificates)
     }
 
-    /// The `validation_context` of a `CommonTlsContext`, if there is one.
+    /// Returns the `validation_context` of a `CommonTlsContext`, if there is one.
     ///
     /// # Errors
-    /// When it is elsewhere, which was noted.
+    /// [`ErrorReported`] when another service provides the context; the problem is reported.
     pub(super) fn validation_context<'n, 't>(
         &mut self,
         node: &'n YamlNode<'t>,
@@ -146,7 +148,7 @@ impl EnvoyReader<'_> {
         Ok(self.get(node, "validation_context"))
     }
 
-    /// Notes those of the fields that are given, which nothing else can stand in for; tells whether one was.
+    /// Reports each of the fields that is given, because nothing can replace it; returns whether there was one.
     fn refuse(&mut self, node: &YamlNode<'_>, names: &[&str], message: &str, hint: &str) -> bool {
         let mut is_refused = false;
         for name in names {
@@ -162,7 +164,7 @@ impl EnvoyReader<'_> {
         is_refused
     }
 
-    /// The least version of a `CommonTlsContext`.
+    /// Reads the minimum TLS version of a `CommonTlsContext`.
     pub(super) fn version_min(&mut self, node: &YamlNode<'_>) -> TlsVersion {
         let Some(parameters) = self.get(node, "tls_params") else { return TlsVersion::default() };
         match self.text(parameters, "tls_maximum_protocol_version") {
@@ -184,8 +186,8 @@ impl EnvoyReader<'_> {
         }
     }
 
-    /// Where the content of a `DataSource` is: in a file, or in the configuration itself. A relative path is taken from
-    /// where eddy runs, as Envoy does.
+    /// Reads a `DataSource`: a file, or content in the configuration itself. A relative path is resolved against the
+    /// working directory of eddy, as in Envoy.
     pub(super) fn source(&mut self, node: &YamlNode<'_>, name: &str, file: &Arc<str>) -> DataSource {
         let Some(source) = self.get(node, name) else { return DataSource::Absent };
         // eddy watches every file that it reads.
@@ -206,7 +208,7 @@ impl EnvoyReader<'_> {
         match bytes {
             Some(bytes) => {
                 let place = written_place(source.place, file);
-                // Files are known by their names, and so is this.
+                // Files are identified by name, so inline content gets one.
                 let path = format!("{name} in line {}, column {}", place.line, place.column);
                 DataSource::Given(WrittenPath { path: path.into(), text: Some(InlineText(bytes)), place })
             }
@@ -218,23 +220,23 @@ impl EnvoyReader<'_> {
     }
 }
 
-/// What cannot be had; the report knows why.
+/// Error whose problem is reported already.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ErrorReported;
 
-/// Content that a `DataSource` of the API has.
+/// Content of a `DataSource` of the API.
 #[derive(Clone, Debug)]
 pub(super) enum DataSource {
-    /// It is not given.
+    /// The source is not given.
     Absent,
-    /// It cannot be had, which was noted.
+    /// The content is unavailable; the problem is reported.
     Refused,
-    /// The file, or the content itself.
+    /// File name or inline content.
     Given(WrittenPath),
 }
 
 impl DataSource {
-    /// The content, where there is one.
+    /// Returns the content, if there is any.
     pub(super) fn into_path(self) -> Option<WrittenPath> {
         match self {
             Self::Given(written) => Some(written),
@@ -243,7 +245,7 @@ impl DataSource {
     }
 }
 
-/// A place in a file, for problems that show later.
+/// Converts a source position, for problems that are found later.
 pub(super) fn written_place(place: SourceSpan, file: &Arc<str>) -> WrittenPlace {
     WrittenPlace { file: Arc::clone(file), line: place.line, column: place.column, length: place.length }
 }
@@ -252,5 +254,5 @@ const DOWNSTREAM: &str = "envoy.extensions.transport_sockets.tls.v3.DownstreamTl
 
 const SOURCE_HINT: &str = "write a file, such as `{filename: /etc/site.pem}`, or the content itself as `inline_string` or `inline_bytes`";
 
-/// Longest time to the end of a handshake; Envoy's API has none by default.
+/// Timeout of a TLS handshake; Envoy's API has none by default.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(15);

@@ -1,8 +1,7 @@
-//! Matcher trees of virtual hosts: each leaf becomes rules with the conditions on the way to it.
+//! Matcher trees of virtual hosts: each leaf becomes rules with the conditions on the path to it.
 //!
-//! The order of rules is the order in which Envoy looks: the entries of a list as they are written, of a map of prefixes
-//! the longer ones first, and at each level `on_no_match` last. A leaf is final, so that behind its routes stands a rule
-//! which answers 404.
+//! The rules are in the order in which Envoy evaluates: entries of a list as written, of a prefix map the longest
+//! first, and at each level `on_no_match` last. A leaf is final, so its routes are followed by a rule that answers 404.
 
 use std::sync::Arc;
 
@@ -14,13 +13,13 @@ use crate::config::{ActionKind, Respond};
 use crate::problem::SourceSpan;
 use crate::yaml::{YamlNode, YamlNodeKind};
 
-/// Conditions of which all must hold.
+/// Conditions that must all hold.
 type All = Vec<ValueMatch>;
 
-/// Lists of conditions of which one must hold.
+/// Lists of conditions, one of which must hold.
 type Any = Vec<All>;
 
-/// The way to a leaf, and how deep it is.
+/// Conditions on the path to a node, and its depth.
 #[derive(Clone, Copy)]
 struct TreePath<'w> {
     conditions: &'w [ValueMatch],
@@ -140,7 +139,7 @@ impl EnvoyReader<'_> {
         }
     }
 
-    /// What a predicate, or its opposite, asks for; `None` where eddy cannot, which was noted.
+    /// Reads a predicate or its negation. Returns `None` when eddy does not support it; the problem is reported.
     fn predicate(&mut self, node: &YamlNode<'_>, is_inverted: bool) -> Option<Any> {
         if let Some(single) = self.get(node, "single_predicate") {
             let input = self.get(single, "input").and_then(|input| self.input(input))?;
@@ -167,7 +166,7 @@ impl EnvoyReader<'_> {
                 .iter()
                 .map(|part| self.predicate(part, is_inverted))
                 .collect();
-            // The opposite of all is one opposite.
+            // De Morgan: the negation of "all" is "any" of the negations.
             let combined =
                 if is_and == is_inverted { parts?.into_iter().flatten().collect() } else { product(parts?) };
             if combined.len() > WAYS_MAX {
@@ -181,7 +180,7 @@ impl EnvoyReader<'_> {
         None
     }
 
-    /// The name of what an input looks at.
+    /// Returns the name of the header that an input reads.
     fn input(&mut self, node: &YamlNode<'_>) -> Option<String> {
         self.pass(node, &["name"]);
         let config = self.get(node, "typed_config")?;
@@ -194,7 +193,7 @@ impl EnvoyReader<'_> {
     }
 }
 
-/// A way with more conditions.
+/// Path with additional conditions.
 struct Longer {
     conditions: All,
     depth: usize,
@@ -212,7 +211,7 @@ impl Longer {
     }
 }
 
-/// One of each, in all ways; no more than one over the limit.
+/// Returns all combinations of one alternative each, at most one more than the limit.
 fn product(parts: Vec<Any>) -> Any {
     parts.into_iter().fold(vec![Vec::new()], |sofar, part| {
         let both = sofar.iter().flat_map(|one| part.iter().map(move |other| [&one[..], &other[..]].concat()));
@@ -220,7 +219,7 @@ fn product(parts: Vec<Any>) -> Any {
     })
 }
 
-/// Whether a rule takes all requests that come this way.
+/// Whether a rule matches all requests that reach it on this path.
 fn takes_all(rule: &Rule, way: &[ValueMatch]) -> bool {
     let is_any_path = matches!(&rule.path, PathPattern::BytePrefix(prefix) if prefix == "/");
     is_any_path
@@ -230,8 +229,8 @@ fn takes_all(rule: &Rule, way: &[ValueMatch]) -> bool {
         && rule.headers.len() == way.len()
 }
 
-/// Makes what conditions on `:path` ask for the rule's path where it has no other, so that rules are found by it. One whose rewrite
-/// takes the place of its own prefix keeps that.
+/// Turns a condition on `:path` into the path of a rule that has no other, so that the router can find the rule by
+/// path. A rule whose rewrite replaces its own prefix keeps that prefix.
 fn lift_path_condition(rule: &mut Rule) {
     let is_any_path = matches!(&rule.path, PathPattern::BytePrefix(prefix) if prefix == "/");
     if !is_any_path || matches!(rule.rewrite, Some(PathRewrite::Matched(_))) {
@@ -248,13 +247,13 @@ fn lift_path_condition(rule: &mut Rule) {
         rule.headers.remove(at);
         rule.path = PathPattern::BytePrefix(text);
     } else {
-        // The condition stays: it holds without a query alone.
+        // The condition stays: it holds only for a path without query.
         rule.path = PathPattern::Exact(text);
     }
 }
 
 impl EnvoyRouteTable {
-    /// Answers 404 to what comes this way and no rule before took.
+    /// Answers 404 to requests on this path that no earlier rule matched.
     fn end(
         &mut self,
         way: &[ValueMatch],
@@ -282,11 +281,11 @@ const ROUTES: &str = "envoy.config.route.v3.RouteList";
 
 const HEADER: &str = "envoy.type.matcher.v3.HttpRequestHeaderMatchInput";
 
-/// How deep matchers may lie in each other.
+/// Maximum nesting of matchers.
 const DEPTH_MAX: usize = 32;
 
-/// In how many ways a predicate may hold.
+/// Maximum number of alternatives of a predicate.
 const WAYS_MAX: usize = 64;
 
-/// Most ways to actions of the matchers of a configuration.
+/// Maximum number of paths to actions in the matchers of a configuration.
 const LEAVES_MAX: usize = 100_000;

@@ -1,4 +1,4 @@
-//! `upgrade_configs`: what connections may become.
+//! Upgrade protocols of connections (`upgrade_configs`).
 
 use std::time::Duration;
 
@@ -6,23 +6,23 @@ use super::reader::EnvoyReader;
 use crate::upgrade::{Protocols, Upgrades, is_http};
 use crate::yaml::YamlNode;
 
-/// How long a tunnel of Envoy's may be silent by default (`stream_idle_timeout`).
+/// Envoy's default idle timeout of a tunnel (`stream_idle_timeout`).
 const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
 
 impl EnvoyReader<'_> {
-    /// What connections may become on a route, where its connection manager lets them switch to these protocols.
+    /// Reads the upgrades of a route; `around` lists the protocols that its connection manager allows.
     pub(super) fn upgrades(&mut self, node: &YamlNode<'_>, around: &[Box<str>]) -> Upgrades {
         let protocols = Protocols::These(self.upgrade_protocols(node, around));
         Upgrades { protocols, idle_timeout: Some(IDLE_TIMEOUT), ..Upgrades::none() }
     }
 
-    /// The protocols that a connection manager or a route allows, beside what holds around it.
+    /// Returns the protocols that a connection manager or route allows, in addition to those inherited in `around`.
     pub(super) fn upgrade_protocols(&mut self, node: &YamlNode<'_>, around: &[Box<str>]) -> Vec<Box<str>> {
         let mut names = around.to_vec();
         for config in self.list(node, "upgrade_configs") {
             let name = self.word(config, "upgrade_type").unwrap_or_default().to_ascii_lowercase();
             let is_enabled = self.text(config, "enabled") != Some("false");
-            // Only a route with a `connect_matcher` has it, and there is none of those here.
+            // It applies only to routes with a `connect_matcher`, which eddy does not support.
             if name == "connect" {
                 self.pass(config, &["connect_config"]);
                 continue;

@@ -1,7 +1,7 @@
-//! How the endpoints of a cluster are spoken to over TLS.
+//! TLS to the endpoints of a cluster.
 //!
-//! Envoy checks nothing of an endpoint's certificate where no authority is named, and no name where none is given to match;
-//! eddy does the same, and warns.
+//! Envoy does not verify the certificate of an endpoint when no authority is configured, nor its name when there is
+//! none to match; eddy does the same, and warns.
 
 use std::sync::Arc;
 
@@ -14,7 +14,8 @@ use crate::problem::{SourceSpan, shown};
 use crate::yaml::YamlNode;
 
 impl EnvoyReader<'_> {
-    /// The `transport_socket` of a cluster; `None` if it is cleartext, or none that eddy has, which was noted.
+    /// Reads the `transport_socket` of a cluster. Returns `None` for cleartext, and for a type that eddy does not
+    /// support, which is reported.
     pub(super) fn upstream_tls(
         &mut self,
         node: &YamlNode<'_>,
@@ -23,7 +24,7 @@ impl EnvoyReader<'_> {
     ) -> Option<ClusterTlsConfig> {
         let tls = self.upstream_context(node, endpoints, file);
         if tls.is_none() {
-            // That the rest was not read is no fault of the file.
+            // The fields left unread because of the problem must not be reported.
             self.pass_all(node);
         }
         tls
@@ -40,7 +41,7 @@ impl EnvoyReader<'_> {
             self.get(node, "typed_config").and_then(|config| self.typed(config, &[UPSTREAM, CLEARTEXT]));
         let Some((config, kind)) = read else {
             if self.report.is_lenient() {
-                // Whoever asks for more than cleartext must not get it by leniency.
+                // Leniency must not turn a request for more than cleartext into cleartext.
                 self.report
                     .error(node.place, "a `transport_socket` cannot be passed over")
                     .hint("leave it out for cleartext");
@@ -62,7 +63,7 @@ impl EnvoyReader<'_> {
         let common = self.get(config, "common_tls_context");
         let mut names = Vec::new();
         if let Some(common) = common {
-            // Which of these protocols are spoken, the cluster says.
+            // The cluster's own settings decide which of these protocols are spoken.
             self.pass(common, &["alpn_protocols"]);
             tls.version_min = self.version_min(common);
             let mut certificates = self.certificates(common, file)?.into_iter();
@@ -84,7 +85,7 @@ impl EnvoyReader<'_> {
                 DataSource::Absent => None,
                 DataSource::Refused => return None,
             };
-            // Those of the machine are what holds where no others are named.
+            // The system's authorities are the default when no others are configured.
             let has_machine = self.get(context, "system_root_certs").is_some();
             let takes_all =
                 matches!(self.text(context, "trust_chain_verification"), Some("ACCEPT_UNTRUSTED" | "1"));
@@ -114,7 +115,7 @@ impl EnvoyReader<'_> {
         Some(tls)
     }
 
-    /// The names of which a certificate has to be for one; what eddy does not have is noted.
+    /// Returns the names of which a certificate must match one; unsupported matchers are reported.
     fn names_to_match(&mut self, context: &YamlNode<'_>) -> Vec<(String, SourceSpan)> {
         let mut names = Vec::new();
         for matcher in self.list(context, "match_typed_subject_alt_names") {
@@ -151,7 +152,8 @@ impl EnvoyReader<'_> {
         }
     }
 
-    /// Has endpoints show a certificate for the name that is to be matched, which is the name that they are asked for.
+    /// Makes the name to match the server name of the cluster, which endpoints are asked for and must show a
+    /// certificate for.
     fn take_name(
         &mut self,
         tls: &mut ClusterTlsConfig,
@@ -180,7 +182,8 @@ impl EnvoyReader<'_> {
         tls.server_name = Some(name.as_str().into());
     }
 
-    /// Gives endpoints that have no name of their own one to be asked for, where none is checked; else notes them.
+    /// Gives the cluster a placeholder server name when an endpoint has no name; that is an error when names are
+    /// checked.
     fn check_endpoint_names(
         &mut self,
         tls: &mut ClusterTlsConfig,

@@ -1,4 +1,4 @@
-//! The configuration as a whole: a bootstrap file, or routes alone.
+//! Envoy configuration as a whole: a bootstrap file, or a route configuration alone.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,14 +21,14 @@ use crate::config::{
 use crate::problem::{ProblemReport, SourceSpan, SourceText};
 use crate::yaml::{YamlNode, has_outer_key, parse};
 
-/// Whether a text is Envoy's: a bootstrap file or a route configuration.
+/// Whether a text is an Envoy configuration: a bootstrap file or a route configuration.
 pub(crate) fn is_envoy(text: &str) -> bool {
     has_outer_key(text, |key| {
         matches!(key, "static_resources" | "staticResources" | "virtual_hosts" | "virtualHosts" | "@type")
     })
 }
 
-/// Checks a configuration of Envoy's, which is one text.
+/// Checks an Envoy configuration, which is one text.
 pub(crate) fn check_envoy(
     sources: &[SourceText],
     leniency: Leniency,
@@ -66,7 +66,7 @@ pub(crate) fn check_envoy(
     if report.has_errors() { None } else { Some(whole.config(sources, root)) }
 }
 
-/// What was read.
+/// Configuration as read so far.
 #[derive(Default)]
 struct EnvoyBootstrap {
     file: Arc<str>,
@@ -76,7 +76,7 @@ struct EnvoyBootstrap {
     clusters: Vec<ClusterConfig>,
     admin: Option<AdminConfig>,
     filters: Vec<FilterConfig>,
-    /// Where the rules of each table are written.
+    /// Source positions of the rules of each table.
     places: Vec<Vec<SourceSpan>>,
 }
 
@@ -144,7 +144,7 @@ impl EnvoyBootstrap {
         }
     }
 
-    /// The one filter for gRPC-Web, by index.
+    /// Returns the index of the gRPC-Web filter, which exists once.
     fn grpc_web(&mut self) -> usize {
         if self.filters.is_empty() {
             self.filters.push(FilterConfig {
@@ -166,7 +166,7 @@ impl EnvoyBootstrap {
         self.places.push(routes.places);
     }
 
-    /// Compiles the tables, so that what is wrong with them shows here.
+    /// Compiles the tables, so that their problems are reported here.
     fn check(&self, report: &mut ProblemReport) {
         for (table, places) in self.tables.iter().zip(&self.places) {
             match Router::build(std::slice::from_ref(table)) {

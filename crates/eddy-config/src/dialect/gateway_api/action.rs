@@ -1,4 +1,4 @@
-//! What rules of routes do.
+//! Actions of route rules.
 
 use std::sync::Arc;
 
@@ -14,37 +14,37 @@ use crate::config::{
 };
 use crate::problem::{ProblemReport, SourceSpan};
 
-/// How requests come in.
+/// Port and security of the listener where requests arrive.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entrance {
-    /// The port of the listener.
+    /// Port of the listener.
     pub(super) port: u16,
-    /// Whether it is over TLS.
+    /// Whether the listener uses TLS.
     pub(super) is_secure: bool,
 }
 
-/// Makes actions of the rules of routes.
+/// Builder of the actions of route rules.
 #[derive(Debug)]
 pub(super) struct ActionMaker<'m, 'o, 't> {
-    /// What rules refer to.
+    /// Resolves the references of rules.
     pub(super) references: References<'m, 'o, 't>,
-    /// The filter for what other origins may do, once one is needed.
+    /// Index of the CORS filter, once one is needed.
     pub(super) cors: Option<usize>,
 }
 
-/// What a rule does, and how it changes the path.
+/// Action of a rule and its path rewrite.
 #[derive(Debug)]
 pub(super) struct RuleDone {
-    /// The action.
+    /// Index of the action.
     pub(super) action: u32,
-    /// The path for the backend or the redirect.
+    /// New path for the backend or the redirect.
     pub(super) rewrite: Option<PathRewrite>,
-    /// Where that is written.
+    /// Source position of the rewrite.
     pub(super) rewrite_place: Option<SourceSpan>,
 }
 
 impl ActionMaker<'_, '_, '_> {
-    /// Makes the action of a rule at a listener.
+    /// Builds the action of a rule at a listener.
     pub(super) fn make(
         &mut self,
         route: &GatewayRoute,
@@ -90,7 +90,7 @@ impl ActionMaker<'_, '_, '_> {
         }
     }
 
-    /// An action of this kind with what the rule says of requests and responses.
+    /// Returns an action of this kind with the rule's header edits, host rewrite and timeouts.
     fn around(&self, kind: ActionKind, rule: &RouteRule) -> Action {
         let RouteFilters { request_edits, response_edits, host, .. } = &rule.filters;
         Action {
@@ -136,7 +136,7 @@ impl ActionMaker<'_, '_, '_> {
         }
     }
 
-    /// The cluster of a reference; `None` where it can't be resolved.
+    /// Returns the cluster of a backend reference, or `None` when it cannot be resolved.
     fn cluster(
         &self,
         route: &GatewayRoute,
@@ -155,12 +155,12 @@ impl BackendRef {
     }
 }
 
-/// An answer 500, for what can't be sent anywhere.
+/// Returns a 500 response, for requests that cannot be sent to any backend.
 pub(super) fn failing() -> ActionKind {
     respond(500, "no backend for this request\n")
 }
 
-/// A fixed answer.
+/// Returns a fixed response.
 pub(super) fn respond(status: u16, body: &str) -> ActionKind {
     ActionKind::Respond(Respond {
         status,
@@ -169,13 +169,13 @@ pub(super) fn respond(status: u16, body: &str) -> ActionKind {
     })
 }
 
-/// Where a redirect leads that a listener answers.
+/// Returns a redirect as a listener sends it.
 fn redirect_of(redirect: &RouteRedirect, entrance: Entrance) -> Redirect {
     let scheme = redirect.scheme.unwrap_or(if entrance.is_secure { "https" } else { "http" });
     let usual = if scheme == "https" { 443 } else { 80 };
     let port = match (redirect.scheme, redirect.port) {
         (_, Some(port)) => Some(port),
-        // The one that belongs to the scheme.
+        // The default port of the scheme.
         (Some(_), None) => None,
         (None, None) => Some(entrance.port),
     };
@@ -191,7 +191,7 @@ fn redirect_of(redirect: &RouteRedirect, entrance: Entrance) -> Redirect {
     }
 }
 
-/// One change after the other.
+/// Joins two header edits, applied one after the other; a fault is reported.
 fn joined(
     first: &FieldEdits,
     then: &FieldEdits,

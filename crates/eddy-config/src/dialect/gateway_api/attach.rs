@@ -1,4 +1,4 @@
-//! Which listeners routes are attached to, and for which hosts.
+//! Attachment of routes to listeners, and the hosts that they serve there.
 
 use eddy_route::HostPattern;
 
@@ -9,38 +9,38 @@ use super::status::StatusCondition;
 use crate::dialect::kubernetes::Manifests;
 use crate::problem::{ProblemReport, SourceSpan};
 
-/// A listener, by the Gateway and its place in it.
+/// Identity of a listener: its Gateway, and its index in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ListenerId {
-    /// The Gateway.
+    /// Index of the Gateway.
     pub(super) gateway: usize,
-    /// The listener.
+    /// Index of the listener in the Gateway.
     pub(super) listener: usize,
 }
 
-/// A route at a listener.
+/// Route attached to a listener.
 #[derive(Debug)]
 pub(super) struct Attachment {
     /// The listener.
     pub(super) listener: ListenerId,
-    /// The route, by its place in the order of age.
+    /// Index of the route, in the order of age.
     pub(super) route: usize,
-    /// The hosts it serves there.
+    /// Hosts that the route serves at the listener.
     pub(super) hosts: Vec<HostPattern>,
 }
 
-/// How a route fared at one of its parents.
+/// Result of attaching a route to one of its parents.
 #[derive(Debug)]
 pub(super) struct ParentOutcome {
-    /// The parent, for people.
+    /// Name of the parent, for users.
     pub(super) parent: String,
-    /// Whether it was taken.
+    /// Condition `Accepted`.
     pub(super) accepted: StatusCondition,
-    /// The Gateway, if it is one of ours.
+    /// Index of the Gateway, if eddy serves it.
     pub(super) gateway: Option<usize>,
 }
 
-/// Attaches routes, given the oldest first, to listeners.
+/// Attaches routes, ordered by age with the oldest first, to listeners.
 pub(super) fn attach(
     routes: &[GatewayRoute],
     gateways: &[GatewayObject],
@@ -78,7 +78,7 @@ pub(super) fn attach(
     (attachments, outcomes)
 }
 
-/// Why a route is not taken.
+/// Reason why a route is not accepted.
 struct AttachFault {
     reason: &'static str,
     message: String,
@@ -106,7 +106,7 @@ fn no_gateway(parent: &Parent, gateways: &[GatewayObject], manifests: &Manifests
     AttachFault { reason: "NoMatchingParent", message }
 }
 
-/// A route that is to be attached to a Gateway.
+/// Route and the Gateway that it is to be attached to.
 struct Try<'a> {
     number: usize,
     route: &'a GatewayRoute,
@@ -207,7 +207,7 @@ impl Try<'_> {
         hosts
     }
 
-    /// A route of the other kind that was attached before for some of these hosts.
+    /// Returns a route of the other kind that is already attached for some of these hosts.
     fn conflicting_route(
         &self,
         id: ListenerId,
@@ -233,7 +233,7 @@ impl Try<'_> {
     }
 }
 
-/// Whether a host of a listener can be reached there: no listener beside it is more specific and has all of the host.
+/// Whether requests for a host of a listener reach it: no more specific listener covers the whole host.
 pub(super) fn is_reached(host: &HostPattern, own: &HostPattern, others: &[HostPattern]) -> bool {
     !others.iter().any(|other| other != own && covers(own, other) && covers(other, host))
 }
@@ -251,7 +251,7 @@ fn parent_text(parent: &Parent) -> String {
     text
 }
 
-/// The place of a listener.
+/// Returns the source position of a listener.
 pub(super) fn place_of(id: ListenerId, gateways: &[GatewayObject]) -> SourceSpan {
     gateways[id.gateway].listeners[id.listener].place
 }

@@ -1,4 +1,4 @@
-//! BackendTLSPolicies: which Services are spoken to over TLS, and what their endpoints have to show.
+//! BackendTLSPolicies: TLS to the endpoints of Services.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -20,31 +20,31 @@ use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
 use crate::read::{NamedMap, Spanned};
 use crate::value::ObjectName;
 
-/// All policies, the older before the younger.
+/// All policies, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct BackendTls {
     policies: Vec<BackendTlsPolicy>,
 }
 
-/// A policy.
+/// One BackendTLSPolicy.
 #[derive(Debug)]
 struct BackendTlsPolicy {
     name: ObjectName,
     targets: Vec<BackendTlsTarget>,
-    /// TLS, or why there is none to be had, so that nothing may be sent.
+    /// TLS settings, or the reason why they are unavailable; then nothing may be sent.
     tls: Result<ClusterTlsConfig, RefFault>,
 }
 
-/// A Service that a policy is for, or a port of it.
+/// Target of a policy: a Service, or a port of it.
 #[derive(Debug, PartialEq, Eq)]
 struct BackendTlsTarget {
     service: ObjectName,
-    /// The name of the port; all ports without one.
+    /// Name of the port; `None` for all ports.
     section: Option<Arc<str>>,
 }
 
 impl BackendTls {
-    /// Reads the policies; what is wrong with them goes to `report`.
+    /// Reads the policies; problems go to `report`.
     pub(super) fn read(
         manifests: &Manifests<'_, '_>,
         sources: &[SourceText],
@@ -87,7 +87,8 @@ impl BackendTls {
         Self { policies }
     }
 
-    /// What holds for a port of a Service: the policy for the port, else the one for the Service; of several the oldest.
+    /// Returns the TLS settings of a Service port: the policy for the port, else the one for the Service; of several
+    /// the oldest.
     pub(super) fn of(
         &self,
         service: &ObjectName,
@@ -101,7 +102,8 @@ impl BackendTls {
         port.and_then(|port| of_section(Some(port))).or_else(|| of_section(None)).map(|policy| &policy.tls)
     }
 
-    /// The conditions that policies would get in a cluster: at each Gateway with a route to one of their Services.
+    /// Returns the conditions that policies would get in a cluster, one for each Gateway with a route to one of their
+    /// Services.
     pub(super) fn statuses(
         &self,
         routes: &[GatewayRoute],
@@ -144,7 +146,7 @@ impl BackendTls {
         let older = self.policies.get(..number).unwrap_or_default();
         let rival_of = |target| older.iter().find(|older| older.targets.contains(target));
         let rivals = policy.targets.iter().map(rival_of);
-        // Of several targets one is enough to count.
+        // A policy takes effect if one of its targets has no older policy.
         if let Some(Some(rivals)) =
             rivals.collect::<Option<Vec<&BackendTlsPolicy>>>().map(|rivals| rivals.first().copied())
         {
@@ -168,7 +170,7 @@ impl BackendTls {
 }
 
 impl BackendTlsPolicy {
-    /// Whether one of its targets is what a route refers to.
+    /// Whether one of its targets is the Service and port that a route refers to.
     fn is_for(&self, backend: &BackendRef, manifests: &Manifests<'_, '_>) -> bool {
         let found = manifests.backends.find(&backend.service, &PortOrName::Number(backend.port));
         let port = found.ok().and_then(|found| found.port_name);
@@ -205,7 +207,7 @@ impl BackendTlsTarget {
     }
 }
 
-/// The TLS of a policy, or why there is none to be had.
+/// Returns the TLS settings of a policy, or the reason why they are unavailable.
 fn tls_of(
     spec: &Spanned<BackendValidationSpec>,
     namespace: &Arc<str>,
@@ -270,7 +272,7 @@ fn warn_of_fault(fault: RefFault, place: SourceSpan, report: &mut ProblemReport)
     fault
 }
 
-/// The authorities that a ConfigMap holds.
+/// Returns the authorities in a ConfigMap.
 fn authorities(
     name: &ObjectName,
     manifests: &Manifests<'_, '_>,
@@ -298,5 +300,5 @@ fn authorities(
 }
 
 const AUTHORITIES: &str = "ca.crt";
-/// The reason of the API for a policy that names no authority at all.
+/// Reason in the Gateway API for a policy that names no authority at all.
 const NO_AUTHORITY: &str = "NoValidCACertificate";

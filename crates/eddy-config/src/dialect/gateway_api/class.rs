@@ -1,4 +1,4 @@
-//! GatewayClasses: which are eddy's, and whether the parameters that they or their Gateways name can be had.
+//! GatewayClasses: which of them eddy serves, and the parameters that they or their Gateways name.
 
 use std::sync::Arc;
 
@@ -9,21 +9,21 @@ use crate::dialect::kubernetes::Manifests;
 use crate::problem::{ProblemReport, shown};
 use crate::read::Spanned;
 
-/// A GatewayClass.
+/// One GatewayClass.
 #[derive(Debug)]
 pub(super) struct Class {
-    /// Its name.
+    /// Name.
     pub(super) name: Arc<str>,
-    /// The controller that it names.
+    /// Name of its controller.
     pub(super) controller: Arc<str>,
-    /// Why its parameters can't be had, if it names any.
+    /// Reason why its parameters are unavailable, if it names any.
     pub(super) fault: Option<String>,
     /// Whether eddy serves Gateways of its controller.
     pub(super) is_ours: bool,
 }
 
 impl Class {
-    /// Why its Gateways are not served, if they are not.
+    /// Returns the reason why its Gateways are not served, if they are not.
     pub(super) fn fault_message(&self) -> Option<String> {
         self.fault.as_ref().map(|fault| format!("of the GatewayClass `{}`: {fault}", self.name))
     }
@@ -44,8 +44,9 @@ pub(super) fn read_classes(manifests: &Manifests<'_, '_>, report: &mut ProblemRe
     classes
 }
 
-/// Why the parameters that a GatewayClass or a Gateway names can't be had: eddy has no kind of object for them. Those that
-/// are meant for another controller, whose Gateways eddy was asked to serve, make no difference.
+/// Returns the reason why the parameters of a GatewayClass or Gateway are unavailable: eddy supports no kind of
+/// parameters. Parameters for another controller, whose Gateways eddy was configured to serve, are ignored with a
+/// warning.
 pub(super) fn parameters_fault(
     parameters: &Spanned<ParametersRefSpec>,
     controller: &str,
@@ -68,7 +69,7 @@ pub(super) fn parameters_fault(
     Some(message)
 }
 
-/// The conditions that the classes of eddy's Gateways would get in a cluster.
+/// Returns the conditions that eddy's GatewayClasses would get in a cluster.
 pub(super) fn class_statuses(classes: &[Class]) -> impl Iterator<Item = ObjectStatus> {
     classes.iter().filter(|class| class.is_ours).map(|class| {
         let accepted = match &class.fault {
@@ -85,5 +86,5 @@ pub(super) fn class_statuses(classes: &[Class]) -> impl Iterator<Item = ObjectSt
     })
 }
 
-/// The controller of GatewayClasses that are eddy's own.
+/// Controller name of eddy's own GatewayClasses.
 pub(crate) const CONTROLLER: &str = "eddy-gateway.github.io/eddy";

@@ -1,4 +1,4 @@
-//! What a cluster would show of Gateways and routes.
+//! Status conditions of Gateways and routes, as a cluster would show them.
 
 use super::attach::ParentOutcome;
 use super::gateway::{GatewayObject, ListenerFault};
@@ -6,7 +6,7 @@ use super::reference::RefFault;
 use super::route::GatewayRoute;
 use super::status::{ObjectStatus, PartStatus, StatusCondition};
 
-/// What a cluster would show of Gateways.
+/// Returns the status of each Gateway.
 pub(super) fn gateway_statuses(gateways: &[GatewayObject]) -> Vec<ObjectStatus> {
     let status = |gateway: &GatewayObject| {
         let is_served = gateway.listeners.iter().any(|listener| listener.fault.is_none());
@@ -76,7 +76,7 @@ pub(super) fn gateway_statuses(gateways: &[GatewayObject]) -> Vec<ObjectStatus> 
     gateways.iter().map(status).collect()
 }
 
-/// What a cluster would show of routes.
+/// Returns the status of each route.
 pub(super) fn route_statuses(
     routes: &[GatewayRoute],
     gateways: &[GatewayObject],
@@ -106,7 +106,7 @@ pub(super) fn route_statuses(
     statuses
 }
 
-/// The conditions of a listener whose place another has: accepted, programmed, conflicted.
+/// Returns the conditions of a listener that conflicts with another one: accepted, programmed, conflicted.
 fn conflict(
     reason: &'static str,
     message: &str,

@@ -1,14 +1,14 @@
-//! Which of two objects goes first.
+//! Precedence of objects by age.
 
 use std::sync::Arc;
 
 use crate::dialect::kubernetes::ObjectMetadata;
 
-/// The group of the Gateway API.
+/// API group of the Gateway API.
 pub(crate) const GROUP: &str = "gateway.networking.k8s.io";
 
-/// What decides between objects that are alike otherwise: the older first, those without a time of creation last; then the
-/// text `namespace/name`.
+/// Precedence among otherwise equal objects: the older first, those without a creation time last; then by
+/// `namespace/name`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CreationOrder {
     created: i64,
@@ -21,7 +21,7 @@ impl CreationOrder {
         Self { created, name: format!("{}/{}", metadata.namespace, metadata.name).into() }
     }
 
-    /// The time of creation, seconds since 1970, where there is one.
+    /// Returns the creation time in seconds since 1970, if there is one.
     pub(super) fn created(&self) -> Option<i64> {
         (self.created != i64::MAX).then_some(self.created)
     }

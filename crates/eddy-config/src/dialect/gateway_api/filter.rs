@@ -1,4 +1,4 @@
-//! What rules do to requests and responses.
+//! Filters of route rules, which change requests and responses.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,66 +15,66 @@ use crate::dialect::kubernetes::ApiText;
 use crate::problem::{ProblemReport, SourceSpan, shown};
 use crate::read::Spanned;
 
-/// The filters of a rule, made ready.
+/// Filters of a rule, checked.
 #[derive(Debug, Default)]
 pub(super) struct RouteFilters {
-    /// Changes of the request's fields.
+    /// Edits of request headers.
     pub(super) request_edits: FieldEdits,
-    /// Changes of the response's fields.
+    /// Edits of response headers.
     pub(super) response_edits: FieldEdits,
-    /// An answer that sends the client elsewhere.
+    /// Redirect, instead of a backend.
     pub(super) redirect: Option<RouteRedirect>,
-    /// The host that backends see.
+    /// Host that backends see.
     pub(super) host: Option<Arc<str>>,
-    /// The path that backends see.
+    /// Path that backends see.
     pub(super) path: Option<NewPath>,
-    /// Copies that go elsewhere.
+    /// Mirrors of requests.
     pub(super) mirrors: Vec<RouteMirror>,
-    /// What other origins may do.
+    /// CORS settings.
     pub(super) cors: Option<CorsConfig>,
-    /// Whether one of them is none that eddy has: requests are then answered 500.
+    /// Whether a filter is unsupported: requests are then answered 500.
     pub(super) is_unserved: bool,
-    /// Where one stands that does not change fields.
+    /// Source position of a filter that does not edit headers.
     pub(super) other_place: Option<SourceSpan>,
 }
 
-/// An answer that sends the client elsewhere.
+/// Redirect response.
 #[derive(Debug)]
 pub(super) struct RouteRedirect {
-    /// The scheme.
+    /// Scheme.
     pub(super) scheme: Option<&'static str>,
-    /// The host.
+    /// Host.
     pub(super) host: Option<Arc<str>>,
-    /// The port.
+    /// Port.
     pub(super) port: Option<u16>,
-    /// The path.
+    /// Path.
     pub(super) path: Option<NewPath>,
-    /// The status.
+    /// Status code.
     pub(super) status: u16,
 }
 
-/// Another path.
+/// New path.
 #[derive(Debug)]
 pub(super) struct NewPath {
-    /// The path.
+    /// Rewrite of the path.
     pub(super) rewrite: PathRewrite,
-    /// Where it is written.
+    /// Source position.
     pub(super) place: SourceSpan,
 }
 
-/// A copy of requests that goes elsewhere.
+/// Mirror of requests.
 #[derive(Debug)]
 pub(super) struct RouteMirror {
-    /// Where it goes.
+    /// Backend that receives the copies.
     pub(super) backend: BackendRef,
-    /// Of so many requests …
+    /// Numerator of the share of requests that is copied.
     pub(super) numerator: u32,
-    /// … of so many.
+    /// Denominator of that share.
     pub(super) denominator: u32,
 }
 
 impl RouteFilters {
-    /// Where a prefix is replaced, if one is.
+    /// Returns the source position of a prefix replacement, if there is one.
     pub(super) fn prefix_place(&self) -> Option<SourceSpan> {
         let of_redirect = self.redirect.as_ref().and_then(|redirect| redirect.path.as_ref());
         let paths = [self.path.as_ref(), of_redirect].into_iter().flatten();
@@ -82,7 +82,7 @@ impl RouteFilters {
     }
 }
 
-/// Reads filters; what is wrong with them goes to `report`.
+/// Reads filters; problems go to `report`.
 pub(super) fn read_filters(
     specs: Option<Spanned<Vec<Spanned<FilterSpec>>>>,
     kind: RouteKind,
@@ -120,7 +120,7 @@ pub(super) fn read_filters(
 }
 
 impl RouteFilters {
-    /// Takes a filter; whether it has what its type needs.
+    /// Reads a filter; returns whether it has the key that its type needs.
     fn take(
         &mut self,
         name: &'static str,
@@ -165,7 +165,7 @@ impl RouteFilters {
     }
 }
 
-/// Changes of fields, in the order of the API: what is set, added, removed.
+/// Reads header edits: headers to remove, then to set, then to add.
 fn edits(spec: HeadersSpec, report: &mut ProblemReport) -> FieldEdits {
     let mut edits = FieldEdits::new();
     let note = |outcome: Result<(), eddy_http::EditFault>, place: SourceSpan, report: &mut ProblemReport| {
@@ -230,7 +230,7 @@ fn read_redirect(spec: RedirectSpec, report: &mut ProblemReport) -> RouteRedirec
     }
 }
 
-/// A host without wildcard.
+/// Returns a host without wildcard.
 fn precise_host(text: &Spanned<ApiText>, report: &mut ProblemReport) -> Option<Arc<str>> {
     if let HostPattern::Exact(host) = read_host(text, report)? {
         return Some(host.into());
@@ -253,7 +253,7 @@ fn new_path(spec: Spanned<NewPathSpec>, report: &mut ProblemReport) -> Option<Ne
         report.error(place, format!("a path of type `{kind}` needs the key `{key}`"));
         return None;
     };
-    // An empty text and `/` both leave what follows the prefix.
+    // An empty replacement and `/` both keep what follows the prefix.
     let text = if text.is_empty() { "/" } else { &*text };
     if let Some(reason) = path_fault(text) {
         report.error(at, format!("`{}` is no path: {reason}", shown(text)));

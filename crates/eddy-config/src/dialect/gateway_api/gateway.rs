@@ -1,4 +1,4 @@
-//! Gateways: classes, listeners, and where they listen.
+//! Gateways: their classes, listeners and addresses.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -17,68 +17,68 @@ use crate::problem::{ProblemReport, SourceSpan, shown};
 use crate::read::Spanned;
 use crate::value::ObjectName;
 
-/// A Gateway of ours.
+/// Gateway that eddy serves.
 #[derive(Debug)]
 pub(super) struct GatewayObject {
-    /// Who it is.
+    /// Name and namespace.
     pub(super) name: ObjectName,
-    /// Its place among others.
+    /// Precedence among Gateways.
     pub(super) creation_order: CreationOrder,
-    /// Its listeners.
+    /// Listeners.
     pub(super) listeners: Vec<GatewayListener>,
-    /// The addresses that it names.
+    /// Addresses that it names.
     pub(super) addresses: Vec<IpAddr>,
-    /// What is wrong with the addresses that it names.
+    /// Problem with the addresses that it names.
     pub(super) address_fault: Option<String>,
-    /// Why the parameters that it or its class names can't be had, so that it is not served.
+    /// Reason why the parameters of the Gateway or its class are unavailable; it is then not served.
     pub(super) parameters_fault: Option<String>,
 }
 
-/// A listener.
+/// Listener of a Gateway.
 #[derive(Debug)]
 pub(super) struct GatewayListener {
-    /// Its name.
+    /// Name.
     pub(super) name: Arc<str>,
-    /// The hosts it is for.
+    /// Hosts that it serves.
     pub(super) hostname: HostPattern,
-    /// Its port.
+    /// Port.
     pub(super) port: u16,
-    /// What is spoken there.
+    /// Protocol.
     pub(super) protocol: Arc<str>,
-    /// What it shows, where that is HTTPS.
+    /// Certificates, for HTTPS.
     pub(super) tls: Option<ListenerCertificates>,
-    /// The namespaces whose routes may attach.
+    /// Namespaces whose routes may attach.
     pub(super) from: From,
-    /// Whether routes of each kind may attach.
+    /// Whether HTTPRoutes may attach.
     pub(super) takes_http: bool,
-    /// The same for GRPCRoutes.
+    /// Whether GRPCRoutes may attach.
     pub(super) takes_grpc: bool,
-    /// A kind that is named and that no listener of ours can take.
+    /// Problem with an allowed kind of route that no listener of eddy can take.
     pub(super) wrong_kind: Option<String>,
-    /// Why it is not served; nothing while it is.
+    /// Reason why it is not served; `None` while it is.
     pub(super) fault: Option<ListenerFault>,
-    /// How many routes are attached.
+    /// Number of attached routes.
     pub(super) attached: u32,
-    /// Where it is written.
+    /// Source position.
     pub(super) place: SourceSpan,
 }
 
-/// Why a listener is not served.
+/// Reason why a listener is not served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ListenerFault {
-    /// Its protocol is not spoken here.
+    /// eddy does not support the protocol.
     Protocol,
-    /// None of its certificates can be had.
+    /// None of the certificates is available.
     Certificate,
-    /// Its Gateway is not served.
+    /// The Gateway is not served.
     Gateway,
-    /// Something else is spoken at its address already.
+    /// Another protocol is already served at the address; a message says by which listener.
     OtherProtocol(String),
-    /// Another Gateway has it already.
+    /// Another Gateway already has the host at the address; a message says which.
     Hostname(String),
 }
 
-/// Reads the Gateways that are ours, the oldest first.
+/// Reads the Gateways that eddy serves, oldest first.
 pub(super) fn read_gateways(
     certificates: Certificates<'_, '_, '_>,
     classes: &[Class],
@@ -236,7 +236,7 @@ impl GatewayListener {
             match &*name.value.0 {
                 "HTTPRoute" if is_ours && is_spoken => listener.takes_http = true,
                 "GRPCRoute" if is_ours && is_spoken => listener.takes_grpc = true,
-                // The protocol says it already.
+                // The protocol is reported already.
                 _ if !is_spoken => {}
                 other => {
                     let message =
@@ -251,14 +251,14 @@ impl GatewayListener {
 }
 
 impl GatewayListener {
-    /// The kinds of routes that may attach.
+    /// Returns the kinds of routes that may attach.
     pub(super) fn supported_kinds(&self) -> Vec<&'static str> {
         let kinds = [(self.takes_http, "HTTPRoute"), (self.takes_grpc, "GRPCRoute")];
         kinds.into_iter().filter(|(takes, _)| *takes).map(|(_, kind)| kind).collect()
     }
 }
 
-/// Says why a protocol is not served.
+/// Reports why a protocol is not served.
 fn note_protocol(
     protocol: &str,
     tls: Option<&Spanned<ListenerTlsSpec>>,
@@ -281,5 +281,5 @@ fn note_protocol(
         .hint("write `protocol: HTTPS` with a certificate where requests of HTTP come over TLS");
 }
 
-/// Most listeners of a Gateway.
+/// Maximum number of listeners of a Gateway.
 const LISTENERS_MAX: usize = 64;

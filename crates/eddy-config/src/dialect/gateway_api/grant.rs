@@ -1,4 +1,4 @@
-//! ReferenceGrants: which objects may refer to those of another namespace.
+//! ReferenceGrants: permissions to refer to objects of another namespace.
 
 use std::sync::Arc;
 
@@ -8,25 +8,25 @@ use crate::dialect::kubernetes::Manifests;
 use crate::problem::ProblemReport;
 use crate::value::ObjectName;
 
-/// All that is granted.
+/// All grants.
 #[derive(Debug, Default)]
 pub(super) struct Grants {
     list: Vec<Grant>,
 }
 
-/// Objects of a kind and namespace may refer to those of another kind in another.
+/// Permission for objects of a kind and namespace to refer to objects of another kind and namespace.
 #[derive(Debug)]
 struct Grant {
     kind: Arc<str>,
     from: Arc<str>,
     to_kind: Arc<str>,
     to: Arc<str>,
-    /// The one object; all of the namespace without one.
+    /// Single object that may be referred to; `None` for all in the namespace.
     name: Option<Arc<str>>,
 }
 
 impl Grants {
-    /// Reads the ReferenceGrants; what is wrong with them goes to `report`.
+    /// Reads the ReferenceGrants; problems go to `report`.
     pub(super) fn read(manifests: &Manifests<'_, '_>, report: &mut ProblemReport) -> Self {
         let mut grants = Self::default();
         for object in manifests.objects.of(GROUP, "ReferenceGrant") {
@@ -40,7 +40,7 @@ impl Grants {
                 })
                 .collect();
             for to in spec.value.to.into_iter().flat_map(|to| to.value) {
-                // Services and Secrets are of the core of Kubernetes, which has no group.
+                // Services and Secrets belong to the core API, whose group is empty.
                 let is_core = to.value.group.is_some_and(|group| group.value.0.is_empty());
                 let Some(to_kind) = to.value.kind.filter(|_| is_core) else { continue };
                 let name = to.value.name.map(|name| name.value.0).filter(|name| !name.is_empty());
@@ -58,7 +58,7 @@ impl Grants {
         grants
     }
 
-    /// Whether an object of this kind and namespace may refer to one of the core of Kubernetes.
+    /// Whether an object of this kind and namespace may refer to an object of the core API.
     pub(super) fn allow(&self, kind: &str, from: &str, to_kind: &str, to: &ObjectName) -> bool {
         *from == *to.namespace
             || self.list.iter().any(|grant| {

@@ -1,4 +1,4 @@
-//! Hostnames of listeners and routes, and what they have in common.
+//! Hostnames of listeners and routes, and their intersections.
 
 use eddy_route::HostPattern;
 
@@ -6,7 +6,7 @@ use crate::dialect::kubernetes::{ApiText, name_fault};
 use crate::problem::{ProblemReport, shown};
 use crate::read::Spanned;
 
-/// A hostname as the API takes it; one that is none is noted.
+/// Reads a hostname as the API defines it; an invalid one is reported.
 pub(super) fn read_host(text: &Spanned<ApiText>, report: &mut ProblemReport) -> Option<HostPattern> {
     let written = &*text.value.0;
     let (name, is_wildcard) = match written.strip_prefix("*.") {
@@ -24,7 +24,7 @@ pub(super) fn read_host(text: &Spanned<ApiText>, report: &mut ProblemReport) -> 
     Some(if is_wildcard { HostPattern::Suffix(name.to_owned()) } else { HostPattern::Exact(name.to_owned()) })
 }
 
-/// The hosts that are in both; `None` where there are none.
+/// Returns the hosts that are in both patterns, or `None` when there are none.
 pub(super) fn intersection(a: &HostPattern, b: &HostPattern) -> Option<HostPattern> {
     if covers(a, b) {
         Some(b.clone())
@@ -35,7 +35,7 @@ pub(super) fn intersection(a: &HostPattern, b: &HostPattern) -> Option<HostPatte
     }
 }
 
-/// Whether every host of `inner` is in `outer`. Of two hostnames, one covers the other or they have nothing in common.
+/// Whether `outer` contains every host of `inner`. Of two hostnames, one contains the other or they are disjoint.
 pub(super) fn covers(outer: &HostPattern, inner: &HostPattern) -> bool {
     match (outer, inner) {
         (HostPattern::Any, _) => true,
@@ -50,12 +50,12 @@ fn is_below(name: &str, domain: &str) -> bool {
     name.strip_suffix(domain).is_some_and(|rest| rest.len() > 1 && rest.ends_with('.'))
 }
 
-/// A hostname as it is written.
+/// Returns a hostname as it is written.
 pub(super) fn host_text(host: &HostPattern) -> String {
     match host {
         HostPattern::Exact(name) => name.clone(),
         HostPattern::Suffix(name) => format!("*.{name}"),
-        // Hostnames of the API are of these three kinds.
+        // Hostnames of the API are exact names, wildcards or any host.
         HostPattern::Any
         | HostPattern::OneLabel(_)
         | HostPattern::ByteSuffix(_)
@@ -63,7 +63,7 @@ pub(super) fn host_text(host: &HostPattern) -> String {
     }
 }
 
-/// Longest hostname.
+/// Maximum length of a hostname, in bytes.
 const NAME_BYTES_MAX: usize = 253;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A table of rules for each address that Gateways listen on.
+//! Rule tables, one for each address that Gateways listen on.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::dialect::kubernetes::Manifests;
 use crate::problem::{ProblemReport, SourceSpan};
 use crate::tls::{CertificateFiles, ListenerTlsConfig};
 
-/// Adds what objects of the Gateway API say; what is wrong with them goes to `report`.
+/// Adds the objects of the Gateway API to the draft; problems go to `report`.
 pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, report: &mut ProblemReport) {
     let grants = Grants::read(manifests, report);
     let certificates = Certificates { manifests, grants: &grants, sources: draft.sources };
@@ -75,8 +75,8 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, repo
     draft.statuses.extend(tls.statuses(&routes, &gateways, &attachments, manifests));
 }
 
-/// The addresses that are listened on, each with its listeners; of two listeners for the same host, that of the older
-/// Gateway has it.
+/// Returns the listen addresses, each with its listeners. Of two listeners for the same host, that of the older Gateway
+/// wins.
 fn sockets(
     gateways: &mut [GatewayObject],
     manifests: &Manifests<'_, '_>,
@@ -141,7 +141,7 @@ fn sockets(
     sockets.into_iter().collect()
 }
 
-/// Makes tables of what is attached.
+/// Builds tables from attached routes.
 struct GatewayTableBuilder<'a, 'm, 'o, 't, 'd, 's> {
     routes: &'a [GatewayRoute],
     gateways: &'a [GatewayObject],
@@ -152,7 +152,7 @@ struct GatewayTableBuilder<'a, 'm, 'o, 't, 'd, 's> {
 }
 
 impl GatewayTableBuilder<'_, '_, '_, '_, '_, '_> {
-    /// The table of an address.
+    /// Builds the table of an address.
     fn table(&mut self, address: &ListenAddress, listeners: &[ListenerId]) {
         let Some(first) = listeners.first() else { return };
         let rank = self.maker.references.manifests.settings.regex_rank();
@@ -182,7 +182,7 @@ impl GatewayTableBuilder<'_, '_, '_, '_, '_, '_> {
         }
     }
 
-    /// How listeners at an address are served over TLS, if they are.
+    /// Returns the TLS settings of the listeners at an address, if they use TLS.
     fn tls(&self, listeners: &[ListenerId]) -> Option<ListenerTlsConfig> {
         let of = |id: &ListenerId| &self.gateways[id.gateway].listeners[id.listener];
         let shown = listeners.iter().filter_map(|id| of(id).tls.as_ref());
@@ -191,12 +191,12 @@ impl GatewayTableBuilder<'_, '_, '_, '_, '_, '_> {
         if certificates.is_empty() {
             return None;
         }
-        // Who asks for a host that no listener has is turned away.
+        // Clients that ask for a host of no listener are rejected.
         let is_strict = listeners.iter().all(|id| of(id).hostname != HostPattern::Any);
         Some(ListenerTlsConfig { is_strict, ..ListenerTlsConfig::new(certificates) })
     }
 
-    /// The hosts that a route serves at these listeners, and how requests come in at one of them.
+    /// Returns the hosts that a route serves at these listeners, and the entrance of one of these listeners.
     fn hosts(&self, route: usize, listeners: &[ListenerId]) -> (Vec<HostPattern>, Entrance) {
         let all: Vec<HostPattern> = listeners
             .iter()
@@ -275,8 +275,8 @@ impl GatewayTableBuilder<'_, '_, '_, '_, '_, '_> {
         }
     }
 
-    /// Ends the search at the hostname of each listener: what no rule there matches is answered 404, though a listener
-    /// for more hosts may have rules that would.
+    /// Adds 404 rules for the hostname of each listener: requests that match no rule there are answered 404, even if
+    /// rules of a listener with a wider hostname would match.
     fn add_not_found_rules(
         &mut self,
         listeners: &[ListenerId],

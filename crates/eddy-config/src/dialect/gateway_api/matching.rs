@@ -1,4 +1,4 @@
-//! What a request must be like for a rule of a route.
+//! Match conditions of route rules.
 
 use eddy_route::{PathPattern, ValueMatch};
 
@@ -10,7 +10,7 @@ use crate::problem::{ProblemReport, SourceSpan, shown};
 use crate::read::{FromNode, Spanned, ValueSchema, WordInfo};
 use crate::yaml::{YamlNode, YamlNodeKind};
 
-/// The ways in which a request can match a rule; one that matches all where none is written.
+/// Reads the alternative matches of a rule; without any, one that matches all requests.
 pub(super) fn read_matches(
     specs: Option<Spanned<Vec<Spanned<MatchSpec>>>>,
     kind: RouteKind,
@@ -102,7 +102,7 @@ fn http_path(spec: PathSpec, place: SourceSpan, report: &mut ProblemReport) -> O
     Some((if kind == "Exact" { PathPattern::Exact(text) } else { PathPattern::Prefix(text) }, length))
 }
 
-/// What keeps a text from being a path of the types `Exact` and `PathPrefix`.
+/// Returns the reason why a text is not a path of type `Exact` or `PathPrefix`, or `None` when it is one.
 pub(super) fn path_fault(text: &str) -> Option<&'static str> {
     let has = |part: &str| text.contains(part);
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/".contains(&byte);
@@ -125,7 +125,7 @@ pub(super) fn path_fault(text: &str) -> Option<&'static str> {
     }
 }
 
-/// The path of a method of gRPC, `/package.Service/Method`, and the lengths by which it ranks.
+/// Returns the path of a gRPC method, `/package.Service/Method`, and the lengths that determine its rank.
 fn grpc_path(
     spec: GrpcMethodSpec,
     place: SourceSpan,
@@ -181,7 +181,7 @@ fn is_grpc_name(text: &str, has_dots: bool) -> bool {
     if has_dots { text.strip_prefix('.').unwrap_or(text).split('.').all(is_word) } else { is_word(text) }
 }
 
-/// Tests of values; of those that stand for one name the first counts.
+/// Reads tests of values; of several for the same name, the first counts.
 fn values(
     specs: Option<Spanned<Vec<Spanned<ValueSpec>>>>,
     what: &str,
@@ -230,5 +230,5 @@ impl FromNode for MethodSpec {
 }
 
 const METHODS: &[&str] = &["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"];
-/// Longest path of a match.
+/// Maximum length of a path in a match, in bytes.
 const PATH_BYTES_MAX: usize = 1024;

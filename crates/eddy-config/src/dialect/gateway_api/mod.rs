@@ -1,7 +1,9 @@
-//! The Gateway API: GatewayClass, Gateway, HTTPRoute, GRPCRoute, ReferenceGrant and BackendTLSPolicy, from manifests to tables.
+//! Gateway API: GatewayClass, Gateway, HTTPRoute, GRPCRoute, ReferenceGrant and BackendTLSPolicy, from manifests to
+//! tables.
 //!
-//! `class`, `gateway` and `route` make objects ready, `attach` finds which listeners a route is attached to and for which hosts,
-//! `reference` finds the Services of rules, `action` makes what rules do, `lower` makes a table for each address, `condition` tells what a cluster would show.
+//! `class`, `gateway` and `route` check objects, `attach` finds the listeners and hosts that each route is attached to,
+//! `reference` finds the Services of rules, `action` builds the actions of rules, `lower` builds a table for each
+//! address, and `condition` returns the status that a cluster would show.
 
 mod action;
 mod attach;

@@ -1,4 +1,4 @@
-//! From which namespaces routes may attach to a listener.
+//! Namespaces from which routes may attach to a listener.
 
 use std::sync::Arc;
 
@@ -7,18 +7,18 @@ use crate::dialect::kubernetes::Manifests;
 use crate::problem::{ProblemReport, shown};
 use crate::read::Spanned;
 
-/// The namespaces whose routes may attach.
+/// Namespaces whose routes may attach.
 #[derive(Debug)]
 pub(super) enum From {
-    /// That of the Gateway.
+    /// Namespace of the Gateway.
     Same,
-    /// All.
+    /// All namespaces.
     All,
-    /// Those whose labels pass.
+    /// Namespaces whose labels pass all tests.
     Selector(Vec<LabelTest>),
 }
 
-/// What must hold of a label.
+/// Test of a label.
 #[derive(Debug)]
 pub(super) struct LabelTest {
     key: Arc<str>,
@@ -59,7 +59,7 @@ impl From {
         }
     }
 
-    /// What a listener says; what is wrong goes to `report`.
+    /// Reads the namespaces that a listener allows; problems go to `report`.
     pub(super) fn of(spec: Option<Spanned<NamespacesSpec>>, report: &mut ProblemReport) -> Self {
         let Some(Spanned { value: NamespacesSpec { from, selector }, place }) = spec else {
             return Self::Same;

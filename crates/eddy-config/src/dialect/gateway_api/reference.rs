@@ -1,4 +1,4 @@
-//! References of routes to Services: what they lead to, and why some lead nowhere.
+//! References of routes to Services, and their resolution.
 
 use std::collections::HashSet;
 
@@ -11,30 +11,30 @@ use crate::dialect::kubernetes::{Backend, Manifests, PortOrName, Unresolved};
 use crate::problem::ProblemReport;
 use crate::value::ObjectName;
 
-/// What of an object's references can't be resolved: a reason of the API, and a message.
+/// Reference that cannot be resolved: a reason of the API and a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RefFault {
-    /// The word of the API.
+    /// Reason, as the API names it.
     pub(super) reason: &'static str,
-    /// Why, for people.
+    /// Explanation, for users.
     pub(super) message: String,
 }
 
-/// What resolves the references of routes.
+/// Resolver of the references of routes.
 #[derive(Debug)]
 pub(super) struct References<'m, 'o, 't> {
-    /// The objects.
+    /// All objects.
     pub(super) manifests: &'m Manifests<'o, 't>,
-    /// What may refer to what.
+    /// Permissions to refer to other namespaces.
     pub(super) grants: &'m Grants,
-    /// Which Services are spoken to over TLS.
+    /// TLS settings of Services.
     pub(super) tls: &'m BackendTls,
-    /// Which ports of Services take calls of gRPC: those that GRPCRoutes name.
+    /// Ports of Services that receive gRPC calls: those that GRPCRoutes name.
     pub(super) calls: HashSet<(&'m ObjectName, u16)>,
 }
 
 impl References<'_, '_, '_> {
-    /// The references of a route that can't be resolved, wherever it is attached; each goes to `report`.
+    /// Returns the references of a route that cannot be resolved, wherever it is attached; each is reported.
     pub(super) fn faults(&self, route: &GatewayRoute, report: &mut ProblemReport) -> Vec<RefFault> {
         let mut faults: Vec<RefFault> = Vec::new();
         for backend in route.backends() {
@@ -49,10 +49,10 @@ impl References<'_, '_, '_> {
         faults
     }
 
-    /// What a reference leads to.
+    /// Resolves a backend reference.
     ///
     /// # Errors
-    /// Why it leads nowhere.
+    /// [`RefFault`] with the reason why it cannot be resolved.
     pub(super) fn resolve(&self, route: &GatewayRoute, backend: &BackendRef) -> Result<Backend, RefFault> {
         let service = &backend.service;
         let what = format!("the Service `{}/{}`", service.namespace, service.name);
@@ -82,7 +82,7 @@ impl References<'_, '_, '_> {
         }
         match self.tls.of(service, found.port_name.as_deref()) {
             Some(Ok(tls)) => found.cluster.tls = Some(tls.clone()),
-            // Nothing may be sent in the clear that was to be sent over TLS.
+            // Requests that need TLS must not be sent in cleartext.
             Some(Err(fault)) => return Err(fault.clone()),
             None => {}
         }
@@ -110,19 +110,19 @@ impl References<'_, '_, '_> {
     }
 }
 
-/// What an `appProtocol` of a Service means for eddy.
+/// Meaning of a Service's `appProtocol` for eddy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Spoken {
-    /// HTTP, over TLS where a policy says so.
+    /// HTTP, over TLS when a policy says so.
     Plain,
-    /// HTTP over TLS and nothing else.
+    /// HTTP over TLS only.
     OverTls,
-    /// Something that eddy does not speak.
+    /// Protocol that eddy does not support.
     Other,
 }
 
 impl Spoken {
-    /// What a name means; those of IANA have no case (RFC 6335 §5.1).
+    /// Returns the meaning of a protocol name; IANA's names are case-insensitive (RFC 6335 §5.1).
     fn of(protocol: &str) -> Self {
         match &*protocol.to_ascii_lowercase() {
             "http" | "kubernetes.io/h2c" | "kubernetes.io/ws" | "ws" | "tcp" => Self::Plain,

@@ -1,4 +1,4 @@
-//! Routes as written, made ready: what they attach to, what their rules match, do and send where.
+//! Routes, checked: their parents, matches, filters and backends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::problem::{ProblemReport, SourceSpan, shown};
 use crate::read::Spanned;
 use crate::value::ObjectName;
 
-/// What routes carry.
+/// Kind of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RouteKind {
     /// An HTTPRoute.
@@ -27,99 +27,99 @@ pub(super) enum RouteKind {
     Grpc,
 }
 
-/// A route.
+/// Route of either kind.
 #[derive(Debug)]
 pub(super) struct GatewayRoute {
-    /// What it carries.
+    /// Kind of the route.
     pub(super) kind: RouteKind,
-    /// Who it is.
+    /// Name and namespace.
     pub(super) name: ObjectName,
-    /// Its place among others.
+    /// Precedence among routes.
     pub(super) creation_order: CreationOrder,
-    /// What it attaches to.
+    /// Parents that it attaches to.
     pub(super) parents: Vec<Parent>,
-    /// The hosts it is for; none means any.
+    /// Hosts that it serves; empty for any host.
     pub(super) hostnames: Vec<HostPattern>,
-    /// Its rules.
+    /// Rules.
     pub(super) rules: Vec<RouteRule>,
-    /// Where it is written.
+    /// Source position.
     pub(super) place: SourceSpan,
 }
 
-/// What a route attaches to.
+/// Parent that a route attaches to.
 #[derive(Debug)]
 pub(super) struct Parent {
     /// The Gateway.
     pub(super) gateway: ObjectName,
-    /// The listener, if one is named.
+    /// Name of the listener, if given.
     pub(super) section: Option<Arc<str>>,
-    /// The port, if one is named.
+    /// Port of the listener, if given.
     pub(super) port: Option<u16>,
-    /// Where it is written.
+    /// Source position.
     pub(super) place: SourceSpan,
 }
 
-/// A rule of a route.
+/// Rule of a route.
 #[derive(Debug)]
 pub(super) struct RouteRule {
-    /// Its name, or else its number from 1.
+    /// Name of the rule, or else its number from 1.
     pub(super) label: String,
-    /// The ways in which a request can match.
+    /// Alternative matches.
     pub(super) matches: Vec<RouteMatch>,
-    /// What is done to requests and responses.
+    /// Filters of requests and responses.
     pub(super) filters: RouteFilters,
-    /// Where requests go.
+    /// Backends that requests are sent to.
     pub(super) backends: Vec<BackendRef>,
-    /// Longest time of the exchange; `None` for no limit of the rule's own.
+    /// Timeout of the exchange; `None` for no limit of the rule's own.
     pub(super) timeout: Option<Duration>,
-    /// Longest time of an attempt.
+    /// Timeout of one attempt.
     pub(super) attempt_timeout: Option<Duration>,
-    /// Where it is written.
+    /// Source position.
     pub(super) place: SourceSpan,
 }
 
-/// One way in which a request can match.
+/// Alternative match of a rule.
 #[derive(Debug)]
 pub(super) struct RouteMatch {
-    /// The path.
+    /// Path.
     pub(super) path: PathPattern,
-    /// How long the path is that is written: of gRPC the service.
+    /// Length of the path as written; for gRPC, of the service.
     pub(super) path_len: u32,
-    /// Of gRPC how long the method is.
+    /// For gRPC, length of the method.
     pub(super) method_len: u32,
-    /// The method.
+    /// HTTP methods.
     pub(super) methods: Vec<String>,
-    /// The fields.
+    /// Header conditions.
     pub(super) headers: Vec<ValueMatch>,
-    /// The parameters.
+    /// Query parameter conditions.
     pub(super) query: Vec<ValueMatch>,
-    /// Where all that is written.
+    /// Source positions of the conditions.
     pub(super) places: ConditionPlaces,
-    /// Where the match is written.
+    /// Source position of the match.
     pub(super) place: SourceSpan,
 }
 
-/// Where requests go.
+/// Backend that requests are sent to.
 #[derive(Debug)]
 pub(super) struct BackendRef {
-    /// Its group and kind, if it is no Service.
+    /// Group and kind, if it is not a Service.
     pub(super) other_kind: Option<String>,
-    /// The Service.
+    /// Name of the Service.
     pub(super) service: ObjectName,
-    /// Its port.
+    /// Port.
     pub(super) port: u16,
-    /// Its share.
+    /// Weight.
     pub(super) weight: u32,
-    /// Changes of the request's fields.
+    /// Edits of request headers.
     pub(super) request_edits: FieldEdits,
-    /// Changes of the response's fields.
+    /// Edits of response headers.
     pub(super) response_edits: FieldEdits,
-    /// Where it is written.
+    /// Source position.
     pub(super) place: SourceSpan,
 }
 
 impl RouteKind {
-    /// The kind of its objects.
+    /// Returns the name of the kind.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Http => "HTTPRoute",
@@ -127,7 +127,7 @@ impl RouteKind {
         }
     }
 
-    /// The same as the first part of the names of rules.
+    /// Returns the first part of the names of its rules.
     pub(super) fn prefix(self) -> &'static str {
         match self {
             Self::Http => "httproute",
@@ -137,7 +137,7 @@ impl RouteKind {
 }
 
 impl GatewayRoute {
-    /// Reads a route; what is wrong with it goes to `report`.
+    /// Reads a route; problems go to `report`.
     pub(super) fn of(object: &Object<'_>, kind: RouteKind, report: &mut ProblemReport) -> Option<Self> {
         let spec: RouteSpec = object.needed_part("spec", report)?.value;
         let namespace = &object.metadata.namespace;
@@ -171,7 +171,7 @@ impl GatewayRoute {
             report.error(object.place, "a route has at most 128 matches in all its rules");
         }
         if !is_given {
-            // The API gives a route without rules one for every request, which then has no backends.
+            // The API gives a route without rules one rule for all requests, which then has no backends.
             route.rules.push(RouteRule::of(
                 Spanned { value: RuleSpec::default(), place: object.place },
                 kind,
@@ -185,7 +185,7 @@ impl GatewayRoute {
 }
 
 impl GatewayRoute {
-    /// Every reference to where requests go, or copies of them.
+    /// Returns every backend reference, including those of mirrors.
     pub(super) fn backends(&self) -> impl Iterator<Item = &BackendRef> {
         self.rules.iter().flat_map(|rule| {
             rule.backends.iter().chain(rule.filters.mirrors.iter().map(|mirror| &mirror.backend))
@@ -272,7 +272,7 @@ impl RouteRule {
 }
 
 impl BackendRef {
-    /// Reads where requests go; what is wrong with it goes to `report`.
+    /// Reads a backend reference; problems go to `report`.
     pub(super) fn of(
         spec: Spanned<BackendSpec>,
         kind: RouteKind,
@@ -312,7 +312,7 @@ impl BackendRef {
     }
 }
 
-/// The elements of a list, which has at most so many.
+/// Returns the elements of a list; more than `most` are reported.
 pub(super) fn counted<T>(
     list: Option<Spanned<Vec<Spanned<T>>>>,
     most: usize,
@@ -326,7 +326,7 @@ pub(super) fn counted<T>(
     list
 }
 
-/// A duration as the Gateway API writes it: up to four numbers of up to five digits, each with its unit (GEP-2257).
+/// Reads a duration of the Gateway API: up to four numbers of up to five digits, each with its unit (GEP-2257).
 fn duration(text: &Spanned<ApiText>, report: &mut ProblemReport) -> Option<Duration> {
     let parsed = parse_duration(&text.value.0);
     if parsed.is_none() {
@@ -354,7 +354,7 @@ fn parse_duration(text: &str) -> Option<Duration> {
     None
 }
 
-/// One of few words, by its place among them; another is noted.
+/// Returns the word of `words` that is written; any other is reported.
 pub(super) fn word_of(
     text: &Spanned<ApiText>,
     words: &[&'static str],
@@ -373,7 +373,7 @@ pub(super) fn word_of(
     found
 }
 
-/// A test of a value, whole for expressions.
+/// Returns a test of a value; regular expressions match the whole value.
 pub(super) fn test_of(kind: Option<&Spanned<ApiText>>, value: &str, report: &mut ProblemReport) -> ValueTest {
     match kind.and_then(|kind| word_of(kind, &["Exact", "RegularExpression"], report)) {
         Some("RegularExpression") => ValueTest::Regex(value.to_owned()),

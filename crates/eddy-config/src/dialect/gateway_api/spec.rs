@@ -1,55 +1,55 @@
-//! The specs of the objects of the Gateway API, as written.
+//! Specs of the Gateway API objects, as written.
 
 use crate::dialect::kubernetes::{ApiText, Label};
 use crate::read::{NamedMap, Spanned};
 use crate::value::Number;
 
-/// A port.
+/// Port number.
 pub(super) type Port = Number<1, 65_535>;
-/// A part of a whole.
+/// Numerator of a fraction.
 pub(super) type FractionPart = Number<0, 2_147_483_647>;
 
 object! {
-    /// A class of Gateways.
+    /// Class of Gateways.
     GatewayClassSpec as "the spec of a GatewayClass" {
-        /// Who serves Gateways of this class.
+        /// Controller that serves Gateways of this class.
         required controller "controllerName": ApiText;
-        /// What the controller is to know besides.
+        /// Parameters for the controller.
         optional parameters "parametersRef": ParametersRefSpec;
         passed "description";
     }
 }
 
 object! {
-    /// An object with parameters for a controller.
+    /// Reference to an object with parameters for a controller.
     ParametersRefSpec as "a parametersRef" {
-        /// Its kind.
+        /// Kind of the object.
         required kind "kind": ApiText;
-        /// Its name.
+        /// Name of the object.
         required name "name": ApiText;
         passed "group" "namespace";
     }
 }
 
 object! {
-    /// What else a Gateway is made of.
+    /// Infrastructure of a Gateway.
     InfrastructureSpec as "infrastructure" {
-        /// What the controller is to know besides.
+        /// Parameters for the controller.
         optional parameters "parametersRef": ParametersRefSpec;
         passed "annotations" "labels";
     }
 }
 
 object! {
-    /// A Gateway.
+    /// Gateway.
     GatewaySpec as "the spec of a Gateway" {
-        /// Its class.
+        /// Name of its GatewayClass.
         required class "gatewayClassName": ApiText;
-        /// What it listens on.
+        /// Listeners.
         required listeners "listeners": Vec<Spanned<ListenerSpec>>;
-        /// The addresses it listens on.
+        /// Addresses to listen on.
         optional addresses "addresses": Vec<Spanned<AddressSpec>>;
-        /// What else it is made of.
+        /// Infrastructure.
         optional infrastructure "infrastructure": InfrastructureSpec;
         refused "allowedListeners" "ListenerSets are not read";
         refused "backendTLS" "backends are reached without TLS so far";
@@ -58,138 +58,138 @@ object! {
 }
 
 object! {
-    /// An address of a Gateway.
+    /// Address of a Gateway.
     AddressSpec as "an address of a Gateway" {
         /// `IPAddress`, `Hostname` or another.
         optional kind "type": ApiText;
-        /// The address; any where there is none.
+        /// Address; any when absent.
         optional value "value": ApiText;
     }
 }
 
 object! {
-    /// A listener of a Gateway.
+    /// Listener of a Gateway.
     ListenerSpec as "a listener" {
-        /// Its name.
+        /// Name.
         required name "name": ApiText;
-        /// The hosts it is for; any where there is none.
+        /// Hosts that it serves; any when absent.
         optional hostname "hostname": ApiText;
-        /// Its port.
+        /// Port.
         required port "port": Port;
-        /// What is spoken there.
+        /// Protocol.
         required protocol "protocol": ApiText;
-        /// Which routes may attach.
+        /// Routes that may attach.
         optional allowed "allowedRoutes": AllowedRoutesSpec;
-        /// Its certificates.
+        /// TLS settings, with the certificates.
         optional tls "tls": ListenerTlsSpec;
     }
 }
 
 object! {
-    /// The TLS of a listener.
+    /// TLS settings of a listener.
     ListenerTlsSpec as "tls of a listener" {
         /// `Terminate` or `Passthrough`.
         optional mode "mode": ApiText;
-        /// The Secrets with its certificates.
+        /// Secrets with the certificates.
         optional certificates "certificateRefs": Vec<Spanned<SecretRefSpec>>;
-        /// What implementations add.
+        /// Implementation-specific options.
         optional options "options": NamedMap<Label, ApiText>;
         refused "frontendValidation" "clients are asked for no certificates so far";
     }
 }
 
 object! {
-    /// A Secret.
+    /// Reference to a Secret.
     SecretRefSpec as "a certificateRef" {
-        /// Its group.
+        /// API group.
         optional group "group": ApiText;
-        /// Its kind.
+        /// Kind.
         optional kind "kind": ApiText;
-        /// Its namespace.
+        /// Namespace.
         optional namespace "namespace": ApiText;
-        /// Its name.
+        /// Name.
         required name "name": ApiText;
     }
 }
 
 object! {
-    /// How a Service is spoken to over TLS.
+    /// TLS to the endpoints of Services.
     BackendTlsPolicySpec as "the spec of a BackendTLSPolicy" {
-        /// The Services.
+        /// Services that the policy targets.
         required targets "targetRefs": Vec<Spanned<PolicyTargetSpec>>;
-        /// What endpoints have to show.
+        /// Requirements for the certificates of endpoints.
         required validation "validation": BackendValidationSpec;
         refused "options" "TLS is 1.2 or newer, with the suites that are safe";
     }
 }
 
 object! {
-    /// What a policy is for.
+    /// Target of a policy.
     PolicyTargetSpec as "a targetRef" {
-        /// Its group.
+        /// API group.
         optional group "group": ApiText;
-        /// Its kind.
+        /// Kind.
         required kind "kind": ApiText;
-        /// Its name.
+        /// Name.
         required name "name": ApiText;
-        /// The name of a port.
+        /// Name of a port.
         optional section "sectionName": ApiText;
     }
 }
 
 object! {
-    /// What endpoints have to show.
+    /// Requirements for the certificates of endpoints.
     BackendValidationSpec as "validation of a BackendTLSPolicy" {
-        /// The ConfigMaps with the authorities.
+        /// ConfigMaps with the authorities.
         optional authorities "caCertificateRefs": Vec<Spanned<AuthoritiesRefSpec>>;
-        /// `System` for those of the machine.
+        /// `System` for the authorities of the system.
         optional well_known "wellKnownCACertificates": ApiText;
-        /// What endpoints are asked for, and have to show.
+        /// Server name sent to endpoints, which their certificates must be for.
         required hostname "hostname": ApiText;
-        /// What certificates have to be for instead.
+        /// Names that certificates must be for instead.
         optional names "subjectAltNames": Vec<Spanned<AltNameSpec>>;
     }
 }
 
 object! {
-    /// A ConfigMap.
+    /// Reference to a ConfigMap.
     AuthoritiesRefSpec as "a caCertificateRef" {
-        /// Its kind.
+        /// Kind.
         required kind "kind": ApiText;
-        /// Its name.
+        /// Name.
         required name "name": ApiText;
-        /// Its group.
+        /// API group.
         optional group "group": ApiText;
     }
 }
 
 object! {
-    /// What a certificate has to be for.
+    /// Name that a certificate must be for.
     AltNameSpec as "a subjectAltName" {
         /// `Hostname` or `URI`.
         required kind "type": ApiText;
-        /// A host.
+        /// DNS name.
         optional hostname "hostname": ApiText;
         passed "uri";
     }
 }
 
 object! {
-    /// Which routes may attach to a listener.
+    /// Routes that may attach to a listener.
     AllowedRoutesSpec as "allowedRoutes" {
-        /// From which namespaces.
+        /// Namespaces of the routes.
         optional namespaces "namespaces": NamespacesSpec;
-        /// Of which kinds.
+        /// Kinds of the routes.
         optional kinds "kinds": Vec<Spanned<KindSpec>>;
     }
 }
 
 object! {
-    /// From which namespaces routes may attach.
+    /// Namespaces from which routes may attach.
     NamespacesSpec as "namespaces" {
         /// `Same`, `All` or `Selector`.
         optional from "from": ApiText;
-        /// By their labels.
+        /// Selector of namespaces by their labels.
         optional selector "selector": SelectorSpec;
     }
 }
@@ -199,76 +199,76 @@ object! {
     SelectorSpec as "a selector" {
         /// Labels and their values.
         optional labels "matchLabels": NamedMap<Label, ApiText>;
-        /// What else must hold of labels.
+        /// Further conditions on labels.
         optional expressions "matchExpressions": Vec<Spanned<ExpressionSpec>>;
     }
 }
 
 object! {
-    /// What must hold of a label.
+    /// Condition on a label.
     ExpressionSpec as "an expression of a selector" {
-        /// The label.
+        /// Label.
         required key "key": ApiText;
         /// `In`, `NotIn`, `Exists` or `DoesNotExist`.
         required operator "operator": ApiText;
-        /// Values of it.
+        /// Values of the label.
         optional values "values": Vec<Spanned<ApiText>>;
     }
 }
 
 object! {
-    /// A kind of routes.
+    /// Kind of routes.
     KindSpec as "a kind of routes" {
-        /// Its group.
+        /// API group.
         optional group "group": ApiText;
-        /// The kind.
+        /// Kind.
         required kind "kind": ApiText;
     }
 }
 
 object! {
-    /// An HTTPRoute or GRPCRoute; the rules are read as the kind has them.
+    /// HTTPRoute or GRPCRoute; the rules are read according to the kind.
     RouteSpec as "the spec of a route" {
-        /// What it attaches to.
+        /// Parents that it attaches to.
         optional parents "parentRefs": Vec<Spanned<ParentSpec>>;
-        /// The hosts it is for; any where there is none.
+        /// Hosts that it serves; any when absent.
         optional hostnames "hostnames": Vec<Spanned<ApiText>>;
-        /// Its rules.
+        /// Rules.
         optional rules "rules": Vec<Spanned<RuleSpec>>;
         passed "useDefaultGateways";
     }
 }
 
 object! {
-    /// What a route attaches to.
+    /// Parent that a route attaches to.
     ParentSpec as "a parentRef" {
-        /// Its group.
+        /// API group.
         optional group "group": ApiText;
-        /// Its kind.
+        /// Kind.
         optional kind "kind": ApiText;
-        /// Its namespace.
+        /// Namespace.
         optional namespace "namespace": ApiText;
-        /// Its name.
+        /// Name.
         required name "name": ApiText;
-        /// One of its listeners, by name.
+        /// Name of one of its listeners.
         optional section "sectionName": ApiText;
-        /// Listeners of this port alone.
+        /// Port; only listeners with this port are meant.
         optional port "port": Port;
     }
 }
 
 object! {
-    /// A rule of a route.
+    /// Rule of a route.
     RuleSpec as "a rule" {
-        /// Its name.
+        /// Name.
         optional name "name": ApiText;
-        /// What a request must be like, in one of these ways.
+        /// Alternative matches, one of which a request must meet.
         optional matches "matches": Vec<Spanned<MatchSpec>>;
-        /// What is done to requests and responses.
+        /// Filters of requests and responses.
         optional filters "filters": Vec<Spanned<FilterSpec>>;
-        /// Where requests go.
+        /// Backends that requests are sent to.
         optional backends "backendRefs": Vec<Spanned<BackendSpec>>;
-        /// How long that may take.
+        /// Timeouts.
         optional timeouts "timeouts": TimeoutsSpec;
         refused "retry" "it is in the experimental channel alone";
         refused "sessionPersistence" "it is in the experimental channel alone";
@@ -276,219 +276,219 @@ object! {
 }
 
 object! {
-    /// What a request must be like. `method` is a word for HTTP and a mapping for gRPC.
+    /// Match of a request. `method` is a string for HTTP and a mapping for gRPC.
     MatchSpec as "a match" {
-        /// Its path.
+        /// Path.
         optional path "path": PathSpec;
-        /// Its fields.
+        /// Headers.
         optional headers "headers": Vec<Spanned<ValueSpec>>;
-        /// Its parameters.
+        /// Query parameters.
         optional query "queryParams": Vec<Spanned<ValueSpec>>;
-        /// Its method.
+        /// Method.
         optional method "method": MethodSpec;
     }
 }
 
 object! {
-    /// What a path must be like.
+    /// Match of a path.
     PathSpec as "a path" {
         /// `Exact`, `PathPrefix` or `RegularExpression`.
         optional kind "type": ApiText;
-        /// The path or expression.
+        /// Path or regular expression.
         optional value "value": ApiText;
     }
 }
 
 object! {
-    /// What a field or parameter must be like.
+    /// Match of a header or query parameter.
     ValueSpec as "a match of a value" {
         /// `Exact` or `RegularExpression`.
         optional kind "type": ApiText;
-        /// Its name.
+        /// Name.
         required name "name": ApiText;
-        /// The value or expression.
+        /// Value or regular expression.
         required value "value": ApiText;
     }
 }
 
-/// A method of HTTP, or one of gRPC.
+/// HTTP method or gRPC method.
 #[derive(Clone, Debug)]
 pub(super) enum MethodSpec {
-    /// A method of HTTP.
+    /// HTTP method.
     Http(ApiText),
-    /// A service and method of gRPC.
+    /// gRPC service and method.
     Grpc(Box<GrpcMethodSpec>),
 }
 
 object! {
-    /// A service and method of gRPC.
+    /// gRPC service and method.
     GrpcMethodSpec as "a method of gRPC" {
         /// `Exact` or `RegularExpression`.
         optional kind "type": ApiText;
-        /// The service.
+        /// Service.
         optional service "service": ApiText;
-        /// The method.
+        /// Method.
         optional method "method": ApiText;
     }
 }
 
 object! {
-    /// What is done to a request or response.
+    /// Filter of requests or responses.
     FilterSpec as "a filter" {
-        /// Which of the others it is.
+        /// Type of the filter, which says which of the other keys is used.
         required kind "type": ApiText;
-        /// Changes of the request's fields.
+        /// Edits of request headers.
         optional request_headers "requestHeaderModifier": HeadersSpec;
-        /// Changes of the response's fields.
+        /// Edits of response headers.
         optional response_headers "responseHeaderModifier": HeadersSpec;
-        /// A copy that goes elsewhere.
+        /// Mirror of requests.
         optional mirror "requestMirror": MirrorSpec;
-        /// An answer that sends the client elsewhere.
+        /// Redirect response.
         optional redirect "requestRedirect": RedirectSpec;
-        /// Another path and host.
+        /// Rewrite of path and host.
         optional rewrite "urlRewrite": RewriteSpec;
-        /// What other origins may do.
+        /// CORS settings.
         optional cors "cors": CorsSpec;
         passed "extensionRef" "externalAuth";
     }
 }
 
 object! {
-    /// Changes of fields.
+    /// Header edits.
     HeadersSpec as "changes of fields" {
-        /// Fields that are set, replacing others of their names.
+        /// Headers to set, replacing others of the same name.
         optional set "set": Vec<Spanned<FieldSpec>>;
-        /// Fields that are added.
+        /// Headers to add.
         optional add "add": Vec<Spanned<FieldSpec>>;
-        /// Names of fields that are removed.
+        /// Names of headers to remove.
         optional remove "remove": Vec<Spanned<ApiText>>;
     }
 }
 
 object! {
-    /// A field.
+    /// Header.
     FieldSpec as "a field" {
-        /// Its name.
+        /// Name.
         required name "name": ApiText;
-        /// Its value.
+        /// Value.
         required value "value": ApiText;
     }
 }
 
 object! {
-    /// A copy of requests that goes elsewhere.
+    /// Mirror of requests.
     MirrorSpec as "requestMirror" {
-        /// Where it goes.
+        /// Backend that receives the copies.
         required backend "backendRef": BackendSpec;
-        /// Of how many requests in a hundred.
+        /// Percentage of requests to copy.
         optional percent "percent": Number<0, 100>;
-        /// Of how many requests in so many.
+        /// Fraction of requests to copy.
         optional fraction "fraction": FractionSpec;
     }
 }
 
 object! {
-    /// A share.
+    /// Fraction.
     FractionSpec as "a fraction" {
-        /// So many.
+        /// Numerator.
         required numerator "numerator": FractionPart;
-        /// Of so many.
+        /// Denominator.
         optional denominator "denominator": Number<1, 2_147_483_647>;
     }
 }
 
 object! {
-    /// An answer that sends the client elsewhere.
+    /// Redirect response.
     RedirectSpec as "requestRedirect" {
         /// `http` or `https`.
         optional scheme "scheme": ApiText;
-        /// The host.
+        /// Host.
         optional hostname "hostname": ApiText;
-        /// The path.
+        /// Path.
         optional path "path": NewPathSpec;
-        /// The port.
+        /// Port.
         optional port "port": Port;
-        /// The status.
+        /// Status code.
         optional status "statusCode": Number<301, 308>;
     }
 }
 
 object! {
-    /// Another path and host.
+    /// Rewrite of path and host.
     RewriteSpec as "urlRewrite" {
-        /// The host.
+        /// Host.
         optional hostname "hostname": ApiText;
-        /// The path.
+        /// Path.
         optional path "path": NewPathSpec;
     }
 }
 
 object! {
-    /// Another path.
+    /// New path.
     NewPathSpec as "a path" {
         /// `ReplaceFullPath` or `ReplacePrefixMatch`.
         required kind "type": ApiText;
-        /// The new path.
+        /// Full new path.
         optional full "replaceFullPath": ApiText;
-        /// What stands in the place of the prefix.
+        /// Replacement of the matched prefix.
         optional prefix "replacePrefixMatch": ApiText;
     }
 }
 
 object! {
-    /// What other origins may do.
+    /// CORS settings.
     CorsSpec as "cors" {
-        /// The origins.
+        /// Allowed origins.
         optional origins "allowOrigins": Vec<Spanned<ApiText>>;
-        /// Whether credentials may be sent.
+        /// Whether credentials are allowed.
         optional credentials "allowCredentials": bool;
-        /// The methods.
+        /// Allowed methods.
         optional methods "allowMethods": Vec<Spanned<ApiText>>;
-        /// The fields that may be sent.
+        /// Allowed request headers.
         optional headers "allowHeaders": Vec<Spanned<ApiText>>;
-        /// The fields that may be read.
+        /// Response headers that scripts may read.
         optional exposed "exposeHeaders": Vec<Spanned<ApiText>>;
-        /// How long that may be remembered, seconds.
+        /// Time that browsers may cache the answer to a preflight request, in seconds.
         optional max_age "maxAge": Number<1, 2_147_483_647>;
     }
 }
 
 object! {
-    /// Where requests go.
+    /// Backend that requests are sent to.
     BackendSpec as "a backendRef" {
-        /// Its group.
+        /// API group.
         optional group "group": ApiText;
-        /// Its kind.
+        /// Kind.
         optional kind "kind": ApiText;
-        /// Its namespace.
+        /// Namespace.
         optional namespace "namespace": ApiText;
-        /// Its name.
+        /// Name.
         required name "name": ApiText;
-        /// Its port.
+        /// Port.
         optional port "port": Port;
-        /// Its share of the requests.
+        /// Weight.
         optional weight "weight": Number<0, 1_000_000>;
-        /// What is done to requests that go there.
+        /// Filters of requests to this backend.
         optional filters "filters": Vec<Spanned<FilterSpec>>;
     }
 }
 
 object! {
-    /// How long an exchange may take.
+    /// Timeouts of an exchange.
     TimeoutsSpec as "timeouts" {
-        /// All of it.
+        /// Timeout of the whole exchange.
         optional request "request": ApiText;
-        /// One attempt at a backend.
+        /// Timeout of one attempt at a backend.
         optional backend "backendRequest": ApiText;
     }
 }
 
 object! {
-    /// What objects of other namespaces may refer to.
+    /// Permission for objects of other namespaces to refer to objects of this one.
     ReferenceGrantSpec as "the spec of a ReferenceGrant" {
-        /// Whose objects.
+        /// Objects that may refer.
         required from "from": Vec<Spanned<GrantFromSpec>>;
-        /// To what.
+        /// Objects that may be referred to.
         required to "to": Vec<Spanned<GrantToSpec>>;
     }
 }
@@ -496,11 +496,11 @@ object! {
 object! {
     /// Objects that may refer.
     GrantFromSpec as "an entry of `from`" {
-        /// Their group.
+        /// API group.
         required group "group": ApiText;
-        /// Their kind.
+        /// Kind.
         required kind "kind": ApiText;
-        /// Their namespace.
+        /// Namespace.
         required namespace "namespace": ApiText;
     }
 }
@@ -508,11 +508,11 @@ object! {
 object! {
     /// Objects that may be referred to.
     GrantToSpec as "an entry of `to`" {
-        /// Their group.
+        /// API group.
         required group "group": ApiText;
-        /// Their kind.
+        /// Kind.
         required kind "kind": ApiText;
-        /// The one of this name alone.
+        /// Name of the only object; all when absent.
         optional name "name": ApiText;
     }
 }

@@ -1,68 +1,68 @@
-//! The status that objects would get in a cluster.
+//! Status that objects would get in a cluster.
 
 use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
 
-/// What a controller would write into the status of an object.
+/// Status that a controller would write into an object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ObjectStatus {
-    /// The kind of the object.
+    /// Kind of the object.
     pub kind: &'static str,
-    /// Its namespace; empty for an object of the cluster.
+    /// Namespace; empty for a cluster-scoped object.
     pub namespace: Arc<str>,
-    /// Its name.
+    /// Name.
     pub name: Arc<str>,
-    /// What holds of it, in the order of the object.
+    /// Status of the object and its parts, in the order of the object.
     pub parts: Vec<PartStatus>,
 }
 
-/// What holds of an object as a whole, of a listener, of a route at one of its parents, or of a policy at a Gateway.
+/// Status of an object as a whole, of a listener, of a route at one of its parents, or of a policy at a Gateway.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PartStatus {
-    /// `listener NAME`, `parent NAMESPACE/NAME` or `ancestor NAMESPACE/NAME`; nothing for the object as a whole.
+    /// `listener NAME`, `parent NAMESPACE/NAME` or `ancestor NAMESPACE/NAME`; `None` for the object as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
-    /// What holds or doesn't.
+    /// Conditions, whether they hold or not.
     pub conditions: Vec<StatusCondition>,
-    /// Of a listener, how many routes are attached.
+    /// For a listener, the number of attached routes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attached_routes: Option<u32>,
-    /// Of a listener, the kinds of routes that may attach.
+    /// For a listener, the kinds of routes that may attach.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub supported_kinds: Option<Vec<&'static str>>,
 }
 
-/// A condition.
+/// Status condition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StatusCondition {
-    /// Its type: `Accepted`, `ResolvedRefs`, `Programmed`, `Conflicted` or `PartiallyInvalid`.
+    /// Type: `Accepted`, `ResolvedRefs`, `Programmed`, `Conflicted` or `PartiallyInvalid`.
     #[serde(rename = "type")]
     pub kind: &'static str,
     /// Whether it holds.
     pub status: bool,
-    /// The word of the Gateway API for why.
+    /// Reason, as the Gateway API names it.
     pub reason: &'static str,
-    /// Why, for people; empty where there is nothing to say.
+    /// Explanation for users; empty where there is none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
 }
 
 impl StatusCondition {
-    /// A condition that holds, for the reason of its own name.
+    /// Returns a condition that holds, with its own name as the reason.
     pub(super) fn holds(kind: &'static str) -> Self {
         Self { kind, status: true, reason: kind, message: String::new() }
     }
 
-    /// A condition that does not hold.
+    /// Returns a condition that does not hold.
     pub(super) fn fails(kind: &'static str, reason: &'static str, message: impl Into<String>) -> Self {
         Self { kind, status: false, reason, message: message.into() }
     }
 }
 
 impl fmt::Display for ObjectStatus {
-    /// A line for the object and one for each of its parts.
+    /// Writes one line for the object and one for each of its parts.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{} ", self.kind)?;
         if !self.namespace.is_empty() {

@@ -1,4 +1,4 @@
-//! TLS of listeners: which certificates they show, and why some can't be had.
+//! TLS certificates of listeners, and why some are unavailable.
 
 use std::sync::Arc;
 
@@ -13,28 +13,28 @@ use crate::read::Spanned;
 use crate::tls::CertificateFiles;
 use crate::value::ObjectName;
 
-/// What reads certificates of listeners.
+/// Reader of listener certificates.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Certificates<'m, 'o, 't> {
-    /// The objects.
+    /// All objects.
     pub(super) manifests: &'m Manifests<'o, 't>,
-    /// What may refer to what.
+    /// Permissions to refer to other namespaces.
     pub(super) grants: &'m Grants,
-    /// What is read.
+    /// Source texts of the configuration.
     pub(super) sources: &'m [SourceText],
 }
 
-/// What a listener shows.
+/// Certificates of a listener.
 #[derive(Debug, Default)]
 pub(super) struct ListenerCertificates {
-    /// The certificates that can be had.
+    /// Certificates that are available.
     pub(super) certificates: Vec<CertificateFiles>,
-    /// Why others can't.
+    /// Reason why others are not.
     pub(super) fault: Option<RefFault>,
 }
 
 impl Certificates<'_, '_, '_> {
-    /// The certificates of a listener for HTTPS of a Gateway in this namespace; what is wrong goes to `report`.
+    /// Reads the certificates of an HTTPS listener; `namespace` is that of its Gateway. Problems go to `report`.
     pub(super) fn read(
         self,
         tls: Option<Spanned<ListenerTlsSpec>>,
@@ -122,7 +122,7 @@ fn note_options(tls: &Spanned<ListenerTlsSpec>, report: &mut ProblemReport) {
         .hint("leave them out: TLS is 1.2 or newer, with the suites that are safe");
 }
 
-/// A hostname as certificates are shown for it.
+/// Returns the hostname for which a listener's certificates are shown.
 fn shown_for(hostname: &HostPattern) -> String {
     match hostname {
         HostPattern::Exact(name) => name.clone(),

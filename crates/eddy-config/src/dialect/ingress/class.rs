@@ -1,4 +1,4 @@
-//! Whose an Ingress is: its class, the controller of that, and how eddy takes it.
+//! Class of an Ingress: its controller, and how eddy interprets the Ingress.
 
 use std::collections::HashMap;
 
@@ -9,24 +9,24 @@ use crate::dialect::kubernetes::{Object, Objects};
 use crate::problem::{ProblemReport, shown};
 use crate::read::Spanned;
 
-/// How an Ingress is taken.
+/// Interpretation of an Ingress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flavour {
-    /// As the text of the API says.
+    /// As the API specifies.
     Plain,
     /// As ingress-nginx does.
     Nginx,
 }
 
-/// The classes, by name.
+/// Flavours of IngressClasses, by name.
 pub(super) struct Classes {
     known: HashMap<String, Flavour>,
-    /// That of Ingresses without a class, if there is one.
+    /// Flavour of Ingresses without a class, if there is a default class.
     default: Option<Flavour>,
 }
 
 impl Classes {
-    /// Reads IngressClass objects; what is wrong with them goes to `report`.
+    /// Reads IngressClass objects; problems go to `report`.
     pub(super) fn read(objects: &Objects<'_>, report: &mut ProblemReport) -> Self {
         let mut classes = Self { known: HashMap::new(), default: None };
         for object in objects.of("networking.k8s.io", "IngressClass") {
@@ -34,17 +34,17 @@ impl Classes {
             classes.known.insert(object.metadata.name.to_string(), flavour);
             let default = object.metadata.annotation("ingressclass.kubernetes.io/is-default-class");
             if default.is_some_and(|value| &*value.value == "true") {
-                // Of several defaults Kubernetes takes none for an Ingress without a class.
+                // With several defaults, Kubernetes uses none of them for an Ingress without a class.
                 classes.default.get_or_insert(flavour);
             }
         }
         classes
     }
 
-    /// How an Ingress of a class, or without one, is taken.
+    /// Returns the flavour of an Ingress of a class, or without one.
     ///
-    /// A class that is not there is taken for ingress-nginx' own if it is called `nginx`; an Ingress without a class or of
-    /// one that is not there, if it has annotations of that controller.
+    /// A class that does not exist counts as that of ingress-nginx if its name is `nginx`. An Ingress without a class,
+    /// or of one that does not exist, is interpreted as by ingress-nginx if it has annotations of that controller.
     pub(super) fn controller_flavour(&self, ingress: &Ingress, class: Option<&Spanned<String>>) -> Flavour {
         let known = match class {
             Some(class) => self.known.get(&class.value).copied(),
@@ -74,7 +74,7 @@ fn read_class(object: &Object<'_>, report: &mut ProblemReport) -> Option<Flavour
     }
 }
 
-/// The controller that ingress-nginx is.
+/// Controller name of ingress-nginx.
 const NGINX: &str = "k8s.io/ingress-nginx";
-/// The controller that eddy is.
+/// Controller name of eddy.
 const EDDY: &str = "eddy.dev/ingress";

@@ -1,4 +1,4 @@
-//! Ingresses of Kubernetes: as the API says (`plain`), or as ingress-nginx takes them (`nginx`).
+//! Kubernetes Ingresses, as the API specifies (`plain`) or as ingress-nginx serves them (`nginx`).
 
 mod class;
 mod model;

@@ -1,91 +1,91 @@
-//! An Ingress as it is understood, whatever takes it further.
+//! Model of an Ingress, whatever its flavour.
 
 use crate::dialect::kubernetes::PortOrName;
 use crate::problem::SourceSpan;
 use crate::read::Spanned;
 
-/// An Ingress.
+/// One Ingress.
 #[derive(Clone, Debug)]
 pub(super) struct Ingress {
     pub(super) namespace: String,
     pub(super) name: String,
-    /// When it was made, seconds since 1970; objects in files mostly don't say.
+    /// Creation time in seconds since 1970; objects in files usually have none.
     pub(super) created: Option<i64>,
-    /// Where its name is written.
+    /// Source position of the name.
     pub(super) place: SourceSpan,
     pub(super) annotations: Vec<Annotation>,
-    /// Where requests go that no path is for.
+    /// Backend of requests that match no path.
     pub(super) default_backend: Option<Backend>,
     pub(super) rules: Vec<HostRule>,
-    /// Hosts that have a certificate.
+    /// Hosts with a certificate.
     pub(super) tls: Vec<HostTls>,
 }
 
-/// Hosts that have a certificate.
+/// Hosts with a certificate.
 #[derive(Clone, Debug)]
 pub(super) struct HostTls {
-    /// The hosts; none for those that the certificate names.
+    /// Hosts; empty for those that the certificate names.
     pub(super) hosts: Vec<Spanned<String>>,
-    /// The Secret with certificate and key, in the namespace of the Ingress.
+    /// Name of the Secret with certificate and key, in the namespace of the Ingress.
     pub(super) secret: Option<Spanned<String>>,
     pub(super) place: SourceSpan,
 }
 
-/// An annotation.
+/// Annotation of an Ingress.
 #[derive(Clone, Debug)]
 pub(super) struct Annotation {
     pub(super) name: String,
     pub(super) value: String,
-    /// Where its value is written.
+    /// Source position of the value.
     pub(super) place: SourceSpan,
 }
 
-/// The paths of a host.
+/// Paths of a host.
 #[derive(Clone, Debug)]
 pub(super) struct HostRule {
-    /// The host in lower case; none for any.
+    /// Host in lower case; `None` for any host.
     pub(super) host: Option<Spanned<String>>,
-    /// Its paths; none where the rule has no `http`.
+    /// Paths; `None` when the rule has no `http`.
     pub(super) paths: Option<Vec<PathRule>>,
     pub(super) place: SourceSpan,
 }
 
-/// A path and where its requests go.
+/// Path and its backend.
 #[derive(Clone, Debug)]
 pub(super) struct PathRule {
-    /// The path as written; empty for `/`.
+    /// Path as written; empty for `/`.
     pub(super) path: Spanned<String>,
     pub(super) kind: PathKind,
     pub(super) backend: Backend,
 }
 
-/// `pathType`.
+/// Path type (`pathType`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PathKind {
-    /// This path alone.
+    /// This path only.
     Exact,
-    /// This path and all below it, by segment.
+    /// This path and all paths below it, by segment.
     Prefix,
-    /// What the controller makes of it.
+    /// Interpreted by the controller.
     Implementation,
 }
 
-/// Where requests go.
+/// Backend that requests are sent to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Backend {
-    /// A port of a Service.
+    /// Port of a Service.
     Service {
-        /// The Service, in the namespace of the Ingress.
+        /// Name of the Service, in the namespace of the Ingress.
         name: Spanned<String>,
-        /// Its port.
+        /// Port of the Service.
         port: PortOrName,
     },
-    /// Something else, which eddy does not know.
+    /// Resource other than a Service, which eddy does not support.
     Resource(SourceSpan),
 }
 
 impl Ingress {
-    /// `namespace/name`.
+    /// Returns `namespace/name`.
     pub(super) fn full_name(&self) -> String {
         format!("{}/{}", self.namespace, self.name)
     }

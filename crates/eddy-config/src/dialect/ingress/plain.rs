@@ -1,4 +1,4 @@
-//! Ingresses as the API says: one table in which the longest path of the most specific host wins.
+//! Ingresses as the API specifies: one table, in which the longest path of the most specific host wins.
 
 use eddy_route::{Dialect, HostPattern, PathPattern, RouteTable, Rule, SourceLocation};
 
@@ -12,7 +12,7 @@ use crate::read::Spanned;
 use crate::tls::ListenerTlsConfig;
 use crate::value::ObjectName;
 
-/// Adds a table of these Ingresses, given the oldest first, at some addresses; what is wrong with them goes to `report`.
+/// Adds a table of these Ingresses, ordered by age with the oldest first, at some addresses; problems go to `report`.
 pub(super) fn add_plain(
     ingresses: &[Ingress],
     addresses: &Addresses,
@@ -60,7 +60,7 @@ impl IngressRuleBuilder<'_, '_, '_, '_, '_, '_> {
                 let place = path.path.place;
                 self.add(name, host, (pattern, Some(place)), action, place);
             }
-            // A rule without paths leaves all of its host to the default backend.
+            // A rule without paths sends all requests for its host to the default backend.
             if rule.paths.is_none()
                 && let (Some(host), Some(backend)) = (host, &ingress.default_backend)
             {
@@ -99,7 +99,7 @@ impl IngressRuleBuilder<'_, '_, '_, '_, '_, '_> {
         self.places.push(RulePlaces { rule: place, conditions, rewrite: None });
     }
 
-    /// What is done with requests for a backend.
+    /// Returns the action for requests to a backend.
     fn action(&mut self, ingress: &Ingress, backend: &Backend, report: &mut ProblemReport) -> u32 {
         let kind = match backend {
             Backend::Service { name: service, port } => {
@@ -121,7 +121,7 @@ impl IngressRuleBuilder<'_, '_, '_, '_, '_, '_> {
     }
 }
 
-/// Says that there is nothing behind a backend.
+/// Reports a backend that cannot be resolved.
 pub(super) fn note_unresolved(service: &Spanned<String>, why: Unresolved, report: &mut ProblemReport) {
     let what = match why {
         Unresolved::Service => format!("there is no Service `{}` in this namespace", shown(&service.value)),
@@ -130,7 +130,7 @@ pub(super) fn note_unresolved(service: &Spanned<String>, why: Unresolved, report
     report.warning(service.place, what).hint("requests to it are answered 503");
 }
 
-/// A wildcard stands for one label.
+/// Returns the pattern of a host; a wildcard stands for one label.
 fn host_pattern(host: &str) -> HostPattern {
     match host.strip_prefix("*.") {
         Some(rest) => HostPattern::OneLabel(rest.to_owned()),
@@ -138,7 +138,7 @@ fn host_pattern(host: &str) -> HostPattern {
     }
 }
 
-/// An answer 503, for what leads nowhere.
+/// Returns a 503 response, for backends that cannot be resolved.
 fn unavailable() -> ActionKind {
     let body: &[u8] = b"no endpoints for this request\n";
     ActionKind::Respond(Respond { status: 503, body: body.into(), content_type: "text/plain".into() })

@@ -1,4 +1,4 @@
-//! From an Ingress as written to one that is understood.
+//! Reads an Ingress as written into the model.
 
 use std::net::IpAddr;
 
@@ -10,7 +10,7 @@ use crate::dialect::kubernetes::{ApiText, Object, PortOrName};
 use crate::problem::{ProblemReport, SourceSpan, shown};
 use crate::read::{FromScalar, Misfit, Spanned};
 
-/// Reads an Ingress and the name of its class; what is wrong with it goes to `report`.
+/// Reads an Ingress and the name of its class; problems go to `report`.
 pub(super) fn read_ingress(
     object: &Object<'_>,
     report: &mut ProblemReport,
@@ -24,7 +24,7 @@ pub(super) fn read_ingress(
         place: value.place,
     });
     let class = spec.class.map(text);
-    // The older way to name it.
+    // The older way to name the class.
     let class = class.or_else(|| {
         let class = metadata.annotation("kubernetes.io/ingress.class")?;
         Some(Spanned { value: class.value.to_string(), place: class.place })
@@ -125,7 +125,7 @@ fn read_service(service: Spanned<ServiceBackendSpec>, report: &mut ProblemReport
     Some(Backend::Service { name: text(name?), port })
 }
 
-/// The host as the API takes it: a name in lower case, perhaps with `*.` in front.
+/// Returns the host if the API accepts it: a lowercase name, possibly with `*.` in front.
 fn check_host(host: Spanned<String>, report: &mut ProblemReport) -> Option<Spanned<String>> {
     let bare = host.value.strip_prefix("*.").unwrap_or(&host.value);
     let reason = match HostPattern::parse(&host.value) {
@@ -146,7 +146,7 @@ fn check_host(host: Spanned<String>, report: &mut ProblemReport) -> Option<Spann
     None
 }
 
-/// Notes a path that the API does not take.
+/// Reports a path that the API rejects.
 fn check_path(path: &Spanned<String>, kind: PathKind, report: &mut ProblemReport) -> Option<()> {
     let text = path.value.as_str();
     let is_empty = text.is_empty() && kind == PathKind::Implementation;
@@ -172,7 +172,7 @@ fn check_path(path: &Spanned<String>, kind: PathKind, report: &mut ProblemReport
     Some(())
 }
 
-/// Says where backends that are no Services lead.
+/// Reports a backend that is not a Service.
 pub(super) fn note_resource(place: SourceSpan, report: &mut ProblemReport) {
     report
         .objection(place, "eddy serves nothing but Services: a `resource` would have to be known to it")
@@ -183,5 +183,5 @@ fn text(text: Spanned<ApiText>) -> Spanned<String> {
     Spanned { value: text.value.0.to_string(), place: text.place }
 }
 
-/// Longest path.
+/// Maximum length of a path, in bytes.
 const PATH_BYTES_MAX: usize = 4096;

@@ -1,97 +1,97 @@
-//! Ingresses and their classes as written.
+//! Ingresses and IngressClasses, as written.
 
 use crate::dialect::kubernetes::ApiText;
 use crate::read::{Any, Spanned};
 use crate::value::Number;
 
 object! {
-    /// The spec of an Ingress.
+    /// Spec of an Ingress.
     IngressSpec as "the spec of an Ingress" {
-        /// The class that it belongs to.
+        /// Name of its IngressClass.
         optional class "ingressClassName": ApiText;
-        /// Where requests go that no rule is for.
+        /// Backend of requests that match no rule.
         optional default_backend "defaultBackend": BackendSpec;
-        /// The paths, by host.
+        /// Paths, by host.
         optional rules "rules": Vec<Spanned<RuleSpec>>;
-        /// Hosts that have a certificate.
+        /// Hosts with a certificate.
         optional tls "tls": Vec<Spanned<TlsSpec>>;
     }
 }
 
 object! {
-    /// The paths of a host.
+    /// Paths of a host.
     RuleSpec as "a rule of an Ingress" {
-        /// The host; none for any.
+        /// Host; any when absent.
         optional host "host": ApiText;
-        /// Its paths.
+        /// Paths.
         optional http "http": HttpSpec;
     }
 }
 
 object! {
-    /// The paths of a rule.
+    /// Paths of a rule.
     HttpSpec as "`http` of an Ingress" {
-        /// The paths.
+        /// Paths.
         required paths "paths": Vec<Spanned<PathSpec>>;
     }
 }
 
 object! {
-    /// A path and where its requests go.
+    /// Path and its backend.
     PathSpec as "a path of an Ingress" {
-        /// The path.
+        /// Path.
         optional path "path": ApiText;
-        /// How it is compared.
+        /// Path type.
         required kind "pathType": ApiText;
-        /// Where its requests go.
+        /// Backend of requests for the path.
         required backend "backend": BackendSpec;
     }
 }
 
 object! {
-    /// Where requests go.
+    /// Backend that requests are sent to.
     BackendSpec as "a backend of an Ingress" {
-        /// A port of a Service.
+        /// Port of a Service.
         optional service "service": ServiceBackendSpec;
-        /// Something else.
+        /// Other resource.
         optional resource "resource": Any;
     }
 }
 
 object! {
-    /// A port of a Service.
+    /// Port of a Service.
     ServiceBackendSpec as "a Service of an Ingress" {
-        /// The Service.
+        /// Name of the Service.
         required name "name": ApiText;
-        /// Its port.
+        /// Port of the Service.
         required port "port": BackendPortSpec;
     }
 }
 
 object! {
-    /// A port, by number or name.
+    /// Port, by number or name.
     BackendPortSpec as "a port of an Ingress" {
-        /// Its number.
+        /// Port number.
         optional number "number": Number<1, 65_535>;
-        /// Its name.
+        /// Port name.
         optional name "name": ApiText;
     }
 }
 
 object! {
-    /// Hosts that have a certificate.
+    /// Hosts with a certificate.
     TlsSpec as "`tls` of an Ingress" {
-        /// The hosts.
+        /// Hosts.
         optional hosts "hosts": Vec<Spanned<ApiText>>;
-        /// The Secret with certificate and key.
+        /// Name of the Secret with certificate and key.
         optional secret "secretName": ApiText;
     }
 }
 
 object! {
-    /// The spec of an IngressClass.
+    /// Spec of an IngressClass.
     ClassSpec as "the spec of an IngressClass" {
-        /// Who serves its Ingresses.
+        /// Controller that serves its Ingresses.
         required controller "controller": ApiText;
         passed "parameters";
     }

@@ -1,4 +1,4 @@
-//! Certificates of Ingresses.
+//! TLS certificates of Ingresses.
 
 use super::model::{HostTls, Ingress};
 use crate::dialect::kubernetes::Secrets;
@@ -6,7 +6,7 @@ use crate::problem::{ProblemReport, SourceText};
 use crate::tls::CertificateFiles;
 use crate::value::ObjectName;
 
-/// The certificates of Ingresses, each for its hosts; those that can't be had go to `report`.
+/// Returns the certificates of Ingresses, each for its hosts; unavailable ones are reported.
 pub(super) fn certificates<'i>(
     ingresses: impl IntoIterator<Item = &'i Ingress>,
     secrets: &Secrets,
@@ -40,7 +40,7 @@ fn certificate(
         ObjectName { namespace: ingress.namespace.as_str().into(), name: secret.value.as_str().into() };
     match secrets.certificate(&name, sources) {
         Ok(mut certificate) => {
-            // Beside those that it names.
+            // In addition to the hosts that the certificate names.
             let hosts = certificate.hosts.get_or_insert_default();
             hosts.extend(tls.hosts.iter().map(|host| host.value.clone()));
             Some(certificate)

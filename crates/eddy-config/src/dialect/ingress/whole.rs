@@ -1,4 +1,4 @@
-//! From all Ingresses to what they add to a configuration.
+//! Entry point for Ingresses: adds them to a configuration.
 
 use eddy_upstream::{EndpointAddress, EndpointConfig};
 
@@ -16,7 +16,7 @@ use crate::problem::ProblemReport;
 use crate::tls::{CertificateFiles, ListenerTlsConfig};
 use crate::value::ObjectName;
 
-/// Adds what Ingresses say; what is wrong with them goes to `report`.
+/// Adds the contents of Ingresses to the draft; problems go to `report`.
 pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, report: &mut ProblemReport) {
     let Manifests { objects, backends, secrets, settings } = manifests;
     let classes = Classes::read(objects, report);
@@ -35,7 +35,7 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, repo
         certificates,
     };
     if !plain.is_empty() {
-        // Of two rules for the same host, path and type the older Ingress' counts.
+        // Of two rules for the same host, path and type, that of the older Ingress wins.
         plain.sort_by(|a, b| (a.created, &a.namespace, &a.name).cmp(&(b.created, &b.namespace, &b.name)));
         let addresses = addresses(certificates(&plain, secrets, draft.sources, report));
         add_plain(&plain, &addresses, manifests, draft, report);
@@ -46,7 +46,7 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, repo
     }
 }
 
-/// Notes what eddy does not have of an Ingress of any flavour.
+/// Reports the parts of an Ingress that eddy does not support in any flavour.
 fn note_unserved(ingress: &Ingress, report: &mut ProblemReport) {
     let paths = ingress.rules.iter().filter_map(|rule| rule.paths.as_ref()).flatten();
     for backend in paths.map(|path| &path.backend).chain(&ingress.default_backend) {
@@ -90,7 +90,7 @@ fn add_nginx(
     }
 }
 
-/// The endpoints of a port as NGINX writes them.
+/// Returns the endpoints of a port, as NGINX writes them.
 fn endpoints(wanted: &ServicePortQuery<'_>, backends: &Backends) -> Result<Vec<String>, Unresolved> {
     let name = ObjectName { namespace: wanted.namespace.into(), name: wanted.service.value.as_str().into() };
     let backend = match wanted.port {
@@ -105,24 +105,24 @@ fn endpoints(wanted: &ServicePortQuery<'_>, backends: &Backends) -> Result<Vec<S
     Ok(backend.cluster.endpoints.iter().map(written).collect())
 }
 
-/// Where Ingresses are served, and what is shown there.
+/// Listen addresses of Ingresses, and the certificates shown there.
 #[derive(Debug)]
 pub(super) struct Addresses {
-    /// Without TLS.
+    /// Addresses without TLS.
     pub(super) plain: Vec<ListenAddress>,
     secure: Vec<ListenAddress>,
-    /// The certificates.
+    /// TLS certificates.
     pub(super) certificates: Vec<CertificateFiles>,
 }
 
 impl Addresses {
-    /// Those over TLS: none where there is no certificate to show.
+    /// Returns the addresses with TLS; none without a certificate.
     pub(super) fn secure(&self) -> &[ListenAddress] {
         if self.certificates.is_empty() { &[] } else { &self.secure }
     }
 }
 
-/// The port that Ingresses are served at.
+/// Port of Ingresses without TLS.
 const PORT: u16 = 80;
-/// The same over TLS.
+/// Port of Ingresses with TLS.
 const TLS_PORT: u16 = 443;

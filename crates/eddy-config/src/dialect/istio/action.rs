@@ -1,4 +1,4 @@
-//! What routes of a VirtualService do.
+//! Actions of VirtualService routes.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::dialect::envoy::translated;
 use crate::problem::{ProblemReport, SourceSpan};
 use crate::read::Spanned;
 
-/// What a route does, and how it changes the path.
+/// Action of a route and its path rewrite.
 #[derive(Clone, Debug)]
 pub(super) struct IstioRouteAction {
     pub(super) action: u32,
@@ -25,16 +25,16 @@ pub(super) struct IstioRouteAction {
     pub(super) rewrite_place: Option<SourceSpan>,
 }
 
-/// Makes actions of routes.
+/// Builder of the actions of routes.
 #[derive(Debug)]
 pub(super) struct ActionMaker<'d, 'm, 'o, 't> {
-    /// What destinations stand for.
+    /// Resolver of destinations.
     pub(super) destinations: &'d Destinations<'m, 'o, 't>,
-    /// The built-in filters that rules turn on, once one is needed.
+    /// Built-in filters that rules turn on, once one is needed.
     pub(super) filters: RuleFilters,
 }
 
-/// Built-in filters that rules turn on, by index, in the order in which a request passes them.
+/// Built-in filters that rules turn on, by index, in the order in which requests pass them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RuleFilters {
     pub(super) cors: Option<usize>,
@@ -42,7 +42,7 @@ pub(super) struct RuleFilters {
 }
 
 impl ActionMaker<'_, '_, '_, '_> {
-    /// Makes the action of a route at a port; what is wrong with it goes to `report`.
+    /// Builds the action of a route at a port; problems go to `report`.
     pub(super) fn make(
         &mut self,
         route: &HttpRoute,
@@ -89,7 +89,8 @@ impl ActionMaker<'_, '_, '_, '_> {
         Some(IstioRouteAction { action: draft.action(action), rewrite, rewrite_place })
     }
 
-    /// Where requests go: one cluster, whose changes join those of the route in `edits`, or several by weight.
+    /// Returns where requests go: one cluster, whose edits are joined to those of the route in `edits`, or several by
+    /// weight.
     #[expect(clippy::too_many_arguments, reason = "what is read, and what it is written to")]
     fn forward(
         &self,
@@ -179,7 +180,7 @@ impl ActionMaker<'_, '_, '_, '_> {
         self.destinations.find(&spec.value, spec.place, &route.namespace, port, draft, report)
     }
 
-    /// What a route says of built-in filters.
+    /// Returns the built-in filters that a route turns on.
     fn rule_filters(
         &mut self,
         route: &HttpRoute,
@@ -213,7 +214,7 @@ fn turned_on(filter: usize, builtin: BuiltinConfig) -> RuleFilterConfig {
     }
 }
 
-/// How the path is changed, and where that is written; the host goes to `edits`.
+/// Returns the path rewrite and its source position; a host rewrite goes to `edits`.
 fn rewrite_of(route: &HttpRoute, edits: &mut Edits) -> (Option<PathRewrite>, Option<SourceSpan>) {
     let Some(change) = &route.spec.rewrite else { return (None, None) };
     if let Some(host) = change.value.authority.as_ref().filter(|host| !host.value.0.is_empty()) {
@@ -230,7 +231,7 @@ fn rewrite_of(route: &HttpRoute, edits: &mut Edits) -> (Option<PathRewrite>, Opt
     }
 }
 
-/// Notes what does nothing beside an answer of eddy's own.
+/// Reports settings that have no effect next to a local reply.
 fn note_unused(route: &HttpRoute, kind: &str, report: &mut ProblemReport) {
     if let Some(rewrite) = &route.spec.rewrite {
         report

@@ -1,4 +1,4 @@
-//! Answers that eddy gives itself: redirects and fixed ones.
+//! Local replies of routes: redirects and fixed responses.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::config::{ActionKind, Redirect, Respond};
 use crate::problem::{ProblemReport, shown};
 use crate::read::Spanned;
 
-/// The redirect of a route at a port; `None` for one that can't be, which is noted.
+/// Returns the redirect of a route at a port, or `None` when it is invalid; the problem is reported.
 pub(super) fn redirect(
     spec: &Spanned<RedirectSpec>,
     listener_port: u16,
@@ -69,7 +69,7 @@ pub(super) fn redirect(
     })
 }
 
-/// A redirect of everything to `https`, at the same host and path.
+/// Returns a redirect of all requests to `https`, at the same host and path.
 pub(super) fn to_https() -> Redirect {
     Redirect {
         status: 301,
@@ -82,7 +82,7 @@ pub(super) fn to_https() -> Redirect {
     }
 }
 
-/// The fixed answer of a route; `None` for one that can't be, which is noted.
+/// Returns the fixed response of a route, or `None` when it is invalid; the problem is reported.
 pub(super) fn respond(spec: &DirectResponseSpec, report: &mut ProblemReport) -> Option<Respond> {
     let mut body: Arc<[u8]> = Arc::default();
     if let Some(Spanned { value: written, place }) = &spec.body {
@@ -110,7 +110,7 @@ pub(super) fn respond(spec: &DirectResponseSpec, report: &mut ProblemReport) -> 
     Some(Respond { status: spec.status?.value.to_u16(), body, content_type: "text/plain".into() })
 }
 
-/// What is answered where requests lead nowhere: 503.
+/// Returns a 503 response, for destinations that cannot be resolved.
 pub(super) fn unavailable() -> ActionKind {
     let body: &[u8] = b"no endpoints for this request\n";
     ActionKind::Respond(Respond { status: 503, body: body.into(), content_type: "text/plain".into() })
@@ -120,5 +120,5 @@ fn text_of(text: &Spanned<crate::dialect::kubernetes::ApiText>) -> &Arc<str> {
     &text.value.0
 }
 
-/// Longest body of a fixed answer, bytes; Istio's own limit.
+/// Maximum body of a fixed response, in bytes; Istio's own limit.
 const BODY_BYTES_MAX: usize = 1 << 20;

@@ -1,4 +1,4 @@
-//! Certificates, keys and authorities of Secrets and files.
+//! Certificates, keys and authorities, from Secrets and files.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,39 +12,39 @@ use crate::read::Spanned;
 use crate::tls::CertificateFiles;
 use crate::value::ObjectName;
 
-/// Finds them for an object.
+/// Reader of the credentials of an object.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Credentials<'c> {
     pub(super) secrets: &'c Secrets,
     pub(super) sources: &'c [SourceText],
-    /// The namespace of the object, where its Secrets are.
+    /// Namespace of the object and its Secrets.
     pub(super) namespace: &'c Arc<str>,
 }
 
 impl Credentials<'_> {
-    /// The certificate of a Secret with its key, for the hosts that it names.
+    /// Returns the certificate and key in a Secret, for the hosts that the certificate names.
     ///
     /// # Errors
-    /// There is no such Secret, or it holds something else; as a message.
+    /// A message when there is no such Secret, or it holds something else.
     pub(super) fn certificate(self, secret: &ApiText) -> Result<CertificateFiles, String> {
         let name = self.object(&secret.0);
         let found = self.secrets.certificate(&name, self.sources);
         found.map_err(|fault: SecretFault| fault.message_for(&name))
     }
 
-    /// The authorities of a Secret: its own, or those of the one beside it that is called `NAME-cacert`.
+    /// Returns the authorities in a Secret, or else those in the Secret `NAME-cacert` next to it.
     pub(super) fn authorities(self, secret: &ApiText) -> Option<WrittenPath> {
         let beside = self.object(&format!("{}-cacert", secret.0));
         let own = self.secrets.authorities(&self.object(&secret.0), self.sources);
         own.or_else(|| self.secrets.authorities(&beside, self.sources))
     }
 
-    /// A file by its path, a relative one from where eddy runs.
+    /// Returns a file by its path; a relative path is resolved against the working directory of eddy.
     pub(super) fn file(self, path: &Spanned<ApiText>) -> WrittenPath {
         WrittenPath { path: PathBuf::from(&*path.value.0), text: None, place: self.written(path.place) }
     }
 
-    /// A place, for problems that show later.
+    /// Converts a source position, for problems that are found later.
     pub(super) fn written(self, place: SourceSpan) -> eddy_tls::WrittenPlace {
         written_place(place, self.sources)
     }

@@ -1,4 +1,4 @@
-//! Delegates: routes that another VirtualService says more about.
+//! Delegates: VirtualServices that refine the routes of another VirtualService.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::problem::{ProblemReport, shown};
 use crate::read::{NamedMap, Spanned};
 use crate::value::ObjectName;
 
-/// Puts the routes of delegates in the place of those that name them, and leaves the delegates themselves out.
+/// Replaces routes that name a delegate by the routes of the delegate, and removes the delegates themselves.
 pub(super) fn unite_delegates(
     services: Vec<VirtualService>,
     report: &mut ProblemReport,
@@ -101,7 +101,8 @@ fn is_seen(delegate: &VirtualService, namespace: &str) -> bool {
     }
 }
 
-/// The route of a delegate under the route that delegates; none where they cannot both hold, which is noted.
+/// Returns the route of a delegate merged with the route that delegates, or `None` when they exclude each other, which
+/// is reported.
 fn merge_route(root: &HttpRoute, delegate: &HttpRoute, report: &mut ProblemReport) -> Option<HttpRoute> {
     let mut merged = delegate.clone();
     merged.label = format!("{}-{}", root.label, delegate.label.rsplit('/').next().unwrap_or_default());
@@ -129,7 +130,7 @@ fn inherit<T: Clone>(own: &mut Option<T>, outer: &Option<T>) {
 
 type Matches = Option<Spanned<Vec<Spanned<MatchSpec>>>>;
 
-/// Each match of the delegate joined with each of the root that it does not contradict.
+/// Joins each match of the delegate with each match of the root that it does not contradict.
 fn merge_matches(root: &HttpRoute, delegate: &HttpRoute, report: &mut ProblemReport) -> Option<Matches> {
     let list = |route: &HttpRoute| route.spec.matches.clone().filter(|matches| !matches.value.is_empty());
     let (roots, own) = match (list(root), list(delegate)) {
@@ -169,7 +170,7 @@ fn merge_matches(root: &HttpRoute, delegate: &HttpRoute, report: &mut ProblemRep
     Some(Some(Spanned { value: merged, place: own.place }))
 }
 
-/// Why two matches cannot be joined, if they can't.
+/// Returns the reason why two matches cannot be joined, or `None` when they can.
 fn conflict(root: &MatchSpec, inner: &MatchSpec) -> Option<&'static str> {
     for (outer, own, why) in [
         (&root.uri, &inner.uri, "`uri` is not within it"),
@@ -235,7 +236,7 @@ fn tests_conflict(root: Option<&Spanned<TextMatchSpec>>, inner: Option<&Spanned<
     own_exact.is_empty() || !own_exact.starts_with(&prefix)
 }
 
-/// Both matches in one: what the delegate says goes before what the root says.
+/// Joins both matches; the delegate's conditions take precedence over those of the root.
 fn join(root: &MatchSpec, inner: &MatchSpec) -> MatchSpec {
     let mut joined = inner.clone();
     inherit(&mut joined.uri, &root.uri);
@@ -260,5 +261,5 @@ fn join_tests(root: Option<&Spanned<Tests>>, inner: Option<&Spanned<Tests>>) -> 
     Some(Spanned { value: NamedMap(all), place: inner.place })
 }
 
-/// Most matches that all delegates together make of their own and those that delegate to them.
+/// Maximum number of matches that all delegates make of their own and those that delegate to them.
 const MERGED_MAX: usize = 100_000;

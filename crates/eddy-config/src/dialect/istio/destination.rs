@@ -1,4 +1,4 @@
-//! Destinations: from the name of a host to a cluster.
+//! Destinations: resolution of host names to clusters.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
 use crate::read::Spanned;
 use crate::value::ObjectName;
 
-/// Finds clusters for destinations.
+/// Resolver of destinations.
 #[derive(Debug)]
 pub(super) struct Destinations<'m, 'o, 't> {
     manifests: &'m Manifests<'o, 't>,
@@ -21,9 +21,9 @@ pub(super) struct Destinations<'m, 'o, 't> {
     rules: DestinationRules,
 }
 
-/// What a destination stands for.
+/// Destination to resolve.
 struct DestinationQuery<'w> {
-    /// Its name in full.
+    /// Full name of the host.
     host: &'w str,
     port: u16,
     subset: Option<&'w Spanned<ApiText>>,
@@ -31,7 +31,7 @@ struct DestinationQuery<'w> {
 }
 
 impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
-    /// Reads ServiceEntries and DestinationRules; what is wrong with them goes to `report`.
+    /// Reads ServiceEntries and DestinationRules; problems go to `report`.
     pub(super) fn read(
         manifests: &'m Manifests<'o, 't>,
         sources: &[SourceText],
@@ -41,7 +41,7 @@ impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
         Self { manifests, entries, rules: read_rules(manifests, sources, report) }
     }
 
-    /// The cluster of a destination; none where there is no such thing, which is noted.
+    /// Returns the cluster of a destination, or `None` when it does not exist, which is reported.
     pub(super) fn find(
         &self,
         spec: &DestinationSpec,
@@ -63,7 +63,7 @@ impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
             }
             Some(_) | None => self.entries.only_port(&host),
         };
-        // Where nothing else says so, a destination has the port that the request came in at.
+        // A destination without any other port has the port where the request arrived.
         let port = port.or_else(only_port).unwrap_or(listener_port);
         let wanted = DestinationQuery { host: &host, port, subset, place };
         if self.entries.has(&host)
@@ -128,7 +128,7 @@ impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
         Some(self.manifests.add(backend, draft, report))
     }
 
-    /// A Service of the name `service-subset` has the endpoints of a subset where no labels are known.
+    /// Returns the Service named `service-subset`, whose endpoints stand for a subset when no labels are known.
     fn by_name(
         &self,
         service: &ObjectName,
@@ -201,21 +201,21 @@ impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
     }
 }
 
-/// A name in full: a short one stands for a Service of the namespace.
+/// Returns the full name of a host; a short name is a Service of the namespace.
 pub(super) fn full_name(host: &str, namespace: &str) -> String {
     let host = host.to_ascii_lowercase();
     if host.contains('.') || host == "*" { host } else { format!("{host}.{namespace}.svc.{DOMAIN}") }
 }
 
-/// The Service that a full name stands for.
+/// Returns the Service of a full name.
 fn service_of(host: &str) -> Option<ObjectName> {
     let (name, rest) = host.split_once('.')?;
     let (namespace, domain) = rest.split_once('.')?;
     domain.starts_with("svc.").then(|| ObjectName { namespace: namespace.into(), name: name.into() })
 }
 
-/// What Istio balances by where nothing is said.
+/// Istio's default balancing.
 pub(super) const DEFAULT_BALANCE: Balance = Balance::LeastRequest;
 const ANSWERED_503: &str = "requests to it are answered 503";
-/// The domain of a cluster, as Istio and most clusters have it.
+/// Cluster domain, as Istio and most clusters use it.
 const DOMAIN: &str = "cluster.local";

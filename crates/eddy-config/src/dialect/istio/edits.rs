@@ -1,4 +1,4 @@
-//! Changes of fields, as they come one after the other in Envoy.
+//! Header edits, applied one after the other as in Envoy.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,16 +8,16 @@ use eddy_http::{EditFault, FieldEdits};
 use super::spec::{EditsSpec, HeadersSpec};
 use crate::problem::{ProblemReport, SourceSpan, shown};
 
-/// What a route or destination changes of requests and responses.
+/// Edits of requests and responses by a route or destination.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Edits {
     pub(super) request: Changes,
     pub(super) response: Changes,
-    /// The host that upstreams see, which is no field here.
+    /// Host that upstreams see; eddy does not treat it as a header.
     pub(super) host: Option<Arc<str>>,
 }
 
-/// Changes of the fields of a message: some are removed, then others are put.
+/// Header edits of a message: some headers are removed, then others are set or added.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Changes {
     removed: Vec<IstioFieldChange>,
@@ -40,7 +40,7 @@ enum ChangeKind {
 }
 
 impl Edits {
-    /// Reads changes; what is wrong with them goes to `report`.
+    /// Reads edits; problems go to `report`.
     pub(super) fn read(spec: &HeadersSpec, report: &mut ProblemReport) -> Self {
         let mut edits = Self::default();
         if let Some(request) = &spec.request {
@@ -72,7 +72,7 @@ impl Changes {
             for entry in fields.iter().flat_map(|fields| &fields.value.0) {
                 let (name, Some(value)) = (&entry.name.value.0, &entry.value) else { continue };
                 if is_host(name) {
-                    // One that is set goes before one that is added.
+                    // A host that is set takes precedence over one that is added.
                     if kind == ChangeKind::Set || host.is_none() {
                         *host = Some(Arc::clone(&value.value.0));
                     }
@@ -90,7 +90,7 @@ impl Changes {
         changes
     }
 
-    /// These changes and those of the only destination: all that is removed, then all that is set, then all that is added.
+    /// Joins these edits with those of the only destination: all removals, then all headers to set, then all to add.
     pub(super) fn with(&self, destination: &Self) -> Self {
         let removed = self.removed.iter().chain(&destination.removed).cloned().collect();
         let mut put: Vec<IstioFieldChange> = self.put.iter().chain(&destination.put).cloned().collect();
@@ -98,16 +98,16 @@ impl Changes {
         Self { removed, put }
     }
 
-    /// These changes after those of one destination of several, which are made first.
+    /// Joins these edits with those of one of several destinations, which come first.
     pub(super) fn after(&self, destination: &Self) -> Self {
         let own = destination.removed.iter().chain(&destination.put).chain(&self.removed);
         Self { removed: Vec::new(), put: own.chain(&self.put).cloned().collect() }
     }
 
-    /// The same in the form that has no order: what comes to nothing is left out.
+    /// Converts the edits to [`FieldEdits`], which have no order; edits without effect are dropped.
     pub(super) fn to_field_edits(&self, report: &mut ProblemReport) -> FieldEdits {
         let all: Vec<&IstioFieldChange> = self.removed.iter().chain(&self.put).collect();
-        // What comes before the last change that clears a field does nothing.
+        // Edits before the last one that clears a header have no effect.
         let clearing = all.iter().enumerate().filter(|(_, change)| change.kind != ChangeKind::Add);
         let cleared: HashMap<String, usize> =
             clearing.map(|(at, change)| (change.name.to_ascii_lowercase(), at)).collect();
@@ -133,7 +133,7 @@ fn note(outcome: Result<(), EditFault>, place: SourceSpan, report: &mut ProblemR
     }
 }
 
-/// A text as it is sent; none for one that is made of a request, which is noted.
+/// Returns the text to send, or `None` when it depends on the request, which is reported.
 fn plain(text: &Arc<str>, name: &str, place: SourceSpan, report: &mut ProblemReport) -> Option<Arc<str>> {
     if !text.contains('%') {
         return Some(Arc::clone(text));
@@ -151,7 +151,7 @@ fn is_host(name: &str) -> bool {
     name.eq_ignore_ascii_case("host") || name.eq_ignore_ascii_case(":authority")
 }
 
-/// Whether a name stands for no field; Istio passes over changes of these.
+/// Whether a name is not that of a header; Istio ignores edits of such names.
 fn is_part_of_the_line(name: &str) -> bool {
     name.starts_with(':') || is_host(name)
 }

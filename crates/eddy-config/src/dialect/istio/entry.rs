@@ -1,4 +1,4 @@
-//! ServiceEntries: names and their endpoints.
+//! ServiceEntries: hosts and their endpoints.
 
 use std::collections::HashMap;
 
@@ -12,27 +12,27 @@ use crate::problem::{ProblemReport, shown};
 use crate::read::{FromScalar, Spanned};
 use crate::value::EndpointAddressText;
 
-/// The endpoints of ServiceEntries, by host.
+/// Endpoints of ServiceEntries, by host.
 #[derive(Debug, Default)]
 pub(super) struct ServiceEntries(HashMap<String, Vec<EntryPort>>);
 
-/// A port of a ServiceEntry.
+/// Port of a ServiceEntry.
 #[derive(Debug)]
 struct EntryPort {
     number: u16,
-    /// Names its cluster.
+    /// Name of its cluster.
     name: String,
     protocol: LinkProtocol,
     endpoints: Vec<(EndpointConfig, Vec<LabelPair>)>,
 }
 
 impl ServiceEntries {
-    /// Whether there is one for a host.
+    /// Whether there is a ServiceEntry for a host.
     pub(super) fn has(&self, host: &str) -> bool {
         self.0.contains_key(host)
     }
 
-    /// The port of a host that has but one.
+    /// Returns the port of a host that has only one.
     pub(super) fn only_port(&self, host: &str) -> Option<u16> {
         match self.0.get(host).map(Vec::as_slice) {
             Some([only]) => Some(only.number),
@@ -40,7 +40,7 @@ impl ServiceEntries {
         }
     }
 
-    /// The endpoints of a host and port that have some labels.
+    /// Returns a cluster of the endpoints of a host and port that have these labels.
     pub(super) fn find(&self, host: &str, port: u16, labels: &[LabelPair]) -> Option<ClusterConfig> {
         let port = self.0.get(host)?.iter().find(|known| known.number == port)?;
         let own = port.endpoints.iter().filter(|(_, own)| has_labels(own, labels));
@@ -49,7 +49,7 @@ impl ServiceEntries {
     }
 }
 
-/// Reads all ServiceEntries; of two for the same host and port the first counts.
+/// Reads all ServiceEntries; of two for the same host and port, the first counts.
 pub(super) fn read_entries(objects: &Objects<'_>, report: &mut ProblemReport) -> ServiceEntries {
     let mut entries = ServiceEntries::default();
     for object in objects.of(GROUP, "ServiceEntry") {
@@ -77,7 +77,7 @@ fn read_entry(object: &Object<'_>, entries: &mut ServiceEntries, report: &mut Pr
             let Some(number) = port.number.as_ref().map(|number| number.value.to_u16()) else { continue };
             let own = endpoints.iter().filter_map(|endpoint| endpoint_of(endpoint, port, number, report));
             let mut list: Vec<_> = own.collect();
-            // Without endpoints the name itself is asked for.
+            // Without endpoints, the host name itself is resolved.
             if endpoints.is_empty() && !name.starts_with('*') {
                 list.extend(parse_endpoint(&name, number, 1).map(|endpoint| (endpoint, Vec::new())));
             }
@@ -90,7 +90,7 @@ fn read_entry(object: &Object<'_>, entries: &mut ServiceEntries, report: &mut Pr
     }
 }
 
-/// What endpoints are spoken to in by a protocol's name, or that of a port, which begins with one.
+/// Returns the upstream protocol for the name of a protocol, or of a port that begins with one.
 pub(super) fn protocol_of(name: &str) -> LinkProtocol {
     let protocol = name.split('-').next().unwrap_or_default().to_ascii_lowercase();
     match &*protocol {

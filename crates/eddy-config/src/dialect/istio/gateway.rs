@@ -1,4 +1,4 @@
-//! Gateways: ports, and the hosts that VirtualServices can have there.
+//! Gateways: their ports, and the hosts that VirtualServices can serve there.
 
 use super::credentials::Credentials;
 use super::server_tls::IstioServerTls;
@@ -9,33 +9,33 @@ use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
 use crate::read::Spanned;
 use crate::value::ObjectName;
 
-/// A port of a Gateway.
+/// Port of a Gateway.
 #[derive(Clone, Debug)]
 pub(super) struct IstioServer {
-    /// The Gateway.
+    /// Name of the Gateway.
     pub(super) gateway: ObjectName,
-    /// The labels of the proxies that it is for, sorted.
+    /// Labels of the proxies that the Gateway is for, sorted.
     pub(super) selector: Vec<LabelPair>,
     pub(super) port: u16,
-    /// The hosts, and the namespaces whose VirtualServices may have them.
+    /// Hosts, and the namespaces whose VirtualServices may serve them.
     pub(super) hosts: Vec<ServerHost>,
     /// Whether requests are redirected to `https`.
     pub(super) redirects_to_https: bool,
-    /// What is shown to clients, where they come over TLS.
+    /// TLS settings, for HTTPS.
     pub(super) tls: Option<IstioServerTls>,
     pub(super) place: SourceSpan,
 }
 
-/// A host of a Gateway.
+/// Host of a Gateway.
 #[derive(Clone, Debug)]
 pub(super) struct ServerHost {
-    /// The namespace; none for any.
+    /// Namespace; `None` for any.
     pub(super) namespace: Option<String>,
-    /// The host, perhaps with `*` in front.
+    /// Host, possibly with `*` in front.
     pub(super) host: String,
 }
 
-/// The servers of a Gateway that eddy has; what is wrong with it goes to `report`.
+/// Reads the servers of a Gateway that eddy supports; problems go to `report`.
 pub(super) fn read_gateway(
     object: &Object<'_>,
     secrets: &Secrets,
@@ -62,7 +62,7 @@ fn read_server(
     let port = port?.value;
     let protocol = port.protocol?;
     let is_secure = match &*protocol.value.0.to_ascii_uppercase() {
-        // Clients of either version are served at one port.
+        // One port serves clients of either HTTP version.
         "HTTP" | "HTTP2" | "GRPC" => false,
         "HTTPS" => true,
         "TCP" | "TLS" | "MONGO" => {
@@ -93,14 +93,14 @@ fn read_server(
         selector: selector.to_vec(),
         port: port.number?.value.to_u16(),
         hosts,
-        // Who comes over TLS is there already.
+        // Requests over TLS need no redirect.
         redirects_to_https: is_redirecting && own.is_none(),
         tls: own,
         place,
     })
 }
 
-/// `namespace/host`, or a host alone.
+/// Reads `namespace/host`, or a host alone.
 fn read_host(
     text: &str,
     place: SourceSpan,
@@ -117,7 +117,7 @@ fn read_host(
     Some(ServerHost { namespace, host })
 }
 
-/// The host in lower case; notes what is none.
+/// Returns the host in lower case; an invalid one is reported.
 pub(super) fn check_host(host: &str, place: SourceSpan, report: &mut ProblemReport) -> Option<String> {
     let bare = host.strip_prefix("*.").unwrap_or(host);
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
@@ -135,7 +135,7 @@ pub(super) fn check_host(host: &str, place: SourceSpan, report: &mut ProblemRepo
     Some(host.to_ascii_lowercase())
 }
 
-/// The narrower of two hosts, if one is within the other.
+/// Returns the narrower of two hosts, if one contains the other.
 pub(super) fn intersection<'h>(one: &'h str, other: &'h str) -> Option<&'h str> {
     if is_within(one, other) {
         Some(one)
@@ -146,7 +146,7 @@ pub(super) fn intersection<'h>(one: &'h str, other: &'h str) -> Option<&'h str> 
     }
 }
 
-/// Whether every host that the first stands for is one of the second's.
+/// Whether every host of the first pattern matches the second.
 fn is_within(one: &str, other: &str) -> bool {
     match (one.strip_prefix('*'), other.strip_prefix('*')) {
         (Some(one), Some(other)) => one.len() >= other.len() && one.ends_with(other),
@@ -156,5 +156,5 @@ fn is_within(one: &str, other: &str) -> bool {
     }
 }
 
-/// The group of Istio's API for traffic.
+/// API group of Istio's traffic objects.
 pub(crate) const GROUP: &str = "networking.istio.io";

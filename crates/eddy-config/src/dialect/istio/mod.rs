@@ -1,8 +1,9 @@
-//! Istio's Gateways and VirtualServices, as its ingress gateway serves them.
+//! Istio Gateways and VirtualServices, as Istio's ingress gateway serves them.
 //!
-//! Objects are read (`spec`, `gateway`, `service`), delegates put into the place of those who name them (`delegate`), and all
-//! that is bound to a port becomes one table in the order that Istio gives it (`whole`, `rule`), which Envoy's rules then
-//! follow. What a route does is in `action` and the files that it names; `destination` finds clusters.
+//! Objects are read (`spec`, `gateway`, `service`), and routes that name a delegate are replaced by its routes
+//! (`delegate`). All routes bound to a port become one table in Istio's order (`whole`, `rule`), in which the first
+//! match wins, as in Envoy. `action` and the files that it names build the actions of routes; `destination` finds
+//! clusters.
 
 mod action;
 mod answer;

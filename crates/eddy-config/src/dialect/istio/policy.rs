@@ -1,4 +1,4 @@
-//! What holds on the way of a route's requests: retries, faults on purpose, and who of other sites may ask.
+//! Policies of routes: retries, fault injection and CORS.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::problem::{ProblemReport, SourceSpan, shown};
 use crate::read::Spanned;
 use crate::value::Number;
 
-/// A percentage in millionths, written one way or the other.
+/// Returns a percentage in millionths, from either of its two keys.
 pub(super) fn share_of(
     exact: Option<&Spanned<PercentSpec>>,
     whole: Option<&Spanned<Number<0, 100>>>,
@@ -24,7 +24,7 @@ pub(super) fn share_of(
     exact.or_else(|| whole.map(|percent| percent.value.to_u32() * 10_000))
 }
 
-/// Faults on purpose; without a percentage none, as in Istio.
+/// Reads fault injection; without a percentage it affects no request, as in Istio.
 pub(super) fn fault(spec: &FaultSpec, report: &mut ProblemReport) -> FaultConfig {
     let mut config = FaultConfig::default();
     if let Some(Spanned { value: delay, place }) = &spec.delay {
@@ -53,13 +53,13 @@ pub(super) fn fault(spec: &FaultSpec, report: &mut ProblemReport) -> FaultConfig
     config
 }
 
-/// When a request is tried again, and the longest time of each attempt.
+/// Returns the retry settings, and the timeout of each attempt.
 pub(super) fn retries(
     spec: Option<&Spanned<RetriesSpec>>,
     report: &mut ProblemReport,
 ) -> (RetryConfig, Option<Duration>) {
     let Some(Spanned { value: spec, .. }) = spec else {
-        // What Istio does where nothing is said.
+        // Istio's defaults.
         return (RetryConfig { attempts: 2, ..by_default() }, None);
     };
     let attempts = spec.attempts.as_ref().map_or(0, |attempts| attempts.value.to_u32());
@@ -78,14 +78,14 @@ pub(super) fn retries(
     (retry, timeout.filter(|timeout| !timeout.is_zero()))
 }
 
-/// The reasons to try again where none are given; that a link was never made is always one.
+/// Returns the default retry conditions; a connection that could not be established is always one.
 fn by_default() -> RetryConfig {
     let grpc_statuses = [GrpcStatus::Unavailable, GrpcStatus::Cancelled].into_iter().collect();
     RetryConfig { grpc_statuses, ..RetryConfig::default() }
 }
 
 fn add(reason: &str, place: SourceSpan, retry: &mut RetryConfig, report: &mut ProblemReport) {
-    // Numbers stand for themselves.
+    // Status codes are listed as numbers, so this name adds nothing.
     if reason == "retriable-status-codes" || add_reason(retry, reason) {
         return;
     }
@@ -99,7 +99,7 @@ fn add(reason: &str, place: SourceSpan, retry: &mut RetryConfig, report: &mut Pr
     }
 }
 
-/// Who of other sites may ask; what is wrong with it goes to `report`.
+/// Reads CORS settings; problems go to `report`.
 pub(super) fn cors(spec: &CorsSpec, report: &mut ProblemReport) -> CorsConfig {
     let listed = |names: Option<&Spanned<Vec<Spanned<ApiText>>>>| {
         let names: Vec<Arc<str>> =
@@ -154,7 +154,7 @@ fn read_origin(text: &str, place: SourceSpan, report: &mut ProblemReport) -> Opt
     }
 }
 
-/// Most attempts beside the first.
+/// Maximum number of attempts after the first.
 const ATTEMPTS_MAX: u8 = 10;
-/// How long browsers remember the answer to a preflight that doesn't say.
+/// Time that browsers cache the answer to a preflight request without a maximum age.
 const BROWSERS_OWN_AGE: Duration = Duration::from_secs(5);

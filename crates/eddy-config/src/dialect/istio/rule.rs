@@ -1,4 +1,4 @@
-//! From a match of a VirtualService to a rule.
+//! Conversion of VirtualService matches into rules.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::dialect::kubernetes::ApiText;
 use crate::problem::{ProblemReport, SourceSpan};
 use crate::read::Spanned;
 
-/// Whether a match can hold for requests that come in at a server: what is decided when the routes are made.
+/// Whether a match can hold for requests at a server, as far as that is known when the routes are built.
 pub(super) fn is_for(spec: &MatchSpec, server: &IstioServer, namespace: &Arc<str>) -> bool {
     if spec.port.as_ref().is_some_and(|port| port.value.to_u16() != server.port) {
         return false;
@@ -26,11 +26,11 @@ pub(super) fn is_for(spec: &MatchSpec, server: &IstioServer, namespace: &Arc<str
             gateway_name(&gateway.value.0, namespace).is_some_and(|name| name == server.gateway)
         });
     }
-    // Where leniency was asked for; otherwise these were refused.
+    // Present only in lenient mode; otherwise these were rejected.
     spec.source_labels.is_none() && spec.source_namespace.is_none()
 }
 
-/// A rule for a match, or for every request where there is none.
+/// Returns a rule for a match, or for all requests when there is none.
 pub(super) fn rule_of(
     spec: Option<&Spanned<MatchSpec>>,
     name: String,
@@ -65,7 +65,7 @@ pub(super) fn rule_of(
     (rule, RulePlaces { rule: place, conditions: places, rewrite: None })
 }
 
-/// Whether a rule is for every request of its hosts; such rules come last.
+/// Whether a rule matches all requests of its hosts; such rules come last.
 pub(super) fn is_catch_all(rule: &Rule) -> bool {
     let is_any = match &rule.path {
         PathPattern::BytePrefix(prefix) | PathPattern::Caseless(CaselessPath::BytePrefix(prefix)) => {
@@ -82,7 +82,7 @@ pub(super) fn is_catch_all(rule: &Rule) -> bool {
     is_any && rule.methods.is_empty() && rule.headers.is_empty() && rule.query.is_empty()
 }
 
-/// A host of a Gateway or VirtualService as the router takes it.
+/// Returns the host pattern for a host of a Gateway or VirtualService.
 pub(super) fn host_pattern(host: &str) -> HostPattern {
     match host.strip_prefix('*') {
         Some("") => HostPattern::Any,
@@ -135,7 +135,7 @@ fn add_test(
     }
 }
 
-/// A `regex` of `*` is no expression: it means that there is a value.
+/// Returns the test of a value. A `regex` of `*` is not an expression: it means that the value is present.
 fn test_of(spec: &TextMatchSpec) -> ValueTest {
     let text = |text: &Spanned<ApiText>| text.value.0.to_string();
     match (&spec.exact, &spec.prefix, &spec.regex) {
@@ -147,7 +147,7 @@ fn test_of(spec: &TextMatchSpec) -> ValueTest {
     }
 }
 
-/// The opposite of a test; what is missing counts as empty.
+/// Negates a test; a missing value counts as empty.
 fn invert(test: &mut ValueMatch) {
     if test.test == ValueTest::Present {
         test.test = ValueTest::Absent;

@@ -1,4 +1,4 @@
-//! TLS towards clients, as the servers of Gateways say it.
+//! TLS settings of Gateway servers, towards clients.
 
 use eddy_tls::TlsVersion;
 
@@ -9,7 +9,7 @@ use crate::problem::{ProblemReport, SourceSpan, shown};
 use crate::read::Spanned;
 use crate::tls::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig};
 
-/// What a server shows, and asks for.
+/// TLS settings of a server.
 #[derive(Clone, Debug)]
 pub(super) struct IstioServerTls {
     certificates: Vec<CertificateFiles>,
@@ -18,7 +18,7 @@ pub(super) struct IstioServerTls {
 }
 
 impl Credentials<'_> {
-    /// The TLS of a server for HTTPS; `None` if there is none to be had, which goes to `report`.
+    /// Returns the TLS settings of an HTTPS server, or `None` when they are unavailable, which goes to `report`.
     pub(super) fn server_tls(
         self,
         tls: Option<&Spanned<ServerTlsSpec>>,
@@ -62,7 +62,7 @@ impl Credentials<'_> {
         Some(IstioServerTls { certificates, clients, version_min: version_min(spec, report) })
     }
 
-    /// The certificates that a server names; `None` where one of them can't be had.
+    /// Returns the certificates that a server names, or `None` when one is unavailable.
     fn server_certificates(
         self,
         spec: &ServerTlsSpec,
@@ -134,10 +134,10 @@ fn version_min(spec: &ServerTlsSpec, report: &mut ProblemReport) -> TlsVersion {
     }
 }
 
-/// The TLS of an address at which these servers are; `None` where they are served in the clear. What does not fit together
-/// goes to `report`.
+/// Returns the TLS settings of an address with these servers, or `None` for cleartext. Contradictions between servers
+/// go to `report`.
 ///
-/// As in Istio, a client that asks for a name of no server is turned away.
+/// As in Istio, a client that asks for a name of no server is rejected.
 pub(super) fn listener_tls(
     servers: &[&IstioServer],
     report: &mut ProblemReport,

@@ -1,4 +1,4 @@
-//! VirtualServices: what they are bound to, who sees them, and their routes.
+//! VirtualServices: their Gateways, visibility and routes.
 
 use std::sync::Arc;
 
@@ -10,44 +10,44 @@ use crate::problem::{ProblemReport, SourceSpan};
 use crate::read::Spanned;
 use crate::value::ObjectName;
 
-/// A VirtualService.
+/// One VirtualService.
 #[derive(Clone, Debug)]
 pub(super) struct VirtualService {
     pub(super) name: ObjectName,
     pub(super) created: Option<i64>,
     pub(super) hosts: Vec<String>,
-    /// The Gateways it is bound to.
+    /// Gateways that it is bound to.
     pub(super) gateways: Vec<ObjectName>,
     pub(super) export: Export,
     pub(super) routes: Vec<HttpRoute>,
-    /// Whether it is one that others send on to.
+    /// Whether other VirtualServices may delegate to it.
     pub(super) is_delegate: bool,
     pub(super) place: SourceSpan,
 }
 
-/// A route, and the namespace in which its destinations are looked for.
+/// Route, with the namespace in which its destinations are resolved.
 #[derive(Clone, Debug)]
 pub(super) struct HttpRoute {
     pub(super) spec: HttpRouteSpec,
     pub(super) namespace: Arc<str>,
-    /// The file and line are those of this place.
+    /// Source position, which gives file and line.
     pub(super) place: SourceSpan,
-    /// What names of its rules begin with.
+    /// Prefix of the names of its rules.
     pub(super) label: String,
 }
 
-/// Who sees a VirtualService.
+/// Namespaces that see a VirtualService.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Export {
-    /// Everybody.
+    /// All namespaces.
     All,
     /// These namespaces; `.` is its own.
     To(Vec<String>),
 }
 
 impl VirtualService {
-    /// Its place among those that a namespace sees: private ones, those exported there by name, then those for all;
-    /// none where it is not seen.
+    /// Returns its rank among those that a namespace sees: private ones, then those exported there by name, then those
+    /// exported to all; `None` when the namespace does not see it.
     pub(super) fn visibility_rank(&self, namespace: &str) -> Option<u8> {
         match &self.export {
             Export::All => Some(2),
@@ -58,7 +58,7 @@ impl VirtualService {
     }
 }
 
-/// Reads a VirtualService; what is wrong with it goes to `report`.
+/// Reads a VirtualService; problems go to `report`.
 pub(super) fn read_service(object: &Object<'_>, report: &mut ProblemReport) -> VirtualService {
     let spec = object.needed_part::<VirtualServiceSpec>("spec", report);
     let spec = spec.map_or_else(VirtualServiceSpec::default, |spec| spec.value);
@@ -119,7 +119,7 @@ pub(super) fn read_service(object: &Object<'_>, report: &mut ProblemReport) -> V
     }
 }
 
-/// Gives the Gateways of a match their namespaces, and refuses what asks for the proxy at which the request comes in.
+/// Adds namespaces to the Gateways of a match, and rejects conditions on the proxy that receives the request.
 fn check_source(
     spec: &mut MatchSpec,
     namespace: &Arc<str>,
@@ -134,7 +134,7 @@ fn check_source(
             gateway.value = ApiText(format!("{}/{}", name.namespace, name.name).into());
         }
     }
-    // Beside `gateways` neither counts.
+    // With `gateways`, neither has an effect.
     if has_gateways || !is_for_gateways {
         return;
     }
@@ -149,7 +149,7 @@ fn check_source(
     }
 }
 
-/// The Gateway that a name means in a namespace; none for the mesh.
+/// Returns the Gateway that a name refers to in a namespace, or `None` for the mesh.
 pub(super) fn gateway_name(text: &str, namespace: &Arc<str>) -> Option<ObjectName> {
     if text == "mesh" {
         return None;
@@ -157,7 +157,7 @@ pub(super) fn gateway_name(text: &str, namespace: &Arc<str>) -> Option<ObjectNam
     let (namespace, name) = match (text.split_once('/'), text.split_once('.')) {
         (Some((".", name)), _) => (Arc::clone(namespace), name),
         (Some((namespace, name)), _) => (namespace.into(), name),
-        // The old way: `name.namespace.svc.cluster.local`.
+        // Older form: `name.namespace.svc.cluster.local`.
         (None, Some((name, rest))) => (rest.split('.').next().unwrap_or_default().into(), name),
         (None, None) => (Arc::clone(namespace), text),
     };

@@ -1,4 +1,4 @@
-//! DestinationRules: which endpoint is asked, and parts of endpoints by their labels.
+//! DestinationRules: balancing, TLS, and subsets of endpoints by label.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,35 +14,35 @@ use crate::dialect::kubernetes::{Manifests, Object};
 use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
 use crate::read::Spanned;
 
-/// A label and its value.
+/// Label and its value.
 pub(super) type LabelPair = (Arc<str>, Arc<str>);
 
 /// DestinationRules by host.
 #[derive(Debug, Default)]
 pub(super) struct DestinationRules(HashMap<String, DestinationRule>);
 
-/// What all DestinationRules of a host say.
+/// Joined contents of all DestinationRules of a host.
 #[derive(Debug, Default)]
 struct DestinationRule {
     policy: TrafficPolicy,
     subsets: Vec<Subset>,
 }
 
-/// How endpoints are used, as far as a policy says.
+/// Settings for endpoints; `None` where a policy does not define them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TrafficPolicy {
     balance: Option<Choice>,
     tls: Option<ClusterTlsConfig>,
 }
 
-/// Which endpoint is asked.
+/// Balancing algorithm and its hash key.
 #[derive(Clone, Debug)]
 struct Choice {
     balance: Balance,
     key: Option<BalanceKey>,
 }
 
-/// A part of the endpoints of a host.
+/// Subset of the endpoints of a host.
 #[derive(Debug)]
 pub(super) struct Subset {
     pub(super) name: Arc<str>,
@@ -51,7 +51,7 @@ pub(super) struct Subset {
 }
 
 impl DestinationRules {
-    /// Has a cluster use the endpoints of a host, or of a subset of it, as the rules say; what a subset says goes first.
+    /// Applies the rules for a host, or a subset of it, to a cluster; settings of the subset take precedence.
     pub(super) fn apply(&self, host: &str, subset: Option<&Subset>, cluster: &mut ClusterConfig) {
         let policies =
             || subset.map(|subset| &subset.policy).into_iter().chain(self.of(host).map(|rule| &rule.policy));
@@ -61,12 +61,12 @@ impl DestinationRules {
         cluster.tls = policies().find_map(|policy| policy.tls.clone());
     }
 
-    /// A subset of a host.
+    /// Returns a subset of a host.
     pub(super) fn subset(&self, host: &str, name: &str) -> Option<&Subset> {
         self.of(host)?.subsets.iter().find(|subset| *subset.name == *name)
     }
 
-    /// The rule for a host: its own, or that of the longest wildcard.
+    /// Returns the rule for a host: its own, or that of the longest wildcard.
     fn of(&self, host: &str) -> Option<&DestinationRule> {
         let wildcards = host.char_indices().filter(|(_, letter)| *letter == '.');
         let mut wildcards = wildcards.filter_map(|(at, _)| self.0.get(&format!("*{}", host.get(at..)?)));
@@ -74,7 +74,7 @@ impl DestinationRules {
     }
 }
 
-/// Reads all DestinationRules; those of one host are joined, and of what two say the first counts.
+/// Reads all DestinationRules; those of one host are joined, and of two values for a setting the first counts.
 pub(super) fn read_rules(
     manifests: &Manifests<'_, '_>,
     sources: &[SourceText],
@@ -124,7 +124,7 @@ fn note_twice(name: &str, place: SourceSpan, report: &mut ProblemReport) {
         .hint("give it a name of its own");
 }
 
-/// The pairs of a mapping of labels.
+/// Returns the pairs of a mapping of labels.
 pub(super) fn pairs(labels: Option<&Spanned<Labels>>) -> Vec<LabelPair> {
     let entries = labels.into_iter().flat_map(|labels| &labels.value.0);
     entries
@@ -132,12 +132,12 @@ pub(super) fn pairs(labels: Option<&Spanned<Labels>>) -> Vec<LabelPair> {
         .collect()
 }
 
-/// Whether all wanted labels are among those that are there.
+/// Whether all wanted labels are present.
 pub(super) fn has_labels(there: &[LabelPair], wanted: &[LabelPair]) -> bool {
     wanted.iter().all(|label| there.contains(label))
 }
 
-/// What a policy says; what eddy does otherwise goes to `report`.
+/// Reads a traffic policy; where eddy behaves differently, that goes to `report`.
 fn read_policy(
     policy: &Spanned<PolicySpec>,
     host: &str,
@@ -174,7 +174,7 @@ fn read_policy(
     TrafficPolicy { balance, tls }
 }
 
-/// How a consistent hash spreads its keys.
+/// Returns the balancing of a consistent hash: ring or Maglev.
 fn keyed_balance(hash: &HashSpec, report: &mut ProblemReport) -> Balance {
     let Some(maglev) = &hash.maglev else { return Balance::Ring };
     let places = maglev.value.places.as_ref().filter(|places| places.value.0 != MAGLEV_PLACES as u64);
@@ -189,7 +189,7 @@ fn keyed_balance(hash: &HashSpec, report: &mut ProblemReport) -> Balance {
     Balance::Maglev
 }
 
-/// The key of a consistent hash; what eddy does not have goes to `report`.
+/// Returns the key of a consistent hash; unsupported keys go to `report`.
 fn key_of(hash: &Spanned<HashSpec>, report: &mut ProblemReport) -> Option<BalanceKey> {
     let HashSpec { header, cookie, address, maglev: _ } = &hash.value;
     let header = header.as_ref().map(|header| BalanceKey::Header(header.value.0.to_ascii_lowercase().into()));

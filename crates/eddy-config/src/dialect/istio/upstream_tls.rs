@@ -1,4 +1,4 @@
-//! TLS towards endpoints, as DestinationRules say it.
+//! TLS to endpoints, as defined by DestinationRules.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::problem::{ProblemReport, shown};
 use crate::read::Spanned;
 
 impl Credentials<'_> {
-    /// TLS towards the endpoints of a host; `None` where they are spoken to in the clear.
+    /// Returns the TLS settings for the endpoints of a host, or `None` for cleartext.
     pub(super) fn upstream_tls(
         self,
         spec: &Spanned<ClientTlsSpec>,
@@ -54,7 +54,7 @@ impl Credentials<'_> {
         Some(tls)
     }
 
-    /// The name that endpoints are asked for, and that their certificates have to be for.
+    /// Returns the server name sent to endpoints, which their certificates must be for.
     fn name(self, spec: &Spanned<ClientTlsSpec>, host: &str, report: &mut ProblemReport) -> Option<Arc<str>> {
         let ClientTlsSpec { server_name, names, .. } = &spec.value;
         let names = names.as_ref().map(|names| names.value.as_slice()).unwrap_or_default();
@@ -90,7 +90,7 @@ impl Credentials<'_> {
         Some(name.into())
     }
 
-    /// What eddy shows of itself; where there is nothing to be shown, that goes to `report`.
+    /// Returns the certificate that eddy shows to endpoints; an unavailable one goes to `report`.
     fn identity(self, spec: &Spanned<ClientTlsSpec>, report: &mut ProblemReport) -> Option<IdentityFiles> {
         if let Some(secret) = &spec.value.secret {
             return match self.certificate(&secret.value) {

@@ -1,14 +1,14 @@
-//! Scalars of Istio's objects.
+//! Scalars of Istio objects.
 
 use std::time::Duration;
 
 use crate::read::{FromScalar, Misfit, WordInfo};
 
-/// A time as Go writes it: `1h30m`, `1.5s`, `500ms`.
+/// Duration in Go's notation: `1h30m`, `1.5s`, `500ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GoTime(pub(crate) Duration);
 
-/// A share of requests, per million.
+/// Share of requests, per million.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IstioPercent(pub(crate) u32);
 
@@ -30,7 +30,7 @@ impl FromScalar for IstioPercent {
         if !(0.0..=100.0).contains(&value) {
             return Err(Misfit::Range);
         }
-        // What is less than a part of a million is left out, as Istio does.
+        // Fractions of a millionth are dropped, as in Istio.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to a million")]
         let millionths = (value * 10_000.0) as u32;
         Ok(Self(millionths))
@@ -67,7 +67,7 @@ fn parse_time(text: &str) -> Option<Duration> {
         }
         rest = after;
     }
-    // A day is the longest that means anything here.
+    // More nanoseconds than a `u64` holds are an error.
     let nanos = u64::try_from(total).ok()?;
     (!text.is_empty()).then_some(Duration::from_nanos(nanos))
 }

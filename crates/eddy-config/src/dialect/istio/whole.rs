@@ -1,4 +1,4 @@
-//! From Gateways and VirtualServices to route tables.
+//! Entry point for Istio: Gateways and VirtualServices become route tables.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -21,7 +21,7 @@ use crate::dialect::kubernetes::Manifests;
 use crate::problem::{ProblemReport, SourceSpan, shown};
 use crate::value::ObjectName;
 
-/// Adds what VirtualServices say; what is wrong with them goes to `report`.
+/// Adds the contents of VirtualServices to the draft; problems go to `report`.
 pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, report: &mut ProblemReport) {
     let mut gateways: Vec<_> = manifests.objects.of(GROUP, "Gateway").collect();
     gateways.sort_by_key(|gateway| {
@@ -35,7 +35,7 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, repo
         .collect();
     let services = manifests.objects.of(GROUP, "VirtualService");
     let mut services: Vec<VirtualService> = services.map(|service| read_service(service, report)).collect();
-    // Oldest first, then by name before namespace: so Istio puts them.
+    // Oldest first, then by name before namespace, as in Istio.
     services.sort_by(|a, b| {
         (a.created, &a.name.name, &a.name.namespace).cmp(&(b.created, &b.name.name, &b.name.namespace))
     });
@@ -76,7 +76,7 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, repo
     }
 }
 
-/// Notes Gateways that are for other proxies than the first one at an address.
+/// Reports Gateways whose selector differs from that of the first one at an address.
 fn note_others(servers: &[&IstioServer], address: &ListenAddress, report: &mut ProblemReport) {
     let Some((first, others)) = servers.split_first() else { return };
     for server in others.iter().filter(|server| server.selector != first.selector) {
@@ -93,7 +93,7 @@ fn note_others(servers: &[&IstioServer], address: &ListenAddress, report: &mut P
     }
 }
 
-/// Notes VirtualServices that no server has a host for.
+/// Reports VirtualServices for whose hosts there is no server.
 fn note_unbound(services: &[VirtualService], servers: &[IstioServer], report: &mut ProblemReport) {
     for service in services.iter().filter(|service| !service.gateways.is_empty()) {
         let bound: Vec<&IstioServer> =
@@ -125,7 +125,7 @@ fn note_unbound(services: &[VirtualService], servers: &[IstioServer], report: &m
     }
 }
 
-/// The hosts that a VirtualService has at a server.
+/// Returns the hosts that a VirtualService serves at a server.
 fn hosts_of<'h>(service: &'h VirtualService, server: &'h IstioServer) -> Vec<&'h str> {
     let own = server
         .hosts
@@ -141,18 +141,18 @@ fn hosts_of<'h>(service: &'h VirtualService, server: &'h IstioServer) -> Vec<&'h
     hosts
 }
 
-/// Gathers the rules of an address.
+/// Builder of the rules of an address.
 struct IstioRuleBuilder<'s, 'd, 'm, 'o, 't> {
     services: &'s [VirtualService],
     actions: ActionMaker<'d, 'm, 'o, 't>,
-    /// Which host of which VirtualService there is for a Gateway already; another server of it adds none.
+    /// Hosts of VirtualServices that a Gateway already serves; another server of the Gateway adds none.
     served: HashSet<(&'s ObjectName, &'s ObjectName, &'s str)>,
     rules: Vec<(Rule, RulePlaces)>,
 }
 
 impl<'s> IstioRuleBuilder<'s, '_, '_, '_, '_> {
-    /// The routes of all VirtualServices that are bound to a server: private ones first, then those exported to its
-    /// namespace, then those for all.
+    /// Adds the routes of all VirtualServices bound to a server: private ones first, then those exported to its
+    /// namespace, then those exported to all.
     fn server(&mut self, server: &'s IstioServer, draft: &mut Draft<'_, '_>, report: &mut ProblemReport) {
         let bound = self.services.iter().filter(|service| service.gateways.contains(&server.gateway));
         let mut tiers: Vec<(u8, &VirtualService)> = bound
@@ -224,8 +224,8 @@ impl<'s> IstioRuleBuilder<'s, '_, '_, '_, '_> {
         }
     }
 
-    /// The rules in the order in which they are tried: those for every request of a host last, and before all of them
-    /// redirects of hosts that are for `https` alone.
+    /// Returns the rules in the order of evaluation: those for all requests of a host come last, and redirects of hosts
+    /// that require `https` come before all others.
     fn into_rules(self, servers: &[&IstioServer], draft: &mut Draft<'_, '_>) -> (Vec<Rule>, Vec<RulePlaces>) {
         let (last, mut rules): (Vec<_>, Vec<_>) =
             self.rules.into_iter().partition(|(rule, _)| is_catch_all(rule));
@@ -256,13 +256,13 @@ impl<'s> IstioRuleBuilder<'s, '_, '_, '_, '_> {
     }
 }
 
-/// What a rule ranks by: its object, and when that was made.
+/// Returns the precedence of a rule: its object, and the creation time of the object.
 fn rule_rank(object: &ObjectName, created: Option<i64>) -> KubernetesPrecedence {
     let object = format!("{}/{}", object.namespace, object.name).into();
     KubernetesPrecedence { is_grpc: false, path_len: 0, method_len: 0, created, object }
 }
 
-/// What Istio's gateways do by default: dot segments go, slashes and escapes stay.
+/// Default path normalisation of Istio's gateways: dot segments are resolved, duplicate slashes and escapes are kept.
 const NORMALISER: Normaliser = Normaliser::Envoy(EnvoyPaths {
     normalizes: true,
     merges_slashes: false,

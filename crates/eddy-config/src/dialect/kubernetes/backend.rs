@@ -1,4 +1,4 @@
-//! From a Service and port to endpoints.
+//! Resolution of a Service and port to endpoints.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,45 +14,45 @@ use crate::problem::{ProblemReport, SourceSpan};
 use crate::spec::KubernetesSpec;
 use crate::value::{EndpointAddressText, ObjectName, ServiceName};
 
-/// The Services and what is behind them.
+/// Services and the endpoints behind them.
 #[derive(Debug, Default)]
 pub(crate) struct Backends {
     services: HashMap<ObjectName, KubernetesService>,
     slices: HashMap<ObjectName, Vec<Slice>>,
-    /// The Pods, of which the labels count.
+    /// Pods, used for their labels.
     pods: HashMap<ObjectName, ObjectMetadata>,
-    /// Endpoints that eddy's own configuration tells.
+    /// Endpoints given in eddy's own configuration.
     given: HashMap<ServiceName, Vec<EndpointConfig>>,
-    /// The domain of the cluster, if its name servers are asked.
+    /// Domain of the cluster, if Services are resolved by DNS.
     domain: Option<Arc<str>>,
 }
 
-/// A port of a Service, found.
+/// Resolved port of a Service.
 #[derive(Clone, Debug)]
 pub(crate) struct Backend {
-    /// Its cluster; without endpoints where none are known.
+    /// Cluster of the port; without endpoints when none are known.
     pub(crate) cluster: ClusterConfig,
-    /// What is spoken there, where the Service says so.
+    /// Application protocol, if the Service gives one.
     pub(crate) app_protocol: Option<Arc<str>>,
-    /// The name of the port, where the Service gives it one.
+    /// Name of the port, if the Service gives one.
     pub(crate) port_name: Option<Arc<str>>,
-    /// Where the Service is written, if it is.
+    /// Source position of the Service, if it is written.
     pub(crate) place: Option<SourceSpan>,
-    /// Whether the Service only stands for a name elsewhere.
+    /// Whether the Service is an `ExternalName`.
     pub(crate) is_external_name: bool,
 }
 
-/// Why there are no endpoints to be had.
+/// Reason why a port of a Service cannot be resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unresolved {
-    /// There is no such Service.
+    /// The Service does not exist.
     Service,
-    /// It has no such port.
+    /// The Service has no such port.
     Port,
 }
 
 impl Backends {
-    /// Reads Services and EndpointSlices; what is wrong with them goes to `report`.
+    /// Reads Services, EndpointSlices and Pods; problems go to `report`.
     pub(crate) fn read(
         objects: &Objects<'_>,
         spec: Option<&KubernetesSpec>,
@@ -86,10 +86,10 @@ impl Backends {
         backends
     }
 
-    /// What is behind a port of a Service: a cluster of its own name, with default settings.
+    /// Resolves a port of a Service to a cluster of its own name, with default settings.
     ///
     /// # Errors
-    /// There is no such Service or port.
+    /// [`Unresolved`] when there is no such Service or port.
     pub(crate) fn find(&self, service: &ObjectName, port: &PortOrName) -> Result<Backend, Unresolved> {
         let known = self.services.get(service);
         let found = known.and_then(|known| known.ports.iter().find(|other| other.is(port)));
@@ -135,17 +135,18 @@ impl Backends {
         })
     }
 
-    /// The same for the first port of a Service.
+    /// Resolves the first port of a Service.
     ///
     /// # Errors
-    /// There is no such Service, or it has no port.
+    /// [`Unresolved`] when there is no such Service, or it has no port.
     pub(crate) fn find_first(&self, service: &ObjectName) -> Result<Backend, Unresolved> {
         let known = self.services.get(service).ok_or(Unresolved::Service)?;
         let first = known.ports.first().ok_or(Unresolved::Port)?;
         self.find(service, &PortOrName::Number(first.number))
     }
 
-    /// The endpoints of a port of a Service whose Pods have all of these labels; `None` where no labels of its Pods are known.
+    /// Returns the endpoints of a Service port whose Pods have all of these labels, or `None` when no labels of its
+    /// Pods are known.
     pub(crate) fn find_labelled(
         &self,
         service: &ObjectName,
@@ -168,12 +169,12 @@ impl Backends {
         Some(self.endpoints(service, known, port, &has_all))
     }
 
-    /// Whether there is such a Service, or eddy's own configuration tells its endpoints.
+    /// Whether the Service exists, or eddy's own configuration gives its endpoints.
     pub(crate) fn knows(&self, service: &ObjectName) -> bool {
         self.services.contains_key(service) || self.given.keys().any(|given| given.object == *service)
     }
 
-    /// The port of a Service that has but one.
+    /// Returns the port of a Service that has only one.
     pub(crate) fn only_port(&self, service: &ObjectName) -> Option<u16> {
         match self.services.get(service).map(|known| known.ports.as_slice()) {
             Some([only]) => Some(only.number),
@@ -181,13 +182,14 @@ impl Backends {
         }
     }
 
-    /// The endpoints that eddy's own configuration tells.
+    /// Returns the endpoints given in eddy's own configuration.
     fn configured_endpoints(&self, service: &ObjectName, port: Option<u16>) -> Option<&[EndpointConfig]> {
         let of = |port: Option<u16>| self.given.get(&ServiceName { object: service.clone(), port });
         port.and_then(|port| of(Some(port))).or_else(|| of(None)).map(Vec::as_slice)
     }
 
-    /// The endpoints that slices tell, as far as they are meant, or else the name of the Service in the cluster.
+    /// Returns the endpoints in EndpointSlices that pass `is_meant`, or else the DNS name of the Service in the
+    /// cluster.
     fn endpoints(
         &self,
         name: &ObjectName,
@@ -198,7 +200,8 @@ impl Backends {
         let Some(slices) = self.slices.get(name) else {
             let Some(domain) = &self.domain else { return Vec::new() };
             let host = format!("{}.{}.svc.{domain}", name.name, name.namespace);
-            // The name of a headless Service stands for its endpoints, that of any other for a port of its own.
+            // The DNS name of a headless Service resolves to its endpoints, that of any other to an address with the
+            // Service's own port.
             let number = match port.target {
                 PortOrName::Number(target) if service.is_headless => target,
                 PortOrName::Number(_) | PortOrName::Name(_) => port.number,
@@ -232,7 +235,7 @@ impl ServicePort {
     }
 }
 
-/// What the cluster of a port is called.
+/// Returns the name of the cluster of a port.
 fn name_of(service: &ObjectName, port: u16) -> String {
     format!("{}/{}:{port}", service.namespace, service.name)
 }

@@ -1,10 +1,9 @@
-//! Declares a mapping of an object: its keys and their types.
+//! Macro that declares a mapping of an object: its keys and their types.
 
 /// Declares a mapping of a Kubernetes object: a struct with an optional field for each key that eddy reads.
 ///
-/// `required` keys must be given. `passed` keys are known and make no difference here. Any other key can be passed over
-/// where leniency was asked for, and is an error otherwise; of `refused` ones the reason is told. A key without a value
-/// counts as not given.
+/// `required` keys must be given. `passed` keys are known and have no effect. Any other key is an error, or a warning
+/// with `--lenient`; for `refused` keys the message gives the reason. A key without a value counts as absent.
 macro_rules! object {
     (
         $(#[doc = $about:literal])+
@@ -35,7 +34,7 @@ macro_rules! object {
             fn read(node: &crate::yaml::YamlNode<'_>, report: &mut crate::problem::ProblemReport) -> Option<Self> {
                 #[allow(unused_mut, reason = "some mappings have nothing but keys that are passed over")]
                 let mut spec = Self::default();
-                // Made once, however many keys are unknown.
+                // Built once, however many keys are unknown.
                 static SHAPE: std::sync::LazyLock<crate::read::ValueSchema> =
                     std::sync::LazyLock::new(<$name as crate::read::FromNode>::shape);
                 let mut meant: Vec<&'static str> = Vec::new();

@@ -1,4 +1,4 @@
-//! From documents to objects: lists opened, kinds told apart, nobody twice.
+//! Documents to objects: expands lists, identifies kinds, rejects duplicates.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::read::{Spanned, ValueSchema, unknown_key};
 use crate::value::ObjectName;
 use crate::yaml::{YamlEntry, YamlNode, YamlNodeKind};
 
-/// Makes objects of the outermost values of documents; those of other kinds are left out, with a warning a kind.
+/// Reads objects from the root values of documents; other kinds are skipped, with one warning per kind.
 pub(crate) fn read_objects<'t>(roots: Vec<YamlNode<'t>>, report: &mut ProblemReport) -> Objects<'t> {
     let mut reader = ManifestReader {
         objects: Objects::default(),
@@ -30,14 +30,14 @@ pub(crate) fn read_objects<'t>(roots: Vec<YamlNode<'t>>, report: &mut ProblemRep
 
 struct ManifestReader<'t, 'r> {
     objects: Objects<'t>,
-    /// Where the object of each kind, namespace and name stands.
+    /// Source position of each object, by kind, namespace and name.
     known: HashMap<ObjectIdentity, SourceSpan>,
-    /// Kinds that are not read: the first place and how many there are.
+    /// Kinds that are not read: position of the first object, and number of objects.
     others: BTreeMap<String, (SourceSpan, usize)>,
     report: &'r mut ProblemReport,
 }
 
-/// What no two objects have in common.
+/// Key that identifies an object.
 #[derive(PartialEq, Eq, Hash)]
 struct ObjectIdentity {
     group: &'static str,
@@ -77,7 +77,7 @@ impl<'t> ManifestReader<'t, '_> {
         }
     }
 
-    /// Each element of a list, which may be in one itself.
+    /// Reads the elements of a list, which may be lists themselves.
     fn list(&mut self, node: YamlNode<'t>, depth: usize) {
         let place = node.place;
         let YamlNodeKind::Mapping { entries, .. } = node.form else { return };
@@ -145,7 +145,7 @@ impl<'t> ManifestReader<'t, '_> {
         self.report.error(written.place, message).hint(format!("write `apiVersion: {whole}`"));
     }
 
-    /// Notes a kind that is not read: an error where a kind that is read was probably meant.
+    /// Records a kind that is not read; an error where a known kind was probably meant.
     fn note_kind(&mut self, group: &str, version: &Spanned<Arc<str>>, kind: &Spanned<Arc<str>>) {
         let of_group = |known: &&ObjectKind| known.group == group;
         let is_slip = |known: &&ObjectKind| known.name.eq_ignore_ascii_case(&kind.value);
@@ -178,7 +178,7 @@ impl<'t> ManifestReader<'t, '_> {
 
 /// Keys that every object may have.
 const COMMON_KEYS: &[&str] = &["apiVersion", "kind", "metadata", "status"];
-/// Most levels of lists inside each other.
+/// Maximum nesting of lists.
 const LIST_DEPTH_MAX: usize = 4;
-/// Most objects of a configuration.
+/// Maximum number of objects in a configuration.
 const OBJECTS_MAX: usize = 200_000;

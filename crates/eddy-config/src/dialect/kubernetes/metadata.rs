@@ -1,4 +1,4 @@
-//! The metadata of an object: its name, labels, annotations and age.
+//! Object metadata: name, labels, annotations and age.
 
 use std::sync::Arc;
 
@@ -10,47 +10,47 @@ use crate::read::{FromScalar, Misfit, NamedMap, Spanned, WordInfo};
 use crate::value::ObjectName;
 
 object! {
-    /// The metadata as written.
+    /// Metadata as written.
     MetadataSpec as "metadata" {
-        /// The name.
+        /// Name of the object.
         required name "name": ApiText;
-        /// The namespace.
+        /// Namespace of the object.
         optional namespace "namespace": ApiText;
-        /// The labels.
+        /// Labels.
         optional labels "labels": NamedMap<Label, ApiText>;
-        /// The annotations.
+        /// Annotations.
         optional annotations "annotations": NamedMap<Label, ApiText>;
-        /// When it was made.
+        /// Creation time.
         optional created "creationTimestamp": Created;
         passed "uid" "resourceVersion" "generation" "generateName" "managedFields" "ownerReferences" "finalizers"
             "selfLink" "deletionTimestamp" "deletionGracePeriodSeconds";
     }
 }
 
-/// When an object was made, seconds since 1970.
+/// Creation time of an object, in seconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Created(pub(crate) i64);
 
-/// What identifies an object and says whose it is.
+/// Metadata of an object: identity, age, labels and annotations.
 #[derive(Clone, Debug)]
 pub(crate) struct ObjectMetadata {
-    /// Its name.
+    /// Name of the object.
     pub(crate) name: Arc<str>,
-    /// Its namespace, `default` where none is written; empty for an object of the cluster.
+    /// Namespace; `default` where none is written, empty for a cluster-scoped object.
     pub(crate) namespace: Arc<str>,
-    /// When it was made, seconds since 1970; objects in files mostly don't say.
+    /// Creation time in seconds since 1970; objects in files usually have none.
     pub(crate) created: Option<i64>,
-    /// Its labels.
+    /// Labels.
     pub(crate) labels: Vec<(Arc<str>, Arc<str>)>,
-    /// Its annotations, with their places.
+    /// Annotations, with source positions.
     #[allow(dead_code, reason = "the Gateway API has none")]
     pub(crate) annotations: Vec<(Arc<str>, Spanned<Arc<str>>)>,
-    /// Where its name is written.
+    /// Source position of the name.
     pub(crate) place: SourceSpan,
 }
 
 impl ObjectMetadata {
-    /// What is written, made ready; `None` when it has no name, which was noted.
+    /// Checks the metadata. Returns `None` when the name is missing or invalid; the problem is reported.
     pub(super) fn of(spec: MetadataSpec, is_namespaced: bool, report: &mut ProblemReport) -> Option<Self> {
         let Spanned { value: ApiText(name), place } = spec.name?;
         if let Some(reason) = name_fault(&name, NAME_BYTES_MAX, true) {
@@ -66,7 +66,7 @@ impl ObjectMetadata {
                 namespace
             }
             None if is_namespaced => "default".into(),
-            // An API server refuses one here, kubectl leaves it out.
+            // An API server rejects a namespace here; kubectl drops it.
             Some(_) | None => "".into(),
         };
         let pairs = |named: Option<Spanned<NamedMap<Label, ApiText>>>| {
@@ -86,12 +86,12 @@ impl ObjectMetadata {
         })
     }
 
-    /// The value of a label.
+    /// Returns the value of a label.
     pub(crate) fn label(&self, key: &str) -> Option<&str> {
         self.labels.iter().find(|(name, _)| **name == *key).map(|(_, value)| &**value)
     }
 
-    /// The value of an annotation.
+    /// Returns the value of an annotation.
     #[allow(dead_code, reason = "the Gateway API has none")]
     pub(crate) fn annotation(&self, key: &str) -> Option<&Spanned<Arc<str>>> {
         self.annotations.iter().find(|(name, _)| **name == *key).map(|(_, value)| value)
@@ -99,7 +99,7 @@ impl ObjectMetadata {
 }
 
 impl ObjectName {
-    /// The name of an object.
+    /// Returns the name and namespace of an object.
     pub(crate) fn of(metadata: &ObjectMetadata) -> Self {
         Self { namespace: metadata.namespace.clone(), name: metadata.name.clone() }
     }
@@ -116,8 +116,8 @@ impl FromScalar for Created {
     }
 }
 
-/// What keeps a text from being a DNS name in lower case as Kubernetes takes them, if anything does; `has_dots` for names
-/// of several labels.
+/// Returns the reason why a text is not a lowercase DNS name as Kubernetes requires, or `None` when it is one;
+/// `has_dots` allows several labels.
 pub(crate) fn name_fault(name: &str, bytes_max: usize, has_dots: bool) -> Option<&'static str> {
     if name.is_empty() || name.len() > bytes_max {
         return Some("it is empty or too long");
@@ -139,7 +139,7 @@ pub(crate) fn name_fault(name: &str, bytes_max: usize, has_dots: bool) -> Option
     None
 }
 
-/// Longest name of an object.
+/// Maximum length of an object name, in bytes.
 const NAME_BYTES_MAX: usize = 253;
-/// Longest name of a namespace.
+/// Maximum length of a namespace name, in bytes.
 const LABEL_BYTES_MAX: usize = 63;

@@ -1,7 +1,7 @@
-//! Manifests of Kubernetes from files: objects, and what every dialect of routes needs of them.
+//! Kubernetes manifests from files: the objects, and the parts that all route dialects need.
 //!
-//! `document` makes [`Objects`] of texts, `service` and `slice` tell what Services stand for, [`Backends`] makes clusters
-//! of them. What the objects of a dialect mean is decided in its own folder.
+//! `document` reads texts into [`Objects`], `service` and `slice` read Services and their endpoints, [`Backends`] makes
+//! clusters of them. Each dialect interprets its own objects in its own folder.
 
 #[macro_use]
 mod declare;

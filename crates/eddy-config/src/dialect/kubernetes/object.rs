@@ -8,22 +8,22 @@ use crate::problem::{ProblemReport, SourceSpan};
 use crate::read::{FromNode, Spanned};
 use crate::yaml::{YamlNode, YamlNodeKind};
 
-/// A kind of object that eddy reads.
+/// Kind of object that eddy reads.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ObjectKind {
-    /// The group of its API; empty for the core of Kubernetes.
+    /// API group; empty for the core group.
     pub(crate) group: &'static str,
-    /// The kind.
+    /// Name of the kind.
     pub(crate) name: &'static str,
-    /// The versions of it that are read.
+    /// API versions that eddy reads.
     pub(crate) versions: &'static [&'static str],
-    /// Whether its objects lie in namespaces.
+    /// Whether its objects belong to namespaces.
     pub(crate) is_namespaced: bool,
-    /// Its outermost keys besides `apiVersion`, `kind`, `metadata` and `status`.
+    /// Outermost keys besides `apiVersion`, `kind`, `metadata` and `status`.
     pub(crate) keys: &'static [&'static str],
 }
 
-/// The kinds that eddy reads.
+/// All kinds that eddy reads.
 pub(crate) const KINDS: &[ObjectKind] = &[
     ObjectKind { group: "", name: "Service", versions: &["v1"], is_namespaced: true, keys: &["spec"] },
     ObjectKind { group: "", name: "Pod", versions: &["v1"], is_namespaced: true, keys: &["spec"] },
@@ -135,56 +135,57 @@ pub(crate) const KINDS: &[ObjectKind] = &[
     },
 ];
 
-/// An object of a kind that eddy reads.
+/// Object of a kind that eddy reads.
 #[derive(Clone, Debug)]
 pub(crate) struct Object<'t> {
-    /// Its kind.
+    /// Kind of the object.
     pub(crate) kind: &'static ObjectKind,
-    /// The version it is written in.
+    /// API version that it is written in.
     #[allow(dead_code, reason = "those of the Gateway API are alike")]
     pub(crate) version: &'static str,
-    /// Who it is.
+    /// Name, namespace, labels and annotations.
     pub(crate) metadata: ObjectMetadata,
-    /// All of it.
+    /// The whole object.
     pub(crate) node: YamlNode<'t>,
-    /// Where it begins.
+    /// Source position of its start.
     pub(crate) place: SourceSpan,
 }
 
-/// The objects of all texts, in their order.
+/// Objects of all texts, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Objects<'t> {
-    /// The objects; no two are the same.
+    /// The objects, without duplicates.
     pub(crate) list: Vec<Object<'t>>,
 }
 
 impl<'t> Objects<'t> {
-    /// The objects of a kind of a group, in the order of the texts.
+    /// Returns the objects of a kind in an API group, in the order of the texts.
     pub(crate) fn of<'o>(&'o self, group: &str, kind: &str) -> impl Iterator<Item = &'o Object<'t>> {
         self.list.iter().filter(move |object| object.kind.group == group && object.kind.name == kind)
     }
 
-    /// The namespace of this name, if one of the objects is it.
+    /// Returns the Namespace of this name, if there is such an object.
     pub(crate) fn namespace(&self, name: &str) -> Option<&Object<'t>> {
         self.list.iter().find(|object| {
             object.kind.group.is_empty() && object.kind.name == "Namespace" && *object.metadata.name == *name
         })
     }
 
-    /// Whether a namespace has a label with this value; each has its name as `kubernetes.io/metadata.name`.
+    /// Returns the value of a label of a namespace. Callers handle `kubernetes.io/metadata.name`, the name as a label,
+    /// themselves.
     pub(crate) fn label_of_namespace(&self, name: &str, label: &str) -> Option<&str> {
         self.namespace(name).and_then(|namespace| namespace.metadata.label(label))
     }
 }
 
 impl Object<'_> {
-    /// Reads what stands under `key`; `None` where nothing does, or where it is wrong, which is then noted.
+    /// Reads the value of `key`. Returns `None` when there is none, or when it is invalid; that is reported.
     pub(crate) fn part<T: FromNode>(&self, key: &str, report: &mut ProblemReport) -> Option<Spanned<T>> {
         let entry = self.node.entry(key)?;
         if entry.value.is_nothing() { None } else { Spanned::read(&entry.value, report) }
     }
 
-    /// The same; what is missing is an error.
+    /// Reads the value of `key` like [`Self::part`]; a missing key is an error.
     pub(crate) fn needed_part<T: FromNode>(
         &self,
         key: &str,
@@ -200,7 +201,7 @@ impl Object<'_> {
 }
 
 impl fmt::Display for Object<'_> {
-    /// `HTTPRoute default/users`.
+    /// Writes kind, namespace and name: `HTTPRoute default/users`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ObjectMetadata { name, namespace, .. } = &self.metadata;
         match &**namespace {
@@ -211,7 +212,7 @@ impl fmt::Display for Object<'_> {
 }
 
 impl ObjectKind {
-    /// The kind with its article: `a Service`.
+    /// Returns the kind with its article: `a Service`.
     pub(crate) fn article(&self) -> String {
         let article = if self.name.starts_with(['A', 'E', 'I', 'O', 'U']) { "an" } else { "a" };
         format!("{article} {}", self.name)

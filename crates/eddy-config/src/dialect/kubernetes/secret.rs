@@ -1,4 +1,4 @@
-//! Secrets: certificates, their keys, and authorities.
+//! Secrets: certificates, private keys and certificate authorities.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -15,13 +15,13 @@ use crate::tls::CertificateFiles;
 use crate::value::ObjectName;
 use crate::yaml::{YamlNode, YamlNodeKind};
 
-/// The Secrets.
+/// Secrets by name.
 #[derive(Debug, Default)]
 pub(crate) struct Secrets {
     known: HashMap<ObjectName, Secret>,
 }
 
-/// A Secret, as far as it is a certificate and its key.
+/// Parts of a Secret that belong to a certificate.
 #[derive(Debug)]
 struct Secret {
     chain: Option<InlineText>,
@@ -30,17 +30,17 @@ struct Secret {
     place: SourceSpan,
 }
 
-/// Why a Secret is no certificate.
+/// Reason why a Secret has no usable certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SecretFault {
-    /// There is no such Secret.
+    /// The Secret does not exist.
     Missing,
-    /// What it holds does not do.
+    /// The content is unusable, for this reason.
     Broken(String),
 }
 
 impl Secrets {
-    /// Reads the Secrets; what is wrong with them goes to `report`.
+    /// Reads the Secrets; problems go to `report`.
     pub(super) fn read(objects: &Objects<'_>, report: &mut ProblemReport) -> Self {
         let mut known = HashMap::new();
         for object in objects.of("", "Secret") {
@@ -49,10 +49,11 @@ impl Secrets {
         Self { known }
     }
 
-    /// The certificate and key that a Secret holds, which belong together; for the hosts that the certificate names.
+    /// Returns the certificate and key in a Secret, which must match; it is used for the hosts that the certificate
+    /// names.
     ///
     /// # Errors
-    /// There is no such Secret, or it holds something else.
+    /// [`SecretFault`] when there is no such Secret, or it holds something else.
     ///
     /// # Cost
     /// That of [`Identity::from_pem`].
@@ -80,7 +81,7 @@ impl Secrets {
 }
 
 impl Secrets {
-    /// The authorities that a Secret holds, if it does.
+    /// Returns the authorities in a Secret, if it has any.
     pub(crate) fn authorities(&self, name: &ObjectName, sources: &[SourceText]) -> Option<WrittenPath> {
         let secret = self.known.get(name)?;
         let content = secret.authorities.clone()?;
@@ -89,7 +90,7 @@ impl Secrets {
 }
 
 impl SecretFault {
-    /// The fault with the Secret's name.
+    /// Returns the message of the fault, with the name of the Secret.
     pub(crate) fn message_for(&self, name: &ObjectName) -> String {
         let ObjectName { namespace, name } = name;
         match self {
@@ -105,7 +106,7 @@ impl Secret {
     fn read(object: &Object<'_>, report: &mut ProblemReport) -> Self {
         object.part::<ApiText>("type", report);
         let mut secret = Self { chain: None, key: None, authorities: None, place: object.metadata.place };
-        // What stands in `stringData` goes before `data`, as an API server writes it there.
+        // `stringData` overrides `data`, as in an API server.
         let encoded = object.part::<NamedMap<Label, Encoded>>("data", report);
         for entry in encoded.into_iter().flat_map(|data| data.value.0) {
             secret.put(&entry.name.value.0, entry.value.map(|value| value.value.0));
@@ -141,7 +142,7 @@ impl Secret {
     }
 }
 
-/// Bytes in Base64; messages never show them.
+/// Bytes in Base64; never shown in messages.
 struct Encoded(InlineText);
 
 impl FromNode for Encoded {
@@ -150,7 +151,7 @@ impl FromNode for Encoded {
             report.error(node.place, "expected Base64 of what is kept secret");
             return None;
         };
-        // Lines may be broken anywhere, as an API server takes them.
+        // Line breaks are allowed anywhere, as in an API server.
         let joined: String = text.chars().filter(|character| !matches!(character, '\n' | '\r')).collect();
         let Ok(bytes) = Base64::decode_vec(&joined) else {
             report
@@ -170,7 +171,7 @@ impl FromNode for Encoded {
     }
 }
 
-/// A text; messages never show it.
+/// String; never shown in messages.
 struct SecretText(InlineText);
 
 impl FromNode for SecretText {
@@ -194,5 +195,5 @@ impl FromNode for SecretText {
 const CHAIN: &str = "tls.crt";
 const KEY: &str = "tls.key";
 const AUTHORITIES: &str = "ca.crt";
-/// What Istio calls them, too.
+/// Istio's alternative name for the key.
 const OTHER_AUTHORITIES: &str = "cacert";

@@ -9,15 +9,15 @@ use crate::read::Spanned;
 use crate::value::Number;
 
 object! {
-    /// The spec of a Service, as far as it says where requests go.
+    /// Spec of a Service: the part that concerns routing.
     ServiceSpec as "the spec of a Service" {
         /// `ClusterIP`, `NodePort`, `LoadBalancer` or `ExternalName`.
         optional kind "type": ApiText;
-        /// Its ports.
+        /// Ports.
         optional ports "ports": Vec<Spanned<ServicePortSpec>>;
-        /// The name that an `ExternalName` stands for.
+        /// DNS name that an `ExternalName` refers to.
         optional external_name "externalName": ApiText;
-        /// Its address in the cluster; `None` for a Service that is a list of endpoints and no more.
+        /// Cluster IP; `None` for a headless Service, which is only a list of endpoints.
         optional cluster_ip "clusterIP": ApiText;
         passed "allocateLoadBalancerNodePorts" "clusterIPs" "externalIPs" "externalTrafficPolicy"
             "healthCheckNodePort" "internalTrafficPolicy" "ipFamilies" "ipFamilyPolicy" "loadBalancerClass" "loadBalancerIP"
@@ -27,50 +27,50 @@ object! {
 }
 
 object! {
-    /// A port of a Service.
+    /// Port of a Service.
     ServicePortSpec as "a port of a Service" {
-        /// Its name.
+        /// Name of the port.
         optional name "name": ApiText;
-        /// Its number.
+        /// Number of the port.
         required port "port": Number<1, 65_535>;
-        /// The port of the endpoints.
+        /// Port of the endpoints.
         optional target_port "targetPort": PortOrName;
         /// `TCP`, `UDP` or `SCTP`.
         optional protocol "protocol": ApiText;
-        /// What is spoken there.
+        /// Application protocol.
         optional app_protocol "appProtocol": ApiText;
         passed "nodePort";
     }
 }
 
-/// A Service, made ready.
+/// Service, checked.
 #[derive(Clone, Debug)]
 pub(crate) struct KubernetesService {
-    /// Its ports, TCP ones alone.
+    /// TCP ports.
     pub(crate) ports: Vec<ServicePort>,
-    /// The name it stands for, if it is an `ExternalName`.
+    /// DNS name that an `ExternalName` refers to.
     pub(crate) external_name: Option<Arc<str>>,
-    /// Whether it has no address of its own.
+    /// Whether it has no cluster IP.
     pub(crate) is_headless: bool,
-    /// Where it is written.
+    /// Source position.
     pub(crate) place: SourceSpan,
 }
 
-/// A port of a Service.
+/// Port of a Service.
 #[derive(Clone, Debug)]
 pub(crate) struct ServicePort {
-    /// Its name; empty where it has none.
+    /// Name of the port; empty when it has none.
     pub(crate) name: Arc<str>,
-    /// Its number.
+    /// Number of the port.
     pub(crate) number: u16,
-    /// The port of the endpoints.
+    /// Port of the endpoints.
     pub(crate) target: PortOrName,
-    /// What is spoken there, where that is said.
+    /// Application protocol, if given.
     pub(crate) app_protocol: Option<Arc<str>>,
 }
 
 impl KubernetesService {
-    /// Reads a Service; what is wrong with it goes to `report`.
+    /// Reads a Service; problems go to `report`.
     pub(super) fn read(object: &Object<'_>, report: &mut ProblemReport) -> Self {
         let spec =
             object.part::<ServiceSpec>("spec", report).map_or_else(ServiceSpec::default, |spec| spec.value);

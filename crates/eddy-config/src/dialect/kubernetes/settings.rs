@@ -1,4 +1,4 @@
-//! Where to listen for what manifests say.
+//! Listen addresses and routing settings for manifests.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -11,18 +11,18 @@ use crate::read::{NamedMap, Spanned};
 use crate::spec::KubernetesSpec;
 use crate::value::{IpText, ObjectName, PortKey};
 
-/// Where to listen.
+/// Listen addresses and routing settings.
 #[derive(Debug)]
 pub(crate) struct KubernetesSettings {
     all: Listening,
-    /// The same for some Gateways.
+    /// Listen addresses of single Gateways.
     gateways: HashMap<ObjectName, Listening>,
     controllers: Vec<String>,
     regex_rank: RegexRank,
     has_host_fallthrough: bool,
 }
 
-/// An address, and others for some ports.
+/// Listen address, with exceptions for some ports.
 #[derive(Debug, Default)]
 struct Listening {
     address: Option<IpAddr>,
@@ -30,7 +30,7 @@ struct Listening {
 }
 
 impl KubernetesSettings {
-    /// What eddy's own configuration says, or else the defaults.
+    /// Returns the settings in eddy's own configuration, or the defaults.
     pub(crate) fn of(spec: Option<&KubernetesSpec>) -> Self {
         let all =
             spec.map_or_else(Listening::default, |spec| Listening::of(spec.address, spec.listen.as_ref()));
@@ -56,17 +56,18 @@ impl KubernetesSettings {
         name == CONTROLLER || self.controllers.iter().any(|other| other == name)
     }
 
-    /// Where rules with a regular expression for the path come.
+    /// Returns the rank of rules with a regular expression for the path.
     pub(crate) fn regex_rank(&self) -> RegexRank {
         self.regex_rank
     }
 
-    /// Whether rules for less specific hostnames of a listener count where none for the most specific one matches.
+    /// Whether rules for less specific hostnames of a listener are tried when none for the most specific one matches.
     pub(crate) fn has_host_fallthrough(&self) -> bool {
         self.has_host_fallthrough
     }
 
-    /// The addresses to listen on for a port of manifests: those of a Gateway, if it has its own, else the one for all.
+    /// Returns the listen addresses for a port of manifests: those of the Gateway, if it has its own, else the general
+    /// one.
     pub(crate) fn addresses(
         &self,
         gateway: Option<&ObjectName>,

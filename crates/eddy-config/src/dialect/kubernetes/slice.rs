@@ -1,4 +1,4 @@
-//! EndpointSlices: the addresses behind a Service.
+//! EndpointSlices: the addresses of a Service's endpoints.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -12,36 +12,36 @@ use crate::read::{FromScalar, Spanned};
 use crate::value::{EndpointAddressText, Number};
 
 object! {
-    /// An endpoint of a slice.
+    /// Endpoint of a slice.
     EndpointSpec as "an endpoint" {
-        /// Its addresses, of which all lead to the same.
+        /// Addresses, all of the same endpoint.
         required addresses "addresses": Vec<Spanned<ApiText>>;
-        /// Whether it is up.
+        /// Readiness of the endpoint.
         optional conditions "conditions": ConditionsSpec;
-        /// The object that it is.
+        /// Object behind the endpoint.
         optional target "targetRef": TargetSpec;
         passed "deprecatedTopology" "hints" "hostname" "nodeName" "zone";
     }
 }
 
 object! {
-    /// Whether an endpoint is up.
+    /// Readiness of an endpoint.
     ConditionsSpec as "conditions of an endpoint" {
-        /// Whether it takes requests.
+        /// Whether it accepts requests.
         optional ready "ready": bool;
-        /// Whether it would take them if it were not ending.
+        /// Whether it would accept requests if it were not terminating.
         optional serving "serving": bool;
-        /// Whether it is ending.
+        /// Whether it is terminating.
         optional terminating "terminating": bool;
     }
 }
 
 object! {
-    /// A port of all endpoints of a slice.
+    /// Port of all endpoints of a slice.
     PortSpec as "a port of an EndpointSlice" {
-        /// The name of the port of the Service.
+        /// Name of the Service port.
         optional name "name": ApiText;
-        /// Its number.
+        /// Port number.
         optional port "port": Number<1, 65_535>;
         /// `TCP`, `UDP` or `SCTP`.
         optional protocol "protocol": ApiText;
@@ -50,11 +50,11 @@ object! {
 }
 
 object! {
-    /// The object that an endpoint is.
+    /// Object behind an endpoint.
     TargetSpec as "a reference to an object" {
-        /// Its kind.
+        /// Kind of the object.
         optional kind "kind": ApiText;
-        /// Its name.
+        /// Name of the object.
         optional name "name": ApiText;
         passed "apiVersion" "fieldPath" "namespace" "resourceVersion" "uid";
     }
@@ -65,30 +65,30 @@ object! {
 pub(crate) struct Slice {
     /// The endpoints.
     pub(crate) endpoints: Vec<SliceEndpoint>,
-    /// Names and numbers of TCP ports that each of them has.
+    /// Names and numbers of the TCP ports that each endpoint has.
     pub(crate) ports: Vec<(Arc<str>, u16)>,
 }
 
-/// An endpoint of a slice.
+/// Endpoint of a slice.
 #[derive(Clone, Debug)]
 pub(crate) struct SliceEndpoint {
-    /// An address or a name.
+    /// IP address or DNS name.
     pub(crate) host: Arc<str>,
-    /// Whether it takes requests.
+    /// Whether it accepts requests.
     pub(crate) is_ready: bool,
-    /// Whether it takes requests while it ends.
+    /// Whether it accepts requests while terminating.
     pub(crate) is_last_resort: bool,
-    /// The Pod that it is, if that is told; in the namespace of the slice.
+    /// Pod behind the endpoint, if given; in the namespace of the slice.
     pub(crate) pod: Option<Arc<str>>,
 }
 
 impl Slice {
-    /// The Service whose endpoints it has.
+    /// Returns the name of the Service that the slice belongs to.
     pub(super) fn service_of(object: &Object<'_>) -> Option<Arc<str>> {
         object.metadata.label(SERVICE_LABEL).map(Into::into)
     }
 
-    /// Reads a slice; what is wrong with it goes to `report`.
+    /// Reads a slice; problems go to `report`.
     pub(super) fn read(object: &Object<'_>, report: &mut ProblemReport) -> Self {
         let kind = object.needed_part::<ApiText>("addressType", report);
         let is_address = match kind.as_ref().map(|kind| &*kind.value.0) {
@@ -107,7 +107,7 @@ impl Slice {
             let conditions = spec.value.conditions.map_or_else(ConditionsSpec::default, |spec| spec.value);
             let is = |condition: Option<Spanned<bool>>| condition.is_some_and(|condition| condition.value);
             let is_ready = conditions.ready.is_none_or(|ready| ready.value);
-            // Only the first address counts, as with kube-proxy.
+            // Only the first address is used, as in kube-proxy.
             let addresses = spec.value.addresses.map_or_else(Vec::new, |addresses| addresses.value);
             let Some(Spanned { value: ApiText(host), place }) = addresses.into_iter().next() else {
                 continue;
@@ -135,13 +135,13 @@ impl Slice {
 }
 
 impl SliceEndpoint {
-    /// The endpoint at a port; `None` for a name that is none.
+    /// Returns the endpoint at a port, or `None` when its name is invalid.
     pub(super) fn at(&self, port: u16) -> Option<EndpointAddress> {
         address_of(&self.host, port)
     }
 }
 
-/// An endpoint by its address or name and a port; `None` for a name that is none.
+/// Returns the endpoint of a host and port, or `None` when the name is invalid.
 pub(super) fn address_of(host: &str, port: u16) -> Option<EndpointAddress> {
     let text = match host.parse::<IpAddr>() {
         Ok(IpAddr::V6(address)) => format!("[{address}]:{port}"),
@@ -150,5 +150,5 @@ pub(super) fn address_of(host: &str, port: u16) -> Option<EndpointAddress> {
     EndpointAddressText::parse(&text).ok().map(|EndpointAddressText(address)| address)
 }
 
-/// The label that names the Service of a slice.
+/// Label with the Service name of a slice.
 const SERVICE_LABEL: &str = "kubernetes.io/service-name";

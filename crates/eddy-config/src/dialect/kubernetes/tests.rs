@@ -1,4 +1,4 @@
-//! What is read of manifests, and where Services lead.
+//! Tests of reading manifests and resolving Services.
 
 use eddy_upstream::EndpointAddress;
 

@@ -1,4 +1,4 @@
-//! The scalars of objects, as strict as an API server takes them.
+//! Scalars of objects, validated as strictly as by an API server.
 
 use std::sync::Arc;
 
@@ -6,20 +6,20 @@ use crate::problem::{ProblemReport, shown};
 use crate::read::{FromNode, FromScalar, Misfit, ValueSchema, WordInfo, note_kind};
 use crate::yaml::{YamlNode, YamlNodeKind};
 
-/// A text. One that YAML would take for a number or a flag must stand in quotes, as in Kubernetes.
+/// String. One that YAML would read as a number or boolean must be quoted, as in Kubernetes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ApiText(pub(crate) Arc<str>);
 
-/// The key of a label or annotation.
+/// Key of a label or annotation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Label(pub(crate) Arc<str>);
 
-/// A port by its number or by its name.
+/// Port, by number or name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum PortOrName {
-    /// The number.
+    /// Port number.
     Number(u16),
-    /// The name.
+    /// Port name.
     Name(Arc<str>),
 }
 
@@ -81,7 +81,7 @@ impl FromNode for PortOrName {
     }
 }
 
-/// Whether a scalar without quotes is a number or a flag to the YAML of Kubernetes, which knows `yes` and `on`, too.
+/// Whether an unquoted scalar is a number or boolean in Kubernetes' YAML, where `yes` and `on` are booleans too.
 fn is_no_text(text: &str) -> bool {
     is_flag(text) || is_number(text)
 }

@@ -1,4 +1,4 @@
-//! From objects to what they add to a configuration.
+//! Entry point of the Kubernetes dialects: adds objects to a configuration.
 
 use super::backend::{Backend, Backends, Unresolved};
 use super::object::Objects;
@@ -11,20 +11,20 @@ use crate::problem::{ProblemReport, SourceSpan};
 use crate::spec::KubernetesSpec;
 use crate::value::ObjectName;
 
-/// All that dialects of Kubernetes read.
+/// Input that all Kubernetes dialects share.
 #[derive(Debug)]
 pub(crate) struct Manifests<'o, 't> {
-    /// The objects.
+    /// All objects.
     pub(crate) objects: &'o Objects<'t>,
-    /// What is behind Services.
+    /// Services and their endpoints.
     pub(crate) backends: Backends,
-    /// The certificates.
+    /// TLS certificates.
     pub(crate) secrets: Secrets,
-    /// Where to listen.
+    /// Listen addresses and other settings.
     pub(crate) settings: KubernetesSettings,
 }
 
-/// Adds what objects say; what is wrong with them goes to `report`.
+/// Adds the contents of objects to the draft; problems go to `report`.
 pub(crate) fn add(
     objects: &Objects<'_>,
     spec: Option<&KubernetesSpec>,
@@ -46,10 +46,11 @@ pub(crate) fn add(
 }
 
 impl Manifests<'_, '_> {
-    /// The cluster of a port of a Service, with default settings unless eddy's own configuration has one of its name.
+    /// Returns the cluster of a Service port, with default settings unless eddy's own configuration has a cluster of
+    /// that name.
     ///
     /// # Errors
-    /// There is no such Service or port.
+    /// [`Unresolved`] when there is no such Service or port.
     pub(crate) fn cluster(
         &self,
         service: &ObjectName,
@@ -60,7 +61,7 @@ impl Manifests<'_, '_> {
         Ok(self.add(self.backends.find(service, port)?, draft, report))
     }
 
-    /// Adds the cluster of what was found, unless eddy's own configuration has one of its name.
+    /// Adds the cluster of a resolved port, unless eddy's own configuration has one of that name.
     pub(crate) fn add(&self, found: Backend, draft: &mut Draft<'_, '_>, report: &mut ProblemReport) -> usize {
         let Backend { cluster, place, .. } = found;
         if cluster.endpoints.is_empty() && !draft.has_cluster(&cluster.name) {

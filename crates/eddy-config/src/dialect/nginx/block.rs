@@ -1,4 +1,4 @@
-//! The blocks that directives stand in, a bit each.
+//! Blocks that may contain directives, one bit each.
 
 /// Outside of all blocks.
 pub(super) const MAIN: u16 = 1;
@@ -17,7 +17,7 @@ pub(super) const IF: u16 = 64;
 /// `upstream`
 pub(super) const UPSTREAM: u16 = 128;
 
-/// The names of the blocks, in the order of the bits.
+/// Names of the blocks, in the order of the bits.
 const NAMES: [&str; 8] = [
     "outside of all blocks",
     "events",
@@ -29,7 +29,7 @@ const NAMES: [&str; 8] = [
     "upstream",
 ];
 
-/// The names of some blocks, for people.
+/// Returns the names of some blocks, for messages.
 pub(super) fn names(blocks: u16) -> String {
     if blocks == u16::MAX {
         return "anywhere".to_owned();

@@ -1,51 +1,51 @@
-//! Every directive that eddy knows of: where it stands, and whether eddy has it.
+//! Catalogue of all directives that eddy knows: the blocks that they belong to, and their support in eddy.
 
 use super::block::{EVENTS, HTTP, IF, LOCATION, MAIN, SERVER, SERVER_IF, UPSTREAM};
 use super::guard;
 
-/// A directive of NGINX.
+/// Directive of NGINX.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DirectiveInfo {
     pub(super) name: &'static str,
-    /// The blocks that it may stand in, bit by bit.
+    /// Blocks that may contain it, as bits.
     pub(super) blocks: u16,
-    /// How many arguments it takes, from and to.
+    /// Minimum and maximum number of arguments.
     pub(super) arguments: (usize, usize),
     pub(super) use_: Use,
 }
 
-/// Whether eddy has a directive.
+/// Support of a directive in eddy, with a remark or reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::dialect) enum Use {
-    /// It does; perhaps with a remark.
+    /// Supported; the remark may be empty.
     Read(&'static str),
-    /// It is passed over, as nothing hangs on it in eddy.
+    /// Ignored, because it has no effect in eddy.
     Idle(&'static str),
-    /// It is passed over with a warning.
+    /// Ignored with a warning.
     Warned(&'static str),
-    /// It is refused.
+    /// Rejected.
     Refused(&'static str),
 }
 
-/// A module and its directives.
+/// Module and its directives.
 pub(super) struct NginxModule {
     pub(super) title: &'static str,
     pub(super) directives: &'static [DirectiveInfo],
 }
 
-/// The directive of this name; where several have it, the one for this block.
+/// Returns the directive of this name; where there are several, the one for this block.
 pub(super) fn find(name: &str, block: u16) -> Option<&'static DirectiveInfo> {
     let mut all = MODULES.iter().flat_map(|module| module.directives).filter(|known| known.name == name);
     let first = all.clone().next();
     all.find(|known| known.blocks & block != 0).or(first)
 }
 
-/// The directives of this name.
+/// Returns all directives of this name.
 pub(super) fn find_all(name: &str) -> impl Iterator<Item = &'static DirectiveInfo> {
     MODULES.iter().flat_map(|module| module.directives).filter(move |known| known.name == name)
 }
 
-/// All names.
+/// Returns the names of all directives.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     MODULES.iter().flat_map(|module| module.directives).map(|known| known.name)
 }
@@ -54,7 +54,7 @@ const fn known(name: &'static str, blocks: u16, arguments: (usize, usize), use_:
     DirectiveInfo { name, blocks, arguments, use_ }
 }
 
-/// The modules, in the order of the reference.
+/// All modules, in the order of the reference.
 pub(super) static MODULES: &[NginxModule] = &[
     NginxModule { title: "Core", directives: CORE },
     NginxModule { title: "Rewrite", directives: REWRITE },

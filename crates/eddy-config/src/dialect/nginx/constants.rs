@@ -1,7 +1,8 @@
-//! What variables may hold, as far as the configuration says: the texts that `set` and `map` give them.
+//! Possible values of variables, as far as the configuration determines them: the texts that `set` and `map` assign.
 //!
-//! `proxy_pass` leads to these alone, so that no client chooses where eddy connects to. The texts are gathered from the
-//! directives as written: in the order of the program within a server and a location, of other locations all of them.
+//! `proxy_pass` uses no other values, so that clients cannot choose the address that eddy connects to. The texts are
+//! collected from the directives as written: within a server and a location in the order of the program, and from all
+//! other locations.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -9,24 +10,24 @@ use eddy_route::nginx::{Variable, Variables};
 
 use super::tree::Directive;
 
-/// The texts that a value may have.
+/// Texts that a value may have.
 pub(super) type Texts = BTreeSet<KnownText>;
 
-/// What variables hold at one point of a program.
+/// Possible values of variables at one point of a program.
 pub(super) type VariableValues = HashMap<String, Texts>;
 
-/// A text that a value may have, as far as the configuration says.
+/// Text that a value may have, as far as the configuration determines it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct KnownText {
     pub(super) text: String,
-    /// What the request puts behind the text.
+    /// Part that the request appends to the text.
     pub(super) end: Option<OpenEnd>,
 }
 
-/// What is known only when a request comes.
+/// Part of a value that is known only when a request arrives.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct OpenEnd {
-    /// The variable.
+    /// Variable that provides the part.
     pub(super) variable: String,
     pub(super) kind: EndKind,
     /// Whether more of the value follows.
@@ -35,36 +36,36 @@ pub(super) struct OpenEnd {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum EndKind {
-    /// It begins a path or query.
+    /// Starts a path or query.
     Uri,
-    /// A group of an expression, which may do so.
+    /// Group of a regular expression, which may start one.
     Group,
-    /// Something else.
+    /// Anything else.
     Other,
-    /// There are more than can be kept.
+    /// The value has more possible texts than can be kept.
     TooMany,
 }
 
-/// What a configuration says of variables, in all servers and in the one at hand.
+/// Values that a configuration gives to variables, in all servers and in the current one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Constants {
-    /// The values in each map.
+    /// Values in each map.
     maps: HashMap<String, Vec<String>>,
-    /// Named groups of expressions.
+    /// Named groups of regular expressions.
     groups: HashSet<String>,
-    /// The addresses that `proxy_pass` names without variables.
+    /// Addresses that `proxy_pass` names without variables.
     pub(super) addresses: HashSet<String>,
-    /// `$server_name` and the ports of the server at hand.
+    /// `$server_name` and the ports of the current server.
     server_name: String,
     ports: Vec<String>,
-    /// What `set` in locations of that server gives each variable.
+    /// Values that `set` in locations of the current server gives to each variable.
     set_in_locations: HashMap<String, Vec<String>>,
-    /// What its own program leaves.
+    /// Values of variables after the server's own program has run.
     at_end: VariableValues,
 }
 
 impl Constants {
-    /// Gathers what the directives of `http` say.
+    /// Collects the values in the directives of `http`.
     pub(super) fn of_http(directives: &[Directive]) -> Self {
         let mut constants = Self::default();
         constants.gather(directives);
@@ -93,7 +94,7 @@ impl Constants {
         }
     }
 
-    /// Turns to a server.
+    /// Makes a server the current one.
     pub(super) fn enter_server(&mut self, server: &[Directive]) {
         self.set_in_locations.clear();
         self.at_end.clear();
@@ -124,7 +125,7 @@ impl Constants {
         }
     }
 
-    /// What variables hold once the program of a block has run.
+    /// Returns the possible values of variables after the program of a block has run.
     pub(super) fn after(&self, block: &[Directive]) -> VariableValues {
         let (mut held, mut exits) = (VariableValues::new(), Vec::new());
         self.run(block, &mut held, &mut exits);
@@ -172,7 +173,7 @@ impl Constants {
         }
     }
 
-    /// The texts that a value may have where variables hold this.
+    /// Returns the texts that a value may have while variables hold these values.
     pub(super) fn texts(&self, value: &str, held: &VariableValues) -> Texts {
         self.expand(value, held, &mut Vec::new())
     }
@@ -201,7 +202,7 @@ impl Constants {
         }
     }
 
-    /// What a variable may hold anywhere in the server.
+    /// Returns the texts that a variable may hold anywhere in the server.
     fn server_wide_values(&self, name: &str, asked: &mut Vec<String>) -> Texts {
         let open = |kind| Texts::from([KnownText::open(name, kind)]);
         if self.groups.contains(name) || name.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -228,7 +229,7 @@ impl Constants {
         let mut texts = match (self.at_end.get(name), self.maps.get(name)) {
             (Some(texts), _) => texts.clone(),
             (None, Some(_)) => Texts::new(),
-            // Nothing was set.
+            // The variable is not set.
             (None, None) => known(&[""]),
         };
         let values = [self.maps.get(name), self.set_in_locations.get(name)];
@@ -280,7 +281,7 @@ impl KnownText {
 }
 
 impl OpenEnd {
-    /// A group is part of a path only if a path goes on behind it.
+    /// A group stays part of a path only if a path continues after it.
     fn go_on(&mut self, is_uri: bool) {
         if self.kind == EndKind::Group && !self.has_more && !is_uri {
             self.kind = EndKind::Other;
@@ -303,7 +304,7 @@ enum NginxValuePart<'v> {
     Variable(&'v str),
 }
 
-/// The parts of a value; a `$` that names nothing is text, which was noted elsewhere.
+/// Splits a value into parts; a `$` that names nothing is text, which is reported elsewhere.
 fn parts(value: &str) -> Vec<NginxValuePart<'_>> {
     let mut parts = Vec::new();
     let mut rest = value;
@@ -328,7 +329,7 @@ fn parts(value: &str) -> Vec<NginxValuePart<'_>> {
     parts
 }
 
-/// The names of groups in an expression, however they are written.
+/// Returns the names of the groups in a regular expression, in each of their notations.
 fn named_groups(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     for start in ["(?<", "(?P<", "(?'"] {
@@ -347,9 +348,9 @@ fn variable(word: &str) -> String {
     word.strip_prefix('$').unwrap_or(word).to_owned()
 }
 
-/// Most texts that a value may have.
+/// Maximum number of texts that a value may have.
 const TEXTS_MAX: usize = 256;
-/// Deepest nesting of variables that are made of others.
+/// Maximum nesting of variables whose values contain others.
 const DEPTH_MAX: usize = 32;
-/// Most ends of a program that are kept apart.
+/// Maximum number of program exits that are kept apart.
 const EXITS_MAX: usize = 16;

@@ -1,7 +1,8 @@
-//! What names a configuration gives to variables, and which of them it reads, before any of it is read.
+//! Names of variables that a configuration defines or reads, collected before anything else is read.
 //!
-//! NGINX looks names up when the whole file is read: a `set` may stand behind the first use, and takes the place of a family
-//! such as `$http_...`. A map is looked up when its variable is read, and one that nothing reads does nothing.
+//! NGINX resolves names after it has read the whole file: a `set` may follow the first use, and overrides a family of
+//! variables such as `$http_...`. A map is evaluated when its variable is read, so one that nothing reads has no
+//! effect.
 
 use std::collections::HashSet;
 
@@ -12,14 +13,14 @@ use super::reader::NginxReader;
 use super::tree::Directive;
 
 impl NginxReader<'_> {
-    /// Defines the variables of `set`, `map` and named groups, and notes which are read.
+    /// Defines the variables of `set`, `map` and named groups, and records which variables are read.
     pub(super) fn declare_variables(&mut self, directives: &[Directive]) {
         for directive in directives {
             let block = directive.block.as_deref().unwrap_or_default();
             let arguments = directive.arguments.as_slice();
             match (directive.name.text.as_str(), arguments) {
                 ("set" | "auth_request_set", [name, ..]) | ("map", [_, name]) => {
-                    // What is none of the configuration's is told where it is read.
+                    // A name that the configuration cannot define is reported where it is read.
                     name.text.strip_prefix('$').and_then(|name| self.spec.variables.define(name));
                 }
                 ("location" | "server_name" | "rewrite" | "if", words) => {
@@ -38,13 +39,13 @@ impl NginxReader<'_> {
 
     fn declare_groups(&mut self, pattern: &str) {
         for name in group_names(pattern) {
-            // One of NGINX's own is told where the expression is read.
+            // A name of NGINX's own is reported where the expression is read.
             let _ = self.spec.variables.define(name);
         }
     }
 }
 
-/// Notes the variables that directives read, but for those that mean nothing, and conditions of logs.
+/// Records the variables that directives read, except for directives without effect and conditions of logs.
 fn note_reads(directives: &[Directive], names: &mut HashSet<String>) {
     for directive in directives {
         let name = directive.name.text.as_str();
@@ -52,7 +53,7 @@ fn note_reads(directives: &[Directive], names: &mut HashSet<String>) {
         if !is_read || name == "access_log" {
             continue;
         }
-        // The variable that is filled is not read.
+        // The variable that is assigned is not read.
         let filled = match name {
             "set" => Some(0),
             "map" => Some(1),

@@ -1,4 +1,5 @@
-//! Directives that guard: `--lenient` never passes over them; what they would decide on is answered 403.
+//! Access control directives: `--lenient` never ignores them; requests that an unsupported one decides on are answered
+//! 403.
 
 use eddy_route::nginx::PlaceGuard;
 
@@ -9,20 +10,20 @@ use super::tree::Directive;
 use crate::check::Leniency;
 use crate::problem::{SourceSpan, closest};
 
-/// The guards that hold in a block and that eddy cannot carry out.
+/// Access control of a block that eddy cannot carry out.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Guards {
-    /// The names of the directives.
+    /// Names of the directives.
     undecided: Vec<String>,
-    /// Whether `deny all` is the first of `allow` and `deny`.
+    /// Whether `deny all` is the first of the `allow` and `deny` rules.
     denies_all: bool,
 }
 
 impl Guards {
-    /// The guards of a block within.
+    /// Returns the guards of an inner block.
     pub(super) fn within(&self, block: &[Directive]) -> Self {
         let mut guards = self.clone();
-        // A block that has a rule of its own has none of those outside.
+        // A block with a rule of its own inherits none.
         if let Some(first) = block.iter().find(|directive| is_access_rule(directive)) {
             guards.denies_all = is_rule(first, "deny");
             guards.set("deny", !is_plain_rule(first));
@@ -36,7 +37,7 @@ impl Guards {
         guards
     }
 
-    /// What becomes of requests to a place with these guards.
+    /// Returns the treatment of requests to a place with these guards.
     pub(super) fn place_guard(&self) -> PlaceGuard {
         PlaceGuard { is_closed: self.denies_all || !self.undecided.is_empty(), methods: None }
     }
@@ -49,7 +50,7 @@ impl Guards {
     }
 }
 
-/// The methods that `limit_except` of a location lets in, if it has one.
+/// Returns the methods that `limit_except` of a location allows, if there is one.
 pub(super) fn methods(block: &[Directive]) -> Option<Box<[Box<str>]>> {
     let directive = block.iter().find(|directive| directive.name.text == "limit_except")?;
     let named = directive.arguments.iter().map(|word| word.text.to_ascii_uppercase());
@@ -60,7 +61,7 @@ pub(super) fn methods(block: &[Directive]) -> Option<Box<[Box<str>]>> {
     Some(with_head.map(String::into_boxed_str).collect())
 }
 
-/// Whether a directive guards in a way that eddy carries out: everybody is turned away, or nobody.
+/// Whether eddy can carry out an access control directive: it rejects all clients, or none.
 pub(super) fn is_decided(directive: &Directive) -> bool {
     match directive.name.text.as_str() {
         "allow" | "deny" => is_plain_rule(directive),
@@ -72,7 +73,7 @@ pub(super) fn is_decided(directive: &Directive) -> bool {
     }
 }
 
-/// What the published list says of a directive that is refused, beside the reason.
+/// Returns the remark in the published list for a directive that is rejected, in addition to the reason.
 pub(super) fn remark(name: &str) -> &'static str {
     match guard_consequence(name, HTTP | SERVER | LOCATION | IF) {
         Consequence::PassedOver => "",
@@ -81,12 +82,12 @@ pub(super) fn remark(name: &str) -> &'static str {
     }
 }
 
-/// What `--lenient` makes of a directive that eddy does not have.
+/// Effect of `--lenient` on a directive that eddy does not support.
 enum Consequence {
     PassedOver,
-    /// The requests that it guards are answered 403.
+    /// Requests that the directive controls are answered 403.
     Closes,
-    /// It is an error all the same, for this reason.
+    /// The directive is an error even so, for this reason.
     Kept(&'static str),
 }
 
@@ -102,7 +103,7 @@ fn guard_consequence(name: &str, here: u16) -> Consequence {
 }
 
 impl NginxReader<'_> {
-    /// Notes a directive that eddy does not have, or does not know; one that guards is not passed over.
+    /// Reports a directive that eddy does not support or does not know; one that controls access is not ignored.
     pub(super) fn refuse_directive(
         &mut self,
         directive: &Directive,
@@ -131,7 +132,8 @@ impl NginxReader<'_> {
         }
     }
 
-    /// Notes that `--lenient` makes an answer of 403 of something in a program, which decides what is let through.
+    /// Reports that `--lenient` replaces an unreadable part of a program by a 403 response, because it may control
+    /// access.
     pub(super) fn note_denial(&mut self, place: SourceSpan) {
         if self.leniency == Leniency::Lenient {
             self.report
@@ -148,7 +150,7 @@ fn is_access_rule(directive: &Directive) -> bool {
     matches!(directive.name.text.as_str(), "allow" | "deny")
 }
 
-/// Whether it is `allow all` or `deny all`.
+/// Whether a rule is `allow all` or `deny all`.
 fn is_plain_rule(directive: &Directive) -> bool {
     is_rule(directive, "allow") || is_rule(directive, "deny")
 }
@@ -161,22 +163,22 @@ fn is_off(directive: &Directive) -> bool {
     matches!(directive.arguments.as_slice(), [word] if word.text == "off")
 }
 
-/// Whether a directive decides which requests are let through, as far as its name tells.
+/// Whether a directive controls access, as far as its name tells.
 fn is_guard(name: &str) -> bool {
     if GUARDS.contains(&name) {
         return true;
     }
-    // Of a directive that nobody knows, the name is all there is.
+    // For an unknown directive, the name is the only information.
     let is_known = catalogue::find(name, u16::MAX).is_some();
     let is_alike = || BEGINNINGS.iter().any(|beginning| name.to_ascii_lowercase().starts_with(beginning));
     let mut budget = COMPARISONS_MAX;
     !is_known && (is_alike() || closest(name, GUARDS.iter().copied(), &mut budget).is_some())
 }
 
-/// Work that is spent on whether a name was meant to be that of a guard.
+/// Work spent on guessing whether a name was meant as that of an access control directive.
 const COMPARISONS_MAX: usize = 10_000;
 
-/// The directives that guard.
+/// Directives that control access.
 const GUARDS: &[&str] = &[
     "allow",
     "auth_basic",
@@ -188,7 +190,7 @@ const GUARDS: &[&str] = &[
     "modsecurity",
 ];
 
-/// How names of directives of other modules begin that guard.
+/// Prefixes of access control directives in modules that are not part of NGINX.
 const BEGINNINGS: &[&str] = &[
     "access_by",
     "app_protect",
@@ -212,7 +214,7 @@ const BEGINNINGS: &[&str] = &[
     "waf",
 ];
 
-/// Directives that are never passed over, and why.
+/// Directives that are never ignored, with the reason.
 const KEPT: &[(&str, &str)] = &[
     ("proxy_ssl_crl", "certificates that were revoked would be taken"),
     ("real_ip_header", "the address of the proxy in front would be taken for the client's"),
@@ -221,7 +223,7 @@ const KEPT: &[(&str, &str)] = &[
     ("ssl_ocsp", "certificates that were revoked would be taken"),
 ];
 
-/// Directives of modules that guard, which eddy does not have.
+/// Directives of access control modules that eddy does not have.
 #[rustfmt::skip]
 pub(super) static ACCESS: &[DirectiveInfo] = &[
     known("auth_jwt", HTTP | SERVER | LOCATION, (1, 2), Use::Refused("eddy has no JWT module")),

@@ -1,16 +1,16 @@
-//! Directives that change nothing as they are written: they switch off what eddy does not have, say what holds anyway, or
-//! are for protocols that no `..._pass` uses.
+//! Directives without effect as they are written: they turn off what eddy does not have, state what applies anyway, or
+//! configure protocols that no `..._pass` uses.
 //!
-//! A directive that guards is in the list only with the argument that guards nothing.
+//! An access control directive is listed only with the argument that restricts nothing.
 
 use super::block::{HTTP, IF, LOCATION, SERVER, SERVER_IF};
 use super::tree::{Directive, NginxWord};
 
-/// Whether a directive that eddy does not have changes nothing with these arguments.
+/// Whether a directive that eddy does not support has no effect with these arguments.
 pub(super) fn changes_nothing(directive: &Directive) -> bool {
     let Directive { name, arguments, block } = directive;
     if let Some(block) = block {
-        // Without servers there is nothing to be served.
+        // Without servers, nothing is to be served.
         let has_server = block.iter().any(|directive| directive.name.text == "server");
         return matches!(name.text.as_str(), "stream" | "mail") && !has_server;
     }
@@ -28,19 +28,20 @@ fn is_word(word: &NginxWord, text: &str) -> bool {
     word.text.eq_ignore_ascii_case(text)
 }
 
-/// The arguments with which a directive that eddy does not have is accepted.
+/// Returns the arguments with which an unsupported directive is accepted.
 pub(super) fn forms(name: &str) -> &'static [&'static str] {
     FORMS.iter().find(|(own, _)| *own == name).map_or(&[], |(_, forms)| *forms)
 }
 
-/// Whether a directive is for a protocol of upstreams that eddy does not speak: what leads there is refused by itself.
+/// Whether a directive configures an upstream protocol that eddy does not support; directives that use the protocol are
+/// rejected themselves.
 pub(super) fn is_unused(name: &str, here: u16) -> bool {
     let Some((protocol, setting)) = name.split_once('_') else { return false };
     let is_block = here & (HTTP | SERVER | LOCATION | SERVER_IF | IF) != 0;
     is_block && PROTOCOLS.contains(&protocol) && SETTINGS.contains(&setting)
 }
 
-/// Protocols of upstreams that eddy does not speak for an nginx.conf.
+/// Upstream protocols that eddy does not support in an nginx.conf.
 pub(super) const PROTOCOLS: [&str; 5] = ["fastcgi", "uwsgi", "scgi", "grpc", "memcached"];
 
 const FORMS: &[(&str, &[&str])] = &[
@@ -80,7 +81,7 @@ const FORMS: &[(&str, &[&str])] = &[
     ("zstd", &["off"]),
 ];
 
-/// What such a protocol is set up by, behind its name.
+/// Settings of such a protocol, without the prefix of its name.
 const SETTINGS: &[&str] = &[
     "bind",
     "buffer_size",

@@ -1,4 +1,4 @@
-//! `include`: which files a configuration asks for, and putting their directives in its place.
+//! `include`: the files that a configuration includes, and insertion of their directives.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -7,14 +7,15 @@ use std::rc::Rc;
 use super::tree::{Directive, parse};
 use crate::problem::{ProblemReport, SourceText, shown};
 
-/// Whether a file is one of NGINX's, by its name.
+/// Whether a file is an NGINX configuration, by its name.
 pub(crate) fn is_nginx(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|extension| extension == "conf")
 }
 
-/// The patterns that a source and those that it includes ask for with `include`, each as a path from where eddy runs.
+/// Returns the patterns of all `include` directives in a source and in those that it includes, as paths from the
+/// working directory of eddy.
 ///
-/// Patterns are relative to the folder of that source.
+/// Patterns are relative to the directory of that source.
 pub(crate) fn includes(sources: &[SourceText], root: usize) -> Vec<String> {
     let Some(path) = sources.get(root).map(|root| &root.path) else { return Vec::new() };
     let mut found = Vec::new();
@@ -46,7 +47,7 @@ fn gather(directives: &[Directive], root: &str, found: &mut Vec<String>) {
     }
 }
 
-/// The directives of a source, files in the place of their `include`.
+/// Returns the directives of a source, with files inserted in place of their `include`.
 pub(super) fn united(sources: &[SourceText], root: usize, report: &mut ProblemReport) -> Vec<Directive> {
     let mut uniter = Uniter {
         sources,
@@ -60,11 +61,11 @@ pub(super) fn united(sources: &[SourceText], root: usize, report: &mut ProblemRe
 
 struct Uniter<'t> {
     sources: &'t [SourceText],
-    /// The path of the source that all begins with.
+    /// Path of the first source.
     root: &'t str,
-    /// What was read of sources, by index.
+    /// Parsed sources, by index.
     trees: HashMap<usize, Rc<[Directive]>>,
-    /// How many directives there may still be: files that ask for each other multiply.
+    /// Number of directives that may still be added: files that include each other multiply.
     left: usize,
 }
 
@@ -141,18 +142,18 @@ impl Uniter<'_> {
     }
 }
 
-/// A pattern as a path from where eddy runs.
+/// Returns a pattern as a path from the working directory of eddy.
 fn resolved(pattern: &str, root: &str) -> String {
     let folder = Path::new(root).parent().unwrap_or_else(|| Path::new(""));
     folder.join(pattern).to_string_lossy().into_owned()
 }
 
-/// Whether a name has `*`, `?` or `[`, so that it stands for any number of files.
+/// Whether a name contains `*`, `?` or `[`, so that it matches any number of files.
 pub fn is_pattern(path: &str) -> bool {
     path.contains(['*', '?', '['])
 }
 
-/// Whether a path is meant by a pattern: `*` and `?` stand for anything but `/`, `[…]` for one of some letters.
+/// Whether a pattern matches a path: `*` and `?` match anything but `/`, `[…]` one of several characters.
 pub fn matches_pattern(pattern: &str, path: &str) -> bool {
     let (pattern, path): (Vec<&str>, Vec<&str>) = (pattern.split('/').collect(), path.split('/').collect());
     pattern.len() == path.len()
@@ -163,7 +164,7 @@ pub fn matches_pattern(pattern: &str, path: &str) -> bool {
 }
 
 fn part_matches(pattern: &[u8], part: &[u8]) -> bool {
-    // The place to go on from when what followed the last `*` did not fit: it then takes one more.
+    // Position to resume at when the part after the last `*` did not match: the `*` then takes one more character.
     let (mut at, mut next, mut star) = (0, 0, None);
     while next < part.len() {
         let step = match pattern.get(at) {
@@ -193,7 +194,7 @@ fn part_matches(pattern: &[u8], part: &[u8]) -> bool {
     pattern[at..].iter().all(|letter| *letter == b'*')
 }
 
-/// The length of a `[…]` that has the letter.
+/// Returns the length of a `[…]` that contains the letter.
 fn class_len(pattern: &[u8], letter: u8) -> Option<usize> {
     let end = pattern.iter().skip(2).position(|byte| *byte == b']')? + 2;
     let (is_negated, class) = match pattern.get(1) {
@@ -217,10 +218,10 @@ fn class_len(pattern: &[u8], letter: u8) -> Option<usize> {
     (has != is_negated).then_some(end + 1)
 }
 
-/// Deepest nesting of files.
+/// Maximum nesting of included files.
 const DEPTH_MAX: usize = 16;
 
-/// Most directives of a configuration, files counted as often as they are included.
+/// Maximum number of directives in a configuration; a file counts as often as it is included.
 const DIRECTIVES_MAX: usize = 1_000_000;
 
 #[cfg(test)]

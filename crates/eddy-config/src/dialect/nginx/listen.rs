@@ -1,4 +1,4 @@
-//! `listen`: addresses and which server is the default there.
+//! `listen`: addresses, and the default server of each.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -6,14 +6,14 @@ use super::reader::NginxReader;
 use super::tree::NginxWord;
 use crate::config::ListenAddress;
 
-/// A `listen` of a server.
+/// One `listen` of a server.
 #[derive(Clone, Debug)]
 pub(super) struct Listen {
     pub(super) address: ListenAddress,
     pub(super) is_default: bool,
-    /// Whether the address is served over TLS; one `listen` that says so is enough.
+    /// Whether the address uses TLS; one `listen` with that parameter is enough.
     pub(super) is_tls: bool,
-    /// Whether clients may speak HTTP/2 there; the same.
+    /// Whether clients may use HTTP/2 at the address; one `listen` with that parameter is enough.
     pub(super) has_http2: bool,
 }
 
@@ -63,7 +63,7 @@ impl NginxReader<'_> {
     }
 }
 
-/// The addresses of a `listen`, whose port may be a range such as `8000-8010`.
+/// Parses the addresses of a `listen`, whose port may be a range such as `8000-8010`.
 fn parse_ports(text: &str) -> Option<Vec<ListenAddress>> {
     if let Some(address) = parse_listen(text) {
         return Some(vec![address]);
@@ -79,17 +79,17 @@ fn parse_ports(text: &str) -> Option<Vec<ListenAddress>> {
     }
     let one = |port: u16| {
         let text = host.map_or_else(|| port.to_string(), |host| format!("{host}:{port}"));
-        // What looks like a port may be the end of an address of IPv6.
+        // What looks like a port may be the end of an IPv6 address.
         parse_listen(&text)
             .filter(|listen| matches!(listen, ListenAddress::Tcp(address) if address.port() == port))
     };
     (first..=last).map(one).collect()
 }
 
-/// Most ports of a range: each is a listener of every worker.
+/// Maximum number of ports in a range: each is a listener of every worker.
 const PORTS_MAX: u16 = 256;
 
-/// An address: a port, an IP address, or both; `*` is any.
+/// Parses an address: a port, an IP address, or both; `*` is any address.
 fn parse_listen(text: &str) -> Option<ListenAddress> {
     if let Some(path) = text.strip_prefix("unix:") {
         return (!path.is_empty()).then(|| ListenAddress::Unix(path.into()));

@@ -1,4 +1,4 @@
-//! `location`: places, their settings and programs, and those within.
+//! `location`: places, their settings and programs, and nested locations.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,21 +15,21 @@ use super::scope::BlockSettings;
 use super::tree::{Directive, NginxWord};
 use crate::problem::{SourceSpan, shown};
 
-/// What a location lies in.
+/// Context of a location.
 pub(super) struct Outer<'o> {
     pub(super) scope: &'o BlockSettings,
-    /// What names of places begin with.
+    /// Prefix of the names of places.
     pub(super) label: &'o str,
-    /// The text of the location around, with which those within must begin.
+    /// Text of the enclosing location, with which nested ones must begin.
     pub(super) text: Option<&'o str>,
-    /// Whether locations may stand here.
+    /// Whether locations are allowed here.
     pub(super) may_hold: bool,
-    /// Whether it is a server.
+    /// Whether the context is a server.
     pub(super) is_server: bool,
 }
 
 impl NginxReader<'_> {
-    /// Reads a location; its index among the places.
+    /// Reads a location; returns its index among the places.
     pub(super) fn location(&mut self, directive: &Directive, outer: &Outer<'_>) -> Option<u32> {
         let place = directive.name.place;
         if !outer.may_hold {
@@ -79,7 +79,7 @@ impl NginxReader<'_> {
         Some(index)
     }
 
-    /// The locations among some directives.
+    /// Reads the locations among some directives; returns their indices.
     pub(super) fn locations(&mut self, directives: &[Directive], outer: &Outer<'_>) -> Vec<u32> {
         let mut locations = Vec::new();
         let mut known = HashSet::new();
@@ -91,13 +91,13 @@ impl NginxReader<'_> {
         locations
     }
 
-    /// Adds a place.
+    /// Adds a place; returns its index.
     pub(super) fn add_place(&mut self, place: PlaceSpec) -> u32 {
         self.spec.places.push(place);
         u32::try_from(self.spec.places.len() - 1).unwrap_or(u32::MAX)
     }
 
-    /// The last of `try_files` in a block.
+    /// Returns the last argument of `try_files` in a block.
     pub(super) fn last_try(&mut self, directives: &[Directive]) -> Option<LastTry> {
         let directive = directives.iter().find(|directive| directive.name.text == "try_files")?;
         let last = directive.arguments.last()?;
@@ -164,7 +164,7 @@ impl NginxReader<'_> {
         }
     }
 
-    /// The place that an `if` in a location stands for.
+    /// Adds the place of an `if` in a location; returns its index.
     fn if_place(
         &mut self,
         directive: &Directive,
@@ -204,12 +204,12 @@ impl NginxReader<'_> {
         self.proxy_pass(word, scope, replaced, held)
     }
 
-    /// Notes a location that stands twice.
+    /// Reports a location that is written twice.
     fn note_twin(&mut self, known: &mut HashSet<(u8, Box<str>)>, location: u32, place: SourceSpan) {
         let kind = self.spec.places.get(location as usize).map(|place| &place.kind);
         let own = match kind {
             Some(PlaceKind::Exact(path)) => (0, path.clone()),
-            // Whether expressions are tried after it makes no other location of it.
+            // A prefix with `^~` is the same location as one without.
             Some(PlaceKind::Prefix(path) | PlaceKind::FinalPrefix(path)) => (1, path.clone()),
             Some(PlaceKind::Named(name)) => (2, name.clone()),
             Some(PlaceKind::Server | PlaceKind::Pattern(_) | PlaceKind::If) | None => return,
@@ -219,7 +219,7 @@ impl NginxReader<'_> {
         }
     }
 
-    /// Says when nobody answers in a location.
+    /// Reports a location in which nothing answers requests.
     fn advise(
         &mut self,
         hand: &LocationHandler,
@@ -240,7 +240,7 @@ impl NginxReader<'_> {
     }
 }
 
-/// A place with the settings of a block.
+/// Returns a place with the settings of a block.
 pub(super) fn place_of(
     scope: &BlockSettings,
     name: &str,

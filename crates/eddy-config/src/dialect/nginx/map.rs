@@ -1,4 +1,4 @@
-//! `map`: a variable that is looked up by the value of another.
+//! `map`: a variable whose value depends on that of another.
 
 use eddy_route::nginx::{LetterCase, MapForm, MapRow, MapSpec, ServerName, TextTemplate};
 
@@ -7,7 +7,7 @@ use super::tree::Directive;
 use crate::problem::shown;
 
 impl NginxReader<'_> {
-    /// Reads a map and keeps it; one whose variable nothing reads, as where a log alone does, means nothing.
+    /// Reads a map and keeps it; one whose variable nothing reads, or only a log does, has no effect.
     pub(super) fn map(&mut self, directive: &Directive) {
         let [source, name] = directive.arguments.as_slice() else { return };
         let Some(variable) = name.text.strip_prefix('$') else {
@@ -81,7 +81,7 @@ impl NginxReader<'_> {
                     }
                 }
             }
-            // A `\` in front takes the meaning from words such as `default`.
+            // A leading `\` makes words such as `default` literal.
             None => Some(MapForm::Text(key.strip_prefix('\\').unwrap_or(key).into())),
         };
         map.rows.extend(form.map(|form| MapRow { form, value }));

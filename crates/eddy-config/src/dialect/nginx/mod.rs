@@ -1,7 +1,7 @@
 //! NGINX's configuration language.
 //!
-//! A text becomes words (`word`), words become directives (`tree`), files take the place of `include` (`include`).
-//! `catalogue` says of every directive whether eddy has it; what it means is read by the module of its block.
+//! A text becomes words (`word`), words become directives (`tree`), and files are inserted in place of their `include`
+//! (`include`). `catalogue` lists the support of every directive in eddy; the module of its block interprets it.
 
 mod block;
 mod catalogue;

@@ -1,4 +1,4 @@
-//! `resolver`: the name servers that are asked for names while requests come.
+//! `resolver`: the name servers that resolve names while requests arrive.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -10,11 +10,11 @@ use super::tree::NginxWord;
 use super::value::parse_time;
 use crate::problem::shown;
 
-/// Name servers, and how they are asked.
+/// Name servers and their settings.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct NameServers {
     servers: Vec<SocketAddr>,
-    /// How long an answer holds, whatever its records say.
+    /// Lifetime of an answer, whatever the TTL of its records.
     valid: Option<Duration>,
     families: AddressFamilies,
     /// `resolver_timeout`
@@ -22,12 +22,12 @@ pub(super) struct NameServers {
 }
 
 impl NameServers {
-    /// The same with this `resolver_timeout`.
+    /// Returns the same name servers with this `resolver_timeout`.
     pub(super) fn within(&self, timeout: Duration) -> Self {
         Self { timeout, ..self.clone() }
     }
 
-    /// Lets a cluster ask these name servers and no others.
+    /// Makes a cluster use these name servers and no others.
     pub(super) fn serve(&self, cluster: &mut ClusterConfig) {
         cluster.name_servers = self.servers.as_slice().into();
         cluster.dns.families = self.families;

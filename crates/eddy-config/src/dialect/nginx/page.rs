@@ -1,11 +1,11 @@
-//! The page that says of each directive whether eddy has it.
+//! Published page of the support for each directive.
 
 use std::fmt::Write as _;
 
 use super::catalogue::{MODULES, Use};
 use super::{block, guard, harmless};
 
-/// The page of NGINX's directives in eddy, as Markdown.
+/// Returns the page of NGINX's directives in eddy, as Markdown.
 pub fn directives_page() -> String {
     let mut out = String::from(HEAD);
     // Writing to a string never fails.

@@ -1,4 +1,4 @@
-//! The directives of the rewrite module: the program of a server or location.
+//! Directives of the rewrite module: the program of a server or location.
 
 use eddy_route::nginx::{IfCondition, LetterCase, RewriteDirective, RewriteEnd, RewriteStep, TextTemplate};
 
@@ -8,7 +8,7 @@ use super::tree::{Directive, NginxWord};
 use crate::problem::{SourceSpan, shown};
 
 impl NginxReader<'_> {
-    /// Reads the steps of a block; `if_place` makes a place of an `if` in a location.
+    /// Reads the steps of a block; `if_place` adds the place of an `if` in a location.
     pub(super) fn steps(
         &mut self,
         directives: &[Directive],
@@ -62,7 +62,7 @@ impl NginxReader<'_> {
             if is_query {
                 return Some(self.denial(name.place));
             }
-            // Nobody may go by what the variable held before.
+            // Nothing may use the value that the variable had before.
             self.unread.extend(self.spec.variables.define(variable));
             return None;
         };
@@ -79,7 +79,7 @@ impl NginxReader<'_> {
         }
     }
 
-    /// What stands in a program for what eddy cannot read, and has noted.
+    /// Returns the step that replaces what eddy cannot read, which is reported.
     fn denial(&mut self, place: SourceSpan) -> RewriteDirective {
         self.note_denial(place);
         RewriteDirective::Return { status: 403, text: None }
@@ -144,7 +144,7 @@ impl NginxReader<'_> {
         })))
     }
 
-    /// The condition of an `if`, in brackets.
+    /// Reads the condition of an `if`, in parentheses.
     fn test(&mut self, words: &[NginxWord], place: SourceSpan) -> Option<IfCondition> {
         let mut words: Vec<NginxWord> = words.to_vec();
         let is_open = words.first_mut().is_some_and(|first| match first.text.strip_prefix('(') {

@@ -1,4 +1,4 @@
-//! `proxy_pass`: the cluster that it leads to, and what is sent there.
+//! `proxy_pass`: the cluster that it names, and the requests sent there.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,21 +18,21 @@ use crate::problem::{SourceSpan, shown};
 use crate::read::FromScalar as _;
 use crate::value::EndpointAddressText;
 
-/// Whether a `proxy_pass` may have a URI, and the text that it takes the place of.
+/// Text that the URI of a `proxy_pass` replaces, if it may have a URI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Replaced<'t> {
-    /// The text of a location.
+    /// Text of a location.
     Text(&'t str),
-    /// There is none: an expression, a name, or an `if`.
+    /// There is no text: a regular expression, a named location, or an `if`.
     Nothing,
 }
 
-/// How a `proxy_pass` comes to the name of an upstream.
+/// Source of the upstream name of a `proxy_pass`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Naming {
-    /// It is written there.
+    /// Written in the directive.
     Written,
-    /// Variables hold it.
+    /// Taken from variables.
     Computed,
 }
 
@@ -110,7 +110,7 @@ impl NginxReader<'_> {
         })
     }
 
-    /// An upstream without variables, and the URI.
+    /// Returns the upstream that is named without variables, and the URI.
     fn fixed(
         &mut self,
         word: &NginxWord,
@@ -145,7 +145,7 @@ impl NginxReader<'_> {
         Some((upstream, uri))
     }
 
-    /// An upstream that variables name: one of those that the configuration gives them.
+    /// Returns the upstream that variables name: one of those that the configuration assigns to them.
     fn computed(
         &mut self,
         word: &NginxWord,
@@ -167,7 +167,8 @@ impl NginxReader<'_> {
         Some(ProxyPassTarget::Computed { address, choices })
     }
 
-    /// The addresses that a value may name, each once and without a URI; what cannot be known is noted.
+    /// Returns the addresses that a value may name, each once and without a URI; those that cannot be known are
+    /// reported.
     fn addresses(&mut self, word: &NginxWord, held: &VariableValues) -> BTreeSet<String> {
         let (mut addresses, mut unknown) = (BTreeSet::new(), BTreeSet::new());
         for KnownText { text, end } in self.constants.texts(&word.text, held) {
@@ -178,7 +179,7 @@ impl NginxReader<'_> {
             let host = match (rest.find(['/', '?']), end) {
                 (Some(at), _) => rest.get(..at).unwrap_or_default(),
                 (None, None) => rest,
-                // The request says no more than the path.
+                // The request provides no more than the path.
                 (None, Some(OpenEnd { kind: EndKind::Uri | EndKind::Group, .. }))
                     if !rest.is_empty() && !rest.ends_with(':') =>
                 {
@@ -189,7 +190,7 @@ impl NginxReader<'_> {
                     continue;
                 }
             };
-            // One without a host is answered 500, as in NGINX.
+            // A value without host is answered 500, as in NGINX.
             if host.is_empty() {
                 continue;
             }
@@ -210,7 +211,7 @@ impl NginxReader<'_> {
         addresses
     }
 
-    /// Notes that an address is not known before a request comes.
+    /// Reports an address that is not known before a request arrives.
     fn refuse_unknown(&mut self, place: SourceSpan, end: &OpenEnd) {
         let name = shown(&end.variable);
         let (message, hint) = match end.kind {
@@ -231,7 +232,7 @@ impl NginxReader<'_> {
         self.refuse(place, message, hint);
     }
 
-    /// What is done with requests for a name or address under the settings of a block.
+    /// Returns the action for requests to a name or address, under the settings of a block.
     fn action_of(
         &mut self,
         host: &str,
@@ -253,7 +254,7 @@ impl NginxReader<'_> {
         Some(self.action(kind, scope))
     }
 
-    /// The cluster for a name or address under the settings of a block.
+    /// Returns the cluster for a name or address, under the settings of a block.
     fn cluster(
         &mut self,
         host: &str,
@@ -278,12 +279,12 @@ impl NginxReader<'_> {
         if let Some(cluster) = self.cluster_keys.get(&key) {
             return Some(*cluster);
         }
-        // The same endpoints under other settings are another cluster.
+        // The same endpoints with other settings form another cluster.
         let count = self.clusters_of.entry(lower).or_default();
         *count += 1;
         let name = if *count == 1 { group.name.clone() } else { format!("{}#{count}", group.name) };
         let mut cluster = ClusterConfig::new(&name, group.endpoints);
-        // A backup is asked when none of the others can be.
+        // A backup is used when none of the other endpoints is available.
         cluster.overprovision_percent = UNLIMITED_OVERPROVISIONING;
         cluster.balance = group.balance;
         cluster.pool = group.pool;
@@ -302,7 +303,7 @@ impl NginxReader<'_> {
         Some(self.clusters.len() - 1)
     }
 
-    /// A group of one address that has no name.
+    /// Returns an unnamed group with a single address.
     fn single(
         &mut self,
         host: &str,
@@ -328,7 +329,7 @@ impl NginxReader<'_> {
                     group.resolver = Some(resolver);
                 }
                 group.endpoints.push(EndpointConfig::new(address));
-                // A lone endpoint is asked however often it fails.
+                // A single endpoint is used however often it fails.
                 group.ejection.failures = 0;
                 Some(group)
             }
@@ -341,7 +342,7 @@ impl NginxReader<'_> {
         }
     }
 
-    /// Whether a `proxy_pass` without variables leads to a host: NGINX asks no resolver for it again.
+    /// Whether a `proxy_pass` without variables names a host: NGINX asks no resolver for it again.
     fn is_written(&self, host: &str, scheme: UpstreamScheme) -> bool {
         let wanted = with_port(host, scheme.port()).to_ascii_lowercase();
         self.constants.addresses.iter().any(|address| {
@@ -358,7 +359,7 @@ impl NginxReader<'_> {
             && let Some(cluster) = self.clusters.get(index)
         {
             hash_key = self.hash_keys.get(index).cloned().flatten();
-            // Each endpoint is asked once; how many a name stands for is not known yet.
+            // Each endpoint is tried once; the number of addresses behind a name is not known yet.
             let asked = cluster.endpoints.iter().filter(|endpoint| !endpoint.terms.is_down).count();
             let others = u8::try_from(asked.saturating_sub(1)).unwrap_or(u8::MAX);
             retry.attempts = retry.attempts.min(others.max(u8::from(cluster.has_names())));
@@ -374,7 +375,7 @@ impl NginxReader<'_> {
     }
 }
 
-/// The scheme of an address, and what follows it.
+/// Splits an address into the scheme and the rest.
 fn split_scheme(text: &str) -> Option<(UpstreamScheme, &str)> {
     [UpstreamScheme::Http, UpstreamScheme::Https].into_iter().find_map(|scheme| {
         let (start, rest) = text.split_at_checked(scheme.start().len())?;
@@ -382,13 +383,14 @@ fn split_scheme(text: &str) -> Option<(UpstreamScheme, &str)> {
     })
 }
 
-/// A host without the port that its scheme has anyway.
+/// Returns a host without the port that is the default of its scheme.
 fn without_port(host: &str, scheme: UpstreamScheme) -> &str {
     let plain = host.strip_suffix(scheme.port()).and_then(|rest| rest.strip_suffix(':'));
     plain.unwrap_or(host)
 }
 
-/// `proxy_redirect default`: what the upstream names by the address of `proxy_pass` is named by the location.
+/// Returns the rule of `proxy_redirect default`: in addresses that the upstream sends, the address of `proxy_pass` is
+/// replaced by the location.
 fn default_redirects(pass: &NginxWord, uri: Option<&str>, location: &str) -> Vec<RedirectRule> {
     if pass.text.contains('$') {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! What all blocks are read with: the report, the variables, and what has been read so far.
+//! State shared by the readers of all blocks: the report, the variables, and the configuration read so far.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ use crate::check::Leniency;
 use crate::config::Action;
 use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
 
-/// Reads a configuration.
+/// Reader of an NGINX configuration.
 pub(super) struct NginxReader<'r> {
     pub(super) report: &'r mut ProblemReport,
     pub(super) sources: &'r [SourceText],
@@ -31,50 +31,50 @@ pub(super) struct NginxReader<'r> {
     /// Servers, locations, maps and variables.
     pub(super) spec: SitesSpec,
     pub(super) actions: Vec<Action>,
-    /// How many actions others have before these.
+    /// Number of actions that precede these.
     pub(super) actions_before: usize,
     pub(super) clusters: Vec<ClusterConfig>,
-    /// What balancing by hash goes by, for each cluster.
+    /// Hash key for the balancing of each cluster.
     pub(super) hash_keys: Vec<Option<TextTemplate>>,
-    /// The clusters by what they lead to and how.
+    /// Clusters by target and settings.
     pub(super) cluster_keys: HashMap<ClusterKey, usize>,
-    /// By host, the number of its clusters.
+    /// Number of clusters for each host.
     pub(super) clusters_of: HashMap<String, usize>,
-    /// The groups by name in lower case.
+    /// Upstream groups, by name in lower case.
     pub(super) groups: HashMap<String, UpstreamGroup>,
-    /// What variables may hold, as far as the configuration says.
+    /// Possible values of variables, as far as the configuration determines them.
     pub(super) constants: Constants,
-    /// Variables whose value eddy cannot read somewhere.
+    /// Variables that somewhere get a value that eddy cannot read.
     pub(super) unread: HashSet<u32>,
-    /// Whether `worker_processes` is said, and so that there is more than one.
+    /// Whether `worker_processes` is given, and so that there is more than one worker.
     pub(super) has_workers: bool,
     /// The `resolver` of `http`.
     pub(super) resolver: Option<NameServers>,
-    /// The variables that directives read.
+    /// Names of the variables that directives read.
     pub(super) read_names: HashSet<String>,
-    /// Where variables of the configuration are first read.
+    /// Source positions where variables of the configuration are first read.
     pub(super) first_uses: HashMap<u32, SourceSpan>,
-    /// What `proxy_pass` may name beside upstreams.
+    /// Names that `proxy_pass` may use besides upstreams.
     pub(super) targets: Targets,
-    /// Where relative paths are taken from.
+    /// Directory that relative paths are resolved against.
     pub(super) folder: PathBuf,
 }
 
-/// Tells a cluster apart from others.
+/// Key that distinguishes a cluster from others.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ClusterKey {
-    /// What it leads to, in lower case.
+    /// Target of the cluster, in lower case.
     pub(super) host: String,
     pub(super) connect_timeout: Duration,
     pub(super) read_timeout: Duration,
-    /// How upstreams are spoken to over TLS, if they are.
+    /// TLS settings for upstreams, if they use TLS.
     pub(super) tls: Option<String>,
-    /// Who is asked for names, where that is not the system.
+    /// Name servers, if not those of the system.
     pub(super) resolver: Option<NameServers>,
 }
 
 impl<'r> NginxReader<'r> {
-    /// Nothing is read yet.
+    /// Creates a reader that has read nothing yet.
     pub(super) fn new(
         sources: &'r [SourceText],
         actions_before: usize,
@@ -104,7 +104,7 @@ impl<'r> NginxReader<'r> {
         }
     }
 
-    /// Whether a directive is to be read here; if not, that was said where there is anything to say.
+    /// Whether a directive is to be read here; if not, the reason is reported where there is one.
     pub(super) fn accepts(&mut self, directive: &Directive, here: u16) -> bool {
         let Directive { name: NginxWord { text, place }, arguments, block } = directive;
         if is_unused(text, here) {
@@ -167,13 +167,13 @@ impl<'r> NginxReader<'r> {
         true
     }
 
-    /// Whether a directive is read here, without a word on why not.
+    /// Whether a directive is read here; reports nothing.
     pub(super) fn catalogued(&self, directive: &Directive, here: u16) -> bool {
         let known = catalogue::find(&directive.name.text, here);
         known.is_some_and(|known| known.blocks & here != 0 && matches!(known.use_, Use::Read(_)))
     }
 
-    /// Notes what eddy does not have: an error, or a warning where the user asked for that.
+    /// Reports what eddy does not support: an error, or a warning with `--lenient`.
     pub(super) fn refuse(&mut self, place: SourceSpan, message: String, hint: String) {
         let found = match self.leniency {
             Leniency::Strict => self.report.error(place, message),
@@ -182,18 +182,18 @@ impl<'r> NginxReader<'r> {
         found.hint(hint);
     }
 
-    /// Where a directive is written.
+    /// Returns the file and line of a directive.
     pub(super) fn origin(&self, place: SourceSpan) -> SourceLocation {
         let file = self.sources.get(place.source as usize).map(|source| Arc::clone(&source.path));
         SourceLocation { file: file.unwrap_or_else(|| "".into()), line: place.line }
     }
 
-    /// A value, perhaps with variables.
+    /// Reads a value, possibly with variables.
     pub(super) fn text(&mut self, word: &NginxWord) -> Option<TextTemplate> {
         self.text_at(&word.text, word.place)
     }
 
-    /// A value that stands at `place`.
+    /// Reads a value at `place`.
     pub(super) fn text_at(&mut self, text: &str, place: SourceSpan) -> Option<TextTemplate> {
         match TextTemplate::parse(text, &mut self.spec.variables) {
             Ok(template) => {
@@ -213,7 +213,7 @@ impl<'r> NginxReader<'r> {
         }
     }
 
-    /// A regular expression; its named groups become variables.
+    /// Reads a regular expression; its named groups become variables.
     pub(super) fn pattern(
         &mut self,
         text: &str,
@@ -239,7 +239,7 @@ impl<'r> NginxReader<'r> {
         }
     }
 
-    /// `on` or `off`.
+    /// Reads `on` or `off`.
     pub(super) fn flag(&mut self, word: &NginxWord) -> Option<bool> {
         match word.text.as_str() {
             "on" => Some(true),
@@ -248,7 +248,7 @@ impl<'r> NginxReader<'r> {
         }
     }
 
-    /// A time from a millisecond to a day; a longer one, as people write for WebSockets, is a day.
+    /// Reads a time from a millisecond to a day; a longer one, as is common for WebSockets, becomes a day.
     pub(super) fn time(&mut self, word: &NginxWord) -> Option<Duration> {
         const MOST: Duration = Duration::from_secs(86_400);
         match parse_time(&word.text).filter(|time| *time >= Duration::from_millis(1)) {
@@ -262,7 +262,7 @@ impl<'r> NginxReader<'r> {
         }
     }
 
-    /// A size.
+    /// Reads a size.
     pub(super) fn size(&mut self, word: &NginxWord) -> Option<u64> {
         match parse_size(&word.text) {
             Some(size) => Some(size),
@@ -270,7 +270,7 @@ impl<'r> NginxReader<'r> {
         }
     }
 
-    /// A number within bounds.
+    /// Reads a number within bounds.
     pub(super) fn number(&mut self, word: &NginxWord, least: u64, most: u64) -> Option<u64> {
         match word.text.parse().ok().filter(|number| (least..=most).contains(number)) {
             Some(number) => Some(number),
@@ -278,7 +278,7 @@ impl<'r> NginxReader<'r> {
         }
     }
 
-    /// Notes that a word is not what it should be.
+    /// Reports that a word is not what is expected.
     pub(super) fn misfit<T>(&mut self, word: &NginxWord, wanted: &str) -> Option<T> {
         self.report.error(word.place, format!("`{}` is not {wanted}", shown(&word.text)));
         None

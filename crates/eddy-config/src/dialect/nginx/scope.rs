@@ -1,4 +1,4 @@
-//! What holds in a block and in those within, unless they say otherwise.
+//! Settings of a block, which inner blocks inherit unless they override them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use super::upstream_tls::UpstreamTls;
 use crate::config::{FailureStatuses, RetryConfig};
 use crate::upgrade::{Protocols, Upgrades};
 
-/// The settings of a block.
+/// Settings of a block.
 #[derive(Clone, Debug)]
 pub(super) struct BlockSettings {
     pub(super) connect_timeout: Duration,
@@ -27,14 +27,14 @@ pub(super) struct BlockSettings {
     pub(super) upstream_tls: UpstreamTls,
     /// `ssl_...`.
     pub(super) tls: NginxServerTls,
-    /// `proxy_set_header`; a block that has one has none of those outside.
+    /// `proxy_set_header`; a block with one of its own inherits none.
     pub(super) proxy_fields: Arc<[FieldText]>,
-    /// Whether they pass on that a client wants to switch protocols.
+    /// Whether these headers forward a client's request to switch protocols.
     pub(super) passes_upgrades: bool,
     pub(super) answer_fields: Arc<[FieldText]>,
     pub(super) hidden: FieldEdits,
     pub(super) error_pages: Arc<[ErrorPage]>,
-    /// `proxy_redirect`; a block that has one has none of those outside.
+    /// `proxy_redirect`; a block with one of its own inherits none.
     pub(super) redirects: Redirects,
     pub(super) intercepts_errors: bool,
     pub(super) has_recursive_error_pages: bool,
@@ -52,24 +52,24 @@ pub(super) struct BlockSettings {
     pub(super) head_bytes_max: Option<u64>,
     /// `access_log`: a file, or `off`.
     pub(super) access_log: Option<NginxWord>,
-    /// `charset`, for texts of `charset_types` that name none.
+    /// `charset`, for responses of `charset_types` that name no charset.
     pub(super) charset: Option<Arc<str>>,
     pub(super) charset_types: Arc<[Box<str>]>,
-    /// `http2`: whether clients may speak HTTP/2.
+    /// `http2`: whether clients may use HTTP/2.
     pub(super) has_http2: bool,
-    /// Directives that guard and that eddy cannot carry out.
+    /// Access control directives that eddy cannot carry out.
     pub(super) guards: Guards,
-    /// `resolver`, and how long it may take.
+    /// Name servers of `resolver`.
     resolver: Option<NameServers>,
     resolver_timeout: Duration,
 }
 
-/// What becomes of addresses in answers of upstreams.
+/// Rewriting of addresses in upstream responses.
 #[derive(Clone, Debug)]
 pub(super) enum Redirects {
-    /// Those that begin as `proxy_pass` does begin as the location does.
+    /// An address that begins like that of `proxy_pass` begins like the location instead.
     Default,
-    /// These rules; `None` is the default among them.
+    /// These rules; `None` stands for the default rule.
     Own(Arc<[Option<RedirectRule>]>),
 }
 
@@ -118,7 +118,7 @@ impl Default for BlockSettings {
 }
 
 impl BlockSettings {
-    /// The scope of a block within this one; directives that are no settings are left to others.
+    /// Returns the settings of a block within this one; directives that are not settings are read elsewhere.
     pub(super) fn within(&self, directives: &[Directive], reader: &mut NginxReader<'_>) -> Self {
         let mut scope = self.clone();
         let (mut proxy_fields, mut answer_fields, mut error_pages) = (Vec::new(), Vec::new(), Vec::new());
@@ -137,7 +137,7 @@ impl BlockSettings {
                     answer_fields.extend(reader.answer_field(name, value, rest.first()));
                 }
                 ("error_page", [.., _]) => error_pages.extend(reader.error_page(arguments)),
-                // Fields of the connection are never passed on.
+                // Hop-by-hop headers are never forwarded.
                 ("proxy_hide_header", [name]) if is_hop(&name.text) => {}
                 ("charset_types", types) => {
                     let types = types.iter().map(|name| name.text.to_ascii_lowercase().into());
@@ -182,18 +182,18 @@ impl BlockSettings {
         scope
     }
 
-    /// The same with the guards of a block within `outer`, whose directives are all there.
+    /// Returns the settings with the access control of a block within `outer`; `block` has all directives of it.
     pub(super) fn guarded(mut self, outer: &Self, block: &[Directive]) -> Self {
         self.guards = outer.guards.within(block);
         self
     }
 
-    /// The name servers that are asked for names while requests come.
+    /// Returns the name servers that resolve names while requests arrive.
     pub(super) fn name_servers(&self) -> Option<NameServers> {
         self.resolver.as_ref().map(|servers| servers.within(self.resolver_timeout))
     }
 
-    /// The type of texts that `return` sends, with the charset that it gets.
+    /// Returns the content type of texts that `return` sends, with their charset.
     pub(super) fn typed_text(&self) -> Arc<str> {
         match &self.charset {
             Some(charset)
@@ -205,7 +205,7 @@ impl BlockSettings {
         }
     }
 
-    /// Which names fields of requests may have.
+    /// Returns the names that request headers may have.
     pub(super) fn field_names(&self) -> FieldNames {
         match (self.ignores_invalid_fields, self.allows_underscores) {
             (false, _) => FieldNames::Any,
@@ -214,20 +214,21 @@ impl BlockSettings {
         }
     }
 
-    /// What connections may become: clients switch to whatever an upstream takes, where the fields pass it on.
+    /// Returns the allowed upgrades: any protocol that an upstream accepts, where the headers forward the request to
+    /// switch.
     pub(super) fn upgrades(&self) -> Upgrades {
         let protocols = if self.passes_upgrades { Protocols::Any } else { Upgrades::none().protocols };
         Upgrades { protocols, idle_timeout: Some(self.read_timeout), ..Upgrades::none() }
     }
 
-    /// Settings of one argument.
+    /// Applies a setting with one argument.
     fn set(&mut self, name: &str, word: &NginxWord, reader: &mut NginxReader<'_>) {
         match name {
             "proxy_connect_timeout" => set(&mut self.connect_timeout, reader.time(word)),
             "proxy_read_timeout" => set(&mut self.read_timeout, reader.time(word)),
             "proxy_next_upstream_tries" => {
                 let tries = reader.number(word, 0, 11).and_then(|tries| u8::try_from(tries).ok());
-                // None at all means no limit.
+                // 0 means no limit.
                 set(
                     &mut self.retry.attempts,
                     tries.map(|tries| if tries == 0 { TRIES_MAX } else { tries - 1 }),
@@ -261,7 +262,7 @@ impl BlockSettings {
             "keepalive_requests" => self.requests_max = reader.number(word, 0, 1_000_000_000),
             "access_log" => self.access_log = Some(word.clone()),
             "proxy_http_version" if word.text != "1.1" => {
-                // What is sent is what every upstream of HTTP/1.0 understands, too, but for chunks.
+                // An HTTP/1.0 upstream understands what eddy sends, except for chunked bodies.
                 reader
                     .report
                     .warning(word.place, "eddy speaks HTTP/1.1 to upstreams")
@@ -287,10 +288,10 @@ impl BlockSettings {
     }
 }
 
-/// What `proxy_set_header` of a block says of switching protocols.
+/// Effect of a block's `proxy_set_header` on switching protocols.
 #[derive(Clone, Copy, Debug, Default)]
 struct UpgradeFields {
-    /// Whether there is any `proxy_set_header`: then none of outside hold.
+    /// Whether there is any `proxy_set_header`: then none is inherited.
     has_any: bool,
     has_protocol: bool,
     has_option: bool,
@@ -307,12 +308,12 @@ impl UpgradeFields {
     }
 }
 
-/// Whether a value of `Upgrade` is the client's.
+/// Whether a value of `Upgrade` is that of the client.
 fn passes_protocol(value: &str) -> bool {
     value.eq_ignore_ascii_case("$http_upgrade") || value.eq_ignore_ascii_case("${http_upgrade}")
 }
 
-/// Whether a value of `Connection` asks for a switch: it says so, or a variable does that follows the client.
+/// Whether a value of `Connection` asks for an upgrade: by itself, or by a variable that follows the client.
 fn passes_option(value: &str) -> bool {
     value.starts_with('$') || value.split(',').any(|option| option.trim().eq_ignore_ascii_case("upgrade"))
 }
@@ -359,7 +360,7 @@ impl NginxReader<'_> {
         let value = match self.text(value) {
             Some(value) => value,
             None if lower == "host" => return None,
-            // The upstream is not to take what a client says for it.
+            // The upstream must not mistake the client's value for it.
             None => TextTemplate::default(),
         };
         self.check_name(name)?;
@@ -375,7 +376,7 @@ impl NginxReader<'_> {
         if let Some(always) = always.filter(|word| word.text != "always") {
             return self.misfit(always, "`always`");
         }
-        // eddy writes the length of each answer; guides to CORS add this one to answers without a body.
+        // eddy writes the length of each response; guides to CORS add this header to responses without a body.
         if name.text.eq_ignore_ascii_case("content-length") && value.text == "0" {
             return None;
         }
@@ -384,7 +385,7 @@ impl NginxReader<'_> {
         Some(FieldText { name: name.text.as_str().into(), value, is_for_all: always.is_some() })
     }
 
-    /// Notes a name that no field can have.
+    /// Reports a name that no header can have.
     fn check_name(&mut self, name: &NginxWord) -> Option<()> {
         if name.text.eq_ignore_ascii_case("host") {
             return Some(());
@@ -417,7 +418,7 @@ impl NginxReader<'_> {
         Some(page)
     }
 
-    /// A `proxy_redirect`.
+    /// Reads a `proxy_redirect`.
     fn redirect(&mut self, how: &[NginxWord], rules: &mut Vec<Option<RedirectRule>>) {
         match how {
             [word] if word.text == "off" => rules.clear(),
@@ -467,7 +468,7 @@ impl NginxReader<'_> {
     }
 }
 
-/// Whether a field ends at each hop and is never passed on, so that to leave it out changes nothing.
+/// Whether a header is hop-by-hop and never forwarded, so that removing it changes nothing.
 fn is_hop(name: &str) -> bool {
     const NAMES: [&str; 9] = [
         "connection",
@@ -483,7 +484,7 @@ fn is_hop(name: &str) -> bool {
     NAMES.iter().any(|own| own.eq_ignore_ascii_case(name))
 }
 
-/// Types of texts that `charset` is for, unless `charset_types` names others.
+/// Content types that `charset` applies to, unless `charset_types` names others.
 const CHARSET_TYPES: [&str; 6] = [
     "text/html",
     "text/xml",
@@ -493,5 +494,5 @@ const CHARSET_TYPES: [&str; 6] = [
     "application/rss+xml",
 ];
 
-/// Most attempts beside the first.
+/// Maximum number of attempts after the first.
 const TRIES_MAX: u8 = 10;

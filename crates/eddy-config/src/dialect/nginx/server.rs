@@ -1,4 +1,4 @@
-//! `server`: names, addresses, and what is in it.
+//! `server`: names, addresses and contents.
 
 use eddy_route::nginx::{NameForm, PlaceKind, ServerName, ServerSpec};
 
@@ -10,7 +10,7 @@ use super::scope::BlockSettings;
 use super::tree::{Directive, NginxWord};
 use crate::problem::{SourceSpan, shown};
 
-/// A server that was read, with what does not belong to its places.
+/// Server as read, with the parts that do not belong to its places.
 pub(super) struct ServerRead {
     pub(super) index: u32,
     pub(super) listens: Vec<Listen>,

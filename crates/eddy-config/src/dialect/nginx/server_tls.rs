@@ -1,7 +1,7 @@
 //! `ssl_...`: TLS towards clients.
 //!
-//! Which certificate a client is shown, NGINX decides by the server that has the name which the client asks for, whatever the
-//! certificate is for; where no server has it, by the default server of the address.
+//! NGINX chooses the certificate by the server whose name the client asks for, whatever names the certificate contains.
+//! When no server has the name, the default server of the address provides the certificate.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use super::tree::NginxWord;
 use crate::problem::{SourceSpan, shown};
 use crate::tls::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig};
 
-/// The settings of a block.
+/// TLS settings of a block.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NginxServerTls {
-    /// `ssl_certificate`; a block that has one has none of those outside.
+    /// `ssl_certificate`; a block with one of its own inherits none.
     pub(super) chains: Arc<[NginxWord]>,
-    /// `ssl_certificate_key`, in the order of the chains; the same.
+    /// `ssl_certificate_key`, in the order of the chains; a block with one of its own inherits none.
     pub(super) keys: Arc<[NginxWord]>,
     /// `ssl_stapling_file`.
     ocsp: Option<NginxWord>,
@@ -29,26 +29,26 @@ pub(super) struct NginxServerTls {
     authorities: Option<NginxWord>,
     /// `ssl_crl`.
     revoked: Option<NginxWord>,
-    /// Whether and how clients are asked for a certificate.
+    /// `ssl_verify_client`: whether clients are asked for a certificate, and have to show one.
     clients: Clients,
-    /// `ssl_reject_handshake`: whether clients that ask for a name of this server are turned away.
+    /// `ssl_reject_handshake`: whether handshakes with clients that ask for a name of this server are rejected.
     is_rejecting: bool,
 }
 
-/// `ssl_verify_client`.
+/// Value of `ssl_verify_client`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Clients {
-    /// Clients are not asked.
+    /// Clients are not asked for a certificate.
     #[default]
     Unasked,
-    /// They need not show one.
+    /// Clients need not show one.
     Optional,
-    /// They have to show one.
+    /// Clients have to show one.
     Required,
 }
 
 impl NginxServerTls {
-    /// Takes a setting of one argument.
+    /// Applies a setting with one argument.
     pub(super) fn set(&mut self, name: &str, word: &NginxWord, reader: &mut NginxReader<'_>) {
         match name {
             "ssl_stapling_file" => self.ocsp = reader.without_variables(word),
@@ -72,22 +72,22 @@ impl NginxServerTls {
         }
     }
 
-    /// Takes `ssl_protocols`.
+    /// Applies `ssl_protocols`.
     pub(super) fn set_versions(&mut self, words: &[NginxWord], reader: &mut NginxReader<'_>) {
         self.version_min = reader.version_min(words, "clients");
     }
 
-    /// Whether both show the same certificates.
+    /// Whether both settings show the same certificates.
     fn has_same_certificates(&self, other: &Self) -> bool {
         self.certificate_paths() == other.certificate_paths()
     }
 
-    /// The certificates and keys that clients are shown.
+    /// Returns the paths of the certificates and keys that clients are shown.
     fn certificate_paths(&self) -> [Vec<&str>; 2] {
         [&self.chains, &self.keys].map(|words| words.iter().map(|word| &*word.text).collect())
     }
 
-    /// Whether both ask clients for the same certificates.
+    /// Whether both settings ask clients for the same certificates.
     fn has_same_client_check(&self, other: &Self) -> bool {
         let texts = |tls: &Self| {
             [&tls.authorities, &tls.revoked].map(|word| word.as_ref().map(|word| word.text.clone()))
@@ -97,9 +97,9 @@ impl NginxServerTls {
 }
 
 impl NginxReader<'_> {
-    /// A file of a certificate or key.
+    /// Returns the file of a certificate or key.
     pub(super) fn certificate_file(&mut self, word: &NginxWord) -> Option<NginxWord> {
-        // What stands behind it may be a key: nobody's to see.
+        // The rest of the word may be a key, which must not be shown.
         if let Some(kind) =
             ["data:", "engine:", "store:"].into_iter().find(|kind| word.text.starts_with(kind))
         {
@@ -110,7 +110,7 @@ impl NginxReader<'_> {
         self.without_variables(word)
     }
 
-    /// How an address is served over TLS; what is wrong is noted.
+    /// Returns the TLS settings of an address; problems are reported.
     pub(super) fn listener_tls(
         &mut self,
         address: &Address,
@@ -132,7 +132,7 @@ impl NginxReader<'_> {
             return None;
         }
         let mut taken: HashSet<String> = HashSet::new();
-        // The default server's certificates come first, for its own names and those that nobody has.
+        // The default server's certificates come first, for its own names and for those of no server.
         let mut groups: Vec<(&ServerRead, Vec<String>)> = Vec::new();
         let mut group_of: HashMap<[Vec<&str>; 2], usize> = HashMap::new();
         if !own.is_rejecting {
@@ -200,7 +200,7 @@ impl NginxReader<'_> {
         })
     }
 
-    /// The certificates of a server, each shown for these hosts.
+    /// Returns the certificates of a server, each shown for these hosts.
     fn certificates(&mut self, server: &ServerRead, hosts: &[String]) -> Vec<CertificateFiles> {
         let tls = &server.scope.tls;
         if tls.chains.len() != tls.keys.len() {
@@ -244,12 +244,12 @@ impl NginxReader<'_> {
     }
 }
 
-/// The hosts of a server.
+/// Hosts of a server.
 #[derive(Default)]
 struct Hosts {
-    /// Those by which a certificate can be chosen: names, and `*.` with a domain behind it for any number of labels.
+    /// Names by which a certificate can be chosen; `*.` and a domain match any number of labels.
     names: Vec<String>,
-    /// A name by which none can be.
+    /// Name by which none can be chosen.
     unsaid: Option<String>,
 }
 

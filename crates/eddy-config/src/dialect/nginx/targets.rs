@@ -1,11 +1,11 @@
-//! What `proxy_pass` may name in directives that are made rather than read, beside upstreams.
+//! Targets that `proxy_pass` may name besides upstreams, in directives that another dialect generates.
 
 use std::collections::HashMap;
 
 /// Names that stand for several upstreams, and upstreams that values may name.
 #[derive(Clone, Debug, Default)]
 pub(in crate::dialect) struct Targets {
-    /// Upstreams drawn by weight, by the name of the whole.
+    /// Upstreams chosen by weight, by their common name.
     pub(in crate::dialect) splits: HashMap<String, Vec<(String, u32)>>,
     /// The only names that a value may have, by the text of the value.
     pub(in crate::dialect) choices: HashMap<String, Vec<String>>,

@@ -1,25 +1,25 @@
-//! Words to directives: a name, arguments, perhaps a block.
+//! Words to directives: a name, arguments, and possibly a block.
 
 use super::word::{Token, TokenKind, split};
 use crate::problem::{ProblemReport, SourceSpan, shown};
 
-/// A directive.
+/// One directive.
 #[derive(Clone, Debug)]
 pub(in crate::dialect) struct Directive {
     pub(in crate::dialect) name: NginxWord,
     pub(in crate::dialect) arguments: Vec<NginxWord>,
-    /// What it holds, if it is a block.
+    /// Directives in its block, if it has one.
     pub(in crate::dialect) block: Option<Vec<Self>>,
 }
 
-/// A word and where it stands.
+/// Word with its source position.
 #[derive(Clone, Debug)]
 pub(in crate::dialect) struct NginxWord {
     pub(in crate::dialect) text: String,
     pub(in crate::dialect) place: SourceSpan,
 }
 
-/// The directives of a file; what is wrong is noted.
+/// Parses the directives of a file; problems are reported.
 pub(super) fn parse(text: &str, source: u32, report: &mut ProblemReport) -> Vec<Directive> {
     let mut tokens = split(text, source, report).into_iter().peekable();
     let directives = read_block(&mut tokens, None, 0, report);
@@ -109,11 +109,11 @@ fn read_directive(
     }
 }
 
-/// Notes a block that lies too deep; nothing is read behind it.
+/// Reports a block that is nested too deeply; the rest of the file is not read.
 fn refuse_depth(place: SourceSpan, tokens: &mut Tokens, report: &mut ProblemReport) {
     report.error(place, format!("blocks are nested more than {DEPTH_MAX} deep"));
     tokens.by_ref().for_each(drop);
 }
 
-/// Deepest nesting of blocks.
+/// Maximum nesting of blocks.
 const DEPTH_MAX: usize = 64;

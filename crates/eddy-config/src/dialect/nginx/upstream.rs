@@ -1,4 +1,4 @@
-//! `upstream`: endpoints and how one is chosen.
+//! `upstream`: endpoints and balancing.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::problem::{SourceSpan, shown};
 use crate::read::FromScalar as _;
 use crate::value::EndpointAddressText;
 
-/// A group of endpoints.
+/// Group of endpoints.
 #[derive(Clone, Debug)]
 pub(super) struct UpstreamGroup {
     pub(super) name: String,
@@ -22,16 +22,16 @@ pub(super) struct UpstreamGroup {
     pub(super) balance: Balance,
     pub(super) pool: PoolConfig,
     pub(super) ejection: EjectionConfig,
-    /// What `hash` goes by.
+    /// Key of `hash`.
     pub(super) key: Option<TextTemplate>,
-    /// Who is asked for its names, where that is not the system.
+    /// Name servers for its endpoints, if not those of the system.
     pub(super) resolver: Option<NameServers>,
-    /// The directive that chooses the balancing, and whether endpoints may be `backup` under it.
+    /// Source position of the directive that chooses the balancing, and whether endpoints may be `backup` with it.
     method: Option<(SourceSpan, bool)>,
 }
 
 impl UpstreamGroup {
-    /// A group without endpoints, with the defaults of NGINX.
+    /// Returns a group without endpoints, with NGINX's defaults.
     pub(super) fn new(name: &str) -> Self {
         let base_time = Duration::from_secs(10);
         Self {
@@ -54,7 +54,7 @@ impl UpstreamGroup {
 }
 
 impl UpstreamGroup {
-    /// The last directive that chooses the balancing holds.
+    /// Sets the balancing; the last directive wins.
     fn set_method(&mut self, balance: Balance, directive: &Directive, may_have_backup: bool) {
         self.balance = balance;
         self.method = Some((directive.name.place, may_have_backup));
@@ -96,7 +96,7 @@ impl NginxReader<'_> {
         if block.iter().any(is_resolved) {
             group.resolver = self.group_resolver(block);
         }
-        // Without a `zone` each worker of NGINX counts for itself, of which there is one unless it is told otherwise.
+        // Without a `zone`, each worker of NGINX counts for itself; there is one worker unless more are configured.
         let is_shared = !self.has_workers || block.iter().any(|directive| directive.name.text == "zone");
         for endpoint in group.endpoints.iter_mut().filter(|endpoint| endpoint.terms.active_max.is_some()) {
             endpoint.terms.is_active_max_shared = is_shared;
@@ -107,7 +107,7 @@ impl NginxReader<'_> {
         }
     }
 
-    /// The name servers that the directives of a group name, or those of `http`.
+    /// Returns the name servers that the directives of a group name, or those of `http`.
     pub(super) fn group_resolver(&mut self, block: &[Directive]) -> Option<NameServers> {
         let find = |name: &str| block.iter().find(|directive| directive.name.text == name);
         let own = find("resolver").and_then(|directive| self.name_servers(&directive.arguments));
@@ -120,7 +120,7 @@ impl NginxReader<'_> {
         })
     }
 
-    /// Notes groups that NGINX would not start with.
+    /// Reports groups with which NGINX would not start.
     fn check_group(&mut self, name: &NginxWord, group: &UpstreamGroup) {
         if self.report.has_errors() {
             return;
@@ -157,7 +157,7 @@ impl NginxReader<'_> {
                 "max_fails" => ejection.failures = self.count(&value, 0, 1000).unwrap_or(1),
                 "fail_timeout" => {
                     if let Some(time) = parse_time(&value.text) {
-                        // NGINX counts in seconds, the one that has begun among them.
+                        // NGINX counts in seconds, including the one that has begun.
                         let time = time.max(Duration::from_secs(1));
                         ejection =
                             EjectionConfig { base_time: time, time_max: time, memory: time, ..ejection };
@@ -170,7 +170,7 @@ impl NginxReader<'_> {
                 }
                 "down" => endpoint.terms.is_down = true,
                 "backup" => endpoint.terms.tier = 1,
-                // Names are always resolved again when their time is over.
+                // Names are always resolved again when their records expire.
                 "resolve" => {}
                 "route" | "service" | "slow_start" | "drain" => {
                     let message = format!("eddy does not have `{name}` for an endpoint");
@@ -218,7 +218,7 @@ impl NginxReader<'_> {
     }
 }
 
-/// An address with this port where it names none.
+/// Returns an address with this port if it has none.
 pub(super) fn with_port(address: &str, port: &str) -> String {
     let has_port = address.starts_with("unix:")
         || match address.rsplit_once(':') {

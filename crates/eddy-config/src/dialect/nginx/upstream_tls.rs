@@ -1,4 +1,4 @@
-//! `proxy_ssl_...`: TLS towards upstreams.
+//! `proxy_ssl_...`: TLS to upstreams.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use super::tree::NginxWord;
 use crate::check::written_place;
 use crate::problem::{SourceSpan, shown};
 
-/// The settings of a block.
+/// TLS settings of a block.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UpstreamTls {
-    /// `proxy_ssl_name`; without it the upstream is named as `proxy_pass` names it.
+    /// `proxy_ssl_name`; by default, the host as `proxy_pass` names it.
     name: Option<NginxWord>,
     sends_name: bool,
     verifies: bool,
@@ -24,7 +24,7 @@ pub(super) struct UpstreamTls {
 }
 
 impl UpstreamTls {
-    /// Takes a setting of one argument.
+    /// Applies a setting with one argument.
     pub(super) fn set(&mut self, name: &str, word: &NginxWord, reader: &mut NginxReader<'_>) {
         let set = |target: &mut bool, flag: Option<bool>| *target = flag.unwrap_or(*target);
         match name {
@@ -39,12 +39,12 @@ impl UpstreamTls {
         }
     }
 
-    /// Takes `proxy_ssl_protocols`.
+    /// Applies `proxy_ssl_protocols`.
     pub(super) fn set_versions(&mut self, words: &[NginxWord], reader: &mut NginxReader<'_>) {
         self.version_min = reader.version_min(words, "upstreams");
     }
 
-    /// Tells these settings apart from others.
+    /// Returns a key that distinguishes these settings from others.
     pub(super) fn key(&self) -> String {
         let text = |word: &Option<NginxWord>| word.as_ref().map(|word| word.text.clone());
         let names = [text(&self.name), text(&self.authorities), text(&self.chain), text(&self.key)];
@@ -53,7 +53,7 @@ impl UpstreamTls {
 }
 
 impl NginxReader<'_> {
-    /// The least of the versions that are spoken to upstreams or clients, as `to` says.
+    /// Returns the minimum TLS version for upstreams or clients, as `to` says.
     pub(super) fn version_min(&mut self, words: &[NginxWord], to: &str) -> TlsVersion {
         let has = |version: &str| words.iter().any(|word| word.text == version);
         for word in words {
@@ -75,7 +75,7 @@ impl NginxReader<'_> {
         if has("TLSv1.2") || !has("TLSv1.3") { TlsVersion::Tls12 } else { TlsVersion::Tls13 }
     }
 
-    /// TLS towards an upstream that `proxy_pass` names at `place`.
+    /// Returns the TLS settings for an upstream that `proxy_pass` names at `place`.
     pub(super) fn cluster_tls(
         &mut self,
         tls: &UpstreamTls,
@@ -118,7 +118,8 @@ impl NginxReader<'_> {
         cluster
     }
 
-    /// The name that an upstream is asked for; `None` where it is none, so that each endpoint is asked for its own.
+    /// Returns the server name sent to an upstream, or `None` when it is not a name, so that each endpoint is asked for
+    /// its own.
     fn upstream_name(&self, tls: &UpstreamTls, host: &str) -> Option<Arc<str>> {
         let text = tls.name.as_ref().map_or(host, |word| word.text.as_str());
         let text = if text.starts_with("unix:") { "localhost" } else { text };
@@ -130,7 +131,7 @@ impl NginxReader<'_> {
         is_server_name(&name).then(|| name.into())
     }
 
-    /// A file that a directive names; a relative path is taken from the folder of the first file.
+    /// Returns a file that a directive names; a relative path is resolved against the directory of the first file.
     pub(super) fn written(&self, word: &NginxWord) -> WrittenPath {
         WrittenPath {
             path: self.folder.join(&word.text),
@@ -139,7 +140,7 @@ impl NginxReader<'_> {
         }
     }
 
-    /// A word that has to be known before the first request.
+    /// Returns a word if it has no variables: its value must be known before the first request.
     pub(super) fn without_variables(&mut self, word: &NginxWord) -> Option<NginxWord> {
         if word.text.contains('$') {
             let message = format!("`{}` is not known before a request comes", shown(&word.text));

@@ -1,8 +1,8 @@
-//! Sizes, times and numbers as NGINX writes them.
+//! Sizes, times and numbers in NGINX's notation.
 
 use std::time::Duration;
 
-/// A size such as `10`, `8k`, `1m` or `2g`.
+/// Parses a size such as `10`, `8k`, `1m` or `2g`.
 pub(super) fn parse_size(text: &str) -> Option<u64> {
     let (digits, unit) = split_unit(text);
     let factor = match unit {
@@ -15,7 +15,7 @@ pub(super) fn parse_size(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// A time such as `30`, `10s`, `500ms` or `1h 30m`; without a unit, seconds.
+/// Parses a time such as `30`, `10s`, `500ms` or `1h 30m`; without a unit, seconds.
 pub(super) fn parse_time(text: &str) -> Option<Duration> {
     let mut total = Duration::ZERO;
     let mut rest = text.trim();

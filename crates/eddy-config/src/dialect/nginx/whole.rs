@@ -1,4 +1,4 @@
-//! The configuration as a whole: what stands outside of servers, and listeners made of their addresses.
+//! NGINX configuration as a whole: the directives outside of servers, and listeners for the addresses of servers.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -24,9 +24,9 @@ use crate::config::{
 };
 use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
 
-/// Checks a configuration of NGINX's: the source `root` and those that it includes.
+/// Checks an NGINX configuration: the source `root` and those that it includes.
 ///
-/// Of errors that were noted before nothing is made. Actions are numbered from `actions_before` on.
+/// Returns `None` when errors were reported before. Actions are numbered from `actions_before` on.
 pub(crate) fn check_nginx(
     sources: &[SourceText],
     root: usize,
@@ -52,17 +52,17 @@ pub(crate) fn check_nginx(
     Some(reader.config(frame, listeners, sources, root))
 }
 
-/// What directives that were made by another dialect come to.
+/// Result of directives that another dialect generated.
 pub(in crate::dialect) struct GeneratedSites {
     pub(in crate::dialect) listeners: Vec<ListenerConfig>,
     pub(in crate::dialect) sites: Sites,
-    /// The actions there were, and those of the directives behind them.
+    /// The existing actions, followed by those of the directives.
     pub(in crate::dialect) actions: Vec<Action>,
-    /// The same of clusters.
+    /// The existing clusters, followed by those of the directives.
     pub(in crate::dialect) clusters: Vec<ClusterConfig>,
 }
 
-/// Reads directives that another dialect made; `None` when something is wrong, which was noted.
+/// Reads directives that another dialect generated; returns `None` on errors, which are reported.
 pub(in crate::dialect) fn make(
     directives: &[Directive],
     targets: Targets,
@@ -72,7 +72,7 @@ pub(in crate::dialect) fn make(
 ) -> Option<GeneratedSites> {
     let leniency = if report.is_lenient() { Leniency::Lenient } else { Leniency::Strict };
     let mut reader = NginxReader::new(sources, 0, leniency, report);
-    // Keys of balancing are found by the place of an action, and of a cluster, in its list.
+    // Hash keys are found by the index of an action, and of a cluster, in its list.
     reader.spec.hash_keys.resize(actions.len(), None);
     reader.hash_keys.resize(clusters.len(), None);
     (reader.actions, reader.clusters, reader.targets) = (actions, clusters, targets);
@@ -88,7 +88,7 @@ pub(in crate::dialect) fn make(
     Some(GeneratedSites { listeners, sites: Sites::build(spec), actions, clusters })
 }
 
-/// What stands outside of servers.
+/// Settings outside of servers.
 #[derive(Default)]
 struct MainContext {
     workers: Option<u16>,
@@ -157,7 +157,7 @@ impl NginxReader<'_> {
         }
     }
 
-    /// Notes variables that are read and that nothing fills.
+    /// Reports variables that are read but never assigned.
     fn check_variables(&mut self) {
         let mut uses: Vec<(u32, SourceSpan)> =
             self.first_uses.iter().map(|(slot, place)| (*slot, *place)).collect();
@@ -179,7 +179,7 @@ impl NginxReader<'_> {
         }
     }
 
-    /// Notes named locations that are sent to and that are not there.
+    /// Reports named locations that are referred to but do not exist.
     fn check_names(&mut self) {
         let mut wrong = Vec::new();
         for server in &self.spec.servers {
@@ -221,7 +221,7 @@ impl NginxReader<'_> {
         }
     }
 
-    /// The listeners of servers, an address each.
+    /// Returns the listeners of servers, one for each address.
     fn listeners(&mut self, servers: &[ServerRead]) -> Vec<ListenerConfig> {
         let spec = &mut self.spec;
         let mut listeners: Vec<ListenerConfig> = Vec::new();
@@ -243,7 +243,7 @@ impl NginxReader<'_> {
                 is_tls[at] |= listen.is_tls;
                 has_http2[at] |= listen.has_http2;
                 let address = &mut spec.addresses[at];
-                // A server that names an address twice does so in a row.
+                // A server that names an address twice does so in succession.
                 if address.servers.last() != Some(&server.index) {
                     address.servers.push(server.index);
                 }
@@ -254,7 +254,7 @@ impl NginxReader<'_> {
                 }
             }
         }
-        // What was noted before is about what this would be made of.
+        // Errors reported before concern the input of what follows.
         if self.report.has_errors() {
             return listeners;
         }
@@ -265,7 +265,7 @@ impl NginxReader<'_> {
             if is_tls[at] {
                 listener.tls = self.listener_tls(address, servers);
             }
-            // Over TLS one offer is made for all servers of an address.
+            // Over TLS, one ALPN offer is made for all servers of an address.
             let says_any = address.servers.iter().any(|index| speaking.contains(index));
             listener.http2.over_tls = has_http2[at] || says_any;
             listener.http2.in_cleartext = has_http2[at] || speaking.contains(&address.default);
@@ -310,7 +310,7 @@ impl NginxReader<'_> {
     }
 }
 
-/// The files that are included, and the folders that patterns look into.
+/// Returns the files that are included, and the directories that patterns search.
 pub(crate) fn included(sources: &[SourceText], root: usize) -> Vec<PathBuf> {
     let asked = includes(sources, root);
     let is_asked = |source: &&SourceText| asked.iter().any(|pattern| matches_pattern(pattern, &source.path));
@@ -321,7 +321,7 @@ pub(crate) fn included(sources: &[SourceText], root: usize) -> Vec<PathBuf> {
     files.into_iter().chain(folders.filter(|folder| !is_pattern(&folder.to_string_lossy()))).collect()
 }
 
-/// A listener with the limits of its default server.
+/// Returns a listener with the limits of its default server.
 fn listener(address: &ListenAddress, index: usize, scope: &BlockSettings) -> ListenerConfig {
     let mut limits = HttpLimits::default();
     if let Some(bytes) = scope.head_bytes_max {
@@ -332,7 +332,7 @@ fn listener(address: &ListenAddress, index: usize, scope: &BlockSettings) -> Lis
     let mut timeouts = HttpTimeouts::default();
     timeouts.head = scope.head_timeout.unwrap_or(timeouts.head);
     timeouts.idle = scope.idle_timeout.unwrap_or(timeouts.idle);
-    // What clients say of where they come from is passed on, and nothing added, unless the configuration says so.
+    // Forwarding headers of clients are passed on unchanged, and nothing is added, unless the configuration says so.
     let everybody = ["0.0.0.0", "::"].map(|address| address.parse());
     let trusted = everybody.into_iter().flatten().map(|address| AddressBlock { address, prefix_bits: 0 });
     ListenerConfig {

@@ -1,8 +1,8 @@
-//! Text to words: quotes, escapes, comments, and the signs that end a directive.
+//! Text to words: quotes, escapes, comments, and the characters that end a directive.
 
 use crate::problem::{ProblemReport, SourceSpan};
 
-/// A word or sign, and where it stands.
+/// Word or punctuation mark, with its source position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) kind: TokenKind,
@@ -11,7 +11,7 @@ pub(super) struct Token {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum TokenKind {
-    /// A word; quotes and escapes are undone.
+    /// Word, with quotes and escapes resolved.
     Word(String),
     /// `;`
     End,
@@ -21,7 +21,7 @@ pub(super) enum TokenKind {
     Close,
 }
 
-/// Splits a text into words and signs; what is wrong is noted, and the rest left.
+/// Splits a text into words and punctuation; on a problem, which is reported, the rest is skipped.
 pub(super) fn split(text: &str, source: u32, report: &mut ProblemReport) -> Vec<Token> {
     let mut reader = WordReader {
         rest: text,
@@ -39,7 +39,7 @@ struct WordReader<'t> {
 }
 
 impl WordReader<'_> {
-    /// Reads one token; `false` at the end, or where nothing more can be read.
+    /// Reads one token; returns `false` at the end, or where nothing more can be read.
     fn read_token(&mut self, report: &mut ProblemReport) -> bool {
         self.skip_space();
         let place = self.place;
@@ -82,7 +82,7 @@ impl WordReader<'_> {
             if matches!(next, ' ' | '\t' | '\r' | '\n' | ';') {
                 break;
             }
-            // A brace behind `$` belongs to the name of a variable.
+            // A brace after `$` belongs to the name of a variable.
             if next == '{' && !word.ends_with('$') {
                 break;
             }
@@ -117,7 +117,7 @@ impl WordReader<'_> {
             return false;
         }
         if next == Some(')') {
-            // `if ($x = "y")`: the bracket is a word of its own.
+            // `if ($x = "y")`: the parenthesis is a word of its own.
             let place = self.place;
             self.step(')');
             self.tokens.push(Token { kind: TokenKind::Word(")".to_owned()), place });
@@ -125,7 +125,7 @@ impl WordReader<'_> {
         true
     }
 
-    /// What stands behind a `\`: of most letters, both stay.
+    /// Reads the character after a `\`; for most characters, both are kept.
     fn read_escaped(&mut self, word: &mut String) {
         let Some(next) = self.rest.chars().next() else {
             word.push('\\');

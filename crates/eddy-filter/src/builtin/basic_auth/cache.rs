@@ -1,4 +1,4 @@
-//! Remembers which passwords were found right, without remembering them.
+//! Cache of verified passwords, which does not store the passwords.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-/// Names of pairs of user and password that were found right, each until a time; without locks.
+/// Lock-free cache of hashed user and password pairs that were verified, each with an expiry.
 ///
-/// A name is 128 bits of a hash with a secret key. Readers may see one entry while another is written over it: what
-/// they then see is the name of neither.
+/// A pair is stored as 128 bits of a hash with a secret key. A reader may see one entry while another is written over
+/// it; the mixture matches neither pair.
 #[derive(Debug)]
 pub(super) struct Cache {
     sets: Box<[[PasswordCacheEntry; WAYS]]>,
@@ -20,16 +20,16 @@ pub(super) struct Cache {
 #[derive(Debug, Default)]
 struct PasswordCacheEntry {
     name: [AtomicU64; 2],
-    /// Milliseconds of the workers' clock; 0 where there is nothing.
+    /// Expiry in milliseconds of the workers' clock; 0 for an empty entry.
     ends_ms: AtomicU64,
 }
 
-/// Names a pair of user and password.
+/// Keyed hash of a user and password pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PairName([u64; 2]);
 
 impl Cache {
-    /// Room for at least so many pairs; none where they are not to be remembered.
+    /// Creates a cache for at least `entries_max` pairs; with a TTL of zero, nothing is cached.
     pub(super) fn new(entries_max: u32, ttl: Duration, key: [u64; 4]) -> Self {
         let ttl_ms = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
         let sets = (entries_max as usize).div_ceil(WAYS).next_power_of_two();
@@ -37,11 +37,11 @@ impl Cache {
         Self { sets: (0..sets).map(|_| Default::default()).collect(), ttl_ms, key }
     }
 
-    /// Names a pair.
+    /// Returns the keyed hash of a pair.
     pub(super) fn name(&self, user: &[u8], password: &[u8]) -> PairName {
         let mut hasher = Sha256::new();
         self.key.iter().for_each(|word| hasher.update(word.to_le_bytes()));
-        // With the length nobody can move bytes from one to the other.
+        // The length prevents moving bytes between user name and password.
         hasher.update((user.len() as u64).to_le_bytes());
         hasher.update(user);
         hasher.update(password);
@@ -53,7 +53,7 @@ impl Cache {
         PairName([word(0), word(8)])
     }
 
-    /// Whether the pair was found right not too long ago.
+    /// Whether the pair was verified and has not expired.
     pub(super) fn has(&self, name: PairName, now_ms: u64) -> bool {
         self.set(name).iter().any(|entry| {
             let ends_ms = entry.ends_ms.load(Acquire);
@@ -62,7 +62,7 @@ impl Cache {
         })
     }
 
-    /// Remembers a pair, in the place of one that ends sooner than others.
+    /// Inserts a pair, in place of the entry of its set that expires first.
     pub(super) fn remember(&self, name: PairName, now_ms: u64) {
         if self.has(name, now_ms) {
             return;
@@ -76,7 +76,7 @@ impl Cache {
     }
 
     fn set(&self, name: PairName) -> &[PasswordCacheEntry] {
-        // A power of two, or no set at all.
+        // The number of sets is a power of two, or zero.
         let index = name.0[0] & (self.sets.len() as u64).wrapping_sub(1);
         usize::try_from(index).ok().and_then(|index| self.sets.get(index)).map_or(&[], |set| set.as_slice())
     }

@@ -1,4 +1,4 @@
-//! How the filter is configured.
+//! Configuration of `basic_auth`.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,26 +7,26 @@ use std::time::Duration;
 
 use super::form::PasswordForm;
 
-/// The configuration of `basic_auth`.
+/// Configuration of `basic_auth`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BasicAuthConfig {
-    /// Users and what their passwords are compared with.
+    /// Users with their password hashes.
     pub users: Vec<(Arc<str>, PasswordForm)>,
-    /// A file of lines `user:hash`, if any; read when the filter is made.
+    /// File of lines `user:hash`, if any; read when the filter is created.
     pub file: Option<PathBuf>,
-    /// What the client is told that the password is for.
+    /// Realm, shown to the client in the challenge.
     pub realm: Arc<str>,
-    /// The field that tells the endpoint the user's name, if any.
+    /// Request header that carries the user name to the endpoint, if any.
     pub user_field: Option<Arc<str>>,
-    /// Whether the request goes on without its `Authorization` field.
+    /// Whether the `Authorization` header is removed before the request is forwarded.
     pub is_stripped: bool,
-    /// How long a password that was found right by a slow form is not computed again; zero for always.
+    /// Time for which a verified password is cached, if its hash is slow; zero disables the cache.
     pub cache_ttl: Duration,
-    /// Most passwords so remembered.
+    /// Maximum number of cached passwords.
     pub cache_entries_max: u32,
-    /// Threads that compute slow forms.
+    /// Number of threads that compute slow hashes.
     pub threads: u8,
-    /// Most requests that wait for one.
+    /// Maximum number of requests that wait for a thread.
     pub queue_max: u32,
 }
 
@@ -46,7 +46,7 @@ impl Default for BasicAuthConfig {
     }
 }
 
-/// Leaves out what passwords are compared with.
+/// Omits the password hashes.
 impl fmt::Debug for BasicAuthConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BasicAuthConfig")

@@ -1,13 +1,13 @@
-//! A file of users and hashes.
+//! Parser of password files.
 
 use std::sync::Arc;
 
 use super::form::{FormError, PasswordForm};
 
-/// Reads lines `user:hash`; empty lines and those that begin with `#` are left out.
+/// Reads lines `user:hash`; skips empty lines and lines that begin with `#`.
 ///
 /// # Errors
-/// What is wrong and in which line, without what the line holds.
+/// The problem and its line number, without the content of the line.
 pub(super) fn read_users(bytes: &[u8]) -> Result<Vec<(Arc<str>, PasswordForm)>, String> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let line = bytes.iter().take(error.valid_up_to()).filter(|byte| **byte == b'\n').count() + 1;
@@ -20,7 +20,7 @@ pub(super) fn read_users(bytes: &[u8]) -> Result<Vec<(Arc<str>, PasswordForm)>, 
             continue;
         }
         let (name, rest) = line.split_once(':').ok_or_else(|| format!("line {number} has no colon"))?;
-        // Programs may note more about a user behind another colon.
+        // Some programs store more data about a user behind another colon.
         let hash = rest.split(':').next().unwrap_or_default();
         if name.is_empty() || name.len() > USER_BYTES_MAX || name.chars().any(char::is_control) {
             return Err(format!("line {number} has no proper user name"));

@@ -1,4 +1,4 @@
-//! The filter.
+//! Basic authentication filter.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::filter::LoadError;
 use crate::phase::{Interest, Phase, Verdict};
 use crate::view::ExchangeView;
 
-/// Asks for a user name and a password.
+/// HTTP basic authentication: requires a user name and a password.
 ///
 /// # Spec
 /// [RFC 7617](https://www.rfc-editor.org/rfc/rfc7617)
@@ -26,13 +26,13 @@ use crate::view::ExchangeView;
 pub(crate) struct BasicAuthFilter {
     known: Arc<CredentialStore>,
     words: Arc<Words>,
-    /// Where no form is slow there are no threads.
+    /// Threads for slow hashes; `None` if no hash is slow.
     pool: Option<HashThreadPool>,
     refused: MetricCounter,
     overloaded: MetricCounter,
 }
 
-/// What is said of a request.
+/// Edits that accept or reject a request.
 #[derive(Debug)]
 struct Words {
     challenge: Box<str>,
@@ -40,17 +40,17 @@ struct Words {
     is_stripped: bool,
 }
 
-/// What a client sent, taken apart in place.
+/// Decoded credentials of a request, wiped on drop.
 struct Credentials {
     bytes: [u8; CREDENTIALS_BYTES_MAX],
-    /// How many bytes may have been written; so many are wiped at the end.
+    /// Number of bytes that may have been written; they are wiped at the end.
     written: usize,
     length: usize,
     colon: usize,
 }
 
 impl BasicAuthFilter {
-    /// The filter with this configuration; reads the file of users.
+    /// Creates the filter; reads the password file.
     ///
     /// # Errors
     /// [`LoadError::Refused`].
@@ -78,7 +78,7 @@ impl BasicAuthFilter {
             let (words, last_lane) = (Arc::clone(&words), context.host.workers());
             let say: Arc<Say> =
                 Arc::new(move |known: &CredentialStore, job: &Job, outcome, edits: &mut EditLog| {
-                    // What has no room is refused by the host, and a few fields always have.
+                    // Edits that exceed the limit are refused by the host; a few headers always fit.
                     let mut write = |edit: &FilterEdit<'_>| {
                         let _ = edits.push(job.step, edit);
                     };
@@ -103,7 +103,7 @@ impl BasicAuthFilter {
     ) -> Verdict {
         let (name, password) = (credentials.user(), credentials.password());
         let user = self.known.users.find(name);
-        // In a table with slow forms a wrong password is always as slow, or the time would tell whose form is quick.
+        // In a table with slow hashes a wrong password is always as slow, or the time would reveal whose hash is quick.
         if !user.form.is_slow() {
             let is_right = user.has_password(password) && user.is_somebody;
             if is_right {
@@ -162,7 +162,7 @@ impl Builtin for BasicAuthFilter {
 }
 
 impl Words {
-    /// Lets a request of this user go on.
+    /// Accepts the request of this user.
     fn welcome(&self, user: &User, write: &mut dyn FnMut(&FilterEdit<'_>)) -> Verdict {
         write(&FilterEdit::Metadata { space: b"auth", key: b"user", value: user.json.as_bytes() });
         if self.is_stripped {
@@ -174,7 +174,7 @@ impl Words {
         Verdict::Continue
     }
 
-    /// Asks for other credentials.
+    /// Replies 401 with a challenge.
     fn refuse(&self, write: &mut dyn FnMut(&FilterEdit<'_>)) -> Verdict {
         write(&FilterEdit::Reply { status: 401, body: b"unauthorized\n", details: b"basic_auth" });
         write(&FilterEdit::ReplyField { name: b"www-authenticate", value: self.challenge.as_bytes() });
@@ -184,7 +184,8 @@ impl Words {
 }
 
 impl Credentials {
-    /// What the client sent; `None` where that is nothing, or not of this scheme, or more than one.
+    /// Reads the credentials of a request; `None` if there are none, if the scheme is another, or if there is more than
+    /// one `Authorization` header.
     fn of(view: &ExchangeView<'_>) -> Option<Self> {
         let mut sent = view.request.fields.all(FieldId::Authorization);
         let value = sent.next().filter(|_| sent.next().is_none())?;
@@ -214,7 +215,7 @@ impl Drop for Credentials {
     }
 }
 
-/// Most bytes of user name, colon and password.
+/// Maximum length of user name, colon and password in bytes.
 const CREDENTIALS_BYTES_MAX: usize = 1024;
 const GRPC_UNAVAILABLE: u32 = 14;
 const GRPC_UNAUTHENTICATED: u32 = 16;

@@ -1,59 +1,59 @@
-//! What a password is compared with: its forms, read and told apart.
+//! Password hash formats and their parsers.
 
 use std::fmt;
 
 use base64ct::{Base64, Base64Bcrypt, Encoding};
 use thiserror::Error;
 
-/// What a password is compared with.
+/// Stored form of a password: plain text or a hash.
 #[derive(Clone, PartialEq, Eq)]
 pub enum PasswordForm {
-    /// The password itself.
+    /// Plain password.
     Plain(Box<[u8]>),
-    /// `{SHA}`: its SHA-1.
+    /// `{SHA}`: SHA-1 of the password.
     Sha1([u8; 20]),
     /// `$2a$`, `$2b$` or `$2y$`: bcrypt.
     Bcrypt {
-        /// The logarithm of the work.
+        /// Cost: binary logarithm of the number of iterations.
         cost: u32,
-        /// The salt.
+        /// Salt.
         salt: [u8; 16],
-        /// The result.
+        /// Hash.
         hash: [u8; 23],
     },
     /// `$5$` or `$6$`: SHA-256-crypt or SHA-512-crypt.
     ShaCrypt {
-        /// How often the digest is applied.
+        /// Number of rounds.
         rounds: u32,
-        /// The whole text.
+        /// Complete hash text.
         text: Box<str>,
     },
 }
 
-/// Why a text is no form of a password. The text is left out, as it may be a password.
+/// Error of parsing a password hash. The text is omitted, as it may be a password.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum FormError {
-    /// The text is cut off or damaged.
+    /// The hash is truncated or damaged.
     #[error("is no whole {0} hash")]
     Damaged(&'static str),
-    /// A form that is not known, or not safe to use.
+    /// The hash format is unknown or not safe to use.
     #[error("is a form of password that is not read; bcrypt (`htpasswd -B`) is best")]
     Unknown,
-    /// More work than a request may cost.
+    /// The hash needs more work than a request may cost.
     #[error(
         "asks for more work than a request may cost: at most bcrypt cost {BCRYPT_COST_MAX} or {ROUNDS_MAX} rounds"
     )]
     TooDear,
-    /// Nothing, or far too much.
+    /// The password is empty or too long.
     #[error("is no password: it has 1 to 1,024 bytes")]
     Length,
-    /// A plain password where none may stand.
+    /// A plain password where only hashes are allowed.
     #[error("is a plain password, which a file of hashes does not hold")]
     Plain,
 }
 
 impl PasswordForm {
-    /// Reads a form as it is written in a configuration: a hash, or a plain password, which `{PLAIN}` may precede.
+    /// Parses a password from the configuration: a hash, or a plain password, optionally preceded by `{PLAIN}`.
     ///
     /// # Errors
     /// Any [`FormError`] but `Plain`.
@@ -70,7 +70,7 @@ impl PasswordForm {
         }
     }
 
-    /// Reads a hash as it stands in a file.
+    /// Parses a hash from a password file.
     ///
     /// # Errors
     /// Any [`FormError`].
@@ -90,23 +90,23 @@ impl PasswordForm {
         }
     }
 
-    /// Whether comparing takes so long that it must not be done on a worker.
+    /// Whether verification takes so long that it must not run on a worker.
     pub fn is_slow(&self) -> bool {
         self.work() > 0
     }
 
-    /// How much work comparing is, to tell the dearer of two forms; 0 for what is quick.
+    /// Returns the relative cost of verification, for comparing two forms; 0 for quick ones.
     pub(super) fn work(&self) -> u64 {
         match self {
             Self::Plain(_) | Self::Sha1(_) => 0,
-            // One step of the schedule takes about as long as 128 rounds of SHA-512.
+            // One step of the key schedule takes about as long as 128 rounds of SHA-512.
             Self::Bcrypt { cost, .. } => 128 << cost,
             Self::ShaCrypt { rounds, .. } => u64::from(*rounds),
         }
     }
 }
 
-/// Says which form it is and no more.
+/// Shows only the format.
 impl fmt::Debug for PasswordForm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -118,14 +118,14 @@ impl fmt::Debug for PasswordForm {
     }
 }
 
-/// Reads what follows the prefix: two digits, `$`, 22 characters of salt and 31 of hash.
+/// Parses the part after the prefix: two digits of cost, `$`, 22 characters of salt and 31 of hash.
 fn parse_bcrypt(text: &str) -> Result<PasswordForm, FormError> {
     const DAMAGED: FormError = FormError::Damaged("bcrypt");
     let (cost, rest) = text.split_once('$').ok_or(DAMAGED)?;
     let (salt_text, hash_text) = rest.split_at_checked(22).ok_or(DAMAGED)?;
     let cost = Some(cost).filter(|cost| cost.len() == 2).and_then(|cost| cost.parse().ok()).ok_or(DAMAGED)?;
     let (mut salt, mut hash) = ([0; 16], [0; 23]);
-    // The last character of each carries bits that mean nothing, which other programs set as they like.
+    // The last character of each has unused bits, which other programs set arbitrarily.
     let read_salt = decode_loosely(salt_text, &mut salt);
     if !read_salt || hash_text.len() != 31 || !decode_loosely(hash_text, &mut hash) {
         return Err(DAMAGED);
@@ -137,7 +137,7 @@ fn parse_bcrypt(text: &str) -> Result<PasswordForm, FormError> {
     }
 }
 
-/// Reads bcrypt's Base64 and drops the bits at its end that fill no byte.
+/// Decodes bcrypt's Base64 and ignores trailing bits that fill no byte.
 fn decode_loosely(text: &str, out: &mut [u8]) -> bool {
     let mut padded = [b'.'; 32];
     let Some(place) = padded.get_mut(..text.len()) else { return false };

@@ -1,4 +1,4 @@
-//! Asks for a user name and a password (RFC 7617).
+//! HTTP basic authentication (RFC 7617).
 
 mod cache;
 mod config;

@@ -1,4 +1,4 @@
-//! Computes slow forms away from the workers.
+//! Thread pool that computes slow password hashes off the workers.
 
 use std::fmt;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -16,11 +16,11 @@ use crate::handle::Handle;
 use crate::host::HostApi;
 use crate::phase::Verdict;
 
-/// A question whether a password is right.
+/// Request to verify a password.
 pub(super) struct Job {
     pub(super) exchange: Handle,
     pub(super) turn: u32,
-    /// Index of the filter among the steps.
+    /// Index of the filter among the chain's steps.
     pub(super) step: u16,
     pub(super) user: Box<[u8]>,
     pub(super) password: Zeroizing<Vec<u8>>,
@@ -28,32 +28,32 @@ pub(super) struct Job {
     pub(super) now_ms: u64,
 }
 
-/// What the threads need, and the filter with them.
+/// Users and cache, shared by the filter and the threads.
 #[derive(Debug)]
 pub(super) struct CredentialStore {
     pub(super) users: Users,
     pub(super) cache: Cache,
 }
 
-/// Writes what is said of a question, once it is known whether the password is right.
+/// Writes the edits for a job whose outcome is known, and returns the verdict.
 pub(super) type Say = dyn Fn(&CredentialStore, &Job, PasswordCheck, &mut EditLog) -> Verdict + Send + Sync;
 
-/// Whether a password is right.
+/// Outcome of a password verification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PasswordCheck {
-    /// It is.
+    /// The password is correct.
     Right,
-    /// It is not, or there is no such user.
+    /// The password is wrong, or the user does not exist.
     Wrong,
 }
 
-/// Threads that compute, and the queue before them. The threads end when this is dropped and the queue is empty.
+/// Thread pool with a bounded queue. The threads end when the pool is dropped and the queue is empty.
 pub(super) struct HashThreadPool {
     queue: SyncSender<Job>,
 }
 
 impl HashThreadPool {
-    /// So many threads, and so many questions that wait.
+    /// Starts the threads, with a queue of at most `queue_max` jobs.
     pub(super) fn new(
         threads: u8,
         queue_max: u32,
@@ -78,10 +78,10 @@ impl HashThreadPool {
         Ok(Self { queue })
     }
 
-    /// Puts a question into the queue.
+    /// Enqueues a job.
     ///
     /// # Errors
-    /// The queue is full, or nobody is there.
+    /// The queue is full, or no thread is left.
     pub(super) fn ask(&self, job: Job) -> Result<(), TrySendError<Job>> {
         self.queue.try_send(job)
     }
@@ -97,22 +97,22 @@ struct Thread {
 impl Thread {
     fn run(&self) {
         loop {
-            // Held while waiting: the others wait for the lock instead, which is all the same.
+            // The lock is held while waiting. The other threads wait for the lock instead, which makes no difference.
             let next = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
             let Ok(job) = next else { return };
             let outcome = self.known.judge(&job);
             let mut edits = EditLog::new();
             let verdict = (self.say)(&self.known, &job, outcome, &mut edits);
-            // An exchange that is over needs no answer.
+            // If the exchange is over, the result is discarded.
             let _ = self.host.resume(job.exchange, job.turn, verdict, edits.bytes_mut());
         }
     }
 }
 
 impl CredentialStore {
-    /// Whether a password is right; a wrong one takes as long for every name.
+    /// Verifies a password; a wrong one takes as long for every user name.
     fn judge(&self, job: &Job) -> PasswordCheck {
-        // Browsers send several requests at once: the first of them has paid for all.
+        // Browsers send several requests at once: only the first one needs the computation.
         if self.cache.has(job.name, job.now_ms) {
             return PasswordCheck::Right;
         }

@@ -62,7 +62,7 @@ fn published_hashes_are_verified() {
 
 #[test]
 fn only_72_bytes_count_for_bcrypt() {
-    // As every implementation has it; the guide says so.
+    // Every bcrypt implementation truncates so; the guide documents it.
     let hash = form("$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW");
     assert!(!verify(&hash, &[b'a'; 72]) && !verify(&hash, &[b'a'; 1000]));
 }
@@ -288,7 +288,7 @@ fn a_full_queue_is_told() {
     assert_eq!(said.edits, ["reply 503 basic_auth_overload", "reply field retry-after: 1", "grpc 14"]);
     assert_eq!(host.metric("overloaded"), 1);
     drop(closed);
-    // What waits is still answered when the filter is gone.
+    // Queued jobs are still answered after the filter is dropped.
     drop(library);
     assert!(host.resumed(2).iter().all(|resumed| resumed.verdict == Verdict::Continue));
 }

@@ -1,4 +1,4 @@
-//! The users, and whom a name that is not among them is taken for.
+//! User table, with a dummy user for unknown names.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,24 +10,24 @@ use super::config::BasicAuthConfig;
 use super::form::PasswordForm;
 use super::verify::verify;
 
-/// The users by name.
+/// Users by name.
 #[derive(Debug)]
 pub(super) struct Users {
     users: HashMap<Box<[u8]>, User>,
-    /// Stands for all who are not users: nobody's password, as dear to compare as the dearest.
+    /// Dummy user for unknown names: matches no password, and is as expensive to verify as the most expensive user.
     nobody: User,
-    /// Whether any form is slow.
+    /// Whether any hash is slow.
     pub(super) has_slow: bool,
 }
 
-/// A user.
+/// User with a password.
 #[derive(Debug)]
 pub(super) struct User {
     pub(super) name: Arc<str>,
-    /// The name as JSON.
+    /// Name as JSON.
     pub(super) json: Box<str>,
     pub(super) form: PasswordForm,
-    /// Of a plain password, so that it is not computed for each request.
+    /// Digest of a plain password, so that it is not computed for each request.
     digest: Option<[u8; 32]>,
     pub(super) is_somebody: bool,
 }
@@ -42,10 +42,10 @@ impl User {
         Self { name, json, form, digest, is_somebody }
     }
 
-    /// Whether this is the user's password. The time does not depend on how much of it is right.
+    /// Whether this is the user's password. The time does not depend on how much of it is correct.
     pub(super) fn has_password(&self, password: &[u8]) -> bool {
         match &self.digest {
-            // Digests of one length, so that the time does not tell the length either.
+            // Digests have one length, so that the time does not reveal the password's length either.
             Some(wanted) => digest(password).ct_eq(wanted).into(),
             None => verify(&self.form, password),
         }
@@ -57,7 +57,7 @@ fn digest(password: &[u8]) -> [u8; 32] {
 }
 
 impl Users {
-    /// The users of a configuration; those written there go before those of a file.
+    /// Builds the table of a configuration; users written there take precedence over those of a file.
     pub(super) fn new(config: &BasicAuthConfig, file: Vec<(Arc<str>, PasswordForm)>) -> Self {
         let all = file.into_iter().chain(config.users.iter().cloned());
         let users: HashMap<Box<[u8]>, User> =
@@ -69,18 +69,18 @@ impl Users {
         Self { users, nobody, has_slow }
     }
 
-    /// The user of this name, or nobody.
+    /// Returns the user of this name, or the dummy user.
     pub(super) fn find(&self, name: &[u8]) -> &User {
         self.users.get(name).unwrap_or(&self.nobody)
     }
 
-    /// Who stands for those who are not users.
+    /// Returns the dummy user for unknown names.
     pub(super) fn nobody(&self) -> &User {
         &self.nobody
     }
 }
 
-/// A form of the same cost that is of no password.
+/// Returns a form of the same cost that matches no password.
 fn nobodys(form: &PasswordForm) -> PasswordForm {
     match form {
         PasswordForm::Plain(_) => PasswordForm::Plain([].into()),
@@ -92,7 +92,7 @@ fn nobodys(form: &PasswordForm) -> PasswordForm {
     }
 }
 
-/// More for a form that costs more to compare with.
+/// Sort key: the cost of verification.
 fn dearness(form: &PasswordForm) -> (u64, bool) {
     (form.work(), matches!(form, PasswordForm::Sha1(_)))
 }

@@ -1,4 +1,4 @@
-//! Compares a password with its form.
+//! Password verification.
 
 use bcrypt::bcrypt;
 use sha_crypt::{PasswordHashRef, PasswordVerifier, ShaCrypt};
@@ -9,10 +9,10 @@ use zeroize::Zeroizing;
 
 use super::form::PasswordForm;
 
-/// Whether `password` is the one that the form is of. The time does not depend on how much of it is right.
+/// Whether `password` matches the form. The time does not depend on how much of it is correct.
 pub(super) fn verify(form: &PasswordForm, password: &[u8]) -> bool {
     match form {
-        // Digests of one length, so that the time does not tell the length either.
+        // Digests have one length, so that the time does not reveal the password's length either.
         PasswordForm::Plain(plain) => Sha256::digest(plain).ct_eq(&Sha256::digest(password)).into(),
         PasswordForm::Sha1(digest) => Sha1::digest(password).as_slice().ct_eq(digest).into(),
         PasswordForm::Bcrypt { cost, salt, hash } => {
@@ -26,7 +26,7 @@ pub(super) fn verify(form: &PasswordForm, password: &[u8]) -> bool {
     }
 }
 
-/// What bcrypt looks at: the password and a zero byte, of both at most 72 bytes.
+/// Returns the key that bcrypt uses: the password and a zero byte, truncated to 72 bytes.
 fn bcrypt_key(password: &[u8]) -> (Zeroizing<[u8; BCRYPT_KEY_BYTES]>, usize) {
     let mut key = Zeroizing::new([0; BCRYPT_KEY_BYTES]);
     let used = password.len().min(BCRYPT_KEY_BYTES);

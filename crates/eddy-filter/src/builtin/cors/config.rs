@@ -1,33 +1,33 @@
-//! How the filter is configured.
+//! Configuration of `cors`.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::origin::OriginPattern;
 
-/// The configuration of `cors`.
+/// Configuration of `cors`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CorsConfig {
-    /// Sites that may read answers.
+    /// Allowed origins.
     pub origins: Vec<OriginPattern>,
-    /// Methods that they may use beside the simple ones.
+    /// Allowed methods, besides the CORS-safelisted ones.
     pub methods: Listed,
-    /// Fields that they may send beside the simple ones.
+    /// Allowed request headers, besides the CORS-safelisted ones.
     pub request_fields: Listed,
-    /// Fields of the response that they may read beside the simple ones.
+    /// Response headers exposed to the origins, besides the CORS-safelisted ones.
     pub exposed_fields: Listed,
-    /// Whether requests may carry cookies and the like.
+    /// Whether requests may carry credentials such as cookies.
     pub has_credentials: bool,
-    /// How long a browser may remember the answer to a preflight.
+    /// Time for which a browser may cache the response to a preflight.
     pub max_age: Duration,
 }
 
-/// Some names, or all.
+/// List of names, or all names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Listed {
-    /// Whatever is asked for.
+    /// All names that are requested.
     All,
-    /// These.
+    /// Only these names.
     Names(Vec<Arc<str>>),
 }
 

@@ -1,4 +1,4 @@
-//! The filter.
+//! CORS filter.
 
 use std::sync::Arc;
 
@@ -13,24 +13,24 @@ use crate::filter::LoadError;
 use crate::phase::{Interest, Phase, Verdict};
 use crate::view::ExchangeView;
 
-/// Tells browsers which other sites may read what is answered.
+/// Cross-origin resource sharing: tells browsers which other origins may read responses.
 ///
 /// # Spec
 /// [Fetch, CORS protocol](https://fetch.spec.whatwg.org/#http-cors-protocol)
 #[derive(Debug)]
 pub(crate) struct Cors {
     origins: Vec<Origins>,
-    /// Whether every site may read, so that the answer is the same for all.
+    /// Whether every origin is allowed without credentials, so that the response is the same for all origins.
     is_open: bool,
     has_credentials: bool,
-    /// What preflights are told; `None` for what they ask for.
+    /// Methods listed in preflight responses; `None` to allow those requested.
     methods: Option<Box<str>>,
     request_fields: Option<Box<str>>,
     exposed_fields: Box<str>,
     max_age: Box<str>,
 }
 
-/// Which sites are meant, ready to be compared.
+/// Origin pattern, prepared for matching.
 #[derive(Debug)]
 enum Origins {
     Any,
@@ -40,7 +40,7 @@ enum Origins {
 }
 
 impl Cors {
-    /// The filter with this configuration.
+    /// Creates the filter.
     ///
     /// # Errors
     /// [`LoadError::Refused`] for a regular expression that is too large.
@@ -73,7 +73,7 @@ impl Cors {
         })
     }
 
-    /// What the field that lets a site in says for this request; `None` where it may not be there.
+    /// Returns the `Access-Control-Allow-Origin` value for a request; `None` if its origin is not allowed.
     fn let_in<'a>(&self, request: &Fields<'a>) -> Option<&'a [u8]> {
         if self.is_open {
             return Some(b"*");
@@ -84,7 +84,7 @@ impl Cors {
         is_known.then_some(origin)
     }
 
-    /// Answers a preflight.
+    /// Replies to a preflight request.
     fn answer_preflight(
         &self,
         view: &ExchangeView<'_>,
@@ -113,7 +113,7 @@ impl Cors {
         verdict
     }
 
-    /// Replaces what the response says of the matter.
+    /// Replaces the CORS headers of a response.
     fn mark(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) {
         let Some(response) = view.response else { return };
         let let_in = self.let_in(&view.request.fields);

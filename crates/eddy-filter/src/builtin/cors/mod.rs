@@ -1,4 +1,4 @@
-//! Tells browsers which other sites may read what is answered (Fetch standard, CORS protocol).
+//! Cross-origin resource sharing (Fetch standard, CORS protocol).
 
 mod config;
 mod filter;

@@ -1,44 +1,44 @@
-//! Which sites are meant: one, all below a name, all, or those of a regular expression.
+//! Origin patterns: one origin, all subdomains of a name, any origin, or a regular expression.
 
 use std::sync::Arc;
 
 use regex_automata::meta::Regex;
 use thiserror::Error;
 
-/// Which sites are meant.
+/// Pattern of allowed origins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OriginPattern {
-    /// `*`: every site.
+    /// `*`: any origin.
     Any,
-    /// One site, as in `https://example.com`; `null` for those without one.
+    /// One origin, such as `https://example.com`; `null` matches opaque origins.
     Exact(Arc<str>),
-    /// All sites below a name, as in `https://*.example.com`.
+    /// All subdomains of a name, such as `https://*.example.com`.
     Below {
-        /// What stands before the wildcard: `https://`.
+        /// Part before the wildcard: `https://`.
         before: Arc<str>,
-        /// What stands behind it: `.example.com:8443`.
+        /// Part after the wildcard: `.example.com:8443`.
         behind: Arc<str>,
     },
-    /// Those that a regular expression matches as a whole.
+    /// Origins that match a regular expression as a whole.
     Regex(Arc<str>),
 }
 
-/// Why a text is no pattern of sites.
+/// Error of parsing an origin pattern.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum OriginError {
-    /// Not of the form of an origin.
+    /// The text is not an origin.
     #[error("is not an origin: write scheme and host, as in `https://example.com`, without a path")]
     Form,
-    /// A wildcard where it has no meaning.
+    /// The wildcard is in an invalid position.
     #[error("has a wildcard that does not stand for whole labels, as in `https://*.example.com`")]
     Wildcard,
-    /// The regular expression cannot be read.
+    /// The regular expression is invalid.
     #[error("is not a regular expression: {0}")]
     Regex(String),
 }
 
 impl OriginPattern {
-    /// Reads a pattern; a regular expression stands behind a `~`.
+    /// Parses a pattern; a regular expression is preceded by `~`.
     ///
     /// # Errors
     /// Any [`OriginError`].
@@ -79,7 +79,7 @@ impl OriginPattern {
     }
 }
 
-/// The expression, to be matched as a whole.
+/// Compiles a regular expression that must match the whole origin.
 pub(super) fn compile(expression: &str) -> Result<Regex, String> {
     let config = Regex::config().nfa_size_limit(Some(1 << 20)).dfa_size_limit(Some(1 << 18));
     Regex::builder()

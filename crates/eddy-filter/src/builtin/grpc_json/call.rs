@@ -1,4 +1,4 @@
-//! What is known of a call between the phases of its exchange.
+//! State of a transcoded call between the phases of its exchange.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -8,23 +8,23 @@ use eddy_protobuf::{CallRequest, CallResponse, HttpRoute, StreamForm};
 use crate::builtin::protobuf::Exchanges;
 
 thread_local! {
-    /// Calls that are under way on this worker.
+    /// Calls in progress on this worker.
     pub(super) static CALLS: RefCell<Exchanges<TranscodedCall>> = RefCell::default();
 }
 
-/// A call.
+/// State of a transcoded call.
 #[derive(Default)]
 pub(super) struct TranscodedCall {
-    /// The method, and how it is called.
+    /// Method and its HTTP rule.
     pub(super) route: Option<Arc<HttpRoute>>,
-    /// Makes the messages of the request; none once they are made.
+    /// Transcoder of the request; `None` once the request is complete.
     pub(super) request: Option<CallRequest>,
-    /// Makes the JSON of the response; none where the response stays as it is.
+    /// Transcoder of the response; `None` if the response is passed unchanged.
     pub(super) response: Option<CallResponse>,
-    /// How several messages stand in the response.
+    /// Format of several messages in a response.
     pub(super) form: StreamForm,
-    /// JSON that waits with the head.
+    /// JSON that is held together with the head.
     pub(super) held: Vec<u8>,
-    /// Whether the head has gone on.
+    /// Whether the head has been sent on.
     pub(super) is_released: bool,
 }

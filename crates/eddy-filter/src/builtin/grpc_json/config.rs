@@ -1,53 +1,53 @@
-//! The configuration of `grpc_json`.
+//! Configuration of `grpc_json`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use eddy_protobuf::{EnumForm, JsonFieldNaming, StreamForm, Unknown};
 
-/// The configuration of `grpc_json`, checked; the descriptors are read when the filter is made.
+/// Checked configuration of `grpc_json`; the descriptors are read when the filter is created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrpcJsonConfig {
-    /// The file with the descriptors.
+    /// Descriptor file.
     pub descriptors: PathBuf,
-    /// Full names of services; all of the descriptors if there is none.
+    /// Full names of the services to transcode; all services of the descriptors if empty.
     pub services: Vec<Arc<str>>,
-    /// Whether methods without a rule are called by their path in gRPC.
+    /// Whether methods without an HTTP rule are called by their gRPC path.
     pub has_methods_without_rule: bool,
-    /// What becomes of requests that are none of a method.
+    /// Handling of requests that match no method.
     pub unknown_requests: UnknownRequests,
-    /// What becomes of parameters that are no field.
+    /// Handling of query parameters that match no field.
     pub unknown_parameters: Unknown,
-    /// What becomes of members of JSON that are no field.
+    /// Handling of JSON members that match no field.
     pub unknown_fields: Unknown,
-    /// Parameters that are for somebody else.
+    /// Query parameters that are ignored, because they are meant for other components.
     pub ignored_parameters: Vec<Arc<str>>,
-    /// How several messages stand in a response, where the client does not say.
+    /// Format of several messages in a response, if the client has no preference.
     pub stream: StreamForm,
-    /// Names of fields in responses.
+    /// Field names in responses.
     pub names: JsonFieldNaming,
-    /// How enums stand in responses.
+    /// Format of enums in responses.
     pub enums: EnumForm,
-    /// Whether fields with their default stand in responses.
+    /// Whether responses include fields with default values.
     pub prints_defaults: bool,
-    /// Largest message, on the wire or as JSON, bytes.
+    /// Maximum message size in bytes, on the wire or as JSON.
     pub message_bytes_max: usize,
-    /// Whether the rule is looked up again, by the path of the method.
+    /// Whether the route is selected again, with the path of the method.
     pub is_rerouted: bool,
 }
 
-/// What becomes of requests that are none of a method.
+/// Handling of requests that match no method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnknownRequests {
-    /// They go on as they are.
+    /// The request is passed unchanged.
     #[default]
     Pass,
-    /// They are answered 404, or 405 where the path is known.
+    /// The request is answered 404, or 405 if the path is known.
     Refuse,
 }
 
 impl GrpcJsonConfig {
-    /// All methods of all services in a file.
+    /// Configuration for all methods of all services in a descriptor file.
     pub fn new(descriptors: PathBuf) -> Self {
         Self {
             descriptors,
@@ -67,5 +67,5 @@ impl GrpcJsonConfig {
     }
 }
 
-/// What gRPC's libraries take unless they are told otherwise.
+/// Default of gRPC libraries.
 const MESSAGE_BYTES_DEFAULT: usize = 4 << 20;

@@ -1,4 +1,4 @@
-//! The filter.
+//! gRPC-JSON transcoding filter.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::filter::LoadError;
 use crate::phase::{Interest, Phase, Verdict};
 use crate::view::ExchangeView;
 
-/// Makes calls of gRPC of requests with JSON, and JSON of what they are answered with.
+/// Transcoder of JSON requests to gRPC calls, and of their responses to JSON.
 #[derive(Debug)]
 pub(crate) struct GrpcJson {
     pub(super) index: HttpIndex,
@@ -29,22 +29,22 @@ pub(crate) struct GrpcJson {
     pub(super) counters: GrpcJsonCounters,
 }
 
-/// What is counted.
+/// Counters of the filter.
 #[derive(Debug)]
 pub(super) struct GrpcJsonCounters {
-    /// Requests that became calls.
+    /// Requests transcoded to calls.
     pub(super) calls: MetricCounter,
-    /// Requests that were refused: no method, or not what it takes.
+    /// Requests refused because they match no method or are invalid for it.
     pub(super) refused: MetricCounter,
-    /// Responses that were not what the method answers with.
+    /// Responses that are invalid for the method.
     pub(super) failed: MetricCounter,
 }
 
 impl GrpcJson {
-    /// The filter with this configuration.
+    /// Creates the filter.
     ///
     /// # Errors
-    /// [`LoadError::Refused`] when the descriptors can't be read, or have rules that can't be used.
+    /// [`LoadError::Refused`] when the descriptors cannot be read, or their HTTP rules are invalid.
     pub(crate) fn new(config: &GrpcJsonConfig, context: &BuiltinContext) -> Result<Self, LoadError> {
         let schema = load(&config.descriptors, context)?;
         let options = HttpIndexOptions {
@@ -90,7 +90,7 @@ impl GrpcJson {
         })
     }
 
-    /// Answers with a status, as JSON.
+    /// Replies with a status as JSON.
     pub(super) fn answer(
         &self,
         http: u16,
@@ -104,7 +104,7 @@ impl GrpcJson {
         verdict
     }
 
-    /// The JSON of a status.
+    /// Returns a status as JSON.
     pub(super) fn status_json(&self, status: &RpcStatus) -> Vec<u8> {
         status.to_json(self.index.schema(), self.print, self.limits)
     }
@@ -149,7 +149,7 @@ impl Builtin for GrpcJson {
     }
 }
 
-/// The trailers have been told in another way.
+/// Removes the trailers, whose status has been transcoded already.
 fn response_trailers(call: &super::call::TranscodedCall, answer: &mut PhaseContext<'_>) -> Verdict {
     if call.response.is_some() {
         for name in STATUS_FIELDS {
@@ -159,12 +159,12 @@ fn response_trailers(call: &super::call::TranscodedCall, answer: &mut PhaseConte
     Verdict::Continue
 }
 
-/// Whether fields say that the body is of gRPC itself.
+/// Whether the headers announce a plain gRPC body.
 pub(super) fn is_grpc(fields: Fields<'_>) -> bool {
     fields.first(FieldId::ContentType).and_then(GrpcKind::of) == Some(GrpcKind::Plain)
 }
 
-/// The fields that tell how a call ended.
+/// Headers that carry the gRPC status.
 pub(super) const STATUS_FIELDS: [&str; 3] = ["grpc-status", "grpc-message", "grpc-status-details-bin"];
 pub(super) const JSON: &[u8] = b"application/json";
 const ERRORS_SHOWN: usize = 16;

@@ -1,4 +1,4 @@
-//! JSON over HTTP for services that speak gRPC.
+//! JSON over HTTP for gRPC services.
 
 mod call;
 mod config;

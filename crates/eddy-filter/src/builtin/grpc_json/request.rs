@@ -1,4 +1,4 @@
-//! From a request with JSON to a call.
+//! Transcoding of JSON requests to gRPC.
 
 use eddy_http::{FieldId, Fields, Method};
 use eddy_protobuf::{
@@ -15,7 +15,7 @@ use crate::phase::Verdict;
 use crate::view::ExchangeView;
 
 impl GrpcJson {
-    /// Looks for the method that a request is for, and makes its head that of a call.
+    /// Finds the method of a request and converts the request head to that of a gRPC call.
     pub(super) fn request_head(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
         let request = &view.request;
         if matches!(request.method, Method::Head | Method::Connect | Method::Trace) || is_grpc(request.fields)
@@ -52,7 +52,7 @@ impl GrpcJson {
         {
             answer.edit(&FilterEdit::Set { name: name.as_bytes(), value: value.as_bytes() });
         }
-        // What the endpoint compresses can't be converted; lengths are others now.
+        // Compressed responses cannot be converted, and the body length changes.
         for name in ["accept-encoding", "content-length"] {
             answer.edit(&FilterEdit::Remove { name: name.as_bytes() });
         }
@@ -77,8 +77,8 @@ impl GrpcJson {
         if is_whole { Verdict::Continue } else { Verdict::Hold }
     }
 
-    /// Makes messages of a piece of the body. The head waits for the first of them: until then the client can be told what
-    /// is wrong with it, and no endpoint is asked.
+    /// Transcodes a piece of the body. The head is held until the first message is complete: until then the client can
+    /// get an error response, and no endpoint is contacted.
     pub(super) fn request_body(
         &self,
         call: &mut TranscodedCall,
@@ -99,7 +99,7 @@ impl GrpcJson {
         if answer.set_body(&out).is_err() {
             return Verdict::Reset;
         }
-        // The frame of a call with one message comes at its end.
+        // The frame of a unary call is complete only at the end.
         if is_last || !out.is_empty() { Verdict::Continue } else { Verdict::Hold }
     }
 
@@ -121,7 +121,7 @@ impl GrpcJson {
     }
 }
 
-/// Path and query of a target.
+/// Splits a target into path and query.
 fn split(target: &[u8]) -> (&[u8], &[u8]) {
     match target.iter().position(|byte| *byte == b'?') {
         Some(at) => (target.get(..at).unwrap_or_default(), target.get(at + 1..).unwrap_or_default()),
@@ -129,7 +129,7 @@ fn split(target: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// Looks whether a body can be read.
+/// Checks that the body is uncompressed JSON.
 fn check_body(route: &HttpRoute, fields: Fields<'_>) -> Result<(), &'static str> {
     let coding = fields.first_named(b"content-encoding").unwrap_or_default();
     if !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity") {
@@ -146,7 +146,7 @@ fn check_body(route: &HttpRoute, fields: Fields<'_>) -> Result<(), &'static str>
     }
 }
 
-/// How the client wants several messages.
+/// Returns the response format that the client prefers for several messages.
 fn form(fields: Fields<'_>, default: StreamForm) -> StreamForm {
     let wishes = fields.all(FieldId::Accept).flat_map(|value| value.split(|byte| *byte == b','));
     for wish in wishes {
@@ -162,7 +162,7 @@ fn form(fields: Fields<'_>, default: StreamForm) -> StreamForm {
     default
 }
 
-/// Kinds of JSON line by line.
+/// Content types of newline-delimited JSON.
 const LINES: [&[u8]; 3] = [b"application/x-ndjson", b"application/jsonl", b"application/json-lines"];
 const INVALID_ARGUMENT: u32 = 3;
 const NOT_FOUND: u32 = 5;

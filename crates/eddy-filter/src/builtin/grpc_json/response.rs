@@ -1,4 +1,4 @@
-//! From what a call is answered with to JSON.
+//! Transcoding of gRPC responses to JSON.
 
 use eddy_http::Fields;
 use eddy_protobuf::{CallResponse, ProtobufError, RpcStatus, StreamForm};
@@ -11,7 +11,7 @@ use crate::phase::Verdict;
 use crate::view::ExchangeView;
 
 impl GrpcJson {
-    /// Makes ready for the messages, or tells at once how the call ended.
+    /// Prepares for the messages, or ends the call at once if there is no body.
     pub(super) fn response_head(
         &self,
         call: &mut TranscodedCall,
@@ -20,7 +20,7 @@ impl GrpcJson {
     ) -> Verdict {
         let (Some(response), Some(route)) = (view.response, &call.route) else { return Verdict::Continue };
         call.response = None;
-        // What does not come from the method stays as it is: pages of proxies between, eddy's own answers.
+        // Responses that do not come from the method are passed unchanged: error pages of other proxies, local replies.
         if response.status != 200 || !is_grpc(response.fields) {
             return Verdict::Continue;
         }
@@ -42,8 +42,8 @@ impl GrpcJson {
         self.end(call, status(response.fields), answer)
     }
 
-    /// Makes JSON of a piece of the body. The head waits while the status can still become another one: for the end of a
-    /// call with one message, and for the first message of a stream.
+    /// Transcodes a piece of the body. The head is held while the status can still change: until the end of a unary
+    /// call, and until the first message of a stream.
     pub(super) fn response_body(
         &self,
         call: &mut TranscodedCall,
@@ -68,7 +68,7 @@ impl GrpcJson {
         Verdict::Hold
     }
 
-    /// The call has ended with this status.
+    /// Ends the call with a status.
     fn end(
         &self,
         call: &mut TranscodedCall,
@@ -89,13 +89,13 @@ impl GrpcJson {
         } else if call.route.as_ref().is_some_and(|route| route.is_server_streaming) {
             response.finish_failed(&self.status_json(&status), &mut call.held);
         } else {
-            // A part of the message is with the client, who must not take it for the whole.
+            // The client has received part of the message, which must not look complete.
             return Verdict::Reset;
         }
         hand_out(call, answer)
     }
 
-    /// What the endpoint sent is not what the method answers with.
+    /// Fails the call because the endpoint's response is invalid for the method.
     fn fail(
         &self,
         call: &mut TranscodedCall,
@@ -115,7 +115,8 @@ impl GrpcJson {
     }
 }
 
-/// Lets the JSON go on that there is. More than a crossing can hand over ends the exchange, as the frames must not go on.
+/// Releases the held JSON. If it exceeds the limit of a crossing, the exchange is reset, because the gRPC frames must
+/// not be forwarded.
 fn hand_out(call: &mut TranscodedCall, answer: &mut PhaseContext<'_>) -> Verdict {
     let handed = answer.set_body(&call.held);
     call.held.clear();
@@ -126,13 +127,13 @@ fn set(answer: &mut PhaseContext<'_>, kind: &[u8]) {
     answer.edit(&FilterEdit::Set { name: b"content-type", value: kind });
 }
 
-/// How the call ended, if the fields tell.
+/// Parses the gRPC status from headers or trailers, if present.
 fn status(fields: Fields<'_>) -> Option<RpcStatus> {
     let [code, message, details] = STATUS_FIELDS.map(|name| fields.first_named(name.as_bytes()));
     Some(RpcStatus::from_trailers(code?, message, details))
 }
 
 const INTERNAL: u32 = 13;
-/// JSON of a call with one message that waits for how the call ends, bytes. Beyond it a failure is told by a response that
-/// is cut off.
+/// Maximum JSON in bytes that a unary call holds until its status is known. Beyond it, a failure is signalled by a
+/// truncated response.
 const HELD_BYTES_MAX: usize = 256 * 1024;

@@ -52,7 +52,7 @@ fn assert_has(said: &TestFilterResult, edit: &str) {
     assert!(said.edits.iter().any(|own| own == edit), "{edit}: {said:?}");
 }
 
-/// A call that is answered with this head.
+/// Starts a call whose response has this head.
 fn answered(library: &dyn FilterLibrary, line: &str, head: &str) -> (TestExchange, TestFilterResult) {
     let mut stage = request(line);
     assert_eq!(stage.enter(library, Phase::RequestHead).verdict, Verdict::Continue);
@@ -63,7 +63,7 @@ fn answered(library: &dyn FilterLibrary, line: &str, head: &str) -> (TestExchang
 }
 
 const GRPC: &str = "HTTP/1.1 200 OK\ncontent-type: application/grpc+proto\ntransfer-encoding: chunked";
-/// A shelf with the theme `x`.
+/// Message for a shelf with the theme `x`.
 const SHELF: &[u8] = b"\x00\x00\x00\x00\x03\x12\x01x";
 
 #[test]
@@ -158,7 +158,7 @@ fn the_head_waits_for_a_message_and_the_rest_of_a_stream_follows() {
         (said.verdict, said.edits),
         (Verdict::Continue, vec!["body \\x00\\x00\\x00\\x00\\x02\\x18\\x01".to_owned()])
     );
-    // Where trailers follow, the last piece does not say that it is.
+    // If trailers follow, the last piece is not marked as the end.
     let mut stage = stage.trailers("x: y");
     let said = body(&mut stage, &*library, Phase::RequestBody, b"{}]", false);
     assert_eq!(said.edits, ["body \\x00\\x00\\x00\\x00\\x00"]);
@@ -186,7 +186,7 @@ fn an_answer_becomes_json_when_it_is_known_how_the_call_ended() {
 #[test]
 fn how_a_call_failed_is_the_status_of_the_response() {
     let library = made();
-    // Behind a message, too: its head has not gone yet.
+    // After a message, too: its head has not been sent yet.
     let (mut stage, _) = answered(&*library, "GET /v1/shelves/1", GRPC);
     let _ = body(&mut stage, &*library, Phase::ResponseBody, SHELF, false);
     let mut stage = stage.trailers("grpc-status: 5\ngrpc-message: no%20shelf");
@@ -199,7 +199,7 @@ fn how_a_call_failed_is_the_status_of_the_response() {
             "body {\\\"code\\\":5,\\\"message\\\":\\\"no shelf\\\"}",
         ]
     );
-    // Without a body, the head tells.
+    // Without a body, the status is in the head.
     let mut stage = request("GET /v1/shelves/1");
     let _ = stage.enter(&*library, Phase::RequestHead);
     let head = "HTTP/1.1 200 OK\ncontent-type: application/grpc\ncontent-length: 0\ngrpc-status: 16\ngrpc-message: who";
@@ -222,19 +222,19 @@ fn an_endpoint_that_does_not_keep_to_it_is_told_of() {
         let said = body(&mut stage, &*library, Phase::ResponseBody, piece, false);
         assert_eq!(said.verdict, Verdict::Reply, "{piece:?}");
         assert_has(&said, &format!("reply {status} grpc_json"));
-        // Its own answer goes through it again, as JSON already.
+        // The filter's own reply passes through it again; it is JSON already.
         let mut stage =
             stage.response("HTTP/1.1 502 Bad Gateway\ncontent-type: application/json\ncontent-length: 1");
         assert_eq!(stage.enter(&*library, Phase::ResponseHead).edits.len(), 0);
         assert_eq!(body(&mut stage, &*library, Phase::ResponseBody, b"x", true).edits.len(), 0);
     }
-    // No message, and no word of how it ended.
+    // A response without message and status.
     let (stage, _) = answered(&*library, "GET /v1/shelves/1", GRPC);
     let said = body(&mut stage.trailers("grpc-status: 0"), &*library, Phase::ResponseBody, b"", false);
     assert_has(&said, "reply 502 grpc_json");
     let (mut stage, _) = answered(&*library, "GET /v1/shelves/1", GRPC);
     assert_has(&body(&mut stage, &*library, Phase::ResponseBody, SHELF, true), "status 500");
-    // What is not gRPC is not touched.
+    // Responses other than gRPC are not changed.
     let (_, said) = answered(&*library, "GET /v1/shelves/1", "HTTP/1.1 503 No\ncontent-type: text/html");
     assert_eq!((said.verdict, said.edits.len()), (Verdict::Continue, 0));
 }
@@ -269,7 +269,7 @@ fn a_stream_goes_on_with_its_first_message() {
         r#"data: {\"copies\":\"1\"}\n\n"#,
         &format!("event: error\\ndata: {error}\\n\\n"),
     );
-    // Before it, a failure has a status of its own.
+    // Before the first message, a failure has a status of its own.
     let (stage, _) = answered(&*library, watch, GRPC);
     let said = body(&mut stage.trailers("grpc-status: 7"), &*library, Phase::ResponseBody, b"", false);
     assert_has(&said, "status 403");

@@ -1,22 +1,22 @@
-//! What is known of a call between the phases of its exchange, in the one number that a filter may keep.
+//! State of a gRPC-Web call, packed into the one number that a filter may keep per exchange.
 
 use super::text::Base64Remainder;
 
-/// A call of gRPC-Web.
+/// State of a gRPC-Web call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct WebCall {
-    /// Whether the request is in Base64.
+    /// Whether the request is Base64-encoded.
     pub(super) has_text_request: bool,
-    /// Whether the client wants the response so.
+    /// Whether the client wants a Base64-encoded response.
     pub(super) wants_text: bool,
-    /// Whether the response is of gRPC, and so to be changed.
+    /// Whether the response is gRPC and must be converted.
     pub(super) is_answered: bool,
-    /// What of the request's Base64 waits for more.
+    /// Incomplete Base64 group of the request body.
     pub(super) held: Base64Remainder,
 }
 
 impl WebCall {
-    /// The call that a number stands for; none for 0.
+    /// Unpacks a call from a number; `None` for 0.
     pub(super) fn unpack(state: u64) -> Option<Self> {
         let [flags, one, two, three, count, ..] = state.to_le_bytes();
         (flags & IS_CALL != 0).then_some(Self {
@@ -27,7 +27,7 @@ impl WebCall {
         })
     }
 
-    /// The number that stands for the call; never 0.
+    /// Packs the call into a number; never 0.
     pub(super) fn pack(self) -> u64 {
         let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
         let flags = IS_CALL

@@ -1,4 +1,4 @@
-//! The filter.
+//! gRPC-Web filter.
 
 use eddy_http::{FieldId, Fields, GrpcKind, Method};
 use eddy_protobuf::write_base64;
@@ -12,10 +12,10 @@ use crate::edit::FilterEdit;
 use crate::phase::{Interest, Phase, Verdict};
 use crate::view::ExchangeView;
 
-/// The configuration of `grpc_web`, checked.
+/// Checked configuration of `grpc_web`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GrpcWebConfig {
-    /// Whether bodies in Base64 are taken.
+    /// Whether Base64-encoded bodies (`grpc-web-text`) are accepted.
     pub has_text: bool,
 }
 
@@ -25,23 +25,23 @@ impl Default for GrpcWebConfig {
     }
 }
 
-/// Makes calls of gRPC of those of gRPC-Web, and back of what they are answered with.
+/// Converter of gRPC-Web calls to gRPC, and of their responses back to gRPC-Web.
 #[derive(Debug)]
 pub(crate) struct GrpcWeb {
     config: GrpcWebConfig,
-    /// Calls of gRPC-Web.
+    /// gRPC-Web calls.
     calls: MetricCounter,
-    /// Those of them that were refused: no Base64, or none is taken.
+    /// Calls refused because of invalid Base64, or because Base64 is not accepted.
     refused: MetricCounter,
 }
 
 impl GrpcWeb {
-    /// The filter with this configuration.
+    /// Creates the filter.
     pub(crate) fn new(config: GrpcWebConfig, context: &BuiltinContext) -> Self {
         Self { config, calls: context.counter("calls"), refused: context.counter("refused") }
     }
 
-    /// Makes the head of a request of gRPC-Web one of gRPC.
+    /// Converts the head of a gRPC-Web request to gRPC.
     fn request_head(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
         let request = &view.request;
         let form = (request.method == Method::Post).then(|| form(request.fields)).flatten();
@@ -60,7 +60,7 @@ impl GrpcWeb {
         }
         let wants_text = self.config.has_text && wants_text(request.fields).unwrap_or(has_text_request);
         *answer.state = WebCall { has_text_request, wants_text, ..WebCall::default() }.pack();
-        // What is no Base64 from its beginning reaches no endpoint.
+        // A body that is invalid Base64 from the beginning reaches no endpoint.
         if has_text_request && !view.is_end { Verdict::Hold } else { Verdict::Continue }
     }
 
@@ -125,10 +125,10 @@ impl Builtin for GrpcWeb {
     }
 }
 
-/// Makes the head of a response of gRPC one of gRPC-Web. Where there is no body, it tells how the call ended as it is.
+/// Converts the head of a gRPC response to gRPC-Web. A response without a body keeps its status in the head.
 fn response_head(call: &mut WebCall, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
     let Some(response) = view.response else { return Verdict::Continue };
-    // Pages of proxies between stay as they are.
+    // Error pages of other proxies are passed unchanged.
     let form = form(response.fields).filter(|(kind, _)| *kind == GrpcKind::Plain);
     call.is_answered = form.is_some();
     let Some((_, suffix)) = form else { return Verdict::Continue };
@@ -140,7 +140,7 @@ fn response_head(call: &mut WebCall, view: &ExchangeView<'_>, answer: &mut Phase
     Verdict::Continue
 }
 
-/// Puts the trailers behind the last piece of a body, and writes each piece as Base64 where that is wanted.
+/// Appends the trailers to the last piece of a body, and encodes each piece as Base64 if requested.
 fn response_body(call: WebCall, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
     if !call.is_answered {
         return Verdict::Continue;
@@ -151,7 +151,7 @@ fn response_body(call: WebCall, view: &ExchangeView<'_>, answer: &mut PhaseConte
     }
     if call.wants_text {
         let mut out = Vec::new();
-        // The client has each piece as it came, so each has padding of its own.
+        // The client receives each piece as it arrives, so each has its own padding.
         write_base64(&mut out, view.body);
         write_base64(&mut out, &last);
         answer.edit(&FilterEdit::BodySet(&out));
@@ -161,7 +161,7 @@ fn response_body(call: WebCall, view: &ExchangeView<'_>, answer: &mut PhaseConte
     Verdict::Continue
 }
 
-/// The trailers have been told in another way.
+/// Removes the trailers, which have been sent in the body.
 fn response_trailers(call: WebCall, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
     if call.is_answered {
         for field in view.trailers.iter() {
@@ -171,12 +171,12 @@ fn response_trailers(call: WebCall, view: &ExchangeView<'_>, answer: &mut PhaseC
     Verdict::Continue
 }
 
-/// The form of gRPC that fields tell, and what follows its name.
+/// Returns the gRPC variant of a content type, and the suffix after its name.
 fn form(fields: Fields<'_>) -> Option<(GrpcKind, &[u8])> {
     GrpcKind::split(fields.first(FieldId::ContentType)?)
 }
 
-/// Whether the client says that it wants Base64, or that it doesn't.
+/// Whether the client asks for Base64 or for binary; `None` if neither.
 fn wants_text(fields: Fields<'_>) -> Option<bool> {
     let mut wishes = fields.all(FieldId::Accept).flat_map(|value| value.split(|byte| *byte == b','));
     wishes.find_map(|wish| match GrpcKind::of(wish.trim_ascii())? {

@@ -1,4 +1,4 @@
-//! gRPC-Web, as browsers speak it, for services that speak gRPC.
+//! gRPC-Web, as used by browsers, for gRPC services.
 
 mod call;
 mod filter;

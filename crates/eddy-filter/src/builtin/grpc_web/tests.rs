@@ -138,13 +138,13 @@ fn what_is_not_of_it_goes_on() {
         let said = stage.response(GRPC).enter(&*library, Phase::ResponseHead);
         assert_eq!(said.edits.len(), 0, "{kind}");
     }
-    // A page of somebody between stays one.
+    // An error page of another proxy is passed unchanged.
     let mut stage = request("application/grpc-web-text", "");
     let _ = stage.enter(&*library, Phase::RequestHead);
     let mut stage = stage.response("HTTP/1.1 502 Bad Gateway\ncontent-type: text/html\ncontent-length: 1");
     assert_eq!(stage.enter(&*library, Phase::ResponseHead).edits.len(), 0);
     assert_eq!(body(&mut stage, &*library, Phase::ResponseBody, b"x", true).edits.len(), 0);
-    // A call that ended without an answer tells that in its head.
+    // A call without a response body has its status in the head.
     let mut stage = request("application/grpc-web", "");
     let _ = stage.enter(&*library, Phase::RequestHead);
     let mut stage =

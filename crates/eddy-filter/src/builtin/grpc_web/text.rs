@@ -1,25 +1,25 @@
-//! Base64 as it comes, in pieces, each perhaps with padding of its own.
+//! Incremental Base64 decoder for input in pieces that may each be padded.
 
 use eddy_protobuf::decode_base64;
 
-/// Letters that wait for the rest of their group.
+/// Characters of an incomplete Base64 group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Base64Remainder {
     pub(super) bytes: [u8; 3],
-    /// How many of them, 0 to 3.
+    /// Number of characters, 0 to 3.
     pub(super) count: u8,
 }
 
-/// The text is no Base64.
+/// Error of decoding invalid Base64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BadBase64;
 
 impl Base64Remainder {
-    /// Appends what a piece of Base64 stands for. Padding may stand within it: what is put together of parts has some at
-    /// the end of each.
+    /// Decodes a piece of Base64 and appends the bytes. Padding may occur within it, because concatenated parts are
+    /// padded each.
     ///
     /// # Errors
-    /// [`BadBase64`]; what was appended before is then of no use.
+    /// [`BadBase64`]; bytes appended before are then invalid.
     pub(super) fn decode(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), BadBase64> {
         let rest = self.complete(piece, out)?;
         let (groups, left) = rest.split_at(rest.len() / GROUP * GROUP);
@@ -39,7 +39,7 @@ impl Base64Remainder {
         if self.count == 0 { Ok(()) } else { Err(BadBase64) }
     }
 
-    /// Takes what is missing of the group that is held from the front of a piece, and answers with what is left of it.
+    /// Completes the held group from the front of a piece and returns the rest of the piece.
     fn complete<'p>(&mut self, piece: &'p [u8], out: &mut Vec<u8>) -> Result<&'p [u8], BadBase64> {
         let count = usize::from(self.count);
         if count == 0 {
@@ -57,7 +57,7 @@ impl Base64Remainder {
         Ok(rest)
     }
 
-    /// Puts letters to those that wait; less than a group with them.
+    /// Adds characters to the held group; together they are less than a group.
     fn hold(&mut self, letters: &[u8]) {
         for letter in letters {
             if let Some(place) = self.bytes.get_mut(usize::from(self.count)) {
@@ -68,7 +68,7 @@ impl Base64Remainder {
     }
 }
 
-/// Decodes whole groups, of which some may be padded.
+/// Decodes whole groups, some of which may be padded.
 fn decode_groups(mut groups: &[u8], out: &mut Vec<u8>) -> Result<(), BadBase64> {
     while !groups.is_empty() {
         let padded = groups.iter().position(|letter| *letter == b'=');
@@ -80,7 +80,7 @@ fn decode_groups(mut groups: &[u8], out: &mut Vec<u8>) -> Result<(), BadBase64> 
     Ok(())
 }
 
-/// Letters that stand for up to three bytes.
+/// Number of characters in a group, which encodes up to three bytes.
 const GROUP: usize = 4;
 
 #[cfg(test)]
@@ -89,7 +89,7 @@ mod tests {
 
     use super::*;
 
-    /// What a text stands for that comes in pieces of `step` letters.
+    /// Decodes a text in pieces of `step` characters.
     fn decoded(text: &[u8], step: usize) -> Result<Vec<u8>, BadBase64> {
         let (mut held, mut out) = (Base64Remainder::default(), Vec::new());
         for piece in text.chunks(step) {
@@ -102,7 +102,7 @@ mod tests {
     fn text_in_any_pieces_is_read() {
         let bytes: Vec<u8> = (0..=255).collect();
         let mut text = Vec::new();
-        // Parts of all lengths, each with padding of its own.
+        // Parts of various lengths, each with its own padding.
         for part in [&bytes[..1], &bytes[1..3], &bytes[3..6], &bytes[6..7], &bytes[7..]] {
             write_base64(&mut text, part);
         }

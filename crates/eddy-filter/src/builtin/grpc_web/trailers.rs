@@ -1,11 +1,11 @@
-//! Trailers as the last frame of a body.
+//! Trailers as the last frame of a gRPC-Web body.
 
 use eddy_http::Fields;
 
-/// The flag of a frame that has trailers.
+/// Flag of a trailers frame.
 const TRAILERS: u8 = 0x80;
 
-/// Appends the frame that tells trailers.
+/// Appends the trailers frame.
 ///
 /// # Spec
 /// [gRPC-Web](https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-WEB.md), Message framing
@@ -17,7 +17,7 @@ pub(super) fn write_trailers(out: &mut Vec<u8>, trailers: Fields<'_>) {
         lines.extend_from_slice(field.value);
         lines.extend_from_slice(b"\r\n");
     }
-    // Trailers are bounded far below the length that has no room here.
+    // The size limit of trailers is far below `u32::MAX`.
     let length = u32::try_from(lines.len()).unwrap_or(u32::MAX);
     out.push(TRAILERS);
     out.extend_from_slice(&length.to_be_bytes());

@@ -1,25 +1,25 @@
-//! How the filter is configured.
+//! Configuration of `headers`.
 
 use std::sync::Arc;
 
 use crate::builtin::template::TemplateString;
 
-/// The configuration of `headers`.
+/// Configuration of `headers`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeadersConfig {
-    /// Changes to the request that goes to the endpoint.
+    /// Changes to the request sent to the endpoint.
     pub request: FieldRules,
-    /// Changes to the response that goes to the client.
+    /// Changes to the response sent to the client.
     pub response: FieldRules,
 }
 
-/// Changes to fields: first `remove`, then `set`, then `add`.
+/// Changes to headers: first `remove`, then `set`, then `add`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldRules {
-    /// Fields to remove.
+    /// Headers to remove.
     pub remove: Vec<Arc<str>>,
-    /// Fields and the value each has afterwards; none where the value is empty.
+    /// Headers to set; a header whose value is empty is removed.
     pub set: Vec<(Arc<str>, TemplateString)>,
-    /// Fields and a value that is added; nothing where it is empty.
+    /// Headers to add; a header whose value is empty is not added.
     pub add: Vec<(Arc<str>, TemplateString)>,
 }

@@ -1,4 +1,4 @@
-//! The filter.
+//! Header filter.
 
 use super::config::{FieldRules, HeadersConfig};
 use crate::builtin::library::{Builtin, PhaseContext};
@@ -7,14 +7,14 @@ use crate::edit::FilterEdit;
 use crate::phase::{Interest, Phase, Verdict};
 use crate::view::ExchangeView;
 
-/// Changes fields of requests and responses.
+/// Filter that changes headers of requests and responses.
 #[derive(Debug)]
 pub(crate) struct HeadersFilter {
     config: HeadersConfig,
 }
 
 impl HeadersFilter {
-    /// The filter with this configuration.
+    /// Creates the filter.
     pub(crate) fn new(config: &HeadersConfig) -> Self {
         Self { config: config.clone() }
     }
@@ -54,7 +54,8 @@ impl FieldRules {
     }
 }
 
-/// Every value is made of the message as it came to this filter: changes do not see each other.
+/// Applies the rules. Every value is rendered from the message as it reached this filter: changes do not see each
+/// other.
 fn change(rules: &FieldRules, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) {
     for name in &rules.remove {
         answer.edit(&FilterEdit::Remove { name: name.as_bytes() });

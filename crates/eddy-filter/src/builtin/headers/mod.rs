@@ -1,4 +1,4 @@
-//! Changes fields of requests and responses.
+//! Changes to headers of requests and responses.
 
 mod config;
 mod filter;

@@ -1,56 +1,56 @@
-//! The configuration of `message_fields`.
+//! Configuration of `message_fields`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::builtin::protobuf::{MessagePath, Unreadable};
 
-/// The configuration of `message_fields`, checked; the descriptors are read when the filter is made.
+/// Checked configuration of `message_fields`; the descriptors are read when the filter is created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageFieldsConfig {
-    /// The file with the descriptors.
+    /// Descriptor file.
     pub descriptors: PathBuf,
-    /// What is taken from messages of requests.
+    /// Fields extracted from request messages.
     pub request: Vec<WantedField>,
-    /// What is taken from messages of responses; without headers.
+    /// Fields extracted from response messages; without headers.
     pub response: Vec<WantedField>,
-    /// The full name of what bodies of requests are that are of no method.
+    /// Full name of the message type of request bodies that belong to no method.
     pub request_message: Option<Arc<str>>,
-    /// The full name of what bodies of responses are that are of no method.
+    /// Full name of the message type of response bodies that belong to no method.
     pub response_message: Option<Arc<str>>,
-    /// Of several messages, from which fields are taken; those that become headers always from the first.
+    /// Message of a stream from which fields are extracted; headers always use the first one.
     pub which: WhichMessage,
-    /// What becomes of requests whose message can't be read, though fields of it are to become headers.
+    /// Handling of requests whose message cannot be read although its fields are needed for headers.
     pub unreadable: Unreadable,
-    /// Largest message that is looked into, bytes.
+    /// Maximum size in bytes of a message that is read.
     pub message_bytes_max: usize,
-    /// Whether the rule is looked up again, with the headers.
+    /// Whether the route is selected again, with the headers.
     pub is_rerouted: bool,
-    /// The name of the filter for which it reads, where one says itself what it wants.
+    /// Name of the filter on whose behalf fields are extracted, if a filter requests them itself.
     pub reader: Option<Arc<str>>,
 }
 
-/// A field that is taken.
+/// Field to extract.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WantedField {
-    /// Its key in the metadata `message_fields`.
+    /// Key in the metadata namespace `message_fields`.
     pub name: Arc<str>,
-    /// Where it is.
+    /// Path of the field.
     pub at: MessagePath,
-    /// Whether the metadata has, as `NAME_at`, where the values stand in the body, too.
+    /// Whether the metadata also has the positions of the values in the body, under the key `NAME_at`.
     pub has_places: bool,
-    /// The header that it becomes, in lower case; the client's own is removed.
+    /// Header set to the value, in lower case; the client's own header is removed.
     pub header: Option<Arc<str>>,
-    /// Most values that are taken, of a field that can have several.
+    /// Maximum number of values extracted from a repeated field.
     pub values_max: usize,
-    /// Most bytes of a text, or of bytes. A longer one is cut in the metadata, and becomes no header.
+    /// Maximum size in bytes of a string or bytes value. A longer one is cut in the metadata, and not sent as a header.
     pub value_bytes_max: usize,
 }
 
-/// Of several messages of a body, from which fields are taken.
+/// Message of a stream from which fields are extracted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WhichMessage {
-    /// The first; the others pass unread.
+    /// The first; the others are not read.
     #[default]
     First,
     /// The last.
@@ -58,7 +58,7 @@ pub enum WhichMessage {
 }
 
 impl MessageFieldsConfig {
-    /// Nothing of the messages in a file.
+    /// Creates a configuration that extracts nothing.
     pub fn new(descriptors: PathBuf) -> Self {
         Self {
             descriptors,
@@ -74,14 +74,14 @@ impl MessageFieldsConfig {
         }
     }
 
-    /// All fields, of requests and of responses.
+    /// Returns all fields, of requests and responses.
     pub fn fields(&self) -> impl Iterator<Item = &WantedField> {
         self.request.iter().chain(&self.response)
     }
 }
 
 impl WantedField {
-    /// One value at a path, of every message that has it.
+    /// Creates the configuration of a field at a path, in every message that has it.
     pub fn new(name: &str, path: &str) -> Self {
         Self {
             name: name.into(),
@@ -94,5 +94,5 @@ impl WantedField {
     }
 }
 
-/// Fields that choose a route stand in small messages, or at the beginning of a stream.
+/// Fields that select a route are in small messages, or at the beginning of a stream.
 const MESSAGE_BYTES_DEFAULT: usize = 64 * 1024;

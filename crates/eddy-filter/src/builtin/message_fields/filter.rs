@@ -1,4 +1,4 @@
-//! The filter.
+//! Message field extraction filter.
 
 use eddy_protobuf::{ProtobufError, ProtobufErrorKind, Schema, Values};
 
@@ -16,7 +16,7 @@ use crate::filter::LoadError;
 use crate::phase::{Interest, Phase, Verdict};
 use crate::view::ExchangeView;
 
-/// Takes fields out of messages, for metadata and headers. Messages stay as they are.
+/// Filter that extracts message fields into metadata and headers. Messages are not changed.
 #[derive(Debug)]
 pub(crate) struct MessageFields {
     pub(super) schema: Schema,
@@ -25,35 +25,35 @@ pub(crate) struct MessageFields {
     counters: MessageFieldsCounters,
 }
 
-/// What is counted.
+/// Counters of the filter.
 #[derive(Debug)]
 struct MessageFieldsCounters {
-    /// Messages that were read.
+    /// Messages read.
     read: MetricCounter,
-    /// Bodies that could not be read, and values that there was no room for.
+    /// Bodies that could not be read, and values for which there was no room.
     unreadable: MetricCounter,
-    /// Requests that were refused for that.
+    /// Requests refused because of that.
     refused: MetricCounter,
 }
 
-/// What is known of an exchange between its phases.
+/// State of an exchange between its phases.
 #[derive(Debug, Default)]
 struct MessageFieldsState {
-    /// What the method is made of that the request is for.
+    /// Message types of the method that the request calls.
     call: Option<CallTypes>,
     request: Option<BodyExtraction>,
     response: Option<BodyExtraction>,
-    /// Whether the request's head waits for its first message.
+    /// Whether the request head is held until the first message is read.
     is_held: bool,
 }
 
 keep_facts!(MessageFieldsState, call, request, response);
 
 impl MessageFields {
-    /// The filter with this configuration.
+    /// Creates the filter.
     ///
     /// # Errors
-    /// [`LoadError::Refused`] when the descriptors can't be read, [`LoadError::Path`] when they don't have a field.
+    /// [`LoadError::Refused`] when the descriptors cannot be read, [`LoadError::Path`] when they lack a field.
     pub(crate) fn new(config: &MessageFieldsConfig, context: &BuiltinContext) -> Result<Self, LoadError> {
         let schema = load(&config.descriptors, context)?;
         let wrong = |PlanError { path, why }| {
@@ -99,7 +99,7 @@ impl MessageFields {
         if known.is_held { Verdict::Hold } else { Verdict::Continue }
     }
 
-    /// Takes away what a client may have put into the headers: the rule was found with them.
+    /// Removes the extracted headers that the client sent itself, because the route was selected with them.
     fn remove_headers(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) {
         let mut was_there = false;
         for header in self.config.request.iter().filter_map(|field| field.header.as_deref()) {
@@ -137,14 +137,14 @@ impl MessageFields {
         Verdict::Continue
     }
 
-    /// Reads a piece of a response, which goes on as it is whatever comes of that.
+    /// Reads a piece of a response, which is passed unchanged even if it cannot be read.
     fn response_body(
         &self,
         known: &mut MessageFieldsState,
         view: &ExchangeView<'_>,
         answer: &mut PhaseContext<'_>,
     ) -> Verdict {
-        // What can't be read was counted.
+        // Errors have been counted.
         let _ = self.read(&mut known.response, view, false, answer);
         Verdict::Continue
     }
@@ -181,7 +181,7 @@ impl MessageFields {
         Verdict::Continue
     }
 
-    /// Reads a piece; what came of its messages, if one ended in it.
+    /// Reads a piece; returns the result of its messages, if one ended in it.
     fn read(
         &self,
         reading: &mut Option<BodyExtraction>,
@@ -193,7 +193,7 @@ impl MessageFields {
         let (mut piece, is_last) = (view.body, view.is_last_piece());
         let mut found = None;
         loop {
-            // Only the first message makes headers: with it the head goes on.
+            // Only the first message provides headers: the head is released with it.
             let has_headers = has_headers && found.is_none();
             let show = |taking: &Taking, values: &Values<'_>, begin: u64| {
                 let own = self.show(taking, (values, begin), has_headers, view, answer);
@@ -215,14 +215,14 @@ impl MessageFields {
                 Err(fault) => {
                     self.counters.unreadable.count(answer.worker);
                     *reading = None;
-                    // What was found before stays.
+                    // Values found before the error are kept.
                     return if found.is_some() { Ok(found) } else { Err(fault) };
                 }
             }
         }
     }
 
-    /// A message can't be read, or not all of it told.
+    /// Handles a message that cannot be read, or a value that does not fit.
     fn give_up(&self, is_needed: bool, why: &str, status: u16, answer: &mut PhaseContext<'_>) -> Verdict {
         if !is_needed || self.config.unreadable == Unreadable::Pass {
             return Verdict::Continue;

@@ -1,4 +1,4 @@
-//! Fields of protobuf messages for the access log, for headers, and by these for routes.
+//! Protobuf fields in access logs, headers and, through headers, routing.
 
 mod config;
 mod filter;

@@ -1,4 +1,4 @@
-//! What is told of a message: in the metadata, and as headers.
+//! Output of extracted values: metadata and headers.
 
 use eddy_protobuf::{FieldValue, ValueSpan, Values};
 
@@ -12,19 +12,19 @@ use crate::edit::FilterEdit;
 use crate::metadata::DynamicMetadata;
 use crate::view::ExchangeView;
 
-/// What came of a message.
+/// Result of extracting the fields of messages.
 #[derive(Debug, Default)]
 pub(super) struct ExtractionReport {
-    /// Values that there was no room for.
+    /// Number of values for which there was no room.
     pub(super) left_out: u64,
-    /// Whether one of them was to become a header.
+    /// Whether a value for a header is missing.
     pub(super) is_header_missing: bool,
-    /// Whether any became one.
+    /// Whether any header was added.
     pub(super) has_headers: bool,
 }
 
 impl MessageFields {
-    /// Notes the values of a message, which begins there in the body.
+    /// Writes the values of a message that begins at offset `begin` of the body.
     pub(super) fn show(
         &self,
         taking: &Taking,
@@ -60,7 +60,7 @@ impl MessageFields {
         found
     }
 
-    /// Appends the values of a field as JSON: nothing if it is absent, a list if it can have several.
+    /// Appends the values of a field as JSON: nothing if it is absent, an array if it is repeated.
     fn push_json(&self, field: &TakenField, values: &Values<'_>, out: &mut Vec<u8>) {
         let all = values.all(field.slot).take(field.wanted.values_max);
         for (at, value) in all.enumerate() {
@@ -74,7 +74,7 @@ impl MessageFields {
         }
     }
 
-    /// Makes a field a header, of which there are as many as values; none where one is too long.
+    /// Adds one header per value and returns their number; `None` if a value is too long.
     fn add_header(
         &self,
         field: &TakenField,
@@ -101,7 +101,7 @@ impl MessageFields {
     }
 }
 
-/// What is noted of a message, within what there is room for.
+/// Writer of metadata entries, within the limits of the metadata.
 struct Notes<'a> {
     metadata: Option<&'a DynamicMetadata>,
     which: WhichMessage,
@@ -114,10 +114,10 @@ impl<'a> Notes<'a> {
         Self { metadata, which, entries: 0, bytes: 0 }
     }
 
-    /// Notes a value; how many were left out for want of room.
+    /// Writes a value; returns the number of values omitted for lack of room.
     fn note(&mut self, key: &str, value: &[u8], answer: &mut PhaseContext<'_>) -> u64 {
         if value.is_empty() && self.which == WhichMessage::First {
-            // There is nothing to note, and nothing of a message before.
+            // The field is absent, and there is no value of an earlier message to remove.
             return 0;
         }
         let size = SPACE.len() + key.len() + value.len();
@@ -132,7 +132,7 @@ impl<'a> Notes<'a> {
     }
 }
 
-/// Where the values stand in the metadata.
+/// Metadata namespace of the values.
 pub(super) const SPACE: &[u8] = b"message_fields";
-/// Most bytes of one field's values in the metadata.
+/// Maximum size in bytes of one field's metadata entry.
 const NOTED_BYTES_MAX: usize = 8 * 1024;

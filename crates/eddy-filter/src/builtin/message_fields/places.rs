@@ -1,28 +1,28 @@
-//! Where the values of fields stand in a body, as the metadata has it: `[[9,3],[16,1]]`, offsets and lengths.
+//! Positions of field values in a body, as stored in the metadata: `[[9,3],[16,1]]`, offsets and lengths.
 
 use std::io::Write as _;
 
 use super::notes::SPACE;
 use crate::metadata::DynamicMetadata;
 
-/// Where a value stands in a body.
+/// Position of a value in a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FieldPlace {
-    /// Bytes of the body before it.
+    /// Number of body bytes before the value.
     pub offset: u64,
-    /// Its bytes; 0 where only its beginning is known, as of a number.
+    /// Length of the value in bytes; 0 if only its beginning is known, as for a number.
     pub length: u64,
 }
 
 impl FieldPlace {
-    /// The value in the body that the place is of; nothing where it is not in it.
+    /// Returns the value's bytes in its body; `None` if the body does not contain it.
     pub fn of(self, body: &[u8]) -> Option<&[u8]> {
         let begin = usize::try_from(self.offset).ok()?;
         body.get(begin..begin.checked_add(usize::try_from(self.length).ok()?)?)
     }
 }
 
-/// The places of a field's values, in the order of the body, as `message_fields` has noted them with `places`.
+/// Returns the positions of a field's values, in body order, as stored by `message_fields` with `places`.
 ///
 /// # Cost
 /// No allocation.
@@ -40,7 +40,7 @@ pub fn field_places<'m>(
     })
 }
 
-/// The values of a field as JSON, as `message_fields` has noted them.
+/// Returns the values of a field as JSON, as stored by `message_fields`.
 pub fn field_json<'m>(metadata: Option<&'m DynamicMetadata>, key: &[u8]) -> Option<&'m [u8]> {
     noted(metadata, key, b"")
 }
@@ -57,7 +57,7 @@ fn take_number(rest: &mut &[u8]) -> Option<u64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// Appends a list of places; nothing if there are none.
+/// Appends a list of positions; nothing if it is empty.
 pub(super) fn push_places(places: impl Iterator<Item = FieldPlace>, out: &mut Vec<u8>) {
     let before = out.len();
     for place in places {

@@ -1,4 +1,4 @@
-//! From the configuration to what is taken from each message of a call.
+//! Compilation of the configuration to an extraction program per message type.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -8,57 +8,57 @@ use eddy_protobuf::{EnumId, FieldType, MessageId, ProgramBuilder, Schema, ValueS
 use super::config::{MessageFieldsConfig, WantedField};
 use crate::builtin::protobuf::MessageTypes;
 
-/// What is taken from which message.
+/// Extraction programs by message type.
 #[derive(Debug)]
 pub(super) struct ExtractionPlan {
     pub(super) types: MessageTypes,
-    /// Of messages that nothing is taken from there is none.
+    /// Message types without extracted fields have no entry.
     pub(super) request: HashMap<MessageId, Arc<Taking>>,
     pub(super) response: HashMap<MessageId, Arc<Taking>>,
 }
 
-/// What is taken from a message.
+/// Extraction program of a message type.
 #[derive(Debug)]
 pub(super) struct Taking {
     pub(super) program: Arc<WalkProgram>,
     pub(super) fields: Vec<TakenField>,
-    /// Whether any of them becomes a header.
+    /// Whether any field is sent as a header.
     pub(super) has_header: bool,
 }
 
-/// A field that is taken.
+/// Field to extract from a message type.
 #[derive(Debug)]
 pub(super) struct TakenField {
     pub(super) wanted: WantedField,
-    /// The key of its places in the metadata.
+    /// Metadata key of the positions.
     pub(super) places_key: String,
     pub(super) slot: ValueSlot,
     pub(super) kind: FieldType,
-    /// Whether it can have several values.
+    /// Whether the field is repeated.
     pub(super) is_repeated: bool,
 }
 
-/// What a configuration asks for and the schema does not have.
+/// Error of a configuration that does not match the schema.
 #[derive(Debug)]
 pub(super) struct PlanError {
-    /// The path that is wrong, where one is.
+    /// Path with the error, if it is in a path.
     pub(super) path: Option<Arc<str>>,
-    /// What is wrong, in a sentence.
+    /// Error description, as a sentence.
     pub(super) why: String,
 }
 
 impl TakenField {
-    /// The enum that it is of.
+    /// Returns the enum type of the field, if it has one.
     pub(super) fn enumeration(&self) -> Option<EnumId> {
         if let FieldType::Enum(id) = self.kind { Some(id) } else { None }
     }
 }
 
 impl ExtractionPlan {
-    /// The plan of a configuration.
+    /// Compiles a configuration.
     ///
     /// # Errors
-    /// What the schema does not have, or what can't be taken.
+    /// A message or field is missing in the schema, or cannot be extracted.
     pub(super) fn new(schema: &Schema, config: &MessageFieldsConfig) -> Result<Self, PlanError> {
         let names = [&config.request_message, &config.response_message].map(Option::as_deref);
         let types = MessageTypes::new(schema, names[0], names[1]);
@@ -89,7 +89,7 @@ fn takings(
     wanted.into_iter().map(taking).collect()
 }
 
-/// Whether there is a field at the end of a path that can be taken.
+/// Checks that a path ends at a field that can be extracted.
 fn has_path(schema: &Schema, message: MessageId, path: &str) -> Result<(), String> {
     let mut builder = ProgramBuilder::new(schema, message);
     let slot = builder.extract(path).map_err(|error| error.to_string())?;

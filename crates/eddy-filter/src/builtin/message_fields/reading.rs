@@ -1,4 +1,4 @@
-//! A body whose messages are read as it passes.
+//! Extraction of fields from a body while it passes.
 
 use std::sync::Arc;
 
@@ -7,20 +7,20 @@ use eddy_protobuf::{Compressed, MessageWalk, ProtobufError, ProtobufLimits, Valu
 use super::plan::Taking;
 use crate::builtin::protobuf::{MessageEvent, MessageReader};
 
-/// A body on its way.
+/// Extraction state of a body.
 #[derive(Debug)]
 pub(super) struct BodyExtraction {
     pub(super) taking: Arc<Taking>,
     reader: MessageReader,
     walk: MessageWalk,
-    /// Where in the body the message begins that is read.
+    /// Offset of the current message in the body.
     begin: u64,
-    /// Messages that have been read.
+    /// Number of messages read.
     pub(super) messages: u64,
 }
 
 impl BodyExtraction {
-    /// For a body in frames, or a body that is one message.
+    /// Creates the state for a body of frames, or for a body that is one message.
     pub(super) fn new(taking: &Arc<Taking>, is_framed: bool, message_bytes_max: usize) -> Self {
         let limits = ProtobufLimits {
             message_bytes_max,
@@ -36,10 +36,11 @@ impl BodyExtraction {
         Self { taking: Arc::clone(taking), reader, walk, begin: 0, messages: 0 }
     }
 
-    /// Reads a piece up to the end of the next message; shows that message's values, and where in the body it begins.
+    /// Reads a piece up to the end of the next message; calls `shown` with that message's values and its offset in the
+    /// body.
     ///
     /// # Errors
-    /// [`Fault`] where it can't be read; then nothing of the body can be read any more.
+    /// [`ProtobufError`] when a message cannot be read; nothing of the body can be read afterwards.
     pub(super) fn next(
         &mut self,
         piece: &mut &[u8],

@@ -101,7 +101,7 @@ fn what_a_client_says_itself_is_removed() {
     assert_eq!(stage.enter(&*library, Phase::RequestHead).edits, ["remove x-tenant", "ClearRoute"]);
     let quiet = made(|config| config.is_rerouted = false);
     assert_eq!(stage.enter(&*quiet, Phase::RequestHead).edits, ["remove x-tenant"]);
-    // A message without the field makes no header, and needs no other rule.
+    // A message without the field adds no header, and does not require another route.
     let mut stage = call("Place", "");
     let _ = stage.enter(&*library, Phase::RequestHead);
     let said = enter(&mut stage, &*library, Phase::RequestBody, &frame("PlaceRequest", "{}"), true);
@@ -171,7 +171,7 @@ fn an_answer_is_read_and_stays_as_it_is() {
     check(|_| {}, &both, &["metadata message_fields/total -7"], 0);
     let last: fn(&mut MessageFieldsConfig) = |config| config.which = WhichMessage::Last;
     check(last, &both, &["metadata message_fields/total -7", "metadata message_fields/total 8"], 0);
-    // An absent field takes back what a message before had.
+    // An absent field removes the value of an earlier message.
     check(
         last,
         &[total(1), frame("PlaceReply", "{}")].concat(),
@@ -210,7 +210,7 @@ fn a_message_that_cannot_be_read_is_refused_where_it_chooses_the_way() {
         let _ = stage.enter(&*library, Phase::RequestHead);
         let said = enter(&mut stage, &*library, Phase::RequestBody, body, true);
         assert_eq!(said.verdict, Verdict::Continue, "{body:?}");
-        // Where no field becomes a header, nothing waits and nothing is refused.
+        // If no field is sent as a header, nothing is held and nothing is refused.
         let library = made(|config| {
             small(config);
             config.request = vec![WantedField::new("region", "customer.region")];

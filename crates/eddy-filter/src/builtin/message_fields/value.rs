@@ -1,21 +1,21 @@
-//! How a value stands in metadata and in a header.
+//! Formatting of field values for metadata and headers.
 
 use base64ct::{Base64, Encoding};
 use eddy_protobuf::{Enumeration, FieldType, FieldValue};
 
-/// A value, and what is known of its field.
+/// Field value with its type.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TypedFieldValue<'v> {
     pub(super) value: FieldValue<'v>,
     pub(super) kind: FieldType,
-    /// Of an enum, its names.
+    /// Names of the values, for an enum.
     pub(super) names: Option<&'v Enumeration>,
 }
 
 impl TypedFieldValue<'_> {
-    /// Appends the value as JSON in ASCII, a text cut behind `bytes_max` bytes.
+    /// Appends the value as ASCII JSON, with a string cut after `bytes_max` bytes.
     ///
-    /// Integers are numbers whatever their size; what JSON has no number for is a text.
+    /// Integers are JSON numbers of any size; values without a JSON number representation are strings.
     pub(super) fn push_json(self, bytes_max: usize, out: &mut Vec<u8>) {
         match self.value {
             FieldValue::Text(text) => push_string(&cut(text, bytes_max), out),
@@ -37,9 +37,10 @@ impl TypedFieldValue<'_> {
         }
     }
 
-    /// Appends the value as a header may hold it; whether it is no longer than `bytes_max` bytes before what is written for it.
+    /// Appends the value as a header value; returns whether it is at most `bytes_max` bytes long before escaping.
     ///
-    /// Of a text, bytes that a header can't hold, `%`, and blanks at its ends stand as `%` and two digits, so that no two texts look alike.
+    /// In a string, bytes that a header cannot hold, `%`, and leading and trailing spaces are percent-encoded, so that
+    /// different strings have different headers.
     pub(super) fn push_header(self, bytes_max: usize, out: &mut Vec<u8>) -> bool {
         match self.value {
             FieldValue::Text(text) => {
@@ -70,7 +71,7 @@ impl TypedFieldValue<'_> {
         }
     }
 
-    /// What is neither a text nor bytes, as text.
+    /// Formats a value that is neither string nor bytes.
     fn plain(self) -> String {
         match self.value {
             FieldValue::Signed(number) => number.to_string(),
@@ -90,7 +91,7 @@ impl TypedFieldValue<'_> {
             FieldValue::Enum(number) => {
                 self.name_of(number).map_or_else(|| number.to_string(), ToOwned::to_owned)
             }
-            // Those are refused when the filter is made.
+            // Such fields are refused when the filter is created.
             FieldValue::Text(_) | FieldValue::Bytes(_) | FieldValue::Message(_) => String::new(),
         }
     }
@@ -100,11 +101,11 @@ impl TypedFieldValue<'_> {
     }
 }
 
-/// The first bytes of a text, up to the end of a character. What is no UTF-8 becomes U+FFFD.
+/// Returns the beginning of a text, cut at a character boundary. Invalid UTF-8 is replaced by U+FFFD.
 fn cut(text: &[u8], bytes_max: usize) -> String {
     let cut = text.get(..bytes_max).unwrap_or(text);
     let mut shown = String::from_utf8_lossy(cut).into_owned();
-    // A character that is cut through is no character.
+    // A character that is cut in two is dropped.
     if cut.len() < text.len() && shown.ends_with(char::REPLACEMENT_CHARACTER) {
         shown.pop();
     }
@@ -114,7 +115,7 @@ fn cut(text: &[u8], bytes_max: usize) -> String {
 fn push_base64(bytes: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     out.resize(start + Base64::encoded_len(bytes), 0);
-    // There is as much room as was asked for.
+    // The buffer has the requested size.
     let _ = Base64::encode(bytes, out.get_mut(start..).unwrap_or_default());
 }
 

@@ -1,12 +1,12 @@
-//! What a filter knows of the exchanges that are under way on a worker.
+//! Per-worker state of a filter for its exchanges.
 
 use crate::builtin::library::PhaseContext;
 use crate::phase::{Phase, Verdict};
 use crate::view::ExchangeView;
 
-/// Facts of exchanges by number. As many as the worker has exchanges at once, whose number has a limit.
+/// Exchange states by number. There are as many as the worker has concurrent exchanges, which are limited.
 ///
-/// A filter has one for each of its kind and thread: an exchange stays on its worker, so nobody waits for anybody.
+/// A filter kind has one on each thread. An exchange stays on its worker, so there is no locking.
 #[derive(Debug)]
 pub(in crate::builtin) struct Exchanges<T> {
     slots: Vec<ExchangeStateSlot<T>>,
@@ -15,7 +15,7 @@ pub(in crate::builtin) struct Exchanges<T> {
 
 #[derive(Debug)]
 struct ExchangeStateSlot<T> {
-    /// Counts who had the slot, so that nobody gets another's facts.
+    /// Counts the uses of the slot, so that a stale number does not access another exchange's state.
     turn: u32,
     facts: Option<Box<T>>,
 }
@@ -27,7 +27,7 @@ impl<T> Default for Exchanges<T> {
 }
 
 impl<T> Exchanges<T> {
-    /// Keeps facts; the number is never 0.
+    /// Stores a state and returns its number, which is never 0.
     pub(in crate::builtin) fn keep(&mut self, facts: Box<T>) -> u64 {
         let at = self.free.pop().unwrap_or(self.slots.len());
         if at == self.slots.len() {
@@ -39,19 +39,19 @@ impl<T> Exchanges<T> {
         u64::from(slot.turn) << 32 | (at as u64 + 1)
     }
 
-    /// Takes facts out, to be put back.
+    /// Takes out a state, to be put back.
     pub(in crate::builtin) fn take(&mut self, number: u64) -> Option<Box<T>> {
         self.slot(number)?.facts.take()
     }
 
-    /// Puts facts back.
+    /// Puts back a state.
     pub(in crate::builtin) fn put(&mut self, number: u64, facts: Box<T>) {
         if let Some(slot) = self.slot(number) {
             slot.facts = Some(facts);
         }
     }
 
-    /// Forgets facts.
+    /// Drops a state and frees its slot.
     pub(in crate::builtin) fn forget(&mut self, number: u64) {
         if let Some(slot) = self.slot(number) {
             slot.facts = None;
@@ -65,20 +65,21 @@ impl<T> Exchanges<T> {
     }
 }
 
-/// What a filter knows of an exchange.
+/// State of a filter for an exchange.
 pub(in crate::builtin) trait ExchangeState: Default {
-    /// Whether there is anything to be kept.
+    /// Whether the state needs to be kept.
     fn has_any(&self) -> bool;
 
-    /// Looks at those of all exchanges of this worker.
+    /// Calls `visitor` with the states of all exchanges of this worker.
     fn with_all<R>(visitor: impl FnOnce(&mut Exchanges<Self>) -> R) -> R;
 }
 
-/// Makes a type the [`Facts`] of a filter, with a place on each worker. They are kept where any of the members is there.
+/// Implements [`ExchangeState`] for a type, with storage on each worker. A state is kept if any of the members is
+/// `Some`.
 macro_rules! keep_facts {
     ($facts:ty, $($member:ident),+) => {
         thread_local! {
-            /// Exchanges that are under way on this worker.
+            /// Exchanges in progress on this worker.
             static EXCHANGES: std::cell::RefCell<$crate::builtin::protobuf::Exchanges<$facts>> =
                 std::cell::RefCell::default();
         }
@@ -98,7 +99,7 @@ macro_rules! keep_facts {
 }
 pub(in crate::builtin) use keep_facts;
 
-/// Enters a phase with the facts of its exchange; a body of which nothing is known goes on.
+/// Enters a phase with the state of its exchange; a body without state continues unchanged.
 pub(in crate::builtin) fn enter<T: ExchangeState>(
     view: &ExchangeView<'_>,
     answer: &mut PhaseContext<'_>,
@@ -113,10 +114,10 @@ pub(in crate::builtin) fn enter<T: ExchangeState>(
     verdict
 }
 
-/// Looks at the facts of an exchange and changes them; `number` names them, or is 0 if there are none yet.
+/// Calls `visitor` with the state of an exchange; `number` identifies it, or is 0 if there is none yet.
 ///
 /// # Cost
-/// An allocation where facts are kept for the first time.
+/// One allocation when a state is kept for the first time.
 fn visit<T: ExchangeState, R>(number: &mut u64, visitor: impl FnOnce(&mut T) -> R) -> R {
     if let Some(mut facts) = T::with_all(|all| all.take(*number)) {
         let result = visitor(&mut facts);
@@ -131,7 +132,7 @@ fn visit<T: ExchangeState, R>(number: &mut u64, visitor: impl FnOnce(&mut T) -> 
     result
 }
 
-/// The slot that a number names; one that there is not for 0.
+/// Returns the slot index of a number; an index without slot for 0.
 fn index(number: u64) -> usize {
     usize::try_from(number & 0xffff_ffff).map_or(usize::MAX, |number| number.wrapping_sub(1))
 }

@@ -1,22 +1,23 @@
-//! How messages stand in a body, as its fields say.
+//! Message framing of a body, derived from its content type.
 
 use eddy_http::{FieldId, Fields};
 
-/// How messages stand in a body.
+/// Message framing of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::builtin) enum Media {
-    /// In frames of gRPC.
+    /// gRPC frames.
     Grpc,
     /// The body is one message.
     Message,
-    /// In a form that is not read, though it says that it is gRPC or protobuf: gRPC-Web, streams of Connect, another codec.
+    /// An unsupported format of gRPC or protobuf: gRPC-Web, Connect streams, another codec.
     Foreign,
-    /// Nothing says that there are any.
+    /// No indication of messages.
     Other,
 }
 
 impl Media {
-    /// What the fields of a head say. Two fields that don't agree are foreign, as their reader may believe either.
+    /// Returns the framing that the headers of a message declare. Two headers that disagree are
+    /// [`Foreign`](Self::Foreign), as the recipient may believe either.
     ///
     /// # Spec
     /// [gRPC over HTTP/2](https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md), Content-Type.
@@ -41,7 +42,7 @@ fn kind_of(content_type: &[u8]) -> Media {
     }
 }
 
-/// Whether a body has a coding, such as `gzip`.
+/// Whether a body has a content coding such as `gzip`.
 pub(in crate::builtin) fn is_encoded(fields: Fields<'_>) -> bool {
     let codings = fields.all_named(b"content-encoding").flat_map(|value| value.split(|byte| *byte == b','));
     codings
@@ -49,7 +50,7 @@ pub(in crate::builtin) fn is_encoded(fields: Fields<'_>) -> bool {
         .any(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity"))
 }
 
-/// Names under which one message is sent; none is registered, all are in use.
+/// Subtypes of a single protobuf message; none is registered, all are in use.
 const MESSAGES: [&str; 5] = ["protobuf", "x-protobuf", "proto", "vnd.google.protobuf", "x-google-protobuf"];
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What filters that look into protobuf messages share: descriptors, where messages stand in bodies, what is known of exchanges.
+//! Shared parts of filters that process protobuf messages: descriptors, message framing, exchange states.
 
 mod descriptors;
 mod exchanges;

@@ -1,4 +1,4 @@
-//! Places in messages, as a configuration names them, and what becomes of messages that can't be looked into.
+//! Paths in messages as configured, and the handling of messages that cannot be read.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,30 +7,30 @@ use eddy_protobuf::{MessageId, Schema};
 
 use super::types::find_message;
 
-/// A place in messages.
+/// Path in messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessagePath {
-    /// The path, from the message of a call on.
+    /// Path, starting at the message of a call.
     pub path: Arc<str>,
-    /// Full names of the messages; all that have it if there is none.
+    /// Full names of the message types; all types that have the path if empty.
     pub messages: Vec<Arc<str>>,
 }
 
-/// What becomes of messages that can't be looked into.
+/// Handling of messages that cannot be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unreadable {
-    /// The exchange ends with a failure.
+    /// The exchange fails.
     #[default]
     Refuse,
-    /// They go on as they are.
+    /// The message is passed unchanged.
     Pass,
 }
 
 impl MessagePath {
-    /// The messages among `all` that the path is meant for; `check` looks whether one has it.
+    /// Returns the message types among `all` to which the path applies; `check` tests whether a type has it.
     ///
     /// # Errors
-    /// What is wrong with a message that is named, or with the last of all if none has the path.
+    /// The error of a named message type, or of the last type if none has the path.
     pub(in crate::builtin) fn find_messages(
         &self,
         schema: &Schema,

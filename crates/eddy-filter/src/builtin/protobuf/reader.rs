@@ -1,46 +1,46 @@
-//! Takes a body apart into messages, in whichever way they stand in it.
+//! Splits a body into messages, for any framing.
 
 use eddy_protobuf::{Compressed, FrameEvent, Frames, ProtobufError, ProtobufErrorKind, ProtobufLimits};
 
-/// Takes a body apart as it arrives.
+/// Incremental reader of the messages of a body.
 #[derive(Debug)]
 pub(in crate::builtin) struct MessageReader {
     form: MessageFraming,
-    /// Bytes of the body that were taken.
+    /// Number of body bytes consumed.
     offset: u64,
 }
 
 #[derive(Debug)]
 enum MessageFraming {
-    /// Frames of gRPC.
+    /// gRPC frames.
     Frames(Frames),
     /// The body is one message.
     Whole { is_begun: bool, is_ended: bool, bytes: usize, bytes_max: usize },
 }
 
-/// What a body holds next.
+/// Next element of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::builtin) enum MessageEvent<'p> {
-    /// A message begins.
+    /// Start of a message.
     Start {
-        /// Its bytes, where a frame tells.
+        /// Length in bytes, if framed.
         length: Option<u32>,
-        /// Whether they are compressed.
+        /// Whether the message is compressed.
         is_compressed: bool,
     },
-    /// Bytes of the message.
+    /// Data of the message.
     Data(&'p [u8]),
-    /// The message ends.
+    /// End of the message.
     End,
 }
 
 impl MessageReader {
-    /// For a body of frames; messages are as large as `limits` say at most.
+    /// Creates a reader of a framed body; the message size is limited by `limits`.
     pub(in crate::builtin) fn framed(compressed: Compressed, limits: &ProtobufLimits) -> Self {
         Self { form: MessageFraming::Frames(Frames::new(compressed, limits)), offset: 0 }
     }
 
-    /// For a body that is a message.
+    /// Creates a reader of a body that is one message.
     pub(in crate::builtin) fn whole(limits: &ProtobufLimits) -> Self {
         let bytes_max = limits.message_bytes_max;
         Self {
@@ -49,21 +49,22 @@ impl MessageReader {
         }
     }
 
-    /// Whether messages stand in frames.
+    /// Whether the body is framed.
     pub(in crate::builtin) fn is_framed(&self) -> bool {
         matches!(self.form, MessageFraming::Frames(_))
     }
 
-    /// Bytes of the body that were taken so far: when a message begins, those before it.
+    /// Number of body bytes consumed so far: at the start of a message, those before it.
     pub(in crate::builtin) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Takes the next event from the front of `piece`; none when the piece, and behind the last the body, is used up.
+    /// Takes the next event from the front of `piece`; returns `None` when the piece is consumed, and after the last
+    /// piece when the body has ended.
     ///
     /// # Errors
-    /// What [`Frames::next`] and [`Frames::finish`] find; [`FaultKind::MessageTooLarge`]. The offset counts from the
-    /// beginning of the body.
+    /// Errors of [`Frames::next`] and [`Frames::finish`]; [`ProtobufErrorKind::MessageTooLarge`]. The offset counts
+    /// from the beginning of the body.
     pub(in crate::builtin) fn next<'p>(
         &mut self,
         piece: &mut &'p [u8],

@@ -1,4 +1,4 @@
-//! What messages a request and its response are made of.
+//! Message types of requests and responses.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -6,16 +6,16 @@ use eddy_protobuf::{MessageId, Schema};
 
 use super::media::Media;
 
-/// Knows the messages of methods by their paths, and those of bodies that are of no method.
+/// Message types of methods by path, and of bodies that belong to no method.
 #[derive(Debug)]
 pub(in crate::builtin) struct MessageTypes {
-    /// By path, `/package.Service/Method`.
+    /// Method types by path, `/package.Service/Method`.
     methods: HashMap<Box<[u8]>, CallTypes>,
     request: Option<MessageId>,
     response: Option<MessageId>,
 }
 
-/// What the messages of a method are.
+/// Message types of a method.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::builtin) struct CallTypes {
     request: MessageId,
@@ -24,20 +24,21 @@ pub(in crate::builtin) struct CallTypes {
     is_server_streaming: bool,
 }
 
-/// What the messages of a body are.
+/// Message type of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::builtin) struct BodyType {
-    /// Each of them.
+    /// Type of each message.
     pub(in crate::builtin) message: MessageId,
-    /// Whether there can be several.
+    /// Whether the body can have several messages.
     pub(in crate::builtin) is_stream: bool,
 }
 
 impl MessageTypes {
-    /// All methods of a schema; `request` and `response` are names of messages for bodies that are of no method.
+    /// Collects all methods of a schema; `request` and `response` are the message types of bodies that belong to no
+    /// method.
     ///
     /// # Errors
-    /// The name of the message that the schema does not have, in a sentence.
+    /// The message type that the schema lacks, as a sentence.
     pub(in crate::builtin) fn new(
         schema: &Schema,
         request: Option<&str>,
@@ -59,30 +60,30 @@ impl MessageTypes {
         Ok(Self { methods, request: find(request)?, response: find(response)? })
     }
 
-    /// The messages of the method that a target calls.
+    /// Returns the message types of the method that a request target calls.
     pub(in crate::builtin) fn of_target(&self, target: &[u8]) -> Option<CallTypes> {
         let path = target.split(|byte| *byte == b'?').next().unwrap_or_default();
         self.methods.get(path).copied()
     }
 
-    /// What the body of a request is made of.
+    /// Returns the message type of a request body.
     pub(in crate::builtin) fn of_request(&self, media: Media, call: Option<CallTypes>) -> Option<BodyType> {
         let call = call.map(|call| (call.request, call.is_client_streaming));
         body_type(media, call, self.request)
     }
 
-    /// What the body of a response is made of.
+    /// Returns the message type of a response body.
     pub(in crate::builtin) fn of_response(&self, media: Media, call: Option<CallTypes>) -> Option<BodyType> {
         let call = call.map(|call| (call.response, call.is_server_streaming));
         body_type(media, call, self.response)
     }
 
-    /// All messages that requests are made of.
+    /// Returns all message types of requests.
     pub(in crate::builtin) fn requests(&self) -> BTreeSet<MessageId> {
         self.methods.values().map(|call| call.request).chain(self.request).collect()
     }
 
-    /// All messages that responses are made of.
+    /// Returns all message types of responses.
     pub(in crate::builtin) fn responses(&self) -> BTreeSet<MessageId> {
         self.methods.values().map(|call| call.response).chain(self.response).collect()
     }
@@ -99,10 +100,10 @@ fn body_type(media: Media, call: Option<(MessageId, bool)>, own: Option<MessageI
     }
 }
 
-/// The message with a full name.
+/// Returns the message type with a full name.
 ///
 /// # Errors
-/// That there is none, in a sentence.
+/// The message type does not exist; described as a sentence.
 pub(super) fn find_message(schema: &Schema, name: &str) -> Result<MessageId, String> {
     schema.find_message(name).ok_or_else(|| format!("they have no message \"{name}\""))
 }

@@ -1,45 +1,45 @@
-//! Stocks of requests: what is taken, what grows back.
+//! Token buckets: take tokens and refill over time.
 //!
-//! A stock is one number: the time at which it is full again (the "theoretical arrival time" of the generic cell rate
-//! algorithm). A stock that is full has nothing to remember, so that it can be forgotten without loss.
+//! A bucket is one number: the time at which it is full again (the "theoretical arrival time" of the generic cell rate
+//! algorithm). A full bucket has no state, so it can be evicted without loss.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-/// How fast stocks grow, and how large they are.
+/// Refill rate and size of buckets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rate {
-    /// Time in which one request grows back, nanoseconds; at least 1.
+    /// Time in which one token is refilled, in nanoseconds; at least 1.
     interval_ns: u64,
-    /// Time in which an empty stock grows full, nanoseconds.
+    /// Time in which an empty bucket becomes full, in nanoseconds.
     full_ns: u64,
 }
 
-/// What is left after requests were taken, or why they were not.
+/// Result of taking tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BucketTake {
-    /// Whether they were taken.
+    /// Whether the tokens were taken.
     pub(super) is_taken: bool,
-    /// Requests that are left.
+    /// Number of tokens left.
     pub(super) left: u32,
-    /// Until the stock is full again, nanoseconds.
+    /// Time until the bucket is full again, in nanoseconds.
     pub(super) full_in_ns: u64,
-    /// Until there are enough, nanoseconds; 0 where there were.
+    /// Time until enough tokens are available, in nanoseconds; 0 if they were taken.
     pub(super) wait_ns: u64,
 }
 
 impl Rate {
-    /// So many requests in a time, and so many at once.
+    /// Creates a rate of `requests` per time, with a bucket size of `burst`.
     pub(super) fn new(requests: u32, per: Duration, burst: u32) -> Self {
         let per_ns = u64::try_from(per.as_nanos()).unwrap_or(u64::MAX);
         let interval_ns = (per_ns / u64::from(requests.max(1))).max(1);
-        // Beyond a century it does not matter how full a stock is.
+        // Limited to more than a century, beyond which the fill level does not matter.
         let full_ns = interval_ns.saturating_mul(u64::from(burst.max(1))).min(u64::MAX / 4);
         Self { interval_ns, full_ns }
     }
 
-    /// Takes `count` requests from a stock, if it has as many.
+    /// Takes `count` tokens from a bucket, if it has as many.
     pub(super) fn take(self, stock: &AtomicU64, count: u32, now_ns: u64) -> BucketTake {
         let cost_ns = self.interval_ns.saturating_mul(u64::from(count));
         let mut full_at = stock.load(Relaxed);
@@ -70,7 +70,7 @@ impl Rate {
     }
 }
 
-/// One stock for all requests. Workers take from it in lots, so that they do not all write to one place for each.
+/// One bucket for all requests. Workers take tokens in batches, to reduce contention on the shared counter.
 #[derive(Debug)]
 pub(super) struct Common {
     stock: AtomicU64,
@@ -78,7 +78,7 @@ pub(super) struct Common {
     lot: u32,
 }
 
-/// What a worker has taken and not yet used; on a cache line of its own, written by that worker alone.
+/// Tokens that a worker has taken and not yet used; on a cache line of its own, written only by that worker.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct WorkerTokens {
@@ -86,16 +86,17 @@ struct WorkerTokens {
 }
 
 impl Common {
-    /// A full stock of so many requests, for so many workers.
+    /// Creates a full bucket of `burst` tokens for `workers` workers.
     pub(super) fn new(burst: u32, workers: usize) -> Self {
         let workers = workers.max(1);
-        // What all workers hold at most is a 64th of the stock; where that is less than one each, there are no lots.
+        // All workers together hold at most 1/64 of the bucket; if that is less than one token each, there are no
+        // batches.
         let lot = (burst as usize / (64 * workers)).clamp(1, LOT_MAX);
         let lanes = (0..workers).map(|_| WorkerTokens::default()).collect();
         Self { stock: AtomicU64::new(0), lanes, lot: u32::try_from(lot).unwrap_or(1) }
     }
 
-    /// Takes a request on a worker's thread.
+    /// Takes a token on a worker's thread.
     pub(super) fn take(&self, rate: Rate, worker: u16, now_ns: u64) -> BucketTake {
         let Some(lane) = self.lanes.get(usize::from(worker)) else {
             return rate.take(&self.stock, 1, now_ns);
@@ -118,5 +119,5 @@ impl Common {
     }
 }
 
-/// Most requests that a worker takes at once.
+/// Maximum batch size of a worker.
 const LOT_MAX: usize = 256;

@@ -1,51 +1,51 @@
-//! How the filter is configured.
+//! Configuration of `rate_limit`.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::builtin::address::ClientConfig;
 
-/// The configuration of `rate_limit`.
+/// Configuration of `rate_limit`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RateLimitConfig {
-    /// Requests that are let through in each `per`; at least 1.
+    /// Number of requests allowed per `per`; at least 1.
     pub requests: u32,
-    /// The time that `requests` are counted in; at least a millisecond.
+    /// Time window of `requests`; at least a millisecond.
     pub per: Duration,
-    /// Most requests at once after a pause; at least 1.
+    /// Maximum burst of requests after a pause; at least 1.
     pub burst: u32,
-    /// Which requests are counted together.
+    /// Key by which requests are counted.
     pub key: RateKey,
-    /// Most keys that are counted at once.
+    /// Maximum number of keys counted at a time.
     pub keys_max: u32,
-    /// Which answers tell of the limit.
+    /// Responses with `RateLimit` headers.
     pub fields: RateFields,
 }
 
-/// Which requests are counted together.
+/// Key by which requests are counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RateKey {
-    /// All.
+    /// All requests together.
     All,
-    /// Those of one client; IPv6 addresses that share so many bits count as one client.
+    /// By client address; IPv6 addresses with the same prefix count as one client.
     Client {
-        /// Whose address counts.
+        /// Source of the client address.
         client: ClientConfig,
-        /// How many bits of an IPv6 address count.
+        /// Prefix length of IPv6 addresses in bits.
         ipv6_prefix_bits: u8,
     },
-    /// Those with one value of a field.
+    /// By the value of a request header.
     Field(Arc<str>),
 }
 
-/// Which answers tell of the limit in the fields `RateLimit` and `RateLimit-Policy`.
+/// Responses with the headers `RateLimit` and `RateLimit-Policy`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RateFields {
-    /// None.
+    /// No responses.
     Never,
-    /// Those that refuse.
+    /// Only responses to refused requests.
     #[default]
     Refused,
-    /// All.
+    /// All responses.
     Always,
 }

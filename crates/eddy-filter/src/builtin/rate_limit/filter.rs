@@ -1,4 +1,4 @@
-//! The filter.
+//! Rate limit filter.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::net::IpAddr;
@@ -15,15 +15,15 @@ use crate::edit::FilterEdit;
 use crate::phase::{Interest, Phase, Verdict};
 use crate::view::ExchangeView;
 
-/// Refuses requests that come too often.
+/// Filter that refuses requests beyond a rate.
 #[derive(Debug)]
 pub(crate) struct RateLimit {
     rate: Rate,
     stocks: Stocks,
     fields: RateFields,
-    /// What `RateLimit-Policy` says.
+    /// Value of `RateLimit-Policy`.
     policy: Box<str>,
-    /// Makes hashes of keys that clients cannot foresee.
+    /// Hash seed, so that clients cannot predict the hashes of keys.
     seed: [u64; 2],
     refused: MetricCounter,
 }
@@ -36,7 +36,7 @@ enum Stocks {
 }
 
 impl RateLimit {
-    /// The filter with this configuration.
+    /// Creates the filter.
     pub(crate) fn new(config: &RateLimitConfig, context: &BuiltinContext) -> Self {
         let table = || BucketTable::new(config.keys_max);
         let stocks = match &config.key {
@@ -146,7 +146,7 @@ impl Builtin for RateLimit {
     }
 }
 
-/// What the policy field says: requests and whole seconds, as the draft has no others.
+/// Formats the policy header: requests and whole seconds, as the draft has no smaller unit.
 fn policy(requests: u32, per: Duration) -> Box<str> {
     let window = per.as_millis().div_ceil(1000).max(1);
     let quota = u128::from(requests) * window * 1000 / per.as_millis().max(1);
@@ -162,9 +162,9 @@ fn seconds(nanoseconds: u64) -> u64 {
     nanoseconds.div_ceil(1_000_000_000)
 }
 
-/// Draft-ietf-httpapi-ratelimit-headers.
+/// Header names of draft-ietf-httpapi-ratelimit-headers.
 const POLICY: &str = "ratelimit-policy";
 const LIMIT: &str = "ratelimit";
-/// Says that a state holds what is left (lower half) and seconds until all is back.
+/// Flag of a state that holds the tokens left (lower half) and the seconds until the bucket is full.
 const STATE_SET: u64 = 1 << 63;
 const GRPC_RESOURCE_EXHAUSTED: u32 = 8;

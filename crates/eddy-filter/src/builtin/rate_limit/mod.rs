@@ -1,4 +1,4 @@
-//! Refuses requests that come too often.
+//! Rate limits for requests.
 
 mod bucket;
 mod config;

@@ -1,15 +1,15 @@
-//! A bounded table of stocks by key, without locks.
+//! Bounded, lock-free table of buckets by key.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::bucket::{BucketTake, Rate};
 
-/// Stocks by key, in sets of eight: a key has its place in one set.
+/// Buckets by key, in sets of eight; a key belongs to one set.
 ///
-/// Of a full set, the stock that is fullest gives way to a new key; often it is full, and nothing is lost. Two threads
-/// that put different keys into one place at once may share a stock for a moment: a request too many or too few, never
-/// more.
+/// In a full set, a new key replaces the bucket that is closest to full; often it is full, and nothing is lost. Two
+/// threads that insert different keys into one slot at the same time may share a bucket for a moment: one request too
+/// many or too few at most.
 #[derive(Debug)]
 pub(super) struct BucketTable {
     sets: Box<[[BucketSlot; WAYS]]>,
@@ -17,23 +17,23 @@ pub(super) struct BucketTable {
 
 #[derive(Debug, Default)]
 struct BucketSlot {
-    /// A keyed hash that is not 0; 0 where there is none.
+    /// Keyed hash, not 0; 0 for an empty slot.
     key: AtomicU64,
     stock: AtomicU64,
 }
 
 impl BucketTable {
-    /// Room for at least so many keys.
+    /// Creates a table for at least `keys_max` keys.
     pub(super) fn new(keys_max: u32) -> Self {
         let sets = (keys_max as usize).div_ceil(WAYS).next_power_of_two();
         Self { sets: (0..sets).map(|_| Default::default()).collect() }
     }
 
-    /// Takes a request from the stock of a key, whose hash must be one that clients cannot foresee.
+    /// Takes a token from the bucket of a key, whose hash must not be predictable by clients.
     pub(super) fn take(&self, rate: Rate, hash: u64, now_ns: u64) -> BucketTake {
         let stock = self.stock(hash, now_ns);
         stock.map_or(
-            // There is at least one set of eight, whatever the hash.
+            // Never used: there is at least one set of eight.
             BucketTake { is_taken: false, left: 0, full_in_ns: 0, wait_ns: 0 },
             |stock| rate.take(stock, 1, now_ns),
         )
@@ -41,7 +41,7 @@ impl BucketTable {
 
     fn stock(&self, hash: u64, now_ns: u64) -> Option<&AtomicU64> {
         let key = hash | 1;
-        // The lowest bit says that there is a key; the set is chosen by others.
+        // The lowest bit marks a used slot; the set is chosen by the other bits.
         let index = (hash >> 1) & (self.sets.len() as u64).wrapping_sub(1);
         let set = self.sets.get(usize::try_from(index).ok()?)?;
         if let Some(slot) = set.iter().find(|slot| slot.key.load(Relaxed) == key) {

@@ -46,7 +46,7 @@ proptest! {
         for (wait, tries) in steps {
             now += wait;
             taken += (0..tries).filter(|_| rate.take(&stock, 1, now * MS).is_taken).count() as u64;
-            // The time of one request is cut to whole nanoseconds: the rate is above by less than one in a thousand.
+            // The time per request is truncated to whole nanoseconds: the actual rate is higher by less than 0.1 %.
             let grown = (now - 1000) as f64 / per_ms as f64 * f64::from(requests) * 1.001;
             prop_assert!(taken as f64 <= f64::from(burst) + grown + 1.0, "{} {}", taken, grown);
         }
@@ -104,7 +104,7 @@ fn a_table_forgets_the_fullest_first() {
             assert!(table.take(rate, hash(number), MS).is_taken);
         }
     }
-    // The ninth takes the place of the first, which had used least.
+    // The ninth key replaces the first, whose bucket is the fullest.
     assert_eq!(table.take(rate, hash(9), MS).left, 99);
     assert_eq!(table.take(rate, hash(8), MS).left, 91);
     assert_eq!(table.take(rate, hash(2), MS).left, 97);

@@ -1,4 +1,4 @@
-//! A body whose messages are redacted as it passes.
+//! Redaction of the messages of a body while it passes.
 
 use std::sync::Arc;
 
@@ -8,26 +8,26 @@ use eddy_protobuf::{
 
 use crate::builtin::protobuf::{MessageEvent, MessageReader};
 
-/// A body on its way, message by message.
+/// Redaction state of a body, message by message.
 ///
 /// # Cost
-/// One walk a message. Where an edit can change lengths, a message is held until it is complete.
+/// One walk per message. If an edit can change lengths, a message is held until it is complete.
 #[derive(Debug)]
 pub(super) struct RedactedBody {
     reader: MessageReader,
     walk: MessageWalk,
-    /// Whether lengths stay, so that messages pass as they come.
+    /// Whether edits keep lengths, so that messages can be streamed.
     is_streamable: bool,
-    /// Whether the message that is read is compressed, and goes on as it is.
+    /// Whether the current message is compressed and passed unchanged.
     is_passed: bool,
-    /// Messages redacted so far.
+    /// Number of messages redacted so far.
     pub(super) redacted: u64,
-    /// Compressed messages that went on as they were.
+    /// Number of compressed messages passed unchanged.
     pub(super) passed: u64,
 }
 
 impl RedactedBody {
-    /// For a body in frames, or a body that is one message.
+    /// Creates the state for a body of frames, or for a body that is one message.
     pub(super) fn new(
         program: &Arc<WalkProgram>,
         is_framed: bool,
@@ -36,7 +36,7 @@ impl RedactedBody {
     ) -> Self {
         let is_streamable = program.is_streamable();
         let limits = ProtobufLimits {
-            // What passes as it comes needs no limit.
+            // Streamed messages need no size limit.
             message_bytes_max: if is_streamable { usize::MAX } else { message_bytes_max },
             items_max: EDITS_MAX,
             ..ProtobufLimits::default()
@@ -50,10 +50,11 @@ impl RedactedBody {
         Self { reader, walk, is_streamable, is_passed: false, redacted: 0, passed: 0 }
     }
 
-    /// Takes the next piece, and appends what goes on.
+    /// Redacts the next piece and appends the output.
     ///
     /// # Errors
-    /// [`Fault`] where messages can't be read. What was appended is whole messages, or a part of one that is masked.
+    /// [`ProtobufError`] when a message cannot be read. The output up to then is whole messages, or a masked part of
+    /// one.
     pub(super) fn push(
         &mut self,
         mut piece: &[u8],
@@ -107,5 +108,5 @@ impl RedactedBody {
     }
 }
 
-/// Most edits of one message. With the longest text of a mask, a message grows by 4.25 MiB at most.
+/// Maximum number of edits per message. With the longest mask text, a message grows by at most 4.25 MiB.
 const EDITS_MAX: usize = 128 * 1024;

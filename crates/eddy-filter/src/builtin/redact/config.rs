@@ -1,75 +1,76 @@
-//! The configuration of `redact`.
+//! Configuration of `redact`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::builtin::protobuf::{MessagePath, Unreadable};
 
-/// The configuration of `redact`, checked; the descriptors are read when the filter is made.
+/// Checked configuration of `redact`; the descriptors are read when the filter is created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RedactConfig {
-    /// The file with the descriptors.
+    /// Descriptor file.
     pub descriptors: PathBuf,
-    /// Options of fields, as [`eddy_protobuf::Schema::find_field_option`] reads them: in all messages, at any depth.
+    /// Field options, as read by [`eddy_protobuf::Schema::find_field_option`]: fields with them are redacted in all
+    /// messages, at any depth.
     pub options: Vec<Arc<str>>,
-    /// Full names of fields, `package.Message.field`: in all messages, at any depth.
+    /// Full names of fields, `package.Message.field`: redacted in all messages, at any depth.
     pub fields: Vec<Arc<str>>,
-    /// Places in the messages of calls.
+    /// Paths in the messages of calls.
     pub paths: Vec<MessagePath>,
-    /// What is done to all of them.
+    /// Edit applied to all these fields.
     pub edit: RedactEdit,
-    /// Which messages it is done to.
+    /// Messages that are redacted.
     pub directions: Directions,
-    /// The full name of what bodies of requests are that are of no method.
+    /// Full name of the message type of request bodies that belong to no method.
     pub request_message: Option<Arc<str>>,
-    /// The full name of what bodies of responses are that are of no method.
+    /// Full name of the message type of response bodies that belong to no method.
     pub response_message: Option<Arc<str>>,
-    /// What becomes of messages that are compressed.
+    /// Handling of compressed messages.
     pub compressed: Unreadable,
-    /// What becomes of messages of a type that is not known, or in a form that is not read.
+    /// Handling of messages of an unknown type or in an unsupported format.
     pub unknown: Unreadable,
-    /// What becomes of values in a `google.protobuf.Any`.
+    /// Handling of values in a `google.protobuf.Any`.
     pub any: AnyValues,
-    /// Largest message that is held because its length changes, bytes.
+    /// Maximum size in bytes of a message that is held because its length changes.
     pub message_bytes_max: usize,
 }
 
-/// What is done to a field.
+/// Edit of a redacted field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RedactEdit {
-    /// It is left out.
+    /// The field is removed.
     Drop,
-    /// Texts and bytes become this text, numbers 0; messages and maps are left out.
+    /// Strings and bytes are replaced by this text, numbers by 0; messages and maps are removed.
     Mask(Arc<str>),
-    /// Each byte of a text becomes `*`, all else 0 in as many bytes, so that messages pass as they come; messages and
-    /// maps are left out.
+    /// Each byte of a string becomes `*`, all other values 0 of the same length, so that messages can be streamed;
+    /// messages and maps are removed.
     SameLength,
 }
 
-/// Which messages are redacted.
+/// Messages that are redacted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Directions {
-    /// Those of requests and responses.
+    /// Messages of requests and responses.
     #[default]
     Both,
-    /// Those of requests.
+    /// Messages of requests.
     Requests,
-    /// Those of responses.
+    /// Messages of responses.
     Responses,
 }
 
-/// What becomes of values in a `google.protobuf.Any`, whose type only the message tells.
+/// Handling of values in a `google.protobuf.Any`, whose type is known only from the message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AnyValues {
-    /// They are left out where all messages at any depth are redacted.
+    /// They are removed if fields are redacted in all messages at any depth.
     #[default]
     Drop,
-    /// They go on as they are.
+    /// They are passed unchanged.
     Pass,
 }
 
 impl RedactConfig {
-    /// Nothing of the messages in a file.
+    /// Creates a configuration that redacts nothing.
     pub fn new(descriptors: PathBuf) -> Self {
         Self {
             descriptors,
@@ -98,5 +99,5 @@ impl Directions {
     }
 }
 
-/// What gRPC's libraries take unless they are told otherwise.
+/// Default of gRPC libraries.
 const MESSAGE_BYTES_DEFAULT: usize = 4 << 20;

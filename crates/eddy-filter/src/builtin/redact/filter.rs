@@ -1,4 +1,4 @@
-//! The filter.
+//! Redaction filter.
 
 use eddy_http::Fields;
 use eddy_protobuf::Compressed;
@@ -17,7 +17,7 @@ use crate::filter::LoadError;
 use crate::phase::{Interest, Phase, Verdict};
 use crate::view::ExchangeView;
 
-/// Takes out of messages, or masks in them, what must not go on.
+/// Filter that removes or masks private fields of messages.
 #[derive(Debug)]
 pub(crate) struct Redact {
     policy: RedactPolicy,
@@ -25,41 +25,41 @@ pub(crate) struct Redact {
     counters: RedactCounters,
 }
 
-/// What is counted.
+/// Counters of the filter.
 #[derive(Debug)]
 struct RedactCounters {
-    /// Messages that were redacted.
+    /// Messages redacted.
     messages: MetricCounter,
-    /// Messages and bodies that went on as they were, because they can't be looked into.
+    /// Messages and bodies passed unchanged because they cannot be read.
     passed: MetricCounter,
-    /// Exchanges that were ended for that.
+    /// Exchanges refused because of that.
     refused: MetricCounter,
 }
 
-/// What is known of an exchange between its phases.
+/// State of an exchange between its phases.
 #[derive(Debug, Default)]
 struct RedactState {
-    /// What the method is made of that the request is for.
+    /// Message types of the method that the request calls.
     call: Option<CallTypes>,
     request: Option<Passing>,
     response: Option<Passing>,
 }
 
-/// A body on its way.
+/// Body in redaction.
 #[derive(Debug)]
 struct Passing {
     body: RedactedBody,
-    /// Whether the head waits for the message, so that a failure can still be told.
+    /// Whether the head is held until the message is complete, so that a failure can still be answered.
     is_held: bool,
 }
 
 keep_facts!(RedactState, call, request, response);
 
 impl Redact {
-    /// The filter with this configuration.
+    /// Creates the filter.
     ///
     /// # Errors
-    /// [`LoadError::Refused`] when the descriptors can't be read, or don't have what is to be redacted.
+    /// [`LoadError::Refused`] when the descriptors cannot be read, or lack a field to be redacted.
     pub(crate) fn new(config: &RedactConfig, context: &BuiltinContext) -> Result<Self, LoadError> {
         let schema = load(&config.descriptors, context)?;
         Ok(Self {
@@ -96,7 +96,7 @@ impl Redact {
         waiting(known.request.as_ref())
     }
 
-    /// Asks the endpoint not to compress what is to be redacted.
+    /// Asks the endpoint not to compress responses that must be redacted.
     fn ask_for_plain(&self, media: Media, call: Option<CallTypes>, answer: &mut PhaseContext<'_>) {
         let types = &self.policy.types;
         let is_redacted = |media| {
@@ -131,7 +131,7 @@ impl Redact {
         waiting(known.response.as_ref())
     }
 
-    /// Makes ready for a body; none where nothing is redacted in it.
+    /// Prepares for a body; returns `None` if nothing is redacted in it.
     fn begin(
         &self,
         media: Media,
@@ -166,7 +166,7 @@ impl Redact {
                 };
                 let is_framed = media == Media::Grpc;
                 let bytes_max = self.config.message_bytes_max;
-                // What sums the body up no longer fits it.
+                // Digests of the original body are no longer valid.
                 DIGESTS.iter().for_each(|name| answer.edit(&FilterEdit::Remove { name: name.as_bytes() }));
                 if !program.is_streamable() {
                     answer.edit(&FilterEdit::Remove { name: b"content-length" });
@@ -179,7 +179,7 @@ impl Redact {
         }
     }
 
-    /// Redacts a piece; the verdict, or why it can't go on.
+    /// Redacts a piece; returns the verdict, or the reason why it cannot be forwarded.
     fn pass_piece(
         &self,
         passing: &mut Passing,
@@ -198,7 +198,7 @@ impl Redact {
         Ok(waiting(Some(passing)))
     }
 
-    /// Ends an exchange: with an answer where one can still be given.
+    /// Ends an exchange, with a reply if one can still be sent.
     fn refuse(&self, refusal: &RedactError, is_tellable: bool, answer: &mut PhaseContext<'_>) -> Verdict {
         self.counters.refused.count(answer.worker);
         if !is_tellable {
@@ -251,7 +251,7 @@ impl Redact {
         told: impl FnOnce(&RedactError) -> RedactError,
     ) -> Verdict {
         let Some(under_way) = passing else { return Verdict::Continue };
-        // An answer that can't be given any more would let the message go on.
+        // If a reply can no longer be sent, a reply verdict would let the message pass.
         let is_tellable = under_way.is_held;
         match self.pass_piece(under_way, view, answer) {
             Ok(verdict) => verdict,
@@ -263,10 +263,10 @@ impl Redact {
     }
 }
 
-/// The head waits for the message where it is held.
+/// Holds the head while the message is held.
 fn waiting(passing: Option<&Passing>) -> Verdict {
     if passing.is_some_and(|passing| passing.is_held) { Verdict::Hold } else { Verdict::Continue }
 }
 
-/// Fields that sum a body up.
+/// Headers with a digest of the body.
 const DIGESTS: [&str; 4] = ["content-digest", "repr-digest", "digest", "content-md5"];

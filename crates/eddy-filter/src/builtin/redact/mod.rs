@@ -1,4 +1,4 @@
-//! Takes out of protobuf messages, or masks in them, what must not go on.
+//! Redaction of private fields in protobuf messages.
 
 mod body;
 mod config;

@@ -1,4 +1,4 @@
-//! From the configuration to a program for each message of a call.
+//! Compilation of the configuration to an edit program per message type.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -10,19 +10,19 @@ use eddy_protobuf::{
 use super::config::{AnyValues, RedactConfig, RedactEdit};
 use crate::builtin::protobuf::{MessagePath, MessageTypes};
 
-/// What is done to which message.
+/// Edit programs by message type.
 #[derive(Debug)]
 pub(super) struct RedactPolicy {
     pub(super) types: MessageTypes,
-    /// Of messages that nothing is done to there is none.
+    /// Message types without redacted fields have no entry.
     programs: HashMap<MessageId, Arc<WalkProgram>>,
 }
 
 impl RedactPolicy {
-    /// The policy of a configuration.
+    /// Compiles a configuration.
     ///
     /// # Errors
-    /// What the schema does not have, or what can't be done, in a sentence.
+    /// A field is missing in the schema, or the edit is impossible; described as a sentence.
     pub(super) fn new(schema: &Schema, config: &RedactConfig) -> Result<Self, String> {
         let names = [&config.request_message, &config.response_message].map(Option::as_deref);
         let types = MessageTypes::new(schema, names[0], names[1])?;
@@ -51,7 +51,7 @@ impl RedactPolicy {
                 place.edit(schema, root, &config.edit, &mut builder)?;
             }
             let edited = builder.edit_everywhere(|message, field| match (message.name(), field.number()) {
-                // What it would be masked with is no message.
+                // A mask would not be a valid message.
                 ANY_VALUE if everywhere.fields.contains(&ANY_VALUE) => Some(MessageEdit::Drop),
                 place => everywhere.fields.contains(&place).then(|| edit_of(field, &config.edit)),
             });
@@ -67,13 +67,13 @@ impl RedactPolicy {
         Ok(Self { types, programs })
     }
 
-    /// What is done to a message; none if that is nothing.
+    /// Returns the edit program of a message type; `None` if nothing is redacted in it.
     pub(super) fn program(&self, message: MessageId) -> Option<&Arc<WalkProgram>> {
         self.programs.get(&message)
     }
 }
 
-/// Fields that are redacted wherever they are, by the name of their message and their number.
+/// Fields that are redacted wherever they occur, by message name and field number.
 struct Everywhere<'s> {
     fields: HashSet<(&'s str, u32)>,
 }
@@ -118,7 +118,7 @@ impl<'s> Everywhere<'s> {
     }
 }
 
-/// A path and the messages that have it.
+/// Path and the message types that have it.
 struct PathRoots<'c> {
     path: &'c str,
     roots: BTreeSet<MessageId>,
@@ -126,7 +126,7 @@ struct PathRoots<'c> {
 
 impl<'c> PathRoots<'c> {
     fn new(schema: &Schema, config: &'c MessagePath, roots: &BTreeSet<MessageId>) -> Result<Self, String> {
-        // Whatever the field's kind, it can be left out.
+        // Any field can be removed, whatever its type.
         let check = |root| {
             let tried = ProgramBuilder::new(schema, root).edit(&config.path, &MessageEdit::Drop);
             tried.map_err(|error| error.to_string())
@@ -146,14 +146,15 @@ impl<'c> PathRoots<'c> {
             RedactEdit::SameLength => MessageEdit::Mask(Mask::SameLength),
             RedactEdit::Mask(text) => MessageEdit::Mask(Mask::Text(text.to_string())),
         };
-        // What no text can stand for is masked in its length, and what can't be masked is left out.
+        // Fields for which a text is no valid mask are masked in their length, and those that cannot be masked are
+        // removed.
         let mut forms = vec![wanted, MessageEdit::Mask(Mask::SameLength), MessageEdit::Drop];
         if *edit == RedactEdit::Drop {
             forms.truncate(1);
         }
         let mut problem = String::new();
         for form in forms {
-            // Tried on a builder of its own: a path that is refused may leave a part of itself behind.
+            // Tried on a separate builder: a refused path may leave parts behind.
             let tried = ProgramBuilder::new(schema, root).edit(self.path, &form);
             match tried.and_then(|()| builder.edit(self.path, &form)) {
                 Ok(()) => return Ok(()),
@@ -164,7 +165,7 @@ impl<'c> PathRoots<'c> {
     }
 }
 
-/// What is done to a field of any type.
+/// Returns the edit for a field of any type.
 fn edit_of(field: &FieldDescriptor, edit: &RedactEdit) -> MessageEdit {
     match (edit, field.kind()) {
         (RedactEdit::Drop, _) | (_, FieldType::Message(_) | FieldType::Group(_)) => MessageEdit::Drop,
@@ -175,7 +176,7 @@ fn edit_of(field: &FieldDescriptor, edit: &RedactEdit) -> MessageEdit {
     }
 }
 
-/// Readers refuse a message without a field that is required.
+/// Checks that no required field is removed: parsers refuse a message without it.
 fn check_dropped(message: &str, field: &FieldDescriptor, edit: &RedactEdit) -> Result<(), String> {
     if field.is_required() && edit_of(field, edit) == MessageEdit::Drop {
         let name = field.name();
@@ -186,5 +187,5 @@ fn check_dropped(message: &str, field: &FieldDescriptor, edit: &RedactEdit) -> R
     Ok(())
 }
 
-/// The bytes of a `google.protobuf.Any`.
+/// Field with the bytes of a `google.protobuf.Any`.
 const ANY_VALUE: (&str, u32) = ("google.protobuf.Any", 2);

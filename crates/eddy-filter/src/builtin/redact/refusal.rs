@@ -1,10 +1,10 @@
-//! Why an exchange can't go on, and how that is told.
+//! Errors of redaction and the responses to them.
 
 use eddy_protobuf::{ProtobufError, ProtobufErrorKind};
 
 use crate::edit::EditError;
 
-/// A status of HTTP, one of gRPC, and a sentence.
+/// HTTP status, gRPC status and description of an error.
 #[derive(Clone, Debug)]
 pub(super) struct RedactError {
     pub(super) http: u16,
@@ -13,17 +13,17 @@ pub(super) struct RedactError {
 }
 
 impl RedactError {
-    /// Messages stand in a form that is not looked into.
+    /// Error of a body in an unsupported format.
     pub(super) fn of_form(why: &str) -> Self {
         Self { http: 415, grpc: UNIMPLEMENTED, why: why.to_owned() }
     }
 
-    /// What is left of a piece is more than a crossing can hand over.
+    /// Error of a redacted piece that exceeds the edit limit of a crossing.
     pub(super) fn of_size(error: &EditError) -> Self {
         Self { http: 413, grpc: RESOURCE_EXHAUSTED, why: error.to_string() }
     }
 
-    /// A message can't be read. What stands in it is not told.
+    /// Error of a message that cannot be read. The description omits its content.
     pub(super) fn of_message(fault: &ProtobufError) -> Self {
         let (http, grpc) =
             if matches!(fault.kind, ProtobufErrorKind::MessageTooLarge | ProtobufErrorKind::TooManyItems) {
@@ -36,7 +36,7 @@ impl RedactError {
         Self { http, grpc, why: format!("a message can't be redacted: {fault}") }
     }
 
-    /// The same of a response, for which the client is not to blame.
+    /// Converts the error to that of a response, for which the client is not responsible.
     pub(super) fn of_response(&self) -> Self {
         Self { http: 502, grpc: INTERNAL, why: format!("the response is not passed on: {}", self.why) }
     }

@@ -53,7 +53,7 @@ fn frame(message: &[u8]) -> Vec<u8> {
     [&Frames::head(u32::try_from(message.len()).unwrap(), false)[..], message].concat()
 }
 
-/// A call with a method of the service.
+/// Call of a method of the service.
 fn call(method: &str) -> TestExchange {
     TestExchange::request(&format!(
         "POST /accounts.v1.Accounts/{method} HTTP/1.1\nhost: a\ncontent-type: application/grpc\ntransfer-encoding: chunked"
@@ -72,7 +72,7 @@ fn enter(
     stage.enter(library, phase)
 }
 
-/// What goes on of a body that comes in pieces of `step` bytes, and what was said of the last.
+/// Output for a body that arrives in pieces of `step` bytes, and the result of the last piece.
 fn passed(
     stage: &mut TestExchange,
     library: &dyn FilterLibrary,
@@ -171,7 +171,7 @@ fn a_head_waits_for_the_one_message_of_a_call() {
     assert_eq!(stage.enter(&*library, Phase::ResponseHead).verdict, Verdict::Hold);
     let (out, verdict) = passed(&mut stage, &*library, Phase::ResponseBody, &body, body.len());
     assert!(json(&out[5..]).contains(r#""email":"***""#) && verdict == Verdict::Continue);
-    // A message that keeps its length holds nothing up.
+    // A message that keeps its length is not held.
     let library = made(|config| {
         config.options = vec!["debug_redact".into()];
         (config.edit, config.any) = (RedactEdit::SameLength, AnyValues::Pass);
@@ -197,7 +197,7 @@ fn what_nothing_is_done_to_passes_unread() {
         assert_eq!((said.verdict, said.edits.len(), stage.state), (Verdict::Continue, 0, 0), "{kind}");
         assert_eq!(enter(&mut stage, &*library, Phase::RequestBody, b"x", true).edits.len(), 0);
     }
-    // An answer of eddy's own is no message of the service.
+    // A local reply is not a message of the service.
     let mut stage = call("GetAccount");
     let _ = stage.enter(&*library, Phase::RequestHead);
     let mut stage = stage.response("HTTP/1.1 200 OK\ncontent-type: application/grpc\ncontent-length: 1");
@@ -230,7 +230,7 @@ fn what_cannot_be_looked_into_is_refused_or_passes() {
     assert_has(&TestExchange::request(gzip).enter(&*refusing, Phase::RequestHead), "reply 415 redact");
     let passing = made(|config| config.compressed = Unreadable::Pass);
     assert_eq!(TestExchange::request(gzip).enter(&*passing, Phase::RequestHead).verdict, Verdict::Continue);
-    // Between compressed messages, the others are redacted.
+    // Uncompressed messages between compressed ones are redacted.
     let squeezed = [&Frames::head(2, true)[..], b"zz"].concat();
     let body = [squeezed.clone(), frame(&message(r#"{"password":"x"}"#)), squeezed.clone()].concat();
     let mut stage = call("ImportAccounts");
@@ -257,7 +257,7 @@ fn a_message_that_cannot_be_read_never_goes_on() {
         assert_eq!(said.verdict, Verdict::Reply, "{body:?}");
         assert_has(&said, reply);
         assert_has(&said, grpc);
-        // The head of a stream has gone on: the exchange ends.
+        // The head of a stream has been sent: the exchange is reset.
         let mut stage = call("ImportAccounts");
         let _ = stage.enter(&*library, Phase::RequestHead);
         let said = enter(&mut stage, &*library, Phase::RequestBody, body, true);
@@ -272,7 +272,7 @@ fn a_message_that_cannot_be_read_never_goes_on() {
     let said = enter(&mut stage, &*library, Phase::ResponseBody, b"\0\0\0\0\x03\x0a\x05x", true);
     assert_has(&said, "reply 502 redact");
     assert_has(&said, "grpc 13");
-    // More masks than there is room for.
+    // More masks than the limit.
     let library = made(|_| {});
     let many = "\x1a\0".repeat(128 * 1024 + 1);
     let mut stage = call("CreateAccount");
@@ -387,7 +387,7 @@ fn mutated_messages_are_refused_or_redacted_for_good() {
         }
         let Ok(once) = redact(&bytes, bytes.len()) else { continue };
         accepted += 1;
-        // In pieces, and a second time, it is the same.
+        // Redacting in pieces, or a second time, gives the same result.
         assert_eq!(redact(&bytes, 1 + random(9)).as_ref(), Ok(&once));
         assert_eq!(redact(&once, once.len()).as_ref(), Ok(&once));
     }

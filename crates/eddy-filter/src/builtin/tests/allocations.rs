@@ -9,7 +9,7 @@ use crate::builtin::{
 use crate::edit::EditLog;
 use crate::phase::Phase;
 
-/// Every kind, doing what it is there for.
+/// Every filter kind, configured to do its task.
 fn kinds() -> Vec<BuiltinConfig> {
     let rules = |text: &str| FieldRules {
         remove: vec!["x-old".into()],
@@ -66,7 +66,7 @@ fn kinds() -> Vec<BuiltinConfig> {
     ]
 }
 
-/// All but passwords in slow forms, whose way to another thread has its price.
+/// Checks all but slow password hashes, whose hand-over to another thread allocates.
 #[test]
 fn a_request_allocates_nothing() {
     let credentials = ["YWxpY2U6c2VjcmV0", "Ym9iOnBhc3N3b3Jk", "YWxpY2U6d3Jvbmc="];

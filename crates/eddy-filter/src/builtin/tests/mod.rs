@@ -1,4 +1,4 @@
-//! Built-in filters, driven with views made of text.
+//! Tests of built-in filters with views built from text.
 
 pub(crate) mod support;
 

@@ -1,4 +1,4 @@
-//! Views made of text, a host that notes what it is told, and files that are none.
+//! Test support: views built from text, a recording host, in-memory files.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -20,7 +20,7 @@ use crate::metric::MetricRegistry;
 use crate::phase::{Phase, Verdict};
 use crate::view::{ExchangeInfo, ExchangeView, RequestView, ResponseView};
 
-/// An exchange to be shown to filters.
+/// Exchange to be shown to filters.
 pub(crate) struct TestExchange {
     pub(crate) now_ms: u64,
     pub(crate) entropy: [u64; 2],
@@ -35,11 +35,11 @@ pub(crate) struct TestExchange {
     pub(crate) exchange: u64,
     request: (RequestHead, Vec<u8>),
     response: Option<(ResponseHead, Vec<u8>)>,
-    /// Trailers, as the fields of a head.
+    /// Trailers, stored as the headers of a head.
     trailers: Option<(ResponseHead, Vec<u8>)>,
 }
 
-/// What a filter said.
+/// Result of entering a filter.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TestFilterResult {
     pub(crate) verdict: Verdict,
@@ -48,7 +48,7 @@ pub(crate) struct TestFilterResult {
 }
 
 impl TestExchange {
-    /// A request; its lines end with LF here.
+    /// Creates an exchange from a request; lines end with LF here.
     pub(crate) fn request(text: &str) -> Self {
         let bytes = format!("{}\n\n", text.trim()).replace('\n', "\r\n").into_bytes();
         let mut head = RequestHead::new();
@@ -71,13 +71,13 @@ impl TestExchange {
         }
     }
 
-    /// Trailers, from here on.
+    /// Sets the trailers.
     pub(crate) fn trailers(mut self, text: &str) -> Self {
         self.trailers = Some(response_head(&format!("HTTP/1.1 200 OK\n{text}")));
         self
     }
 
-    /// The response to it.
+    /// Sets the response.
     pub(crate) fn response(mut self, text: &str) -> Self {
         self.response = Some(response_head(text));
         self
@@ -88,14 +88,14 @@ impl TestExchange {
         self
     }
 
-    /// Shows the exchange to a filter.
+    /// Enters a filter with the exchange.
     pub(crate) fn enter(&mut self, library: &dyn FilterLibrary, phase: Phase) -> TestFilterResult {
         let mut edits = EditLog::new();
         let (verdict, wait_ms) = self.run(library, phase, &mut edits);
         TestFilterResult { verdict, edits: spell(&edits), wait_ms }
     }
 
-    /// Shows the exchange to a filter, which writes its changes into `edits`.
+    /// Enters a filter with the exchange; the filter writes its edits into `edits`.
     pub(crate) fn run(
         &mut self,
         library: &dyn FilterLibrary,
@@ -179,7 +179,7 @@ fn response_head(text: &str) -> (ResponseHead, Vec<u8>) {
     (head, bytes)
 }
 
-/// The changes of a log, one a line.
+/// Formats the edits of a log, one per line.
 pub(crate) fn spell(edits: &EditLog) -> Vec<String> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let one = |edit: FilterEdit<'_>| match edit {
@@ -208,7 +208,7 @@ pub(crate) fn spell(edits: &EditLog) -> Vec<String> {
     edits.records().map(|record| one(record.unwrap().edit)).collect()
 }
 
-/// A filter's answer to an exchange that it paused.
+/// Recorded call of `resume` for a paused exchange.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ResumeRecord {
     pub(crate) exchange: u64,
@@ -217,7 +217,7 @@ pub(crate) struct ResumeRecord {
     pub(crate) edits: Vec<String>,
 }
 
-/// A host that notes what it is told.
+/// Host that records calls.
 pub(crate) struct TestHost {
     workers: usize,
     metrics: MetricRegistry,
@@ -226,7 +226,7 @@ pub(crate) struct TestHost {
 }
 
 impl TestHost {
-    /// Waits until so many exchanges were resumed.
+    /// Waits until `count` exchanges were resumed.
     pub(crate) fn resumed(&self, count: usize) -> Vec<ResumeRecord> {
         let resumed = self.resumed.lock().unwrap();
         let limit = Duration::from_secs(60);
@@ -236,7 +236,7 @@ impl TestHost {
         resumed.clone()
     }
 
-    /// The value of a metric.
+    /// Returns the value of a metric.
     pub(crate) fn metric(&self, name: &str) -> u64 {
         let views = self.metrics.views();
         views.iter().find(|view| &*view.name == name).map_or(0, |view| view.values[0])
@@ -266,12 +266,12 @@ impl HostApi for TestHost {
     }
 }
 
-/// Files that are none, and real threads.
+/// In-memory files and real threads.
 #[derive(Default)]
 pub(crate) struct TestServices {
     pub(crate) files: HashMap<String, Vec<u8>>,
     pub(crate) has_no_threads: bool,
-    /// Tasks are held back until this is dropped, if it is there.
+    /// Lock that tasks wait for before they run, if set.
     pub(crate) gate: Option<Arc<Mutex<()>>>,
 }
 
@@ -295,7 +295,7 @@ impl Services for TestServices {
     }
 }
 
-/// What filters are made with, for so many workers.
+/// Returns the environment for creating filters, for a number of workers.
 pub(crate) fn context(workers: usize, services: TestServices) -> (BuiltinContext, Arc<TestHost>) {
     let host = Arc::new(TestHost {
         workers,
@@ -312,7 +312,7 @@ pub(crate) fn context(workers: usize, services: TestServices) -> (BuiltinContext
     (context, host)
 }
 
-/// A filter on a host with one worker.
+/// Creates a filter on a host with one worker.
 pub(crate) fn made(config: &BuiltinConfig) -> (Arc<dyn FilterLibrary>, FilterInfo) {
     make(config, &context(1, TestServices::default()).0).unwrap()
 }

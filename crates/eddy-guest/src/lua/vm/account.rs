@@ -1,4 +1,4 @@
-//! Counts the bytes of a virtual machine and refuses those beyond its limit.
+//! Memory accounting of a VM: counts its bytes and refuses allocations beyond the limit.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -8,10 +8,10 @@ use mlua_sys::{self as ffi, lua_Alloc, lua_State};
 
 use super::VmLimits;
 
-/// What stands between a machine and its own allocator.
+/// Memory account between a VM and its allocator.
 #[derive(Debug)]
 pub(super) struct Account {
-    /// LuaJIT's allocator: it has a heap for each machine.
+    /// LuaJIT's allocator, which has a heap for each VM.
     allocator: lua_Alloc,
     heap: *mut c_void,
     used_bytes: Cell<usize>,
@@ -20,14 +20,14 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// Comes between `state`, a new machine, and its allocator.
+    /// Wraps the allocator of `state`, a new VM.
     ///
     /// # Safety
-    /// `state` is a machine that nothing else uses and whose allocator has not been set. It is closed by
-    /// [`Self::close`] only.
+    /// `state` is a VM that nothing else uses and whose allocator has not been set. It is closed by [`Self::close`]
+    /// only.
     pub(super) unsafe fn open(state: *mut lua_State, limits: &VmLimits) -> Box<Self> {
         let mut heap = ptr::null_mut();
-        // SAFETY: the machine lives, and `heap` may be written to.
+        // SAFETY: the VM lives, and `heap` may be written to.
         let allocator = unsafe { ffi::lua_getallocf(state, &raw mut heap) };
         let account = Box::new(Self {
             allocator,
@@ -38,25 +38,25 @@ impl Account {
         });
         account.used_bytes.set(bytes_of(state));
         let own = ptr::from_ref(account.as_ref()).cast_mut().cast();
-        // SAFETY: the account outlives the machine, because `close` takes both, and `allocate` does what an
-        // allocator has to.
+        // SAFETY: the account outlives the VM, because `close` takes both, and `allocate` fulfils the contract of an
+        // allocator.
         unsafe { ffi::lua_setallocf(state, allocate, own) };
         account
     }
 
-    /// Closes the machine.
+    /// Closes the VM.
     ///
     /// # Safety
-    /// `state` is the machine of [`Self::open`]; nothing of it is used from now on.
+    /// `state` is the VM of [`Self::open`]; nothing of it is used from now on.
     pub(super) unsafe fn close(&self, state: *mut lua_State) {
-        // LuaJIT gives its own heap back as a whole, if it finds its own allocator.
-        // SAFETY: these two belonged together before `open`, and the account only handed on to them.
+        // LuaJIT frees its own heap as a whole, if its own allocator is set.
+        // SAFETY: these two belonged together before `open`, and the account only forwarded to them.
         unsafe { ffi::lua_setallocf(state, self.allocator, self.heap) };
         // SAFETY: by the contract of this function.
         unsafe { ffi::lua_close(state) };
     }
 
-    /// How many bytes the machine has.
+    /// Returns the memory of the VM in bytes.
     pub(super) fn used_bytes(&self) -> usize {
         self.used_bytes.get()
     }
@@ -68,7 +68,7 @@ impl Account {
         {
             return ptr::null_mut();
         }
-        // SAFETY: the heap is this machine's, and `block` came from it with that size, as LuaJIT says.
+        // SAFETY: the heap is this VM's, and `block` came from it with that size, as LuaJIT guarantees.
         let moved = unsafe { (self.allocator)(self.heap, block, old_bytes, new_bytes) };
         if !moved.is_null() || new_bytes == 0 {
             self.used_bytes.set(rest + new_bytes);
@@ -77,20 +77,21 @@ impl Account {
     }
 }
 
-/// What LuaJIT calls for memory.
+/// Allocator function called by LuaJIT.
 unsafe extern "C" fn allocate(
     account: *mut c_void,
     block: *mut c_void,
     old_bytes: usize,
     new_bytes: usize,
 ) -> *mut c_void {
-    // SAFETY: `open` gave a pointer to an account that lives as long as the machine, and nobody has it exclusively.
+    // SAFETY: `open` passed a pointer to an account that lives as long as the VM, and no exclusive reference to it
+    // exists.
     let account = unsafe { &*account.cast::<Account>() };
     account.resize(block, old_bytes, new_bytes)
 }
 
 fn bytes_of(state: *mut lua_State) -> usize {
-    // SAFETY: the machine lives; asking for a count changes nothing.
+    // SAFETY: the VM lives; reading a count changes nothing.
     let kib = unsafe { ffi::lua_gc(state, ffi::LUA_GCCOUNT, 0) };
     // SAFETY: as above.
     let rest = unsafe { ffi::lua_gc(state, ffi::LUA_GCCOUNTB, 0) };

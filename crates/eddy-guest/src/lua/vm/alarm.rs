@@ -1,4 +1,4 @@
-//! A thread's alarm: a signal for the thread itself, whatever else the processors do.
+//! Alarm timer of a thread: a signal to the thread itself, independent of other threads.
 
 use std::cell::Cell;
 use std::mem::{self, MaybeUninit};
@@ -8,33 +8,33 @@ use std::time::Duration;
 
 use super::budget;
 
-/// The timer of this thread.
+/// Timer of this thread.
 struct Timer(libc::timer_t);
 
 thread_local! {
-    /// The timer's name, null before it is made.
+    /// ID of the timer, null before it is created.
     static NAME: Cell<libc::timer_t> = const { Cell::new(ptr::null_mut()) };
     static IS_MADE: Cell<bool> = const { Cell::new(false) };
     static OWNER: Cell<Option<Timer>> = const { Cell::new(None) };
 }
 
-/// Has this thread call [`budget::handle_alarm`] after `delay`, once, wherever it is by then.
+/// Makes this thread call [`budget::handle_alarm`] once after `delay`, wherever it is executing by then.
 ///
 /// # Panics
-/// If the thread has no alarm yet and the system gives it none.
+/// If the thread has no timer yet and the system refuses one.
 ///
 /// # Cost
-/// A system call.
+/// One system call.
 pub(super) fn set(delay: Duration) {
     if !IS_MADE.get() {
         make();
     }
     let time = libc::itimerspec { it_interval: timespec(Duration::ZERO), it_value: timespec(delay) };
-    // SAFETY: the timer is this thread's and lives as long as the thread; the old time is not asked for.
+    // SAFETY: the timer is this thread's and lives as long as the thread; the old time is not requested.
     unsafe { libc::timer_settime(NAME.get(), 0, &raw const time, ptr::null_mut()) };
 }
 
-/// The CPU time that this thread has used.
+/// Returns the CPU time that this thread has used.
 pub(super) fn cpu_time() -> Duration {
     let mut time = timespec(Duration::ZERO);
     // SAFETY: `time` may be written to.
@@ -47,17 +47,17 @@ fn make() {
     static HANDLER: Once = Once::new();
     HANDLER.call_once(set_handler);
     unblock();
-    // SAFETY: zeros are an event that tells nobody.
+    // SAFETY: zeros are a valid event without notification.
     let mut event: libc::sigevent = unsafe { mem::zeroed() };
     event.sigev_notify = libc::SIGEV_THREAD_ID;
     event.sigev_signo = signal_number();
-    // SAFETY: the call only answers.
+    // SAFETY: the call only returns a value.
     event.sigev_notify_thread_id = unsafe { libc::gettid() };
     let mut timer = MaybeUninit::uninit();
     // SAFETY: the event is complete, and the timer may be written to.
     let outcome = unsafe { libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, timer.as_mut_ptr()) };
     assert_eq!(outcome, 0, "a thread may have a timer: {}", std::io::Error::last_os_error());
-    // SAFETY: the call succeeded, so the name has been written.
+    // SAFETY: the call succeeded, so the ID has been written.
     let timer = unsafe { timer.assume_init() };
     OWNER.set(Some(Timer(timer)));
     NAME.set(timer);
@@ -66,7 +66,7 @@ fn make() {
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        // SAFETY: the timer was made by `make` and is deleted once, when its thread ends.
+        // SAFETY: the timer was created by `make` and is deleted once, when its thread ends.
         unsafe { libc::timer_delete(self.0) };
     }
 }
@@ -79,14 +79,14 @@ fn set_handler() {
     // SAFETY: zeros are an empty mask and no flags.
     let mut action: libc::sigaction = unsafe { mem::zeroed() };
     action.sa_sigaction = handle as extern "C" fn(libc::c_int) as libc::sighandler_t;
-    // On the signal stack: by the time the alarm comes the thread may be on a small stack of another runtime.
+    // On the signal stack: when the alarm fires, the thread may be on a small stack of another runtime.
     action.sa_flags = libc::SA_RESTART | libc::SA_ONSTACK;
-    // SAFETY: `action` is complete, and the handler does only what a handler may.
+    // SAFETY: `action` is complete, and the handler is async-signal-safe.
     let outcome = unsafe { libc::sigaction(signal_number(), &raw const action, ptr::null_mut()) };
     assert_eq!(outcome, 0, "the number is one of a real-time signal");
 }
 
-/// Lets the signal through to this thread.
+/// Unblocks the signal for this thread.
 fn unblock() {
     // SAFETY: zeros are a mask.
     let mut mask: libc::sigset_t = unsafe { mem::zeroed() };
@@ -94,11 +94,11 @@ fn unblock() {
     unsafe { libc::sigemptyset(&raw mut mask) };
     // SAFETY: as above, and the number is valid.
     unsafe { libc::sigaddset(&raw mut mask, signal_number()) };
-    // SAFETY: `mask` is complete; the old one is not asked for.
+    // SAFETY: `mask` is complete; the old one is not requested.
     unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const mask, ptr::null_mut()) };
 }
 
-/// One that neither the C library nor the Go runtime uses.
+/// Returns a signal number that neither the C library nor the Go runtime uses.
 fn signal_number() -> libc::c_int {
     libc::SIGRTMIN() + 7
 }

@@ -1,4 +1,4 @@
-//! The CPU time of an entry: counted while it lasts, and its end.
+//! CPU time budget of an entry into a VM.
 
 use std::ffi::c_int;
 use std::ptr;
@@ -10,23 +10,23 @@ use mlua_sys::{self as ffi, lua_Debug, lua_State};
 use super::alarm;
 use super::limits::REFUSED_BYTES;
 
-/// What a thread notes of its entries, for the handler of its alarm.
+/// CPU accounting of a thread's entries, for the signal handler of its alarm.
 ///
-/// Atomic because the handler interrupts the thread anywhere; no other thread sees any of this, so that the compiler's
-/// order is the only one that counts.
+/// The members are atomic because the handler interrupts the thread anywhere. No other thread accesses them, so only
+/// the compiler's ordering matters.
 #[derive(Debug)]
 struct CpuBudget {
-    /// Grows by one at each entry and each return: odd while the thread is inside.
+    /// Incremented at each entry and each return: odd while the thread is inside a VM.
     turn: AtomicU64,
-    /// What this entry may use.
+    /// CPU time that this entry may use.
     cpu_nanos: AtomicU64,
     state: AtomicPtr<lua_State>,
     is_over: AtomicBool,
-    /// Where the thread's stack was at the entry.
+    /// Address of the thread's stack at the entry.
     stack: AtomicUsize,
-    /// Whether an alarm will come.
+    /// Whether an alarm is pending.
     is_armed: AtomicBool,
-    /// The turn that the last alarm found, and the thread's CPU time by then.
+    /// Turn found by the last alarm, and the thread's CPU time at that moment.
     seen_turn: AtomicU64,
     seen_nanos: AtomicU64,
 }
@@ -35,20 +35,20 @@ thread_local! {
     static BUDGET: CpuBudget = const { CpuBudget::new() };
 }
 
-/// One entry; ends when it is dropped.
+/// Guard of one entry, which ends when it is dropped.
 #[derive(Debug)]
 pub(super) struct CpuBudgetGuard {
     state: *mut lua_State,
 }
 
 impl CpuBudgetGuard {
-    /// Says that this thread is about to enter the machine.
+    /// Begins an entry of this thread into a VM.
     ///
     /// # Panics
-    /// If the thread is inside of one already.
+    /// If the thread is already inside a VM.
     ///
     /// # Cost
-    /// A few stores; a system call when the thread was not inside of any machine for a while.
+    /// A few stores; a system call if the thread has not been inside any VM for a while.
     #[inline]
     pub(super) fn begin(state: *mut lua_State, cpu_nanos: u64) -> Self {
         BUDGET.with(|budget| {
@@ -60,7 +60,7 @@ impl CpuBudgetGuard {
             budget.stack.store(stack_place(), Ordering::Relaxed);
             compiler_fence(Ordering::SeqCst);
             budget.turn.store(turn + 1, Ordering::Relaxed);
-            // The alarm is given up only by a handler that found no new turn.
+            // The alarm is disarmed only by a handler that found no new turn.
             compiler_fence(Ordering::SeqCst);
             if !budget.is_armed.load(Ordering::Relaxed) {
                 budget.arm(TICK);
@@ -75,36 +75,36 @@ impl Drop for CpuBudgetGuard {
     fn drop(&mut self) {
         let is_over = BUDGET.with(|budget| {
             budget.turn.store(budget.turn.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-            // From here on the handler leaves the machine alone.
+            // From here on the handler does not access the VM.
             compiler_fence(Ordering::SeqCst);
             budget.is_over.load(Ordering::Relaxed)
         });
         if is_over {
-            // SAFETY: the machine lives, and this thread is the only one that uses it.
+            // SAFETY: the VM lives, and this thread is the only one that uses it.
             unsafe { ffi::lua_sethook(self.state, None, 0, 0) };
         }
     }
 }
 
-/// Whether this thread's entry, or its last one, has used up its time.
+/// Whether this thread's current or last entry has used up its CPU time.
 #[inline]
 pub(super) fn is_over() -> bool {
     BUDGET.with(|budget| budget.is_over.load(Ordering::Relaxed))
 }
 
-/// How far this thread's stack has grown since its last entry.
+/// Returns the growth of this thread's stack since its last entry, in bytes.
 pub(super) fn stack_bytes() -> usize {
     BUDGET.with(|budget| budget.stack.load(Ordering::Relaxed)).saturating_sub(stack_place())
 }
 
-/// About where the thread's stack ends now; it grows downwards.
+/// Returns the approximate end of the thread's stack, which grows downwards.
 #[inline]
 fn stack_place() -> usize {
     let here = 0_u8;
     ptr::from_ref(&here).addr()
 }
 
-/// Looks at the time; the handler of the alarm. Does only what a handler may.
+/// Checks the CPU time; called by the signal handler of the alarm. It is async-signal-safe.
 pub(super) fn handle_alarm() {
     BUDGET.with(CpuBudget::look);
 }
@@ -138,7 +138,7 @@ impl CpuBudget {
         }
     }
 
-    /// Ends the entry that the last alarm found too, if it has used what it may.
+    /// Ends the entry, which the last alarm found as well, if it has used up its CPU time.
     fn measure(&self) {
         let used = nanos(alarm::cpu_time()).saturating_sub(self.seen_nanos.load(Ordering::Relaxed));
         let rest = self.cpu_nanos.load(Ordering::Relaxed).saturating_sub(used);
@@ -148,15 +148,15 @@ impl CpuBudget {
         self.arm(Duration::from_nanos(rest).clamp(TICK_MIN, TICK));
     }
 
-    /// From now on every instruction calls [`leave`].
+    /// Makes every further instruction call [`leave`].
     ///
-    /// Done anew at each alarm until the entry has ended, as LuaJIT may just have been about to overwrite what this
-    /// sets.
+    /// This is repeated at each alarm until the entry has ended, because LuaJIT may just have been about to overwrite
+    /// the hook.
     fn end_entry(&self) {
         self.is_over.store(true, Ordering::Relaxed);
         let state = self.state.load(Ordering::Relaxed);
-        // SAFETY: the turn is odd, so this thread is inside of the machine, which therefore lives. Setting a hook
-        // from the handler of a signal is what LuaJIT allows.
+        // SAFETY: the turn is odd, so this thread is inside the VM, which therefore lives. LuaJIT allows setting a hook
+        // from a signal handler.
         unsafe { ffi::lua_sethook(state, None, 0, 0) };
         // SAFETY: as above.
         unsafe { ffi::lua_sethook(state, Some(leave), ffi::LUA_MASKCOUNT, 1) };
@@ -168,31 +168,32 @@ impl CpuBudget {
     }
 }
 
-/// The hook: leaves what runs, in a way that no handler of the script's is asked about. One would run with hooks off.
+/// Debug hook that aborts the running code without running the script's error handlers, which would run with hooks
+/// disabled.
 unsafe extern "C-unwind" fn leave(state: *mut lua_State, _: *mut lua_Debug) {
-    // SAFETY: the call only answers.
+    // SAFETY: the call only returns a value.
     if unsafe { lua_isyieldable(state) } != 0 {
-        // Out of a coroutine in one step, however many protected calls are on the way.
-        // SAFETY: LuaJIT lets hooks yield nothing; no frame between here and the coroutine has a destructor.
+        // Yields out of a coroutine in one step, however many protected calls are on the way.
+        // SAFETY: LuaJIT allows hooks to yield no values; no frame between here and the coroutine has a destructor.
         unsafe { ffi::lua_yield(state, 0) };
     } else {
-        // To the innermost protected call, whose next instruction comes here again.
-        // SAFETY: the machine's account refuses so much, which raises an error; again no destructors.
+        // Unwinds to the innermost protected call, whose next instruction calls this hook again.
+        // SAFETY: the VM's account refuses this size, which raises an error; again no destructors.
         unsafe { ffi::lua_newuserdata(state, REFUSED_BYTES) };
     }
 }
 
 unsafe extern "C-unwind" {
-    /// Whether the coroutine can yield. It is not among the declarations that others share.
+    /// Whether the coroutine can yield. The bindings crate does not declare it.
     fn lua_isyieldable(state: *mut lua_State) -> c_int;
 }
 
-/// A time as the budget counts.
+/// Converts a time to nanoseconds.
 pub(super) fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// How often a thread looks while it uses machines. The beginning of an entry is known as exactly as this.
+/// Alarm interval of a thread while it uses VMs. The start of an entry is known with this precision.
 const TICK: Duration = Duration::from_millis(2);
-/// How soon it looks again at the least.
+/// Minimum alarm interval.
 const TICK_MIN: Duration = Duration::from_micros(200);

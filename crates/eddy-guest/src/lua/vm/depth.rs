@@ -1,4 +1,4 @@
-//! Keeps calls from nesting in C: sorting in a comparator, a coroutine in a coroutine.
+//! Limit on nested C calls: a sort in a comparator, a coroutine in a coroutine.
 
 use std::ffi::c_int;
 
@@ -6,8 +6,8 @@ use mlua_sys::{self as ffi, lua_State};
 
 use super::budget;
 
-/// `check_depth()`: raises an error if the thread's stack has grown too much since the machine was entered. What runs
-/// in Lua has a stack of its own; the library's functions that call back into Lua ask this first.
+/// `check_depth()`: raises an error if the thread's stack has grown too much since the VM was entered. Lua code has a
+/// stack of its own; library functions that call back into Lua call this first.
 ///
 /// # Safety
 /// To be called by Lua.
@@ -15,15 +15,15 @@ pub(super) unsafe extern "C-unwind" fn check_depth(state: *mut lua_State) -> c_i
     if budget::stack_bytes() <= STACK_BYTES_MAX {
         return 0;
     }
-    // SAFETY: a C function has room for 20 values; names the place of the call.
+    // SAFETY: a C function has room for 20 values; adds the position of the call.
     unsafe { ffi::luaL_where(state, 2) };
     // SAFETY: as above, and the text is a C string.
     unsafe { ffi::lua_pushstring_(state, c"stack overflow".as_ptr()) };
-    // SAFETY: there are two strings on the top.
+    // SAFETY: there are two strings on top of the stack.
     unsafe { ffi::lua_concat(state, 2) };
-    // SAFETY: the error is on the top; nothing on this frame has a destructor.
+    // SAFETY: the error is on top of the stack; nothing on this frame has a destructor.
     unsafe { ffi::lua_error(state) }
 }
 
-/// Some two hundred coroutines in one another; a small part of any thread's stack.
+/// Enough for some two hundred nested coroutines; a small part of any thread's stack.
 const STACK_BYTES_MAX: usize = 64 << 10;

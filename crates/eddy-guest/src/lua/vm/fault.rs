@@ -1,4 +1,4 @@
-//! Why an entry into a virtual machine ended without its result.
+//! Failures of entries into a VM.
 
 use std::time::Duration;
 
@@ -6,21 +6,21 @@ use eddy_filter::FilterLimit;
 
 use crate::failure::{GuestFailure, size_text};
 
-/// Why an entry ended, or a machine could not be made.
+/// Failure of an entry, or of creating a VM.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(in crate::lua) enum VmFault {
-    /// The entry used more CPU time than it may.
+    /// The entry used more CPU time than allowed.
     #[error("it used more CPU time than `lua.cpu` allows ({0:?})")]
     Cpu(Duration),
-    /// The machine's memory is used up.
+    /// The VM's memory is used up.
     #[error("it needs more memory than `lua.memory` allows ({}, {} of it for one value)", size_text(*all), size_text(*one))]
     Memory {
-        /// Bytes of the machine.
+        /// Memory limit of the VM in bytes.
         all: u64,
-        /// Most bytes of one value.
+        /// Maximum size of one value in bytes.
         one: u64,
     },
-    /// The script raised an error, or is none.
+    /// The script raised an error, or is invalid.
     #[error("{0}")]
     Script(String),
 }

@@ -1,4 +1,4 @@
-//! Opens the libraries of a new machine and shuts its script out of most of them.
+//! Opens the libraries of a new VM and hides most of them from its script.
 
 use std::ffi::{CStr, c_int};
 
@@ -6,15 +6,15 @@ use mlua_sys::{self as ffi, lua_CFunction, lua_State};
 
 use super::{VmLimits, depth, pattern};
 
-/// Opens the libraries and puts the script's own table of globals in the place of the real one, which host chunks
-/// find under [`HOST_GLOBALS`] in the registry.
+/// Opens the libraries and replaces the globals by the script's own table. The host's Lua code finds the real globals
+/// under [`HOST_GLOBALS`] in the registry.
 ///
 /// # Safety
-/// To be called by `lua_cpcall` in a new machine, with a light userdata that points to [`VmLimits`].
+/// To be called by `lua_cpcall` in a new VM, with a light userdata that points to [`VmLimits`].
 pub(super) unsafe extern "C-unwind" fn set_up(state: *mut lua_State) -> c_int {
-    // SAFETY: `lua_cpcall` gives one argument.
+    // SAFETY: `lua_cpcall` passes one argument.
     let limits = unsafe { ffi::lua_touserdata(state, 1) };
-    // SAFETY: the caller gave a pointer to limits that live until it returns.
+    // SAFETY: the caller passed a pointer to limits that live until it returns.
     let limits = unsafe { &*limits.cast::<VmLimits>() };
     let stack = Stack(state);
     for (name, open) in OPENED {
@@ -29,7 +29,7 @@ pub(super) unsafe extern "C-unwind" fn set_up(state: *mut lua_State) -> c_int {
     if limits.allow.package {
         stack.open(c"package", ffi::luaopen_package);
     }
-    // `luaopen_ffi` leaves no global behind.
+    // `luaopen_ffi` defines no global.
     stack.call(c"ffi", ffi::luaopen_ffi, 1);
     stack.set_field(ffi::LUA_GLOBALSINDEX, c"ffi");
     stack.bound_compiled_code();
@@ -37,7 +37,7 @@ pub(super) unsafe extern "C-unwind" fn set_up(state: *mut lua_State) -> c_int {
     0
 }
 
-/// The stack of a machine inside of a protected call: what fails there goes up to it.
+/// Stack of a VM inside a protected call, to which errors propagate.
 struct Stack(*mut lua_State);
 
 impl Stack {
@@ -45,17 +45,17 @@ impl Stack {
         self.call(name, open, 0);
     }
 
-    /// Calls what opens a library, and leaves `results` values.
+    /// Calls the function that opens a library, and leaves `results` values.
     fn call(&self, name: &CStr, open: lua_CFunction, results: c_int) {
         // SAFETY: a C function starts with room for 20 values; no more than a few are used here and below.
         unsafe { ffi::lua_pushcfunction(self.0, open) };
         // SAFETY: `name` is a C string.
         unsafe { ffi::lua_pushstring_(self.0, name.as_ptr()) };
-        // SAFETY: the function and its argument are on the top.
+        // SAFETY: the function and its argument are on top of the stack.
         unsafe { ffi::lua_call(self.0, 1, results) };
     }
 
-    /// Sets a field of the table at `index` to the value on the top, and takes that off.
+    /// Sets a field of the table at `index` to the value on top of the stack, and pops it.
     fn set_field(&self, index: c_int, name: &CStr) {
         // SAFETY: there is a table at `index`, and `name` is a C string.
         unsafe { ffi::lua_setfield(self.0, index, name.as_ptr()) };
@@ -72,11 +72,11 @@ impl Stack {
     }
 
     fn pop(&self, count: c_int) {
-        // SAFETY: there are as many values on the stack.
+        // SAFETY: the stack has at least that many values.
         unsafe { ffi::lua_pop(self.0, count) };
     }
 
-    /// Sets the compiler's own bounds.
+    /// Sets the limits of the JIT compiler.
     fn bound_compiled_code(&self) {
         self.get_field(ffi::LUA_GLOBALSINDEX, c"jit");
         self.get_field(-1, c"opt");
@@ -85,18 +85,18 @@ impl Stack {
             // SAFETY: the option is a C string, and there is room for it.
             unsafe { ffi::lua_pushstring_(self.0, option.as_ptr()) };
         }
-        // SAFETY: the function and its arguments are on the top.
+        // SAFETY: the function and its arguments are on top of the stack.
         unsafe { ffi::lua_call(self.0, c_int::try_from(COMPILED_CODE.len()).unwrap_or(0), 0) };
         self.pop(2);
     }
 
     fn make_globals(&self, limits: &VmLimits) {
-        // SAFETY: the text and its name live for ever.
+        // SAFETY: the text and its name have static lifetime.
         let status = unsafe {
             ffi::luaL_loadbuffer(self.0, SANDBOX.as_ptr().cast(), SANDBOX.len(), c"=eddy/sandbox".as_ptr())
         };
         if status != ffi::LUA_OK {
-            // SAFETY: the error is on the top; nothing on this frame has a destructor.
+            // SAFETY: the error is on top of the stack; nothing on this frame has a destructor.
             unsafe { ffi::lua_error(self.0) };
         }
         // SAFETY: there is room on the stack.
@@ -119,17 +119,17 @@ impl Stack {
             unsafe { ffi::lua_pushcfunction(self.0, *function) };
             self.set_field(-2, name);
         }
-        // SAFETY: the chunk and its arguments are on the top.
+        // SAFETY: the chunk and its arguments are on top of the stack.
         unsafe { ffi::lua_call(self.0, 3, 1) };
         // SAFETY: the index is that of the globals.
         unsafe { ffi::lua_pushvalue(self.0, ffi::LUA_GLOBALSINDEX) };
         self.set_field(ffi::LUA_REGISTRYINDEX, HOST_GLOBALS);
-        // SAFETY: the script's table is on the top; new coroutines and chunks get what is set here.
+        // SAFETY: the script's table is on top of the stack; new coroutines and chunks inherit it.
         unsafe { ffi::lua_replace(self.0, ffi::LUA_GLOBALSINDEX) };
     }
 }
 
-/// Where host chunks find the real globals, in the registry.
+/// Registry key of the real globals, for the host's Lua code.
 pub(super) const HOST_GLOBALS: &CStr = c"eddy.host";
 
 const SANDBOX: &str = include_str!("sandbox.lua");
@@ -145,5 +145,5 @@ const OPENED: &[(&CStr, lua_CFunction)] = &[
     (c"jit", ffi::luaopen_jit),
 ];
 
-/// Machine code does not count as memory: each machine has so many KiB and traces of it at most.
+/// Limits of compiled code, which does not count as memory: machine code in KiB, and number of traces.
 const COMPILED_CODE: &[&CStr] = &[c"maxmcode=512", c"maxtrace=1000"];

@@ -1,44 +1,44 @@
-//! What a script may use up and reach.
+//! Limits and permissions of a VM.
 
 use std::time::Duration;
 
 use super::fault::VmFault;
 
-/// What a virtual machine may use up, and what its script may reach.
+/// Resource limits of a VM, and permissions of its script.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::lua) struct VmLimits {
-    /// CPU time of one entry.
+    /// Maximum CPU time per entry.
     pub(in crate::lua) cpu: Duration,
-    /// Bytes of everything that lives in the machine but compiled code, which is bounded by itself.
+    /// Maximum memory of the VM in bytes, without compiled code, which has limits of its own.
     pub(in crate::lua) memory_bytes: usize,
-    /// Libraries beyond those that reach nothing.
+    /// Libraries allowed beyond the safe ones.
     pub(in crate::lua) allow: Allowed,
 }
 
-/// Libraries that reach out of the machine. Each is for scripts that are trusted like the program itself.
+/// Libraries that reach outside the VM. Each is for scripts that are trusted like the program itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::lua) struct Allowed {
     /// `os`, without `os.exit`: the clock, the environment, other programs.
     pub(in crate::lua) os: bool,
     /// `io`: files.
     pub(in crate::lua) io: bool,
-    /// `require` and `package`: modules in Lua and C, `ffi` among them.
+    /// `require` and `package`: modules in Lua and C, including `ffi`.
     pub(in crate::lua) package: bool,
-    /// `require "ffi"`: all of the process's memory.
+    /// `require "ffi"`: all memory of the process.
     pub(in crate::lua) ffi: bool,
 }
 
 impl VmLimits {
-    /// The most bytes that one value may take.
+    /// Returns the maximum size of one value in bytes.
     ///
-    /// Functions written in C run to their end whatever they are given; this is what bounds what they can be given.
+    /// C functions run to completion whatever their arguments; this limits the size of the arguments.
     pub(super) fn block_bytes(&self) -> usize {
         (self.memory_bytes / 16).clamp(BLOCK_BYTES_MIN, REFUSED_BYTES - 1)
     }
 }
 
 impl VmLimits {
-    /// The fault of a machine whose memory is used up.
+    /// Returns the fault of a VM whose memory is used up.
     pub(in crate::lua) fn memory_fault(&self) -> VmFault {
         let bytes = |size| u64::try_from(size).unwrap_or(u64::MAX);
         VmFault::Memory { all: bytes(self.memory_bytes), one: bytes(self.block_bytes()) }
@@ -51,8 +51,8 @@ impl Default for VmLimits {
     }
 }
 
-/// Below this, machine and libraries would not fit themselves.
+/// With less, the VM and its libraries themselves would not fit.
 const BLOCK_BYTES_MIN: usize = 256 << 10;
 
-/// What no machine gives out at once.
+/// Size that every VM refuses to allocate.
 pub(super) const REFUSED_BYTES: usize = 1 << 30;

@@ -1,4 +1,4 @@
-//! A virtual machine and the way into it.
+//! Lua VM and its entry function.
 
 use std::ffi::{CStr, c_int};
 use std::ptr::{self, NonNull};
@@ -10,53 +10,53 @@ use super::budget::{self, CpuBudgetGuard};
 use super::library::{self, HOST_GLOBALS};
 use super::{Account, VmFault, VmLimits};
 
-/// A virtual machine for one script, with its own heap. Only one thread may use it at a time.
+/// Lua VM for one script, with its own heap. Only one thread may use it at a time.
 #[derive(Debug)]
 pub(in crate::lua) struct Vm {
     state: NonNull<lua_State>,
     account: Box<Account>,
     limits: VmLimits,
-    /// CPU time of one entry.
+    /// Maximum CPU time per entry.
     cpu_nanos: u64,
-    /// Beyond this, a machine that has failed is not used any more.
+    /// A VM that has failed with more memory in use than this is not reused.
     kept_bytes_max: usize,
     is_spent: bool,
 }
 
-// SAFETY: a machine has no ties to the thread that made it, and `&mut` keeps others out.
+// SAFETY: a VM is not tied to the thread that created it, and `&mut` prevents concurrent use.
 unsafe impl Send for Vm {}
 
 impl Vm {
-    /// A machine in which a script finds only what `limits` allow.
+    /// Creates a VM in which a script finds only what `limits` allow.
     ///
     /// # Errors
-    /// [`VmFault::Memory`], where not even the libraries find room.
+    /// [`VmFault::Memory`], if not even the libraries fit.
     pub(in crate::lua) fn new(limits: &VmLimits) -> Result<Self, VmFault> {
-        // SAFETY: the call needs nothing.
+        // SAFETY: the call has no preconditions.
         let state = NonNull::new(unsafe { ffi::luaL_newstate() }).ok_or_else(|| limits.memory_fault())?;
-        // SAFETY: the machine is new, and `drop` closes it by way of the account.
+        // SAFETY: the VM is new, and `drop` closes it through the account.
         let account = unsafe { Account::open(state.as_ptr(), limits) };
         let kept_bytes_max = limits.memory_bytes / 2;
         let cpu_nanos = budget::nanos(limits.cpu);
         let vm = Self { state, account, limits: *limits, cpu_nanos, kept_bytes_max, is_spent: false };
         let limits = ptr::from_ref(limits).cast_mut().cast();
-        // SAFETY: `set_up` gets what it asks for.
+        // SAFETY: `set_up` gets the argument that it requires.
         let status = unsafe { ffi::lua_cpcall(vm.state(), library::set_up, limits) };
         if status == ffi::LUA_OK { Ok(vm) } else { Err(vm.take_fault(vm.state(), status)) }
     }
 
-    /// The main thread of the machine, for raw calls. What may raise an error belongs into [`Self::enter`].
+    /// Returns the main thread of the VM, for raw calls. Calls that may raise an error belong in [`Self::enter`].
     #[inline]
     pub(in crate::lua) fn state(&self) -> *mut lua_State {
         self.state.as_ptr()
     }
 
-    /// Loads a script, as text, and leaves it on the stack as a function that sees the script's globals.
+    /// Loads a script, as text, and pushes it as a function that sees the script's globals.
     ///
     /// # Errors
-    /// [`VmFault::Script`] with the place of what is wrong.
+    /// [`VmFault::Script`] with the position of the error.
     pub(in crate::lua) fn load(&mut self, name: &CStr, text: &[u8]) -> Result<(), VmFault> {
-        // SAFETY: text and name are as long as they say.
+        // SAFETY: text and name have the given lengths.
         let status = unsafe {
             ffi::luaL_loadbufferx(
                 self.state(),
@@ -69,31 +69,31 @@ impl Vm {
         if status == ffi::LUA_OK { Ok(()) } else { Err(self.take_fault(self.state(), status)) }
     }
 
-    /// Loads a chunk of the host, and leaves it on the stack as a function that sees every library, `ffi` too.
+    /// Loads the host's Lua code, and pushes it as a function that sees every library, including `ffi`.
     ///
-    /// What it gives to the script must not give the script a way to those.
+    /// Whatever it passes to the script must not give the script access to those.
     ///
     /// # Errors
-    /// [`VmFault::Script`] with the place of what is wrong.
+    /// [`VmFault::Script`] with the position of the error.
     pub(in crate::lua) fn load_host(&mut self, name: &CStr, text: &str) -> Result<(), VmFault> {
         self.load(name, text.as_bytes())?;
         // SAFETY: the registry is a table and the name a C string; `set_up` left the field there.
         unsafe { ffi::lua_getfield_(self.state(), ffi::LUA_REGISTRYINDEX, HOST_GLOBALS.as_ptr()) };
-        // SAFETY: the chunk lies below the table.
+        // SAFETY: the chunk is below the table on the stack.
         unsafe { ffi::lua_setfenv(self.state(), -2) };
         Ok(())
     }
 
-    /// Has `run` call into the machine within the limits, and answers with the status that it gives.
+    /// Calls `run`, which calls into the VM, within the limits, and returns its status.
     ///
-    /// `run` makes one protected call, by `lua_pcall` or `lua_resume`, on `thread`, and answers with its status. Where
-    /// that is an error, the value on the top of that stack is taken off.
+    /// `run` makes one protected call, by `lua_pcall` or `lua_resume`, on `thread`, and returns its status. If that is
+    /// an error, the value on top of that stack is popped.
     ///
     /// # Errors
-    /// Which limit was met, or the script's error.
+    /// The limit that was exceeded, or the script's error.
     ///
     /// # Cost
-    /// A few stores beside the call itself.
+    /// A few stores besides the call itself.
     #[inline]
     pub(in crate::lua) fn enter(
         &mut self,
@@ -111,38 +111,38 @@ impl Vm {
         }
     }
 
-    /// Calls the function that lies on the stack of the main thread, and leaves its results there.
+    /// Calls the function on the main thread's stack, and leaves its results there.
     ///
     /// # Errors
     /// As [`Self::enter`].
     pub(in crate::lua) fn call(&mut self, arguments: c_int, results: c_int) -> Result<(), VmFault> {
         let called = self.enter(self.state(), |state| {
-            // SAFETY: the function and so many arguments lie on the stack.
+            // SAFETY: the function and that many arguments are on the stack.
             unsafe { ffi::lua_pcall(state, arguments, results, 0) }
         });
         called.map(drop)
     }
 
-    /// Puts a copy of a value on the stack of the main thread; `index` is that of a value or of the globals.
+    /// Pushes a copy of a value to the main thread's stack; `index` is that of a value or of the globals.
     #[inline]
     pub(in crate::lua) fn push(&self, index: c_int) {
         // SAFETY: the index is that of a value or of the globals, and there is room on the stack.
         unsafe { ffi::lua_pushvalue(self.state(), index) };
     }
 
-    /// Makes the stack of the main thread so high.
+    /// Sets the height of the main thread's stack.
     #[inline]
     pub(in crate::lua) fn truncate(&self, top: c_int) {
-        // SAFETY: the stack has at least as many values, or gets nil in their place.
+        // SAFETY: the stack has at least that many values, or is filled with nil.
         unsafe { ffi::lua_settop(self.state(), top) };
     }
 
-    /// Whether the machine has to be replaced: it has used up its memory.
+    /// Whether the VM must be replaced because it has used up its memory.
     pub(in crate::lua) fn is_spent(&self) -> bool {
         self.is_spent
     }
 
-    /// How many bytes the machine has.
+    /// Returns the memory of the VM in bytes.
     pub(in crate::lua) fn used_bytes(&self) -> usize {
         self.account.used_bytes()
     }
@@ -152,21 +152,21 @@ impl Vm {
         let of_cpu = VmFault::Cpu(self.limits.cpu);
         let fault = if status > ffi::LUA_YIELD { self.take_fault(thread, status) } else { of_cpu.clone() };
         let fault = if is_over { of_cpu } else { fault };
-        // A collection would take longer than an entry may.
+        // A garbage collection would take longer than an entry may.
         self.is_spent |= matches!(fault, VmFault::Memory { .. }) || self.used_bytes() > self.kept_bytes_max;
         fault
     }
 
-    /// Takes the error of a call that failed off the stack.
+    /// Pops the error of a failed call.
     fn take_fault(&self, thread: *mut lua_State, status: c_int) -> VmFault {
         let is_full = status == ffi::LUA_ERRMEM;
         let fault = if is_full { self.limits.memory_fault() } else { VmFault::Script(message(thread)) };
-        // SAFETY: a call that failed leaves one value.
+        // SAFETY: a failed call leaves one value.
         unsafe { ffi::lua_pop(thread, 1) };
         fault
     }
 
-    /// What the machine may use up.
+    /// Returns the limits of the VM.
     pub(in crate::lua) fn limits(&self) -> &VmLimits {
         &self.limits
     }
@@ -174,14 +174,14 @@ impl Vm {
 
 impl Drop for Vm {
     fn drop(&mut self) {
-        // SAFETY: the account is this machine's, and nobody else has the machine.
+        // SAFETY: the account is this VM's, and the VM has no other user.
         unsafe { self.account.close(self.state.as_ptr()) };
     }
 }
 
-/// The error on the top of the stack as a text; no code of the script is asked for one.
+/// Returns the error on top of the stack as a text, without running code of the script.
 fn message(thread: *mut lua_State) -> String {
-    // SAFETY: a call that failed leaves one value.
+    // SAFETY: a failed call leaves one value.
     if unsafe { ffi::lua_type(thread, -1) } != ffi::LUA_TSTRING {
         return "an error that is no text".to_owned();
     }

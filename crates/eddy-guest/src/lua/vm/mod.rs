@@ -1,4 +1,4 @@
-//! Virtual machines for scripts of others: bounded in time and memory, without a way out.
+//! Lua VMs for untrusted scripts: bounded in time and memory, and sandboxed.
 
 mod account;
 mod alarm;

@@ -1,4 +1,4 @@
-//! The structures of `abi/eddy_filter.h`, as Rust lays them out; a test compares both with the C compiler's.
+//! Structures of `abi/eddy_filter.h` in Rust; a test compares their layout with the C compiler's.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -116,7 +116,7 @@ pub(crate) const CALL_TLS: u8 = 16;
 
 pub(crate) const STEP_BLOCKING: u8 = 1;
 
-/// `EDDY_OK` of `enum eddy_result`; the others are those of [`eddy_filter::HostError`].
+/// `EDDY_OK` of `enum eddy_result`; the other values are those of [`eddy_filter::HostError`].
 pub(crate) const OK: i32 = 0;
 
 /// `eddy_metric`.
@@ -191,7 +191,7 @@ pub(crate) struct Info {
 
 pub(crate) const FILTER_READS_BODY: u32 = 1;
 
-/// `eddy_library`, as read from a guest: any function may be missing.
+/// `eddy_library`, as read from a guest: any function may be null.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct NativeLibraryTable {
@@ -215,10 +215,10 @@ pub(crate) struct NativeLibraryTable {
 pub(crate) type OpenFn = unsafe extern "C" fn(*const HostTable) -> *const c_void;
 
 impl NativeText {
-    /// No bytes.
+    /// Empty text.
     pub(crate) const EMPTY: Self = Self { data: ptr::null(), len: 0 };
 
-    /// These bytes.
+    /// Returns a text that refers to these bytes.
     #[inline]
     pub(crate) fn of(bytes: &[u8]) -> Self {
         Self { data: bytes.as_ptr(), len: bytes.len() }
@@ -226,12 +226,12 @@ impl NativeText {
 }
 
 impl NativeHead {
-    /// No head.
+    /// Empty head.
     pub(crate) const EMPTY: Self =
         Self { bytes: ptr::null(), fields: ptr::null(), bytes_len: 0, fields_len: 0 };
 }
 
-// Heads and ends are shown where they lie, so their layout is part of the contract.
+// Heads and ends are passed in place, so their layout is part of the ABI.
 const _: () = {
     assert!(size_of::<Span>() == 8 && align_of::<Span>() == 4);
     assert!(size_of::<Field>() == 20 && align_of::<Field>() == 4);

@@ -1,4 +1,4 @@
-//! The contract as this side of it sees it.
+//! Filter ABI, host side.
 
 mod layout;
 

@@ -11,7 +11,7 @@ use eddy_http::{Field, FieldId, Span};
 
 use super::*;
 
-/// Name in C and value here of everything that both sides must agree on.
+/// Name in C and value in Rust of every constant that both sides must agree on.
 type LayoutConstants = Vec<(String, i64)>;
 
 macro_rules! layout {
@@ -235,7 +235,7 @@ fn numbers() -> LayoutConstants {
     facts
 }
 
-/// The names that the header has numbers for, taken from the header.
+/// Returns the field names that have numbers in the header.
 fn field_names() -> Vec<String> {
     let header = std::fs::read_to_string(header_path()).unwrap();
     let defined = header.lines().filter_map(|line| line.strip_prefix("#define EDDY_FIELD_"));

@@ -1,16 +1,16 @@
-//! The answer to a call of a module, kept while it is told.
+//! Response to a call of a module, kept while it is delivered.
 
 use eddy_filter::FilterEvent;
 use eddy_http::{Field, Fields};
 
-/// The answer to a call.
+/// Response to a call.
 #[derive(Debug, Default)]
 pub(crate) struct CallAnswer {
-    /// Its status; 0 where there is no answer.
+    /// Status code; 0 if there is no response.
     pub(crate) status: u16,
     bytes: Vec<u8>,
     fields: Vec<Field>,
-    /// Its body, or a word that tells why there is none.
+    /// Response body, or a word with the reason why there is no response.
     pub(crate) body: Vec<u8>,
 }
 
@@ -24,12 +24,12 @@ impl CallAnswer {
         }
     }
 
-    /// How many fields modules see.
+    /// Returns the number of headers that modules see.
     pub(crate) fn count(&self) -> usize {
         if self.status == 0 { 0 } else { self.fields.len() + 1 }
     }
 
-    /// How many bytes of a body modules see.
+    /// Returns the number of body bytes that modules see.
     pub(crate) fn body_len(&self) -> usize {
         if self.status == 0 { 0 } else { self.body.len() }
     }

@@ -1,4 +1,4 @@
-//! Calls of modules to eddy's clusters.
+//! HTTP calls of modules to eddy's clusters.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use proxy_wasm_host::{CallId, CallerScope, ContextId, HttpCall};
 
 use super::{CallAnswer, Embedding, Plugin};
 
-/// What a call's token tells.
+/// Decoded token of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CallToken {
-    /// Whose machine made it.
+    /// Worker of the VM that made the call.
     pub(crate) worker: u16,
-    /// Which of its machines.
+    /// Generation of that VM.
     pub(crate) generation: u32,
     pub(crate) call: u32,
 }
@@ -61,7 +61,7 @@ impl Embedding {
             filter: self.id_of(scope.context),
             token,
             exchange: self.exchange_of(caller),
-            // It is told to the plugin, whatever became of the stream that made it.
+            // The response is delivered to the plugin even if the stream that made the call has ended.
             bond: CallBond::Lasting,
             cluster,
             method,
@@ -82,7 +82,7 @@ impl Embedding {
         Ok(CallId(number))
     }
 
-    /// The exchange of a stream whose callback is under way, or that waits.
+    /// Returns the exchange of a stream whose callback is in progress, or that is paused.
     fn exchange_of(&self, context: ContextId) -> Option<Handle> {
         if self.stream == Some(context) {
             return self.exchange;
@@ -90,23 +90,23 @@ impl Embedding {
         self.waiting.iter().find(|waiting| waiting.stream == context).map(|waiting| waiting.exchange)
     }
 
-    /// Takes up the answer to a call, to be told to the plugin of who made it.
+    /// Stores the response to a call and returns the plugin of the caller.
     pub(crate) fn take_answer(&mut self, call: u32, answer: CallAnswer) -> Option<Arc<Plugin>> {
         let (_, plugin) = self.calls.remove(&call)?;
         self.answer = Some(answer);
         Some(plugin)
     }
 
-    /// The answer has been told.
+    /// Drops the response after it was delivered.
     pub(crate) fn drop_answer(&mut self) {
         self.answer = None;
     }
 }
 
-/// Fields that eddy writes itself.
+/// Headers that eddy writes itself.
 const UNSENT: [&[u8]; 6] =
     [b"host", b"content-length", b"transfer-encoding", b"connection", b"te", b"keep-alive"];
-/// Most calls that a machine has under way.
+/// Maximum number of concurrent calls of a VM.
 const CALLS_MAX: usize = 1024;
 const CALLS_MASK: u64 = 0xff_ffff;
 

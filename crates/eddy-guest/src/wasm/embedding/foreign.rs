@@ -1,4 +1,4 @@
-//! Functions that modules call by name.
+//! Foreign functions that modules call by name.
 
 use std::borrow::Cow;
 
@@ -35,7 +35,7 @@ impl Embedding {
         }
     }
 
-    /// Has the rule looked up again.
+    /// Requests that the route is selected again.
     pub(super) fn clear_route(&mut self, scope: CallerScope) -> HostResult {
         let message_view = self.sight_of_mut(scope.context, Direction::Request).ok_or(Status::BadArgument)?;
         let is_open = match message_view.phase() {
@@ -47,13 +47,13 @@ impl Embedding {
     }
 }
 
-/// The first two fields of a message in the form of protocol buffers.
+/// Returns the first two fields of a protobuf message.
 fn path_and_value(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let [_, path, value, ..] = texts(bytes)?;
     (!path.is_empty()).then_some((path, value))
 }
 
-/// Verifies a signature; what is asked for and what is answered are messages in the form of protocol buffers.
+/// Verifies a signature; arguments and result are protobuf messages.
 fn verify_signature(arguments: &[u8]) -> Option<Vec<u8>> {
     let [_, hash, der, signature, text, pem] = texts(arguments)?;
     let verified = match decoded(pem) {
@@ -74,14 +74,14 @@ fn verify_signature(arguments: &[u8]) -> Option<Vec<u8>> {
     })
 }
 
-/// What lies between the lines with dashes (RFC 7468).
+/// Decodes the content of a PEM text (RFC 7468).
 fn decoded(pem: &[u8]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(pem).ok()?;
     let inner: String = text.lines().map(str::trim).filter(|line| !line.starts_with("-----")).collect();
     Base64::decode_vec(&inner).ok()
 }
 
-/// By its number, the last text of each field of a message; those that there is no room for are passed over.
+/// Returns the last text of each field of a message, by field number; higher numbers are ignored.
 fn texts(mut bytes: &[u8]) -> Option<[&[u8]; 6]> {
     let mut texts = [b"".as_slice(); 6];
     while !bytes.is_empty() {
@@ -102,7 +102,7 @@ fn texts(mut bytes: &[u8]) -> Option<[&[u8]; 6]> {
     Some(texts)
 }
 
-/// A number in groups of seven bits, the lowest first.
+/// Parses a varint.
 fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let mut value = 0_u64;
     for (index, byte) in bytes.iter().enumerate().take(10) {
@@ -114,10 +114,10 @@ fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     None
 }
 
-/// The fields of an answer: whether a signature is that of the text, and why not.
+/// Fields of the result: whether the signature is valid, and the reason if not.
 const IS_VERIFIED: u8 = 1 << 3;
 const WHY_NOT: u8 = (2 << 3) | 2;
-/// A length that takes one byte.
+/// Maximum length that takes one byte.
 const WHY_BYTES_MAX: usize = 127;
 const COMPRESSION_LEVEL: u8 = 6;
 const UNCOMPRESSED_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -148,7 +148,7 @@ mod tests {
         digits.chunks(2).map(|two| u8::try_from(two[0] * 16 + two[1]).unwrap()).collect()
     }
 
-    /// A message with these texts.
+    /// Builds a message with these texts.
     fn message(texts: &[(u8, &[u8])]) -> Vec<u8> {
         let mut bytes = Vec::new();
         for (number, text) in texts {

@@ -1,4 +1,4 @@
-//! The host functions, each passed on to what does it.
+//! Implementation of the host functions, which delegates to the other modules.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -158,7 +158,7 @@ impl Host for Embedding {
         {
             *goes_on = true;
         }
-        // One that does not wait goes on anyway.
+        // A stream that is not paused continues anyway.
         self.decide(context, Some(direction), Verdict::Continue);
         Ok(())
     }
@@ -194,8 +194,8 @@ impl Host for Embedding {
         self.send(scope, &call)
     }
 
-    // eddy does not speak to servers by HTTP/2 yet. This is the answer that kits take for a call that cannot be made;
-    // another would end the module.
+    // gRPC calls are not supported. SDKs accept this status for a call that cannot be made; another status would abort
+    // the module.
     fn grpc_call(&mut self, _scope: CallerScope, _call: GrpcCall<'_>) -> HostResult<CallId> {
         Err(Status::InternalFailure)
     }
@@ -290,5 +290,5 @@ fn body_of(buffer: BufferType) -> Option<(Phase, Direction)> {
     }
 }
 
-/// The shortest period of ticks, milliseconds.
+/// Minimum tick period in milliseconds.
 const TICK_MS_LEAST: u32 = 10;

@@ -1,4 +1,4 @@
-//! Metrics that modules define.
+//! Metrics defined by modules.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -6,9 +6,9 @@ use eddy_filter::{HostApi as EddyHost, Metric, MetricError, MetricKind};
 use proxy_wasm_host::MetricId;
 use proxy_wasm_host::abi::{HostResult, MetricType, Status};
 
-/// The metrics of a library, by number.
+/// Metrics of a library, by number.
 ///
-/// Its lock is held to copy an entry.
+/// The lock is held only to copy an entry.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics {
     defined: Mutex<Vec<Defined>>,
@@ -23,7 +23,7 @@ struct Defined {
 }
 
 impl Metrics {
-    /// Defines a metric of a filter, or finds it.
+    /// Defines a metric of a filter, or finds the existing one.
     pub(super) fn define(
         &self,
         host: &dyn EddyHost,
@@ -58,9 +58,9 @@ impl Metrics {
         Ok(MetricId(u32::try_from(index).map_err(|_| Status::InternalFailure)?))
     }
 
-    /// Has the count of a filter's failed instances shown from the first on.
+    /// Defines the counter of a filter's failed instances, so that it is shown before the first failure.
     pub(crate) fn show_failures(&self, host: &dyn EddyHost, filter: u32) {
-        // A filter that has all the metrics it may have is not counted.
+        // If the filter has the maximum number of metrics, failures are not counted.
         let _ = self.define(host, filter, MetricType::Counter, FAILURES);
     }
 
@@ -76,7 +76,7 @@ impl Metrics {
         defined.get(index).map(|defined| (defined.kind, defined.metric)).ok_or(Status::NotFound)
     }
 
-    /// Sets a gauge, adds to a counter, or takes a value into a histogram.
+    /// Sets a gauge, adds to a counter, or records a value in a histogram.
     pub(super) fn record(&self, lane: usize, id: MetricId, value: u64) -> HostResult {
         let (kind, metric) = self.get(id)?;
         match kind {
@@ -122,7 +122,7 @@ fn sum(metric: &Metric, cell: usize) -> u64 {
     cells.fold(0, |sum, cell| sum.wrapping_add(cell.load(std::sync::atomic::Ordering::Relaxed)))
 }
 
-/// A name as eddy's metrics have them: what is no letter, digit or `_` becomes `_`.
+/// Converts a name to a valid metric name: characters other than letters, digits and `_` become `_`.
 fn plain(name: &[u8]) -> String {
     let plain = |byte: &u8| if byte.is_ascii_alphanumeric() { char::from(*byte) } else { '_' };
     let mut text: String = name.iter().take(NAME_BYTES_MAX).map(plain).collect();
@@ -133,10 +133,10 @@ fn plain(name: &[u8]) -> String {
     text
 }
 
-/// The metric of instances that failed.
+/// Counter of failed instances.
 const FAILURES: &[u8] = b"instance_failures_total";
 const NAME_BYTES_MAX: usize = 64;
-/// Modules say no bounds for their histograms.
+/// Histogram bounds; modules cannot specify them.
 const BOUNDS: [u64; 20] = [
     1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000,
     1_000_000, 10_000_000,

@@ -1,8 +1,8 @@
-//! What eddy does for its modules: the other side of their host functions.
+//! Host side of the modules' host functions.
 //!
-//! One [`Embedding`] lives in each machine. While a callback of a stream is under way its [`MessageView`] shows the exchange;
-//! streams that wait have a message_view of their own, so that an answer to a call, a tick or a queue can look at them, change
-//! them and go on with them.
+//! Each VM has one [`Embedding`]. While a callback of a stream is in progress, its [`MessageView`] shows the exchange.
+//! Paused streams have a message view of their own, so that the response to a call, a tick or a queue callback can
+//! inspect, change and resume them.
 
 mod answer;
 mod call;

@@ -36,7 +36,7 @@ impl Embedding {
         })
     }
 
-    /// Sets a property of a stream's own. What is text can be read by filters of other libraries, too, as metadata.
+    /// Sets a property of a stream. Text values are also stored as metadata, for filters of other libraries.
     pub(super) fn write_property(
         &mut self,
         scope: CallerScope,
@@ -79,7 +79,7 @@ fn joined(segments: &[&[u8]]) -> Vec<u8> {
     segments.join(&b'.')
 }
 
-/// Under which name metadata has what modules set.
+/// Metadata namespace of properties set by modules.
 const SPACE: &[u8] = b"wasm";
 const SEGMENTS_MAX: usize = 16;
 const PROPERTIES_MAX: usize = 256;

@@ -1,13 +1,13 @@
-//! Queues that plugins of a library want to hear of.
+//! Shared queues for whose items plugins of a library are notified.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use proxy_wasm_host::abi::HostResult;
 use proxy_wasm_host::{QueueId, QueueListener, SharedServices};
 
-/// Queues and the plugins that are told of their items.
+/// Queues and the plugins that are notified of their items.
 ///
-/// Its lock is held to find or add an entry.
+/// The lock is held only to find or add an entry.
 pub(crate) struct Queues {
     services: Arc<SharedServices>,
     listener: QueueListener,
@@ -19,7 +19,7 @@ impl Queues {
         Self { services, listener, known: Mutex::default() }
     }
 
-    /// Makes or opens a queue of a group, of whose items this plugin is told from now on.
+    /// Creates or opens a queue of a group; this plugin is notified of its items from now on.
     pub(super) fn register(&self, group: &str, name: &[u8], plugin: usize) -> HostResult<QueueId> {
         let listener = Some(Arc::clone(&self.listener));
         let queue = self.services.register_queue(group.as_bytes(), name, listener)?;
@@ -29,7 +29,7 @@ impl Queues {
         Ok(queue)
     }
 
-    /// The plugin that is told of a queue.
+    /// Returns the plugin that is notified of a queue's items.
     pub(crate) fn plugin_of(&self, queue: QueueId) -> Option<usize> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.iter().find(|(known, _)| *known == queue).map(|(_, plugin)| *plugin)

@@ -1,4 +1,4 @@
-//! Answers of modules in the place of the endpoint's.
+//! Local replies of modules.
 
 use eddy_filter::{FilterEdit, Verdict};
 use eddy_http::{EditFault, FieldsEditor};
@@ -9,7 +9,7 @@ use super::{Embedding, PausedMessage};
 use crate::wasm::message_view::MessageView;
 
 impl Embedding {
-    /// Answers the exchange of a stream: the one whose callback is under way, or one that waits.
+    /// Replies to the exchange of a stream: the one whose callback is in progress, or a paused one.
     pub(super) fn reply(&mut self, scope: CallerScope, response: &LocalResponse<'_>) -> HostResult {
         let stream = scope.context.ok_or(Status::BadArgument)?;
         if self.stream == Some(stream) {
@@ -38,7 +38,7 @@ fn write(message_view: &mut MessageView, response: &LocalResponse<'_>) -> HostRe
     }
     let details = if response.details.is_empty() { b"wasm" } else { response.details };
     message_view.push(&FilterEdit::Reply { status: response.status, body: response.body, details })?;
-    // Fields that eddy writes itself were left out.
+    // Headers that eddy writes itself have been left out.
     for field in eddy_http::Fields::new(&bytes, &fields).iter() {
         message_view.push(&FilterEdit::ReplyField { name: field.name, value: field.value })?;
     }

@@ -1,4 +1,4 @@
-//! What one machine's host knows.
+//! Host state of a VM.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,82 +13,82 @@ use super::queue::Queues;
 use super::waiting::PausedMessage;
 use crate::wasm::message_view::{MessageSection, MessageView};
 
-/// What all machines of a library have in common.
+/// State shared by all VMs of a library.
 pub(crate) struct Common {
-    /// The library's name.
+    /// Name of the library.
     pub(crate) name: String,
-    /// Names the machine among those of the module.
+    /// VM ID, which groups shared data.
     pub(crate) vm_id: String,
     pub(crate) host: Arc<dyn EddyHost>,
     pub(crate) metrics: Metrics,
     pub(crate) queues: Queues,
-    /// Longest CPU time of a call, as configured.
+    /// Maximum CPU time per call, as configured.
     pub(crate) cpu: Duration,
-    /// Longest time of a start.
+    /// Maximum CPU time of a start.
     pub(crate) start_time: Duration,
-    /// Largest memory of an instance, as configured.
+    /// Maximum memory per instance, as configured.
     pub(crate) memory_bytes: u64,
 }
 
-/// A filter of the configuration: a plugin of the module.
+/// Configured filter: a plugin of the module.
 #[derive(Debug)]
 pub(crate) struct Plugin {
-    /// The library's number of it.
+    /// The library's number of the plugin.
     pub(crate) number: usize,
     /// The host's number of the filter.
     pub(crate) id: u32,
-    /// The filter's name.
+    /// Name of the filter.
     pub(crate) name: String,
     pub(crate) root_id: String,
     pub(crate) configuration: Arc<[u8]>,
 }
 
-/// What eddy does for one machine.
+/// Host state of a VM.
 pub(crate) struct Embedding {
     pub(crate) common: Arc<Common>,
-    /// The worker that the machine belongs to.
+    /// Worker of the VM.
     pub(crate) worker: u16,
-    /// Names the machine among those that its worker had.
+    /// Number of the VM among those of its worker.
     pub(crate) generation: u32,
-    /// Contexts of plugins.
+    /// Root contexts of plugins.
     owners: Vec<(ContextId, Arc<Plugin>)>,
-    /// The plugin whose callback is under way.
+    /// Plugin whose callback is in progress.
     pub(crate) current: Option<Arc<Plugin>>,
-    /// The stream whose callback is under way.
+    /// Stream whose callback is in progress.
     pub(crate) stream: Option<ContextId>,
-    /// The exchange of that stream.
+    /// Exchange of that stream.
     pub(crate) exchange: Option<Handle>,
     pub(crate) message_view: MessageView,
-    /// What the stream wants done when its callback is over.
+    /// Actions that the stream requested during its callback.
     pub(crate) wishes: Wishes,
-    /// Streams that wait for the module.
+    /// Paused messages of streams.
     pub(crate) waiting: Vec<PausedMessage>,
-    /// Calls under way: the context that made each, and its plugin.
+    /// Calls in progress: the context that made each, and its plugin.
     pub(super) calls: HashMap<u32, (ContextId, Arc<Plugin>)>,
     pub(super) calls_made: u32,
-    /// The answer that is told just now.
+    /// Response that is being delivered.
     pub(super) answer: Option<CallAnswer>,
-    /// By plugin, the period that it asked for and that was not seen to yet; none for no more ticks.
+    /// Tick periods that plugins requested and that are not armed yet; `None` for no more ticks.
     pub(crate) periods: Vec<(usize, Option<u32>)>,
-    /// What streams have set for themselves.
+    /// Properties set by streams.
     pub(super) properties: HashMap<ContextId, Vec<Property>>,
     pub(super) shared: SharedView,
-    /// What was said while the machine started, to tell why it failed.
+    /// Log messages of the start, to explain its failure.
     pub(crate) said: Vec<String>,
     pub(crate) is_starting: bool,
 }
 
-/// A name and its value.
+/// Name and value.
 type Property = (Vec<u8>, Vec<u8>);
 
-/// What a stream wants done when its callback is over.
+/// Actions that a stream requested during its callback.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Wishes {
-    /// By direction, whether it said that the message goes on.
+    /// By direction, whether the message continues.
     pub(crate) goes_on: [bool; 2],
-    /// Whether it has answered.
+    /// Whether the module has replied.
     pub(crate) is_replied: bool,
-    /// Whether it wants the exchange to end.
+    /// Whether the exchange is to be reset.
     pub(crate) is_reset: bool,
 }
 
@@ -116,12 +116,12 @@ impl Embedding {
         }
     }
 
-    /// Notes the context of a plugin.
+    /// Records the root context of a plugin.
     pub(crate) fn own(&mut self, context: ContextId, plugin: &Arc<Plugin>) {
         self.owners.push((context, Arc::clone(plugin)));
     }
 
-    /// Makes ready for a callback of a plugin, or of a stream of its.
+    /// Prepares for a callback of a plugin, or of one of its streams.
     pub(crate) fn begin(&mut self, plugin: &Arc<Plugin>, stream: Option<ContextId>) {
         if self.current.as_ref().is_none_or(|current| !Arc::ptr_eq(current, plugin)) {
             self.current = Some(Arc::clone(plugin));
@@ -130,18 +130,19 @@ impl Embedding {
         self.wishes = Wishes::default();
     }
 
-    /// Whether a stream waits for answers to calls.
+    /// Whether a stream waits for responses to calls.
     pub(crate) fn has_calls(&self, stream: ContextId) -> bool {
         self.calls.values().any(|(caller, _)| *caller == stream)
     }
 
-    /// Lets the machine's module say no more that is kept.
+    /// Ends the recording of start messages.
     pub(crate) fn started(&mut self) {
         self.is_starting = false;
         self.said = Vec::new();
     }
 
-    /// Whose a context is: that of a plugin, or of a stream or plugin in the making of the one whose callback is under way.
+    /// Returns the plugin of a context. A stream, or a plugin being created, belongs to the plugin whose callback is in
+    /// progress.
     pub(super) fn plugin_of(&self, context: Option<ContextId>) -> Option<&Arc<Plugin>> {
         let own = self.owners.iter().find(|(known, _)| Some(*known) == context);
         own.map(|(_, plugin)| plugin).or(self.current.as_ref())
@@ -151,7 +152,7 @@ impl Embedding {
         self.plugin_of(context).map_or(0, |plugin| plugin.id)
     }
 
-    /// What shows a section to a context: what is shown now, or what was kept of a stream that waits.
+    /// Returns the message view for a context: the current one, or that of a paused stream.
     pub(super) fn sight_of(&self, context: Option<ContextId>, direction: Direction) -> Option<&MessageView> {
         if context.is_some() && context == self.stream {
             return Some(&self.message_view);
@@ -180,12 +181,12 @@ impl Embedding {
         if self.is_starting && level >= FilterLogLevel::Info && self.said.len() < SAID_LINES_MAX {
             self.said.push(String::from_utf8_lossy(text).chars().take(SAID_CHARS_MAX).collect());
         }
-        // Beyond its share a filter is not heard.
+        // Messages beyond the filter's log limit are dropped.
         let _ = self.common.host.log(self.id_of(context), level, text);
     }
 }
 
-/// The message that a section belongs to.
+/// Returns the direction of the message that a section belongs to.
 pub(super) fn direction_of(part: MessageSection) -> Direction {
     match part {
         MessageSection::Request | MessageSection::RequestTrailers => Direction::Request,
@@ -193,6 +194,6 @@ pub(super) fn direction_of(part: MessageSection) -> Direction {
     }
 }
 
-/// Lines of a start that fails which are told.
+/// Maximum number of start messages that are kept to explain a failure.
 const SAID_LINES_MAX: usize = 8;
 const SAID_CHARS_MAX: usize = 300;

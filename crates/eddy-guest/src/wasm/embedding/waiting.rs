@@ -1,4 +1,4 @@
-//! Streams that wait for their module.
+//! Paused messages of streams.
 
 use eddy_filter::{Direction, Handle, Verdict};
 use proxy_wasm_host::ContextId;
@@ -7,31 +7,31 @@ use super::Embedding;
 use crate::failure::GuestFailure;
 use crate::wasm::message_view::MessageView;
 
-/// A message of a stream that waits until the module goes on with it.
+/// Message of a stream that is paused until the module resumes it.
 pub(crate) struct PausedMessage {
     pub(crate) stream: ContextId,
     pub(crate) direction: Direction,
     pub(crate) exchange: Handle,
     pub(crate) turn: u32,
     pub(crate) message_view: MessageView,
-    /// How it goes on, once that is said.
+    /// Verdict with which the message is resumed, once the module has decided.
     pub(crate) decision: Option<Verdict>,
 }
 
 impl Embedding {
-    /// Goes on with the messages of which the module has said how, now that its callback is over.
+    /// Resumes the messages for which the module has decided, after its callback.
     pub(crate) fn go_on(&mut self) {
         let host = &self.common.host;
         self.waiting.retain_mut(|waiting| {
             let Some(verdict) = waiting.decision else { return true };
-            // An exchange that is over, or was not willing to wait so long, needs it no more.
+            // This fails if the exchange has ended or its pause has timed out; nothing remains to be done then.
             let _ =
                 host.resume(waiting.exchange, waiting.turn, verdict, waiting.message_view.edits.bytes_mut());
             false
         });
     }
 
-    /// Fails all that wait, because the machine is dead.
+    /// Fails all paused messages, because the VM has failed.
     pub(crate) fn give_up(&mut self, failure: &GuestFailure) {
         for waiting in &mut self.waiting {
             waiting.message_view.edits.clear();
@@ -42,13 +42,13 @@ impl Embedding {
         self.go_on();
     }
 
-    /// Forgets a stream.
+    /// Removes the state of a stream.
     pub(crate) fn forget(&mut self, stream: ContextId) {
         self.waiting.retain(|waiting| waiting.stream != stream);
         self.properties.remove(&stream);
     }
 
-    /// Says how the messages of a stream go on that wait; whether there was one.
+    /// Sets the verdict of a stream's paused messages; returns whether there was one.
     pub(super) fn decide(
         &mut self,
         stream: ContextId,

@@ -1,4 +1,4 @@
-//! Bodies, read and changed by modules.
+//! Access of modules to bodies.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use proxy_wasm_host::abi::{HostResult, Status};
 use super::MessageView;
 
 impl MessageView {
-    /// The piece of the body, or the whole of it, that is shown in this phase.
+    /// Returns the piece of the body, or the whole of it, in this phase.
     ///
     /// # Errors
     /// [`Status::NotFound`] in another phase.
@@ -17,17 +17,16 @@ impl MessageView {
         Ok(if self.has_body { &self.body } else { view.body })
     }
 
-    /// The body from its beginning to its end, as it came; none while it is shown in pieces, or where the module has
-    /// changed it.
+    /// Returns the complete body as received; `None` if it is passed in pieces, or if the module has changed it.
     pub(crate) fn whole_body(&self) -> Option<&[u8]> {
         let view = self.view().filter(|_| self.is_body_whole && !self.has_body)?;
         Some(view.body)
     }
 
-    /// Puts bytes in the place of a range.
+    /// Replaces a range of the body.
     ///
     /// # Errors
-    /// [`Status::NotFound`] in another phase, [`Status::InternalFailure`] where the changes are too large.
+    /// [`Status::NotFound`] in another phase, [`Status::InternalFailure`] if the edits are too large.
     pub(crate) fn replace_body(&mut self, phase: Phase, range: Range<usize>, bytes: &[u8]) -> HostResult {
         let len = self.body(phase)?.len();
         if range.start > range.end || range.end > len {
@@ -44,7 +43,7 @@ impl MessageView {
                     self.push(&FilterEdit::BodyPrepend(bytes))?;
                 }
             }
-            // The log has no change in the middle.
+            // The log has no edit for a range in the middle.
             _ => {
                 self.begin_body(phase)?.splice(range, bytes.iter().copied());
                 let body = std::mem::take(&mut self.body);
@@ -57,7 +56,7 @@ impl MessageView {
         Ok(())
     }
 
-    /// The copy of the body that takes changes.
+    /// Returns the copy of the body to which changes are applied.
     pub(super) fn begin_body(&mut self, phase: Phase) -> HostResult<&mut Vec<u8>> {
         if !self.has_body {
             let mut body = std::mem::take(&mut self.body);

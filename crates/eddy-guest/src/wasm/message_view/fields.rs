@@ -1,8 +1,8 @@
-//! Maps of fields, read and changed by modules.
+//! Access of modules to header maps.
 //!
-//! Names are shown in lower case. The fields that frame a message or end at this hop can be read; changing them does
-//! nothing, because eddy writes them itself, with one exception: a module that removes the length, or says another one,
-//! is free to change it.
+//! Names are shown in lower case. Headers that frame a message or apply to this hop only can be read. Changing them has
+//! no effect, because eddy writes them itself, with one exception: a module that removes or changes `content-length`
+//! may change the length of the body.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use super::MessageView;
 use super::overlay::Overlay;
 use super::start::Pseudo;
 
-/// A section of a message.
+/// Section of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MessageSection {
     Request,
@@ -24,7 +24,7 @@ pub(crate) enum MessageSection {
 }
 
 impl MessageView {
-    /// Shows each field of a section; none where there is no such section yet, or any more.
+    /// Visits each header of a section; none if the section does not exist in this phase.
     pub(crate) fn visit(&self, part: MessageSection, visit: &mut dyn FnMut(&[u8], &[u8])) {
         let Some(view) = self.view() else { return };
         let Some(fields) = self.fields(&view, part) else { return };
@@ -51,7 +51,7 @@ impl MessageView {
         }
     }
 
-    /// How many fields a section has.
+    /// Returns the number of headers of a section.
     pub(crate) fn count(&self, part: MessageSection) -> usize {
         let Some(view) = self.view() else { return 0 };
         let Some(fields) = self.fields(&view, part) else { return 0 };
@@ -63,7 +63,7 @@ impl MessageView {
         pseudo + fields.iter().filter(|field| !is_hidden(part, field)).count()
     }
 
-    /// The value of a field; several of one name are joined by commas.
+    /// Returns the value of a header; several values are joined by commas.
     pub(crate) fn value(&self, part: MessageSection, name: &[u8]) -> Option<Cow<'_, [u8]>> {
         let view = self.view()?;
         let fields = self.fields(&view, part)?;
@@ -86,10 +86,10 @@ impl MessageView {
         Some(joined.into())
     }
 
-    /// Puts one field in the place of all of its name.
+    /// Replaces all headers with a name by one.
     ///
     /// # Errors
-    /// [`Status::BadArgument`] for what cannot be, or not now.
+    /// [`Status::BadArgument`] if the header is invalid, or the section cannot be changed now.
     pub(crate) fn replace(&mut self, part: MessageSection, name: &[u8], value: &[u8]) -> HostResult {
         self.check_open(part)?;
         if let Some(pseudo) = pseudo_of(part, name) {
@@ -103,10 +103,10 @@ impl MessageView {
             .map_or(Ok(()), |edit| self.push(&edit?))
     }
 
-    /// Adds a field.
+    /// Adds a header.
     ///
     /// # Errors
-    /// [`Status::BadArgument`] for what cannot be, or not now.
+    /// [`Status::BadArgument`] if the header is invalid, or the section cannot be changed now.
     pub(crate) fn add(&mut self, part: MessageSection, name: &[u8], value: &[u8]) -> HostResult {
         self.check_open(part)?;
         if let Some(pseudo) = pseudo_of(part, name) {
@@ -120,10 +120,10 @@ impl MessageView {
             .map_or(Ok(()), |edit| self.push(&edit?))
     }
 
-    /// Removes all fields of a name. Parts of the start line stay.
+    /// Removes all headers with a name. Pseudo-headers are not removed.
     ///
     /// # Errors
-    /// [`Status::BadArgument`] for what cannot be, or not now.
+    /// [`Status::BadArgument`] if the section cannot be changed now.
     pub(crate) fn remove(&mut self, part: MessageSection, name: &[u8]) -> HostResult {
         self.check_open(part)?;
         if pseudo_of(part, name).is_some() {
@@ -138,10 +138,10 @@ impl MessageView {
             .map_or(Ok(()), |edit| self.push(&edit?))
     }
 
-    /// Makes a section what these pairs say; what is the same stays untouched.
+    /// Replaces a section by these pairs; unchanged headers are not edited.
     ///
     /// # Errors
-    /// [`Status::BadArgument`] for what cannot be, or not now.
+    /// [`Status::BadArgument`] if a header is invalid, or the section cannot be changed now.
     pub(crate) fn set_all(&mut self, part: MessageSection, pairs: Pairs<'_>) -> HostResult {
         self.check_open(part)?;
         let mut gone: Vec<Vec<u8>> = Vec::new();
@@ -174,7 +174,7 @@ impl MessageView {
         Ok(())
     }
 
-    /// The fields of a section with their changes.
+    /// Returns the fields of a section with their changes.
     fn fields<'a>(&'a self, view: &ExchangeView<'a>, part: MessageSection) -> Option<Fields<'a>> {
         match (part, view.phase) {
             (MessageSection::Request, _) => Some(self.request.over(view.request.fields)),
@@ -187,7 +187,7 @@ impl MessageView {
         }
     }
 
-    /// Whether a section can be changed now.
+    /// Checks that a section can be changed now.
     fn check_open(&self, part: MessageSection) -> HostResult {
         let is_open = match (part, self.phase()) {
             (MessageSection::Request, Some(Phase::RequestHead))
@@ -201,7 +201,7 @@ impl MessageView {
         if is_open { Ok(()) } else { Err(Status::BadArgument) }
     }
 
-    /// The copy of a section that takes changes.
+    /// Returns the copy of a section to which changes are applied.
     pub(super) fn begin(&mut self, part: MessageSection) -> HostResult<&mut Overlay> {
         let is_used = match part {
             MessageSection::Request => self.request.is_used(),
@@ -230,7 +230,7 @@ impl MessageView {
     }
 }
 
-/// The edit that goes with a change that was made; none where the field is eddy's own, and nothing was done.
+/// Returns the edit of a change that was applied; `None` if the header is controlled by eddy and was not changed.
 fn settle<'a>(
     done: Result<(), EditFault>,
     edit: impl FnOnce(&'a [u8], &'a [u8]) -> FilterEdit<'a>,
@@ -252,7 +252,7 @@ fn pseudo_of(part: MessageSection, name: &[u8]) -> Option<Pseudo> {
     }
 }
 
-/// The host stands for itself under another name.
+/// `Host` is hidden, because `:authority` represents it.
 fn is_hidden(part: MessageSection, field: &FieldRef<'_>) -> bool {
     part == MessageSection::Request && field.id == FieldId::Host
 }

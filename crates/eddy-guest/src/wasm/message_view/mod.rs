@@ -1,7 +1,7 @@
-//! What a module is shown of an exchange, and what it has changed so far.
+//! View of an exchange for a module, with the module's changes.
 //!
-//! A [`MessageView`] shows a view that is lent for a callback, or a copy that was [kept](eddy_filter::KeptView) for an exchange that waits. Changes
-//! go to a log, and to copies of what they change, so that the module reads what it wrote.
+//! A [`MessageView`] shows a view lent for a callback, or a [copy](eddy_filter::KeptView) for a paused exchange.
+//! Changes are written to a log, and to copies of the changed parts, so that the module reads its own changes.
 
 mod body;
 mod fields;

@@ -1,8 +1,8 @@
-//! Fields with changes: a copy that is made with the first one.
+//! Copy-on-write header fields.
 
 use eddy_http::{Field, Fields, FieldsEditor};
 
-/// A copy of fields, if anything was changed.
+/// Copy of fields, made on the first change.
 #[derive(Debug, Default)]
 pub(super) struct Overlay {
     is_used: bool,
@@ -11,7 +11,7 @@ pub(super) struct Overlay {
 }
 
 impl Overlay {
-    /// The fields with their changes; `before` where there are none.
+    /// Returns the fields with their changes; `before` if there are none.
     pub(super) fn over<'a>(&'a self, before: Fields<'a>) -> Fields<'a> {
         if self.is_used { Fields::new(&self.bytes, &self.fields) } else { before }
     }
@@ -32,7 +32,7 @@ impl Overlay {
         self.is_used
     }
 
-    /// Opens the copy for changes.
+    /// Returns an editor of the copy.
     pub(super) fn edit(&mut self) -> FieldsEditor<'_> {
         FieldsEditor::new(&mut self.bytes, &mut self.fields)
     }

@@ -1,4 +1,4 @@
-//! Changes of filters before, made once more to what is shown.
+//! Application of earlier filters' edits to the view.
 
 use eddy_filter::Phase;
 use eddy_filter::{EditLog, EditableSection, FilterEdit, apply_to_body, apply_to_fields};
@@ -6,7 +6,7 @@ use eddy_filter::{EditLog, EditableSection, FilterEdit, apply_to_body, apply_to_
 use super::{MessageSection, MessageView};
 
 impl MessageView {
-    /// Shows what the log has changed already.
+    /// Applies the edits that are already in the log.
     pub(crate) fn replay(&mut self) {
         if self.edits.is_empty() {
             return;
@@ -26,7 +26,7 @@ impl MessageView {
             Phase::Log | Phase::End => return,
         };
         for record in edits.records() {
-            // What the host will refuse is not shown.
+            // Edits that the host will refuse are not applied.
             let Ok(record) = record else { return };
             match record.edit {
                 FilterEdit::Set { .. } | FilterEdit::Add { .. } | FilterEdit::Remove { .. } => {
@@ -60,7 +60,7 @@ impl MessageView {
         }
     }
 
-    /// What was noted in this crossing under a key; an empty value removes it.
+    /// Returns the metadata value set in this crossing for a key; an empty value removes it.
     pub(crate) fn noted(&self, space: &[u8], key: &[u8]) -> Option<Vec<u8>> {
         let noted = self.edits.records().filter_map(|record| {
             let FilterEdit::Metadata { space: its_space, key: its_key, value } = record.ok()?.edit else {

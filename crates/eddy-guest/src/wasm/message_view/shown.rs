@@ -1,4 +1,4 @@
-//! A view, lent or kept, and what was changed of it.
+//! View, lent or owned, with its changes.
 
 use std::ptr::NonNull;
 
@@ -8,7 +8,7 @@ use proxy_wasm_host::abi::{HostResult, Status};
 use super::overlay::Overlay;
 use super::start::StartLine;
 
-/// What a module is shown, and what it changed.
+/// View for a module, with the module's changes.
 #[derive(Default)]
 pub(crate) struct MessageView {
     shown: ViewSource,
@@ -16,16 +16,16 @@ pub(crate) struct MessageView {
     pub(super) response: Overlay,
     pub(super) trailers: Overlay,
     pub(super) start: StartLine,
-    /// The body with its changes, where there are any.
+    /// Copy of the body with its changes, if any.
     pub(super) body: Vec<u8>,
     pub(super) has_body: bool,
-    /// What was changed.
+    /// Log of the edits.
     pub(crate) edits: EditLog,
-    /// The filter's step in the crossing.
+    /// Index of the filter's step in the crossing.
     pub(crate) step: u16,
-    /// Whether the head can still be changed while a body is shown.
+    /// Whether the head can still be changed in a body phase.
     pub(crate) is_head_open: bool,
-    /// Whether the body is shown from its beginning to its end.
+    /// Whether the complete body is shown.
     pub(crate) is_body_whole: bool,
 }
 
@@ -33,26 +33,26 @@ pub(crate) struct MessageView {
 enum ViewSource {
     #[default]
     Nothing,
-    /// Lent for a callback.
+    /// View lent for a callback.
     Lent(NonNull<ExchangeView<'static>>),
-    /// Kept while the exchange waits.
+    /// Copy for a paused exchange.
     Kept(Box<KeptView>),
 }
 
-// SAFETY: the pointer is only there while a callback runs on the thread that lent the view, which no other thread enters
-// meanwhile; it is taken back before the view ends.
+// SAFETY: the pointer exists only while a callback runs on the thread that lent the view, which no other thread enters
+// meanwhile; it is removed before the view ends.
 unsafe impl Send for MessageView {}
 
 impl MessageView {
-    /// Shows a view.
+    /// Lends a view.
     ///
     /// # Safety
-    /// The view outlives everything that is done with the message_view before [`MessageView::take_back`].
+    /// The view outlives every use of the message view before [`MessageView::take_back`].
     pub(crate) unsafe fn lend(&mut self, view: &ExchangeView<'_>) {
         self.shown = ViewSource::Lent(NonNull::from(view).cast());
     }
 
-    /// Shows nothing any more, and forgets what was changed, but for the log.
+    /// Removes the view and discards the changes, except for the log.
     pub(crate) fn take_back(&mut self) {
         self.shown = ViewSource::Nothing;
         self.request.clear();
@@ -63,7 +63,7 @@ impl MessageView {
         self.has_body = false;
     }
 
-    /// Makes a message_view of its own of what is shown here, with the changes but without their log.
+    /// Moves the view with its changes into a new message view with a copy of the view and an empty log.
     pub(crate) fn keep(&mut self) -> Option<Self> {
         let kept = Box::new(KeptView::of(&self.view()?));
         Some(Self {
@@ -81,23 +81,23 @@ impl MessageView {
         })
     }
 
-    /// What is shown, as it was before any change.
+    /// Returns the view without changes.
     pub(crate) fn view(&self) -> Option<ExchangeView<'_>> {
         match &self.shown {
             ViewSource::Nothing => None,
-            // SAFETY: who lent it promised that it lives until it is taken back; the lifetime is shortened to that of the
-            // borrow.
+            // SAFETY: `lend` requires that the view lives until it is taken back; the lifetime is shortened to that of
+            // the borrow.
             ViewSource::Lent(view) => Some(unsafe { *view.as_ref() }),
             ViewSource::Kept(kept) => Some(kept.view()),
         }
     }
 
-    /// The phase that is shown.
+    /// Returns the phase of the view.
     pub(crate) fn phase(&self) -> Option<Phase> {
         self.view().map(|view| view.phase)
     }
 
-    /// Adds a change to the log.
+    /// Appends an edit to the log.
     pub(crate) fn push(&mut self, edit: &FilterEdit<'_>) -> HostResult {
         self.edits.push(self.step, edit).map_err(|_| Status::InternalFailure)
     }

@@ -1,4 +1,4 @@
-//! The start line as modules see it: fields whose names begin with a colon.
+//! Request and status line as pseudo-headers, whose names begin with a colon.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use proxy_wasm_host::abi::{HostResult, Status};
 
 use super::MessageView;
 
-/// What was changed of a start line; empty where nothing was.
+/// Changes to a start line; empty where there are none.
 #[derive(Debug, Default)]
 pub(super) struct StartLine {
     method: Vec<u8>,
@@ -17,7 +17,7 @@ pub(super) struct StartLine {
     status: u16,
 }
 
-/// A field that stands for a part of the start line.
+/// Pseudo-header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pseudo {
     Method,
@@ -28,10 +28,10 @@ pub(super) enum Pseudo {
 }
 
 impl Pseudo {
-    /// Those of a request, in the order in which modules see them.
+    /// Pseudo-headers of a request, in the order in which modules see them.
     pub(super) const OF_REQUEST: [Self; 4] = [Self::Authority, Self::Path, Self::Method, Self::Scheme];
 
-    /// The part that a request's field stands for; `host` is one of them.
+    /// Returns the pseudo-header with this name in a request; `host` is an alias of `:authority`.
     pub(super) fn of_request(name: &[u8]) -> Option<Self> {
         if name.eq_ignore_ascii_case(b"host") {
             return Some(Self::Authority);
@@ -69,7 +69,7 @@ impl StartLine {
         }
     }
 
-    /// Takes up a change of a filter before.
+    /// Applies an edit of an earlier filter.
     pub(super) fn replay(&mut self, edit: &FilterEdit<'_>) {
         if let FilterEdit::Method(value) = *edit {
             replace(&mut self.method, value);
@@ -88,10 +88,10 @@ impl StartLine {
 }
 
 impl MessageView {
-    /// Changes a part of the start line.
+    /// Changes a pseudo-header.
     ///
     /// # Errors
-    /// [`Status::BadArgument`] for what cannot be there.
+    /// [`Status::BadArgument`] if the value is invalid.
     pub(super) fn set_start(&mut self, pseudo: Pseudo, value: &[u8]) -> HostResult {
         let view = self.view().ok_or(Status::BadArgument)?;
         if *self.start.value(&view, pseudo) == *value {
@@ -117,7 +117,7 @@ impl MessageView {
                 self.push(&FilterEdit::Authority(value))?;
                 replace(&mut self.start.authority, value);
             }
-            // How the endpoint is reached is said by its cluster.
+            // The cluster determines the scheme used to the endpoint.
             Pseudo::Scheme => {}
             Pseudo::Status => {
                 let text = std::str::from_utf8(value).map_err(|_| Status::BadArgument)?;
@@ -139,13 +139,13 @@ fn replace(place: &mut Vec<u8>, value: &[u8]) {
     place.extend_from_slice(value);
 }
 
-/// How the client came.
+/// Returns the scheme of the client's request.
 pub(crate) fn scheme(view: &ExchangeView<'_>) -> &'static [u8] {
     if view.request.is_tls { b"https" } else { b"http" }
 }
 
 impl MessageView {
-    /// The status of the response, as it was changed; 0 where there is none.
+    /// Returns the response status with its changes; 0 if there is no response.
     pub(crate) fn status(&self) -> u16 {
         self.view().map_or(0, |view| self.start.status(&view))
     }

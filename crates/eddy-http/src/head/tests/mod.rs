@@ -1,4 +1,4 @@
-//! Heads as tables: what is accepted and how it reads, what is refused and why.
+//! Table tests for heads: accepted heads with their parsed form, and rejected heads with the reason.
 
 mod request;
 mod response;

@@ -16,13 +16,13 @@ fn refuse(text: &str, expected: HeadFault) {
     assert_eq!(parse(text.as_bytes()).err(), Some(expected), "{text:?}");
 }
 
-/// Checks a request line, the rest of the head being good.
+/// Checks a request line in an otherwise valid head.
 #[track_caller]
 fn refuse_line(line: &str, expected: HeadFault) {
     refuse(&format!("{line}\r\nHost: a\r\n\r\n"), expected);
 }
 
-/// Checks fields after a good line and host.
+/// Checks fields after a valid request line and host.
 #[track_caller]
 fn refuse_fields(fields: &str, expected: HeadFault) {
     refuse(&format!("POST / HTTP/1.1\r\nHost: a\r\n{fields}\r\n\r\n"), expected);
@@ -33,7 +33,7 @@ fn accept_fields(fields: &str) -> RequestHead {
     accept(&format!("POST / HTTP/1.1\r\nHost: a\r\n{fields}\r\n\r\n"))
 }
 
-/// What a good head with this target says of it: path, query, authority, host.
+/// Checks path, query, authority and host of a valid head with this target.
 #[track_caller]
 fn check_target(line: &str, host: &str, form: TargetForm, expected: [&str; 4], origin: &str) {
     let text = format!("{line} HTTP/1.1\r\nHost: {host}\r\n\r\n");
@@ -79,7 +79,7 @@ fn hosts_are_checked() {
             assert_eq!(head.host.of(text.as_bytes()), host.as_bytes());
             assert_eq!(head.authority.of(text.as_bytes()), format!("{host}:{port}").as_bytes());
         }
-        // A colon without a port is none (RFC 3986 §3.2.3).
+        // A colon without a port means no port (RFC 3986 §3.2.3).
         let text = format!("GET / HTTP/1.1\r\nHost: {host}:\r\n\r\n");
         assert_eq!(accept(&text).authority.of(text.as_bytes()), host.as_bytes());
     }

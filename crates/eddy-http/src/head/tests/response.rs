@@ -183,7 +183,7 @@ fn a_switch_is_taken_from_whom_it_was_asked_of() {
         assert_eq!(parse(&text, Method::Get.into()), Err(HeadFault::UnaskedSwitch), "{text:?}");
         assert_eq!(parse(&text, Method::Connect.into()), Err(HeadFault::UnaskedSwitch), "{text:?}");
     }
-    // Any other answer ends as ever, and what may follow it is another response.
+    // Any other response is framed as usual, and further responses may follow.
     assert_eq!(
         parse("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n", upgrade),
         Ok((200, ResponseBody::Length(3), true, false))

@@ -2,8 +2,8 @@ use crate::head::{HeadFault, HeadLimits, HeadScanner};
 
 const LIMITS: HeadLimits = HeadLimits { head_bytes_max: 256, fields_max: 3, target_bytes_max: 64 };
 
-/// Feeds `text` byte by byte, then at once; both must agree. Answers with the length or the fault, and after how
-/// many bytes it was found.
+/// Feeds `text` byte by byte, then at once; both must agree. Returns the length or the fault, and the number of bytes
+/// after which it was found.
 fn scan(scanner: HeadScanner, text: &[u8]) -> (Result<Option<usize>, HeadFault>, usize) {
     let mut slow = scanner.clone();
     let mut found = (Ok(None), text.len());
@@ -29,7 +29,7 @@ fn check_response(text: &str, expected: Result<Option<usize>, HeadFault>) {
     assert_eq!(scan(HeadScanner::for_responses(), text.as_bytes()).0, expected, "{text:?}");
 }
 
-/// Checks that the fault is found with the last byte of `text`, not later.
+/// Checks that the fault is found at the last byte of `text`, not later.
 #[track_caller]
 fn check_early(text: &[u8], expected: HeadFault) {
     assert_eq!(scan(HeadScanner::new(), text), (Err(expected), text.len()), "{text:?}");

@@ -1,20 +1,20 @@
-//! Fields out of their compressed form.
+//! HPACK decoder.
 
 use std::ops::ControlFlow;
 
 use super::table::HpackDynamicTable;
 use super::{huffman, integer};
 
-/// How much of what was sent is remembered, bytes: what both sides begin with.
+/// Maximum size of the dynamic table, bytes: the default of the protocol.
 const TABLE_BYTES_MAX: usize = 4096;
 /// Capacity above which memory is freed after a block.
 const KEPT_BYTES_MAX: usize = 8 * 1024;
 
-/// The compressed fields cannot be read; nothing after them can.
+/// Invalid compressed fields; further blocks cannot be decoded either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) struct Unreadable;
 
-/// Reads blocks of fields, one after the other.
+/// Decodes field blocks, one after the other.
 #[derive(Debug)]
 pub(in super::super) struct Decoder {
     table: HpackDynamicTable,
@@ -27,13 +27,13 @@ impl Decoder {
         Self { table: HpackDynamicTable::new(TABLE_BYTES_MAX), name: Vec::new(), value: Vec::new() }
     }
 
-    /// Reads a whole block and shows each field, as long as `each` wants more.
+    /// Decodes a whole block and passes each field to `each`, until that returns `Break`.
     ///
     /// # Errors
-    /// The connection must end: the table is not what the sender believes it is.
+    /// The connection must end: the dynamic tables of both sides may differ.
     ///
     /// # Cost
-    /// Allocates for each field that the sender wants remembered.
+    /// Allocates for each field that the sender adds to the dynamic table.
     pub(in super::super) fn decode(
         &mut self,
         block: &[u8],
@@ -86,7 +86,7 @@ impl Decoder {
     }
 }
 
-/// Reads a text; answers with what follows it.
+/// Decodes a string literal; returns the bytes after it.
 fn read_text<'b>(out: &mut Vec<u8>, bytes: &'b [u8]) -> Result<&'b [u8], Unreadable> {
     let is_coded = bytes.first().is_some_and(|first| first & 0x80 != 0);
     let (length, rest) = integer::read(bytes, 7)?;

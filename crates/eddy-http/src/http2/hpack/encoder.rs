@@ -1,10 +1,12 @@
-//! Fields into their compressed form.
+//! HPACK encoder.
 //!
-//! Nothing is ever remembered on our side, so there is no table to keep, and nothing that one answer tells of another.
+//! The dynamic table is never used, so there is no table to maintain, and compression leaks nothing from one response
+//! to another.
 
 use super::{huffman, integer, names};
 
-/// Writes the status of an answer; `is_first` in the first block of a connection, which says that there is no table.
+/// Writes the status of a response; the first block of a connection (`is_first`) also sets the dynamic table size to
+/// zero.
 pub(in super::super) fn encode_status(out: &mut Vec<u8>, status: u16, is_first: bool) {
     if is_first {
         out.push(0x20);
@@ -26,19 +28,19 @@ pub(in super::super) fn encode_status(out: &mut Vec<u8>, status: u16, is_first: 
     integer::write(out, 0x80, 7, index);
 }
 
-/// What a request begins with.
+/// Pseudo-header fields of a request.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct PseudoHeaders<'a> {
     pub(in super::super) method: &'a [u8],
     pub(in super::super) scheme: &'static str,
-    /// Empty where the request names no host.
+    /// Empty if the request has no host.
     pub(in super::super) authority: &'a [u8],
     pub(in super::super) path: &'a [u8],
-    /// What is to be spoken through a tunnel; empty where none is asked for.
+    /// Protocol of an extended `CONNECT`; empty otherwise.
     pub(in super::super) protocol: &'a [u8],
 }
 
-/// Writes what a request begins with; `is_first` as with [`encode_status`].
+/// Writes the pseudo-header fields of a request; `is_first` as with [`encode_status`].
 pub(in super::super) fn encode_asked(out: &mut Vec<u8>, asked: &PseudoHeaders<'_>, is_first: bool) {
     if is_first {
         out.push(0x20);
@@ -63,15 +65,15 @@ pub(in super::super) fn encode_asked(out: &mut Vec<u8>, asked: &PseudoHeaders<'_
     }
 }
 
-/// Writes a field whose name has this index.
+/// Writes a field whose name has this index in the static table.
 fn write_known(out: &mut Vec<u8>, index: usize, value: &[u8]) {
     integer::write(out, 0, 4, index);
     write_text(out, value);
 }
 
-/// Writes a field; its name is in lower case.
+/// Writes a field; its name must be in lower case.
 pub(in super::super) fn encode_field(out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
-    // What tells who somebody is, is for nobody's table on the way.
+    // Credentials must not enter the dynamic table of an intermediary.
     let is_secret = matches!(name, b"set-cookie" | b"cookie" | b"authorization" | b"proxy-authorization");
     let first = if is_secret { 0x10 } else { 0 };
     match names::index(name) {

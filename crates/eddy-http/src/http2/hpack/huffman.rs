@@ -1,10 +1,10 @@
-//! The code of texts.
+//! Huffman code of HPACK.
 //!
-//! Its words are in the order of their lengths, then of the bytes they stand for, so that the lengths alone tell all.
+//! The code is canonical: code words are ordered by length, then by byte value, so that the lengths determine them.
 
 use super::Unreadable;
 
-/// How many bits stand for each byte, and for the end, which is never sent as such.
+/// Code length in bits of each byte and of the end-of-string symbol, which is never sent.
 ///
 /// # Source
 /// RFC 7541, appendix B
@@ -26,21 +26,21 @@ const LENGTHS: [u8; SYMBOLS] = [
 const SYMBOLS: usize = 257;
 const END: u16 = 256;
 const LENGTH_MAX: usize = 30;
-/// Words up to this length are found by one look.
+/// Code words up to this length are decoded with a single table lookup.
 const SHORT: usize = 8;
 
 const TABLES: HuffmanTables = HuffmanTables::new();
 
 struct HuffmanTables {
-    /// By byte, its word.
+    /// Code word of each byte.
     words: [u32; SYMBOLS],
-    /// What the words stand for, in their order.
+    /// Symbols in the order of their code words.
     order: [u16; SYMBOLS],
-    /// By length, the first word, how many there are, and where they begin in `order`.
+    /// By length: first code word, number of code words, and their start in `order`.
     first: [u32; LENGTH_MAX + 1],
     count: [u32; LENGTH_MAX + 1],
     start: [u16; LENGTH_MAX + 1],
-    /// By the next bits, the byte whose word they begin with and its length; 0 for a longer word.
+    /// By the next bits: the byte whose code word they begin with and its length; 0 for a longer code word.
     short: [(u8, u8); 1 << SHORT],
 }
 
@@ -89,15 +89,15 @@ impl HuffmanTables {
     }
 }
 
-/// Appends the text that `coded` stands for.
+/// Appends the decoded text of `coded`.
 ///
 /// # Errors
-/// A word of no byte, the end of the code, or a filling that is not its beginning.
+/// An invalid code word, the end-of-string symbol, or padding that is not its prefix.
 ///
 /// # Cost
-/// At most eight bytes for five coded ones.
+/// At most eight bytes for five encoded ones.
 pub(super) fn decode(out: &mut Vec<u8>, coded: &[u8]) -> Result<(), Unreadable> {
-    // The next bits, the first of them highest, and how many there are.
+    // The next bits, left-aligned, and their number.
     let (mut next, mut held) = (0_u64, 0_u32);
     let mut coded = coded.iter();
     loop {
@@ -111,7 +111,7 @@ pub(super) fn decode(out: &mut Vec<u8>, coded: &[u8]) -> Result<(), Unreadable> 
             Some((byte, length)) if *length > 0 => (*byte, u32::from(*length)),
             _ => match long(next) {
                 Some((symbol, length)) if length <= held => {
-                    // The end of the code is no text.
+                    // The end-of-string symbol is not part of a text.
                     (u8::try_from(symbol).map_err(|_| Unreadable)?, length)
                 }
                 _ => break,
@@ -124,13 +124,13 @@ pub(super) fn decode(out: &mut Vec<u8>, coded: &[u8]) -> Result<(), Unreadable> 
         next <<= length;
         held -= length;
     }
-    // What fills the last byte is the beginning of the end of the code: less than a byte of ones.
+    // The padding is a prefix of the end-of-string symbol: less than a byte of ones.
     let filling = (1_u64 << held.min(8)) - 1;
     let is_filled = held < 8 && (held == 0 || next >> (64 - held) == filling);
     if is_filled { Ok(()) } else { Err(Unreadable) }
 }
 
-/// Looks for a longer word at the front of the bits.
+/// Looks up a longer code word at the front of the bits.
 fn long(next: u64) -> Option<(u16, u32)> {
     (SHORT + 1..=LENGTH_MAX).find_map(|length| {
         let word = u32::try_from(next >> (64 - length)).ok()?;
@@ -145,16 +145,16 @@ fn long(next: u64) -> Option<(u16, u32)> {
     })
 }
 
-/// How many bytes the text takes in the code.
+/// Returns the length of the encoded text, bytes.
 pub(super) fn length(text: &[u8]) -> usize {
     let bits: usize =
         text.iter().map(|byte| LENGTHS.get(usize::from(*byte)).map_or(0, |bits| usize::from(*bits))).sum();
     bits.div_ceil(8)
 }
 
-/// Appends the text in the code.
+/// Appends the encoded text.
 pub(in super::super) fn encode(out: &mut Vec<u8>, text: &[u8]) {
-    // The last bits, the last of them lowest, and how many of them are not yet written: fewer than 32 between bytes.
+    // Pending bits, right-aligned, and their number: fewer than 32 between two bytes.
     let (mut bits, mut held) = (0_u64, 0_u32);
     for byte in text {
         let symbol = usize::from(*byte);
@@ -168,7 +168,7 @@ pub(in super::super) fn encode(out: &mut Vec<u8>, text: &[u8]) {
             out.extend_from_slice(&[first, second, third, fourth]);
         }
     }
-    // Ones fill the last byte.
+    // The last byte is padded with ones.
     let filling = held.wrapping_neg() % 8;
     bits = bits << filling | ((1 << filling) - 1);
     held += filling;

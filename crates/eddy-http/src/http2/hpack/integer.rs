@@ -1,11 +1,11 @@
-//! Numbers behind the first bits of a byte.
+//! HPACK integers with a prefix in the first byte.
 
 use super::Unreadable;
 
-/// Most bytes that a number goes on for: more than 28 bits nobody has use for.
+/// Maximum continuation bytes: no valid use needs more than 28 bits.
 const MORE_BYTES_MAX: u32 = 4;
 
-/// Reads a number whose first part are the low `bits` of the first byte; answers with what follows it, too.
+/// Decodes an integer whose prefix is the low `bits` of the first byte; returns it and the bytes after it.
 ///
 /// # Spec
 /// RFC 7541 §5.1
@@ -27,7 +27,7 @@ pub(super) fn read(bytes: &[u8], bits: u32) -> Result<(usize, &[u8]), Unreadable
     Err(Unreadable)
 }
 
-/// Writes a number behind the high bits of `first`.
+/// Encodes an integer after the high bits of `first`.
 pub(super) fn write(out: &mut Vec<u8>, first: u8, bits: u32, number: usize) {
     let mask = (1_usize << bits) - 1;
     if number < mask {

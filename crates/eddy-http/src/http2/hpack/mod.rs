@@ -1,4 +1,4 @@
-//! The compression of fields.
+//! HPACK, the header compression of HTTP/2.
 //!
 //! # Spec
 //! [RFC 7541](https://www.rfc-editor.org/rfc/rfc7541)

@@ -1,6 +1,6 @@
-//! The names that everybody knows.
+//! Field names of the HPACK static table.
 
-/// The index of a name in the table that everybody knows; `None` where it is none that eddy sends.
+/// Returns the index of a name in the static table; `None` for names that are not in it or that eddy does not send.
 pub(super) fn index(name: &[u8]) -> Option<usize> {
     Some(match name {
         b"accept-charset" => 15,

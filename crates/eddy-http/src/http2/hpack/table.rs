@@ -1,11 +1,11 @@
-//! The table of fields that were sent before, behind the one that everybody knows.
+//! HPACK dynamic table, with the static table in front of it.
 
 use std::collections::VecDeque;
 
-/// What an entry costs beside its text (RFC 7541 §4.1).
+/// Size of an entry in addition to its text (RFC 7541 §4.1).
 const ENTRY_BYTES: usize = 32;
 
-/// The fields that both sides remember.
+/// Dynamic table.
 #[derive(Debug)]
 pub(super) struct HpackDynamicTable {
     entries: VecDeque<HpackEntry>,
@@ -30,7 +30,7 @@ impl HpackDynamicTable {
         Self { entries: VecDeque::new(), bytes: 0, bytes_max }
     }
 
-    /// The field with this index: the known ones first, then those that were sent, the latest first.
+    /// Returns the field with this index: the static table first, then the dynamic entries, the latest first.
     pub(super) fn get(&self, index: usize) -> Option<(&[u8], &[u8])> {
         let Some(own) = index.checked_sub(KNOWN.len() + 1) else {
             let (name, value) = KNOWN.get(index.checked_sub(1)?)?;
@@ -40,7 +40,7 @@ impl HpackDynamicTable {
         entry.text.split_at_checked(entry.name_bytes)
     }
 
-    /// Remembers a field; one that does not fit makes the table empty.
+    /// Adds an entry; an entry that does not fit empties the table.
     pub(super) fn insert(&mut self, name: &[u8], value: &[u8]) {
         let entry = HpackEntry { text: [name, value].concat().into(), name_bytes: name.len() };
         self.shrink(self.bytes_max.saturating_sub(entry.bytes()));
@@ -50,7 +50,7 @@ impl HpackDynamicTable {
         }
     }
 
-    /// Sets how much may be remembered.
+    /// Sets the maximum size of the table.
     pub(super) fn resize(&mut self, bytes_max: usize) {
         self.bytes_max = bytes_max;
         self.shrink(bytes_max);
@@ -65,7 +65,7 @@ impl HpackDynamicTable {
     }
 }
 
-/// The fields that everybody knows (RFC 7541, appendix A).
+/// Static table (RFC 7541, appendix A).
 #[rustfmt::skip]
 const KNOWN: [(&str, &str); 61] = [
     (":authority", ""), (":method", "GET"), (":method", "POST"), (":path", "/"), (":path", "/index.html"),

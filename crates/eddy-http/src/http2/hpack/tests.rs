@@ -1,4 +1,4 @@
-//! Vectors of RFC 7541, appendix C, and what breaks the rules.
+//! Test vectors of RFC 7541, appendix C, and invalid input.
 
 use std::ops::ControlFlow;
 
@@ -56,16 +56,16 @@ fn the_table_forgets_the_oldest() {
 fn what_breaks_the_rules_is_refused() {
     for broken in [
         "80",                      // index 0
-        "be",                      // nothing was sent yet
-        "7f",                      // a number that does not go on
-        "ffffffffffff01",          // a number that is too large
-        "0001",                    // a text that is not there
-        "00 01 61 05 61",          // one that is cut
-        "82 20",                   // a size behind a field
-        "3fe2 1f",                 // a size beyond 4096
-        "00 01 61 81 ff",          // filling of eight bits
-        "00 01 61 81 f8 ",         // filling that is no filling: '&' is f8, so this is whole
-        "00 01 61 84 ff ff ff ff", // the end of the code
+        "be",                      // the dynamic table is empty
+        "7f",                      // incomplete integer
+        "ffffffffffff01",          // integer too large
+        "0001",                    // missing string
+        "00 01 61 05 61",          // truncated string
+        "82 20",                   // table size update after a field
+        "3fe2 1f",                 // table size above 4096
+        "00 01 61 81 ff",          // padding of eight bits
+        "00 01 61 81 f8 ",         // not padding: '&' is f8, so this is valid
+        "00 01 61 84 ff ff ff ff", // end-of-string symbol
     ] {
         let decoded = decode(&mut Decoder::new(), &bytes(broken));
         if broken.contains("f8 ") {
@@ -74,7 +74,7 @@ fn what_breaks_the_rules_is_refused() {
             assert_eq!(decoded, Err(Unreadable), "{broken}");
         }
     }
-    // Filling with zeros.
+    // Padding of zeros.
     assert_eq!(decode(&mut Decoder::new(), &bytes("00 01 61 81 18")), Err(Unreadable));
 }
 

@@ -1,4 +1,4 @@
-//! What comes in and what goes out, as text.
+//! Tests of head writers: received and sent heads as text.
 
 mod request;
 mod response;

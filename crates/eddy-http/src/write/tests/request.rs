@@ -7,7 +7,7 @@ const NO_FORWARDING: ForwardedPolicy = ForwardedPolicy { x_forwarded: false, for
 const X_FORWARDED: ForwardedPolicy = ForwardedPolicy { x_forwarded: true, forwarded: false, port: None };
 const FORWARDED: ForwardedPolicy = ForwardedPolicy { x_forwarded: false, forwarded: true, port: None };
 
-/// What is done with a request on its way.
+/// Settings for a request on its way.
 struct RequestWriteCase<'a> {
     client: ForwardedClient<'a>,
     edits: FieldEdits,
@@ -46,7 +46,7 @@ impl<'a> RequestWriteCase<'a> {
         way
     }
 
-    /// Parses `text`, writes it, checks what is written and answers with it, line ends as `|`.
+    /// Parses `text`, writes it, verifies the output and returns it, with line ends as `|`.
     #[track_caller]
     fn send(&self, text: &str) -> String {
         let bytes = text.as_bytes();
@@ -73,7 +73,7 @@ impl<'a> RequestWriteCase<'a> {
         String::from_utf8(out).unwrap().replace("\r\n", "|")
     }
 
-    /// Checks the fields that are written for these fields of the client, framing and host apart.
+    /// Checks the fields written for these fields of the client, without framing and host.
     #[track_caller]
     fn check(&self, fields: &str, expected: &str) {
         let text = format!("GET / HTTP/1.1\r\nHost: a:81\r\n{}\r\n", fields.replace('|', "\r\n"));
@@ -180,7 +180,7 @@ fn a_trusted_peer_is_believed_and_extended() {
         "Forwarded: for=x|X-Real-IP: 9|",
         "X-Real-IP: 9|Forwarded: for=x, for=192.0.2.1;proto=http;host=\"a:81\"|",
     );
-    // Connection takes nothing of this away.
+    // `Connection` removes none of these.
     RequestWriteCase::peer("192.0.2.1", true, NO_FORWARDING).check(
         "Connection: x-forwarded-for, x-forwarded-user|X-Forwarded-For: 1|X-Forwarded-User: u|",
         "X-Forwarded-For: 1|X-Forwarded-User: u|",
@@ -341,7 +341,7 @@ fn a_handshake_that_is_not_asked_for_leaves_nothing() {
     let both = "GET / HTTP/1.1|Host: a|Connection: upgrade|Upgrade: WebSocket|Sec-WebSocket-Key: x|Sec-WebSocket-Key2: y||";
     let expected = "GET / HTTP/1.1|Host: a|Sec-WebSocket-Key: x|Connection: Upgrade|Upgrade: WebSocket||";
     check(both, Some(b"WebSocket"), expected);
-    // Without an offer they are fields like others.
+    // Without an offer they are ordinary fields.
     check(
         "GET / HTTP/1.1|Host: a|Sec-WebSocket-Key: x||",
         None,

@@ -7,7 +7,7 @@ use crate::write::{
     write_local_head, write_response_head,
 };
 
-/// Writes an answer for a client and checks what is written; line ends as `|`.
+/// Writes a response for a client, verifies and returns it, with line ends as `|`.
 #[track_caller]
 fn send(text: &str, method: Method, change: impl Fn(&mut ResponseWrite<'_>)) -> String {
     let text = text.replace('|', "\r\n");

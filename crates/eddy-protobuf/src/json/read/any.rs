@@ -1,4 +1,4 @@
-//! `Any`: its `@type` decides how the rest is read, wherever it stands.
+//! Parsing of `Any`: its `@type`, wherever it occurs, decides how the rest is read.
 
 use super::frame::JsonReadRole;
 use super::member::NO_FIELD;
@@ -9,17 +9,17 @@ use crate::json::text::unescape;
 use crate::schema::{Schema, Special};
 use crate::wire::{LENGTH, open_length, write_bytes, write_tag};
 
-/// An object that is kept until its end, because its `@type` is not its first member.
+/// An object that is buffered until its end, because its `@type` is not its first member.
 #[derive(Debug, Default)]
 pub(super) struct Capture {
-    /// The object without its brace.
+    /// The object without its opening brace.
     text: Vec<u8>,
-    /// The same with `@type` first.
+    /// The object with `@type` first.
     ordered: Vec<u8>,
     depth: u32,
     is_in_string: bool,
     is_escaped: bool,
-    /// Bytes that were put in order in this message: an `Any` in an `Any` counts in both.
+    /// Bytes reordered in this message; a nested `Any` counts on each level.
     spent: usize,
 }
 
@@ -29,7 +29,7 @@ impl Capture {
         self.spent = 0;
     }
 
-    /// Takes bytes up to the end of the object; how many, and whether it has ended.
+    /// Takes bytes up to the end of the object; returns how many, and whether it has ended.
     fn take(&mut self, piece: &[u8]) -> (usize, bool) {
         for (at, byte) in piece.iter().enumerate() {
             match byte {
@@ -51,7 +51,7 @@ impl Capture {
 }
 
 impl JsonParser {
-    /// A key of an `Any` whose type is not known yet.
+    /// Handles a key of an `Any` whose type is not known yet.
     pub(super) fn any_key(
         &mut self,
         name: &[u8],
@@ -73,7 +73,7 @@ impl JsonParser {
         Ok(())
     }
 
-    /// Keeps the rest of an object; at its end reads it with its `@type` first.
+    /// Buffers the rest of an object; at its end, parses it with its `@type` first.
     pub(super) fn captured(&mut self, schema: &Schema, piece: &[u8]) -> Result<usize, ProtobufError> {
         let (used, is_whole) = self.capture.take(piece);
         if self.capture.text.len() > self.limits.message_bytes_max {
@@ -104,7 +104,7 @@ impl JsonParser {
         read.map(|()| used)
     }
 
-    /// The `@type` of an `Any`: from here on it is read as that message.
+    /// Handles the `@type` of an `Any`: the rest is parsed as that message.
     pub(super) fn any_type(&mut self, schema: &Schema, token: Token<'_>) -> Result<(), ProtobufError> {
         let Token::Text(url) = token else { return Err(self.fault(ProtobufErrorKind::JsonAnyType)) };
         let id = self.with_text(url, |parser, url| {
@@ -136,7 +136,7 @@ impl JsonParser {
         Ok(())
     }
 
-    /// A key of an `Any` of a message that JSON has a form for.
+    /// Handles a key of an `Any` whose type has a special JSON form.
     pub(super) fn any_special_key(&mut self, name: &[u8]) -> Result<(), ProtobufError> {
         match name {
             b"value" if self.top.guess == 0 => {
@@ -151,7 +151,7 @@ impl JsonParser {
     }
 }
 
-/// Writes an object without its first brace so that `@type` is its first member.
+/// Writes an object without its opening brace so that `@type` is its first member.
 fn put_type_first(text: &[u8], ordered: &mut Vec<u8>) -> Result<(), ProtobufErrorKind> {
     let mut at = 0;
     let mut member = None;
@@ -173,7 +173,7 @@ fn put_type_first(text: &[u8], ordered: &mut Vec<u8>) -> Result<(), ProtobufErro
     }
     let member = member.ok_or(ProtobufErrorKind::JsonAnyType)?;
     ordered.extend_from_slice(text.get(member.clone()).unwrap_or_default());
-    // It was not the first, so that a comma stands before it.
+    // It was not the first member, so a comma precedes it.
     let before = text.get(..member.start).unwrap_or_default().trim_ascii_end();
     ordered.push(b',');
     ordered.extend_from_slice(before.strip_suffix(b",").ok_or(ProtobufErrorKind::JsonSyntax)?);
@@ -185,7 +185,7 @@ fn spaces(text: &[u8]) -> usize {
     text.iter().take_while(|byte| is_space(**byte)).count()
 }
 
-/// Bytes up to the comma or brace behind a value.
+/// Returns the number of bytes up to the comma or brace after a value.
 fn value_len(text: &[u8]) -> usize {
     let mut depth = 0_u32;
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! The conversion of one message after the other from JSON.
+//! Converts messages from JSON, one after the other.
 
 use std::sync::Arc;
 
@@ -9,9 +9,10 @@ use crate::json::FromJsonOptions;
 use crate::limits::ProtobufLimits;
 use crate::schema::{MessageId, Schema};
 
-/// Makes messages of JSON that comes whole ([`FromJson::convert`]) or in pieces ([`FromJson::push`]).
+/// Converts JSON to messages, as a whole ([`FromJson::convert`]) or in pieces ([`FromJson::push`]).
 ///
-/// The message is written as the JSON comes, and can be had when it is complete: lengths stand before what they are of.
+/// The message is written as the JSON arrives, and available only when it is complete, because lengths precede their
+/// content.
 ///
 /// # Cost
 /// No allocation once its buffers have grown.
@@ -21,9 +22,9 @@ pub struct FromJson {
     message: MessageId,
     limits: ProtobufLimits,
     parser: JsonParser,
-    /// What stands before the value, where that is one field's: a brace and the key.
+    /// If only one field's value is read: the opening brace and the key before it.
     key: Option<Box<[u8]>>,
-    /// The beginning of a token that ended too soon.
+    /// The beginning of an incomplete token.
     carried: Vec<u8>,
     state: FromJsonState,
 }
@@ -37,7 +38,7 @@ enum FromJsonState {
 }
 
 impl FromJson {
-    /// For messages of one type.
+    /// Creates a converter for messages of one type.
     pub fn new(
         schema: Arc<Schema>,
         message: MessageId,
@@ -48,8 +49,8 @@ impl FromJson {
         Self { schema, message, limits, parser, key: None, carried: Vec::new(), state: FromJsonState::Idle }
     }
 
-    /// For messages of which the text is the value of one field, and nothing but that is set; `field` is its index in
-    /// [`crate::Message::fields`]. With another index it is as if it were for whole messages.
+    /// Creates a converter for JSON texts that are the value of one field; only this field is set. `field` is its
+    /// index in [`crate::MessageDescriptor::fields`]. An invalid index is treated as a whole message.
     pub fn of_field(
         schema: Arc<Schema>,
         message: MessageId,
@@ -58,7 +59,7 @@ impl FromJson {
         limits: ProtobufLimits,
     ) -> Self {
         let key = schema.message(message).field(field).map(|field| {
-            // The key of an object has a comma before it.
+            // The key of an object is preceded by a comma.
             [&b"{"[..], field.json_key.get(1..).unwrap_or_default()].concat().into()
         });
         Self { key, ..Self::new(schema, message, options, limits) }
@@ -73,10 +74,10 @@ impl FromJson {
         }
     }
 
-    /// The message of a JSON text.
+    /// Returns the message of a JSON text.
     ///
     /// # Errors
-    /// [`Fault`] where the text is no JSON, or not that of such a message.
+    /// [`ProtobufError`] if the text is not valid JSON, or not valid for the message.
     pub fn convert(&mut self, json: &[u8]) -> Result<&[u8], ProtobufError> {
         self.begin()?;
         let used = self.parser.run(&self.schema, json, true)?;
@@ -90,12 +91,12 @@ impl FromJson {
         Ok(&self.parser.out)
     }
 
-    /// Takes the next piece; answers with how many bytes belong to the message, which are fewer than there are when it ends
-    /// within the piece. White space behind the value belongs to it.
+    /// Takes the next piece; returns how many bytes belong to the message, which are fewer than the whole piece if it
+    /// ends within the piece. White space after the value belongs to it.
     ///
     /// # Errors
-    /// [`Fault`] where the text is no JSON, or not that of such a message; then it is lost, [`FromJson::reset`] begins
-    /// another.
+    /// [`ProtobufError`] if the text is not valid JSON, or not valid for the message; then the message is discarded,
+    /// and [`FromJson::reset`] begins another.
     pub fn push(&mut self, piece: &[u8]) -> Result<usize, ProtobufError> {
         match self.state {
             FromJsonState::Idle => {
@@ -145,7 +146,7 @@ impl FromJson {
         Ok(())
     }
 
-    /// Reads the token that came in several pieces.
+    /// Parses the token that arrived in several pieces.
     fn run_carried(&mut self) -> Result<(), ProtobufError> {
         let used = self.parser.run(&self.schema, &self.carried, true)?;
         if used < self.carried.len() {
@@ -155,10 +156,10 @@ impl FromJson {
         Ok(())
     }
 
-    /// Ends the text; the message.
+    /// Ends the text and returns the message.
     ///
     /// # Errors
-    /// As [`FromJson::push`]; [`FaultKind::Truncated`] if the value is not complete.
+    /// As [`FromJson::push`]; [`ProtobufErrorKind::Truncated`] if the value is not complete.
     pub fn finish(&mut self) -> Result<&[u8], ProtobufError> {
         if matches!(self.state, FromJsonState::Complete | FromJsonState::Failed) {
             return Err(ProtobufError::new(self.parser.base, ProtobufErrorKind::Ended));
@@ -175,12 +176,12 @@ impl FromJson {
         Ok(&self.parser.out)
     }
 
-    /// Whether the value has ended, so that what comes next is another.
+    /// Whether the value has ended, so that the next bytes belong to another one.
     pub fn is_done(&self) -> bool {
         self.state == FromJsonState::Reading && (self.parser.is_done() || self.parser.is_halted())
     }
 
-    /// Forgets what was pushed.
+    /// Discards the pushed bytes.
     pub fn reset(&mut self) {
         self.state = FromJsonState::Idle;
         self.carried.clear();

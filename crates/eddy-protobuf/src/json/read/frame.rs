@@ -1,52 +1,52 @@
-//! What the parser is within: objects and arrays, by what they become.
+//! Nesting state of the parser: objects and arrays, and what they are converted to.
 
 use crate::schema::MessageId;
 
-/// What an object or array becomes.
+/// Target of an object or array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JsonReadRole {
-    /// What is around the outermost message.
+    /// The level around the outermost message.
     Outermost,
     /// An object that is a message.
     Message,
     /// An object that is an `Any`, before its `@type`.
     AnyHead,
-    /// An object that is an `Any` of a message that JSON has a form for: `value` holds it.
+    /// An object that is an `Any` whose type has a special JSON form, in its `value`.
     AnySpecial,
     /// An object that is a map.
     Map,
     /// An array that is a repeated field.
     Array,
-    /// An object or array that is passed over.
+    /// An object that is skipped.
     SkipObject,
     SkipArray,
 }
 
-/// A frame.
+/// State of one nesting level.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct JsonReadFrame {
     pub(super) role: JsonReadRole,
     pub(super) message: MessageId,
-    /// The field that the next value is of.
+    /// Field of the next value.
     pub(super) field: u16,
-    /// The field that is expected next, because it comes next in the declaration.
+    /// Field expected next, because it is next in the declaration.
     pub(super) guess: u16,
-    /// Whether it is the message of an `Any`, whose `@type` was read.
+    /// Whether it is the message of an `Any` whose `@type` was read.
     pub(super) is_of_any: bool,
-    /// Whether it is a list with one tag and length, which is not written if it is empty.
+    /// Whether it is a packed list, with one tag and length, which is not written if it is empty.
     pub(super) is_packed: bool,
     /// Whether the `value` of an `Any` may be absent, or was read.
     pub(super) has_value: bool,
-    /// Where the lengths begin that end with it; 0 is none.
+    /// Positions of the lengths that are completed at its end; 0 is none.
     pub(super) outer: usize,
     pub(super) inner: usize,
-    /// The number of the group that ends with it; 0 is none.
+    /// Number of the group that ends with it; 0 is none.
     pub(super) group: u32,
-    /// Where its bits begin in the parser's `seen`.
+    /// Index of its first bit in the parser's `seen`.
     pub(super) seen_at: usize,
-    /// Which map it is.
+    /// Number of the map.
     pub(super) map: u64,
-    /// Where the entry that is read began, or the packed list; and where the length of the entry does.
+    /// Position of the current map entry or packed list, and of the entry's length.
     pub(super) entry: usize,
     pub(super) entry_length: usize,
 }

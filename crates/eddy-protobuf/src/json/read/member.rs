@@ -1,4 +1,4 @@
-//! Keys of objects.
+//! Parsing of object keys.
 
 use super::frame::JsonReadRole;
 use super::parser::{Expect, JsonParser};
@@ -11,8 +11,8 @@ use crate::schema::{FieldDescriptor, FieldType, MessageDescriptor, Schema};
 use crate::wire::{LENGTH, open_length, write_bytes, write_tag};
 
 impl JsonParser {
-    /// Reads the key that is expected, with its colon, if it is what comes: most writers keep the order of the declaration,
-    /// and leave out a few fields that are not set.
+    /// Parses the expected key with its colon, if it is next: most writers keep the order of the declaration, and
+    /// leave out a few unset fields.
     #[inline]
     pub(super) fn expected_key(
         &mut self,
@@ -25,7 +25,7 @@ impl JsonParser {
         let message = schema.message(self.top.message);
         for index in self.top.guess..self.top.guess.saturating_add(GUESSES) {
             let Some(field) = message.field(index) else { return Ok(None) };
-            // The key of an object has a comma before it.
+            // The key of an object is preceded by a comma.
             let key = field.json_key.get(1..).unwrap_or_default();
             if rest.starts_with(key) {
                 return self.member(message, index).map(|()| Some(key.len()));
@@ -34,7 +34,7 @@ impl JsonParser {
         Ok(None)
     }
 
-    /// Reads the key of a member, which stands as `bytes`, whose colon was read if `has_colon`.
+    /// Handles the key of a member, whose encoded form is `bytes`; its colon was read if `has_colon`.
     #[inline]
     pub(super) fn key(
         &mut self,
@@ -65,7 +65,7 @@ impl JsonParser {
         }
     }
 
-    /// A member that is not known: refused, or passed over.
+    /// Rejects or skips an unknown member.
     pub(super) fn unknown_member(&mut self) -> Result<(), ProtobufError> {
         if self.options.unknown == Unknown::Refuse {
             return Err(ProtobufError { field: None, ..self.fault(ProtobufErrorKind::JsonFieldUnknown) });
@@ -74,7 +74,7 @@ impl JsonParser {
         Ok(())
     }
 
-    /// The next value is of this field.
+    /// Selects the field of the next value.
     #[inline]
     fn member(&mut self, message: &MessageDescriptor, index: u16) -> Result<(), ProtobufError> {
         self.top.field = index;
@@ -86,7 +86,7 @@ impl JsonParser {
         Ok(())
     }
 
-    /// Takes note that a oneof is set.
+    /// Records that a oneof is set.
     #[inline]
     pub(super) fn note_oneof(
         &mut self,
@@ -102,7 +102,7 @@ impl JsonParser {
         Ok(())
     }
 
-    /// Sets a bit; false if it was set.
+    /// Sets a bit; returns `false` if it was set already.
     #[inline]
     fn note(&mut self, bit: usize) -> bool {
         let mask = 1 << (bit % 64);
@@ -121,7 +121,7 @@ impl JsonParser {
         self.seen.get(self.top.seen_at + bit / 64).is_some_and(|word| word & 1 << (bit % 64) != 0)
     }
 
-    /// The key of a map begins an entry.
+    /// Begins an entry with the key of a map.
     fn map_key(&mut self, schema: &Schema, key: &[u8]) -> Result<(), ProtobufError> {
         let map = schema.message(self.top.message).field(self.top.field);
         let entry = map.and_then(|field| Some((field.number, field.kind.message()?)));
@@ -167,7 +167,7 @@ impl JsonParser {
         Ok(())
     }
 
-    /// Forgets the entry that was begun, because its value is none that is known.
+    /// Discards the current entry, because its value is unknown.
     pub(super) fn drop_entry(&mut self) {
         self.out.truncate(self.top.entry);
         self.top.entry_length = 0;
@@ -178,7 +178,7 @@ impl JsonParser {
     }
 }
 
-/// Fields that are looked for where one is expected.
+/// Number of fields that are compared with the next key.
 const GUESSES: u16 = 2;
-/// The value is of no field.
+/// The value belongs to no field.
 pub(super) const NO_FIELD: u16 = u16::MAX;

@@ -1,4 +1,4 @@
-//! Messages that are a string or number in JSON.
+//! Messages with a JSON form that is a string or number.
 
 use super::parser::JsonParser;
 use super::scalar::Presence;
@@ -40,7 +40,7 @@ impl JsonParser {
     }
 
     fn field_mask(&mut self, text: &[u8]) -> Result<(), ProtobufError> {
-        // White space around the list is none of it, as all that Unicode counts as such; text is UTF-8 here.
+        // White space around the list, as defined by Unicode, is not part of it; the text is UTF-8 here.
         let text = std::str::from_utf8(text).map_or(text, |text| text.trim().as_bytes());
         if text.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! From JSON to the wire.
+//! Conversion from JSON to the wire format.
 
 mod any;
 mod converter;

@@ -1,4 +1,4 @@
-//! The parser that reads JSON token by token and writes as it goes.
+//! Parser that reads JSON token by token and writes the message incrementally.
 
 use super::any::Capture;
 use super::frame::{JsonReadFrame, JsonReadRole};
@@ -11,7 +11,7 @@ use crate::limits::ProtobufLimits;
 use crate::schema::{MessageId, Schema};
 use crate::wire::{GROUP_END, close_length, write_tag};
 
-/// What may come next.
+/// Expected next token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expect {
     Value,
@@ -25,13 +25,13 @@ pub(super) enum Expect {
     FirstElement,
     /// A comma, or the end of an array.
     NextElement,
-    /// The rest of an object whose members have to be put in order.
+    /// The rest of an object whose members must be reordered.
     Captured,
     /// Nothing.
     End,
 }
 
-/// Reads JSON and writes messages.
+/// Parses JSON and writes messages.
 #[derive(Debug)]
 pub(super) struct JsonParser {
     pub(super) options: FromJsonOptions,
@@ -43,12 +43,12 @@ pub(super) struct JsonParser {
     pub(super) seen: Vec<u64>,
     pub(super) keys: Keys,
     pub(super) maps: u64,
-    /// What a string stands for, if that is not itself.
+    /// Decoded string, if it has escapes.
     pub(super) text: Vec<u8>,
     pub(super) capture: Capture,
-    /// Offset of the window.
+    /// Offset of the current window in the input.
     pub(super) base: u64,
-    /// How many frames there are around a value that is read alone.
+    /// Nesting depth around a value that is read alone.
     pub(super) halt: usize,
 }
 
@@ -90,7 +90,7 @@ impl JsonParser {
         self.expect == Expect::End
     }
 
-    /// Makes ready for the value of one field, `key` being all that stands before it.
+    /// Prepares for the value of one field; `key` is the text before it.
     pub(super) fn begin_field(&mut self, schema: &Schema, key: &[u8]) -> Result<(), ProtobufError> {
         self.run(schema, key, false)?;
         self.halt = self.stack.len();
@@ -112,8 +112,8 @@ impl JsonParser {
         Ok(())
     }
 
-    /// Reads from the front of a window; answers with how much was read, which is all but the beginning of a token, or all up
-    /// to the end of the message.
+    /// Parses from the front of a window. Returns how many bytes were read: everything except an incomplete token at
+    /// the end, or everything up to the end of the message.
     pub(super) fn run(
         &mut self,
         schema: &Schema,
@@ -145,7 +145,7 @@ impl JsonParser {
         }
     }
 
-    /// Reads one token; none if the window ends within it.
+    /// Parses one token; returns `None` if the window ends within it.
     #[inline]
     fn step(&mut self, schema: &Schema, rest: &[u8], is_last: bool) -> Result<Option<usize>, ProtobufError> {
         match (self.expect, rest.first()) {
@@ -173,7 +173,7 @@ impl JsonParser {
                 let Some((key, used)) = read_text(rest).map_err(|kind| self.fault(kind))? else {
                     return Ok(None);
                 };
-                // Most keys have their colon right behind them.
+                // Most keys are directly followed by their colon.
                 let has_colon = rest.get(used) == Some(&b':');
                 self.expect = if has_colon { Expect::Value } else { Expect::Colon };
                 let bytes = rest.get(..used).unwrap_or_default();
@@ -243,7 +243,7 @@ impl JsonParser {
         Ok(())
     }
 
-    /// What comes behind a value.
+    /// Selects what is expected after a value.
     #[inline]
     pub(super) fn after_value(&mut self) {
         self.expect = match self.top.role {
@@ -273,7 +273,7 @@ impl JsonParser {
         ProtobufError { offset: self.base, kind, field }
     }
 
-    /// Gives `then` what a string stands for.
+    /// Passes the decoded string to `then`.
     #[inline]
     pub(super) fn with_text<T>(
         &mut self,

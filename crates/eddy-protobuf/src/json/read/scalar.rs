@@ -1,4 +1,4 @@
-//! Scalars from tokens.
+//! Scalars from JSON tokens.
 
 use super::parser::JsonParser;
 use super::token::Token;
@@ -10,7 +10,7 @@ use crate::wire::{
     FIXED32, FIXED64, LENGTH, close_length, open_length, write_bytes, write_tag, write_varint,
 };
 
-/// How a scalar is written.
+/// Encoding of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Presence {
     /// With its tag.
@@ -22,7 +22,7 @@ pub(super) enum Presence {
 }
 
 impl JsonParser {
-    /// Writes a scalar; whether it was one that is known.
+    /// Writes a scalar; returns whether its value is known.
     #[inline]
     pub(super) fn scalar(
         &mut self,
@@ -64,7 +64,7 @@ impl JsonParser {
         }
     }
 
-    /// A number, `bool` or enum, as 64 bits; none if it is the name of no value, and such are passed over.
+    /// Returns a number, `bool` or enum as 64 bits; `None` for an unknown enum name that is ignored.
     fn number(
         &mut self,
         schema: &Schema,
@@ -112,7 +112,7 @@ impl JsonParser {
         }
     }
 
-    /// Writes 64 bits as the type has them on the wire.
+    /// Writes 64 bits in the wire encoding of the type.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "values of 32 bits are within their range")]
     pub(super) fn write_number(&mut self, kind: FieldType, value: u64) {
@@ -128,7 +128,7 @@ impl JsonParser {
         }
     }
 
-    /// A number that is passed over must be one all the same.
+    /// Checks a number that is skipped, which must be valid all the same.
     pub(super) fn check_number(&self, number: &[u8]) -> Result<(), ProtobufError> {
         match parse_double(number) {
             Ok(_) | Err(ProtobufErrorKind::JsonRange) => Ok(()),
@@ -137,7 +137,7 @@ impl JsonParser {
     }
 }
 
-/// A number as 64 bits.
+/// Parses a number as 64 bits.
 #[inline]
 fn parse(kind: FieldType, text: &[u8]) -> Result<u64, ProtobufErrorKind> {
     match kind {
@@ -154,7 +154,7 @@ fn parse(kind: FieldType, text: &[u8]) -> Result<u64, ProtobufErrorKind> {
     }
 }
 
-/// Floating-point numbers that JSON has only as strings.
+/// Parses floating-point numbers that JSON represents only as strings.
 fn special_float(kind: FieldType, text: &[u8]) -> Option<u64> {
     let value = match text {
         b"NaN" => f64::NAN,

@@ -1,4 +1,4 @@
-//! Tokens of JSON.
+//! JSON tokenizer.
 
 use crate::fault::ProtobufErrorKind;
 use crate::json::text::plain_len;
@@ -15,18 +15,18 @@ pub(super) enum Token<'w> {
     Text(JsonString<'w>),
 }
 
-/// A string as it stands between its quotes.
+/// Content of a string between its quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct JsonString<'w> {
     pub(super) raw: &'w [u8],
-    /// Whether it has escapes, so that it stands for other bytes than its own.
+    /// Whether it has escapes and must be decoded.
     pub(super) has_escapes: bool,
-    /// Whether it has bytes that are not ASCII.
+    /// Whether it has non-ASCII bytes.
     pub(super) has_others: bool,
 }
 
-/// Reads a token from the front of a window, with its length; none if the window ends within it. `is_last` if nothing comes
-/// behind the window.
+/// Reads a token from the front of a window, and returns it with its length; `None` if the window ends within it.
+/// `is_last` if the input ends with the window.
 pub(super) fn read_token(
     window: &[u8],
     is_last: bool,
@@ -56,14 +56,14 @@ fn read_word(window: &[u8], is_last: bool) -> Result<Option<(Token<'_>, usize)>,
     Ok(Some((token, bytes)))
 }
 
-/// How many bytes at the front can be of a number or literal.
+/// Returns the number of leading bytes that can be part of a number or literal.
 pub(super) fn word_len(window: &[u8]) -> usize {
     let is_of_word =
         |byte: &&u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'a'..=b'z' | b'A'..=b'Z');
     window.iter().take_while(is_of_word).count()
 }
 
-/// Reads a string whose quote is the first byte.
+/// Reads a string whose opening quote is the first byte.
 #[inline]
 pub(super) fn read_text(window: &[u8]) -> Result<Option<(JsonString<'_>, usize)>, ProtobufErrorKind> {
     let mut text = JsonString { raw: &[], has_escapes: false, has_others: false };
@@ -90,27 +90,27 @@ pub(super) fn read_text(window: &[u8]) -> Result<Option<(JsonString<'_>, usize)>
     }
 }
 
-/// Whether white space.
+/// Whether the byte is white space.
 pub(super) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-/// How far a token that began before reaches into the next piece.
+/// Continuation of an incomplete token in the next piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tail {
-    /// This many bytes of the piece end it.
+    /// The token ends after this many bytes of the piece.
     Ends(usize),
-    /// It goes on behind the piece.
+    /// The token continues after the piece.
     GoesOn,
 }
 
-/// Looks for the end of a token whose beginning is `carried`, in what comes behind it.
+/// Finds the end of a token, whose beginning is `carried`, in the next piece.
 pub(super) fn tail(carried: &[u8], piece: &[u8]) -> Tail {
     if carried.first() != Some(&b'"') {
         let bytes = word_len(piece);
         return if bytes < piece.len() { Tail::Ends(bytes) } else { Tail::GoesOn };
     }
-    // A quote is no end behind an odd number of backslashes.
+    // A quote after an odd number of backslashes does not end the string.
     let slashes = carried.iter().rev().take_while(|byte| **byte == b'\\').count();
     let mut is_escaped = slashes % 2 == 1;
     for (at, byte) in piece.iter().enumerate() {

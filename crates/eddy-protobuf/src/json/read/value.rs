@@ -1,4 +1,4 @@
-//! Values: what they are of, and which form they must have.
+//! Values: the field that they belong to, and the form that it requires.
 
 use super::frame::{JsonReadFrame, JsonReadRole};
 use super::member::NO_FIELD;
@@ -11,7 +11,7 @@ use crate::schema::{FieldDescriptor, FieldType, Label, MessageId, Schema, Specia
 use crate::wire::{GROUP_START, LENGTH, open_length, write_tag};
 
 impl JsonParser {
-    /// Reads a value, or the beginning of one.
+    /// Handles a value, or the beginning of one.
     #[inline]
     pub(super) fn value(&mut self, schema: &Schema, token: Token<'_>) -> Result<(), ProtobufError> {
         match self.top.role {
@@ -38,7 +38,7 @@ impl JsonParser {
             .ok_or_else(|| self.fault(ProtobufErrorKind::JsonType))
     }
 
-    /// The value of a field of a message.
+    /// Handles the value of a message field.
     #[inline]
     fn field_value(&mut self, schema: &Schema, token: Token<'_>) -> Result<(), ProtobufError> {
         let message = schema.message(self.top.message);
@@ -79,7 +79,7 @@ impl JsonParser {
         }
     }
 
-    /// An element of an array.
+    /// Handles an array element.
     fn element(
         &mut self,
         schema: &Schema,
@@ -93,7 +93,7 @@ impl JsonParser {
         self.typed_value(schema, field, presence, token)
     }
 
-    /// The value of an entry of a map.
+    /// Handles the value of a map entry.
     fn map_value(&mut self, schema: &Schema, token: Token<'_>) -> Result<(), ProtobufError> {
         let entry = self.current(schema)?.kind.message();
         let field = entry.and_then(|entry| schema.message(entry).by_number(2));
@@ -104,7 +104,7 @@ impl JsonParser {
         self.typed_value(schema, field, Presence::Explicit, token)
     }
 
-    /// A value of a field's type.
+    /// Handles a value of the field's type.
     #[inline]
     fn typed_value(
         &mut self,
@@ -129,7 +129,7 @@ impl JsonParser {
         }
     }
 
-    /// A value that is a message.
+    /// Handles a value that is a message.
     pub(super) fn message_value(
         &mut self,
         schema: &Schema,
@@ -170,7 +170,7 @@ impl JsonParser {
         }
     }
 
-    /// A `Value`, of any form.
+    /// Handles a `Value`, of any form.
     fn any_value(
         &mut self,
         schema: &Schema,
@@ -212,7 +212,7 @@ impl JsonParser {
         Ok(())
     }
 
-    /// A frame whose tag and room for its length are written.
+    /// Returns a frame whose tag and length placeholder are written.
     pub(super) fn frame(
         &mut self,
         role: JsonReadRole,
@@ -244,7 +244,7 @@ impl JsonParser {
         }
     }
 
-    /// Passes over a value.
+    /// Skips a value.
     fn skip(&mut self, schema: &Schema, token: Token<'_>) -> Result<(), ProtobufError> {
         match token {
             Token::ObjectStart => {
@@ -270,7 +270,7 @@ impl JsonParser {
         }
     }
 
-    /// Ends a message, which must have what it requires.
+    /// Checks the required fields of a message at its end.
     pub(super) fn check_required(&self, schema: &Schema) -> Result<(), ProtobufError> {
         let message = schema.message(self.top.message);
         if !message.has_required || self.options.required == Required::Pass {
@@ -288,14 +288,14 @@ impl JsonParser {
     }
 }
 
-/// What is around a message on the wire.
+/// Framing of a message on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WireFraming {
-    /// Nothing.
+    /// None.
     None,
-    /// The tag of a field, and the length.
+    /// Tag of the field, and length.
     Length(u32),
-    /// The tags of a group.
+    /// Group tags.
     Group(u32),
 }
 

@@ -1,6 +1,7 @@
-//! Base64: written with padding in the standard alphabet, read in that or the one for URLs, with padding or without.
+//! Base64: written with padding in the standard alphabet; read in that or the URL-safe alphabet, with or without
+//! padding.
 
-/// Appends bytes, of which all but the last piece are a multiple of three.
+/// Appends the Base64 encoding of bytes. All pieces but the last must have a length divisible by three.
 pub fn write_base64(out: &mut Vec<u8>, bytes: &[u8]) {
     let (groups, rest) = bytes.as_chunks::<3>();
     let start = out.len();
@@ -29,10 +30,10 @@ fn letter(bits: u32) -> u8 {
     ALPHABET.get(bits as usize & 63).copied().unwrap_or_default()
 }
 
-/// Appends what Base64 stands for; none if it is not that.
+/// Appends the decoded bytes; returns `None` if the text is not Base64.
 pub fn decode_base64(out: &mut Vec<u8>, text: &[u8]) -> Option<()> {
     let padding = text.iter().rev().take_while(|byte| **byte == b'=').count();
-    // With padding the whole is a multiple of four.
+    // With padding, the length is a multiple of four.
     if padding > 2 || padding > 0 && !text.len().is_multiple_of(4) {
         return None;
     }
@@ -57,7 +58,7 @@ pub fn decode_base64(out: &mut Vec<u8>, text: &[u8]) -> Option<()> {
     }
     let [one, two, three] = values;
     seen |= one | two | three;
-    // A text is of one alphabet; what is of none has the marks of both.
+    // A text uses one alphabet; an invalid character has the marks of both.
     if seen & OF_BOTH == OF_BOTH || rest.len() == 1 {
         return None;
     }
@@ -73,14 +74,14 @@ fn value(letter: u8) -> u8 {
 }
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-/// The bits of a letter's value that are its own.
+/// The bits of a character's value.
 const LETTER: u8 = 63;
-/// Marks the letters that only the standard alphabet has.
+/// Marks characters that only the standard alphabet has.
 const OF_STANDARD: u8 = 0x40;
-/// Marks the letters that only the alphabet for URLs has.
+/// Marks characters that only the URL-safe alphabet has.
 const OF_URL: u8 = 0x80;
 const OF_BOTH: u8 = OF_STANDARD | OF_URL;
-/// All bits, so that it shows through whatever it is combined with.
+/// All bits, so that it remains visible in any combination.
 const NO_VALUE: u8 = 0xff;
 const VALUES: [u8; 256] = values();
 

@@ -1,6 +1,6 @@
-//! Paths of field masks: `snake_case` on the wire, `camelCase` in JSON.
+//! Field mask paths: `snake_case` on the wire, `camelCase` in JSON.
 
-/// Appends a path in camel case; none if it would not come back the same, or is none.
+/// Appends a path in camel case; returns `None` if it is invalid or would not convert back to the same path.
 pub(in crate::json) fn write_mask_path(out: &mut Vec<u8>, path: &[u8]) -> Option<()> {
     let mut is_upper = false;
     // Names begin with a letter or underscore.
@@ -13,7 +13,7 @@ pub(in crate::json) fn write_mask_path(out: &mut Vec<u8>, path: &[u8]) -> Option
                 out.push(byte.to_ascii_uppercase());
                 is_upper = false;
             }
-            // After an underscore nothing but a small letter has a capital.
+            // Only a lowercase letter after an underscore can be capitalized.
             _ if is_upper => return None,
             b'.' if !is_start => out.push(b'.'),
             b'0'..=b'9' if !is_start => out.push(*byte),
@@ -25,7 +25,7 @@ pub(in crate::json) fn write_mask_path(out: &mut Vec<u8>, path: &[u8]) -> Option
     (!is_upper && !is_start).then_some(())
 }
 
-/// Appends a path of JSON as it is on the wire; none if it is no path of names in camel case.
+/// Appends a JSON path in its wire form; returns `None` if it is not a path of camel-case names.
 pub(in crate::json) fn read_mask_path(out: &mut Vec<u8>, path: &[u8]) -> Option<()> {
     let mut is_start = true;
     for byte in path {

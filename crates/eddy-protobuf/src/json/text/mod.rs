@@ -1,4 +1,4 @@
-//! Forms of values in JSON: strings, numbers, Base64, times and paths.
+//! Text forms of JSON values: strings, numbers, Base64, times and paths.
 
 mod base64;
 mod mask;

@@ -1,14 +1,14 @@
-//! Numbers: integers of 64 bits, and floating-point numbers in their shortest form.
+//! Numbers: 64-bit integers, and floating-point numbers in their shortest form.
 
 use crate::fault::ProtobufErrorKind;
 
-/// Two digits of a number below 100.
+/// Returns two digits of a number below 100.
 #[inline]
 pub(super) fn pair(value: u64) -> [u8; 2] {
     PAIRS.get((value % 100) as usize).copied().unwrap_or_default()
 }
 
-/// Appends an integer.
+/// Appends an unsigned integer.
 #[inline]
 pub(in crate::json) fn write_unsigned(out: &mut Vec<u8>, mut value: u64) {
     let mut digits = [0_u8; 20];
@@ -36,7 +36,7 @@ pub(in crate::json) fn write_unsigned(out: &mut Vec<u8>, mut value: u64) {
     out.extend_from_slice(digits.get(at..).unwrap_or_default());
 }
 
-/// Appends an integer with its sign.
+/// Appends a signed integer.
 #[inline]
 pub(in crate::json) fn write_signed(out: &mut Vec<u8>, value: i64) {
     if value < 0 {
@@ -45,7 +45,7 @@ pub(in crate::json) fn write_signed(out: &mut Vec<u8>, value: i64) {
     write_unsigned(out, value.unsigned_abs());
 }
 
-/// Appends a `double`, what is not finite as a string.
+/// Appends a `double`; a non-finite one as a string.
 pub(in crate::json) fn write_double(out: &mut Vec<u8>, value: f64) {
     if value.is_finite() {
         write_shortest(out, zmij::Buffer::new().format_finite(value));
@@ -76,7 +76,7 @@ fn write_special(out: &mut Vec<u8>, value: f64) {
     out.extend_from_slice(text);
 }
 
-/// Reads a signed integer between two bounds; `1e3` and `1.0` are integers too.
+/// Parses a signed integer between two bounds; `1e3` and `1.0` are integers too.
 #[inline]
 pub(in crate::json) fn parse_signed(text: &[u8], min: i64, max: i64) -> Result<i64, ProtobufErrorKind> {
     let (is_negative, magnitude) = parse_integer(text)?;
@@ -85,7 +85,7 @@ pub(in crate::json) fn parse_signed(text: &[u8], min: i64, max: i64) -> Result<i
     value.filter(|value| (min..=max).contains(value)).ok_or(ProtobufErrorKind::JsonRange)
 }
 
-/// Reads an integer without a sign up to a bound.
+/// Parses an unsigned integer up to a bound.
 #[inline]
 pub(in crate::json) fn parse_unsigned(text: &[u8], max: u64) -> Result<u64, ProtobufErrorKind> {
     let (is_negative, magnitude) = parse_integer(text)?;
@@ -95,7 +95,7 @@ pub(in crate::json) fn parse_unsigned(text: &[u8], max: u64) -> Result<u64, Prot
     Ok(magnitude)
 }
 
-/// The sign and magnitude of an integer.
+/// Returns the sign and magnitude of an integer.
 fn parse_integer(text: &[u8]) -> Result<(bool, u64), ProtobufErrorKind> {
     let (is_negative, digits) = match text {
         [b'-', digits @ ..] => (true, digits),
@@ -110,7 +110,8 @@ fn parse_integer(text: &[u8]) -> Result<(bool, u64), ProtobufErrorKind> {
     parse_decimal(digits).map(|value| (is_negative, value))
 }
 
-/// How many digits stand in front, and what number they are behind those of `value`; fewer than 19 can't be too many.
+/// Returns the number of leading digits, and the number that they form when appended to `value`. It cannot overflow
+/// with fewer than 19 digits.
 #[inline]
 fn leading(text: &[u8], mut value: u64) -> (usize, u64) {
     for (at, byte) in text.iter().enumerate() {
@@ -123,11 +124,11 @@ fn leading(text: &[u8], mut value: u64) -> (usize, u64) {
     (text.len(), value)
 }
 
-/// An integer in any form that a JSON number has.
+/// Parses an integer in any JSON number form.
 fn parse_decimal(text: &[u8]) -> Result<u64, ProtobufErrorKind> {
     let parts = split_number(text).ok_or(ProtobufErrorKind::JsonType)?;
     let fraction = parts.fraction.trim_ascii_end_zeros();
-    // Digits of the whole number without leading zeros, and how far the decimal point moves.
+    // Digits of the number without leading zeros, and the shift of the decimal point.
     let whole = parts.whole.trim_ascii_start_zeros();
     let digits = || whole.iter().chain(fraction);
     if digits().all(|digit| *digit == b'0') {
@@ -156,7 +157,7 @@ fn parse_decimal(text: &[u8]) -> Result<u64, ProtobufErrorKind> {
     Ok(value)
 }
 
-/// A number as JSON has it, without its sign.
+/// Parts of a JSON number without its sign.
 struct DecimalParts<'t> {
     whole: &'t [u8],
     fraction: &'t [u8],
@@ -180,7 +181,7 @@ impl Zeros for [u8] {
     }
 }
 
-/// Takes a number without a sign apart; none if JSON has no such number.
+/// Splits an unsigned number into its parts; returns `None` if it is not valid in JSON.
 fn split_number(text: &[u8]) -> Option<DecimalParts<'_>> {
     let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (whole, rest) = text.split_at(digits(text));
@@ -214,7 +215,7 @@ fn split_number(text: &[u8]) -> Option<DecimalParts<'_>> {
     Some(DecimalParts { whole, fraction, exponent })
 }
 
-/// Reads a `double`.
+/// Parses a `double`.
 pub(in crate::json) fn parse_double(text: &[u8]) -> Result<f64, ProtobufErrorKind> {
     if let Some(value) = parse_short(text) {
         return Ok(value);
@@ -223,16 +224,16 @@ pub(in crate::json) fn parse_double(text: &[u8]) -> Result<f64, ProtobufErrorKin
     if value.is_finite() { Ok(value) } else { Err(ProtobufErrorKind::JsonRange) }
 }
 
-/// Reads a `float`: the one next to the number.
+/// Parses a `float`, rounded to the nearest.
 pub(in crate::json) fn parse_float(text: &[u8]) -> Result<f32, ProtobufErrorKind> {
     let value: f32 = number_text(text)?.parse().map_err(|_| ProtobufErrorKind::JsonType)?;
     if value.is_finite() { Ok(value) } else { Err(ProtobufErrorKind::JsonRange) }
 }
 
-/// A number of few digits without an exponent; none where it is another, or none at all.
+/// Parses a number of few digits without an exponent; returns `None` for any other number, or an invalid one.
 ///
 /// # Source
-/// W. D. Clinger, "How to read floating point numbers accurately": a quotient of two that are exact is rounded once.
+/// W. D. Clinger, "How to read floating point numbers accurately": the quotient of two exact numbers is rounded once.
 fn parse_short(text: &[u8]) -> Option<f64> {
     let (is_negative, text) = match text {
         [b'-', text @ ..] => (true, text),
@@ -259,17 +260,17 @@ fn parse_short(text: &[u8]) -> Option<f64> {
     Some(if is_negative { -value } else { value })
 }
 
-/// The text of a number that JSON has.
+/// Returns the text if it is a JSON number.
 fn number_text(text: &[u8]) -> Result<&str, ProtobufErrorKind> {
     split_number(text.strip_prefix(b"-").unwrap_or(text)).ok_or(ProtobufErrorKind::JsonType)?;
     std::str::from_utf8(text).map_err(|_| ProtobufErrorKind::JsonType)
 }
 
-/// Beyond this an exponent makes any number too large, or 0.
+/// Beyond this exponent any number is out of range, or 0.
 const EXPONENT_MAX: i64 = 1 << 40;
-/// More zeros than these are more than 64 bits.
+/// More trailing zeros exceed 64 bits.
 const ZEROS_MAX: i64 = 20;
-/// Numbers of as many digits are exact in a `double`.
+/// Numbers of up to this many digits are exact in a `double`.
 const SHORT_DIGITS_MAX: usize = 15;
 /// Powers of ten, all exact.
 const POWERS: [f64; SHORT_DIGITS_MAX] =

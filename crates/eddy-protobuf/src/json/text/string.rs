@@ -3,11 +3,11 @@
 use crate::fault::ProtobufErrorKind;
 use crate::wire::{Utf8Chunk, valid_chunk};
 
-/// How many bytes at the front are ASCII that stands for itself in a JSON string.
+/// Returns the number of leading ASCII bytes that need no escape in a JSON string.
 #[inline]
 pub(in crate::json) fn plain_len(bytes: &[u8]) -> usize {
     let mut at = 0;
-    // Long text by as much as the compiler makes vectors of.
+    // Long text in blocks that the compiler vectorizes.
     for chunk in bytes.as_chunks::<WIDE_BYTES>().0 {
         if chunk.iter().fold(false, |any, byte| any | is_special(*byte)) {
             break;
@@ -23,7 +23,7 @@ pub(in crate::json) fn plain_len(bytes: &[u8]) -> usize {
         at += 8;
     }
     match bytes.last_chunk::<8>() {
-        // What of it was looked at before is plain.
+        // The bytes of it that were already checked are plain.
         Some(last) if at < bytes.len() => match special_bits(u64::from_le_bytes(*last)) {
             0 => bytes.len(),
             special => bytes.len() - 8 + special.trailing_zeros() as usize / 8,
@@ -33,7 +33,8 @@ pub(in crate::json) fn plain_len(bytes: &[u8]) -> usize {
     }
 }
 
-/// The high bit of each byte that is a control, a quote, a backslash or not ASCII. Bits above the first are no promise.
+/// Returns the high bit of each byte that is a control character, a quote, a backslash or not ASCII. Only the lowest
+/// set bit is reliable.
 #[inline]
 fn special_bits(word: u64) -> u64 {
     let below = |limit: u64| word.wrapping_sub(ONES * limit) & !word;
@@ -46,15 +47,15 @@ fn special_bits(word: u64) -> u64 {
 
 #[inline]
 fn is_special(byte: u8) -> bool {
-    // What is not ASCII is below 0 here: one comparison for both.
+    // Non-ASCII bytes are negative here: one comparison covers both.
     byte.cast_signed() < 0x20 || byte == b'"' || byte == b'\\'
 }
 
-/// Appends text with the escapes that JSON asks for; answers with how many bytes it took, which is all but the beginning of
-/// a character at the end if more follows.
+/// Appends text with JSON escapes; returns how many bytes were consumed: everything except an incomplete character at
+/// the end, if more follows.
 ///
 /// # Errors
-/// The place of a byte that is not UTF-8.
+/// The position of a byte that is not UTF-8.
 #[inline]
 pub(in crate::json) fn write_escaped(out: &mut Vec<u8>, text: &[u8], is_last: bool) -> Result<usize, usize> {
     let plain = plain_len(text);
@@ -65,10 +66,10 @@ pub(in crate::json) fn write_escaped(out: &mut Vec<u8>, text: &[u8], is_last: bo
     write_special(out, text, is_last)
 }
 
-/// Appends text as a string of JSON, in quotes.
+/// Appends text as a quoted JSON string.
 pub(crate) fn write_text(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
-    // A `str` is UTF-8 to its end.
+    // A `str` is completely UTF-8, so this does not fail.
     let _ = write_escaped(out, text.as_bytes(), true);
     out.push(b'"');
 }
@@ -108,10 +109,10 @@ fn write_escape(out: &mut Vec<u8>, byte: u8) {
     out.extend_from_slice(&[b'\\', short]);
 }
 
-/// Appends the text that a JSON string without its quotes stands for.
+/// Appends the decoded text of a JSON string without its quotes.
 ///
 /// # Errors
-/// The place of what is wrong, and what it is.
+/// Position and kind of the error.
 pub(in crate::json) fn unescape(out: &mut Vec<u8>, string: &[u8]) -> Result<(), (usize, ProtobufErrorKind)> {
     if let Utf8Chunk::Invalid(place) = valid_chunk(string, true) {
         return Err((place, ProtobufErrorKind::Utf8));
@@ -132,7 +133,7 @@ pub(in crate::json) fn unescape(out: &mut Vec<u8>, string: &[u8]) -> Result<(), 
     Ok(())
 }
 
-/// Appends what an escape stands for; how many bytes it has with its backslash.
+/// Appends the decoded escape; returns its length including the backslash.
 fn read_escape(out: &mut Vec<u8>, escape: &[u8]) -> Option<usize> {
     let simple = match escape.first()? {
         byte @ (b'"' | b'\\' | b'/') => *byte,
@@ -172,7 +173,7 @@ fn read_hex(digits: &[u8]) -> Option<u32> {
 }
 
 const ONES: u64 = 0x0101_0101_0101_0101;
-/// Two vectors of the least that machines of 64 bits have.
+/// Two of the smallest vectors of 64-bit machines.
 const WIDE_BYTES: usize = 32;
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::number::{pair, write_unsigned};
 use crate::fault::ProtobufErrorKind;
 
-/// Appends a timestamp as RFC 3339 has it, in UTC, with none, three, six or nine digits of a second, in quotes.
+/// Appends a timestamp in RFC 3339 format, in UTC, with zero, three, six or nine fractional digits, in quotes.
 pub(in crate::json) fn write_timestamp(
     out: &mut Vec<u8>,
     seconds: i64,
@@ -59,7 +59,7 @@ fn write_fraction(out: &mut Vec<u8>, nanos: u32) {
         _ if nanos.is_multiple_of(1_000) => (nanos / 1_000, 6),
         _ => (nanos, 9),
     };
-    // The digits stand at the end, with zeros before them.
+    // The digits are at the end, preceded by zeros.
     let mut text = *b".000000000";
     let mut left = value;
     for place in text.iter_mut().skip(1).take(digits).rev() {
@@ -69,7 +69,7 @@ fn write_fraction(out: &mut Vec<u8>, nanos: u32) {
     out.extend_from_slice(text.get(..=digits).unwrap_or_default());
 }
 
-/// Reads a timestamp, as seconds and nanoseconds since 1970.
+/// Parses a timestamp to seconds and nanoseconds since 1970.
 pub(in crate::json) fn parse_timestamp(text: &[u8]) -> Result<(i64, i32), ProtobufErrorKind> {
     read_timestamp(text).ok_or(ProtobufErrorKind::JsonTimestamp).and_then(|(seconds, nanos)| {
         if (TIMESTAMP_MIN..=TIMESTAMP_MAX).contains(&seconds) {
@@ -116,7 +116,7 @@ fn read_timestamp(text: &[u8]) -> Option<(i64, i32)> {
     Some((seconds, nanos))
 }
 
-/// Reads a duration, as seconds and nanoseconds of one sign.
+/// Parses a duration to seconds and nanoseconds of the same sign.
 pub(in crate::json) fn parse_duration(text: &[u8]) -> Result<(i64, i32), ProtobufErrorKind> {
     let (is_negative, digits) = match text {
         [b'-', digits @ ..] => (true, digits),
@@ -159,7 +159,7 @@ impl TimeTextReader<'_> {
         })
     }
 
-    /// Up to nine digits after a dot, as nanoseconds; 0 without a dot.
+    /// Reads up to nine digits after a dot, as nanoseconds; returns 0 without a dot.
     fn fraction(&mut self) -> Option<i32> {
         let [b'.', rest @ ..] = self.0 else { return Some(0) };
         let count = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -173,7 +173,7 @@ impl TimeTextReader<'_> {
     }
 }
 
-/// Year, month and day of a day since 1970, in the Gregorian calendar without end.
+/// Returns year, month and day of a day since 1970, in the proleptic Gregorian calendar.
 fn civil(day: i64) -> (i64, u64, u64) {
     // Years begin in March here, so that the leap day is their last.
     let day = day + MARCH_OF_0000;
@@ -187,7 +187,7 @@ fn civil(day: i64) -> (i64, u64, u64) {
     (year + era * 400 + i64::from(month <= 2), month.unsigned_abs(), day.unsigned_abs())
 }
 
-/// The day since 1970 of a date.
+/// Returns the days since 1970 of a date.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
@@ -208,7 +208,7 @@ const TIMESTAMP_MIN: i64 = -62_135_596_800;
 const TIMESTAMP_MAX: i64 = 253_402_300_799;
 /// 10,000 years, in seconds.
 const DURATION_MAX: u64 = 315_576_000_000;
-/// More digits are out of range whatever they are.
+/// More digits are always out of range.
 const DURATION_DIGITS_MAX: usize = 18;
 
 #[cfg(test)]

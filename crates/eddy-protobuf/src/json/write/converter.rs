@@ -1,4 +1,4 @@
-//! The conversion of one message after the other to JSON.
+//! Converts messages to JSON, one after the other.
 
 use std::sync::Arc;
 
@@ -10,15 +10,15 @@ use crate::limits::ProtobufLimits;
 use crate::schema::{MessageId, Schema};
 use crate::wire::Joint;
 
-/// Makes JSON of messages that come whole ([`ToJson::convert`]) or in pieces ([`ToJson::push`]).
+/// Converts messages to JSON, as a whole ([`ToJson::convert`]) or in pieces ([`ToJson::push`]).
 ///
-/// Fields are written as they come. Where they don't come as serializers write them (a field again after others, two
-/// members of a oneof, a map with a key twice), the message is put in order first: that needs the whole of it, so such a
-/// message is refused with [`FaultKind::OutOfOrder`] if a part of its JSON was handed out already. Nothing is handed out
-/// before the message is complete or larger than [`Limits::held_bytes_max`].
+/// Fields are written in the order received. If they are not in the order of a serializer (a field again after
+/// others, two members of a oneof, a map with a duplicate key), the message is first put into canonical form. That
+/// requires the whole message, so it fails with [`ProtobufErrorKind::OutOfOrder`] if a part of its JSON was already
+/// returned. No JSON is returned before the message is complete or larger than [`ProtobufLimits::held_bytes_max`].
 ///
 /// # Cost
-/// No allocation once its buffers have grown, unless a message has to be put in order.
+/// No allocation once its buffers have grown, unless a message has to be put into canonical form.
 #[derive(Debug)]
 pub struct ToJson {
     schema: Arc<Schema>,
@@ -27,13 +27,13 @@ pub struct ToJson {
     machine: JsonWriter,
     joint: Joint,
     state: ToJsonState,
-    /// What was pushed, for the case that it has to be put in order.
+    /// Pushed bytes, in case they have to be put into canonical form.
     retained: Vec<u8>,
-    /// A message that was put in order.
+    /// A message in canonical form.
     ordered: Vec<u8>,
-    /// How much of the machine's output was taken.
+    /// Bytes of the output that were taken.
     taken: usize,
-    /// Why a message has no JSON, unless what comes later puts it right.
+    /// Why a message has no JSON, unless a later value corrects that.
     doubt: Option<ProtobufError>,
 }
 
@@ -41,20 +41,20 @@ pub struct ToJson {
 enum ToJsonState {
     /// Between messages.
     Idle,
-    /// Pieces are converted as they come, and kept.
+    /// Pieces are converted as they arrive, and retained.
     Held,
-    /// Pieces are converted as they come; JSON was handed out.
+    /// Pieces are converted as they arrive; JSON was already returned.
     Released,
-    /// Pieces are kept until all are there.
+    /// Pieces are retained until the message is complete.
     Disordered,
-    /// A message is complete; the rest of its JSON can be taken.
+    /// The message is complete; the rest of its JSON can be taken.
     Complete,
-    /// A message was refused.
+    /// The message was rejected.
     Failed,
 }
 
 impl ToJson {
-    /// For messages of one type.
+    /// Creates a converter for messages of one type.
     pub fn new(
         schema: Arc<Schema>,
         message: MessageId,
@@ -75,10 +75,10 @@ impl ToJson {
         }
     }
 
-    /// The JSON of a whole message. What was pushed of another is forgotten.
+    /// Returns the JSON of a whole message. Pushed bytes of another one are discarded.
     ///
     /// # Errors
-    /// [`Fault`] where the bytes are no such message, or it has no JSON.
+    /// [`ProtobufError`] if the bytes are not a valid message of the type, or it has no JSON form.
     pub fn convert(&mut self, message: &[u8]) -> Result<&[u8], ProtobufError> {
         self.reset();
         self.state = ToJsonState::Failed;
@@ -90,7 +90,7 @@ impl ToJson {
         }
         match self.machine.whole(&self.schema, self.message, message) {
             Ok(()) => {}
-            // A value that has no JSON may be replaced by one that comes later.
+            // A value without a JSON form may be replaced by a later one.
             Err(JsonWriteStop::Fault(fault)) if is_of_value(fault.kind) || self.machine.is_within_any() => {
                 self.convert_ordered(message).map_err(|_| fault)?;
             }
@@ -101,11 +101,11 @@ impl ToJson {
         Ok(&self.machine.out)
     }
 
-    /// Takes the next piece of a message. Take what [`ToJson::ready`] has after each.
+    /// Takes the next piece of a message. Take the output of [`ToJson::ready`] after each.
     ///
     /// # Errors
-    /// [`Fault`] where the bytes are no such message, or it has no JSON; then the message is lost, [`ToJson::reset`] begins
-    /// another.
+    /// [`ProtobufError`] if the bytes are not a valid message of the type, or it has no JSON form; then the message
+    /// is discarded, and [`ToJson::reset`] begins another.
     pub fn push(&mut self, piece: &[u8]) -> Result<(), ProtobufError> {
         match self.state {
             ToJsonState::Idle => {
@@ -170,9 +170,9 @@ impl ToJson {
     /// Ends the message; then [`ToJson::ready`] has the rest of its JSON.
     ///
     /// # Errors
-    /// As [`ToJson::push`]; [`FaultKind::Truncated`] if the message is not complete.
+    /// As [`ToJson::push`]; [`ProtobufErrorKind::Truncated`] if the message is not complete.
     pub fn finish(&mut self) -> Result<(), ProtobufError> {
-        // A message without a byte is one.
+        // An empty message is valid.
         self.push(&[])?;
         let finished = match self.state {
             ToJsonState::Disordered => {
@@ -196,7 +196,7 @@ impl ToJson {
         finished
     }
 
-    /// JSON that will not change any more and was not taken yet.
+    /// Returns JSON that is final and was not taken yet.
     pub fn ready(&self) -> &[u8] {
         match self.state {
             ToJsonState::Released | ToJsonState::Complete => {
@@ -206,7 +206,8 @@ impl ToJson {
         }
     }
 
-    /// Takes `bytes` of what is ready; they are not offered again. When all of a complete message is taken the next can begin.
+    /// Consumes `bytes` of the ready output; they are not returned again. When a complete message is consumed, the
+    /// next one can begin.
     pub fn take(&mut self, bytes: usize) {
         self.taken += bytes.min(self.ready().len());
         if self.taken == self.machine.out.len() {
@@ -218,7 +219,7 @@ impl ToJson {
         }
     }
 
-    /// Forgets what was pushed.
+    /// Discards the pushed bytes.
     pub fn reset(&mut self) {
         self.state = ToJsonState::Idle;
         self.joint.clear();
@@ -228,7 +229,7 @@ impl ToJson {
         self.doubt = None;
     }
 
-    /// Puts a message in order and converts that.
+    /// Puts a message into canonical form and converts that.
     fn convert_ordered(&mut self, message: &[u8]) -> Result<(), ProtobufError> {
         let mut ordered = std::mem::take(&mut self.ordered);
         ordered.clear();
@@ -247,7 +248,7 @@ impl ToJson {
     }
 }
 
-/// Whether a fault is of a value, which may be replaced, and not of the bytes of the message.
+/// Whether an error is in a value, which may be replaced later, and not in the encoding of the message.
 fn is_of_value(kind: ProtobufErrorKind) -> bool {
     matches!(
         kind,

@@ -1,4 +1,4 @@
-//! Entries of maps: a key, a value.
+//! Conversion of map entries: a key and a value.
 
 use super::frame::FrameProgress;
 use super::machine::{JsonWriteStop, JsonWriter, WireFieldHead};
@@ -12,7 +12,7 @@ use crate::wire::{GROUP_START, Items, LENGTH};
 use super::fields::is_unknown;
 
 impl JsonWriter {
-    /// An item of an entry; answers with how much of `behind` it took.
+    /// Handles an item of an entry; returns how many bytes of `behind` were consumed.
     pub(super) fn entry(
         &mut self,
         schema: &Schema,
@@ -70,7 +70,7 @@ impl JsonWriter {
         }
     }
 
-    /// Whether a key comes behind the value, or might: then the entry has to be put in order.
+    /// Whether a key follows the value, or might: then the entry has to be reordered.
     fn has_key_behind(&self, schema: &Schema, head: WireFieldHead, behind: &[u8]) -> bool {
         let value = if head.wire_type == LENGTH { head.value } else { 0 };
         let after = head.after + value;
@@ -88,7 +88,7 @@ impl JsonWriter {
                     return true;
                 }
                 Ok(Some(_)) => {}
-                // What is wrong there is told when it is reached.
+                // Errors there are reported when that position is reached.
                 Err(_) => return false,
             }
         }
@@ -135,7 +135,7 @@ impl JsonWriter {
         Ok(())
     }
 
-    /// Ends an entry: a key or value that is absent is the default.
+    /// Ends an entry: an absent key or value has the default.
     pub(super) fn leave_entry(&mut self, schema: &Schema, offset: u64) -> Result<bool, JsonWriteStop> {
         if self.top.progress == FrameProgress::Nothing {
             self.default_key(schema, offset)?;

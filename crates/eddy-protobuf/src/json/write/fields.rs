@@ -1,4 +1,4 @@
-//! Fields of messages.
+//! Conversion of message fields.
 
 use super::frame::{CLOSED, FrameProgress, JsonWriteFrame, JsonWriteRole};
 use super::machine::{JsonWriteStop, JsonWriter, WireFieldHead, outermost};
@@ -10,7 +10,7 @@ use crate::schema::{FieldDescriptor, FieldType, Label, MessageDescriptor, Schema
 use crate::wire::{FIXED32, FIXED64, LENGTH, WireRead, read_varint};
 
 impl JsonWriter {
-    /// A field of a message; answers with how much of `behind` it took.
+    /// Handles a field of a message; returns how many bytes of `behind` were consumed.
     #[inline]
     pub(super) fn field(
         &mut self,
@@ -91,7 +91,7 @@ impl JsonWriter {
         }
     }
 
-    /// A `Value` holds no number that JSON doesn't have.
+    /// Rejects a number of a `Value` that JSON cannot represent.
     #[inline]
     fn check_finite(&self, field: &FieldDescriptor, head: WireFieldHead) -> Result<(), ProtobufError> {
         let is_infinite = || field.kind == FieldType::Double && !f64::from_bits(head.value).is_finite();
@@ -104,14 +104,14 @@ impl JsonWriter {
     /// Whether the default of this field means that it is not set.
     #[inline]
     fn is_absent(&self, field: &FieldDescriptor) -> bool {
-        // Where defaults are written, one from the wire is written where it comes.
+        // Where defaults are written, one from the wire is written in its place.
         !field.has_presence
             && field.label == Label::Singular
             && self.top.role == JsonWriteRole::Object
             && !self.options.prints_defaults
     }
 
-    /// Takes note of a field that is there.
+    /// Records that a field is present.
     #[inline]
     fn note(
         &mut self,
@@ -142,7 +142,7 @@ impl JsonWriter {
         self.seen.get(self.top.seen_at + bit / 64).is_some_and(|word| word & 1 << (bit % 64) != 0)
     }
 
-    /// Writes what comes before a value: commas, the key, the beginning of an array or object.
+    /// Writes the text before a value: comma, key, opening bracket.
     #[inline]
     fn begin_value(
         &mut self,
@@ -195,7 +195,7 @@ impl JsonWriter {
         self.top.close = close;
     }
 
-    /// Begins a packed list; one without values is none.
+    /// Begins a packed list; an empty one is ignored.
     fn packed(
         &mut self,
         message: &MessageDescriptor,
@@ -217,7 +217,7 @@ impl JsonWriter {
         Ok(0)
     }
 
-    /// A value of a packed list; 0 if the window ends within it.
+    /// Handles a value of a packed list; returns 0 if the window ends within it.
     pub(super) fn packed_value(
         &mut self,
         schema: &Schema,
@@ -250,7 +250,7 @@ impl JsonWriter {
         Ok(bytes)
     }
 
-    /// Ends a message: closes what is open, writes what was asked for and is missing.
+    /// Ends a message: closes open brackets, writes requested defaults of absent fields.
     pub(super) fn leave_message(&mut self, schema: &Schema, offset: u64) -> Result<bool, JsonWriteStop> {
         let message = schema.message(self.top.message);
         if self.top.open != CLOSED {
@@ -309,7 +309,7 @@ impl JsonWriter {
     }
 }
 
-/// Whether a number is none of a closed enum.
+/// Whether a number is unknown in a closed enum.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "an enum on the wire is the low half of a varint")]
 pub(super) fn is_unknown(schema: &Schema, kind: FieldType, value: u64) -> bool {

@@ -1,11 +1,11 @@
-//! What the conversion is within: messages, entries of maps, packed lists, groups that are passed over.
+//! Nesting state of the conversion: messages, map entries, packed lists, skipped groups.
 
 use crate::schema::{MessageId, Special};
 
-/// How the bytes of a frame are read.
+/// Interpretation of a frame's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JsonWriteRole {
-    /// A message that is an object.
+    /// A message written as an object.
     Object,
     /// `Struct` and `ListValue`: their one field without an object around it.
     Bare,
@@ -17,11 +17,11 @@ pub(super) enum JsonWriteRole {
     Duration,
     Mask,
     Any,
-    /// An entry of a map.
+    /// A map entry.
     Entry,
-    /// Values of a scalar one after the other.
+    /// Consecutive scalars.
     Packed,
-    /// A group that is not known.
+    /// An unknown group.
     Skip,
 }
 
@@ -39,36 +39,37 @@ impl JsonWriteRole {
         }
     }
 
-    /// Whether it counts as a level of nesting; what JSON nests once, a `Value` with a `Struct` in it, counts once.
+    /// Whether it counts as a nesting level. Types that are one level in JSON, such as a `Value` with a `Struct` in
+    /// it, count as one.
     pub(super) fn is_level(self) -> bool {
         !matches!(self, Self::Entry | Self::Packed | Self::Bare)
     }
 }
 
-/// A frame.
+/// State of one nesting level.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct JsonWriteFrame {
     pub(super) role: JsonWriteRole,
     pub(super) message: MessageId,
-    /// Offset of its end in the input; of a group that of what it is within.
+    /// Offset of its end in the input; for a group, that of its parent.
     pub(super) end: u64,
-    /// The number of the group; 0 if it is none.
+    /// Group number; 0 if it is not a group.
     pub(super) group: u32,
-    /// Where its bits begin in the machine's `seen`.
+    /// Index of its first bit in the machine's `seen`.
     pub(super) seen_at: usize,
-    /// The field whose array or object is open; [`CLOSED`] if none is. Of a packed list, its field.
+    /// The field whose array or object is open; [`CLOSED`] if none is. For a packed list, its field.
     pub(super) open: u16,
-    /// What closes it.
+    /// Closing bracket of it.
     pub(super) close: u8,
     /// Whether no field or element was written yet.
     pub(super) is_first: bool,
-    /// Which map is open.
+    /// Number of the open map.
     pub(super) map: u64,
-    /// What was read: seconds; the type of an `Any`; how far an entry is.
+    /// Data read so far: seconds; the type of an `Any`; the progress of an entry.
     pub(super) progress: FrameProgress,
 }
 
-/// What was read of a frame that is written at its end, or has an order.
+/// Data of a frame that is written at its end, or that depends on the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FrameProgress {
     /// Nothing.
@@ -81,7 +82,7 @@ pub(super) enum FrameProgress {
     Key,
     /// The value of an entry, wrapper or `Any`.
     Value,
-    /// The value of an `Any` that is a field of its own.
+    /// The value of an `Any` written as a separate member.
     SpecialValue,
 }
 

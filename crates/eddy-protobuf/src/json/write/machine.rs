@@ -1,4 +1,4 @@
-//! The machine that reads a message item by item and writes as it goes.
+//! State machine that reads a message item by item and writes JSON incrementally.
 
 use super::frame::{CLOSED, FrameProgress, JsonWriteFrame, JsonWriteRole};
 use super::text::Ongoing;
@@ -16,7 +16,7 @@ use crate::wire::{
 #[derive(Clone, Copy, Debug)]
 pub(super) enum JsonWriteStop {
     Fault(ProtobufError),
-    /// The message can only be written after it was put in order.
+    /// The message must first be put into canonical form.
     Disorder,
 }
 
@@ -26,14 +26,14 @@ impl From<ProtobufError> for JsonWriteStop {
     }
 }
 
-/// A tag, and what follows it up to the bytes of a value that has a length.
+/// A tag and what follows it, except the content of a length-delimited value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WireFieldHead {
     pub(super) number: u32,
     pub(super) wire_type: u8,
-    /// The value; of what has a length, that.
+    /// The value; for a length-delimited value, its length.
     pub(super) value: u64,
-    /// Offset of what comes behind.
+    /// Offset after it.
     pub(super) after: u64,
 }
 
@@ -48,17 +48,17 @@ pub(super) struct JsonWriter {
     /// Whether the outermost message has ended.
     is_done: bool,
     pub(super) depth: u32,
-    /// A bit for each field and oneof of the messages around.
+    /// A bit for each field and oneof of the enclosing messages.
     pub(super) seen: Vec<u64>,
     pub(super) keys: Keys,
-    /// How many maps there were.
+    /// Number of maps so far.
     pub(super) maps: u64,
     pub(super) ongoing: Ongoing,
-    /// A value that has to be known whole, as far as it came.
+    /// Received part of a value that must be complete.
     pub(super) held: Vec<u8>,
-    /// Offset of the window.
+    /// Offset of the current window in the input.
     base: u64,
-    /// Whether the message was put in order, so that nothing comes later that should have come before.
+    /// Whether the message is in canonical form, so that nothing is out of order.
     pub(super) is_ordered: bool,
 }
 
@@ -82,7 +82,7 @@ impl JsonWriter {
         }
     }
 
-    /// Bytes that were read.
+    /// Returns the number of bytes read.
     pub(super) fn offset(&self) -> u64 {
         self.base
     }
@@ -121,7 +121,7 @@ impl JsonWriter {
         self.finish(schema)
     }
 
-    /// Ends the outermost message where the input ends.
+    /// Ends the outermost message at the end of the input.
     pub(super) fn finish(&mut self, schema: &Schema) -> Result<(), JsonWriteStop> {
         while !self.is_done {
             let is_open = self.top.end > self.base && !self.stack.is_empty() && self.top.end != u64::MAX;
@@ -133,7 +133,8 @@ impl JsonWriter {
         Ok(())
     }
 
-    /// Reads from the front of a window; answers with how much was read, which is all but the beginning of an item.
+    /// Reads from the front of a window; returns how many bytes were read: everything except an incomplete item at
+    /// the end.
     pub(super) fn run(&mut self, schema: &Schema, window: &[u8]) -> Result<usize, JsonWriteStop> {
         let base = self.base;
         let mut at = 0;
@@ -167,7 +168,7 @@ impl JsonWriter {
         }
     }
 
-    /// Reads one item; 0 if the window ends within its head.
+    /// Reads one item; returns 0 if the window ends within its head.
     #[inline]
     fn step(&mut self, schema: &Schema, rest: &[u8], offset: u64) -> Result<usize, JsonWriteStop> {
         if self.top.role == JsonWriteRole::Packed {
@@ -213,7 +214,7 @@ impl JsonWriter {
         self.item(schema, head, behind).map(|more| used + more)
     }
 
-    /// The window ends within an item: more must come, unless its message ends first.
+    /// Requests more input when the window ends within an item, unless its message ends first.
     pub(super) fn more(&self, rest: &[u8], offset: u64) -> Result<usize, JsonWriteStop> {
         if offset + rest.len() as u64 >= self.top.end {
             return Err(self.past_end(offset).into());
@@ -221,9 +222,11 @@ impl JsonWriter {
         Ok(0)
     }
 
-    /// An item runs past the end of what holds it, which is the whole input or a message in it.
+    /// Returns the error of an item that exceeds the end of its container, which is the whole input or a message in
+    /// it.
     fn past_end(&self, offset: u64) -> ProtobufError {
-        // A group has no end of its own. The first frame is what is around the outermost message, the second that.
+        // A group has no end of its own. The first frame is the level around the outermost message, the second is
+        // that message.
         let groups =
             self.stack.iter().skip(2).chain([&self.top]).rev().take_while(|frame| frame.group != 0).count();
         ProtobufError::new(
@@ -236,7 +239,7 @@ impl JsonWriter {
         )
     }
 
-    /// Reads an item by what it is within; answers with how much of `behind` it took.
+    /// Handles an item according to its container; returns how many bytes of `behind` were consumed.
     #[inline]
     fn item(&mut self, schema: &Schema, head: WireFieldHead, behind: &[u8]) -> Result<usize, JsonWriteStop> {
         match self.top.role {
@@ -251,7 +254,7 @@ impl JsonWriter {
         }
     }
 
-    /// Passes over an item.
+    /// Skips an item.
     pub(super) fn skip(&mut self, head: WireFieldHead) -> Result<usize, JsonWriteStop> {
         match head.wire_type {
             LENGTH => self.ongoing = Ongoing::Skip { left: head.value },
@@ -268,7 +271,7 @@ impl JsonWriter {
         Ok(0)
     }
 
-    /// Begins a message, with what JSON has at its beginning.
+    /// Begins a message with its opening JSON text.
     pub(super) fn enter(
         &mut self,
         schema: &Schema,
@@ -296,7 +299,7 @@ impl JsonWriter {
         self.enter_frame(schema, frame, offset)
     }
 
-    /// Begins a message whose beginning was written.
+    /// Begins a message whose opening text was written.
     pub(super) fn enter_frame(
         &mut self,
         schema: &Schema,
@@ -322,12 +325,12 @@ impl JsonWriter {
         Ok(())
     }
 
-    /// Whether it reads the value of an `Any`, which is only bytes to the message around.
+    /// Whether it reads the value of an `Any`, which is only bytes for the enclosing message.
     pub(super) fn is_within_any(&self) -> bool {
         self.stack.iter().any(|frame| frame.role == JsonWriteRole::Any)
     }
 
-    /// Ends the innermost frame, with what JSON has at its end.
+    /// Ends the innermost frame with its closing JSON text.
     fn leave(&mut self, schema: &Schema, offset: u64) -> Result<(), JsonWriteStop> {
         let is_ended = match self.top.role {
             JsonWriteRole::Object | JsonWriteRole::Bare | JsonWriteRole::Value | JsonWriteRole::Wrapper => {
@@ -354,7 +357,7 @@ impl JsonWriter {
     }
 }
 
-/// The value behind a tag, other than of groups.
+/// Reads the value after a tag, except for groups.
 #[inline]
 fn read_value(wire_type: u8, body: &[u8]) -> Result<WireRead<u64>, ProtobufErrorKind> {
     Ok(match wire_type {
@@ -371,7 +374,7 @@ fn read_value(wire_type: u8, body: &[u8]) -> Result<WireRead<u64>, ProtobufError
     })
 }
 
-/// What is around the outermost message.
+/// Returns the frame around the outermost message.
 pub(super) fn outermost(end: u64) -> JsonWriteFrame {
     JsonWriteFrame {
         role: JsonWriteRole::Skip,

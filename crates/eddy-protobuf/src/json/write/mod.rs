@@ -1,4 +1,4 @@
-//! From the wire to JSON.
+//! Conversion from the wire format to JSON.
 
 mod converter;
 mod entry;

@@ -1,4 +1,4 @@
-//! Scalars in JSON.
+//! Conversion of scalars to JSON.
 
 use super::machine::JsonWriter;
 use crate::json::EnumForm;
@@ -37,7 +37,7 @@ impl JsonWriter {
         }
     }
 
-    /// Writes the default of what is no message.
+    /// Writes the default of a type other than a message.
     pub(super) fn write_default(&mut self, schema: &Schema, kind: FieldType) {
         match kind {
             FieldType::String | FieldType::Bytes => self.out.extend_from_slice(b"\"\""),
@@ -49,7 +49,7 @@ impl JsonWriter {
         }
     }
 
-    /// Writes a scalar as the key of a map.
+    /// Writes a scalar as a map key.
     pub(super) fn write_key(&mut self, schema: &Schema, kind: FieldType, value: u64) {
         let is_quoted = matches!(
             kind,
@@ -71,7 +71,7 @@ impl JsonWriter {
 
     fn write_default_or(&mut self, schema: &Schema, kind: FieldType, value: u64) {
         match kind {
-            // Only the default of a string is written this way.
+            // Only the default of a string is written by this function.
             FieldType::String => self.out.extend_from_slice(b"\"\""),
             _ => self.write_scalar(schema, kind, value),
         }
@@ -88,7 +88,7 @@ pub(super) fn is_zero(kind: FieldType, value: u64) -> bool {
     }
 }
 
-/// The number that a `sint32` or `sint64` is on the wire.
+/// Decodes the zigzag encoding of a `sint32` or `sint64`.
 #[inline]
 pub(super) fn unzigzag(value: u64) -> i64 {
     (value >> 1).cast_signed() ^ -(value & 1).cast_signed()

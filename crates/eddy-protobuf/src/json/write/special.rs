@@ -9,7 +9,7 @@ use crate::schema::{MessageId, Schema, Special};
 use crate::wire::{LENGTH, VARINT};
 
 impl JsonWriter {
-    /// A field of a `Timestamp` or `Duration`.
+    /// Handles a field of a `Timestamp` or `Duration`.
     #[expect(clippy::cast_possible_truncation, reason = "an int32 on the wire is the low half of a varint")]
     pub(super) fn time(&mut self, head: WireFieldHead) -> Result<usize, JsonWriteStop> {
         let (seconds, nanos) = match self.top.progress {
@@ -24,7 +24,7 @@ impl JsonWriter {
         Ok(0)
     }
 
-    /// A path of a `FieldMask`.
+    /// Handles a path of a `FieldMask`.
     pub(super) fn mask(
         &mut self,
         schema: &Schema,
@@ -46,7 +46,7 @@ impl JsonWriter {
         written.ok_or_else(|| ProtobufError::new(offset, ProtobufErrorKind::FieldMaskPath).into())
     }
 
-    /// Ends what is written at its end.
+    /// Writes a special message at its end.
     pub(super) fn leave_special(&mut self, offset: u64) -> Result<bool, JsonWriteStop> {
         let (seconds, nanos) = match self.top.progress {
             FrameProgress::Time { seconds, nanos } => (seconds, nanos),
@@ -64,7 +64,7 @@ impl JsonWriter {
         Ok(true)
     }
 
-    /// A field of an `Any`.
+    /// Handles a field of an `Any`.
     pub(super) fn any(
         &mut self,
         schema: &Schema,
@@ -72,7 +72,7 @@ impl JsonWriter {
         behind: &[u8],
     ) -> Result<usize, JsonWriteStop> {
         match (head.number, head.wire_type, self.top.progress) {
-            // An empty URL is none.
+            // An empty URL counts as absent.
             (1, LENGTH, FrameProgress::Nothing) if head.value == 0 => Ok(0),
             (1, LENGTH, FrameProgress::Nothing) => self.hold(schema, head, behind, BufferedTextKind::TypeUrl),
             (2, LENGTH, FrameProgress::Nothing) if head.value == 0 => Ok(0),
@@ -123,7 +123,7 @@ impl JsonWriter {
         self.enter(schema, id, end, 0, offset)
     }
 
-    /// Ends an `Any`; one without a value has the default.
+    /// Ends an `Any`; an absent value has the default.
     pub(super) fn leave_any(&mut self, schema: &Schema, offset: u64) -> Result<bool, JsonWriteStop> {
         match self.top.progress {
             FrameProgress::Type(id) => {

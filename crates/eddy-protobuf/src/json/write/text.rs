@@ -1,4 +1,4 @@
-//! Values that may go on in the next piece: text, bytes, what is passed over, and what has to be known whole.
+//! Values that may continue in the next piece: text, bytes, skipped values, and values that must be complete.
 
 use super::machine::{JsonWriteStop, JsonWriter, WireFieldHead};
 use crate::fault::{ProtobufError, ProtobufErrorKind};
@@ -6,39 +6,39 @@ use crate::json::text::{write_base64, write_escaped};
 use crate::schema::Schema;
 use crate::wire::front;
 
-/// What the next bytes belong to.
+/// The item that the next bytes belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ongoing {
-    /// An item of their own.
+    /// A new item.
     None,
-    /// Something that is passed over.
+    /// A skipped value.
     Skip { left: u64 },
-    /// A string, or bytes.
+    /// A string or bytes.
     Text { left: u64, form: JsonTextEncoding },
-    /// A value that has to be known whole.
+    /// A value that must be complete.
     Held { left: u64, what: BufferedTextKind },
 }
 
-/// How text is written.
+/// Encoding of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JsonTextEncoding {
     Utf8,
     Base64,
 }
 
-/// What has to be known whole.
+/// Values that must be complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BufferedTextKind {
     /// The key of a map.
     Key,
     /// A path of a field mask.
     MaskPath,
-    /// The URL of an `Any`.
+    /// The type URL of an `Any`.
     TypeUrl,
 }
 
 impl JsonWriter {
-    /// Goes on with what the last piece has left open; answers with how much was read.
+    /// Continues the item left open by the last piece; returns how many bytes were read.
     pub(super) fn go_on(
         &mut self,
         schema: &Schema,
@@ -99,7 +99,7 @@ impl JsonWriter {
         }
     }
 
-    /// Writes a string or bytes, as far as it is there.
+    /// Writes the available part of a string or bytes.
     #[inline]
     pub(super) fn text(
         &mut self,
@@ -121,7 +121,7 @@ impl JsonWriter {
         }
     }
 
-    /// Waits for a value that has to be known whole, or goes on with it at once.
+    /// Buffers a value that must be complete, or handles it at once.
     pub(super) fn hold(
         &mut self,
         schema: &Schema,

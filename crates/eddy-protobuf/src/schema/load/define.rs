@@ -1,4 +1,4 @@
-//! Names: every message, enum and service gets its place before any is linked.
+//! Definition of names: every message, enum and service gets its index before any is linked.
 
 use super::features::{Features, option};
 use super::file::malformed;
@@ -6,24 +6,24 @@ use super::raw::{RawEnum, RawField, RawFile, RawMessage, RawService};
 use crate::schema::tables::SchemaSymbol;
 use crate::schema::{EnumId, Enumeration, MessageDescriptor, MessageId, Schema, SchemaError};
 
-/// A schema whose messages have no fields yet, and what is left to link.
+/// A schema whose messages have no fields yet, and the remaining work.
 #[derive(Default)]
 pub(super) struct Defining<'r, 'd> {
     pub(super) schema: Schema,
-    /// Of each message.
+    /// One per message.
     pub(super) messages: Vec<Pending<'r, 'd>>,
     pub(super) extensions: Vec<Extension<'r, 'd>>,
     pub(super) services: Vec<(&'r RawFile<'d>, &'r RawService<'d>, Box<str>)>,
 }
 
-/// A message that waits for its fields.
+/// A message whose fields are not linked yet.
 pub(super) struct Pending<'r, 'd> {
     pub(super) file: &'r RawFile<'d>,
     pub(super) raw: &'r RawMessage<'d>,
     pub(super) features: Features,
 }
 
-/// An extension that waits for the message it extends.
+/// An extension whose message is not linked yet.
 pub(super) struct Extension<'r, 'd> {
     pub(super) file: &'r RawFile<'d>,
     pub(super) raw: &'r RawField<'d>,
@@ -121,7 +121,7 @@ pub(super) fn join(scope: &str, name: &str) -> Box<str> {
     if scope.is_empty() { name.into() } else { format!("{scope}.{name}").into() }
 }
 
-/// Fields of a message and values of an enum have indexes of 16 bits.
+/// Fields of a message and values of an enum have 16-bit indexes.
 pub(super) const INDEX_MAX: usize = 65_000;
 /// `MessageOptions.map_entry`.
 const MAP_ENTRY: u32 = 7;

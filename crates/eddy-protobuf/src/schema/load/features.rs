@@ -1,9 +1,9 @@
-//! Features of editions, as far as the wire and JSON form depend on them.
+//! Edition features, as far as the wire format and JSON depend on them.
 
 use crate::fault::ProtobufError;
 use crate::wire::{Items, WireValue};
 
-/// What holds for a file, message, enum or field, handed down from the one around it.
+/// Features of a file, message, enum or field, inherited from its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Features {
     pub(super) presence: Presence,
@@ -35,10 +35,10 @@ impl Features {
         checks_utf8: true,
         is_delimited: false,
     };
-    /// Of edition 2023 and 2024.
+    /// Defaults of editions 2023 and 2024.
     pub(super) const EDITIONS: Self = Self { presence: Presence::Explicit, ..Self::PROTO3 };
 
-    /// With what the field `number` of some options sets.
+    /// Returns the features with those set by field `number` of some options.
     pub(super) fn with(mut self, options: &[u8], number: u32) -> Result<Self, ProtobufError> {
         let mut items = Items::new(options, 100);
         while let Some((found, item)) = items.next()? {
@@ -68,7 +68,7 @@ impl Features {
     }
 }
 
-/// A field of some options that is a varint.
+/// Returns a varint field of some options.
 pub(super) fn option(options: &[u8], number: u32) -> Result<Option<u64>, ProtobufError> {
     let mut items = Items::new(options, 100);
     let mut value = None;

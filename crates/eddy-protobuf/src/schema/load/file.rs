@@ -1,4 +1,4 @@
-//! Files: read from the set, their names taken in, then linked.
+//! Files: decoded from the set, their names defined, then linked.
 
 use super::define::Defining;
 use super::features::Features;
@@ -26,7 +26,7 @@ pub(in crate::schema) fn load(set: &[u8]) -> Result<Schema, SchemaError> {
         let file =
             RawFile::read(text).map_err(|fault| malformed(ProtobufError { offset: place, ..fault }))?;
         match files.iter().find(|(other, _)| other.name == file.name) {
-            // Server reflection may send a file with each answer.
+            // Server reflection may send a file with each response.
             Some((_, other)) if *other == text => {}
             Some(_) => return Err(SchemaError::FileTwice { file: file.name.to_owned() }),
             None => files.push((file, text)),

@@ -1,4 +1,4 @@
-//! Fields get their types; messages get their fields.
+//! Linking: fields get their types; messages get their fields.
 
 use super::define::{Defining, Extension, INDEX_MAX, join, too_many};
 use super::features::{Features, Presence, option};
@@ -10,7 +10,7 @@ use crate::schema::{
 };
 use crate::wire::NUMBER_MAX;
 
-/// Gives every message its fields and every service its methods.
+/// Links the fields of every message and the methods of every service.
 pub(super) fn link(defining: Defining<'_, '_>) -> Result<Schema, SchemaError> {
     let Defining { mut schema, messages, extensions, services } = defining;
     let mut fields: Vec<Vec<FieldDescriptor>> = Vec::with_capacity(messages.len());
@@ -95,7 +95,7 @@ fn link_service(
     Ok(ServiceDescriptor { methods: methods?, name })
 }
 
-/// Whose problem it is.
+/// Location of a link error.
 struct LinkErrorContext<'a, 'd> {
     file: &'a RawFile<'d>,
     message: &'a str,
@@ -112,7 +112,7 @@ impl LinkErrorContext<'_, '_> {
     }
 }
 
-/// Makes fields of one message.
+/// Builds the fields of one message.
 struct Linker<'a, 'd> {
     schema: &'a Schema,
     file: &'a RawFile<'d>,
@@ -202,11 +202,11 @@ impl Linker<'_, '_> {
             16 => FieldType::Sfixed64,
             17 => FieldType::Sint32,
             18 => FieldType::Sint64,
-            // A field of a type that its writer did not look up has a name and no kind.
+            // A field whose type its writer did not resolve has a name and no kind.
             0 | 10 | 11 | 14 => match self.schema.names.get(type_name).ok_or_else(missing)? {
                 SchemaSymbol::Enum(id) => FieldType::Enum(*id),
                 SchemaSymbol::Message(id) => {
-                    // Entries of maps, and what they hold, have their length before them whatever the file says.
+                    // Map entries and their values are length-prefixed whatever the file says.
                     let is_of_map = self.schema.message(*id).is_map_entry
                         || self
                             .schema
@@ -225,7 +225,7 @@ impl Linker<'_, '_> {
     }
 }
 
-/// A key as it stands in an object: a comma, the name in quotes and a colon.
+/// Returns a key as in an object: a comma, the quoted name and a colon.
 fn key(name: &str) -> Box<[u8]> {
     let mut key = b",\"".to_vec();
     for byte in name.bytes() {
@@ -240,7 +240,7 @@ fn key(name: &str) -> Box<[u8]> {
     key.into()
 }
 
-/// The name in JSON of a field without one in the descriptors.
+/// Returns the JSON name of a field without one in the descriptors.
 fn camel_case(name: &str) -> String {
     let mut camel = String::with_capacity(name.len());
     let mut is_upper = false;

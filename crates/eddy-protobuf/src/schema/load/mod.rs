@@ -1,4 +1,4 @@
-//! From descriptors to tables: read, named, linked.
+//! Compilation of descriptors to tables: decoding, definition, linking.
 
 mod define;
 mod features;

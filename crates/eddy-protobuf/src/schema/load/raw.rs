@@ -1,14 +1,14 @@
-//! Descriptors as they lie in the set, borrowed; only what the tables need.
+//! Descriptors decoded from the set, borrowed, with only the fields that the tables need.
 
 use crate::fault::ProtobufError;
 use crate::wire::{Items, WireValue};
 
-/// A descriptor that is read field by field.
+/// A descriptor that is decoded field by field.
 pub(super) trait Raw<'d>: Default {
-    /// Takes in a field.
+    /// Stores a field.
     fn set(&mut self, number: u32, item: WireValue<'d>) -> Result<(), ProtobufError>;
 
-    /// Reads it from its bytes.
+    /// Decodes it from its bytes.
     fn read(bytes: &'d [u8]) -> Result<Self, ProtobufError> {
         let mut items = Items::new(bytes, DEPTH_MAX);
         let mut raw = Self::default();
@@ -212,5 +212,5 @@ fn text(bytes: &[u8]) -> Result<&str, ProtobufError> {
     std::str::from_utf8(bytes).map_err(|_| ProtobufError::new(0, crate::ProtobufErrorKind::Utf8))
 }
 
-/// Messages within messages in a descriptor.
+/// Maximum nesting of messages in a descriptor.
 const DEPTH_MAX: u32 = 100;

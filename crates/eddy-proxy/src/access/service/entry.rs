@@ -1,6 +1,7 @@
-//! A record as the access log service has it: `envoy.data.accesslog.v3.HTTPAccessLogEntry`.
+//! Access log entry in the format of the access log service: `envoy.data.accesslog.v3.HTTPAccessLogEntry`.
 //!
-//! Written field by field, without an object for the message. What the service has no field for stands among the tags.
+//! Written field by field, without building a message object. Values for which the service has no field are written as
+//! tags.
 
 use std::borrow::Cow;
 use std::net::SocketAddr;
@@ -17,14 +18,14 @@ use crate::access::noted::AccessMetadata;
 use crate::access::record::{AccessRecord, TEXT_BYTES_MAX};
 use crate::session::SecureClient;
 
-/// The field of `HTTPAccessLogEntries` that has the entries.
+/// Field of `HTTPAccessLogEntries` that holds the entries.
 const ENTRIES_LOG_ENTRY: u32 = 1;
 
 impl AccessRecord<'_> {
-    /// Appends the record as an entry of `HTTPAccessLogEntries`, of an exchange that ended at `now`.
+    /// Appends an entry of `HTTPAccessLogEntries` for an exchange that ended at `now`.
     ///
     /// # Cost
-    /// No allocation but for the growth of `out` and for texts that are not UTF-8.
+    /// Allocates only for the growth of `out` and for texts that are not UTF-8.
     pub(super) fn write_entry(&self, out: &mut Vec<u8>, now: Timestamp) {
         FieldWriter::new(out).message(ENTRIES_LOG_ENTRY, |entry| {
             entry.message(1, |common| self.write_common(common, now));
@@ -34,7 +35,7 @@ impl AccessRecord<'_> {
         });
     }
 
-    /// `AccessLogCommon`.
+    /// Writes `AccessLogCommon`.
     fn write_common(&self, common: &mut FieldWriter<'_>, now: Timestamp) {
         let micros = i64::try_from(self.duration_us).unwrap_or(i64::MAX);
         let began_us = now.as_microsecond().saturating_sub(micros);
@@ -61,9 +62,9 @@ impl AccessRecord<'_> {
         common.varint(33, TYPE_DOWNSTREAM_END);
     }
 
-    /// Both ends of the client's connection, and how it came by TLS.
+    /// Writes both addresses of the client's connection, and its TLS properties.
     fn write_places(&self, common: &mut FieldWriter<'_>) {
-        // The client itself, and who it is said to be: eddy takes nobody's word for it here.
+        // Remote address and direct remote address: the same here, as eddy does not use forwarded client addresses.
         for number in [2, 20] {
             match self.peer {
                 PeerAddress::Tcp(address) => write_socket(common, number, address),
@@ -79,7 +80,7 @@ impl AccessRecord<'_> {
         }
     }
 
-    /// What the service has no field for, by the names that lines have.
+    /// Writes values without a field of their own as tags, with the names used in log lines.
     fn write_tags(&self, common: &mut FieldWriter<'_>) {
         let mut tag = |name: &str, value: &[u8]| {
             if !value.is_empty() {
@@ -99,7 +100,7 @@ impl AccessRecord<'_> {
         }
     }
 
-    /// `HTTPRequestProperties`.
+    /// Writes `HTTPRequestProperties`.
     fn write_request(&self, request: &mut FieldWriter<'_>) {
         request.varint(1, method_number(Method::from_bytes(self.method)));
         request.bytes(2, if self.secure.is_some() { b"https" } else { b"http" });
@@ -111,7 +112,7 @@ impl AccessRecord<'_> {
         request.varint(12, self.bytes_in);
     }
 
-    /// `HTTPResponseProperties`.
+    /// Writes `HTTPResponseProperties`.
     fn write_response(&self, response: &mut FieldWriter<'_>) {
         response.message(1, |code| code.varint(1, self.status.into()));
         response.varint(3, self.bytes_out);
@@ -119,28 +120,28 @@ impl AccessRecord<'_> {
     }
 }
 
-/// What lines write as a dash is left out.
+/// Returns the text, or nothing for the dash that log lines write.
 fn told(text: &str) -> &str {
     if text == "-" { "" } else { text }
 }
 
-/// A peer's text as one that may stand in a `string`, cut to what records have of one.
+/// Returns a text from a peer as valid UTF-8, truncated as in log lines.
 fn text(bytes: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes.get(..TEXT_BYTES_MAX).unwrap_or(bytes))
 }
 
-/// `google.protobuf.Timestamp` and `Duration`, of seconds and microseconds.
+/// Writes a `google.protobuf.Timestamp` or `Duration` of seconds and microseconds.
 fn write_time(time: &mut FieldWriter<'_>, (seconds, micros): (u64, u64)) {
     time.varint(1, seconds);
     time.varint(2, micros * 1000);
 }
 
-/// `envoy.config.core.v3.Address` of a socket.
+/// Writes an `envoy.config.core.v3.Address` of an IP socket.
 fn write_socket(message: &mut FieldWriter<'_>, number: u32, address: SocketAddr) {
     use std::io::Write;
     let mut room = [0_u8; ADDRESS_BYTES_MAX];
     let mut left = &mut room[..];
-    // An address of IP is shorter than the room.
+    // Every IP address fits.
     let _ = write!(left, "{}", address.ip().to_canonical());
     let unused = left.len();
     let host = room.get(..ADDRESS_BYTES_MAX - unused).unwrap_or_default();
@@ -152,12 +153,12 @@ fn write_socket(message: &mut FieldWriter<'_>, number: u32, address: SocketAddr)
     });
 }
 
-/// The same of a Unix socket.
+/// Writes an `envoy.config.core.v3.Address` of a Unix socket.
 fn write_pipe(message: &mut FieldWriter<'_>, number: u32, path: &str) {
     message.message(number, |address| address.message(2, |pipe| pipe.bytes(1, path.as_bytes())));
 }
 
-/// `TLSProperties`.
+/// Writes `TLSProperties`.
 fn write_tls(tls: &mut FieldWriter<'_>, SecureClient { facts, certificate }: &SecureClient) {
     let TlsFacts { version, suite, server_name, .. } = facts;
     tls.varint(
@@ -177,7 +178,7 @@ fn write_tls(tls: &mut FieldWriter<'_>, SecureClient { facts, certificate }: &Se
     }
 }
 
-/// `HTTPAccessLogEntry.HTTPVersion`.
+/// Returns the number of an `HTTPAccessLogEntry.HTTPVersion`.
 fn version_number(version: Version) -> u64 {
     match version {
         Version::Http10 => 1,
@@ -186,7 +187,7 @@ fn version_number(version: Version) -> u64 {
     }
 }
 
-/// `envoy.config.core.v3.RequestMethod`.
+/// Returns the number of an `envoy.config.core.v3.RequestMethod`.
 fn method_number(method: Method) -> u64 {
     match method {
         Method::Other => 0,
@@ -202,19 +203,19 @@ fn method_number(method: Method) -> u64 {
     }
 }
 
-/// `AccessLogType.DownstreamEnd`: the record of an exchange that is over.
+/// `AccessLogType.DownstreamEnd`: entry of an exchange that has ended.
 const TYPE_DOWNSTREAM_END: u64 = 6;
 
-/// Microseconds of a second.
+/// Microseconds per second.
 const MICROS: u64 = 1_000_000;
 
-/// Longest text of an address of IP: IPv6 with IPv4 in it.
+/// Maximum length of an IP address as text: IPv6 with an embedded IPv4 address.
 const ADDRESS_BYTES_MAX: usize = 45;
 
-/// The suites that eddy agrees on, with their numbers.
+/// Supported cipher suites with their numbers.
 ///
 /// # Source
-/// [The registry of IANA](https://www.iana.org/assignments/tls-parameters/tls-parameters.xhtml#tls-parameters-4)
+/// [IANA registry](https://www.iana.org/assignments/tls-parameters/tls-parameters.xhtml#tls-parameters-4)
 const SUITES: [(&str, u64); 9] = [
     ("TLS_AES_128_GCM_SHA256", 0x1301),
     ("TLS_AES_256_GCM_SHA384", 0x1302),

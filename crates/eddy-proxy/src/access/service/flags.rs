@@ -1,8 +1,8 @@
-//! What the access log service calls why an exchange ended badly.
+//! Mapping from faults to the response flags of the access log service.
 
 use crate::fault::Fault;
 
-/// The field of `ResponseFlags` that says so, and nothing for what has none.
+/// Returns the `ResponseFlags` field of a fault, or `None` if there is none.
 ///
 /// # Spec
 /// `envoy.data.accesslog.v3.ResponseFlags`

@@ -1,4 +1,4 @@
-//! Access records for a service of gRPC: Envoy's access log service.
+//! Access log over gRPC: Envoy's access log service.
 
 mod entry;
 mod flags;

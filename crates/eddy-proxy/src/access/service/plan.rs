@@ -1,38 +1,38 @@
-//! How records are sent under a plan.
+//! Settings of the access log service under a plan.
 
 use eddy_config::LogServiceConfig;
 use eddy_protobuf::FieldWriter;
 
 use crate::worker::millis;
 
-/// The method of the service.
+/// gRPC method of the service.
 pub(super) const METHOD: &str = "/envoy.service.accesslog.v3.AccessLogService/StreamAccessLogs";
 
-/// How records are sent under a plan.
+/// Settings of the access log service under a plan.
 #[derive(Debug)]
 pub(crate) struct ServicePlan {
-    /// By its index, the cluster of the service.
+    /// Cluster of the service, by index.
     pub(super) cluster: usize,
     pub(super) limits: QueueLimits,
-    /// How long a batch may take.
+    /// Timeout of sending a batch.
     pub(super) timeout: std::time::Duration,
-    /// The field of a message that says whose records it has, as it is written.
+    /// Encoded `identifier` field, which names the sender of a message's entries.
     identifier: Vec<u8>,
 }
 
-/// How much of records is held, and how long.
+/// Limits of the queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueueLimits {
     /// Bytes after which a batch is sent.
     pub(super) batch_bytes: usize,
-    /// Longest that a record waits for its batch, milliseconds.
+    /// Maximum time that an entry waits for its batch to fill, in milliseconds.
     pub(super) interval_ms: u64,
-    /// Most bytes of records that wait.
+    /// Maximum bytes of queued entries.
     pub(super) held_bytes_max: usize,
 }
 
 impl ServicePlan {
-    /// How a configuration wants records to be sent.
+    /// Creates the settings from a configuration.
     pub(crate) fn new(config: &LogServiceConfig) -> Self {
         let mut identifier = Vec::new();
         FieldWriter::new(&mut identifier).message(1, |identifier| {
@@ -55,9 +55,9 @@ impl ServicePlan {
         }
     }
 
-    /// The request that has a batch of entries, and the length of its head; `authority` is whom it is for.
+    /// Returns the request that carries a batch of entries to `authority`, and the length of its head.
     ///
-    /// The body is one message of gRPC: `StreamAccessLogsMessage`.
+    /// The body is one gRPC message: `StreamAccessLogsMessage`.
     pub(super) fn request(&self, authority: &str, entries: &[u8]) -> (Vec<u8>, usize) {
         let mut message = Vec::with_capacity(FRAME_BYTES + self.identifier.len() + entries.len() + 16);
         message.extend_from_slice(&[0; FRAME_BYTES]);
@@ -81,5 +81,5 @@ impl ServicePlan {
     }
 }
 
-/// Bytes before a message of gRPC: whether it is compressed, and its length.
+/// Bytes before a gRPC message: compression flag and length.
 const FRAME_BYTES: usize = 5;

@@ -1,4 +1,4 @@
-//! Records of a worker that wait for the service: in batches, within a limit.
+//! Queue of a worker's entries for the access log service: batched and bounded.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -11,41 +11,41 @@ use super::plan::{QueueLimits, ServicePlan};
 use crate::access::record::AccessRecord;
 use crate::stats::WorkerSeries;
 
-/// Records of a worker on their way to the service.
+/// Entries of a worker on their way to the service.
 #[derive(Debug, Default)]
 pub(crate) struct RecordQueue {
     state: RefCell<RecordQueueState>,
-    /// Woken when there is a batch.
+    /// Notified when there is a batch.
     pub(super) called: Notify,
-    /// Woken when what waits is to be tried now.
+    /// Notified when the queue should be sent without delay.
     pub(super) hurried: Notify,
-    /// Woken when nothing waits any more.
+    /// Notified when the queue is empty.
     pub(super) emptied: Notify,
 }
 
-/// Records that are sent together.
+/// Entries that are sent together.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
-    /// Entries of `HTTPAccessLogEntries`.
+    /// Encoded `HTTPAccessLogEntries` entries.
     pub(super) entries: Vec<u8>,
-    /// How many.
+    /// Number of entries.
     pub(super) records: u64,
 }
 
 #[derive(Debug, Default)]
 struct RecordQueueState {
-    /// What the next batch has so far.
+    /// The next batch, as collected so far.
     open: Batch,
-    /// When its first record came, on the worker's clock.
+    /// Time of its first entry, on the worker's clock.
     since_ms: u64,
     sealed: VecDeque<Rc<Batch>>,
     sealed_bytes: usize,
-    /// A buffer to be used again.
+    /// A buffer for reuse.
     spare: Vec<u8>,
 }
 
 impl RecordQueue {
-    /// Adds a record of an exchange that has just ended, or drops and counts it where too much waits.
+    /// Adds an entry of an exchange that has just ended; drops and counts it when the queue is full.
     pub(crate) fn add(
         &self,
         record: &AccessRecord<'_>,
@@ -59,7 +59,7 @@ impl RecordQueue {
         }
     }
 
-    /// Adds an entry; whether there was room for it.
+    /// Adds an entry; returns whether there was capacity for it.
     fn add_entry(&self, write: impl FnOnce(&mut Vec<u8>), limits: QueueLimits, now_ms: u64) -> bool {
         let state = &mut *self.state.borrow_mut();
         if state.sealed_bytes + state.open.entries.len() >= limits.held_bytes_max {
@@ -77,7 +77,7 @@ impl RecordQueue {
         true
     }
 
-    /// Makes a batch of what has waited for long enough.
+    /// Seals the open batch if it has waited long enough.
     pub(crate) fn tick(&self, plan: &ServicePlan, now_ms: u64) {
         let state = &mut *self.state.borrow_mut();
         if now_ms.saturating_sub(state.since_ms) >= plan.limits.interval_ms {
@@ -85,7 +85,7 @@ impl RecordQueue {
         }
     }
 
-    /// Makes a batch of what there is, and has everything that waits tried now.
+    /// Seals the open batch and requests that the queue be sent without delay.
     pub(super) fn hurry(&self) {
         self.seal_in(&mut self.state.borrow_mut());
         self.hurried.notify_one();
@@ -99,12 +99,12 @@ impl RecordQueue {
         }
     }
 
-    /// The batch that has waited the longest; it stays until [`Self::done`].
+    /// Returns the oldest batch; it stays queued until [`Self::done`].
     pub(super) fn first(&self) -> Option<Rc<Batch>> {
         self.state.borrow().sealed.front().map(Rc::clone)
     }
 
-    /// Takes the batch that has waited the longest away.
+    /// Removes the oldest batch.
     pub(super) fn done(&self) {
         let state = &mut *self.state.borrow_mut();
         if let Some(batch) = state.sealed.pop_front() {
@@ -119,7 +119,7 @@ impl RecordQueue {
         }
     }
 
-    /// How many records wait.
+    /// Returns the number of queued entries.
     pub(crate) fn waiting(&self) -> u64 {
         let state = self.state.borrow();
         state.open.records + state.sealed.iter().map(|batch| batch.records).sum::<u64>()

@@ -1,4 +1,4 @@
-//! Sends a worker's records to the service, batch by batch.
+//! Delivery of a worker's entries to the access log service, batch by batch.
 
 use std::rc::Rc;
 use std::sync::mpsc::Sender;
@@ -12,18 +12,18 @@ use super::queue::Batch;
 use crate::outbound::{FetchRequest, send};
 use crate::worker::Worker;
 
-/// What became of a batch.
+/// Outcome of sending a batch.
 #[derive(Debug)]
 enum BatchOutcome {
-    /// The service has it.
+    /// The service has accepted it.
     Taken,
-    /// The service could not be given it, for a reason that may pass.
+    /// The batch could not be delivered, for a reason that may be temporary.
     Failed(String),
-    /// The service does not want it, or nobody does any more.
+    /// The service has rejected it, or no service is configured any more.
     Refused(String),
 }
 
-/// Sends what is queued, until the worker's loop ends.
+/// Sends queued batches until the worker's event loop ends.
 pub(crate) async fn ship(worker: Rc<Worker>) {
     let queue = &worker.records;
     let mut failures = 0;
@@ -59,12 +59,12 @@ pub(crate) async fn ship(worker: Rc<Worker>) {
         failures = (failures + 1).min(FAILURES_MAX);
         let pause = PAUSE_MAX.min(PAUSE_MIN * 2_u32.pow(failures - 1));
         let jitter = worker.rng.borrow_mut().below(u64::try_from(pause.as_millis() / 4).unwrap_or(0));
-        // Whoever waits for everything to be sent has the pause cut short.
+        // `settle` cuts the pause short.
         let _ = timeout(pause + Duration::from_millis(jitter), queue.hurried.notified()).await;
     }
 }
 
-/// Has everything sent that waits, and drops `done` when it is.
+/// Requests that the whole queue be sent, and drops `done` when it is.
 pub(crate) async fn settle(worker: Rc<Worker>, done: Sender<()>) {
     worker.records.hurry();
     while worker.records.waiting() > 0 {
@@ -73,7 +73,7 @@ pub(crate) async fn settle(worker: Rc<Worker>, done: Sender<()>) {
     drop(done);
 }
 
-/// Says once what is wrong, until it is well again.
+/// Logs a problem once, until deliveries succeed again.
 fn tell(failures: u32, reason: &str, what: &str) {
     if failures == 0 {
         tracing::warn!(reason, "the access log service {what}");
@@ -90,7 +90,7 @@ async fn deliver(worker: &Rc<Worker>, batch: &Batch) -> BatchOutcome {
     let Some(cluster) = plan.clusters.get(service.cluster) else {
         return BatchOutcome::Refused("its cluster is not there".to_owned());
     };
-    // Names of clusters may have what no host has.
+    // Cluster names may contain characters that are invalid in a host.
     let authority = cluster.config.name.replace(['/', ':'], "-");
     let (request, head_bytes) = service.request(&authority, &batch.entries);
     let body = RequestBody::Length((request.len() - head_bytes) as u64);
@@ -99,7 +99,8 @@ async fn deliver(worker: &Rc<Worker>, batch: &Batch) -> BatchOutcome {
     if let Err(fault) = checked {
         return BatchOutcome::Refused(format!("the request for it would be wrong: {fault:?}"));
     }
-    // Delivery is at least once: a batch that may have arrived is rather sent twice than lost, here as after any failure.
+    // Delivery is at least once: a batch that may have arrived is sent twice rather than lost, here as after any
+    // failure.
     let sent = FetchRequest { method: Method::Post, is_repeatable: true, bytes: &request, head_bytes };
     match timeout(service.timeout, send(worker, cluster, &sent)).await {
         Err(_) => BatchOutcome::Failed("timeout".to_owned()),
@@ -108,12 +109,12 @@ async fn deliver(worker: &Rc<Worker>, batch: &Batch) -> BatchOutcome {
     }
 }
 
-/// What the answer says of the batch.
+/// Returns the outcome that a response implies for its batch.
 fn judge(status: u16, end: GrpcEnd) -> BatchOutcome {
     let is_untold = end == GrpcEnd::Untold && status != 200;
     let end = if is_untold { GrpcEnd::Status(GrpcStatus::of_http(status)) } else { end };
     match end {
-        // A service that passes the end of the stream on as an error has read everything before it, and ends the call with
+        // A service that treats the end of the stream as an error has read everything before it, and ends the call with
         // `unknown`.
         GrpcEnd::Status(GrpcStatus::Ok | GrpcStatus::Unknown) if status == 200 => BatchOutcome::Taken,
         GrpcEnd::Status(
@@ -129,11 +130,11 @@ fn judge(status: u16, end: GrpcEnd) -> BatchOutcome {
     }
 }
 
-/// The pause after the first failure.
+/// Pause after the first failure.
 const PAUSE_MIN: Duration = Duration::from_millis(100);
-/// The longest pause.
+/// Maximum pause.
 const PAUSE_MAX: Duration = Duration::from_secs(10);
-/// Failures in a row after which pauses grow no more.
+/// Number of consecutive failures after which pauses no longer grow.
 const FAILURES_MAX: u32 = 8;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Carries out what filters said beside their verdicts.
+//! Applies the edits that filters request along with their verdicts.
 
 use eddy_filter::{
     EditLog, EditableSection, FilterEdit, FilterLimit, Phase, Verdict, apply_to_body, apply_to_fields,
@@ -14,28 +14,28 @@ use crate::exchange::state::Exchange;
 use crate::fault::Fault;
 use crate::worker::WorkerPlan;
 
-/// What came of it.
+/// Result of applying a crossing's edits.
 #[derive(Debug, Default)]
 pub(crate) struct Applied {
-    /// The first filter that wanted what cannot be; nothing it wanted after that was carried out.
+    /// First filter that requested an impossible edit; its later edits were not applied.
     pub(crate) refused: Option<Failed>,
-    /// The filter that said that it failed, of which nothing was carried out, or that answers without an answer.
+    /// Filter that reported a failure, none of whose edits was applied, or that replied without giving a reply.
     pub(crate) faulty: Option<Failed>,
-    /// Whether the rule is to be looked up again.
+    /// Whether the request is to be matched to a rule again.
     pub(crate) is_rerouted: bool,
 }
 
 /// A filter that failed.
 #[derive(Debug)]
 pub(crate) struct Failed {
-    /// Its step in the chain.
+    /// Index of its step in the chain.
     pub(crate) place: u8,
     pub(crate) kind: FailureKind,
     pub(crate) why: String,
 }
 
 impl Failed {
-    /// Counts the failure; the fault that ends the exchange, or `None` where the filter is left out.
+    /// Counts the failure. Returns the fault that ends the exchange, or `None` when the filter is skipped.
     pub(crate) fn end(
         self,
         ctx: &mut ExchangeCx<'_>,
@@ -46,12 +46,12 @@ impl Failed {
     }
 }
 
-/// Which step of the chain an edit belongs to.
+/// Mapping from edits to steps of the chain.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum EditSteps<'a> {
     /// By step of the crossing.
     Each(&'a [u8]),
-    /// All to this one, which had paused.
+    /// All edits belong to this step, which had paused.
     One(u8),
 }
 
@@ -71,10 +71,10 @@ impl EditSteps<'_> {
     }
 }
 
-/// Why a change was not carried out.
+/// Reason why an edit was not applied.
 type EditProblem = String;
 
-/// Carries out the edits of a crossing; `stop` is the step of the chain that stopped it, and what it said.
+/// Applies the edits of a crossing. `stop` is the verdict that stopped the crossing and the step that gave it.
 pub(crate) fn apply(
     ctx: &mut ExchangeCx<'_>,
     phase: Phase,
@@ -91,7 +91,7 @@ pub(crate) fn apply(
     for record in edits.records() {
         let (place, done) = match record {
             Ok(record) => match places.of(record.step) {
-                // What a filter changed before it failed goes with it.
+                // A filter that fails loses its earlier edits, too.
                 Some(place) if faulty == Some(place) => {
                     if let Some(told) = told_of(&record.edit) {
                         (kind, why) = told;
@@ -123,7 +123,7 @@ pub(crate) fn apply(
     applied
 }
 
-/// What a filter says of its failure, if that is what the record is.
+/// Returns the kind and reason of a failure that a filter reports, if the edit is such a report.
 fn told_of(edit: &FilterEdit<'_>) -> Option<(FailureKind, Option<String>)> {
     let (kind, why) = if let FilterEdit::LimitFault { limit, why } = *edit {
         let kind = match limit {
@@ -165,14 +165,14 @@ fn change(
     Ok(())
 }
 
-/// Whether the filter comes with eddy.
+/// Whether the filter is built into eddy.
 fn is_own(ctx: &ExchangeCx<'_>, place: u8) -> bool {
     let chain = ctx.plan.chain(ctx.index, ctx.exchange.filtering.chain);
     let step = chain.and_then(|chain| chain.chain.steps().get(usize::from(place)));
     step.is_some_and(|step| step.filter.library.is_own())
 }
 
-/// Gives a message that has no body one, which the steps behind are shown as a whole.
+/// Sets the body of a message that has none. The steps behind see it as a whole body.
 fn set_absent_body(exchange: &mut Exchange, phase: Phase, place: u8, body: &[u8]) -> Result<(), EditProblem> {
     let can_have_body = phase == Phase::RequestHead || exchange.response.body != ResponseBody::None;
     let way = exchange.filtering.direction(direction_of(phase));
@@ -199,7 +199,7 @@ fn carry_out(
 ) -> Result<(), EditProblem> {
     let is_of_trailers = matches!(phase, Phase::RequestTrailers | Phase::ResponseTrailers);
     match *edit {
-        // The head of the answer says so, whichever head the filter has it from.
+        // The response head carries `connection: close`, whichever head the filter set it in.
         FilterEdit::Set { .. } | FilterEdit::Add { .. }
             if edit.ends_connection() && !is_of_trailers && is_head_open(&exchange.filtering.response) =>
         {
@@ -262,7 +262,7 @@ fn carry_out(
     }
 }
 
-/// A head can be changed until it is written: while the whole body is shown, too.
+/// Whether the head can still be changed: until it is written, so also while the whole body is shown to filters.
 fn is_head_open(way: &DirectionState) -> bool {
     !way.is_head_sealed
 }
@@ -298,7 +298,7 @@ fn trailers(way: &mut DirectionState) -> EditableSection<'_> {
     EditableSection::Trailers(FieldsEditor::new(&mut way.trailers.bytes, &mut way.trailers.fields))
 }
 
-/// Makes what a filter set the target that is matched and sent, by the same normaliser as what a client sent.
+/// Derives the target to match and send from the one that a filter set, with the normaliser that clients' targets pass.
 fn retarget(exchange: &mut Exchange) -> Result<(), EditProblem> {
     rules::derive_target(exchange)
         .map_err(|fault| format!("the path that the filter set is refused: {}", fault.reason()))?;

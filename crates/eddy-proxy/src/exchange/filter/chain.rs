@@ -1,4 +1,4 @@
-//! The chains of a listener: its own, and one for each rule that says something else.
+//! Filter chains of a listener: its own, and one for each rule with different filter settings.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,23 +7,23 @@ use eddy_config::{GatewayConfig, ListenerConfig};
 use eddy_filter::{ChainStep, ChainTooLong, FilterSet, HttpFilterChain, LibraryKeepAlive};
 use thiserror::Error;
 
-/// A chain and, step by step, the filters' indices in the configuration.
+/// A chain, and the configuration index of the filter of each step.
 #[derive(Debug)]
 pub(crate) struct FilterChain {
     pub(crate) chain: HttpFilterChain,
     pub(crate) indices: Vec<usize>,
 }
 
-/// The chains of one listener.
+/// Filter chains of one listener.
 #[derive(Debug, Default)]
 pub(crate) struct FilterChains {
     chains: Vec<FilterChain>,
-    /// Which of them goes with an action; the first one where the action says nothing.
+    /// Chain index of each action with its own chain; other actions use the first chain.
     by_action: HashMap<usize, usize>,
 }
 
 impl FilterChains {
-    /// The index of the chain that goes with an action; `None` where no filter is entered.
+    /// Returns the index of the chain for an action, or `None` when no filter is called.
     #[inline]
     pub(crate) fn of_action(&self, action: Option<usize>) -> Option<usize> {
         if self.chains.is_empty() {
@@ -33,25 +33,25 @@ impl FilterChains {
         Some(own.copied().unwrap_or(0))
     }
 
-    /// The chain with this index.
+    /// Returns the chain with this index.
     #[inline]
     pub(crate) fn get(&self, index: usize) -> Option<&FilterChain> {
         self.chains.get(index)
     }
 }
 
-/// Why the filters of a listener make no chain.
+/// Error that keeps a listener's filters from forming a chain.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum BadChain {
-    /// There are too many.
+    /// The chain has too many filters.
     #[error(transparent)]
     TooLong(#[from] ChainTooLong),
-    /// One that is configured was not made ready.
+    /// A configured filter was not prepared.
     #[error("a filter of the configuration was not made ready")]
     Missing,
 }
 
-/// Makes the chains of a listener.
+/// Builds the chains of a listener.
 ///
 /// # Errors
 /// Any [`BadChain`].

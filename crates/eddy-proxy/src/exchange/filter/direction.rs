@@ -1,4 +1,4 @@
-//! A message taken through the chain: the head, the body piece by piece or as a whole, the trailers.
+//! Passage of one message through the filter chain: head, body by piece or as a whole, trailers.
 
 use std::rc::Rc;
 use std::task::Context;
@@ -15,31 +15,31 @@ use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::Exchange;
 use crate::fault::Fault;
 
-/// How far a message has come.
+/// State of a message's passage through the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FilterProgress {
-    /// The head has come through and is to be written; the body follows piece by piece.
+    /// The head has passed and can be written; the body follows piece by piece.
     Head,
-    /// The head and the whole body have come through and are to be written.
+    /// The head and the whole body have passed and can be written.
     Whole,
-    /// There is something to be written, or the end has been staged.
+    /// Output is ready to be written, or the end has been staged.
     Output,
     /// More of the message must be read.
     NeedInput,
-    /// A filter has to come back first.
+    /// A filter has paused; the message waits for it to resume.
     Waiting,
-    /// A filter answers.
+    /// A filter has replied.
     Replied,
 }
 
 impl DirectionState {
-    /// Makes ready for a message; `has_body` says whether anything follows the head.
+    /// Prepares for a message; `has_body` tells whether anything follows the head.
     pub(crate) fn begin(&mut self, has_body: bool) {
         self.renew();
         self.is_ended = !has_body;
     }
 
-    /// Makes ready for a message whose whole body is at hand.
+    /// Prepares for a message whose whole body is available.
     pub(crate) fn begin_whole(&mut self, body: &[u8]) {
         self.renew();
         self.collected.extend_from_slice(body);
@@ -52,10 +52,10 @@ impl DirectionState {
     }
 }
 
-/// Takes a message as far as it goes.
+/// Moves a message through the chain as far as possible.
 ///
 /// # Errors
-/// What ends the exchange.
+/// The fault that ends the exchange.
 pub(crate) fn advance(
     ctx: &mut ExchangeCx<'_>,
     cx: &Context<'_>,
@@ -110,7 +110,7 @@ pub(crate) fn advance(
     }
 }
 
-/// The phases of a direction.
+/// Filter phases of a direction.
 #[derive(Clone, Copy)]
 struct Phases {
     head: Phase,
@@ -133,7 +133,7 @@ impl Phases {
     }
 }
 
-/// What a message passes through: what its sender sent, the filters, what goes on to its receiver.
+/// Source, filter state and sink of a message in one direction.
 struct DirectionIo<'a> {
     way: &'a mut DirectionState,
     pump: &'a mut Pump,
@@ -153,7 +153,7 @@ impl<'a> DirectionIo<'a> {
     }
 }
 
-/// Whether there is more to do at once.
+/// Whether the loop continues at once.
 enum FilterFlow {
     GoOn,
     Stop(FilterProgress),
@@ -170,7 +170,7 @@ fn show_head(ctx: &mut ExchangeCx<'_>, direction: Direction, phases: Phases) -> 
     Ok(FilterFlow::GoOn)
 }
 
-/// Shows the whole body to those that have not seen it: up to the step that holds the head, or to all.
+/// Shows the whole body to the steps that have not seen it: up to the step that holds the head, or all steps.
 fn show_whole(ctx: &mut ExchangeCx<'_>, direction: Direction, phases: Phases) -> Result<FilterFlow, Fault> {
     let way = ctx.exchange.filtering.direction(direction);
     let range = Range { from: way.whole_from, after: way.whole_passed, through: way.hold, before: None };
@@ -183,7 +183,7 @@ fn show_whole(ctx: &mut ExchangeCx<'_>, direction: Direction, phases: Phases) ->
             return Ok(FilterFlow::GoOn);
         }
         FilterPhaseOutcome::Through => way.whole_passed = Some(beyond(direction)),
-        // There is nothing left to collect: it has been shown what it wants.
+        // There is nothing left to buffer: the filter has seen the whole body already.
         FilterPhaseOutcome::Buffer(step) | FilterPhaseOutcome::Hold(step) => {
             way.whole_passed = Some(step);
             return Ok(FilterFlow::GoOn);
@@ -216,7 +216,7 @@ pub(crate) fn write_whole(way: &DirectionState, pump: &mut Pump) {
     pump.finish(Fields::new(&way.trailers.bytes, &way.trailers.fields));
 }
 
-/// Takes one piece of the body through, or into the hands of the step that collects.
+/// Takes one piece of the body through the chain, or adds it to the buffer of the step that collects.
 fn take_piece(ctx: &mut ExchangeCx<'_>, direction: Direction, phases: Phases) -> Result<FilterFlow, Fault> {
     if !ctx.exchange.filtering.direction(direction).has_piece
         && let Some(progress) = read_piece(ctx, direction)?
@@ -270,7 +270,7 @@ fn take_piece(ctx: &mut ExchangeCx<'_>, direction: Direction, phases: Phases) ->
     Ok(FilterFlow::Stop(FilterProgress::Output))
 }
 
-/// Lets head and body go on behind the step that held them: what was collected in front of the piece that is on its way.
+/// Releases head and body behind the step that held them: the buffered bytes go in front of the current piece.
 fn release(way: &mut DirectionState, step: u8) {
     way.hold = None;
     way.is_hold_shown = false;
@@ -285,8 +285,8 @@ fn release(way: &mut DirectionState, step: u8) {
     }
 }
 
-/// Ends a message that is not as long as its head, which is on its way, has announced: the fault is that of the filter
-/// which changed its length last.
+/// Ends a message whose length differs from the `content-length` of its head, which has already been sent. The fault is
+/// attributed to the filter that changed the length last.
 #[cold]
 fn refuse_length(ctx: &mut ExchangeCx<'_>, direction: Direction, misfit: Misfit) -> Fault {
     let plan = Rc::clone(&ctx.plan);
@@ -300,18 +300,18 @@ fn refuse_length(ctx: &mut ExchangeCx<'_>, direction: Direction, misfit: Misfit)
     fail(ctx, &plan, chain, step, FailureKind::Edit, why).unwrap_or(Fault::FilterFailed)
 }
 
-/// Reads a piece out of what the source holds; tells what is to be done first where there is none.
+/// Reads a piece from the source buffer; returns what must happen first if there is none.
 fn read_piece(ctx: &mut ExchangeCx<'_>, direction: Direction) -> Result<Option<FilterProgress>, Fault> {
     let body_bytes_max = ctx.listener().config.limits.body_bytes_max;
     let DirectionIo { way, pump, source } = DirectionIo::of(ctx, direction);
     if way.is_ended {
-        // Everything was read and staged before.
+        // Everything has been read and staged before.
         if way.hold.is_none() && !pump.is_ending() {
             pump.finish(Fields::default());
         }
         return Ok(Some(FilterProgress::Output));
     }
-    // A head and a small body leave in one call.
+    // A head and a small body are sent with one call.
     if way.hold.is_none() && pump.is_full() {
         return Ok(Some(FilterProgress::Output));
     }
@@ -345,7 +345,7 @@ fn read_piece(ctx: &mut ExchangeCx<'_>, direction: Direction) -> Result<Option<F
     Ok(None)
 }
 
-/// Puts the piece to what a step has collected.
+/// Appends the piece to the buffer of a collecting step.
 fn collect(ctx: &mut ExchangeCx<'_>, direction: Direction, step: u8) -> Result<(), Fault> {
     let plan = Rc::clone(&ctx.plan);
     let chain = plan.chain(ctx.index, ctx.exchange.filtering.chain);
@@ -369,7 +369,7 @@ fn collect(ctx: &mut ExchangeCx<'_>, direction: Direction, step: u8) -> Result<(
     Ok(())
 }
 
-/// Shows the trailers, if there are any; whether they have come through.
+/// Shows the trailers, if any; returns whether they have passed the chain.
 fn show_trailers(ctx: &mut ExchangeCx<'_>, direction: Direction, phases: Phases) -> Result<bool, Fault> {
     let way = ctx.exchange.filtering.direction(direction);
     if !way.has_trailers() {
@@ -383,7 +383,7 @@ fn show_trailers(ctx: &mut ExchangeCx<'_>, direction: Direction, phases: Phases)
             way.trailers_passed = Some(beyond(direction));
             Ok(true)
         }
-        // There is nothing left to collect.
+        // There is nothing left to buffer.
         FilterPhaseOutcome::Buffer(step) | FilterPhaseOutcome::Hold(step) => {
             way.trailers_passed = Some(step);
             Ok(false)
@@ -394,12 +394,12 @@ fn show_trailers(ctx: &mut ExchangeCx<'_>, direction: Direction, phases: Phases)
     }
 }
 
-/// Takes note of what stopped the head.
+/// Records the outcome that stopped the head.
 fn settle_head(way: &mut DirectionState, outcome: FilterPhaseOutcome) -> Result<(), Fault> {
     match outcome {
         FilterPhaseOutcome::Buffer(step) => {
             way.head_passed = Some(step);
-            // A message without a body has nothing to collect.
+            // A message without a body has nothing to buffer.
             if !way.is_ended || way.is_whole {
                 way.hold = Some(step);
                 way.whole_from.get_or_insert(step);
@@ -408,14 +408,14 @@ fn settle_head(way: &mut DirectionState, outcome: FilterPhaseOutcome) -> Result<
         }
         FilterPhaseOutcome::Hold(step) => {
             way.head_passed = Some(step);
-            // Nobody has to wait for what is there, or will never come.
+            // A complete body, or one that never comes, is not waited for.
             if !way.is_ended {
                 way.hold = Some(step);
                 way.is_hold_shown = true;
             }
             Ok(())
         }
-        // Where an answer cannot be given any more, the message goes on behind the filter.
+        // When a reply can no longer be given, the message goes on behind the filter.
         FilterPhaseOutcome::Replied(step) => {
             way.head_passed = Some(step);
             Ok(())
@@ -425,21 +425,21 @@ fn settle_head(way: &mut DirectionState, outcome: FilterPhaseOutcome) -> Result<
     }
 }
 
-/// Takes note of what stopped a piece, the whole body, or the trailers.
+/// Records the outcome that stopped a piece, the whole body, or the trailers.
 fn settle_body(way: &mut DirectionState, outcome: FilterPhaseOutcome) -> Result<(), Fault> {
     match outcome {
         FilterPhaseOutcome::Buffer(step) if !way.is_whole => {
             way.hold = Some(step);
             way.is_hold_shown = false;
             way.whole_from = Some(step);
-            // The piece has passed the steps before it, and is the first of what is collected.
+            // The piece has passed the steps before and is the first of the buffered bytes.
             way.piece_passed = None;
             way.collected.append(&mut way.piece);
             way.has_piece = false;
             way.is_whole = way.is_last;
             Ok(())
         }
-        // It has nothing to hold: it goes on.
+        // Nothing is left to hold: the message goes on.
         FilterPhaseOutcome::Replied(step) | FilterPhaseOutcome::Hold(step) => {
             let passed = if way.is_whole { &mut way.whole_passed } else { &mut way.piece_passed };
             *passed = Some(step);
@@ -450,11 +450,11 @@ fn settle_body(way: &mut DirectionState, outcome: FilterPhaseOutcome) -> Result<
     }
 }
 
-/// Stands for a step behind all others, so that what has passed it is shown to nobody again.
+/// Returns a step beyond all others, so that no step sees again what has passed the chain.
 fn beyond(direction: Direction) -> u8 {
     match direction {
         Direction::Request => u8::MAX,
-        // Entered from the last step to the first; the first is step 0, and nothing is entered behind it.
+        // Responses pass from the last step to the first: step 0 is the final one, and nothing is called after it.
         Direction::Response => 0,
     }
 }

@@ -1,4 +1,4 @@
-//! One phase taken through a chain: crossing by crossing, each answer checked and carried out.
+//! One filter phase passed through a chain: crossing by crossing, each result checked and applied.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -21,15 +21,15 @@ use crate::plan::ListenerPlan;
 use crate::stats::{FILTER_FAULT_LABELS, FilterSeries};
 use crate::worker::{Worker, WorkerPlan, millis};
 
-/// One crossing in so many is timed; a power of two.
+/// One crossing in this many is timed; a power of two.
 const SAMPLE_EVERY: u32 = 64;
 
-/// What a worker needs to enter filters; used again for each crossing.
+/// State that a worker needs to call filters; reused for each crossing.
 pub(crate) struct WorkerFilterState {
     pub(crate) host: Arc<FilterHost>,
     pub(crate) slots: RefCell<Slots>,
     scratch: RefCell<Scratch>,
-    /// Exchanges that are over, by library, to be told of at its next crossing.
+    /// Ended exchanges by library, reported at the library's next crossing.
     ended: RefCell<Vec<EndedOf>>,
     has_ended: Cell<bool>,
     count: Cell<u32>,
@@ -39,7 +39,7 @@ pub(crate) struct WorkerFilterState {
 #[derive(Default)]
 struct Scratch {
     steps: Vec<FilterInvocation>,
-    /// By step of the crossing, its index in the chain.
+    /// Chain index of each step of the crossing.
     places: Vec<u8>,
     edits: EditLog,
     ended: Vec<EndedExchange>,
@@ -50,7 +50,7 @@ struct EndedOf {
     ended: Vec<EndedExchange>,
 }
 
-/// Which steps of a phase are entered.
+/// Range of the steps that a phase calls.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Range {
     /// This step and those behind it.
@@ -63,20 +63,20 @@ pub(crate) struct Range {
     pub(crate) through: Option<u8>,
 }
 
-/// What became of a phase.
+/// Outcome of a phase.
 #[derive(Debug)]
 pub(crate) enum FilterPhaseOutcome {
-    /// All filters let it pass.
+    /// All filters have passed the message on.
     Through,
-    /// The step waits; the way knows for what.
+    /// A step has paused; the direction's [`FilterPause`] holds the details.
     Paused,
     /// The step wants the whole body.
     Buffer(u8),
-    /// The step wants the head to wait while it is shown the body.
+    /// The step holds the head while it is shown the body.
     Hold(u8),
-    /// The step answers.
+    /// The step replies.
     Replied(u8),
-    /// A filter failed that must not.
+    /// A filter whose failure policy does not allow skipping it has failed.
     Failed(Fault),
 }
 
@@ -106,7 +106,7 @@ impl WorkerFilterState {
         }
     }
 
-    /// A number for a connection.
+    /// Returns a number for a new connection.
     pub(crate) fn number_connection(&self) -> u64 {
         self.connections.set(self.connections.get() + 1);
         self.connections.get()
@@ -117,7 +117,7 @@ impl WorkerFilterState {
         self.count.get() & (SAMPLE_EVERY - 1) == 0
     }
 
-    /// Notes that an exchange is over of which a filter keeps state.
+    /// Records the end of an exchange for which a filter keeps state.
     pub(crate) fn note_ended(&self, library: &Arc<dyn FilterLibrary>, ended: EndedExchange) {
         let mut queues = self.ended.borrow_mut();
         match queues.iter_mut().find(|queue| Arc::ptr_eq(&queue.library, library)) {
@@ -127,7 +127,7 @@ impl WorkerFilterState {
         self.has_ended.set(true);
     }
 
-    /// Takes what a library is to be told of ended exchanges into `into`.
+    /// Moves the ended exchanges that a library has not been notified of into `into`.
     fn take_ended(&self, library: &Arc<dyn FilterLibrary>, into: &mut Vec<EndedExchange>) {
         into.clear();
         if !self.has_ended.get() {
@@ -141,10 +141,10 @@ impl WorkerFilterState {
     }
 }
 
-/// Tells every library of the exchanges that are over and that it has not heard of.
+/// Notifies every library of ended exchanges that it has not been notified of.
 ///
 /// # Cost
-/// One crossing a library, none where there is nothing to tell.
+/// One crossing per library, none when there is nothing to report.
 pub(crate) fn flush_ended(worker: &Worker) {
     let crossing = &worker.crossing;
     if !crossing.has_ended.get() {
@@ -171,10 +171,10 @@ pub(crate) fn flush_ended(worker: &Worker) {
     }
 }
 
-/// Enters the filters of `phase` that are in `range`, in their order.
+/// Calls the filters of `phase` that are in `range`, in order.
 ///
 /// # Cost
-/// One call a run of neighbours of one library; no allocation once warm.
+/// One call per run of neighbouring steps of one library; no allocation once the buffers have grown.
 pub(crate) fn enter(
     ctx: &mut ExchangeCx<'_>,
     phase: Phase,
@@ -186,7 +186,7 @@ pub(crate) fn enter(
     let Some(listener) = plan.listener(ctx.index) else { return FilterPhaseOutcome::Through };
     let mut range = range;
     loop {
-        // Looked up anew each time: a filter may have changed the rule, and with it the chain.
+        // Looked up each time: a filter may have changed the rule, and thereby the chain.
         let index = ctx.exchange.filtering.chain;
         let Some(chain) = plan.chain(ctx.index, index) else { return FilterPhaseOutcome::Through };
         let order = chain.chain.order(phase);
@@ -224,11 +224,11 @@ fn cross(
     let scratch = &mut *scratch;
     let mut after = range.after;
     let mut is_rerouted = false;
-    // Goes round again only behind a filter that failed and is left out.
+    // Loops only when a filter has failed and is skipped.
     loop {
         let range = Range { after, ..range };
         let Some(library) = select(ctx, chain, phase, run.clone(), range, scratch) else {
-            // What those before the failed one wanted holds.
+            // Edits of the filters before the failed one remain in force.
             return if is_rerouted { reroute(ctx) } else { FilterPhaseOutcome::Through };
         };
         let Some(handle) = ctx.exchange.filtering.handle else {
@@ -262,11 +262,11 @@ fn cross(
         let stopped = stopped.min(scratch.steps.len());
         note(ctx, plan, chain, phase, scratch, stopped, is_sampled);
         let stop = scratch.steps.get(stopped).zip(scratch.places.get(stopped));
-        // Nothing waits for what is said of an exchange that is over.
+        // No verdict can delay an exchange that is over.
         let stop = stop.map(|(step, place)| (step.verdict, *place)).filter(|_| phase != Phase::Log);
         let is_paused = matches!(stop, Some((Verdict::Pause, _)));
         if !is_paused {
-            // Whoever resumes what has not paused is told that nobody waits.
+            // A filter that resumes without having paused is informed that nothing waits.
             announced.withdraw();
         }
         let Applied { refused, faulty, is_rerouted: is_asked } =
@@ -275,7 +275,7 @@ fn cross(
         if let Some(failed) = refused {
             let place = failed.place;
             let fault = failed.end(ctx, plan, chain);
-            // What a filter says that is left out counts for nothing either.
+            // The verdict of a skipped filter is ignored, too.
             if fault.is_some() || stop.is_some_and(|(_, stopped)| stopped == place) {
                 announced.withdraw();
                 after = Some(place);
@@ -310,13 +310,13 @@ fn cross(
     }
 }
 
-/// Looks the rule up again.
+/// Matches the request to a rule again.
 fn reroute(ctx: &mut ExchangeCx<'_>) -> FilterPhaseOutcome {
     crate::exchange::route::again(ctx)
         .map_or_else(FilterPhaseOutcome::Failed, |()| FilterPhaseOutcome::Through)
 }
 
-/// Puts the steps that are entered into the scratch; answers with their library, or `None` if there are none.
+/// Fills the scratch with the steps to call. Returns their library, or `None` if there are no steps.
 fn select<'a>(
     ctx: &mut ExchangeCx<'_>,
     chain: &'a FilterChain,
@@ -346,7 +346,7 @@ fn select<'a>(
     last.map(|step| &step.filter.library)
 }
 
-/// Keeps what filters wrote into their steps, and counts.
+/// Stores the per-exchange state that filters have set, and updates the counters.
 fn note(
     ctx: &mut ExchangeCx<'_>,
     plan: &WorkerPlan,
@@ -385,7 +385,7 @@ fn pause(
     turn: u32,
     wait_ms: u32,
 ) {
-    // The worker's clock may be a tick behind, and no pause ends early.
+    // The worker's clock may be a tick behind, and no pause may end early.
     let now_ms = ctx.worker.timers.now_ms().saturating_add(TICK_MS);
     let timeout = chain.chain.steps().get(usize::from(place)).map(|step| step.filter.policy.pause_timeout);
     let timeout_ms = timeout.map_or(0, millis);
@@ -402,24 +402,24 @@ fn pause(
     ctx.exchange.filtering.direction(direction_of(phase)).wait = Some(wait);
 }
 
-/// What a filter did wrong, for the counters.
+/// Kind of a filter failure, for the counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FailureKind {
-    /// It said so, or panicked.
+    /// The filter reported a failure, or panicked.
     Fault = 0,
-    /// A change that cannot be.
+    /// It requested an impossible edit.
     Edit = 1,
-    /// It did not come back in time.
+    /// It did not resume in time.
     Timeout = 2,
-    /// It collected more of a body than it may.
+    /// It buffered more of a body than its limit.
     Body = 3,
-    /// It met the limit of its memory.
+    /// It reached its memory limit.
     Memory = 4,
-    /// It met the limit of its CPU time.
+    /// It reached its CPU time limit.
     Cpu = 5,
 }
 
-/// Counts and records a failure; the fault that ends the exchange, or `None` where the filter is left out instead.
+/// Counts and logs a failure. Returns the fault that ends the exchange, or `None` when the filter is skipped instead.
 pub(crate) fn fail(
     ctx: &mut ExchangeCx<'_>,
     plan: &WorkerPlan,
@@ -440,7 +440,7 @@ pub(crate) fn fail(
     let bit = 1_u64 << place;
     let may_leave_out =
         step.filter.policy.on_failure == eddy_filter::FailurePolicy::Open && filtering.changed & bit == 0;
-    // It is not asked again, not even of the answer that tells of its failure.
+    // A failed filter is not called again in this exchange, not even for the reply that reports its failure.
     filtering.skipped |= bit;
     if may_leave_out {
         return None;
@@ -454,13 +454,13 @@ pub(crate) fn fail(
     })
 }
 
-/// The counters of a step.
+/// Returns the counters of a step.
 pub(crate) fn series<'a>(plan: &'a WorkerPlan, chain: &FilterChain, place: u8) -> Option<&'a FilterSeries> {
     let index = chain.indices.get(usize::from(place))?;
     plan.series.filters.get(*index).map(|series| &**series)
 }
 
-/// Which message a phase belongs to.
+/// Returns the direction that a phase belongs to.
 pub(crate) fn direction_of(phase: Phase) -> Direction {
     match phase {
         Phase::RequestHead | Phase::RequestBody | Phase::RequestTrailers | Phase::Log | Phase::End => {
@@ -507,7 +507,7 @@ fn view<'a>(
             status: exchange.response.status,
             is_local: exchange.is_local,
         }),
-        // Those of a body are known when it has ended.
+        // Trailers are known once the body has ended.
         trailers: Fields::new(&way.trailers.bytes, &way.trailers.fields),
         body: match (is_body, is_buffered) {
             (false, _) => &[],
@@ -546,12 +546,12 @@ fn about<'a>(ctx: &'a ExchangeCx<'_>, plan: &'a WorkerPlan, listener: &'a Listen
     }
 }
 
-/// There are at most 256 workers.
+/// Converts a worker index; there are at most 256 workers.
 fn narrow(index: usize) -> u16 {
     u16::try_from(index).unwrap_or(u16::MAX)
 }
 
-/// Notes that the exchange is over for every filter that keeps state of it.
+/// Records the end of the exchange for every filter that keeps state for it.
 pub(crate) fn end_states(worker: &Worker, chain: &FilterChain, states: &mut [u64], reason: EndReason) {
     for (step, state) in chain.chain.steps().iter().zip(states) {
         if *state != 0 {

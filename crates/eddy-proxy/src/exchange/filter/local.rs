@@ -1,4 +1,4 @@
-//! Answers that filters give, and filters that look at answers of our own.
+//! Filter replies, and filters applied to local replies.
 
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -14,12 +14,12 @@ use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::LocalBody;
 use crate::fault::Fault;
 
-/// Makes a filter's reply the answer of the exchange.
+/// Makes a filter's reply the response of the exchange.
 pub(crate) fn answer(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     let exchange = &mut *ctx.exchange;
     let reply = &mut exchange.filtering.reply;
     exchange.status = reply.status;
-    // From here on it is the exchange's answer; a filter that answers later is heard again.
+    // The reply now belongs to the exchange; a filter may still reply later.
     reply.status = 0;
     exchange.scratch.clear();
     exchange.scratch.extend_from_slice(&reply.body);
@@ -31,16 +31,16 @@ pub(crate) fn answer(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     ExchangePhase::Reply
 }
 
-/// Whether filters have seen the request of an answer of our own, so that they see the answer.
+/// Whether filters have seen the request of a local reply, and therefore see the reply.
 pub(crate) fn sees_answers(ctx: &ExchangeCx<'_>) -> bool {
-    // The bodies of the demo endpoint that trickle are not held; nothing passes filters there.
+    // The slow bodies of the demo endpoint are not buffered and bypass the filters.
     ctx.exchange.filtering.handle.is_some() && !matches!(ctx.exchange.local.body, LocalBody::Drip(_))
 }
 
-/// Takes an answer of our own through the response phases of the filters that saw the request.
+/// Passes a local reply through the response phases of the filters that saw the request.
 ///
 /// # Errors
-/// What ends the exchange instead.
+/// The fault that ends the exchange instead.
 pub(crate) async fn local(
     ctx: &mut ExchangeCx<'_>,
     reply: &LocalReply<'_>,
@@ -50,7 +50,7 @@ pub(crate) async fn local(
     poll_fn(|cx| poll(ctx, cx)).await
 }
 
-/// Lays the answer out as if it had come from an endpoint.
+/// Lays out the reply as if an endpoint had sent it.
 fn build(ctx: &mut ExchangeCx<'_>, reply: &LocalReply<'_>, body: &[u8]) -> Result<(), Fault> {
     let exchange = &mut *ctx.exchange;
     let filtering = &mut exchange.filtering;
@@ -66,7 +66,7 @@ fn build(ctx: &mut ExchangeCx<'_>, reply: &LocalReply<'_>, body: &[u8]) -> Resul
     let mut refused = None;
     for (name, value) in filtering.reply.fields() {
         let is_content_type = FieldId::from_name(name) == FieldId::ContentType;
-        // The end of a call has a type of its own.
+        // The end of a gRPC call has its own content type.
         if is_content_type && reply.grpc.is_some() {
             continue;
         }
@@ -83,7 +83,7 @@ fn build(ctx: &mut ExchangeCx<'_>, reply: &LocalReply<'_>, body: &[u8]) -> Resul
         let plan = Rc::clone(&ctx.plan);
         if let Some(chain) = plan.chain(ctx.index, ctx.exchange.filtering.chain) {
             let why = format!("a header of its reply is refused: {fault}");
-            // The answer that it wanted is not given, whatever its policy.
+            // The filter's reply is not sent, whatever its failure policy.
             let _ = fail(ctx, &plan, chain, place, FailureKind::Edit, &why);
         }
         return Err(Fault::FilterFailed);
@@ -100,7 +100,7 @@ fn poll(ctx: &mut ExchangeCx<'_>, cx: &mut Context<'_>) -> Poll<Result<(), Fault
                 return Poll::Ready(Ok(()));
             }
             FilterProgress::Replied => {
-                // An answer to an answer would have no end; the first one stands.
+                // A reply to a reply could go on without end; the first one is kept.
                 ctx.exchange.filtering.reply.clear();
             }
             FilterProgress::NeedInput | FilterProgress::Waiting => {

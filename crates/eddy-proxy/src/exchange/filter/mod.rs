@@ -1,7 +1,7 @@
-//! Filters in an exchange: when they are entered, what becomes of what they say.
+//! Filters of an exchange: when they are called and how their results are applied.
 //!
-//! Each direction is a [`Way`]: the head, then the body piece by piece, then the trailers, each taken through the
-//! chain. A filter can hold the way up: by a pause, until it is done elsewhere, or to collect the whole body.
+//! Each direction has a [`state::DirectionState`]: head, body pieces and trailers pass through the chain in turn. A
+//! filter can hold up a direction, by a pause until it has finished elsewhere or to buffer the whole body.
 
 mod apply;
 mod chain;

@@ -1,4 +1,4 @@
-//! The request on its way through the chain.
+//! The request's passage through the filter chain.
 
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -16,10 +16,11 @@ use crate::exchange::run::ExchangeCx;
 use crate::fault::Fault;
 use crate::session::RateGuard;
 
-/// How long an exchange waits for filters of a client that has closed its side, milliseconds.
+/// Milliseconds that an exchange waits for filters after its client has closed its side.
 const HALF_CLOSE_MS: u64 = 100;
 
-/// Takes the request's head through the chain, and its body where a filter wants the whole; then does what the rule says.
+/// Passes the request head through the chain, and the body if a filter wants all of it; then carries out the rule's
+/// action.
 pub(crate) async fn request(ctx: &mut ExchangeCx<'_>) -> phase::ExchangePhase {
     if ctx.exchange.filtering.chain.is_none() {
         return route::act(ctx);
@@ -39,7 +40,7 @@ pub(crate) async fn request(ctx: &mut ExchangeCx<'_>) -> phase::ExchangePhase {
     }
 }
 
-/// Chooses the chain of the rule and makes ready for its filters.
+/// Selects the chain of the rule and prepares its filters.
 ///
 /// # Errors
 /// [`Fault::Overload`] when the worker has no handle left.
@@ -61,22 +62,22 @@ pub(crate) fn begin(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Stages what has come through of the request's body.
+/// Stages the part of the request body that has passed the chain.
 ///
 /// # Errors
-/// What ends the exchange.
+/// The fault that ends the exchange.
 pub(crate) fn stage_request(ctx: &mut ExchangeCx<'_>, cx: &Context<'_>) -> Result<FilterProgress, Fault> {
     loop {
         let progress = advance(ctx, cx, Direction::Request)?;
         let upload = &ctx.exchange.upload;
-        // A piece of which a filter left nothing is no reason to wait for more.
+        // When a filter has removed a piece entirely, the loop goes on to the next one.
         if progress != FilterProgress::Output || upload.has_output() || upload.is_ending() {
             return Ok(progress);
         }
     }
 }
 
-/// How the request's body is framed towards the endpoint.
+/// Returns the framing of the request body towards the endpoint.
 pub(crate) fn framing(ctx: &ExchangeCx<'_>) -> RequestBody {
     let exchange = &*ctx.exchange;
     let way = &exchange.filtering.request;
@@ -96,7 +97,7 @@ pub(crate) fn framing(ctx: &ExchangeCx<'_>) -> RequestBody {
     }
 }
 
-/// Whether a filter may change the length of bodies that pass in this phase.
+/// Whether a filter may change the length of bodies in this phase.
 pub(crate) fn changes_bodies(ctx: &ExchangeCx<'_>, phase: Phase) -> bool {
     let chain = ctx.plan.chain(ctx.index, ctx.exchange.filtering.chain);
     chain.is_some_and(|chain| {
@@ -107,16 +108,16 @@ pub(crate) fn changes_bodies(ctx: &ExchangeCx<'_>, phase: Phase) -> bool {
     })
 }
 
-/// Whether any filter is entered in this phase.
+/// Whether any filter is called in this phase.
 pub(crate) fn has(ctx: &ExchangeCx<'_>, phase: Phase) -> bool {
     let chain = ctx.plan.chain(ctx.index, ctx.exchange.filtering.chain);
     chain.is_some_and(|chain| chain.chain.has(phase))
 }
 
-/// The request before it has an endpoint.
+/// Passage of a request through the chain before an endpoint is selected.
 struct RequestFiltering {
     guard: RateGuard,
-    /// When the client closed its side.
+    /// Time at which the client closed its side.
     left_ms: Option<u64>,
 }
 
@@ -158,7 +159,7 @@ impl RequestFiltering {
             if due_ms <= now_ms {
                 return Poll::Ready(Err(fault));
             }
-            // A pause that is over is seen when the way is looked at; here it only wakes.
+            // The end of a pause is detected in `advance`; the timer only wakes the exchange.
             let wakes_ms = ctx.exchange.filtering.request.wait.map_or(u64::MAX, |wait| wait.wakes_ms());
             let timer = &ctx.down.timer;
             timer.register(cx);
@@ -167,7 +168,7 @@ impl RequestFiltering {
         }
     }
 
-    /// Reads more of the body, after having asked for it where the client waits to be asked.
+    /// Reads more of the body; sends `100 Continue` first if the client waits for it.
     fn poll_input(&mut self, ctx: &mut ExchangeCx<'_>, cx: &mut Context<'_>) -> Result<Poll<()>, Fault> {
         let ExchangeCx { down, exchange, worker, .. } = ctx;
         if exchange.head.expects_continue && !exchange.is_continued {
@@ -199,7 +200,7 @@ impl RequestFiltering {
         }
     }
 
-    /// Looks whether the client is still there while a filter is elsewhere.
+    /// Checks whether the client is still connected while a filter pauses.
     fn watch_client(&mut self, ctx: &mut ExchangeCx<'_>, cx: &mut Context<'_>) -> Result<(), Fault> {
         let ExchangeCx { down, exchange, worker, .. } = ctx;
         if !exchange.upload.reader.is_done() || self.left_ms.is_some() {

@@ -1,4 +1,4 @@
-//! The endpoint's response on its way through the chain.
+//! The endpoint response's passage through the filter chain.
 
 use std::task::Context;
 
@@ -10,10 +10,10 @@ use crate::exchange::filter::request::{changes_bodies, has};
 use crate::exchange::run::ExchangeCx;
 use crate::fault::Fault;
 
-/// The phases in which a filter may be shown the response.
+/// Phases in which filters may see the response.
 const PHASES: [Phase; 4] = [Phase::ResponseHead, Phase::ResponseBody, Phase::ResponseTrailers, Phase::Log];
 
-/// Makes the response's head ready for filters, if one wants to see it; whether that is so.
+/// Prepares the response head for filters; returns whether any filter wants to see the response.
 pub(crate) fn begin_response(ctx: &mut ExchangeCx<'_>) -> bool {
     if ctx.exchange.filtering.chain.is_none() || !PHASES.iter().any(|phase| has(ctx, *phase)) {
         return false;
@@ -33,29 +33,29 @@ pub(crate) fn begin_response(ctx: &mut ExchangeCx<'_>) -> bool {
     true
 }
 
-/// Takes the response as far as it goes.
+/// Moves the response through the chain as far as possible.
 ///
 /// # Errors
-/// What ends the exchange.
+/// The fault that ends the exchange.
 pub(crate) fn stage_response(ctx: &mut ExchangeCx<'_>, cx: &Context<'_>) -> Result<FilterProgress, Fault> {
     loop {
         let progress = advance(ctx, cx, Direction::Response)?;
         let answer = &ctx.exchange.answer;
-        // A piece of which a filter left nothing is no reason to wait for more.
+        // When a filter has removed a piece entirely, the loop goes on to the next one.
         if progress != FilterProgress::Output || answer.has_output() || answer.is_ending() {
             return Ok(progress);
         }
     }
 }
 
-/// Whether filters are shown the body, or have it, once the head is written.
+/// Whether filters still see the body, or have buffered it, once the head is written.
 pub(crate) fn has_response_body(ctx: &ExchangeCx<'_>) -> bool {
     ctx.exchange.filtering.response.is_whole
         || has(ctx, Phase::ResponseBody)
         || has(ctx, Phase::ResponseTrailers)
 }
 
-/// How the response's body is framed towards the client.
+/// Returns the framing of the response body towards the client.
 pub(crate) fn framing(ctx: &ExchangeCx<'_>, version: Version) -> ResponseBody {
     let exchange = &*ctx.exchange;
     let body = exchange.response.body;

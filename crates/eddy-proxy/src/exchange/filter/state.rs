@@ -1,47 +1,47 @@
-//! What an exchange remembers of its filters.
+//! Filter state of an exchange.
 
 use eddy_filter::{Direction, DynamicMetadata, Handle, Phase};
 use eddy_http::Field;
 use eddy_upstream::ResolvedAddress;
 
-/// The state of an exchange's filters; without a chain, nothing of it is used.
+/// State of an exchange's filters; unused without a chain.
 #[derive(Debug, Default)]
 pub(crate) struct Filtering {
-    /// The chain, by its index among the listener's.
+    /// Index of the chain among those of the listener.
     pub(crate) chain: Option<usize>,
-    /// Names the exchange for filters.
+    /// Identifies the exchange to filters.
     pub(crate) handle: Option<Handle>,
-    /// Crossings so far.
+    /// Number of crossings so far.
     pub(crate) turn: u32,
-    /// By step, what each filter keeps of the exchange.
+    /// Per-exchange state of each filter, by step.
     pub(crate) states: Vec<u64>,
-    /// The last step that the request's head has come to.
+    /// Last step that the request head has reached.
     pub(crate) reached: Option<u8>,
-    /// By step, a bit for each filter that failed and is left out.
+    /// Bit set of failed steps that are skipped.
     pub(crate) skipped: u64,
-    /// By step, a bit for each filter that has changed something.
+    /// Bit set of steps that have changed something.
     pub(crate) changed: u64,
     pub(crate) request: DirectionState,
     pub(crate) response: DirectionState,
     pub(crate) reply: FilterReply,
     pub(crate) metadata: DynamicMetadata,
-    /// The response's head once filters are shown it; [`super::super::state::Exchange::response`] points into it.
+    /// Response head, once filters see it; [`super::super::state::Exchange::response`] points into it.
     pub(crate) response_head: Vec<u8>,
-    /// Whether a filter has said what target is sent.
+    /// Whether a filter has set the request target.
     pub(crate) is_target_own: bool,
-    /// The address that a filter wants the request to go to.
+    /// Endpoint address that a filter has selected.
     pub(crate) endpoint: Option<EndpointWish>,
-    /// Why a filter answered, as it says.
+    /// Reason that a filter has given for its reply.
     pub(crate) details: Vec<u8>,
-    /// The address of the endpoint that answered, as text.
+    /// Address of the endpoint that responded, as text.
     pub(crate) endpoint_text: EndpointText,
-    /// When the request's head was complete, microseconds since 1970.
+    /// Time at which the request head was complete, in microseconds since 1970.
     pub(crate) started_unix_us: u64,
-    /// How long the exchange took, once it is over.
+    /// Duration of the exchange in microseconds, once it is over.
     pub(crate) duration_us: u64,
 }
 
-/// The address of an endpoint as text; kept from one exchange to the next, which often goes to the same.
+/// Address of an endpoint as text; kept for the next exchange, which often goes to the same endpoint.
 #[derive(Debug, Default)]
 pub(crate) struct EndpointText {
     address: Option<ResolvedAddress>,
@@ -50,7 +50,7 @@ pub(crate) struct EndpointText {
 }
 
 impl EndpointText {
-    /// Makes it the text of this address.
+    /// Sets the text to this address.
     pub(crate) fn show(&mut self, address: &ResolvedAddress) {
         self.is_shown = true;
         if self.address.as_ref() != Some(address) {
@@ -59,97 +59,97 @@ impl EndpointText {
         }
     }
 
-    /// The text; empty before an address was shown.
+    /// Returns the text; empty before an address was set.
     pub(crate) fn as_bytes(&self) -> &[u8] {
         if self.is_shown { self.text.as_bytes() } else { &[] }
     }
 }
 
-/// An address that a filter wants a request to go to.
+/// Endpoint address that a filter has selected for a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EndpointWish {
     pub(crate) address: Vec<u8>,
-    /// Whether to answer 503 where it is none of the cluster's.
+    /// Whether to respond 503 when the address does not belong to the cluster.
     pub(crate) is_strict: bool,
 }
 
-/// The answer of a filter.
+/// Reply of a filter.
 #[derive(Debug, Default)]
 pub(crate) struct FilterReply {
-    /// Its status; 0 while there is none.
+    /// Response status; 0 without a reply.
     pub(crate) status: u16,
     pub(crate) body: Vec<u8>,
-    /// Names and values, each behind the other.
+    /// Header names and values, concatenated.
     pub(crate) text: Vec<u8>,
-    /// Where each name and value ends in `text`.
+    /// End offsets of each name and value in `text`.
     pub(crate) ends: Vec<(usize, usize)>,
-    /// A word for the access record.
+    /// Reason for the access log entry.
     pub(crate) details: Vec<u8>,
     pub(crate) grpc_status: Option<u32>,
-    /// The step that answers.
+    /// Step that replied.
     pub(crate) place: u8,
 }
 
 /// One message on its way through the chain.
 #[derive(Debug, Default)]
 pub(crate) struct DirectionState {
-    /// Whether a message has begun since it was new.
+    /// Whether a message has begun since the last `clear`.
     is_begun: bool,
-    /// The last step whose hook for the head is done.
+    /// Last step whose head hook is done.
     pub(crate) head_passed: Option<u8>,
-    /// Whether the head has come through.
+    /// Whether the head has passed the chain.
     pub(crate) is_head_done: bool,
-    /// Whether the head can still be changed: it has not been written.
+    /// Whether the head has been written and can no longer be changed.
     pub(crate) is_head_sealed: bool,
-    /// Whether a filter wants to be free of the length that its sender announced.
+    /// Whether a filter has removed `content-length`, so that the announced length no longer binds.
     pub(crate) is_length_open: bool,
-    /// The last step that changed the length of a piece, or of the whole.
+    /// Last step that changed the length of a piece or of the whole body.
     pub(crate) resized_by: Option<u8>,
-    /// The step that collects the body; the head waits there too unless it is done.
+    /// Step that buffers the body. The head waits there too, unless it has passed.
     pub(crate) hold: Option<u8>,
-    /// Whether that step is shown the pieces, and what it leaves of them is collected.
+    /// Whether that step sees the pieces; what it leaves of them is buffered.
     pub(crate) is_hold_shown: bool,
-    /// The first step that is shown the whole body: the one that first collected it.
+    /// First step that sees the whole body: the one that first buffered it.
     pub(crate) whole_from: Option<u8>,
-    /// What was collected.
+    /// Buffered body.
     pub(crate) collected: Vec<u8>,
-    /// Whether the body has come to its end and is in `collected`.
+    /// Whether the whole body has arrived and is in `collected`.
     pub(crate) is_whole: bool,
-    /// The last step that was shown the whole body.
+    /// Last step that has seen the whole body.
     pub(crate) whole_passed: Option<u8>,
-    /// The piece of the body that is on its way.
+    /// Current piece of the body.
     pub(crate) piece: Vec<u8>,
     pub(crate) has_piece: bool,
-    /// The last step that the piece has passed.
+    /// Last step that the piece has passed.
     pub(crate) piece_passed: Option<u8>,
-    /// Whether the piece is the last.
+    /// Whether the piece is the last one.
     pub(crate) is_last: bool,
     /// Whether the last piece has been taken from the source.
     pub(crate) is_ended: bool,
-    /// The last step that was shown the trailers.
+    /// Last step that has seen the trailers.
     pub(crate) trailers_passed: Option<u8>,
     pub(crate) trailers: Trailers,
-    /// Whom the way waits for.
+    /// Pause that the direction waits for.
     pub(crate) wait: Option<FilterPause>,
 }
 
-/// Trailers that filters are shown.
+/// Trailers as filters see them.
 #[derive(Debug, Default)]
 pub(crate) struct Trailers {
     pub(crate) bytes: Vec<u8>,
     pub(crate) fields: Vec<Field>,
 }
 
-/// A filter that has paused.
+/// A pause of a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FilterPause {
     pub(crate) phase: Phase,
-    /// The step that paused.
+    /// Step that paused.
     pub(crate) step: u8,
     pub(crate) turn: u32,
-    /// When it must be done, on the worker's clock.
+    /// Deadline on the worker's clock.
     pub(crate) due_ms: u64,
-    /// When the way goes on by itself, if it does.
+    /// Time at which the exchange goes on by itself, if the filter asked for that.
     pub(crate) goes_on_ms: Option<u64>,
 }
 
@@ -157,7 +157,7 @@ pub(crate) struct FilterPause {
 const KEPT_BYTES_MAX: usize = 8 * 1024;
 
 impl Filtering {
-    /// One of the two ways.
+    /// Returns the state of one direction.
     pub(crate) fn direction(&mut self, direction: Direction) -> &mut DirectionState {
         match direction {
             Direction::Request => &mut self.request,
@@ -165,17 +165,17 @@ impl Filtering {
         }
     }
 
-    /// Whether the request's head has come to a step.
+    /// Whether the request head has reached a step.
     pub(crate) fn has_seen(&self, step: u8) -> bool {
         self.request.is_head_done || self.reached.is_some_and(|reached| step <= reached)
     }
 
-    /// Whether the request's body was collected, so that it can be sent again.
+    /// Whether the request body was buffered, so that it can be sent again.
     pub(crate) fn has_whole_request(&self) -> bool {
         self.request.is_whole
     }
 
-    /// Makes it as good as new. The handle and the filters' state have been given up before.
+    /// Resets the state. The handle and the filters' own state must have been released before.
     pub(crate) fn clear(&mut self) {
         if self.chain.is_none() {
             return;
@@ -200,12 +200,12 @@ impl Filtering {
 }
 
 impl FilterReply {
-    /// Whether a filter has answered.
+    /// Whether a filter has replied.
     pub(crate) fn is_given(&self) -> bool {
         self.status != 0
     }
 
-    /// Adds a field.
+    /// Adds a header.
     pub(crate) fn add(&mut self, name: &[u8], value: &[u8]) {
         self.text.extend_from_slice(name);
         let name_end = self.text.len();
@@ -213,7 +213,7 @@ impl FilterReply {
         self.ends.push((name_end, self.text.len()));
     }
 
-    /// The fields.
+    /// Returns the headers.
     pub(crate) fn fields(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let mut start = 0;
         self.ends.iter().map(move |(name_end, end)| {
@@ -223,7 +223,7 @@ impl FilterReply {
         })
     }
 
-    /// Forgets the answer.
+    /// Discards the reply.
     pub(crate) fn clear(&mut self) {
         self.status = 0;
         self.ends.clear();
@@ -233,18 +233,18 @@ impl FilterReply {
 }
 
 impl DirectionState {
-    /// Makes it ready for a message.
+    /// Prepares for a message.
     pub(crate) fn renew(&mut self) {
         self.clear();
         self.is_begun = true;
     }
 
-    /// Notes that the head is written. A message that no filter sees has nothing to note.
+    /// Records that the head is written. Does nothing for a message that no filter sees.
     pub(crate) fn seal(&mut self) {
         self.is_head_sealed = self.is_begun;
     }
 
-    /// Makes it as good as new.
+    /// Resets the state, keeping small buffers.
     pub(crate) fn clear(&mut self) {
         if !std::mem::take(&mut self.is_begun) {
             return;

@@ -1,4 +1,4 @@
-//! A filter that has paused: what ends the pause, and how the way goes on.
+//! Pause of a filter: conditions that end it, and how the exchange goes on.
 
 use std::rc::Rc;
 use std::task::Context;
@@ -11,16 +11,16 @@ use crate::exchange::filter::state::{DirectionState, FilterPause};
 use crate::exchange::run::ExchangeCx;
 use crate::fault::Fault;
 
-/// What has become of a pause.
+/// Status of a pause.
 #[derive(Debug)]
 pub(crate) enum FilterPauseStatus {
-    /// It goes on.
+    /// The pause continues.
     Lasts,
-    /// It is over, with this outcome for the step of this phase.
+    /// The pause is over, with this outcome for its step and phase.
     Over(FilterPause, FilterPhaseOutcome),
 }
 
-/// Looks whether a direction's pause is over.
+/// Checks whether a direction's pause is over.
 pub(crate) fn poll(
     ctx: &mut ExchangeCx<'_>,
     cx: &Context<'_>,
@@ -48,7 +48,7 @@ pub(crate) fn poll(
         series.paused.decrement();
     }
     let Some(resumed) = arrived else {
-        // What comes later finds that nobody waits.
+        // A filter that resumes later finds that nothing waits.
         crossing.host.table().withdraw(handle, direction);
         if goes_on {
             return FilterPauseStatus::Over(wait, FilterPhaseOutcome::Through);
@@ -63,7 +63,7 @@ pub(crate) fn poll(
         return FilterPauseStatus::Over(wait, outcome);
     };
     let mut edits = EditLog::new();
-    // Its size was checked when it came in.
+    // The size was checked when the edits arrived.
     let _ = edits.append(&resumed.edits);
     let stop = Some((resumed.verdict, wait.step));
     let Applied { refused, faulty, is_rerouted } =
@@ -102,7 +102,7 @@ pub(crate) fn abandon(ctx: &mut ExchangeCx<'_>) {
 }
 
 impl DirectionState {
-    /// The earlier of `other` and of when to look again at whom the way waits for.
+    /// Returns the earlier of `other` and the time at which the pause must be checked again.
     pub(crate) fn wakes_ms(&self, other: Option<u64>) -> Option<u64> {
         let own = self.wait.map(|wait| wait.wakes_ms());
         own.into_iter().chain(other).min()
@@ -110,12 +110,12 @@ impl DirectionState {
 }
 
 impl FilterPause {
-    /// When to look again, on the worker's clock.
+    /// Returns the time at which to check again, on the worker's clock.
     pub(crate) fn wakes_ms(&self) -> u64 {
         self.goes_on_ms.map_or(self.due_ms, |goes_on_ms| goes_on_ms.min(self.due_ms))
     }
 
-    /// Whether the head is what waits.
+    /// Whether the pause holds up the head.
     pub(crate) fn is_for_head(&self) -> bool {
         matches!(self.phase, Phase::RequestHead | Phase::ResponseHead)
     }

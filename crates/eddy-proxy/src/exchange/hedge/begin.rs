@@ -1,4 +1,4 @@
-//! When another attempt is sent, and to whom.
+//! Start of a hedged attempt: when, and at which endpoint.
 
 use eddy_upstream::LimitKind;
 
@@ -7,7 +7,7 @@ use crate::exchange::hedge::state::{AttemptInfo, AttemptTrigger, ConnectingAttem
 use crate::exchange::run::ExchangeCx;
 use crate::worker::EndpointGuard;
 
-/// Has the attempt that begins be raced with, where the rule says so and the request may be sent twice.
+/// Enables hedging for the attempt that begins, if the rule configures it and the request may be sent twice.
 pub(crate) fn arm(ctx: &mut ExchangeCx<'_>, now_ms: u64) {
     let Some(config) = ctx.action().and_then(|action| action.hedge) else { return };
     let exchange = &mut *ctx.exchange;
@@ -19,7 +19,8 @@ pub(crate) fn arm(ctx: &mut ExchangeCx<'_>, now_ms: u64) {
     exchange.hedge = may_hedge.then(|| Box::new(Hedge::new(config, now_ms)));
 }
 
-/// Sends for another endpoint once the time for that has come. Where none is to be had or allowed, those under way go on alone.
+/// Starts an attempt at another endpoint when it is due. If none is available or allowed, the attempts in progress go
+/// on alone.
 pub(crate) fn begin_due(ctx: &mut ExchangeCx<'_>) {
     let now_ms = ctx.worker.timers.now_ms();
     let Some(hedge) = ctx.exchange.hedge.as_mut().filter(|hedge| hedge.due_ms <= now_ms) else { return };
@@ -47,7 +48,7 @@ fn begin(ctx: &mut ExchangeCx<'_>, now_ms: u64) -> Option<ConnectingAttempt> {
     let lease = lease(ctx, &cluster, now_ms)?;
     let guard = EndpointGuard::begin(&cluster, lease, admitted)?;
     if tried.contains(guard.lease().endpoint()) {
-        // Nobody else is well: more work for who is slow would make it slower.
+        // No other endpoint is available; more load would only make a slow endpoint slower.
         return None;
     }
     ctx.exchange.attempts = ctx.exchange.attempts.saturating_add(1);

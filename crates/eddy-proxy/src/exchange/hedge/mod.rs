@@ -1,8 +1,8 @@
-//! A second attempt before the first has answered, where a rule asks for that.
+//! Hedging: a second attempt before the first has responded, where a rule configures it.
 //!
-//! The attempt at hand is the exchange's own, as without a race: [`state::Hedge`] has those beside it. Whose link comes last is
-//! at hand until another says something; who says something is. What the others are dropped for is
-//! [`crate::exchange::transfer`]'s to say.
+//! The current attempt belongs to the exchange, as without hedging; [`state::Hedge`] holds the others. The attempt that
+//! got its link last is current until another one responds; the one that responds becomes current.
+//! [`crate::exchange::transfer`] decides when the others are dropped.
 
 mod begin;
 mod obtain;

@@ -1,4 +1,4 @@
-//! Links for attempts that race: whose comes first is at hand first.
+//! Links for hedged attempts: the attempt that gets its link first becomes the current one.
 
 use std::future::poll_fn;
 use std::task::{Context, Poll};
@@ -13,18 +13,19 @@ use crate::fault::Fault;
 use crate::link::UpstreamChannel;
 use crate::worker::EndpointGuard;
 
-/// What has come of an attempt that waited for its link.
+/// Outcome of an attempt that waited for its link.
 pub(crate) enum AttemptLinkOutcome {
-    /// The link.
+    /// The attempt with its link.
     Linked(Box<HedgedAttempt>),
-    /// None.
+    /// The attempt's guard and the reason why it has no link.
     Failed(EndpointGuard, Fault),
 }
 
-/// Obtains a link for the attempt that begins, or for another that is sent meanwhile; its stay is the exchange's then.
+/// Obtains a link for the attempt that begins, or for another one started meanwhile. The endpoint guard of the linked
+/// attempt becomes the exchange's.
 ///
 /// # Errors
-/// Why no attempt got one: what befell the last.
+/// The fault of the last attempt, when no attempt got a link.
 pub(crate) async fn obtain(ctx: &mut ExchangeCx<'_>) -> Result<UpstreamChannel, Fault> {
     let exchange = &mut *ctx.exchange;
     if let (Some(hedge), Some(guard)) = (&mut exchange.hedge, exchange.guard.take()) {
@@ -68,7 +69,7 @@ fn poll_obtain(
     ended.map(Err)
 }
 
-/// Waits for the first of the attempts that have no link yet to get one, or not to.
+/// Waits until one of the attempts without a link gets one, or fails to.
 pub(crate) fn poll_coming(ctx: &mut ExchangeCx<'_>, cx: &mut Context<'_>) -> Poll<AttemptLinkOutcome> {
     let Some(hedge) = &mut ctx.exchange.hedge else { return Poll::Pending };
     for index in 0..hedge.coming.len() {

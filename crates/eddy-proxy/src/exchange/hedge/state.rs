@@ -1,4 +1,4 @@
-//! Who takes part in a race beside the attempt at hand.
+//! Hedged attempts of an exchange, besides the current one.
 
 use std::fmt;
 use std::future::Future;
@@ -18,26 +18,26 @@ use crate::fault::Fault;
 use crate::link::UpstreamChannel;
 use crate::worker::{EndpointGuard, LinkWanted, Worker, millis};
 
-/// The attempts of an exchange beside the one at hand. No more than [`HedgeConfig::attempts`] and one are under way.
+/// Attempts of an exchange besides the current one. At most [`HedgeConfig::attempts`] plus one are in progress.
 #[derive(Debug)]
 pub(crate) struct Hedge {
     pub(super) config: HedgeConfig,
-    /// When another attempt is sent, on the worker's clock; never for [`u64::MAX`].
+    /// Time at which another attempt is sent, on the worker's clock; [`u64::MAX`] for never.
     pub(super) due_ms: u64,
-    /// Where the attempt at hand comes from.
+    /// Trigger of the current attempt.
     pub(crate) source: AttemptTrigger,
-    /// Those that have no link yet.
+    /// Attempts that have no link yet.
     pub(super) coming: Vec<ConnectingAttempt>,
-    /// Those that wait for an answer.
+    /// Attempts that wait for a response.
     pub(crate) rivals: Vec<HedgedAttempt>,
 }
 
-/// Why an attempt was sent.
+/// Reason why an attempt was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AttemptTrigger {
-    /// There was no other.
+    /// No other attempt was in progress.
     Turn,
-    /// Another had not answered in time.
+    /// Another attempt had not been answered in time.
     Delay,
 }
 
@@ -47,21 +47,21 @@ pub(super) struct ConnectingAttempt {
     entry: AttemptInfo,
 }
 
-/// What is known of an attempt from its beginning.
+/// Properties of an attempt known from its start.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AttemptInfo {
-    /// When it must be over, on the worker's clock.
+    /// Deadline on the worker's clock.
     pub(super) due_ms: u64,
     pub(super) source: AttemptTrigger,
 }
 
-/// What came of waiting for a link.
+/// Result of waiting for a link.
 struct Obtained {
     guard: EndpointGuard,
     link: Result<UpstreamChannel, Fault>,
 }
 
-/// An attempt that waits for the first byte of its answer.
+/// An attempt that waits for the first byte of its response.
 #[derive(Debug)]
 pub(crate) struct HedgedAttempt {
     pub(crate) guard: EndpointGuard,
@@ -69,18 +69,18 @@ pub(crate) struct HedgedAttempt {
     pub(crate) upload: Pump,
     pub(crate) input: Buffer,
     pub(crate) scanner: HeadScanner,
-    /// When it must be over, on the worker's clock.
+    /// Deadline on the worker's clock.
     pub(crate) due_ms: u64,
     pub(crate) source: AttemptTrigger,
-    /// When its endpoint last took something, on the worker's clock.
+    /// Time of the last transfer to or from its endpoint, on the worker's clock.
     pub(crate) moved_ms: u64,
     pub(crate) begun: Instant,
-    /// Whether its endpoint takes no more of the request; it may still have answered.
+    /// Whether the endpoint accepts no more of the request; it may still have responded.
     pub(crate) is_upload_broken: bool,
 }
 
 impl Hedge {
-    /// The race of an attempt that begins now.
+    /// Creates the hedging state of an attempt that begins now.
     pub(super) fn new(config: HedgeConfig, now_ms: u64) -> Self {
         let mut hedge =
             Self { config, due_ms: 0, source: AttemptTrigger::Turn, coming: Vec::new(), rivals: Vec::new() };
@@ -88,13 +88,13 @@ impl Hedge {
         hedge
     }
 
-    /// Has another attempt wait for its time.
+    /// Schedules another attempt.
     pub(super) fn wait(&mut self, now_ms: u64) {
         // The worker's clock may be a tick behind.
         self.due_ms = now_ms.saturating_add(millis(self.config.after)).saturating_add(TICK_MS);
     }
 
-    /// Whether anybody may answer but the attempt at hand.
+    /// Whether any attempt besides the current one may still be answered.
     pub(crate) fn has_others(&self) -> bool {
         self.is_coming() || !self.rivals.is_empty()
     }
@@ -104,7 +104,7 @@ impl Hedge {
         !self.coming.is_empty()
     }
 
-    /// When the race is to be looked after, on the worker's clock.
+    /// Returns the time of the next timeout or attempt, on the worker's clock.
     pub(crate) fn wakes_ms(&self, first_byte_timeout_ms: u64) -> u64 {
         let due = self.rivals.iter().map(|rival| rival.due(first_byte_timeout_ms).at_ms).min();
         self.due_ms.min(due.unwrap_or(u64::MAX))
@@ -112,15 +112,15 @@ impl Hedge {
 }
 
 impl ConnectingAttempt {
-    /// An attempt whose stay has begun.
+    /// Starts an attempt that already has its endpoint guard.
     ///
     /// # Cost
-    /// An allocation.
+    /// One allocation.
     pub(super) fn begin(worker: &Rc<Worker>, guard: EndpointGuard, entry: AttemptInfo) -> Self {
         let worker = Rc::clone(worker);
         let wanted = match entry.source {
             AttemptTrigger::Turn => LinkWanted::Any,
-            // One that turned out to be closed would be lost, as it is not sent again.
+            // The attempt would be lost on a stale link, as it is not sent again.
             AttemptTrigger::Delay => LinkWanted::Quiet,
         };
         let left_ms = entry.due_ms.saturating_sub(worker.timers.now_ms());
@@ -148,7 +148,7 @@ impl fmt::Debug for ConnectingAttempt {
 }
 
 impl HedgedAttempt {
-    /// An attempt that has its link, and whose head is still to be written.
+    /// Creates an attempt that has its link and whose head is still to be written.
     pub(super) fn new(
         entry: AttemptInfo,
         guard: EndpointGuard,
@@ -169,10 +169,10 @@ impl HedgedAttempt {
         }
     }
 
-    /// Writes what is left of the request, and waits for the first byte of an answer, which is in `input` then.
+    /// Writes the rest of the request, and waits for the first byte of a response, which is then in `input`.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason why there is none.
     pub(crate) fn poll_first_byte(
         &mut self,
         cx: &mut Context<'_>,
@@ -183,7 +183,7 @@ impl HedgedAttempt {
         while !self.is_upload_broken && self.upload.has_output() {
             match self.upstream.poll_request(cx, &mut self.upload, &mut Buffer::default()) {
                 Poll::Ready(Ok(_)) => self.moved_ms = now_ms,
-                // An endpoint may answer early and take no more; what it said decides.
+                // An endpoint may respond early and accept no more; its response decides.
                 Poll::Ready(Err(_)) => self.is_upload_broken = true,
                 Poll::Pending => break,
             }

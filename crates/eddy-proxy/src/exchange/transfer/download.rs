@@ -1,4 +1,4 @@
-//! Moves the response to the client: its head is judged, then the body follows.
+//! Transfer of the response to the client: the head is judged, then the body follows.
 
 use std::task::{Context, Poll};
 
@@ -17,11 +17,11 @@ use crate::exchange::transfer::run::{ResponseStage, Transfer, TransferStep};
 use crate::fault::Fault;
 use crate::stats::count_status;
 
-/// Most interim responses (1xx) that are passed on before the final one.
+/// Maximum number of interim responses (1xx) that are forwarded before the final one.
 const INTERIM_MAX: u8 = 16;
 
 impl Transfer<'_, '_> {
-    /// Moves the response as far as it goes; true when it is complete.
+    /// Moves the response as far as possible; returns whether it is complete.
     pub(super) fn poll_download(&mut self, cx: &mut Context<'_>) -> Result<bool, Fault> {
         loop {
             let ExchangeCx { down, exchange, worker, .. } = &mut *self.ctx;
@@ -49,7 +49,7 @@ impl Transfer<'_, '_> {
             }
             match self.advance(cx)? {
                 TransferStep::Moved => continue,
-                // What is staged before the one that is waited for goes out meanwhile.
+                // Output staged before the pause is sent meanwhile.
                 TransferStep::Waits if self.ctx.exchange.answer.has_output() => continue,
                 TransferStep::Waits => return Ok(false),
                 TransferStep::NeedsInput => {}
@@ -60,7 +60,7 @@ impl Transfer<'_, '_> {
         }
     }
 
-    /// Moves what has come of a large body to the client without looking at it; [`Step::NeedsInput`] where it has to be
+    /// Splices the available part of a large body to the client; returns [`TransferStep::NeedsInput`] when it has to be
     /// copied.
     fn poll_bulk_download(&mut self, cx: &mut Context<'_>) -> Result<TransferStep, Fault> {
         let ExchangeCx { down, exchange, worker, .. } = &mut *self.ctx;
@@ -142,7 +142,7 @@ impl Transfer<'_, '_> {
         }
     }
 
-    /// An endpoint that has not taken all of the request cannot have agreed to what it asks for.
+    /// Rejects a switch of protocols by an endpoint that has not received the whole request.
     fn check_switch(&self) -> Result<(), Fault> {
         let exchange = &*self.ctx.exchange;
         let is_taken = exchange.upload.is_finished() && !self.is_upload_broken;
@@ -179,7 +179,7 @@ impl Transfer<'_, '_> {
         TransferStep::Waits
     }
 
-    /// Reads more from the endpoint; false when there is nothing yet.
+    /// Reads more from the endpoint; returns `false` when there is nothing yet.
     fn poll_response(&mut self, cx: &mut Context<'_>) -> Result<bool, Fault> {
         let ExchangeCx { exchange, worker, .. } = &mut *self.ctx;
         let input = &mut exchange.response_input;
@@ -209,13 +209,14 @@ impl Transfer<'_, '_> {
         if may_end { Ok(()) } else { Err(self.broken_link()) }
     }
 
-    /// What it means that the link ended here.
+    /// Returns the fault of a link that ended here.
     fn broken_link(&self) -> Fault {
         let has_begun = self.stage != ResponseStage::Head || !self.ctx.exchange.response_input.is_empty();
         if has_begun || self.interims > 0 { Fault::ResponseCut } else { self.upstream.broken() }
     }
 
-    /// The head of the final response has come: tells the counters, and whether the rule would rather try again.
+    /// Processes the head of the final response: updates the counters and decides whether the rule retries or fails
+    /// over.
     fn note_answer(&mut self) -> Result<(), Fault> {
         let ctx = &mut *self.ctx;
         let status = ctx.exchange.response.status;

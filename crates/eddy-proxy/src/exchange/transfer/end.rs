@@ -1,4 +1,4 @@
-//! What becomes of an attempt whose messages have been moved, or that has failed.
+//! End of an attempt that has completed or failed.
 
 use crate::exchange::attempt::{note_failure, retry_or_fail};
 use crate::exchange::filter;
@@ -9,13 +9,13 @@ use crate::fault::Fault;
 use crate::link::UpstreamChannel;
 
 impl Transfer<'_, '_> {
-    /// Gives the link back, has the tunnel begin, tries again, or answers the fault.
+    /// Returns the link to the pool, starts the tunnel, retries, or responds with the fault.
     pub(super) fn end(self, result: Result<(), Fault>) -> phase::ExchangePhase {
         let Self { ctx, upstream, upstream_moved_ms, .. } = self;
         match result {
             Ok(()) if ctx.exchange.upgrade.is_done() => {
                 ctx.exchange.upstream = Some(upstream);
-                // A tunnel may last for days.
+                // The permit is not held during a tunnel, which may last for days.
                 ctx.exchange.retry_place = None;
                 phase::ExchangePhase::Tunnel
             }

@@ -1,4 +1,4 @@
-//! Moves both messages of an exchange at once, and ends the attempt.
+//! Transfer of both messages of an exchange at once, to the end of the attempt.
 
 mod download;
 mod end;

@@ -1,4 +1,4 @@
-//! Several attempts at once: who is heard first, and who goes on where one fails.
+//! Hedged attempts in progress: which one responds first, and which one continues when another fails.
 
 use std::mem::swap;
 use std::task::{Context, Poll};
@@ -12,10 +12,11 @@ use crate::link::UpstreamChannel;
 use crate::worker::millis;
 
 impl Transfer<'_, '_> {
-    /// Takes the race as far as it goes, until somebody is heard; true when another attempt is at hand.
+    /// Polls the hedged attempts until one of them has a response; returns true when another attempt has become
+    /// current.
     ///
     /// # Errors
-    /// Why the request can't be sent to anybody.
+    /// The reason why the request cannot be sent on any attempt.
     pub(super) fn poll_race(&mut self, cx: &mut Context<'_>) -> Result<bool, Fault> {
         let exchange = &*self.ctx.exchange;
         let is_heard = self.stage != ResponseStage::Head || !exchange.response_input.is_empty();
@@ -44,7 +45,7 @@ impl Transfer<'_, '_> {
         Ok(self.poll_rivals(cx))
     }
 
-    /// Listens to those that wait for an answer; true when one of them is heard, and at hand.
+    /// Polls the attempts that wait for a response; returns true when one of them has responded and become current.
     fn poll_rivals(&mut self, cx: &mut Context<'_>) -> bool {
         let first_byte_timeout_ms = millis(self.cluster.first_byte_timeout);
         let worker = self.ctx.worker;
@@ -74,7 +75,7 @@ impl Transfer<'_, '_> {
         false
     }
 
-    /// Puts one of those that wait for an answer in the place of the attempt at hand, and that in its place.
+    /// Makes one of the waiting attempts the current one, and the current one a waiting one.
     fn activate(&mut self, index: usize) {
         let exchange = &mut *self.ctx.exchange;
         let Some(hedge) = &mut exchange.hedge else { return };
@@ -93,7 +94,7 @@ impl Transfer<'_, '_> {
         exchange.endpoint_version = Some(self.upstream.version());
     }
 
-    /// Whether another attempt goes on where the one at hand has failed; it is at hand then.
+    /// Whether another attempt takes over from the current one, which has failed.
     pub(super) fn fall_back(&mut self, fault: Fault) -> bool {
         let Some(hedge) = &self.ctx.exchange.hedge else { return false };
         let Some(last) = hedge.rivals.len().checked_sub(1) else { return false };
@@ -111,14 +112,14 @@ impl Transfer<'_, '_> {
         true
     }
 
-    /// Whether an answer that would be tried again is passed over, as another attempt may bring a better one.
+    /// Whether a response that would be retried is discarded, as another attempt may bring a better one.
     pub(super) fn defers(&self, reason: Fault) -> bool {
         let has_others = self.ctx.exchange.hedge.as_ref().is_some_and(|hedge| hedge.has_others());
         has_others && (is_reason(self.ctx, reason) || failover::next(self.ctx, reason).is_some())
     }
 
-    /// Ends the race: the attempt at hand has answered, and the others are dropped. Nothing of them is held against their
-    /// endpoints.
+    /// Ends the hedging: the current attempt has been answered and the others are dropped. Their endpoints are not
+    /// blamed.
     pub(super) fn end_race(&mut self) {
         let exchange = &mut *self.ctx.exchange;
         if let (Some(hedge), Some(guard)) = (exchange.hedge.take(), &exchange.guard)
@@ -129,7 +130,7 @@ impl Transfer<'_, '_> {
     }
 }
 
-/// Takes note of how an attempt that got no answer has ended.
+/// Records the end of an attempt that got no response.
 pub(super) fn give_up(upstream: &UpstreamChannel, fault: Fault, moved_ms: u64) {
     if matches!(fault, Fault::FirstByteTimeout | Fault::UpstreamIdle) {
         upstream.distrust(moved_ms);

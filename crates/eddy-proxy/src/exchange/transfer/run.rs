@@ -1,6 +1,6 @@
-//! Moves the request to the endpoint and the response to the client, both at once.
+//! Transfer of the request to the endpoint and of the response to the client, both at once.
 //!
-//! Back-pressure needs no code of its own: each direction has one buffer, and reads only when it is empty.
+//! Backpressure needs no code of its own: each direction has one buffer and reads only when it is empty.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -21,18 +21,18 @@ use crate::link::UpstreamChannel;
 use crate::session::RateGuard;
 use crate::worker::{UploadSlot, millis};
 
-/// Most bytes that are moved inside of the kernel at one turn, so that other exchanges get theirs.
+/// Maximum number of bytes spliced per turn, so that other exchanges get theirs.
 const TURN_BYTES_MAX: usize = 1024 * 1024;
-/// How long an endpoint has to answer the expectation of `100 Continue` before the client is asked for its body here,
-/// milliseconds: as long as clients wait (curl does for a second) before they send it unasked.
+/// Time in milliseconds that an endpoint has to answer `Expect: 100-continue` before eddy asks the client for its body:
+/// as long as clients wait before they send it anyway (curl waits one second).
 const CONSENT_MS: u64 = 1_000;
-/// How long a client may send less of its body than the least rate while more than half of what a cluster can take is held by
-/// requests whose bodies are still to come, milliseconds.
+/// Time in milliseconds that a client may send its body below the minimum rate while more than half of a cluster's
+/// capacity is held by requests with incomplete bodies.
 const CROWDED_GRACE_MS: u64 = 2_000;
-/// How often it is looked whether that is so, milliseconds.
+/// Interval in milliseconds at which that condition is checked.
 const CROWDED_LOOK_MS: u64 = 1_000;
 
-/// Moves both messages; then gives the link back, tries again or answers the fault.
+/// Moves both messages; then returns the link to the pool, retries, or responds with the fault.
 pub(crate) async fn run(ctx: &mut ExchangeCx<'_>) -> phase::ExchangePhase {
     let Some(upstream) = ctx.exchange.upstream.take() else { return fail(ctx, Fault::LinkClosed) };
     let Some(guard) = &ctx.exchange.guard else { return fail(ctx, Fault::NoEndpoint) };
@@ -70,70 +70,70 @@ pub(super) struct Transfer<'a, 'd> {
     pub(super) stage: ResponseStage,
     pub(super) waits: Waits,
     pub(super) begun: Instant,
-    /// The bodies, while they go by without being looked at.
+    /// Splicing state of the two bodies.
     pub(super) upload: Bulk,
     pub(super) download: Bulk,
-    /// What may still be moved so at this turn, bytes.
+    /// Bytes that may still be spliced in this turn.
     pub(super) turn_left: usize,
-    /// Whether the endpoint takes no more of the request; it may still have answered.
+    /// Whether the endpoint accepts no more of the request; it may still have responded.
     pub(super) is_upload_broken: bool,
-    /// Whether filters are shown the response.
+    /// Whether filters see the response.
     pub(super) is_filtered: bool,
-    /// Whether they are shown its body, too.
+    /// Whether filters also see its body.
     pub(super) is_body_filtered: bool,
     pub(super) interims: u8,
     pub(super) client_guard_in: RateGuard,
     pub(super) client_guard_out: RateGuard,
-    /// When the endpoint last took or sent something.
+    /// Time at which the endpoint last accepted or sent bytes.
     pub(super) upstream_moved_ms: u64,
-    /// When the client is asked for its body whether or not the endpoint has said so.
+    /// Time at which the client is asked for its body even without a `100` from the endpoint.
     pub(super) consent_due_ms: u64,
     client: Watch,
 }
 
-/// How far the response is.
+/// Stage of the response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ResponseStage {
-    /// Its head has not been passed on.
+    /// The head has not been forwarded.
     Head,
-    /// It is with the filters.
+    /// The response passes the filters.
     Filter,
-    /// Its body follows.
+    /// The body is forwarded.
     Body,
 }
 
-/// What turning bytes into output brought.
+/// Result of turning bytes into output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TransferStep {
     /// There is something to write, or the end was reached.
     Moved,
     /// More must be read.
     NeedsInput,
-    /// A filter has to come back first.
+    /// A filter has paused.
     Waits,
 }
 
-/// How far an attempt has come.
+/// Progress of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AttemptProgress {
     /// The response is complete.
     Over,
-    /// Somebody has to do something first.
+    /// Nothing more can be done until a peer, a filter or a timer acts.
     Waits,
-    /// Another attempt is at hand.
+    /// Another attempt has become current.
     Another,
 }
 
-/// Whom the exchange waits for.
+/// Peers and filters that the exchange waits for.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Waits {
     pub(super) client_to_send: bool,
-    /// Until then the client does not send its body, and need not.
+    /// The client waits for `100 Continue` from the endpoint; it does not send its body yet and need not.
     pub(super) endpoint_to_consent: bool,
     pub(super) client_to_take: bool,
     pub(super) upstream_to_take: bool,
     pub(super) upstream_to_send: bool,
-    /// When a filter that has paused is to be looked after.
+    /// Time at which a paused filter must be checked.
     pub(super) filter_ms: Option<u64>,
 }
 
@@ -151,7 +151,7 @@ impl Transfer<'_, '_> {
         }
     }
 
-    /// Takes the attempt at hand as far as it goes, and those beside it.
+    /// Moves the current attempt, and the hedged ones, as far as possible.
     fn poll_attempt(&mut self, cx: &mut Context<'_>) -> Result<AttemptProgress, Fault> {
         self.waits = Waits::default();
         self.poll_upload(cx)?;
@@ -169,13 +169,13 @@ impl Transfer<'_, '_> {
         self.poll_deadline(cx).map(|()| AttemptProgress::Waits)
     }
 
-    /// What it means that a filter answers now.
+    /// Returns the fault for a filter that replies now.
     pub(super) fn replied(&mut self) -> Fault {
-        // What has begun cannot be taken back.
+        // A response that has begun cannot be replaced.
         if self.ctx.exchange.is_answered { Fault::FilterReset } else { Fault::FilterReply }
     }
 
-    /// Looks whether the client is still there once it has nothing more to send.
+    /// Checks whether the client is still connected once it has sent everything.
     fn watch_client(&mut self, cx: &mut Context<'_>) -> Result<(), Fault> {
         let ExchangeCx { down, exchange, worker, .. } = &mut *self.ctx;
         let is_waiting = exchange.upload.is_finished();
@@ -185,12 +185,12 @@ impl Transfer<'_, '_> {
         Ok(())
     }
 
-    /// Sets the timer to the first of the deadlines that run, or tells that it has passed.
+    /// Arms the timer for the earliest applicable deadline, or returns its fault when it has passed.
     fn poll_deadline(&mut self, cx: &Context<'_>) -> Result<(), Fault> {
         let now_ms = self.ctx.worker.timers.now_ms();
         let mut due = Due { at_ms: self.ctx.exchange.due_ms, fault: Fault::ExchangeTimeout };
         due.sooner(self.ctx.exchange.attempt_due_ms, Fault::AttemptTimeout);
-        // A call over HTTP/1 holds a whole connection, as other requests do.
+        // A call over HTTP/1 occupies a whole connection, as other requests do.
         let is_call = self.ctx.exchange.grpc.is_call() && self.upstream.version() == Version::Http2;
         let slot = self.ctx.exchange.upload_slot.as_ref();
         let mut crowded_ms = None;
@@ -207,7 +207,7 @@ impl Transfer<'_, '_> {
         if self.waits.upstream_to_take {
             due.sooner(idle_ms, Fault::UpstreamIdle);
         } else if self.waits.client_to_send && is_call {
-            // A call's client may be silent for as long as its endpoint.
+            // A client may be silent during a gRPC call for as long as its endpoint.
             due.sooner(idle_ms, Fault::BodyTimeout);
         }
         let has_consent_to_give = self.waits.endpoint_to_consent && self.stage == ResponseStage::Head;

@@ -1,4 +1,4 @@
-//! Moves the request to the endpoint: by filters, copied, or inside of the kernel.
+//! Transfer of the request to the endpoint: through filters, copied, or spliced.
 
 use std::task::{Context, Poll};
 
@@ -14,7 +14,7 @@ use crate::exchange::transfer::run::{ResponseStage, Transfer, TransferStep};
 use crate::fault::Fault;
 
 impl Transfer<'_, '_> {
-    /// Moves the request as far as it goes.
+    /// Moves the request as far as possible.
     pub(super) fn poll_upload(&mut self, cx: &mut Context<'_>) -> Result<(), Fault> {
         let is_filtered =
             filter::has(self.ctx, Phase::RequestBody) || filter::has(self.ctx, Phase::RequestTrailers);
@@ -26,15 +26,15 @@ impl Transfer<'_, '_> {
                     TransferStep::NeedsInput => {}
                 }
             }
-            // Staged before it is written, so that a head and a small body leave in one call. A stream that can't be had is not
-            // to cost the body, though.
+            // Staged before it is written, so that a head and a small body are sent with one call. The body is not
+            // consumed before the stream is open, though, so that it is not lost when the stream cannot be opened.
             if self.is_to_open() {
-                // Its head goes first.
+                // Send the head first.
             } else if is_filtered {
                 if self.stage_filtered_upload(cx)? == FilterProgress::Waiting {
                     let Self { ctx, waits, .. } = &mut *self;
                     waits.filter_ms = ctx.exchange.filtering.request.wakes_ms(waits.filter_ms);
-                    // What is staged before it goes out meanwhile.
+                    // Output staged before the pause is sent meanwhile.
                     if !ctx.exchange.upload.has_output() {
                         return Ok(());
                     }
@@ -47,7 +47,7 @@ impl Transfer<'_, '_> {
             if upload.has_output() {
                 match self.upstream.poll_request(cx, upload, &mut down.input) {
                     Poll::Ready(Ok(_)) => self.upstream_moved_ms = worker.timers.now_ms(),
-                    // An endpoint may answer early and take no more; what it said decides.
+                    // An endpoint may respond early and accept no more; its response decides.
                     Poll::Ready(Err(_)) => self.is_upload_broken = true,
                     Poll::Pending => {
                         self.waits.upstream_to_take = true;
@@ -66,7 +66,7 @@ impl Transfer<'_, '_> {
             let ExchangeCx { down, exchange, worker, .. } = &mut *self.ctx;
             match down.poll_body(cx, &worker.buffers, &mut exchange.upload.reader) {
                 Poll::Ready(Ok(count)) => {
-                    // Whoever sends need not be asked any more.
+                    // A client that already sends its body need not be asked for it.
                     exchange.is_continued = true;
                     self.client_guard_in.moved(count as u64, worker.timers.now_ms());
                 }
@@ -88,8 +88,8 @@ impl Transfer<'_, '_> {
         Ok(())
     }
 
-    /// Whether the client waits to be asked for its body, which is for the endpoint to do: until it has answered, or has had
-    /// enough time to. After that the client is asked here.
+    /// Whether the client waits for `100 Continue` and the endpoint is to send it. This holds until the endpoint has
+    /// responded or its time is over; after that, eddy asks the client itself.
     ///
     /// # Spec
     /// RFC 9110 §10.1.1
@@ -99,7 +99,7 @@ impl Transfer<'_, '_> {
             return false;
         }
         let has_time = worker.timers.now_ms() < self.consent_due_ms;
-        // After the final answer nobody asks any more.
+        // After the final response no `100` follows.
         if self.stage != ResponseStage::Head || (exchange.passes_expectation && has_time) {
             return true;
         }
@@ -110,8 +110,8 @@ impl Transfer<'_, '_> {
         false
     }
 
-    /// Moves what has come of a large body to the endpoint without looking at it; [`Step::NeedsInput`] where it has to be
-    /// copied.
+    /// Splices the available part of a large body to the endpoint; returns [`TransferStep::NeedsInput`] when it has to
+    /// be copied.
     fn poll_bulk_upload(&mut self, cx: &mut Context<'_>) -> Result<TransferStep, Fault> {
         let ExchangeCx { down, exchange, worker, .. } = &mut *self.ctx;
         let (Some(client), Some(endpoint)) = (down.plain_stream(), self.upstream.plain_stream()) else {
@@ -147,7 +147,7 @@ impl Transfer<'_, '_> {
                 self.waits.upstream_to_take = true;
                 TransferStep::Waits
             }
-            // An endpoint may answer early and take no more; what it said decides.
+            // An endpoint may respond early and accept no more; its response decides.
             Err(SpliceFault::Sink(_)) => {
                 self.is_upload_broken = true;
                 TransferStep::Moved
@@ -156,13 +156,13 @@ impl Transfer<'_, '_> {
         })
     }
 
-    /// Whether a request with a body is to begin a stream.
+    /// Whether the next step opens an HTTP/2 stream for a request with a body.
     fn is_to_open(&self) -> bool {
         let upload = &self.ctx.exchange.upload;
         upload.has_head() && !upload.reader.is_done() && self.upstream.version() == Version::Http2
     }
 
-    /// Stages what has come of the request's body.
+    /// Stages the available part of the request body.
     fn stage_upload(&mut self) -> Result<(), Fault> {
         let body_bytes_max = self.ctx.listener().config.limits.body_bytes_max;
         let ExchangeCx { down, exchange, .. } = &mut *self.ctx;
@@ -173,7 +173,7 @@ impl Transfer<'_, '_> {
         Ok(())
     }
 
-    /// Takes what has come of the request's body through the filters.
+    /// Passes the available part of the request body through the filters.
     fn stage_filtered_upload(&mut self, cx: &Context<'_>) -> Result<FilterProgress, Fault> {
         let progress = filter::stage_request(self.ctx, cx)?;
         if progress == FilterProgress::Replied {

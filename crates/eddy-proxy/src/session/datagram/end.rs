@@ -1,26 +1,26 @@
-//! Why a session of datagrams ends, and what that says of its endpoint.
+//! Reasons why a datagram session ends, and which of them are faults of the endpoint.
 
 use crate::fault::Fault;
 
-/// Why a session has ended.
+/// Reason why a session has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DatagramSessionEnd {
-    /// Nothing came either way for too long.
+    /// No datagram passed in either direction for too long.
     Idle,
-    /// Every datagram of the client's has had its answers.
+    /// All datagrams of the client have got their responses.
     Answered,
-    /// The room was needed, or the listener is gone.
+    /// The session was closed to make room, or the listener is gone.
     Closed,
-    /// The endpoint is no member of its cluster any more, or not well.
+    /// The endpoint has left its cluster or is unhealthy.
     Left,
-    /// The endpoint takes no datagrams.
+    /// The endpoint does not accept datagrams.
     Refused,
-    /// The endpoint, which has to answer, has not.
+    /// The endpoint did not respond although responses are expected.
     Unanswered,
 }
 
 impl DatagramSessionEnd {
-    /// What it says of the endpoint, if it does.
+    /// Returns the fault of the endpoint, if the end is one.
     pub(super) fn fault(self) -> Option<Fault> {
         match self {
             Self::Refused => Some(Fault::ConnectFailed),
@@ -29,7 +29,7 @@ impl DatagramSessionEnd {
         }
     }
 
-    /// A word for the access record.
+    /// Returns the reason for the access log entry.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Idle => "idle",

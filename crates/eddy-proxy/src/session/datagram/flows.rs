@@ -1,4 +1,4 @@
-//! The sessions of one listener on one worker, by the flow that they belong to.
+//! Datagram sessions of one listener on one worker, by flow.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -11,18 +11,18 @@ use tokio::sync::Notify;
 use crate::error::ProxyError;
 use crate::session::datagram::session::Session;
 
-/// Whose datagrams go where. It outlives plans, as sessions do.
+/// Datagram sessions by flow. Like the sessions, this outlives plans.
 ///
-/// The kernel gives all datagrams of a flow to one socket of those that are bound to the address, so no other worker sees
+/// The kernel delivers all datagrams of a flow to one of the sockets bound to the address, so no other worker receives
 /// them.
 pub(crate) struct Flows {
-    /// Sessions that take datagrams; as many as there is room for, see [`crate::session::Place`].
+    /// Sessions that accept datagrams; their number is limited by [`crate::session::ConnectionSlot`].
     by_flow: RefCell<HashMap<Flow, Rc<Session>>>,
     /// The worker's own sockets of the address.
     sockets: RefCell<Vec<Rc<DatagramListener>>>,
-    /// Where a datagram lies while it is passed on: that takes one turn, so that one room does for all of them.
+    /// Buffer for a datagram while it is forwarded. Forwarding takes a single turn, so one buffer serves all sessions.
     pub(super) room: RefCell<Box<[u8]>>,
-    /// Told when the listener is gone.
+    /// Notified when the listener is gone.
     pub(super) closing: Notify,
     is_closed: Cell<bool>,
 }
@@ -40,7 +40,7 @@ impl Default for Flows {
 }
 
 impl Flows {
-    /// The worker's sockets of the address, as `listen` gives them the first time.
+    /// Returns the worker's sockets of the address, obtained from `listen` the first time.
     ///
     /// # Errors
     /// Those of `listen`.
@@ -55,8 +55,8 @@ impl Flows {
         Ok(sockets.clone())
     }
 
-    /// Ends every session: the listener is gone, and a socket that is bound and not read from would take datagrams away from
-    /// one that is bound there later.
+    /// Ends every session. The listener is gone, and a socket that stays bound without being read would take datagrams
+    /// away from one that is bound there later.
     pub(crate) fn close(&self) {
         self.by_flow.borrow_mut().clear();
         self.sockets.borrow_mut().clear();
@@ -78,7 +78,7 @@ impl Flows {
         debug_assert!(before.is_none(), "a flow has one session that takes its datagrams");
     }
 
-    /// Has the next datagram of its flow begin another session.
+    /// Removes a session, so that the next datagram of its flow begins another one.
     pub(super) fn forget(&self, session: &Session) {
         let mut by_flow = self.by_flow.borrow_mut();
         let is_it = by_flow.get(&session.flow).is_some_and(|known| std::ptr::eq(&**known, session));

@@ -1,4 +1,4 @@
-//! Datagrams that are passed on by session: each client's go to one endpoint, and what that answers goes back.
+//! Datagrams forwarded by session: each client's datagrams go to one endpoint, whose responses are sent back.
 
 mod end;
 mod flows;

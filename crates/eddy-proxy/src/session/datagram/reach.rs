@@ -1,4 +1,4 @@
-//! The endpoint of a session of datagrams: which one, and whether it is still one to have.
+//! Endpoint of a datagram session: its selection, and whether it is still usable.
 
 use std::io::ErrorKind;
 use std::rc::Rc;
@@ -18,10 +18,10 @@ pub(super) struct Reached {
     pub(super) attempts: u8,
 }
 
-/// Chooses an endpoint; another one where there is no way to the first.
+/// Selects an endpoint and connects to it; tries another one when the first is unreachable.
 ///
 /// # Errors
-/// Why there is none.
+/// The reason why no endpoint can be reached.
 pub(super) fn reach(
     worker: &Worker,
     cluster: &Rc<WorkerCluster>,
@@ -32,7 +32,7 @@ pub(super) fn reach(
     for attempts in 1..=ATTEMPTS_MAX {
         let chosen = choose(cluster, PeerAddress::Tcp(flow.client), worker, &mut tried);
         let Some(guard) = chosen.map_err(|_| DatagramLoss::Overload)? else { break };
-        // Checked to be none in the configuration.
+        // The configuration check has excluded other kinds of addresses.
         let ResolvedAddress::Tcp(address) = guard.address else { continue };
         let Ok(link_place) = guard.take_place() else { continue };
         match DatagramLink::connect(address) {
@@ -40,7 +40,7 @@ pub(super) fn reach(
                 cluster.series.connects.increment();
                 return Ok(Reached { guard, link, link_place, attempts });
             }
-            // Of descriptors, memory or ports: no other endpoint helps.
+            // Shortage of descriptors, memory or ports: another endpoint would not help.
             Err(error) if is_shortage(&error) || error.kind() == ErrorKind::WouldBlock => {
                 return Err(DatagramLoss::Overload);
             }
@@ -54,7 +54,7 @@ pub(super) fn reach(
     Err(loss)
 }
 
-/// Whether health checks find an endpoint well, or nobody asks; `None` where it is no member any more.
+/// Whether an endpoint is healthy according to health checks, or has none; `None` when it has left its cluster.
 pub(super) fn is_well(guard: &EndpointGuard) -> Option<bool> {
     let state = guard.cluster().state().borrow();
     state.endpoint(guard.lease().endpoint()).map(|endpoint| endpoint.unwell().is_none())

@@ -1,4 +1,4 @@
-//! The life of a session of datagrams: one client, one endpoint, until both have been silent for long enough.
+//! Datagram session: one client and one endpoint, until both have been silent for long enough.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -20,65 +20,65 @@ use crate::session::serve::ConnectionSlot;
 use crate::stats::{DatagramLoss, ListenerSeries};
 use crate::worker::{EndpointGuard, ListenerHandle, Worker, has_room, millis};
 
-/// Most datagrams that are passed on at one turn, so that others get theirs.
+/// Maximum number of datagrams forwarded per turn, so that other sessions get theirs.
 pub(super) const TURN_DATAGRAMS_MAX: usize = 64;
 
-/// A session. What comes from the client is passed on by whoever takes it off the listener's socket, what comes from the
-/// endpoint by a task of the session's own.
+/// A session. Client datagrams are forwarded by the reader of the listener's socket; endpoint datagrams by the
+/// session's own task.
 pub(super) struct Session {
     pub(super) flow: Flow,
     worker: Rc<Worker>,
     flows: Rc<Flows>,
-    /// Answers go out by the socket that the client writes to.
+    /// Responses are sent from the socket that the client sends to.
     socket: Rc<DatagramListener>,
     link: DatagramLink,
-    /// Counts as a link of the endpoint.
+    /// Counts as a link to the endpoint.
     _link_place: LinkPlace,
     guard: EndpointGuard,
-    /// Whether the endpoint was well when it was chosen.
+    /// Whether the endpoint was healthy when it was selected.
     was_well: bool,
     place: ConnectionSlot,
     timer: Timer,
     idle_ms: u64,
     ends: SessionEnds,
-    /// When the last datagram went either way, milliseconds of the worker's clock.
+    /// Time of the last datagram in either direction, in milliseconds of the worker's clock.
     last_ms: Cell<u64>,
-    /// When the endpoint was last heard, or the session began, on the same clock.
+    /// Time of the last response, or of the session's start, on the same clock.
     heard_ms: Cell<u64>,
     up: Passed,
     down: Passed,
-    /// Why it has ended, once it has.
+    /// Reason why the session has ended, once it has.
     end: Cell<Option<DatagramSessionEnd>>,
     start: PassageStart,
     attempts: u8,
 }
 
-/// What went one way.
+/// Traffic in one direction.
 #[derive(Default)]
 struct Passed {
     datagrams: Cell<u64>,
     bytes: Cell<u64>,
 }
 
-/// How far a turn of passing answers on has come.
+/// Result of a turn of forwarding responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DatagramReadProgress {
-    /// There are no more for now.
+    /// No more responses for now.
     Drained,
     /// There may be more.
     Over,
-    /// The client's socket takes no more for now.
+    /// The client's socket accepts no more for now.
     Blocked,
 }
 
 impl Session {
-    /// Begins a session: chooses an endpoint, and waits for what that answers.
+    /// Begins a session: selects an endpoint and waits for its responses.
     ///
     /// # Errors
-    /// Why there can be none.
+    /// The reason why no session can begin.
     ///
     /// # Cost
-    /// Six system calls, and some allocations. Where there is no room, nothing but a look.
+    /// Six system calls and some allocations. When there is no room, only the check.
     pub(super) fn begin(
         worker: &Rc<Worker>,
         handle: &Rc<ListenerHandle>,
@@ -129,12 +129,13 @@ impl Session {
         Ok(session)
     }
 
-    /// Passes a datagram on to the endpoint.
+    /// Forwards a datagram to the endpoint.
     ///
     /// # Errors
-    /// Why it is lost. After [`DatagramLoss::Refused`] the session has ended, and another one may take the datagram.
+    /// The reason why it is lost. After [`DatagramLoss::Refused`] the session has ended, and another one may forward
+    /// the datagram.
     pub(super) fn pass_up(&self, bytes: &[u8]) -> Result<(), DatagramLoss> {
-        // A client that goes on sending would keep it for ever.
+        // Checked here as well, since a client that keeps sending would keep the session open forever.
         if let Some(end) = self.why_useless() {
             self.finish(end);
             return Err(DatagramLoss::Refused);
@@ -145,7 +146,7 @@ impl Session {
                 let is_full = kind == ErrorKind::WouldBlock;
                 return Err(if is_full { DatagramLoss::Full } else { DatagramLoss::Unsendable });
             }
-            // That is what the endpoint makes of one before; this one has not been sent.
+            // The error reports the rejection of an earlier datagram; this one has not been sent.
             self.finish(DatagramSessionEnd::Refused);
             return Err(DatagramLoss::Refused);
         }
@@ -161,7 +162,7 @@ impl Session {
         Ok(())
     }
 
-    /// Passes answers on until the session ends, and tells of it then.
+    /// Forwards responses until the session ends, and then writes its access log entry.
     async fn serve(self: Rc<Self>) {
         let end = self.until_end().await;
         self.finish(end);
@@ -192,7 +193,7 @@ impl Session {
                         DatagramReadProgress::Blocked => writable.as_mut().poll(cx),
                         DatagramReadProgress::Drained | DatagramReadProgress::Over => ready.as_mut().poll(cx),
                     };
-                    // The loop ends only with the worker.
+                    // Waiting fails only when the worker's event loop ends.
                     awaited.map(|waited| waited.err().map(|_| DatagramSessionEnd::Closed))
                 });
                 if let Some(end) = due.await {
@@ -206,16 +207,16 @@ impl Session {
         }
     }
 
-    /// Passes on what the endpoint has answered.
+    /// Forwards the endpoint's responses.
     ///
     /// # Errors
-    /// That the session has ended with it.
+    /// The reason why the session has ended.
     fn pass_down(&self) -> Result<DatagramReadProgress, DatagramSessionEnd> {
         let mut room = self.flows.room.borrow_mut();
         for passed in 0..TURN_DATAGRAMS_MAX {
             let count = match self.link.try_receive(&mut room) {
                 Ok(count) => count,
-                // Nothing at all, though there was to be something: whoever looks again lets others go first.
+                // Readiness without data: yield before polling again.
                 Err(error) if error.kind() == ErrorKind::WouldBlock && passed == 0 => {
                     return Ok(DatagramReadProgress::Over);
                 }
@@ -253,15 +254,15 @@ impl Session {
         Ok(DatagramReadProgress::Over)
     }
 
-    /// Why nothing more is to be sent to the endpoint, if so.
+    /// Returns the reason to send nothing more to the endpoint, if there is one.
     fn why_useless(&self) -> Option<DatagramSessionEnd> {
         match is_well(&self.guard) {
             Some(true) => {}
-            // Nobody was better when it was chosen.
+            // No endpoint was healthier when this one was selected.
             Some(false) if !self.was_well => {}
             Some(false) | None => return Some(DatagramSessionEnd::Left),
         }
-        // With answers that are due it would have ended with the last of them.
+        // If all expected responses had arrived, the session would have ended with the last one.
         let silent_ms = self.worker.timers.now_ms().saturating_sub(self.heard_ms.get());
         (self.ends.responses.is_some() && silent_ms >= self.idle_ms).then_some(DatagramSessionEnd::Unanswered)
     }
@@ -272,12 +273,12 @@ impl Session {
         })
     }
 
-    /// Something went either way.
+    /// Restarts the idle timeout after a datagram in either direction.
     fn stays_alive(&self) {
         if self.end.get().is_none() {
             self.last_ms.set(self.worker.timers.now_ms());
             self.timer.arm(self.idle_ms);
-            // Whatever waits for room may have its: a session that is needed begins anew.
+            // The session may be closed to make room: one that is still needed begins anew.
             self.timer.set_idle(true);
         }
     }
@@ -293,14 +294,14 @@ impl Session {
         }
     }
 
-    /// Ends the session, once: it takes no more datagrams, and its endpoint's health is told.
+    /// Ends the session, once: it accepts no more datagrams, and the result is reported to its endpoint's health.
     fn finish(&self, end: DatagramSessionEnd) {
         if self.end.get().is_some() {
             return;
         }
         self.end.set(Some(end));
         self.flows.forget(self);
-        // Its task finds out by that.
+        // Wakes the session's task.
         self.timer.arm_at(0);
         let Some(fault) = end.fault() else { return };
         self.guard.cluster().series.failures.increment();
@@ -339,7 +340,7 @@ impl Passed {
     }
 }
 
-/// Whether an error says that nobody takes datagrams there.
+/// Whether an error means that datagrams are not accepted at the endpoint.
 fn is_gone(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::ConnectionRefused | ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable)
 }

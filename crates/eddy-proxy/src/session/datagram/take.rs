@@ -1,4 +1,4 @@
-//! Takes datagrams from a listener's socket and passes each on in the session that it belongs to.
+//! Reading of datagrams from a listener's socket and their assignment to sessions.
 
 use std::io::{self, ErrorKind};
 use std::rc::Rc;
@@ -10,12 +10,12 @@ use crate::session::datagram::session::{Session, TURN_DATAGRAMS_MAX};
 use crate::stats::DatagramLoss;
 use crate::worker::{ListenerHandle, Worker};
 
-/// Sessions that are tried for one datagram: where an endpoint turns out to be gone, another is chosen, once.
+/// Maximum number of sessions tried for one datagram: when an endpoint turns out to be gone, another is selected once.
 const SESSIONS_TRIED_MAX: usize = 2;
 
-/// Takes datagrams until the task is aborted.
+/// Reads datagrams until the task is aborted.
 ///
-/// One that nothing can be done with is dropped and counted: its client sends it again if it matters.
+/// A datagram that cannot be forwarded is dropped and counted: its client sends it again if it matters.
 pub(crate) async fn take_datagrams(
     worker: Rc<Worker>,
     handle: Rc<ListenerHandle>,
@@ -25,7 +25,7 @@ pub(crate) async fn take_datagrams(
     let taker = Taker { worker: &worker, handle: &handle, flows: &flows, socket: &socket };
     while socket.readable().await.is_ok() {
         match (0..TURN_DATAGRAMS_MAX).try_for_each(|_| taker.take()) {
-            // Others get their turn.
+            // Let other tasks run.
             Ok(()) => tokio::task::yield_now().await,
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
             Err(_) => {
@@ -53,7 +53,7 @@ impl Taker<'_> {
         Ok(())
     }
 
-    /// Passes a datagram on, in a session that begins with it where there is none yet.
+    /// Forwards a datagram in its session; begins a session if there is none.
     fn pass(&self, bytes: &[u8], flow: Flow) -> Result<(), DatagramLoss> {
         let mut passed = Err(DatagramLoss::Refused);
         for _ in 0..SESSIONS_TRIED_MAX {

@@ -1,4 +1,4 @@
-//! Whether a client speaks HTTP/2 that has not agreed on it.
+//! Detection of HTTP/2 with prior knowledge.
 
 use std::future::poll_fn;
 use std::task::Poll;
@@ -9,8 +9,8 @@ use eddy_io::Fill;
 use crate::session::downstream::Downstream;
 use crate::worker::Worker;
 
-/// Tells by the first bytes of a connection whether the client speaks HTTP/2; waits for as many as that takes. What was
-/// read stays held.
+/// Detects by the first bytes of a connection whether the client speaks HTTP/2; waits for as many bytes as that takes.
+/// The bytes stay in the buffer.
 pub(crate) async fn begins_framed(down: &mut Downstream, timeout_ms: u64, worker: &Worker) -> bool {
     down.timer.arm(timeout_ms);
     poll_fn(|cx| {
@@ -23,7 +23,7 @@ pub(crate) async fn begins_framed(down: &mut Downstream, timeout_ms: u64, worker
             }
             match down.poll_fill(cx, &worker.buffers) {
                 Poll::Ready(Ok(Fill::Bytes(_))) => {}
-                // Whatever it was to become, there is no more of it.
+                // The connection ended before the protocol was clear.
                 Poll::Ready(Ok(Fill::End) | Err(_)) => return Poll::Ready(false),
                 Poll::Pending if down.timer.is_expired() => return Poll::Ready(false),
                 Poll::Pending => return Poll::Pending,

@@ -1,4 +1,4 @@
-//! A client's connection over HTTP/2.
+//! HTTP/2 connection of a client.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -11,13 +11,13 @@ use crate::session::client::DownstreamClient;
 use crate::stats::ListenerSeries;
 use crate::worker::{ListenerHandle, Worker};
 
-/// A client's connection over HTTP/2.
+/// HTTP/2 connection of a client.
 pub(super) struct Http2Session {
     pub(super) worker: Rc<Worker>,
     pub(super) handle: Rc<ListenerHandle>,
     pub(super) client: Rc<DownstreamClient>,
     pub(super) series: Arc<ListenerSeries>,
-    /// Exchanges begun.
+    /// Number of exchanges begun.
     pub(super) requests: Cell<u64>,
     pub(super) framed: Rc<H2Connection>,
 }

@@ -1,7 +1,7 @@
-//! A client's connection over HTTP/2: many exchanges at once, each on a stream of its own.
+//! HTTP/2 connection of a client: many concurrent exchanges, each on its own stream.
 //!
-//! [`serve::serve_framed`] is the connection's task, which reads and writes for it; an exchange is a task beside it that has a
-//! [`crate::h2::H2Stream`].
+//! [`serve::serve_framed`] is the connection's task, which reads and writes for it. Each exchange is a task of its own
+//! that uses a [`crate::h2::H2Stream`].
 
 mod begin;
 mod connection;

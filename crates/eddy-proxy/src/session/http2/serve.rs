@@ -1,4 +1,4 @@
-//! The life of a client's connection over HTTP/2.
+//! Task of a client's HTTP/2 connection.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -18,13 +18,13 @@ use crate::session::wire::Wire;
 use crate::stats::ListenerSeries;
 use crate::worker::{ListenerHandle, Ticket, Waited, Worker, WorkerPlan, millis};
 
-/// How long a client has to take what it is told last, milliseconds; and to hear of the end before it is told which
-/// request was the last.
+/// Milliseconds that a client has to read the last bytes of a connection, and milliseconds between the announcement of
+/// the end and the GOAWAY that names the last request processed.
 const CLOSE_MS: u64 = 5_000;
-/// How often a connection reads before others get their turn.
+/// Number of consecutive reads of a connection before other tasks run.
 const READS_AT_ONCE: usize = 16;
 
-/// Serves a connection, of which something may have been read, until one side ends it.
+/// Serves a connection, from which bytes may have been read already, until one side ends it.
 pub(crate) async fn serve_framed(
     worker: &Rc<Worker>,
     handle: &Rc<ListenerHandle>,
@@ -60,50 +60,50 @@ pub(crate) async fn serve_framed(
     match ending {
         Http2SessionEnd::Gone => {}
         Http2SessionEnd::Left => stream.say_end(),
-        // What it still sends must not throw away what it was told.
+        // Bytes that the client still sends must not make the kernel discard the GOAWAY.
         Http2SessionEnd::Failed => {
             Downstream::new(Wire::Connection(stream), client, timer).linger(&worker.buffers).await;
         }
     }
 }
 
-/// How a connection has ended.
+/// End of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Http2SessionEnd {
-    /// The client has gone, or takes nothing any more.
+    /// The client has disconnected, or accepts nothing any more.
     Gone,
-    /// Both knew of it.
+    /// Regular end, known to both sides.
     Left,
-    /// The client was told of a fault.
+    /// The connection was ended with an error.
     Failed,
 }
 
-/// What a connection is doing, as far as its deadlines go.
+/// Phase of a connection, which determines its deadlines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Http2SessionPhase {
-    /// There is no request.
+    /// No request is in progress.
     Quiet,
-    /// A request is coming, and is not there as a whole.
+    /// A request head has arrived in part.
     Head,
     Busy,
-    /// The client was told that there is an end.
+    /// The client was informed that the connection will end.
     Leaving,
-    /// The last is to be written.
+    /// The last bytes are to be written.
     Over,
 }
 
-/// The task of a connection.
+/// Task of a connection.
 struct Http2SessionDriver {
     connection: Rc<Http2Session>,
     stream: Stream,
     timer: Timer,
-    /// What was read and is no whole frame; without capacity while nothing is held.
+    /// Bytes read that are not a whole frame yet; without capacity while empty.
     input: Buffer,
     ticket: Option<Ticket>,
-    /// How long what was read last had waited for the worker.
+    /// Whether the last bytes read had waited too long for the worker.
     waited: Waited,
     phase: Http2SessionPhase,
-    /// When the phase began.
+    /// Time at which the phase began.
     since_ms: u64,
     /// Whether the worker may close the connection to make room.
     is_idle: bool,
@@ -147,7 +147,7 @@ impl Http2SessionDriver {
         self.phase == Http2SessionPhase::Over
     }
 
-    /// Gives what was read to the protocol, and begins the exchanges that come of it.
+    /// Passes the bytes read to the protocol, and starts exchanges for new streams.
     fn take(&mut self) -> Result<(), Http2Fault> {
         let Self { connection, input, .. } = self;
         let worker = &connection.worker;
@@ -175,7 +175,7 @@ impl Http2SessionDriver {
         taken.map(|_| ())
     }
 
-    /// Writes what there is; ready once all is written.
+    /// Writes all output; ready once everything is written.
     fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
         let Self { connection, stream, .. } = self;
         while connection.framed.look(|state| !state.output().is_empty()) {
@@ -185,7 +185,7 @@ impl Http2SessionDriver {
         Poll::Ready(Ok(()))
     }
 
-    /// Reads more, once there is something and the worker calls.
+    /// Reads more, once there is data and the worker admits it.
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<std::io::Result<Fill>> {
         let worker = &self.connection.worker;
         ready!(self.stream.poll_readable(cx))?;
@@ -197,7 +197,7 @@ impl Http2SessionDriver {
         if self.input.capacity() == 0 {
             self.input = worker.buffers.take_large();
         } else {
-            // The rest of a frame may be longer than what is left of a small buffer.
+            // The rest of a frame may exceed the free space of a small buffer.
             self.input.grow(eddy_io::BUFFER_BYTES_LARGE);
         }
         let filled = self.stream.poll_fill(cx, &mut self.input);
@@ -207,7 +207,7 @@ impl Http2SessionDriver {
         filled
     }
 
-    /// Whether the client is to be told that there is an end.
+    /// Whether the client should be informed that the connection will end.
     fn is_to_leave(&self) -> bool {
         let Http2Session { worker, handle, requests, .. } = &*self.connection;
         if worker.is_draining.get() {
@@ -221,7 +221,7 @@ impl Http2SessionDriver {
         })
     }
 
-    /// Sets the timer to what is due next, or does what was due.
+    /// Arms the timer for the next deadline, or handles one that has passed.
     fn poll_deadline(&mut self) -> Poll<Http2SessionEnd> {
         let connection = Rc::clone(&self.connection);
         let worker = &connection.worker;
@@ -242,7 +242,7 @@ impl Http2SessionDriver {
         }
         let (head_ms, idle_ms) = self.patience().unwrap_or((0, 0));
         let patience_ms = match phase {
-            // A client that has just connected is about to speak.
+            // A new client is expected to send its first request soon.
             Http2SessionPhase::Quiet if is_first => head_ms,
             Http2SessionPhase::Quiet => idle_ms,
             Http2SessionPhase::Head => head_ms,
@@ -259,7 +259,7 @@ impl Http2SessionDriver {
                     connection.framed.act(|state| state.leave_now())
                 }
             }
-            // It is written by the next round.
+            // The next round writes it.
             return Poll::Pending;
         }
         self.timer.arm_at(due_ms);
@@ -271,7 +271,7 @@ impl Http2SessionDriver {
         Poll::Pending
     }
 
-    /// How long to wait for a head to be whole and for another request, milliseconds.
+    /// Returns the timeouts in milliseconds for a complete head and for the next request.
     fn patience(&self) -> Option<(u64, u64)> {
         let plan = self.connection.worker.plan();
         let timeouts = &listener_of(&plan, &self.connection.handle)?.config.timeouts;
@@ -279,7 +279,7 @@ impl Http2SessionDriver {
     }
 }
 
-/// Takes one request from its head to its record.
+/// Runs one exchange from its head to its access log entry.
 async fn exchange(connection: Rc<Http2Session>, id: u32, waited: Waited) {
     let _panics = Panics(&connection.worker);
     let Http2Session { worker, handle, client, series, .. } = &*connection;
@@ -288,17 +288,18 @@ async fn exchange(connection: Rc<Http2Session>, id: u32, waited: Waited) {
     down.waited = waited;
     series.http2.requests.increment();
     let mut exchange = worker.take_exchange();
-    // What becomes of the stream is seen by its answer.
+    // The fate of the stream is determined by its response.
     let next = run_exchange(worker, handle, &mut down, &mut exchange).await;
     worker.put_exchange(exchange);
     if next == ConnectionDisposition::Linger {
-        // A reset, even one without an error, makes some clients throw away an answer that came while they were still sending.
+        // A reset, even one without an error, makes some clients discard a response that arrived while they were still
+        // sending.
         Box::pin(down.linger(&worker.buffers)).await;
     }
     worker.buffers.put(std::mem::take(&mut down.input));
 }
 
-/// Counts a panic of an exchange, which ends its stream only.
+/// Counts a panic of an exchange; only its stream ends.
 struct Panics<'w>(&'w Worker);
 
 impl Drop for Panics<'_> {

@@ -1,4 +1,4 @@
-//! `eddy filter build`: the library with the Go filters of a configuration.
+//! `eddy filter build`: builds the library with the Go filters of a configuration.
 
 use std::io::stderr;
 use std::path::Path;
@@ -16,12 +16,12 @@ use crate::cli::start::CommandError;
 use crate::filters::{link_packages, problems_of};
 use crate::terminal::{colour_of, print, print_error};
 
-/// What was built, for scripts.
+/// JSON report of a build, for scripts.
 #[derive(Serialize)]
 struct FilterBuildReport<'a> {
     library: &'a Path,
     bytes: u64,
-    /// Whether it was linked just now.
+    /// Whether the library was linked just now.
     is_fresh: bool,
     time_ms: u64,
     packages: &'a [String],
@@ -33,7 +33,7 @@ struct FilterBuildReport<'a> {
 /// Builds the library of a configuration.
 ///
 /// # Errors
-/// When the configuration is wrong, or its filters do not build.
+/// When the configuration is invalid, or its filters do not build.
 pub(super) fn run(arguments: &FilterBuild) -> Result<(), CommandError> {
     let begun = Instant::now();
     let loaded = match FileSource::new(arguments.configs.clone()).load() {
@@ -86,7 +86,7 @@ pub(super) fn run(arguments: &FilterBuild) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// The path alone in a line, what is to be known of it in the next.
+/// Returns the report as text: the path alone on the first line, details on the second.
 fn text_of(bundle: &Bundle, library: &Path, time_ms: u64) -> String {
     let record = &bundle.record;
     let what = if record.packages.len() == 1 {

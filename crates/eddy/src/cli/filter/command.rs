@@ -1,4 +1,4 @@
-//! Which command it is, and what they have in common.
+//! Dispatch of the `eddy filter` subcommands, and their common output.
 
 use std::io::stderr;
 
@@ -10,10 +10,10 @@ use crate::cli::arguments::FilterCommand;
 use crate::cli::start::CommandError;
 use crate::terminal::{colour_of, print_error};
 
-/// Runs one of the commands.
+/// Runs one of the subcommands.
 ///
 /// # Errors
-/// When the input is wrong, or a build or a test fails.
+/// When the input is invalid, or a build or a test fails.
 pub(in crate::cli) fn run(command: &FilterCommand) -> Result<(), CommandError> {
     match command {
         FilterCommand::New(arguments) => new::run(arguments),
@@ -22,12 +22,12 @@ pub(in crate::cli) fn run(command: &FilterCommand) -> Result<(), CommandError> {
     }
 }
 
-/// Tells the user why nothing seems to happen.
+/// Tells the user that a long build is running.
 pub(in crate::cli) fn say_linking() {
     print_error("eddy: building the filters in Go; the first time takes up to a minute\n");
 }
 
-/// Shows what is in the way of something that is not about a configuration.
+/// Prints a failure that is unrelated to a configuration file.
 pub(super) fn show(failure: &BundleFailure) -> CommandError {
     match failure {
         BundleFailure::Code { problems, sources } => {

@@ -1,4 +1,4 @@
-//! `eddy filter`: filters of the user's own, from an empty folder to a library.
+//! `eddy filter`: projects for the user's own filters, from an empty folder to a library.
 
 mod build;
 mod command;

@@ -1,8 +1,8 @@
-//! What a filter may be called, so that its name fits into every file of its project.
+//! Valid filter names, which fit into every file of a project.
 
 use anyhow::bail;
 
-/// A name of lower-case letters, digits and hyphens.
+/// Name of lower-case letters, digits and hyphens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FilterName(String);
 
@@ -10,7 +10,7 @@ impl FilterName {
     /// Checks a name.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Why the name is invalid.
     pub(super) fn parse(text: &str) -> anyhow::Result<Self> {
         let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         if !text.starts_with(|c: char| c.is_ascii_lowercase())
@@ -32,26 +32,26 @@ impl FilterName {
         Ok(Self(text.to_owned()))
     }
 
-    /// As it was given.
+    /// Returns the name as given.
     pub(super) fn text(&self) -> &str {
         &self.0
     }
 
-    /// Without hyphens, as a Go package is called.
+    /// Returns the name without hyphens, as a Go package name.
     pub(super) fn package(&self) -> String {
         let joined = self.0.replace('-', "");
-        // A word of the language is none with a hyphen.
+        // A name may become a keyword only when its hyphens are removed.
         if TAKEN.contains(&&*joined) { format!("{joined}filter") } else { joined }
     }
 
-    /// With underscores, as a Rust library is called.
+    /// Returns the name with underscores, as a Rust library name.
     pub(super) fn library(&self) -> String {
         self.0.replace('-', "_")
     }
 }
 
 const NAME_CHARS_MAX: usize = 50;
-/// Words of Go, Rust and YAML, what Go imports here, and folders and crates with a meaning.
+/// Keywords of Go, Rust and YAML, packages that the Go template imports, and folders and crates with a special meaning.
 const TAKEN: [&str; 84] = [
     "abstract",
     "alloc",

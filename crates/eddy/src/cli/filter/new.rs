@@ -1,4 +1,4 @@
-//! `eddy filter new`: a project for a filter.
+//! `eddy filter new`: creates a filter project.
 
 use std::fs;
 use std::io::{self, Write};
@@ -17,14 +17,14 @@ use crate::terminal::print;
 /// Writes the files of a project.
 ///
 /// # Errors
-/// When the name or the folder will not do.
+/// When the name is invalid or the folder cannot be used.
 pub(super) fn run(arguments: &FilterNew) -> Result<(), CommandError> {
     let name = FilterName::parse(&arguments.name)?;
     let folder = arguments.dir.clone().unwrap_or_else(|| PathBuf::from(name.text()));
     let kit = match arguments.lang {
         Language::Go => Some("go"),
         Language::Rust => Some("rust"),
-        // What a script needs is in eddy.
+        // Scripts need no SDK.
         Language::Lua => None,
     };
     let kit = match kit {
@@ -44,7 +44,7 @@ pub(super) fn run(arguments: &FilterNew) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Nothing that lies there is touched, so nothing may lie there.
+/// Checks that the folder is missing or empty, because existing files are never touched.
 fn check_free(folder: &Path) -> anyhow::Result<()> {
     match fs::read_dir(folder).map(Iterator::count) {
         Ok(0) => Ok(()),

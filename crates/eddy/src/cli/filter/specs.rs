@@ -1,4 +1,4 @@
-//! Specs in Lua: found in a folder, run, and told of.
+//! Finds and runs Lua specs, and prints their results.
 
 use std::ffi::OsString;
 use std::fs;
@@ -9,10 +9,10 @@ use crate::cli::start::CommandError;
 use crate::filter_test::{Rehearsal, SpecTestResult};
 use crate::terminal::print;
 
-/// The specs of a folder, in the order of their names.
+/// Returns the specs of a folder, sorted by name.
 ///
 /// # Errors
-/// When it cannot be read.
+/// When the folder cannot be read.
 pub(super) fn in_folder(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut specs = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -25,10 +25,10 @@ pub(super) fn in_folder(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(specs)
 }
 
-/// Runs the tests of specs, or those whose names hold one of the texts, and says what came of each.
+/// Runs the tests of specs and prints the results; with `only`, just the tests whose names contain one of the texts.
 ///
 /// # Errors
-/// When one fails, or there is none.
+/// When a test fails, or there is no test.
 pub(super) fn run(specs: &[PathBuf], only: &[OsString]) -> Result<(), CommandError> {
     let only: Vec<String> = only.iter().map(|text| text.to_string_lossy().into_owned()).collect();
     let (mut passed, mut failed) = (0_usize, 0_usize);

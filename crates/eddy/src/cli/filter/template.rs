@@ -1,4 +1,4 @@
-//! The files of a new project.
+//! Template files of a new project.
 
 use std::path::Path;
 
@@ -6,17 +6,17 @@ use super::name::FilterName;
 use crate::bundle::{KIT, quoted};
 use crate::cli::arguments::Language;
 
-/// What the files depend on.
+/// Values inserted into the templates.
 pub(super) struct TemplateContext<'a> {
     pub(super) name: &'a FilterName,
-    /// Where the kit lies, for a language that has one.
+    /// Folder of the SDK, for a language that has one.
     pub(super) kit: &'a Path,
 }
 
-/// A file below the folder of the project, and its text.
+/// Path below the project folder, and contents.
 pub(super) type ProjectFile = (&'static str, String);
 
-/// The files of a project in a language.
+/// Returns the files of a project in a language.
 pub(super) fn files_of(lang: Language, place: &TemplateContext<'_>) -> Vec<ProjectFile> {
     let texts: &[(&str, &str)] = match lang {
         Language::Go => &GO,

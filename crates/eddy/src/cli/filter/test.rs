@@ -1,4 +1,4 @@
-//! `eddy filter test`: a filter's own tests, with the kit of this eddy.
+//! `eddy filter test`: runs a filter's own tests, with the SDK of this eddy.
 
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -17,7 +17,7 @@ use crate::bundle::{
 use crate::cli::arguments::FilterTest;
 use crate::cli::start::CommandError;
 
-/// Runs the tests and shows what they say.
+/// Runs the tests and prints their output.
 ///
 /// # Errors
 /// When a test fails, or there is nothing to test.
@@ -29,7 +29,7 @@ pub(super) fn run(arguments: &FilterTest) -> Result<(), CommandError> {
     if !has_project && !specs.is_empty() {
         return specs::run(&specs, &arguments.rest);
     }
-    // The project may lead to the kits in the cache, whoever has emptied it.
+    // The project may refer to the SDKs in the cache, which may have been emptied.
     let cache = Cache::find(arguments.cache.cache_dir.as_deref()).map_err(|failure| show(&failure))?;
     let kits = Kits::unpack(&cache).map_err(|failure| show(&failure))?;
     let status = if folder.join("Cargo.toml").is_file() {
@@ -57,7 +57,7 @@ pub(super) fn run(arguments: &FilterTest) -> Result<(), CommandError> {
     if status.success() { Ok(()) } else { Err(CommandError::Shown) }
 }
 
-/// A go.mod that leads a module to the kits, if its own does not; what else it says is the same.
+/// Returns a copy of the module's go.mod that also refers to the SDKs, if its own go.mod does not.
 fn manifest_of(root: &Path, go: &Go, kits: &Kits, cache: &Cache) -> Result<Option<PathBuf>, BundleFailure> {
     let module = GoModule::read(go, root)?;
     let needs =
@@ -91,7 +91,7 @@ fn write_manifest(folder: &Path, module: GoModule, kits: &Kits, lines: &str) -> 
     {
         let fresh = folder.join(format!("fresh-{}", std::process::id()));
         fs::write(&fresh, text)?;
-        // Another test of the same filter may be reading it.
+        // Renamed, because another test run of the same filter may be reading the file.
         fs::rename(fresh, file)?;
     }
     Ok(manifest)

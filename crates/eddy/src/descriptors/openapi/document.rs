@@ -1,4 +1,4 @@
-//! The document as a whole.
+//! OpenAPI document as a whole.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -11,32 +11,32 @@ use super::operation::operation;
 use super::paths::Paths;
 use super::schemas::Schemas;
 
-/// What is told, and how.
+/// Options of an OpenAPI document.
 #[derive(Debug)]
 pub(crate) struct OpenApiOptions<'a> {
-    /// Full names of services; all where there is none.
+    /// Full names of services; empty for all.
     pub(crate) services: &'a [String],
-    /// Whether methods without a rule are told of.
+    /// Whether methods without a `google.api.http` rule are included.
     pub(crate) is_auto: bool,
-    /// How fields are named.
+    /// Naming of fields.
     pub(crate) names: JsonFieldNaming,
     pub(crate) title: &'a str,
     pub(crate) version: &'a str,
 }
 
-/// A document, and what could not be told in it.
+/// OpenAPI document, and the methods that it does not include.
 #[derive(Debug)]
 pub(crate) struct OpenApiOutput {
-    /// JSON, with a line end behind it.
+    /// JSON with a final line break.
     pub(crate) document: String,
-    /// Methods and why they are left out.
+    /// Omitted methods, with the reason.
     pub(crate) left_out: Vec<String>,
 }
 
-/// Tells of the API that `grpc_json` makes of services.
+/// Describes the HTTP API that `grpc_json` provides for services.
 ///
 /// # Errors
-/// Where the rules of `google.api.http` don't hold, with every problem; where there is nothing to be told.
+/// When `google.api.http` rules are invalid, with every problem; when no method is included.
 ///
 /// # Spec
 /// [OpenAPI 3.1](https://spec.openapis.org/oas/v3.1.1.html), schemas by the
@@ -92,10 +92,10 @@ pub(crate) fn open_api(schema: Schema, options: &OpenApiOptions<'_>) -> Result<O
     Ok(OpenApiOutput { document, left_out })
 }
 
-/// The full name of the service in the path of a method.
+/// Returns the full service name in the path of a method.
 pub(super) fn service_of(path: &str) -> &str {
     path.trim_start_matches('/').split('/').next().unwrap_or_default()
 }
 
-/// The methods that OpenAPI has.
+/// HTTP methods that OpenAPI supports.
 const VERBS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];

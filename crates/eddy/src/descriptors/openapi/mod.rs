@@ -1,4 +1,4 @@
-//! What callers of `grpc_json` may ask for, as OpenAPI 3.1.
+//! Describes the HTTP API of `grpc_json` as OpenAPI 3.1.
 
 mod document;
 mod operation;

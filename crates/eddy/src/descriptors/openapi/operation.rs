@@ -1,4 +1,4 @@
-//! What one method does, as an operation.
+//! OpenAPI operation of one method.
 
 use eddy_protobuf::{FieldDescriptor, HttpBodyBinding, HttpRoute};
 use serde_json::{Map, Value, json};
@@ -8,7 +8,7 @@ use super::parameters::query_parameters;
 use super::paths::RoutePath;
 use super::schemas::Schemas;
 
-/// The operation of a route.
+/// Returns the operation of a route.
 pub(super) fn operation(route: &HttpRoute, place: &RoutePath, schemas: &mut Schemas<'_>) -> Value {
     let mut operation = Map::new();
     let service = service_of(&route.path);
@@ -29,7 +29,7 @@ pub(super) fn operation(route: &HttpRoute, place: &RoutePath, schemas: &mut Sche
     Value::Object(operation)
 }
 
-/// Those of the path, then those of the query.
+/// Returns the path parameters, followed by the query parameters.
 fn parameters(route: &HttpRoute, place: &RoutePath, schemas: &mut Schemas<'_>) -> Vec<Value> {
     let mut parameters = Vec::new();
     for parameter in &place.parameters {

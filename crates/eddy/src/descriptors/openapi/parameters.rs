@@ -1,13 +1,13 @@
-//! Fields that stand in the query.
+//! Query parameters.
 
 use eddy_protobuf::{HttpBodyBinding, HttpRoute, Label, MessageId};
 use serde_json::{Value, json};
 
 use super::schemas::Schemas;
 
-/// Appends the parameters of the query: fields that neither path nor body tells.
+/// Appends the query parameters: fields that neither path nor body contain.
 pub(super) fn query_parameters(route: &HttpRoute, schemas: &mut Schemas<'_>, out: &mut Vec<Value>) {
-    // With the whole message as the body there is nothing left for a query.
+    // With the whole message as the body, no field is left for the query.
     if route.body == HttpBodyBinding::Whole {
         return;
     }
@@ -19,12 +19,13 @@ struct QueryParameterCollector<'r, 's, 'o> {
     route: &'r HttpRoute,
     schemas: &'r mut Schemas<'s>,
     out: &'o mut Vec<Value>,
-    /// Messages that the field at hand is in; one within itself is not told any further.
+    /// Messages that contain the current field; a message within itself is not described again.
     open: Vec<MessageId>,
 }
 
 impl QueryParameterCollector<'_, '_, '_> {
-    /// Appends the fields of a message; the prefixes are its own names, as declared and as they are told.
+    /// Appends the fields of a message; the prefixes are the path of the message, with declared names and with the
+    /// names in the document.
     fn message(&mut self, id: MessageId, declared: &str, told: &str) {
         if self.open.contains(&id) {
             return;
@@ -45,7 +46,7 @@ impl QueryParameterCollector<'_, '_, '_> {
                 Some(inner) if field.label() == Label::Singular && !self.schemas.is_special(inner) => {
                     self.message(inner, &format!("{declared}."), &format!("{told}."));
                 }
-                // Lists of messages, and values of any form, are not told in a query.
+                // Lists of messages, and values of any form, cannot be sent in a query.
                 Some(_) => {}
                 None => self.parameter(&told, field),
             }

@@ -1,11 +1,11 @@
-//! Paths and what can be done with each.
+//! OpenAPI paths and their operations.
 
 use std::collections::BTreeMap;
 
 use eddy_protobuf::{HttpRoute, PathPart};
 use serde_json::{Map, Value};
 
-/// Paths by their shape: two that differ in the names of their parameters alone are one.
+/// Paths by their shape: two that differ only in the names of their parameters are one.
 #[derive(Debug, Default)]
 pub(super) struct Paths {
     known: BTreeMap<String, PathItem>,
@@ -13,32 +13,32 @@ pub(super) struct Paths {
 
 #[derive(Debug)]
 struct PathItem {
-    /// The path with its parameters.
+    /// Path with its parameters.
     path: String,
     names: Vec<String>,
     operations: Map<String, Value>,
 }
 
-/// Where a route is told of.
+/// Path of a route in the document.
 #[derive(Debug)]
 pub(super) struct RoutePath {
     shape: String,
-    /// Its parameters, in their order.
+    /// Parameters in their order.
     pub(super) parameters: Vec<PathParameter>,
 }
 
-/// What stands for a part of a path.
+/// Path parameter.
 #[derive(Debug)]
 pub(super) struct PathParameter {
     pub(super) name: String,
-    /// The field that it tells alone, if it does.
+    /// Field that consists of this parameter alone, if there is one.
     pub(super) field: Option<Box<str>>,
-    /// Whether it has all up to the end, which OpenAPI can't say.
+    /// Whether it matches the rest of the path, which OpenAPI can't express.
     pub(super) is_rest: bool,
 }
 
 impl Paths {
-    /// Where a route is told of: parameters are named as by the first route of the shape.
+    /// Returns the path of a route; parameters have the names of the first route of this shape.
     pub(super) fn place(&mut self, route: &HttpRoute) -> RoutePath {
         let template = route.path_parts();
         let (mut shape, mut path) = (String::new(), String::new());
@@ -84,7 +84,7 @@ impl Paths {
         RoutePath { shape, parameters }
     }
 
-    /// Adds what a method of HTTP does at a place.
+    /// Adds the operation of an HTTP method at a path.
     pub(super) fn add(&mut self, place: RoutePath, verb: String, operation: Value) {
         if let Some(known) = self.known.get_mut(&place.shape) {
             known.operations.insert(verb, operation);
@@ -97,7 +97,7 @@ impl Paths {
     }
 }
 
-/// A name that no parameter before has.
+/// Returns a name that no earlier parameter has.
 fn unused(base: &str, names: &[String]) -> String {
     let numbered = (2..).map(|number| format!("{base}_{number}"));
     let mut choices = std::iter::once(base.to_owned()).chain(numbered);

@@ -1,4 +1,4 @@
-//! Schemas of messages, by the JSON form of protobuf.
+//! OpenAPI schemas of messages, for the JSON form of protobuf.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -6,7 +6,7 @@ use std::collections::btree_map::Entry;
 use eddy_protobuf::{EnumId, FieldDescriptor, FieldType, JsonFieldNaming, Label, MessageId, Schema};
 use serde_json::{Map, Value, json};
 
-/// Schemas that are referred to, made as they are.
+/// Referenced schemas, created on demand.
 #[derive(Debug)]
 pub(super) struct Schemas<'s> {
     schema: &'s Schema,
@@ -28,14 +28,14 @@ impl<'s> Schemas<'s> {
         Value::Object(self.made.into_iter().collect())
     }
 
-    /// An id for an operation that no other has.
+    /// Returns a unique operation ID.
     pub(super) fn operation_id(&mut self, name: &str) -> String {
         let count = self.operations.entry(name.to_owned()).or_default();
         *count += 1;
         if *count == 1 { name.to_owned() } else { format!("{name}.{count}") }
     }
 
-    /// What a field is called.
+    /// Returns the name of a field in the document.
     pub(super) fn name_of(&self, field: &'s FieldDescriptor) -> &'s str {
         match self.names {
             JsonFieldNaming::Json => field.json_name(),
@@ -43,12 +43,12 @@ impl<'s> Schemas<'s> {
         }
     }
 
-    /// The field of a message with this index.
+    /// Returns the field of a message with this index.
     pub(super) fn field(&self, message: MessageId, index: u16) -> Option<&'s FieldDescriptor> {
         self.schema.message(message).fields().get(usize::from(index))
     }
 
-    /// The field at the end of a path as declared, `a.b`.
+    /// Returns the field at the end of a path of declared names, such as `a.b`.
     pub(super) fn field_at(&self, message: MessageId, path: &str) -> Option<&'s FieldDescriptor> {
         let mut message = Some(message);
         let mut found = None;
@@ -60,7 +60,7 @@ impl<'s> Schemas<'s> {
         found
     }
 
-    /// A field as it stands in the JSON of its message.
+    /// Returns the schema of a field in the JSON of its message.
     pub(super) fn of_field(&mut self, field: &FieldDescriptor) -> Value {
         match field.label() {
             Label::Singular => self.of_kind(field.kind()),
@@ -74,13 +74,13 @@ impl<'s> Schemas<'s> {
         }
     }
 
-    /// One value of a field as path and query tell it.
+    /// Returns the schema of one value of a field in the path or query.
     pub(super) fn of_text(&mut self, field: &FieldDescriptor) -> Value {
         let wrapped = field.kind().message().and_then(|id| wrapped(self.schema, id));
         self.of_kind(wrapped.unwrap_or_else(|| field.kind()))
     }
 
-    /// A message, by reference but for those that have a form of their own.
+    /// Returns the schema of a message: a reference, except for messages with their own JSON form.
     pub(super) fn of_message(&mut self, id: MessageId) -> Value {
         let message = self.schema.message(id);
         if let Some(kind) = wrapped(self.schema, id) {
@@ -92,7 +92,7 @@ impl<'s> Schemas<'s> {
         }
         let name = message.name().to_owned();
         if let Entry::Vacant(place) = self.made.entry(name.clone()) {
-            // It may have itself in it.
+            // Reserved first, because the message may contain itself.
             place.insert(Value::Null);
             let made = self.object(id);
             self.made.insert(name.clone(), made);
@@ -100,7 +100,7 @@ impl<'s> Schemas<'s> {
         reference(&name)
     }
 
-    /// `google.rpc.Status`, as failures are told by it.
+    /// Returns the schema of `google.rpc.Status`, which describes failures.
     pub(super) fn status(&mut self) -> Value {
         let name = "google.rpc.Status";
         self.made.entry(name.to_owned()).or_insert_with(|| {
@@ -117,12 +117,12 @@ impl<'s> Schemas<'s> {
         reference(name)
     }
 
-    /// Whether JSON has a form of its own for a message.
+    /// Whether a message has its own JSON form.
     pub(super) fn is_special(&self, id: MessageId) -> bool {
         own_form(self.schema.message(id).name()).is_some() || wrapped(self.schema, id).is_some()
     }
 
-    /// Whether a message can be told in a query: it is one text in JSON, or one value.
+    /// Whether a message can be a query parameter: its JSON form is a single text or value.
     pub(super) fn is_told_by_text(&self, field: &FieldDescriptor) -> bool {
         let texts = ["google.protobuf.Timestamp", "google.protobuf.Duration", "google.protobuf.FieldMask"];
         field.kind().message().is_some_and(|id| {
@@ -154,7 +154,7 @@ impl<'s> Schemas<'s> {
         Value::Object(object)
     }
 
-    /// A sentence for each oneof.
+    /// Returns one sentence per oneof.
     fn choices(&self, id: MessageId) -> Vec<String> {
         let message = self.schema.message(id);
         let of = |at: usize| {
@@ -208,7 +208,7 @@ fn reference(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
 }
 
-/// The type in a message such as `google.protobuf.Int32Value`.
+/// Returns the type within a message such as `google.protobuf.Int32Value`.
 fn wrapped(schema: &Schema, id: MessageId) -> Option<FieldType> {
     let message = schema.message(id);
     let name = message.name().strip_prefix("google.protobuf.")?;
@@ -216,7 +216,7 @@ fn wrapped(schema: &Schema, id: MessageId) -> Option<FieldType> {
     message.by_number(1).filter(|_| is_wrapper).map(|(_, field)| field.kind())
 }
 
-/// The form that JSON has for a well-known message alone.
+/// Returns the JSON form of a well-known message, if it has its own.
 fn own_form(name: &str) -> Option<Value> {
     let own = match name.strip_prefix("google.protobuf.")? {
         "Timestamp" => json!({"type": "string", "format": "date-time"}),

@@ -8,7 +8,7 @@ const LIBRARY: &[u8] = include_bytes!("../../../../../examples/transcoding/libra
 fn told(is_auto: bool, names: JsonFieldNaming, services: &[String]) -> anyhow::Result<Value> {
     let schema = Schema::from_descriptors(LIBRARY)?;
     let told = open_api(schema, &OpenApiOptions { services, is_auto, names, title: "t", version: "1" })?;
-    // One of the methods is for a method of HTTP that OpenAPI does not have.
+    // One of the methods is bound to an HTTP method that OpenAPI does not support.
     assert!(told.left_out.iter().all(|left| left.contains("no method `PURGE`")), "{:?}", told.left_out);
     Ok(serde_json::from_str(&told.document)?)
 }
@@ -45,7 +45,7 @@ fn what_the_path_and_the_body_tell_is_not_in_the_query() {
 fn methods_without_a_rule_are_told_of_where_they_are_wanted() {
     let path = "/library.v1.Library/GetShelf";
     assert!(told(false, JsonFieldNaming::Json, &[]).unwrap()["paths"][path].is_null());
-    // A method with a rule has no other way.
+    // A method with a rule has no path beside that of its rule.
     assert!(told(true, JsonFieldNaming::Json, &[]).unwrap()["paths"][path].is_null());
     let error = told(false, JsonFieldNaming::Json, &["library.v1.Shop".to_owned()]).unwrap_err();
     assert!(error.to_string().contains("library.v1.Shop"), "{error}");

@@ -1,4 +1,4 @@
-//! Native filters that end the process, one after the other, while others are served: two hundred times with `EDDY_SOAK`.
+//! Native filters that end the process, one after the other, under load: two hundred times with `EDDY_SOAK`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -11,7 +11,7 @@ use crate::support::{Directory, EddyProcess, Launch, try_get};
 
 const WAYS: [&str; 3] = ["crash", "abort", "exit"];
 const OTHERS: u64 = 3;
-/// A process that dies younger is thought to die of its start, and replaced more slowly each time.
+/// A process that dies younger counts as one that failed to start, and is replaced more slowly each time.
 const CHILDHOOD: Duration = Duration::from_millis(1100);
 
 #[test]
@@ -50,7 +50,7 @@ routes:
             let (is_over, served, failed) = (Arc::clone(&is_over), Arc::clone(&served), Arc::clone(&failed));
             std::thread::spawn(move || {
                 while !is_over.load(Relaxed) {
-                    // One that is refused ends the test.
+                    // A refused connection ends the test.
                     let came = send(address, "GET /well HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
                     let count = if came.status == 200 && came.is_whole { &served } else { &failed };
                     count.fetch_add(1, Relaxed);

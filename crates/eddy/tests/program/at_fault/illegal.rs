@@ -1,4 +1,4 @@
-//! Changes that must not be, through filters in C, Go and Rust: none reaches anybody.
+//! Illegal edits by filters in C, Go and Rust: none has an effect.
 
 use std::path::Path;
 use std::process::Command;
@@ -19,12 +19,12 @@ const TARGET: u32 = 5;
 const AUTHORITY: u32 = 6;
 const STATUS: u32 = 7;
 const REPLY: u32 = 12;
-/// For the filter: a set in the name of the step with this number.
+/// Test filter operation: a set edit on behalf of the step with this number.
 const OTHER_STEP: u32 = 1000;
-/// For the filter: these bytes instead of a record.
+/// Test filter operation: these bytes instead of an edit record.
 const BYTES: u32 = 1001;
 
-/// A change, as the filter reads it.
+/// Encodes an edit for the test filter.
 fn edit(phase: u32, op: u32, number: u32, name: &[u8], value: &[u8]) -> String {
     format!("{phase} {op} {number} 1 {} {}", hex(name), hex(value))
 }
@@ -37,7 +37,7 @@ fn is_tchar(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
-/// Every change that is tried.
+/// Returns every edit to try.
 fn changes() -> Vec<String> {
     let mut all = Vec::new();
     for byte in (0..=255_u8).filter(|byte| !is_tchar(*byte)) {
@@ -71,19 +71,19 @@ fn changes() -> Vec<String> {
             "transfer_encoding",
             "content.length",
         ] {
-            // Without its length a message is sent in another framing, which is no harm.
+            // Without its length, a message is sent with another framing, which is harmless.
             let may_go = name.eq_ignore_ascii_case("content-length");
             for op in [SET, ADD, REMOVE].into_iter().filter(|op| *op != REMOVE || !may_go) {
                 all.push(edit(phase, op, 0, name.as_bytes(), if op == REMOVE { b"" } else { b"chunked" }));
             }
         }
         all.push(edit(phase, SET, 0, b"", b"evil"));
-        // Too long a value, too long a name, too many fields, too much of all.
+        // Too long a value, too long a name, too many headers, too large in total.
         all.push(format!("{phase} {SET} 0 1 {} 300000", hex(b"x-evil")));
         all.push(format!("{phase} {SET} 0 1 100000 {}", hex(b"evil")));
         all.push(format!("{phase} {ADD} 0 2100 {} {}", hex(b"x-evil"), hex(b"evil")));
         all.push(format!("{phase} {ADD} 0 8 {} 200000", hex(b"x-evil")));
-        // Records that are none: of no kind, of no step, too short, longer than they are.
+        // Invalid records: of no kind, of no step, too short, longer than the data.
         all.extend([0, 19, 999].map(|op| edit(phase, op, 0, b"x-evil", b"evil")));
         all.push(edit(phase, OTHER_STEP, 7, b"x-evil", b"evil"));
         all.push(edit(phase, BYTES, 0, b"", &[1, 0, 0, 0, 6]));
@@ -120,7 +120,7 @@ fn changes() -> Vec<String> {
     for status in [0, 100, 101, 199, 600, u32::MAX] {
         all.push(edit(REQUEST, REPLY, status, b"", b"evil"));
     }
-    // Of another phase.
+    // Edits of another phase.
     all.push(edit(REQUEST, STATUS, 200, b"", b""));
     all.extend([METHOD, TARGET, AUTHORITY].map(|op| edit(RESPONSE, op, 0, b"", b"evil")));
     all.extend([8, 9, 10, 11].map(|op| edit(REQUEST, op, 1, b"", b"evil")));
@@ -128,7 +128,7 @@ fn changes() -> Vec<String> {
     all
 }
 
-/// Whether the kits have a call for a change: their records are whole and of their own step, and a status has 16 bits.
+/// Whether the SDKs can make an edit: their records are complete and of their own step, and a status has 16 bits.
 fn is_of_a_kit(change: &str) -> bool {
     let numbers: Vec<u32> = change.split(' ').take(3).map(|word| word.parse().unwrap()).collect();
     (SET..=REPLY).contains(&numbers[1]) && u16::try_from(numbers[2]).is_ok()
@@ -166,7 +166,7 @@ fn of_kits() -> Vec<String> {
     changes().into_iter().filter(|change| is_of_a_kit(change)).collect()
 }
 
-/// Tries changes through the filter `illegal` of a library, while others are served by it.
+/// Tries edits through the filter `illegal` of a library, while it serves other requests.
 fn try_all(kind: &str, library: &Path, changes: &[String]) {
     let (origin, quiet) = (RecordingOrigin::start(), RecordingOrigin::start());
     let text = format!(
@@ -199,7 +199,7 @@ clusters: {{c: {{endpoints: ['{}']}}, quiet: {{endpoints: ['{}']}}}}
             })
         })
         .collect();
-    // What may be is carried out, by the same filter on the same way.
+    // Legal edits by the same filter take effect.
     for (change, status) in [
         (edit(REQUEST, SET, 0, b"x-set", b"1"), 200),
         (edit(RESPONSE, ADD, 0, b"x-set", b"1"), 200),
@@ -220,7 +220,7 @@ clusters: {{c: {{endpoints: ['{}']}}, quiet: {{endpoints: ['{}']}}}}
         let came = send(address, &request("/", change));
         let seen = origin.take();
         let is_request = change.starts_with("0 ");
-        // The client's own words do not hold what the filter wrote.
+        // The request itself does not contain the text that the filter writes.
         let has_leaked =
             came.text.contains("evil") || seen.contains("evil") || (is_request && !seen.is_empty());
         if came.status != 500 || !came.is_whole || has_leaked {

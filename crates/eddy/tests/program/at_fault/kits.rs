@@ -1,4 +1,4 @@
-//! The filters of the tests by eddy's kits, as libraries.
+//! Test filters built with eddy's SDKs, as libraries.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +10,7 @@ fn filters() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/filters")
 }
 
-/// The library in Go; nothing where there is no Go, which it says then.
+/// Builds the Go library; returns `None` without Go, which is reported.
 pub(super) fn in_go() -> Option<PathBuf> {
     if !has_go() {
         return None;
@@ -21,7 +21,7 @@ pub(super) fn in_go() -> Option<PathBuf> {
     Some(built(go, library))
 }
 
-/// The library in Rust.
+/// Builds the Rust library.
 pub(super) fn in_rust() -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("filters");
     let mut cargo = Command::new(env!("CARGO"));
@@ -30,7 +30,7 @@ pub(super) fn in_rust() -> PathBuf {
     built(cargo, target.join("quick/libeddy_test_filters.so"))
 }
 
-/// Runs a compiler, one at a time: tests share what they build.
+/// Runs a compiler, one at a time: tests share the results.
 fn built(mut compiler: Command, library: PathBuf) -> PathBuf {
     static BUILDING: Mutex<()> = Mutex::new(());
     let _one = BUILDING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

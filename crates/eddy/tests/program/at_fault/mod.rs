@@ -1,4 +1,4 @@
-//! Filters at fault under load: only the requests that are theirs suffer.
+//! Failing filters under load: only their own requests suffer.
 
 mod deaths;
 mod illegal;
@@ -7,7 +7,7 @@ mod origin;
 mod panics;
 mod random;
 
-/// How much of a run is done: the short form for every change, the long one for a release.
+/// Returns the size of a run: the short one for every change, the long one for a release.
 fn size(short: usize, long: usize) -> usize {
     if std::env::var_os("EDDY_SOAK").is_some() { long } else { short }
 }

@@ -1,4 +1,4 @@
-//! An origin that keeps what it was sent, and a client for any request.
+//! Origin server that records what it receives, and a client for arbitrary requests.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::support::DEADLINE;
 
-/// An origin that answers every request with a body and trailers.
+/// Origin server that answers every request with a body and trailers.
 pub(super) struct RecordingOrigin {
     pub(super) address: SocketAddr,
     seen: Arc<Mutex<Vec<u8>>>,
@@ -27,7 +27,7 @@ impl RecordingOrigin {
         Self { address, seen }
     }
 
-    /// All bytes since the last time.
+    /// Returns all bytes received since the last call.
     pub(super) fn take(&self) -> String {
         String::from_utf8_lossy(&std::mem::take(&mut *self.seen.lock().unwrap())).into_owned()
     }
@@ -51,7 +51,7 @@ fn serve(mut link: TcpStream, seen: &Mutex<Vec<u8>>) {
     seen.lock().unwrap().append(&mut held);
 }
 
-/// Where a request ends; requests here have no body or a chunked one.
+/// Returns the end of a request; requests here have no body or a chunked one.
 fn end_of(bytes: &[u8]) -> Option<usize> {
     let find = |from: usize, what: &[u8]| {
         bytes
@@ -68,7 +68,7 @@ fn end_of(bytes: &[u8]) -> Option<usize> {
     Some(head)
 }
 
-/// What came back: all of it, and whether that is a whole answer.
+/// Response as text, and whether it is complete.
 #[derive(Debug)]
 pub(super) struct RawClientResponse {
     pub(super) status: u16,
@@ -76,11 +76,11 @@ pub(super) struct RawClientResponse {
     pub(super) is_whole: bool,
 }
 
-/// Sends a request, which must ask for the connection's end, and reads to the end.
+/// Sends a request, which must ask for `Connection: close`, and reads to the end.
 pub(super) fn send(address: SocketAddr, request: &str) -> RawClientResponse {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(DEADLINE)).unwrap();
-    // Who is answered early may find the connection closed.
+    // A request that is answered early may find the connection closed.
     let _ = stream.write_all(request.as_bytes());
     let mut bytes = Vec::new();
     let end = stream.read_to_end(&mut bytes);

@@ -1,4 +1,4 @@
-//! Panics in Go, a thousand in each entry, while others are served; ten thousand with `EDDY_SOAK`.
+//! Go panics, a thousand in each hook, under load; ten thousand with `EDDY_SOAK`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,7 @@ use super::origin::{RecordingOrigin, send};
 use super::size;
 use crate::support::{Directory, EddyProcess, Launch};
 
-/// Builds the library; nothing where there is no Go, which skips the test.
+/// Builds the library; returns `None` without Go, which skips the test.
 fn library(directory: &Directory) -> Option<PathBuf> {
     if !test_peers::all_present(&[test_peers::GO]).unwrap() {
         return None;
@@ -80,12 +80,12 @@ fn a_panic_in_any_hook_harms_nobody_else() {
     let late = ["response_body", "response_trailers"];
     let unseen = ["log", "ended"];
     for hook in hooks.iter().chain(&late).chain(&unseen) {
-        // Nobody looks at what it got here.
+        // Discards the bytes received so far, which nothing checks.
         origin.take();
         for _ in 0..times {
             let came = send(address, &request(&format!("/panic/{hook}")));
             match hook {
-                // Whose answer has begun is cut off.
+                // A response that has begun is cut off.
                 hook if late.contains(hook) => {
                     assert!(came.status == 500 || !came.is_whole, "{hook}: {came:?}")
                 }
@@ -96,7 +96,7 @@ fn a_panic_in_any_hook_harms_nobody_else() {
             }
         }
     }
-    // In the entries that make filters: a configuration that is refused changes nothing.
+    // In the functions that create filters: a rejected configuration changes nothing.
     eddy.write_config(&config(&library, &origin, "panic"));
     for _ in 0..3 {
         eddy.signal(Signal::HUP);
@@ -111,7 +111,7 @@ fn a_panic_in_any_hook_harms_nobody_else() {
     eddy.stop();
 }
 
-/// Elsewhere than on a worker the goroutine is the filter's own, and its end no more than a fault.
+/// Outside a worker the goroutine belongs to the filter, and its end is only a fault.
 #[test]
 fn the_end_of_a_filters_own_goroutine_is_an_answer() {
     let libraries = Directory::new();

@@ -1,9 +1,9 @@
-//! Random orders of hooks, resumes, replies and resets in filters in Go and Rust, on several workers at once: everybody sees
-//! what is his own, and nothing else.
+//! Random sequences of hooks, resumes, replies and resets in Go and Rust filters, on several workers at once: data
+//! never leaks between exchanges.
 //!
-//! Each exchange has a word of its own, which clients, filters and the origin put wherever they can; whoever meets another's
-//! says so. What filters do follows from the word; in which order threads come does not. `EDDY_SEED` gives other words,
-//! `EDDY_SOAK` makes it ten million steps.
+//! Each exchange has its own word, which clients, filters and the origin put wherever they can; each of them reports a
+//! word of another exchange. The actions of filters follow from the word; the order of threads does not. `EDDY_SEED`
+//! gives other words, `EDDY_SOAK` makes it ten million steps.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -20,20 +20,20 @@ const CLIENTS: u64 = 12;
 const MARK: &[u8] = b"(word";
 const WORD_BYTES: usize = 22;
 
-/// What clients and the origin saw.
+/// Observations of clients and the origin.
 #[derive(Debug, Default)]
 struct RandomRunCounts {
     requests: AtomicU64,
-    /// Clients that left before their answer was whole.
+    /// Clients that disconnected before their response was complete.
     resets: AtomicU64,
     whole: AtomicU64,
-    /// Answers that filters gave.
+    /// Responses of filters.
     replies: AtomicU64,
-    /// Whoever saw another's word.
+    /// Occurrences of another exchange's word.
     wrong: AtomicU64,
 }
 
-/// Numbers that follow from the one before.
+/// Deterministic pseudo-random numbers.
 struct Draws(u64);
 
 impl Draws {
@@ -66,7 +66,7 @@ fn find(bytes: &[u8], from: usize, what: &[u8]) -> Option<usize> {
     Some(from + at + what.len())
 }
 
-/// The end of a message, and the end of its head; nothing while it is not whole.
+/// Returns the end of a message and the end of its head; `None` while it is incomplete.
 fn end_of(bytes: &[u8]) -> Option<(usize, usize)> {
     let head = find(bytes, 0, b"\r\n\r\n")?;
     let text = String::from_utf8_lossy(&bytes[..head]).to_ascii_lowercase();
@@ -79,7 +79,7 @@ fn end_of(bytes: &[u8]) -> Option<(usize, usize)> {
     (bytes.len() >= end).then_some((end, head))
 }
 
-/// An origin that answers each request with its word, in bodies of all kinds.
+/// Starts an origin that answers each request with its word, in bodies of all kinds.
 fn start_origin(tally: &Arc<RandomRunCounts>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -120,7 +120,7 @@ fn serve(mut link: TcpStream, tally: &RandomRunCounts) {
     }
 }
 
-/// Asks so often, and often leaves.
+/// Sends this many requests, and often disconnects early.
 fn ask(address: SocketAddr, seed: u64, rounds: u64, tally: &RandomRunCounts) {
     let mut draws = Draws(seed);
     let mut kept: Option<TcpStream> = None;
@@ -145,7 +145,7 @@ fn ask(address: SocketAddr, seed: u64, rounds: u64, tally: &RandomRunCounts) {
         });
         let leaves = draws.below(10);
         let sent = if leaves == 0 { draws.below(request.len() as u64) } else { request.len() as u64 };
-        // Who is answered early may find the connection closed.
+        // A request that is answered early may find the connection closed.
         let _ = stream.write_all(&request.as_bytes()[..usize::try_from(sent).unwrap()]);
         if leaves < 2 {
             tally.resets.fetch_add(1, Relaxed);
@@ -215,7 +215,7 @@ clusters: {{c: {{endpoints: ['{origin}']}}}}
     )
 }
 
-/// The sum of a metric over what has labels.
+/// Returns the sum of a metric over its labels.
 fn sum(metrics: &str, name: &str) -> u64 {
     let lines = metrics.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix('{'));
     lines.map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap()).sum()

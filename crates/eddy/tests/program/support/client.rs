@@ -1,37 +1,37 @@
-//! A client that sends one request a connection and reads to the end.
+//! Client that sends one request per connection and reads to the end.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
 use super::DEADLINE;
 
-/// What came back.
+/// Response of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ClientResponse {
     pub(crate) status: u16,
     pub(crate) text: String,
 }
 
-/// Gets `path`; panics unless there is an answer.
+/// Gets `path`; panics without a response.
 pub(crate) fn get(address: SocketAddr, path: &str) -> ClientResponse {
     try_get(address, path).unwrap_or_else(|error| panic!("GET {path} at {address}: {error}"))
 }
 
-/// Gets `/` with a field; panics unless there is an answer.
+/// Gets `/` with a header; panics without a response.
 pub(crate) fn get_with(address: SocketAddr, field: &str) -> ClientResponse {
     let stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(DEADLINE)).unwrap();
     send(stream, "/", &format!("{field}\r\n")).unwrap()
 }
 
-/// Gets `path`; a connection that ends without an answer is an error.
+/// Gets `path`; a connection that ends without a response is an error.
 pub(crate) fn try_get(address: SocketAddr, path: &str) -> io::Result<ClientResponse> {
     let stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(DEADLINE))?;
     exchange(stream, path)
 }
 
-/// Sends a request for `path` and reads the answer to its end.
+/// Sends a request for `path` and reads the response to its end.
 pub(crate) fn exchange(stream: impl Read + Write, path: &str) -> io::Result<ClientResponse> {
     send(stream, path, "")
 }

@@ -1,9 +1,9 @@
-//! A directory of a test's own.
+//! Temporary directories of tests.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A directory that goes with everything in it when it goes out of scope.
+/// Directory that is removed with its contents on drop.
 #[derive(Debug)]
 pub(crate) struct Directory {
     path: PathBuf,
@@ -22,7 +22,7 @@ impl Directory {
         self.path.join(name)
     }
 
-    /// Writes a file at once: nobody sees a part of it.
+    /// Writes a file atomically, so that no reader sees a part of it.
     pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
         let (fresh, path) = (self.join("fresh"), self.join(name));
         std::fs::write(&fresh, text).unwrap();

@@ -1,4 +1,4 @@
-//! A running `eddy`, its log as records.
+//! A running `eddy`, with its log as JSON records.
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
@@ -15,23 +15,23 @@ use serde_json::Value;
 
 use super::{DEADLINE, Directory};
 
-/// The binary under test.
+/// Returns the binary under test.
 pub(crate) fn binary() -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_eddy"))
 }
 
-/// How an `eddy` is started.
+/// Options to start an `eddy`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Launch {
-    /// The binary; the one under test when not given.
+    /// Binary; by default the one under test.
     pub(crate) binary: Option<PathBuf>,
     /// Arguments after `run CONFIG --json`.
     pub(crate) arguments: Vec<OsString>,
-    /// Variables of the environment.
+    /// Environment variables.
     pub(crate) environment: Vec<(OsString, OsString)>,
 }
 
-/// An `eddy run`; all its processes end with it.
+/// An `eddy run`; all its processes are killed on drop.
 #[derive(Debug)]
 pub(crate) struct EddyProcess {
     process: Child,
@@ -47,14 +47,14 @@ impl EddyProcess {
         Self::launch(config, Launch::default())
     }
 
-    /// Starts as `launch` says and waits until it is ready.
+    /// Starts with these options and waits until it is ready.
     pub(crate) fn launch(config: &str, launch: Launch) -> Self {
         let mut eddy = Self::spawn(config, launch);
         eddy.record("ready");
         eddy
     }
 
-    /// Starts and does not wait.
+    /// Starts without waiting.
     pub(crate) fn spawn(config: &str, launch: Launch) -> Self {
         let directory = Directory::new();
         let path =
@@ -62,7 +62,7 @@ impl EddyProcess {
         Self::run(&path, directory, launch)
     }
 
-    /// Starts another with the same configuration file, as a supervisor does, and does not wait.
+    /// Starts another one with the same configuration file, as a supervisor does, without waiting.
     pub(crate) fn again(&self, launch: Launch) -> Self {
         Self::run(&self.path("eddy.yaml"), Directory::new(), launch)
     }
@@ -116,7 +116,7 @@ impl EddyProcess {
         }
     }
 
-    /// Waits for a record of each message, in whatever order the processes write them.
+    /// Waits for a record of each message, in any order.
     pub(crate) fn records(&mut self, messages: &[&str]) {
         let mut missing = messages.to_vec();
         while !missing.is_empty() {
@@ -127,28 +127,28 @@ impl EddyProcess {
         }
     }
 
-    /// Whether such a record was seen by a wait so far.
+    /// Whether a wait so far has seen such a record.
     pub(crate) fn has_seen(&self, message: &str) -> bool {
         self.seen.iter().any(|record| record["message"] == message)
     }
 
-    /// Everything seen so far.
+    /// Returns all records seen so far.
     pub(crate) fn log(&self) -> String {
         self.seen.iter().map(|record| format!("{record}\n")).collect()
     }
 
-    /// Where the only listener is.
+    /// Returns the address of the only listener.
     pub(crate) fn address(&self) -> SocketAddr {
         self.listening("listener").parse().unwrap()
     }
 
-    /// Where all listeners with a port are.
+    /// Returns the addresses of all listeners with a port.
     pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
         let is_it = |record: &&Value| record["message"] == "listening" && record["role"] == "listener";
         self.seen.iter().filter(is_it).filter_map(|record| record["address"].as_str()?.parse().ok()).collect()
     }
 
-    /// Where the admin listener is.
+    /// Returns the address of the admin listener.
     pub(crate) fn admin(&self) -> SocketAddr {
         self.listening("admin").parse().unwrap()
     }
@@ -160,13 +160,13 @@ impl EddyProcess {
         record["address"].as_str().unwrap()
     }
 
-    /// The process that became ready last.
+    /// Returns the process that became ready last.
     pub(crate) fn gateway(&self) -> Pid {
         let ready = self.seen.iter().rev().find(|record| record["message"] == "ready").unwrap();
         Pid::from_raw(i32::try_from(ready["gateway"].as_i64().unwrap()).unwrap()).unwrap()
     }
 
-    /// The parent.
+    /// Returns the parent process.
     pub(crate) fn pid(&self) -> Pid {
         Pid::from_child(&self.process)
     }
@@ -176,12 +176,12 @@ impl EddyProcess {
         kill_process(self.pid(), signal).unwrap();
     }
 
-    /// Kills the gateway process as a fault would.
+    /// Kills the gateway process, as in a crash.
     pub(crate) fn kill_gateway(&self) {
         kill_process(self.gateway(), Signal::KILL).unwrap();
     }
 
-    /// Kills the parent alone and waits until it is dead. Its process id stays taken.
+    /// Kills only the parent and waits until it is dead. Its process ID stays reserved.
     pub(crate) fn kill_parent(&self) {
         kill_process(self.pid(), Signal::KILL).unwrap();
         let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
@@ -194,7 +194,7 @@ impl EddyProcess {
             .write("eddy.yaml", &config.replace("DIR", &self.directory.path().display().to_string()));
     }
 
-    /// A path in the directory of the configuration.
+    /// Returns a path in the directory of the configuration.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.directory.join(name)
     }
@@ -205,7 +205,7 @@ impl EddyProcess {
         self.is_waited_for
     }
 
-    /// Waits for the end.
+    /// Waits for the end and returns the exit status.
     pub(crate) fn exited(&mut self) -> ExitStatus {
         let deadline = Instant::now() + DEADLINE;
         loop {
@@ -214,7 +214,7 @@ impl EddyProcess {
                 return status;
             }
             assert!(Instant::now() < deadline, "still running; the log is\n{}", self.log());
-            // The log is read meanwhile, and its end is the end of the wait.
+            // The log is read meanwhile; its end shortens the wait.
             match self.records.recv_timeout(Duration::from_millis(10)) {
                 Ok(record) => self.seen.push(record),
                 Err(RecvTimeoutError::Timeout) => {}
@@ -223,7 +223,7 @@ impl EddyProcess {
         }
     }
 
-    /// Ends it with SIGTERM and expects it to go well.
+    /// Stops it by SIGTERM and checks the exit status.
     pub(crate) fn stop(mut self) {
         self.signal(Signal::TERM);
         let status = self.exited();
@@ -233,7 +233,7 @@ impl EddyProcess {
 
 impl Drop for EddyProcess {
     fn drop(&mut self) {
-        // The group was made for this one. Once the process is waited for, the number may be another's.
+        // The process group was created for this process. Once the process is waited for, its number may be reused.
         if !self.is_waited_for {
             let _ = kill_process_group(self.pid(), Signal::KILL);
             let _ = self.process.wait();
@@ -248,7 +248,7 @@ pub(crate) fn run_to_end(arguments: &[&str], directory: &Path) -> Output {
     command_to_end(command, DEADLINE)
 }
 
-/// Runs a command to its end, within a time.
+/// Runs a command to its end, with a timeout.
 pub(crate) fn command_to_end(mut command: Command, time_max: Duration) -> Output {
     let mut process =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -1,4 +1,4 @@
-//! The real binary as a child of the test, and a client to talk to it.
+//! The real binary as a child process of the test, and a client for it.
 
 mod client;
 mod directory;
@@ -10,10 +10,10 @@ pub(crate) use eddy::{EddyProcess, Launch, binary, command_to_end, run_to_end};
 
 use std::time::Duration;
 
-/// Longest a test waits for anything.
+/// Maximum time that a test waits for anything.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
 
-/// A gateway that answers by itself, at ports the kernel chooses, however slow the machine is.
+/// A gateway that responds locally, at ports chosen by the kernel, regardless of the machine's speed.
 pub(crate) const DEMO: &str = "\
 workers: 2
 limits: {queue_delay: 0s}

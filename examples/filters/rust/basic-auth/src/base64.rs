@@ -1,6 +1,6 @@
 //! Base64 with the standard alphabet and its padding (RFC 4648 §4).
 
-/// Decodes into `out` and gives the bytes written; `None` where the text is no base64 or too long.
+/// Decodes `text` into `out` and returns the written bytes, or `None` when `text` is not Base64 or too long for `out`.
 pub(crate) fn decode<'o>(text: &[u8], out: &'o mut [u8]) -> Option<&'o [u8]> {
     let (quads, rest) = text.as_chunks::<4>();
     if !rest.is_empty() {
@@ -16,7 +16,7 @@ pub(crate) fn decode<'o>(text: &[u8], out: &'o mut [u8]) -> Option<&'o [u8]> {
             quad.iter().take(4 - padding).try_fold(0_u32, |bits, byte| Some(bits << 6 | value(*byte)?))?;
         let [_, bytes @ ..] = (bits << (6 * padding)).to_be_bytes();
         let (bytes, unused) = bytes.split_at(3 - padding);
-        // Bits that no byte needs must be 0, else many texts would mean the same.
+        // Unused bits must be 0; otherwise several texts would decode to the same bytes.
         if unused.iter().any(|byte| *byte != 0) {
             return None;
         }

@@ -8,20 +8,20 @@ use std::hint;
 use eddy_sdk::prelude::*;
 use serde::Deserialize;
 
-/// Lets those pass who know the password.
+/// Rejects requests without the configured credentials.
 pub struct BasicAuth {
     credentials: Vec<u8>,
     challenge: String,
 }
 
-/// The one user.
+/// Configuration of the filter: user name, password and realm.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BasicAuthFilterConfig {
-    /// Can't have a colon.
+    /// User name. Must not contain a colon.
     username: String,
     password: String,
-    /// Shown to the user.
+    /// Realm that the browser shows to the user.
     #[serde(default = "realm_default")]
     realm: String,
 }
@@ -52,7 +52,7 @@ impl Filter for BasicAuth {
     fn request_head(&self, x: &mut Exchange<'_, ()>) -> Result<Verdict, Fault> {
         let mut values = x.request().all(FieldId::AUTHORIZATION);
         let (value, second) = (values.next(), values.next());
-        // Two fields would leave it to chance which one the endpoint believes.
+        // With two `Authorization` headers, it would be undefined which one the endpoint trusts.
         if let (Some(value), None) = (value, second)
             && self.is_known(value)
         {
@@ -64,7 +64,7 @@ impl Filter for BasicAuth {
 }
 
 impl BasicAuth {
-    /// Decodes and compares anew for each request.
+    /// Whether `value` holds the configured credentials. Decodes and compares them for each request.
     fn is_known(&self, value: &[u8]) -> bool {
         let Some((scheme, encoded)) = value.split_at_checked(SCHEME.len()) else { return false };
         let mut room = [0; CREDENTIALS_BYTES_MAX];
@@ -73,14 +73,14 @@ impl BasicAuth {
     }
 }
 
-/// Compares in a time that tells nothing but the lengths.
+/// Compares two byte strings in a time that depends only on their lengths.
 fn is_equal(given: &[u8], known: &[u8]) -> bool {
     let different = given.iter().zip(known).fold(0, |different, (a, b)| hint::black_box(different | (a ^ b)));
     given.len() == known.len() && different == 0
 }
 
 impl std::fmt::Debug for BasicAuth {
-    /// Without the password.
+    /// Formats the filter without the password.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("BasicAuth").field("challenge", &self.challenge).finish_non_exhaustive()
     }

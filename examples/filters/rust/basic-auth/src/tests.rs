@@ -1,4 +1,4 @@
-//! Who passes and who doesn't.
+//! Tests of accepted and rejected credentials.
 
 use eddy_sdk::test::{Chain, ChainOutcome, Configured, Library, Request, Response};
 

@@ -1,24 +1,24 @@
-//! Looks at every byte of response bodies and changes none.
+//! Filter that reads every byte of response bodies and changes none.
 #![forbid(unsafe_code)]
 
 use eddy_sdk::prelude::*;
 use serde::Deserialize;
 
-/// Counts a byte in response bodies, piece by piece, and keeps none of them.
+/// Counts the occurrences of one byte in response bodies, chunk by chunk, without buffering.
 #[derive(Debug)]
 pub struct BodyRead {
     byte: u8,
 }
 
-/// What to look for.
+/// Configuration of the filter.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct BodyReadConfig {
-    /// The number of the byte.
+    /// Value of the byte to count.
     byte: u8,
 }
 
-/// What was found so far.
+/// Number of occurrences found so far in one response.
 #[derive(Debug, Default)]
 pub struct ByteCount {
     bytes: u64,
@@ -35,7 +35,7 @@ impl Filter for BodyRead {
     type State = ByteCount;
 
     const INTEREST: Interest = Interest::of(&[Phase::ResponseBody]);
-    // The length that the endpoint said stays true, so eddy need not send the body in chunks.
+    // The filter does not change the body length, so eddy keeps `Content-Length` instead of sending chunks.
     const ONLY_READS_BODIES: bool = true;
 
     fn new(config: Option<BodyReadConfig>, _: &Context) -> Result<Self, String> {

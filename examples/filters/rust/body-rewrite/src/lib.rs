@@ -1,26 +1,26 @@
-//! Rewrites a word in bodies: collected in requests, piece by piece in responses.
+//! Filter that replaces a text in bodies: buffered for requests, streamed for responses.
 #![forbid(unsafe_code)]
 
 use eddy_sdk::prelude::*;
 use serde::Deserialize;
 
-/// Puts one text in the place of another.
+/// Replaces one text by another.
 #[derive(Debug)]
 pub struct BodyRewrite {
     find: Vec<u8>,
     replace: Vec<u8>,
 }
 
-/// What becomes what.
+/// Configuration of the filter: the text to find and its replacement.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BodyRewriteConfig {
-    /// At least one byte, at most 1,024.
+    /// Text to find: 1 to 1,024 bytes.
     find: String,
     replace: String,
 }
 
-/// The end of the last piece, which may be the beginning of what is looked for.
+/// End of the last chunk, when it may be the beginning of the text to find.
 #[derive(Debug, Default)]
 pub struct RewriteTail {
     bytes: Vec<u8>,
@@ -40,7 +40,7 @@ impl Filter for BodyRewrite {
         Ok(Self { find: config.find.into_bytes(), replace: config.replace.into_bytes() })
     }
 
-    /// A request is collected: the endpoint gets it whole, with a length.
+    /// Buffers the request: the endpoint receives it whole, with a length.
     fn request_head(&self, _: &mut Exchange<'_, RewriteTail>) -> Result<Verdict, Fault> {
         Ok(Verdict::Buffer)
     }
@@ -51,9 +51,9 @@ impl Filter for BodyRewrite {
         Ok(Verdict::Continue)
     }
 
-    /// A response streams: it may have no end.
+    /// Streams the response, because it may have no end.
     fn response_head(&self, x: &mut Exchange<'_, RewriteTail>) -> Result<Verdict, Fault> {
-        // A digest of the old body would be wrong.
+        // A digest of the original body would be wrong.
         x.remove(FieldId::ETAG)?;
         x.remove("digest")?;
         x.remove("content-md5")?;
@@ -70,7 +70,7 @@ impl Filter for BodyRewrite {
     }
 }
 
-/// What becomes of an end that may be the beginning of what is looked for.
+/// Treatment of a chunk end that may be the beginning of the text to find.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rest {
     Send,
@@ -78,7 +78,7 @@ enum Rest {
 }
 
 impl BodyRewrite {
-    /// The rewritten text, and the end of it that must wait for more.
+    /// Returns the rewritten text and the end that must be held until the next chunk.
     fn rewrite(&self, text: &[u8], end: Rest) -> (Vec<u8>, Vec<u8>) {
         let mut out = Vec::with_capacity(text.len());
         let mut rest = text;

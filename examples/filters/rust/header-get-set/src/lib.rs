@@ -1,14 +1,14 @@
-//! Reads a field of each head and sets another to its value.
+//! Filter that copies a header of each request and response to another header.
 #![forbid(unsafe_code)]
 
 use eddy_sdk::prelude::*;
 use serde::Deserialize;
 
-/// Sets `host2` and `server2`.
+/// Sets `host2` in requests and `server2` in responses.
 #[derive(Debug)]
 pub struct HeaderGetSet;
 
-/// There is nothing to configure.
+/// Empty configuration.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HeaderGetSetConfig {}
@@ -24,7 +24,7 @@ impl Filter for HeaderGetSet {
     }
 
     fn request_head(&self, x: &mut Exchange<'_, ()>) -> Result<Verdict, Fault> {
-        // A client of HTTP/2 names the host in the authority only.
+        // An HTTP/2 client names the host in `:authority` only.
         let host = x.request().get(FieldId::HOST).unwrap_or_else(|| x.authority());
         x.set("host2", host)?;
         Ok(Verdict::Continue)

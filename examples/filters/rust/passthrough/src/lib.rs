@@ -1,4 +1,4 @@
-//! A filter that is entered for both heads and changes nothing: what entering a filter costs.
+//! Filter that is called for both heads and changes nothing, to measure the cost of a filter call.
 #![forbid(unsafe_code)]
 
 use eddy_sdk::prelude::*;

@@ -1,4 +1,4 @@
-//! Asks for a user name and a password (RFC 7617).
+//! Filter that requires a user name and a password (RFC 7617).
 #![forbid(unsafe_code)]
 
 use std::rc::Rc;
@@ -12,7 +12,7 @@ proxy_wasm::main! {{
     proxy_wasm::set_root_context(|_| Box::new(BasicAuthRoot::default()));
 }}
 
-/// The one user.
+/// Configuration of the filter: user name, password and realm.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WasmBasicAuthConfig {
@@ -26,7 +26,7 @@ fn default_realm() -> String {
     "restricted".to_owned()
 }
 
-/// What requests are compared with.
+/// Expected credentials.
 #[derive(Default)]
 struct Login {
     user: String,
@@ -92,13 +92,13 @@ impl HttpContext for BasicAuthContext {
     }
 }
 
-/// Compares without telling by its time where two texts differ.
+/// Compares two byte strings in constant time for equal lengths.
 fn is_same(left: &[u8], right: &[u8]) -> bool {
     let difference = left.iter().zip(right).fold(0, |difference, (left, right)| difference | (left ^ right));
     left.len() == right.len() && difference == 0
 }
 
-/// Base64 with the standard alphabet and its padding (RFC 4648 §4).
+/// Encodes Base64 with the standard alphabet and padding (RFC 4648 §4).
 fn base64(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();

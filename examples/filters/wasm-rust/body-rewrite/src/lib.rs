@@ -1,4 +1,4 @@
-//! Puts one text in the place of another in the bodies of responses.
+//! Filter that replaces a text in response bodies.
 #![forbid(unsafe_code)]
 
 use std::rc::Rc;
@@ -12,7 +12,7 @@ proxy_wasm::main! {{
     proxy_wasm::set_root_context(|_| Box::new(BodyRewriteRoot::default()));
 }}
 
-/// What is replaced by what.
+/// Configuration of the filter: the text to find and its replacement.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WasmBodyRewriteConfig {
@@ -65,7 +65,7 @@ impl Context for BodyRewriteContext {}
 
 impl HttpContext for BodyRewriteContext {
     fn on_http_request_headers(&mut self, _: usize, _: bool) -> Action {
-        // A compressed body shows no text.
+        // The text cannot be found in a compressed body.
         self.set_http_request_header("accept-encoding", None);
         Action::Continue
     }
@@ -74,7 +74,7 @@ impl HttpContext for BodyRewriteContext {
         let kind = self.get_http_response_header("content-type").unwrap_or_default();
         self.is_text = kind.starts_with("text/");
         if self.is_text {
-            // Needed in other proxies; eddy frames what it sends by itself.
+            // Needed in other proxies; eddy recomputes the message framing itself.
             self.set_http_response_header("content-length", None);
         }
         Action::Continue
@@ -85,7 +85,7 @@ impl HttpContext for BodyRewriteContext {
             return Action::Continue;
         }
         if !is_end {
-            // The text may lie across two pieces: wait for the whole.
+            // The text may span two chunks: wait for the whole body.
             return Action::Pause;
         }
         if let Some(body) = self.get_http_response_body(0, size) {

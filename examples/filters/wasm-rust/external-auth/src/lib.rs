@@ -1,4 +1,4 @@
-//! Asks a service whether a request may pass.
+//! Filter that asks an authorization service whether a request is allowed.
 #![forbid(unsafe_code)]
 
 use std::rc::Rc;
@@ -13,21 +13,21 @@ proxy_wasm::main! {{
     proxy_wasm::set_root_context(|_| Box::new(ExternalAuthRoot::default()));
 }}
 
-/// Whom to ask, and what.
+/// Configuration of the filter: the authorization service and the headers exchanged with it.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ExternalAuthConfig {
-    /// The cluster to ask.
+    /// Cluster of the authorization service.
     cluster: String,
-    /// Put before the request's own target.
+    /// Prefix of the request target that is sent to the service.
     #[serde(default)]
     path: String,
     #[serde(default = "default_timeout")]
     timeout_ms: u64,
-    /// Fields of the request that the service is shown.
+    /// Request headers that are sent to the service.
     #[serde(default = "default_ask")]
     ask: Vec<String>,
-    /// Fields of the service's answer that go on with the request.
+    /// Headers of the service's response that are added to the request.
     #[serde(default = "default_keep")]
     keep: Vec<String>,
 }
@@ -89,7 +89,7 @@ impl HttpContext for ExternalAuthContext {
             .iter()
             .filter_map(|name| Some((name.clone(), self.get_http_request_header(name)?)))
             .collect();
-        // What a client sends under these names is never believed.
+        // Values that a client sends under these names are never trusted.
         for name in &self.config.keep {
             self.set_http_request_header(name, None);
         }

@@ -1,12 +1,13 @@
-//! Which of two upstreams a request goes to, where one is a canary of the other.
+//! Choice between an upstream and its canary.
 
 use super::upstreams::IngressUpstream;
 use super::write::{block, line, words};
 use crate::dialect::nginx::{Directive, Targets};
 
-/// What `proxy_pass` leads to for an upstream and its canary: header, then cookie, then weight.
+/// Returns the target of `proxy_pass` for an upstream and its canary: the header decides, then the cookie, then the
+/// weight.
 ///
-/// What depends on the request becomes maps, one for each question; what does not, no question at all.
+/// A decision that depends on the request becomes a `map` each; one that does not needs no directive.
 pub(super) fn choice(
     primary: &str,
     other: &str,
@@ -27,7 +28,7 @@ pub(super) fn choice(
         }
     };
     let mut end = by_weight.clone();
-    // Names of variables are made of the place of the map, so that they are unique.
+    // Variable names contain the index of the map, which makes them unique.
     let variable = |extra: &[Directive]| format!("$canary_{}", extra.len());
     let yes_no = [("~^always$", other), ("~^never$", primary)];
     if let Some(cookie) = &canary.cookie {
@@ -62,7 +63,7 @@ pub(super) fn choice(
     end
 }
 
-/// A text as an expression for itself.
+/// Returns a regular expression that matches the text literally.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {

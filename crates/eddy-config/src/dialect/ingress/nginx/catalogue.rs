@@ -1,35 +1,35 @@
-//! What eddy makes of each annotation of ingress-nginx: the source of a check and of a page.
+//! Catalogue of ingress-nginx's annotations and their support in eddy; both the check and the published page use it.
 
 use crate::dialect::nginx::Use;
 
-/// An annotation of ingress-nginx.
+/// Annotation of ingress-nginx.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AnnotationInfo {
-    /// Its name behind [`PREFIX`].
+    /// Name after [`PREFIX`].
     pub(super) name: &'static str,
-    /// What eddy makes of it.
+    /// Support in eddy.
     pub(super) use_: Use,
 }
 
-/// What names of annotations begin with.
+/// Prefix of all annotation names.
 pub(super) const PREFIX: &str = "nginx.ingress.kubernetes.io/";
 
-/// The annotation of this name, which is given without [`PREFIX`].
+/// Returns the annotation of this name, given without [`PREFIX`].
 pub(super) fn find(name: &str) -> Option<&'static AnnotationInfo> {
     KNOWN.iter().find(|known| known.name == name)
 }
 
-/// The names of all annotations, without [`PREFIX`].
+/// Returns the names of all annotations, without [`PREFIX`].
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     KNOWN.iter().map(|known| known.name)
 }
 
-/// Whether an annotation decides which requests are let through: it is never passed over.
+/// Whether an annotation controls access; such an annotation is never ignored.
 pub(super) fn is_guard(name: &str) -> bool {
     GUARDS.contains(&name)
 }
 
-/// The annotations that guard, and those that may say anything.
+/// Annotations that control access, and those that may contain any directive.
 const GUARDS: &[&str] = &[
     "allowlist-source-range",
     "auth-secret",

@@ -1,11 +1,11 @@
-//! What answers to other sites' pages say: CORS as ingress-nginx writes it.
+//! CORS response headers, as ingress-nginx writes them.
 
 use super::settings::Cors;
 use super::write::{block, line, words};
 use crate::dialect::nginx::Directive;
 use crate::read::Spanned;
 
-/// What answers preflight requests, put before all else; the result goes behind it.
+/// Adds directives that answer preflight requests to `inner`, before all others; the returned ones come after them.
 pub(super) fn cors_lines(cors: &Cors, inner: &mut Vec<Directive>) -> Vec<Directive> {
     let place = cors.place;
     let is_any = cors.origins.is_empty() || cors.origins.iter().any(|origin| origin.value == "*");
@@ -39,7 +39,7 @@ pub(super) fn cors_lines(cors: &Cors, inner: &mut Vec<Directive>) -> Vec<Directi
     Vec::new()
 }
 
-/// An expression for some origins, in which `*.` stands for one label.
+/// Returns a regular expression for origins, in which `*.` stands for one label.
 fn origin_pattern(origins: &[Spanned<String>]) -> String {
     let one = |origin: &str| origin.replace('.', r"\.").replace(r"*\.", r"[A-Za-z0-9-]+\.");
     let all: Vec<String> = origins.iter().map(|origin| one(&origin.value)).collect();

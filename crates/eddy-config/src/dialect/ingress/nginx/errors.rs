@@ -1,11 +1,12 @@
-//! Pages for errors that a Service of their own answers: `custom-http-errors`.
+//! Error pages from a separate Service: `custom-http-errors`.
 
 use super::settings::{IngressAnnotations, default_backend_name};
 use super::write::{block, line, words};
 use crate::dialect::nginx::Directive;
 use crate::problem::SourceSpan;
 
-/// The lines of a location that leave answers with these statuses to the Service that `default-backend` names.
+/// Returns the directives of a location that replace responses with these statuses by those of the `default-backend`
+/// Service.
 pub(super) fn intercept(place: SourceSpan, settings: &IngressAnnotations, namespace: &str) -> Vec<Directive> {
     let Some(service) = settings.default_backend.as_ref().filter(|_| !settings.http_errors.is_empty()) else {
         return Vec::new();
@@ -18,7 +19,7 @@ pub(super) fn intercept(place: SourceSpan, settings: &IngressAnnotations, namesp
     lines
 }
 
-/// The place in a server where such answers come from: asked for `/`, and told what went wrong.
+/// Returns the named location that fetches an error page: it requests `/` and describes the error in headers.
 pub(super) fn page(place: SourceSpan, upstream: &str, status: u16) -> Directive {
     let status_text = status.to_string();
     let mut inner = vec![line(place, "proxy_intercept_errors", &["off"])];

@@ -1,7 +1,8 @@
-//! Ingresses as ingress-nginx serves them: a configuration of NGINX's.
+//! Ingresses as ingress-nginx serves them: translated into an NGINX configuration.
 //!
-//! The annotations are read (`settings`), Services become upstreams and hosts become servers as the controller arranges
-//! them (`upstreams`, `servers`), and all of it directives of NGINX's (`write`) which its own reader takes further.
+//! The annotations are read (`settings`), Services become upstreams and hosts become servers, arranged as by the
+//! controller (`upstreams`, `servers`). All of it becomes NGINX directives (`write`), which the reader of the NGINX
+//! dialect processes.
 
 mod canary;
 mod catalogue;

@@ -1,11 +1,11 @@
-//! The page that says of each annotation whether eddy has it.
+//! Published page of the support for each annotation.
 
 use std::fmt::Write as _;
 
 use super::catalogue::{KNOWN, is_guard};
 use crate::dialect::nginx::Use;
 
-/// The page of ingress-nginx's annotations in eddy, as Markdown.
+/// Returns the page of ingress-nginx's annotations in eddy, as Markdown.
 pub fn annotations_page() -> String {
     let mut out = String::from(HEAD);
     for known in KNOWN {

@@ -1,11 +1,11 @@
-//! Redirects of ingress-nginx', to TLS above all.
+//! Redirects of ingress-nginx, above all to HTTPS.
 
 use super::write::{block, line, words};
 use crate::dialect::nginx::Directive;
 use crate::problem::SourceSpan;
 use crate::tls::CertificateFiles;
 
-/// Whether a host has a certificate, which is then its own: not the one that is shown where none is.
+/// Whether a host has a certificate of its own, not the one that is shown when there is none.
 pub(super) fn has_certificate(host: &str, certificates: &[CertificateFiles]) -> bool {
     let is_for = |known: &String| {
         let below = known.strip_prefix("*.").filter(|parent| !parent.is_empty());
@@ -15,7 +15,7 @@ pub(super) fn has_certificate(host: &str, certificates: &[CertificateFiles]) -> 
     certificates.iter().any(|certificate| certificate.hosts.iter().flatten().any(is_for))
 }
 
-/// Redirects every request to TLS.
+/// Redirects all requests to HTTPS.
 pub(super) fn to_https(place: SourceSpan, keeps_slash: bool) -> Vec<Directive> {
     if keeps_slash {
         return vec![line(place, "return", &["308", "https://$host$request_uri"])];
@@ -23,7 +23,7 @@ pub(super) fn to_https(place: SourceSpan, keeps_slash: bool) -> Vec<Directive> {
     redirect_without_slash(place, "https://$host").to_vec()
 }
 
-/// Redirects those requests to TLS that come without.
+/// Redirects requests without TLS to HTTPS.
 pub(super) fn to_https_unless_there(place: SourceSpan, keeps_slash: bool) -> Vec<Directive> {
     let when = |text: &str, address: &str| {
         let condition = words(place, &["($to_https", "=", &format!("{text})")]);
@@ -39,7 +39,7 @@ pub(super) fn to_https_unless_there(place: SourceSpan, keeps_slash: bool) -> Vec
     lines
 }
 
-/// Redirects to an address with the request's target, but for a `/` at its end.
+/// Redirects to an address followed by the request target without its trailing `/`.
 pub(super) fn redirect_without_slash(place: SourceSpan, address: &str) -> [Directive; 2] {
     let inner = line(place, "return", &["308", &format!("{address}$redirected")]);
     let condition = words(place, &["($request_uri", "~", "^(?<redirected>.*)/$)"]);

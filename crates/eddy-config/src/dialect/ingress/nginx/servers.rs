@@ -1,4 +1,4 @@
-//! Servers and locations as ingress-nginx makes them of Ingresses.
+//! Servers and locations, as ingress-nginx derives them from Ingresses.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,39 +9,39 @@ use crate::dialect::ingress::model::{HostRule, Ingress, PathKind, PathRule};
 use crate::problem::{ProblemReport, SourceSpan, shown};
 use crate::read::Spanned;
 
-/// The servers by host.
+/// Servers by host.
 pub(super) type Servers = BTreeMap<String, IngressServer>;
 
-/// The host of the server for all hosts that no other is for.
+/// Host of the server for all hosts without a server of their own.
 pub(super) const ANY_HOST: &str = "_";
 
-/// A server.
+/// One server.
 #[derive(Clone, Debug)]
 pub(super) struct IngressServer {
     pub(super) place: SourceSpan,
     pub(super) aliases: Vec<Spanned<String>>,
-    /// Whether the same host with `www.` in front, or without it, is redirected here.
+    /// Whether requests for the host with `www.` added or removed are redirected here.
     pub(super) redirects_www: bool,
     pub(super) locations: Vec<Location>,
 }
 
-/// A location.
+/// Location in a server.
 #[derive(Clone, Debug)]
 pub(super) struct Location {
     pub(super) path: String,
     pub(super) kind: PathKind,
-    /// The upstream; none answers 404.
+    /// Name of the upstream; without one, requests are answered 404.
     pub(super) upstream: Option<String>,
-    /// Whether it is the one that every server has, and no Ingress has named it yet.
+    /// Whether this is the location that every server has, and no Ingress has defined it yet.
     pub(super) is_default: bool,
-    /// The Ingress whose annotations hold, by place in the list.
+    /// Index of the Ingress whose annotations apply.
     pub(super) ingress: Option<usize>,
-    /// Whether it is for requests of an Ingress without rules: every host and path.
+    /// Whether it serves an Ingress without rules: all hosts and paths.
     pub(super) is_catch_all: bool,
     pub(super) place: SourceSpan,
 }
 
-/// The servers of Ingresses in the order of their age.
+/// Returns the servers of Ingresses, which are ordered by age.
 pub(super) fn arrange(
     ingresses: &[(&Ingress, IngressAnnotations)],
     upstreams: &mut Upstreams,
@@ -72,7 +72,7 @@ pub(super) fn arrange(
     servers
 }
 
-/// A server for each host, with a location for what no path is for.
+/// Returns a server for each host, with a location for requests that match no path.
 fn found(ingresses: &[(&Ingress, IngressAnnotations)], upstreams: &Upstreams) -> Servers {
     let root = |place, upstream, ingress| Location {
         path: "/".to_owned(),
@@ -116,7 +116,7 @@ fn found(ingresses: &[(&Ingress, IngressAnnotations)], upstreams: &Upstreams) ->
     servers
 }
 
-/// Gives servers their other names: those of the first Ingress of a host that has any.
+/// Sets the aliases of servers: those of the first Ingress of a host that has any.
 fn alias(ingresses: &[(&Ingress, IngressAnnotations)], servers: &mut Servers) {
     for (ingress, settings) in ingresses.iter().filter(|(_, settings)| settings.canary.is_none()) {
         for rule in &ingress.rules {
@@ -142,7 +142,7 @@ fn add_path(
     report: &mut ProblemReport,
 ) {
     let Some(name) = name_of_backend(&ingress.namespace, &path.backend) else { return };
-    // No location leads to a canary.
+    // No location points to a canary.
     if upstreams.get(&name).is_none_or(|upstream| upstream.canary.is_some()) {
         if settings.canary.is_none() {
             let message =
@@ -178,7 +178,7 @@ fn add_path(
     server.redirects_www |= settings.redirects_www;
 }
 
-/// Makes the Services of a canary the alternatives of those that stand for the same paths.
+/// Makes the Services of a canary alternatives of the upstreams for the same paths.
 fn merge_canary(ingress: &Ingress, servers: &Servers, upstreams: &mut Upstreams, report: &mut ProblemReport) {
     if let (Some(backend), Some(server)) = (&ingress.default_backend, servers.get(ANY_HOST))
         && let Some(name) = name_of_backend(&ingress.namespace, backend)
@@ -202,7 +202,7 @@ fn merge_canary(ingress: &Ingress, servers: &Servers, upstreams: &mut Upstreams,
     }
 }
 
-/// Makes an upstream an alternative of those that the locations lead to; whether there is any.
+/// Makes an upstream an alternative of those that the locations point to; returns whether there is any.
 fn merge<'l>(name: &str, locations: impl Iterator<Item = &'l Location>, upstreams: &mut Upstreams) -> bool {
     let mut is_merged = false;
     for location in locations {
@@ -218,7 +218,7 @@ fn merge<'l>(name: &str, locations: impl Iterator<Item = &'l Location>, upstream
     is_merged
 }
 
-/// Gives each prefix two locations: the path alone, and what is below it.
+/// Splits each prefix into two locations: the path itself, and everything below it.
 fn double_prefixes(locations: &mut Vec<Location>, ingresses: &[(&Ingress, IngressAnnotations)]) {
     let exact: Vec<String> = locations
         .iter()
@@ -246,7 +246,7 @@ fn double_prefixes(locations: &mut Vec<Location>, ingresses: &[(&Ingress, Ingres
     *locations = doubled;
 }
 
-/// What holds for a location.
+/// Returns the settings that apply to a location.
 pub(super) fn settings_of<'s>(
     location: &Location,
     ingresses: &'s [(&Ingress, IngressAnnotations)],
@@ -258,13 +258,13 @@ pub(super) fn settings_of<'s>(
     }
 }
 
-/// Whether requests of a location are sent on with another path.
+/// Whether a location proxies requests with a rewritten path.
 pub(super) fn is_rewritten(location: &Location, settings: &IngressAnnotations) -> bool {
     let target = settings.rewrite_target.as_ref().filter(|target| !target.value.is_empty());
     target.is_some_and(|target| target.value != location.path)
 }
 
-/// What the controller makes of a path without a type of its own is a prefix.
+/// Returns the kind of a path; the controller treats an implementation-specific one as a prefix.
 fn kind_of(path: &PathRule) -> PathKind {
     match path.kind {
         PathKind::Exact => PathKind::Exact,

@@ -1,4 +1,4 @@
-//! What the annotations of an Ingress say.
+//! Settings in the annotations of an Ingress.
 
 use super::catalogue::{PREFIX, find, is_guard, names};
 use crate::dialect::ingress::model::{Annotation, Ingress};
@@ -6,7 +6,7 @@ use crate::dialect::nginx::Use;
 use crate::problem::{ProblemReport, SourceSpan, shown};
 use crate::read::Spanned;
 
-/// What the annotations of an Ingress say; where one is wrong, what would hold without it.
+/// Settings in the annotations of an Ingress; an invalid annotation counts as absent.
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub(super) struct IngressAnnotations {
@@ -14,7 +14,7 @@ pub(super) struct IngressAnnotations {
     pub(super) rewrite_target: Option<Spanned<String>>,
     pub(super) uses_regex: bool,
     pub(super) forces_https: bool,
-    /// Whether requests without TLS are served though there is a certificate.
+    /// Whether requests without TLS are served even if there is a certificate.
     pub(super) stays_http: bool,
     pub(super) keeps_last_slash: bool,
     pub(super) redirect: Option<RedirectTo>,
@@ -25,25 +25,25 @@ pub(super) struct IngressAnnotations {
     pub(super) host: Option<Spanned<String>>,
     pub(super) forwarded_prefix: Option<Spanned<String>>,
     pub(super) default_backend: Option<Spanned<String>>,
-    /// Statuses of answers that the default backend gives instead.
+    /// Response statuses for which the default backend answers instead.
     pub(super) http_errors: Vec<u16>,
     pub(super) is_least_loaded: bool,
-    /// What endpoints are chosen by.
+    /// Key that selects an endpoint.
     pub(super) hash: Option<Spanned<String>>,
     pub(super) cors: Option<Cors>,
     pub(super) canary: Option<Canary>,
-    /// Directives for each location: a name and its arguments.
+    /// Directives for each location: names and arguments.
     pub(super) directives: Vec<(&'static str, Vec<Spanned<String>>)>,
 }
 
-/// An answer that sends the client elsewhere.
+/// Redirect response.
 #[derive(Clone, Debug)]
 pub(super) struct RedirectTo {
     pub(super) address: Spanned<String>,
     pub(super) status: u16,
 }
 
-/// Which requests a canary gets; the first that says something decides.
+/// Conditions under which requests go to a canary; the first that applies decides.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Canary {
     pub(super) header: Option<Spanned<String>>,
@@ -54,7 +54,7 @@ pub(super) struct Canary {
     pub(super) weight_total: u32,
 }
 
-/// Who of other sites may ask.
+/// CORS settings.
 #[derive(Clone, Debug)]
 pub(super) struct Cors {
     pub(super) origins: Vec<Spanned<String>>,
@@ -67,7 +67,7 @@ pub(super) struct Cors {
 }
 
 impl IngressAnnotations {
-    /// What is left of them for requests that no host and path is for: nothing that changes or redirects.
+    /// Returns the settings that remain for requests that match no host and path: no rewrites and no redirects.
     pub(super) fn of_catch_all(&self) -> Self {
         Self {
             app_root: None,
@@ -82,7 +82,7 @@ impl IngressAnnotations {
         }
     }
 
-    /// Reads the annotations of an Ingress; those of other programs are passed over.
+    /// Reads the annotations of an Ingress; those of other programs are ignored.
     pub(super) fn read(ingress: &Ingress, report: &mut ProblemReport) -> Self {
         let mut reader = AnnotationReader { report, known: Vec::new() };
         for annotation in &ingress.annotations {
@@ -92,14 +92,14 @@ impl IngressAnnotations {
     }
 }
 
-/// The annotations that mean something.
+/// Reader of annotations; keeps those that eddy supports.
 struct AnnotationReader<'r, 'i> {
     report: &'r mut ProblemReport,
     known: Vec<(&'static str, &'i Annotation)>,
 }
 
 impl<'i> AnnotationReader<'_, 'i> {
-    /// Keeps an annotation that eddy reads; of others it says why not.
+    /// Keeps an annotation that eddy reads; for others, reports why not.
     fn keep_annotation(&mut self, annotation: &'i Annotation) {
         let Some(name) = annotation.name.strip_prefix(PREFIX) else { return };
         let place = annotation.place;
@@ -115,7 +115,7 @@ impl<'i> AnnotationReader<'_, 'i> {
             }
             return;
         };
-        // A switch that is off changes nothing, whether eddy has it or not.
+        // A switch that is off has no effect, whether eddy supports it or not.
         let is_off = parse_flag(&annotation.value) == Some(false);
         match known.use_ {
             Use::Read(_) => self.known.push((known.name, annotation)),
@@ -171,7 +171,7 @@ impl<'i> AnnotationReader<'_, 'i> {
         settings
     }
 
-    /// Directives that are an annotation under another name.
+    /// Reads annotations that are directives under another name.
     fn directives(&mut self, directives: &mut Vec<(&'static str, Vec<Spanned<String>>)>) {
         for (name, directive, unit) in [
             ("proxy-body-size", "client_max_body_size", ""),
@@ -201,7 +201,7 @@ impl<'i> AnnotationReader<'_, 'i> {
                 directives.push(("proxy_redirect", vec![from]));
             }
             (Some(from), Some(to)) => directives.push(("proxy_redirect", vec![from, to])),
-            // As with ingress-nginx, one alone means nothing.
+            // As in ingress-nginx, one without the other has no effect.
             (Some(_) | None, _) => {}
         }
         if let Some(version) = self.text("proxy-http-version") {
@@ -223,7 +223,7 @@ impl<'i> AnnotationReader<'_, 'i> {
             ("temporal-redirect", "temporal-redirect-code", 302),
             ("permanent-redirect", "permanent-redirect-code", 301),
         ] {
-            // A status that is none of a redirect is passed over, as ingress-nginx does.
+            // A status that is not a redirect is ignored, as in ingress-nginx.
             let status = self.number(code).and_then(|status| u16::try_from(status).ok());
             let status = status.filter(|status| (300..=308).contains(status)).unwrap_or(usual);
             let Some(address) = self.text(name).filter(|address| !address.value.is_empty()) else { continue };
@@ -304,7 +304,7 @@ impl<'i> AnnotationReader<'_, 'i> {
         }
     }
 
-    /// The statuses of `custom-http-errors`; it needs a Service that answers instead.
+    /// Returns the statuses of `custom-http-errors`, which needs a Service that answers instead.
     fn http_errors(&mut self) -> Vec<u16> {
         let mut statuses = Vec::new();
         for word in self.list("custom-http-errors") {
@@ -335,7 +335,7 @@ impl<'i> AnnotationReader<'_, 'i> {
         Some(Spanned { value: annotation.value.trim().to_owned(), place: annotation.place })
     }
 
-    /// Words with commas between them.
+    /// Returns the words of a comma-separated list.
     fn list(&mut self, name: &str) -> Vec<Spanned<String>> {
         let Some(text) = self.text(name) else { return Vec::new() };
         let words = text.value.split(',').map(str::trim).filter(|word| !word.is_empty());
@@ -364,12 +364,12 @@ impl<'i> AnnotationReader<'_, 'i> {
     }
 }
 
-/// The name among the upstreams of a Service that `default-backend` names.
+/// Returns the upstream name of a Service that `default-backend` names.
 pub(super) fn default_backend_name(namespace: &str, service: &str) -> String {
     format!("custom-default-backend-{namespace}-{service}")
 }
 
-/// A switch as Go reads it.
+/// Parses a boolean as Go does.
 fn parse_flag(text: &str) -> Option<bool> {
     match text.trim() {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),

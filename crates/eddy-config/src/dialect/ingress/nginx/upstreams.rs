@@ -1,4 +1,4 @@
-//! The ports of Services that Ingresses name, and which of them are canaries of others.
+//! Upstreams: the Service ports that Ingresses name, and canaries among them.
 
 use std::collections::BTreeMap;
 
@@ -8,36 +8,36 @@ use crate::dialect::kubernetes::PortOrName;
 use crate::problem::SourceSpan;
 use crate::read::Spanned;
 
-/// The upstreams by name.
+/// Upstreams by name.
 pub(super) type Upstreams = BTreeMap<String, IngressUpstream>;
 
-/// A port of a Service.
+/// Upstream for a port of a Service.
 #[derive(Clone, Debug)]
 pub(super) struct IngressUpstream {
-    /// Its endpoints as NGINX writes them.
+    /// Endpoints, as NGINX writes them.
     pub(super) endpoints: Vec<String>,
-    /// Which requests it gets of those of another, if it is a canary; no location leads to it then.
+    /// Which requests it receives in place of another upstream, if it is a canary; then no location points to it.
     pub(super) canary: Option<Canary>,
-    /// The canaries of this one; only the first counts.
+    /// Canaries of this upstream; only the first is used.
     pub(super) alternatives: Vec<String>,
     pub(super) is_least_loaded: bool,
-    /// What endpoints are chosen by, before all else.
+    /// Hash key that selects an endpoint; takes precedence over other balancing.
     pub(super) hash: Option<Spanned<String>>,
     pub(super) place: SourceSpan,
 }
 
-/// Asks for the endpoints of a Service's port, as NGINX writes them.
+/// Returns the endpoints of a Service port, as NGINX writes them.
 pub(super) type Resolve<'r> = &'r mut dyn FnMut(&ServicePortQuery<'_>) -> Vec<String>;
 
-/// What is asked of the Services.
+/// Query for the endpoints of a Service port.
 pub(crate) struct ServicePortQuery<'w> {
     pub(crate) namespace: &'w str,
     pub(crate) service: &'w Spanned<String>,
-    /// Its port; none for the first.
+    /// Port of the Service; `None` for the first.
     pub(crate) port: Option<&'w PortOrName>,
 }
 
-/// The name of a Service's port among the upstreams.
+/// Returns the upstream name of a Service port.
 pub(super) fn name_of(namespace: &str, service: &str, port: &PortOrName) -> String {
     match port {
         PortOrName::Number(port) => format!("{namespace}-{service}-{port}"),
@@ -45,7 +45,7 @@ pub(super) fn name_of(namespace: &str, service: &str, port: &PortOrName) -> Stri
     }
 }
 
-/// The name of a backend among the upstreams; none where it is no Service.
+/// Returns the upstream name of a backend, or `None` when it is not a Service.
 pub(super) fn name_of_backend(namespace: &str, backend: &Backend) -> Option<String> {
     match backend {
         Backend::Service { name, port } => Some(name_of(namespace, &name.value, port)),
@@ -53,11 +53,11 @@ pub(super) fn name_of_backend(namespace: &str, backend: &Backend) -> Option<Stri
     }
 }
 
-/// The upstreams of all Ingresses; the first Ingress that names one says what holds for it.
+/// Collects the upstreams of all Ingresses; the first Ingress that names one defines its settings.
 pub(super) fn gather(ingresses: &[(&Ingress, IngressAnnotations)], resolve: Resolve<'_>) -> Upstreams {
     let mut upstreams = Upstreams::new();
     for (ingress, settings) in ingresses {
-        // A default backend takes the place of what was said of the same port before.
+        // A default backend overrides earlier settings for the same port.
         let own = ingress.default_backend.iter().map(|backend| (backend, true));
         let paths = ingress.rules.iter().filter_map(|rule| rule.paths.as_ref()).flatten();
         for (backend, replaces) in own.chain(paths.map(|path| (&path.backend, false))) {

@@ -1,4 +1,4 @@
-//! From Ingresses to a configuration of NGINX's.
+//! Translation of Ingresses into an NGINX configuration.
 
 use super::catalogue::PREFIX;
 use super::servers::arrange;
@@ -10,12 +10,13 @@ use crate::dialect::nginx::{Directive, Targets};
 use crate::problem::ProblemReport;
 use crate::tls::CertificateFiles;
 
-/// Whether an Ingress has annotations of ingress-nginx's.
+/// Whether an Ingress has annotations of ingress-nginx.
 pub(in crate::dialect::ingress) fn speaks_nginx(ingress: &Ingress) -> bool {
     ingress.annotations.iter().any(|annotation| annotation.name.starts_with(PREFIX))
 }
 
-/// The configuration that ingress-nginx would write for these Ingresses, and what its `proxy_pass` may name.
+/// Returns the configuration that ingress-nginx would write for these Ingresses, and the targets that `proxy_pass` may
+/// name.
 pub(in crate::dialect::ingress) fn lower(
     ingresses: &[Ingress],
     listens: &[String],
@@ -25,7 +26,7 @@ pub(in crate::dialect::ingress) fn lower(
 ) -> (Vec<Directive>, Targets) {
     let mut read: Vec<(&Ingress, IngressAnnotations)> =
         ingresses.iter().map(|ingress| (ingress, IngressAnnotations::read(ingress, report))).collect();
-    // Of one age, the later name comes first, as in the controller.
+    // Of Ingresses with the same age, the later name comes first, as in the controller.
     read.sort_by(|(a, _), (b, _)| a.created.cmp(&b.created).then_with(|| b.full_name().cmp(&a.full_name())));
     let mut upstreams = gather(&read, resolve);
     let servers = arrange(&read, &mut upstreams, report);

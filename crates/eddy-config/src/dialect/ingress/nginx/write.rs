@@ -1,4 +1,4 @@
-//! The configuration of NGINX that ingress-nginx would write, as directives that know where in the manifests they come from.
+//! NGINX directives as ingress-nginx would write them, with source positions in the manifests.
 
 use super::canary::choice;
 use super::cors::cors_lines;
@@ -12,24 +12,24 @@ use crate::dialect::nginx::{Directive, NginxWord, Targets};
 use crate::problem::SourceSpan;
 use crate::tls::CertificateFiles;
 
-/// What directives are written from.
+/// Writer of the directives.
 pub(super) struct IngressConfWriter<'w> {
     pub(super) ingresses: &'w [(&'w Ingress, IngressAnnotations)],
     pub(super) upstreams: &'w Upstreams,
-    /// Where all servers listen.
+    /// Addresses that all servers listen on.
     pub(super) listens: &'w [String],
-    /// What is shown there over TLS; none where nothing is.
+    /// TLS certificates; empty without TLS.
     pub(super) certificates: &'w [CertificateFiles],
-    /// Asks for the endpoints of Services.
+    /// Resolves a Service port to endpoints.
     pub(super) resolve: &'w mut dyn FnMut(&ServicePortQuery<'_>) -> Vec<String>,
-    /// Names that `proxy_pass` may have beside those of upstreams.
+    /// Names that `proxy_pass` may use besides those of upstreams.
     pub(super) targets: Targets,
-    /// Maps and upstreams that locations ask for.
+    /// Maps and upstreams that locations need.
     pub(super) extra: Vec<Directive>,
 }
 
 impl IngressConfWriter<'_> {
-    /// All of it.
+    /// Writes all directives.
     pub(super) fn write(&mut self, servers: &Servers) -> Vec<Directive> {
         let place = self.ingresses.first().map(|(ingress, _)| ingress.place).unwrap_or_default();
         let mut http = frame(place);
@@ -92,14 +92,14 @@ impl IngressConfWriter<'_> {
         lines.collect()
     }
 
-    /// The server that sends `www.` in front of a host away, or brings it there.
+    /// Returns the server that redirects a host with `www.` to the one without, or the reverse.
     fn www_redirect_server(
         &self,
         host: &str,
         server: &IngressServer,
         servers: &Servers,
     ) -> Option<Directive> {
-        // With a wildcard ingress-nginx writes a name that NGINX does not take.
+        // For a wildcard host, ingress-nginx writes a name that NGINX rejects.
         if !server.redirects_www || host == ANY_HOST || host.starts_with('*') {
             return None;
         }
@@ -140,7 +140,7 @@ impl IngressConfWriter<'_> {
             inner.push(line(target.place, "rewrite", &[&pattern, &target.value, "break"]));
         }
         let keeps_slash = settings.keeps_last_slash;
-        // Without a certificate nobody ever comes over TLS.
+        // Without a certificate, no request comes over TLS.
         if self.certificates.is_empty() && settings.forces_https {
             inner.extend(to_https(place, keeps_slash));
             return inner;
@@ -164,7 +164,7 @@ impl IngressConfWriter<'_> {
         inner
     }
 
-    /// What `proxy_pass` leads to; nothing where there is no endpoint.
+    /// Returns the target of `proxy_pass`, or `None` when there is no endpoint.
     fn pass(&mut self, location: &Location, settings: &IngressAnnotations) -> Option<String> {
         let name = location.upstream.as_ref()?;
         let upstream = self.upstreams.get(name)?;
@@ -178,11 +178,11 @@ impl IngressConfWriter<'_> {
                 None => name.clone(),
             });
         }
-        // The annotation's own Service answers in the place of one without endpoints.
+        // The Service in the `default-backend` annotation replaces one without endpoints.
         self.default_backend(location, settings)
     }
 
-    /// The upstream of the Service that `default-backend` names; nothing where it has no endpoint.
+    /// Returns the upstream of the `default-backend` Service, or `None` when it has no endpoint.
     fn default_backend(&mut self, location: &Location, settings: &IngressAnnotations) -> Option<String> {
         let service = settings.default_backend.as_ref()?;
         let namespace = &self.ingresses.get(location.ingress?)?.0.namespace;
@@ -198,7 +198,7 @@ impl IngressConfWriter<'_> {
         Some(name)
     }
 
-    /// The places in a server where answers instead of errors come from.
+    /// Returns the named locations of a server that fetch error pages.
     fn error_pages(&mut self, server: &IngressServer) -> Vec<Directive> {
         let mut known: Vec<(String, u16)> = Vec::new();
         let mut pages = Vec::new();
@@ -219,7 +219,8 @@ impl IngressConfWriter<'_> {
         pages
     }
 
-    /// The fields of the request where they are not those of all, and variables that their values name.
+    /// Returns the request headers of a location when they differ from the common ones, with the variables that they
+    /// use.
     fn own_fields(
         &self,
         location: &Location,
@@ -245,7 +246,7 @@ impl IngressConfWriter<'_> {
                 ("$service_port", port),
                 ("$proxy_upstream_name", upstream),
             ] {
-                // Pages for errors tell them to the Service that answers instead.
+                // Error page requests pass them on to the Service that answers instead.
                 if has_pages || names(variable) {
                     lines.push(line(location.place, "set", &[variable, value]));
                 }
@@ -263,7 +264,7 @@ impl IngressConfWriter<'_> {
     }
 }
 
-/// What holds for all servers.
+/// Returns the directives that apply to all servers.
 fn frame(place: SourceSpan) -> Vec<Directive> {
     let row = |key: &str, value: &str| line(place, key, &[value]);
     let mut lines = vec![
@@ -292,7 +293,7 @@ fn group(name: &str, endpoints: &[String], balance: Option<Directive>, place: So
     block(place, "upstream", words(place, &[name]), inner)
 }
 
-/// `server_name` for a host: a wildcard stands for one label.
+/// Returns `server_name` for a host; a wildcard stands for one label.
 fn server_name(host: &str) -> String {
     match host.strip_prefix("*.") {
         Some(rest) => format!(r"~^(?<subdomain>[\w-]+)\.{}$", rest.replace('.', r"\.")),
@@ -300,7 +301,7 @@ fn server_name(host: &str) -> String {
     }
 }
 
-/// The fields that ingress-nginx sets.
+/// Request headers that ingress-nginx sets.
 const FIELDS: &[(&str, &str)] = &[
     ("Host", "$http_host"),
     ("X-Request-ID", "$req_id"),
@@ -316,22 +317,22 @@ const FIELDS: &[(&str, &str)] = &[
     ("Connection", "upgrade"),
 ];
 
-/// A word that stands at a place.
+/// Returns a word with a source position.
 pub(super) fn word(place: SourceSpan, text: &str) -> NginxWord {
     NginxWord { text: text.to_owned(), place }
 }
 
-/// Words that stand at a place.
+/// Returns words with a source position.
 pub(super) fn words(place: SourceSpan, texts: &[&str]) -> Vec<NginxWord> {
     texts.iter().map(|text| word(place, text)).collect()
 }
 
-/// A directive without a block.
+/// Returns a directive without a block.
 pub(super) fn line(place: SourceSpan, name: &str, arguments: &[&str]) -> Directive {
     Directive { name: word(place, name), arguments: words(place, arguments), block: None }
 }
 
-/// A directive with a block.
+/// Returns a directive with a block.
 pub(super) fn block(
     place: SourceSpan,
     name: &str,

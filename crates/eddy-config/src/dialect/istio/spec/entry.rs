@@ -1,91 +1,91 @@
-//! ServiceEntries and DestinationRules as written: what names of destinations stand for.
+//! ServiceEntries and DestinationRules as written; they define what the names of destinations refer to.
 
 use crate::dialect::kubernetes::{ApiText, Label};
 use crate::read::{Any, NamedMap, Spanned};
 use crate::value::Number;
 
-/// Labels.
+/// Labels of an object.
 pub(in super::super) type Labels = NamedMap<Label, ApiText>;
 
 object! {
-    /// The spec of a ServiceEntry.
+    /// Spec of a ServiceEntry.
     EntrySpec as "the spec of a ServiceEntry" {
-        /// Its names.
+        /// Host names.
         required hosts "hosts": Vec<Spanned<ApiText>>;
-        /// Its ports.
+        /// Ports.
         optional ports "ports": Vec<Spanned<EntryPortSpec>>;
-        /// How its endpoints are found.
+        /// Discovery of the endpoints.
         optional resolution "resolution": ApiText;
-        /// Its endpoints.
+        /// Endpoints.
         optional endpoints "endpoints": Vec<Spanned<EntryEndpointSpec>>;
         passed "addresses" "location" "exportTo" "subjectAltNames" "workloadSelector";
     }
 }
 
 object! {
-    /// A port of a ServiceEntry.
+    /// Port of a ServiceEntry.
     EntryPortSpec as "a port of a ServiceEntry" {
-        /// Its number.
+        /// Port number.
         required number "number": Number<1, 65_535>;
-        /// The port of the endpoints.
+        /// Port of the endpoints.
         optional target "targetPort": Number<1, 65_535>;
-        /// Its name.
+        /// Name of the port.
         optional name "name": ApiText;
-        /// What is spoken there.
+        /// Protocol.
         optional protocol "protocol": ApiText;
     }
 }
 
 object! {
-    /// An endpoint of a ServiceEntry.
+    /// Endpoint of a ServiceEntry.
     EntryEndpointSpec as "an endpoint of a ServiceEntry" {
-        /// An address or a name.
+        /// IP address or DNS name.
         required address "address": ApiText;
-        /// Ports by the names of the entry's.
+        /// Ports of the endpoint, by the names of the entry's ports.
         optional ports "ports": NamedMap<Label, Number<1, 65_535>>;
-        /// Its share.
+        /// Weight.
         optional weight "weight": Number<0, 1_000>;
-        /// What subsets know it by.
+        /// Labels that subsets select by.
         optional labels "labels": Labels;
         passed "locality" "network" "serviceAccount";
     }
 }
 
 object! {
-    /// The spec of a DestinationRule.
+    /// Spec of a DestinationRule.
     DestinationRuleSpec as "the spec of a DestinationRule" {
-        /// The name that it is for.
+        /// Host that it applies to.
         required host "host": ApiText;
-        /// How all its endpoints are used.
+        /// Traffic policy of all endpoints.
         optional policy "trafficPolicy": PolicySpec;
-        /// Parts of its endpoints.
+        /// Subsets of the endpoints.
         optional subsets "subsets": Vec<Spanned<SubsetSpec>>;
         passed "exportTo" "workloadSelector";
     }
 }
 
 object! {
-    /// A part of the endpoints.
+    /// Subset of the endpoints.
     SubsetSpec as "a subset" {
-        /// Its name.
+        /// Name.
         required name "name": ApiText;
-        /// The labels that its endpoints have.
+        /// Labels that its endpoints have.
         optional labels "labels": Labels;
-        /// How they are used.
+        /// Traffic policy of the subset.
         optional policy "trafficPolicy": PolicySpec;
     }
 }
 
 object! {
-    /// How endpoints are used.
+    /// Traffic policy.
     PolicySpec as "a traffic policy" {
-        /// Which of them is asked.
+        /// Load balancing.
         optional balancer "loadBalancer": BalancerSpec;
-        /// TLS towards them.
+        /// TLS to the endpoints.
         optional tls "tls": ClientTlsSpec;
-        /// Limits of links.
+        /// Connection limits.
         optional pool "connectionPool": Any;
-        /// When one is left out.
+        /// Ejection of endpoints.
         optional ejection "outlierDetection": Any;
         refused "portLevelSettings" "eddy has one policy for all ports of a destination";
         refused "tunnel" "eddy makes no tunnels";
@@ -95,26 +95,26 @@ object! {
 }
 
 object! {
-    /// Which endpoint is asked.
+    /// Load balancing.
     BalancerSpec as "a load balancer" {
-        /// One of the names of Istio.
+        /// Name of one of Istio's algorithms.
         optional simple "simple": ApiText;
-        /// A key of the request instead.
+        /// Hash key of the request, instead.
         optional hash "consistentHash": HashSpec;
         passed "warmup" "warmupDurationSecs" "localityLbSetting";
     }
 }
 
 object! {
-    /// What of a request chooses among endpoints.
+    /// Hash key: the part of a request that selects an endpoint.
     HashSpec as "a consistent hash" {
-        /// The first value of a field.
+        /// First value of a header.
         optional header "httpHeaderName": ApiText;
-        /// A cookie.
+        /// Cookie.
         optional cookie "httpCookie": HashCookieSpec;
-        /// The client's address.
+        /// Client address.
         optional address "useSourceIp": bool;
-        /// A table in place of a ring.
+        /// Maglev table instead of a ring.
         optional maglev "maglev": MaglevSpec;
         passed "ringHash" "minimumRingSize";
         refused "httpQueryParameterName" "eddy balances by a field, a cookie or the client's address";
@@ -122,42 +122,42 @@ object! {
 }
 
 object! {
-    /// A table by which keys are spread.
+    /// Maglev table, over which keys are distributed.
     MaglevSpec as "a table" {
-        /// How many places it has.
+        /// Number of places in the table.
         optional places "tableSize": Number<1, 5_000_011>;
     }
 }
 
 object! {
-    /// A cookie that chooses among endpoints.
+    /// Cookie that selects an endpoint.
     HashCookieSpec as "a cookie" {
-        /// Its name.
+        /// Name.
         required name "name": ApiText;
-        /// How long one lasts that the proxy gives.
+        /// Lifetime of a cookie that the proxy sets.
         optional ttl "ttl": ApiText;
         passed "path" "attributes";
     }
 }
 
 object! {
-    /// TLS towards endpoints.
+    /// TLS to the endpoints.
     ClientTlsSpec as "`tls` of a traffic policy" {
-        /// What is done.
+        /// TLS mode.
         required mode "mode": ApiText;
-        /// The file of eddy's own chain.
+        /// File of eddy's own certificate chain.
         optional chain "clientCertificate": ApiText;
-        /// The file of its key.
+        /// File of its private key.
         optional key "privateKey": ApiText;
-        /// The file of the authorities; `system` for those of the machine.
+        /// File of the authorities; `system` for those of the system.
         optional authorities "caCertificates": ApiText;
-        /// The Secret that has all three.
+        /// Secret that holds all three.
         optional secret "credentialName": ApiText;
-        /// What certificates have to be for.
+        /// Names that certificates must be for.
         optional names "subjectAltNames": Vec<Spanned<ApiText>>;
-        /// What endpoints are asked for.
+        /// Server name sent to endpoints.
         optional server_name "sni": ApiText;
-        /// Whether certificates are taken as they are.
+        /// Whether certificates are accepted without verification.
         optional takes_all "insecureSkipVerify": bool;
         refused "caCrl" "eddy reads no lists of revoked certificates: they would be taken";
     }

@@ -1,4 +1,4 @@
-//! Gateways as written.
+//! Gateways, as written.
 
 use super::Labels;
 use crate::dialect::kubernetes::ApiText;
@@ -6,59 +6,59 @@ use crate::read::Spanned;
 use crate::value::Number;
 
 object! {
-    /// The spec of a Gateway.
+    /// Spec of a Gateway.
     GatewaySpec as "the spec of a Gateway" {
-        /// Its ports.
+        /// Servers: one for each port.
         required servers "servers": Vec<Spanned<ServerSpec>>;
-        /// The labels of the proxies that it is for.
+        /// Labels of the proxies that it is for.
         optional selector "selector": Labels;
     }
 }
 
 object! {
-    /// A port of a Gateway.
+    /// Port of a Gateway.
     ServerSpec as "a server of a Gateway" {
-        /// The port.
+        /// Port.
         required port "port": ServerPortSpec;
-        /// The hosts, perhaps with a namespace in front.
+        /// Hosts, possibly with a namespace in front.
         required hosts "hosts": Vec<Spanned<ApiText>>;
-        /// What is done with TLS.
+        /// TLS settings.
         optional tls "tls": ServerTlsSpec;
         passed "name" "bind" "defaultEndpoint";
     }
 }
 
 object! {
-    /// A port.
+    /// Port.
     ServerPortSpec as "a port of a Gateway" {
-        /// Its number.
+        /// Port number.
         required number "number": Number<1, 65_535>;
-        /// What is spoken there.
+        /// Protocol.
         required protocol "protocol": ApiText;
         passed "name" "targetPort";
     }
 }
 
 object! {
-    /// What is done with TLS.
+    /// TLS settings of a server.
     ServerTlsSpec as "`tls` of a Gateway" {
         /// Whether requests without TLS are redirected.
         optional https_redirect "httpsRedirect": bool;
-        /// Whether it ends here, and whether clients show certificates.
+        /// Mode: whether TLS is terminated here, and whether clients show certificates.
         optional mode "mode": ApiText;
-        /// The Secret of the certificate and key.
+        /// Secret with certificate and key.
         optional secret "credentialName": ApiText;
-        /// The Secrets of several.
+        /// Secrets with several certificates.
         optional secrets "credentialNames": Vec<Spanned<ApiText>>;
-        /// The file of the chain.
+        /// File of the certificate chain.
         optional chain "serverCertificate": ApiText;
-        /// The file of the key.
+        /// File of the private key.
         optional key "privateKey": ApiText;
-        /// The file of the authorities of clients.
+        /// File of the authorities for client certificates.
         optional authorities "caCertificates": ApiText;
-        /// The least version.
+        /// Minimum TLS version.
         optional version_min "minProtocolVersion": ApiText;
-        /// The highest version.
+        /// Maximum TLS version.
         optional version_max "maxProtocolVersion": ApiText;
         passed "cipherSuites";
         refused "subjectAltNames" "every certificate that an authority has issued for clients is taken";

@@ -1,4 +1,4 @@
-//! Istio's objects as written.
+//! Istio objects, as written.
 
 mod entry;
 mod gateway;

@@ -1,4 +1,4 @@
-//! What routes of VirtualServices do on the way, as written.
+//! Policies of VirtualService routes, as written.
 
 use super::Labels;
 use super::service::{DestinationSpec, TextMatchSpec};
@@ -8,172 +8,172 @@ use crate::read::Spanned;
 use crate::value::Number;
 
 object! {
-    /// An answer that sends the client elsewhere.
+    /// Redirect response.
     RedirectSpec as "a redirect" {
-        /// The path.
+        /// Path.
         optional uri "uri": ApiText;
-        /// The host.
+        /// Host.
         optional authority "authority": ApiText;
-        /// The port.
+        /// Port.
         optional port "port": Number<1, 65_535>;
-        /// How the port is found.
+        /// Way to derive the port.
         optional derive_port "derivePort": ApiText;
-        /// The scheme.
+        /// Scheme.
         optional scheme "scheme": ApiText;
-        /// The status.
+        /// Status code.
         optional code "redirectCode": Number<0, 999>;
     }
 }
 
 object! {
-    /// A fixed answer.
+    /// Fixed response.
     DirectResponseSpec as "a direct response" {
-        /// The status.
+        /// Status code.
         required status "status": Number<200, 599>;
-        /// Its body.
+        /// Body.
         optional body "body": BodySpec;
     }
 }
 
 object! {
-    /// A body.
+    /// Response body.
     BodySpec as "the body of a direct response" {
-        /// As text.
+        /// Text.
         optional text "string": ApiText;
-        /// As bytes.
+        /// Bytes.
         optional bytes "bytes": ApiText;
     }
 }
 
 object! {
-    /// What is changed of path and host.
+    /// Rewrite of path and host.
     RewriteSpec as "a rewrite" {
-        /// The path, or what stands for the prefix.
+        /// New path, or replacement of the prefix.
         optional uri "uri": ApiText;
-        /// The host.
+        /// Host.
         optional authority "authority": ApiText;
-        /// What an expression finds in the path.
+        /// Replacement of what a regular expression matches in the path.
         optional regex "uriRegexRewrite": RegexRewriteSpec;
     }
 }
 
 object! {
-    /// What is found, and what takes its place.
+    /// Regular expression and replacement.
     RegexRewriteSpec as "a rewrite by expression" {
-        /// The expression.
+        /// Regular expression.
         required found "match": ApiText;
-        /// What takes its place.
+        /// Replacement.
         required by "rewrite": ApiText;
     }
 }
 
 object! {
-    /// When a request is tried again.
+    /// Retries of a request.
     RetriesSpec as "`retries` of a route" {
-        /// How often.
+        /// Maximum number of retries.
         optional attempts "attempts": Number<0, 1_000>;
-        /// Longest time of each.
+        /// Timeout of each attempt.
         optional per_try_timeout "perTryTimeout": GoTime;
-        /// Why.
+        /// Retry conditions.
         optional on "retryOn": ApiText;
         passed "retryRemoteLocalities" "retryIgnorePreviousHosts" "backoff";
     }
 }
 
 object! {
-    /// Faults on purpose.
+    /// Fault injection.
     FaultSpec as "a fault" {
-        /// Waiting.
+        /// Delay of requests.
         optional delay "delay": DelaySpec;
-        /// Ending.
+        /// Abort of requests.
         optional abort "abort": AbortSpec;
     }
 }
 
 object! {
-    /// Waiting on purpose.
+    /// Injected delay.
     DelaySpec as "a delay" {
-        /// How long.
+        /// Length of the delay.
         optional fixed "fixedDelay": GoTime;
-        /// How many.
+        /// Percentage of requests.
         optional percentage "percentage": PercentSpec;
-        /// The same as a whole number.
+        /// Percentage of requests, as a whole number.
         optional percent "percent": Number<0, 100>;
         passed "exponentialDelay";
     }
 }
 
 object! {
-    /// Ending on purpose.
+    /// Injected abort.
     AbortSpec as "an abort" {
-        /// With this status.
+        /// HTTP status of the response.
         optional status "httpStatus": Number<200, 599>;
-        /// With this status of gRPC.
+        /// gRPC status of the response.
         optional grpc "grpcStatus": ApiText;
-        /// How many.
+        /// Percentage of requests.
         optional percentage "percentage": PercentSpec;
         passed "http2Error";
     }
 }
 
 object! {
-    /// A percentage.
+    /// Percentage.
     PercentSpec as "a percentage" {
-        /// From 0 to 100.
+        /// Value from 0 to 100.
         optional value "value": IstioPercent;
     }
 }
 
 object! {
-    /// Where a copy goes.
+    /// Mirror of requests.
     MirrorSpec as "a mirror" {
-        /// The destination.
+        /// Destination of the copies.
         required destination "destination": DestinationSpec;
-        /// How many.
+        /// Percentage of requests to copy.
         optional percentage "percentage": PercentSpec;
     }
 }
 
 object! {
-    /// Who of other sites may ask.
+    /// CORS settings.
     CorsSpec as "`corsPolicy` of a route" {
-        /// The sites.
+        /// Allowed origins.
         optional origins "allowOrigins": Vec<Spanned<TextMatchSpec>>;
-        /// The same as texts.
+        /// Allowed origins, as exact strings.
         optional origin "allowOrigin": Vec<Spanned<ApiText>>;
-        /// Methods.
+        /// Allowed methods.
         optional methods "allowMethods": Vec<Spanned<ApiText>>;
-        /// Fields of requests.
+        /// Allowed request headers.
         optional headers "allowHeaders": Vec<Spanned<ApiText>>;
-        /// Fields of answers.
+        /// Response headers that scripts may read.
         optional exposed "exposeHeaders": Vec<Spanned<ApiText>>;
-        /// How long an answer holds.
+        /// Time that browsers may cache the answer to a preflight request.
         optional max_age "maxAge": GoTime;
         /// Whether cookies may be sent.
         optional credentials "allowCredentials": bool;
-        /// What is done with preflights of others.
+        /// Treatment of preflight requests from other origins.
         optional unmatched "unmatchedPreflights": ApiText;
     }
 }
 
 object! {
-    /// Changes to fields.
+    /// Header edits.
     HeadersSpec as "`headers` of a route" {
-        /// Of the request.
+        /// Edits of request headers.
         optional request "request": EditsSpec;
-        /// Of the answer.
+        /// Edits of response headers.
         optional response "response": EditsSpec;
     }
 }
 
 object! {
-    /// Changes to fields of a message.
+    /// Header edits of a message.
     EditsSpec as "changes to fields" {
-        /// Fields that have this value alone.
+        /// Headers to set, replacing other values.
         optional set "set": Labels;
-        /// Fields that have this value, too.
+        /// Headers to add.
         optional add "add": Labels;
-        /// Fields that go.
+        /// Headers to remove.
         optional remove "remove": Vec<Spanned<ApiText>>;
     }
 }

@@ -1,4 +1,4 @@
-//! VirtualServices as written: what they match, and where requests go.
+//! VirtualServices as written: their matches and destinations.
 
 use super::Labels;
 use super::policy::{
@@ -10,148 +10,148 @@ use crate::dialect::kubernetes::{ApiText, Label};
 use crate::read::{Any, NamedMap, Spanned};
 use crate::value::Number;
 
-/// Tests by name.
+/// Tests by header or parameter name.
 pub(in super::super) type Tests = NamedMap<Label, TextMatchSpec>;
 
 object! {
-    /// The spec of a VirtualService.
+    /// Spec of a VirtualService.
     VirtualServiceSpec as "the spec of a VirtualService" {
-        /// The hosts it is for; none where it is a delegate.
+        /// Hosts that it serves; none for a delegate.
         optional hosts "hosts": Vec<Spanned<ApiText>>;
-        /// The Gateways it is bound to.
+        /// Gateways that it is bound to.
         optional gateways "gateways": Vec<Spanned<ApiText>>;
-        /// Its routes.
+        /// HTTP routes.
         optional http "http": Vec<Spanned<HttpRouteSpec>>;
-        /// Routes of connections with TLS.
+        /// Routes of TLS connections.
         optional tls "tls": Any;
-        /// Routes of connections.
+        /// Routes of TCP connections.
         optional tcp "tcp": Any;
-        /// The namespaces that see it.
+        /// Namespaces that see it.
         optional export_to "exportTo": Vec<Spanned<ApiText>>;
     }
 }
 
 object! {
-    /// A route.
+    /// HTTP route.
     HttpRouteSpec as "a route of a VirtualService" {
-        /// Its name.
+        /// Name.
         optional name "name": ApiText;
-        /// What requests must look like: one of these.
+        /// Alternative matches, one of which a request must meet.
         optional matches "match": Vec<Spanned<MatchSpec>>;
-        /// Where they go.
+        /// Destinations.
         optional route "route": Vec<Spanned<RouteDestinationSpec>>;
-        /// An answer that sends the client elsewhere.
+        /// Redirect response.
         optional redirect "redirect": RedirectSpec;
-        /// A fixed answer.
+        /// Fixed response.
         optional direct_response "directResponse": DirectResponseSpec;
-        /// The VirtualService that says more.
+        /// VirtualService that refines the route.
         optional delegate "delegate": DelegateSpec;
-        /// What is changed of path and host.
+        /// Rewrite of path and host.
         optional rewrite "rewrite": RewriteSpec;
-        /// Longest time of the exchange.
+        /// Timeout of the exchange.
         optional timeout "timeout": GoTime;
-        /// When it is tried again.
+        /// Retries.
         optional retries "retries": RetriesSpec;
-        /// Faults on purpose.
+        /// Fault injection.
         optional fault "fault": FaultSpec;
-        /// Where a copy goes.
+        /// Destination of a mirror.
         optional mirror "mirror": DestinationSpec;
-        /// Where copies go.
+        /// Mirrors.
         optional mirrors "mirrors": Vec<Spanned<MirrorSpec>>;
-        /// How many are copied.
+        /// Percentage of requests to mirror.
         optional mirror_percentage "mirrorPercentage": PercentSpec;
-        /// The same as a whole number.
+        /// Percentage of requests to mirror, as a whole number.
         optional mirror_percent "mirrorPercent": Number<0, 100>;
-        /// Who of other sites may ask.
+        /// CORS settings.
         optional cors "corsPolicy": CorsSpec;
-        /// Changes to fields.
+        /// Header edits.
         optional headers "headers": HeadersSpec;
     }
 }
 
 object! {
-    /// What a request must look like.
+    /// Match of a request.
     MatchSpec as "a match of a VirtualService" {
-        /// Names it.
+        /// Name of the match.
         optional name "name": ApiText;
-        /// The path.
+        /// Path.
         optional uri "uri": TextMatchSpec;
-        /// `http` or `https`.
+        /// Scheme: `http` or `https`.
         optional scheme "scheme": TextMatchSpec;
-        /// The method.
+        /// Method.
         optional method "method": TextMatchSpec;
-        /// The host.
+        /// Host.
         optional authority "authority": TextMatchSpec;
-        /// Fields.
+        /// Headers.
         optional headers "headers": Tests;
-        /// Fields that must not be like this.
+        /// Headers that must not match.
         optional without_headers "withoutHeaders": Tests;
-        /// Parameters of the query.
+        /// Query parameters.
         optional query "queryParams": Tests;
-        /// Whether letter case of the path does not count.
+        /// Whether the path is compared case-insensitively.
         optional ignores_case "ignoreUriCase": bool;
-        /// The port that the request came in at.
+        /// Port where the request arrived.
         optional port "port": Number<1, 65_535>;
-        /// Labels of who asks.
+        /// Labels of the workload that sends the request.
         optional source_labels "sourceLabels": Labels;
-        /// The namespace of who asks.
+        /// Namespace of the workload that sends the request.
         optional source_namespace "sourceNamespace": ApiText;
-        /// The Gateways it is for.
+        /// Gateways that the match applies to.
         optional gateways "gateways": Vec<Spanned<ApiText>>;
         passed "statPrefix";
     }
 }
 
 object! {
-    /// A test for a text.
+    /// Test of a string.
     TextMatchSpec as "a test (`exact`, `prefix` or `regex`)" {
-        /// The whole text.
+        /// Whole string.
         optional exact "exact": ApiText;
-        /// Its beginning.
+        /// Prefix.
         optional prefix "prefix": ApiText;
-        /// An expression for the whole.
+        /// Regular expression for the whole string.
         optional regex "regex": ApiText;
     }
 }
 
 object! {
-    /// A destination and its share.
+    /// Destination and its weight.
     RouteDestinationSpec as "a destination of a route" {
-        /// The destination.
+        /// Destination.
         required destination "destination": DestinationSpec;
-        /// Its share.
+        /// Weight.
         optional weight "weight": Number<0, 4_294_967_295>;
-        /// Changes to fields.
+        /// Header edits.
         optional headers "headers": HeadersSpec;
     }
 }
 
 object! {
-    /// A Service.
+    /// Destination of requests.
     DestinationSpec as "a destination" {
-        /// Its name.
+        /// Host name.
         required host "host": ApiText;
-        /// Which of its endpoints.
+        /// Name of a subset of the endpoints.
         optional subset "subset": ApiText;
-        /// Its port.
+        /// Port.
         optional port "port": PortSpec;
     }
 }
 
 object! {
-    /// A port by number.
+    /// Port by number.
     PortSpec as "a port of a destination" {
-        /// Its number.
+        /// Port number.
         required number "number": Number<1, 65_535>;
     }
 }
 
 object! {
-    /// The VirtualService that says more.
+    /// VirtualService that refines a route.
     DelegateSpec as "a delegate" {
-        /// Its name.
+        /// Name.
         optional name "name": ApiText;
-        /// Its namespace.
+        /// Namespace.
         optional namespace "namespace": ApiText;
     }
 }

@@ -1,6 +1,6 @@
 //! Classes and sets of bytes: `%a`, `[^%s,]`.
 
-/// Where the set that begins behind the `[` at `at` ends: the place behind its `]`.
+/// Returns the end of the set whose `[` is at `at`: the position after its `]`.
 pub(super) fn set_end(pattern: &[u8], at: usize) -> Option<usize> {
     let mut at = at + 1 + usize::from(pattern.get(at + 1) == Some(&b'^'));
     loop {
@@ -12,7 +12,7 @@ pub(super) fn set_end(pattern: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// Whether a set has the byte; `set` is everything from its `[` to its `]`.
+/// Whether a set contains the byte; `set` is everything from its `[` to its `]`.
 pub(super) fn set_has(set: &[u8], byte: u8) -> bool {
     let inner = set.get(1..set.len().saturating_sub(1)).unwrap_or_default();
     match inner.strip_prefix(b"^") {
@@ -36,7 +36,7 @@ fn any_has(mut items: &[u8], byte: u8) -> bool {
     }
 }
 
-/// Whether the class with this letter has the byte; any other letter stands for itself.
+/// Whether the class with this letter contains the byte; any other character matches itself.
 pub(super) fn class_has(letter: u8, byte: u8) -> bool {
     let is_in = match letter.to_ascii_lowercase() {
         b'a' => byte.is_ascii_alphabetic(),

@@ -10,7 +10,7 @@ use mlua_sys::{self as ffi, lua_CFunction, lua_Integer, lua_State};
 use super::{Captured, Matcher, Trouble};
 use crate::lua::vm::budget;
 
-/// What the script's libraries are made of, by name.
+/// Functions that implement the script's string library, by name.
 pub(in crate::lua::vm) const FUNCTIONS: &[(&CStr, lua_CFunction)] = &[
     (c"find", find),
     (c"find_text", find_text),
@@ -19,10 +19,10 @@ pub(in crate::lua::vm) const FUNCTIONS: &[(&CStr, lua_CFunction)] = &[
     (c"replace", replace),
 ];
 
-/// `find(text, pattern, from)`: where the first match begins and ends, and its captures.
+/// `find(text, pattern, from)`: start and end of the first match, and its captures.
 ///
 /// # Safety
-/// To be called by Lua, as the others here.
+/// To be called by Lua, like the other functions here.
 unsafe extern "C-unwind" fn find(state: *mut lua_State) -> c_int {
     search(&LuaNativeCall(state), PatternResultKind::Place)
 }
@@ -32,12 +32,12 @@ unsafe extern "C-unwind" fn first_match(state: *mut lua_State) -> c_int {
     search(&LuaNativeCall(state), PatternResultKind::Captures)
 }
 
-/// `next_match(text, pattern, from)`: as `find`, but a `^` is nothing special.
+/// `next_match(text, pattern, from)`: like `find`, but `^` is not special.
 unsafe extern "C-unwind" fn next_match(state: *mut lua_State) -> c_int {
     search(&LuaNativeCall(state), PatternResultKind::Next)
 }
 
-/// `replace(text, pattern, with, count_max, bytes_max)`: the text with matches replaced by a text, and how many were.
+/// `replace(text, pattern, with, count_max, bytes_max)`: the text with matches replaced by a text, and their number.
 unsafe extern "C-unwind" fn replace(state: *mut lua_State) -> c_int {
     let call = LuaNativeCall(state);
     let (subject, pattern, with) = (call.text(1), call.text(2), call.text(3));
@@ -49,10 +49,10 @@ unsafe extern "C-unwind" fn replace(state: *mut lua_State) -> c_int {
         let count = replace_all(subject, pattern, with, count_max, bytes_max, scratch)?;
         Ok((count, scratch.as_ptr(), scratch.len()))
     });
-    // The scratch is not borrowed any more where an error may be raised.
+    // The scratch buffer is not borrowed any more when an error is raised.
     match replaced {
         Ok((count, text, len)) => {
-            // SAFETY: the scratch stays as it is until this thread replaces again, which is after this.
+            // SAFETY: the scratch buffer does not change until this thread replaces again, which is after this.
             call.push_text(unsafe { slice::from_raw_parts(text, len) });
             call.push_integer(count);
             2
@@ -61,7 +61,7 @@ unsafe extern "C-unwind" fn replace(state: *mut lua_State) -> c_int {
     }
 }
 
-/// `find_text(text, part, from)`: where a part stands first.
+/// `find_text(text, part, from)`: position of the first occurrence of a part.
 unsafe extern "C-unwind" fn find_text(state: *mut lua_State) -> c_int {
     let call = LuaNativeCall(state);
     let (subject, part) = (call.text(1), call.text(2));
@@ -79,7 +79,7 @@ unsafe extern "C-unwind" fn find_text(state: *mut lua_State) -> c_int {
     }
 }
 
-/// Searches in windows that overlap by the part, with a look at the clock between them.
+/// Searches in windows that overlap by the length of the part, and checks the CPU time between them.
 fn find_part(subject: &[u8], part: &[u8], start: usize) -> Result<Option<usize>, Trouble> {
     let finder = memmem::Finder::new(part);
     let step = part.len().max(WINDOW_BYTES_MIN);
@@ -96,7 +96,7 @@ fn find_part(subject: &[u8], part: &[u8], start: usize) -> Result<Option<usize>,
 }
 
 thread_local! {
-    /// Where replaced texts grow: nothing that has to be freed lies on a frame that an error may cross.
+    /// Buffer for replaced texts: no frame that an error may cross owns an allocation.
     static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -166,7 +166,7 @@ fn replace_all(
     if out.len() > bytes_max { Err(TOO_LARGE) } else { Ok(lua_Integer::try_from(count).unwrap_or(0)) }
 }
 
-/// Adds what stands in a match's place, `%0` to `%9` being the match and its captures.
+/// Appends the replacement of a match, in which `%0` to `%9` are the match and its captures.
 fn add(
     matcher: &mut Matcher<'_>,
     with: &[u8],
@@ -198,8 +198,7 @@ fn add(
     Ok(())
 }
 
-/// Where to begin, from a number as Lua counts: from 1, or from the end if it is negative. Nothing if that lies behind
-/// the end.
+/// Converts a start position as in Lua: from 1, or from the end if negative. Returns `None` if it is after the end.
 fn start(from: lua_Integer, len: usize) -> Option<usize> {
     let distance = usize::try_from(from.unsigned_abs()).unwrap_or(usize::MAX);
     match from {
@@ -209,11 +208,11 @@ fn start(from: lua_Integer, len: usize) -> Option<usize> {
     }
 }
 
-/// A call from Lua. Nothing on the frames of its users has a destructor, as errors cross them.
+/// Call from Lua. Nothing on the frames of its users has a destructor, as errors cross them.
 struct LuaNativeCall(*mut lua_State);
 
 impl LuaNativeCall {
-    /// An argument that has to be a text. It stays on the stack as long as the call lasts.
+    /// Returns an argument that must be a text. It stays on the stack as long as the call lasts.
     fn text<'t>(&self, index: c_int) -> &'t [u8] {
         let mut len = 0;
         // SAFETY: a wrong argument raises an error.
@@ -232,7 +231,7 @@ impl LuaNativeCall {
         unsafe { ffi::luaL_optinteger(self.0, index, 1) }
     }
 
-    /// Pushes what is asked for of a match; how many values that are.
+    /// Pushes the requested results of a match; returns their number.
     fn push(
         &self,
         matcher: &Matcher<'_>,
@@ -240,7 +239,7 @@ impl LuaNativeCall {
         start: usize,
         end: usize,
     ) -> Result<c_int, Trouble> {
-        // SAFETY: the call only asks for room, and raises an error if there is none.
+        // SAFETY: the call only reserves room, and raises an error if there is none.
         unsafe { ffi::luaL_checkstack(self.0, STACK_MAX, c"too many captures".as_ptr()) };
         let mut count = 0;
         if answer != PatternResultKind::Captures {
@@ -261,7 +260,7 @@ impl LuaNativeCall {
         Ok(count)
     }
 
-    /// A place in a text as Lua counts: the first and the last byte, from 1.
+    /// Pushes a position in a text as in Lua: the first and the last byte, counted from 1.
     fn push_place(&self, start: usize, end: usize) {
         self.push_integer(lua_Integer::try_from(start + 1).unwrap_or(0));
         self.push_integer(lua_Integer::try_from(end).unwrap_or(0));
@@ -278,7 +277,7 @@ impl LuaNativeCall {
     }
 
     fn push_text(&self, text: &[u8]) {
-        // SAFETY: as above, and the text is as long as it says.
+        // SAFETY: as above, and the text has the given length.
         unsafe { ffi::lua_pushlstring_(self.0, text.as_ptr().cast(), text.len()) };
     }
 
@@ -287,21 +286,21 @@ impl LuaNativeCall {
             // The hook would raise the same at the next instruction.
             Trouble::Over => self.push_nil(),
             Trouble::Pattern(why) => {
-                // SAFETY: there is room; names the place of the call.
+                // SAFETY: there is room; adds the position of the call.
                 unsafe { ffi::luaL_where(self.0, 1) };
                 self.push_text(why.as_bytes());
-                // SAFETY: there are two strings on the top.
+                // SAFETY: there are two strings on top of the stack.
                 unsafe { ffi::lua_concat(self.0, 2) };
             }
         }
-        // SAFETY: the error is on the top, and no frame between here and Lua has a destructor.
+        // SAFETY: the error is on top of the stack, and no frame between here and Lua has a destructor.
         unsafe { ffi::lua_error(self.0) }
     }
 }
 
 const TOO_LARGE: Trouble = Trouble::Pattern("the result is larger than a string may be");
 const STACK_MAX: c_int = 40;
-/// What a thread keeps for the next replacement.
+/// Size of the scratch buffer that a thread keeps for the next replacement.
 const SCRATCH_BYTES_MAX: usize = 64 << 10;
-/// What a search for a text does at once, at the least.
+/// Minimum window of a text search.
 const WINDOW_BYTES_MIN: usize = 64 << 10;

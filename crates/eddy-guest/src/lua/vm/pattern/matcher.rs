@@ -1,30 +1,30 @@
-//! Finds out whether a pattern matches, by trying: the time that takes can grow with any power of the subject.
+//! Backtracking pattern matcher: matching time can grow with any power of the subject's length.
 
 use super::class::class_has;
 use super::{set_end, set_has};
 
-/// One pattern and one subject.
+/// Matcher of one pattern against one subject.
 pub(super) struct Matcher<'t> {
     subject: &'t [u8],
     pattern: &'t [u8],
     captures: [Capture; CAPTURES_MAX],
     captures_len: usize,
     depth: usize,
-    /// Steps since the last look at the clock.
+    /// Steps since the last check of the CPU time.
     steps: usize,
     is_over: fn() -> bool,
 }
 
-/// Why a match was given up.
+/// Reason why a match was aborted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trouble {
-    /// The time is used up.
+    /// The CPU time is used up.
     Over,
-    /// The pattern is none, or is too much: why.
+    /// The pattern is invalid or too complex; holds the message.
     Pattern(&'static str),
 }
 
-/// What a capture has: a piece of the subject, or a position in it, counted from 0.
+/// Value of a capture: a part of the subject, or a position in it, counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Captured<'t> {
     Text(&'t [u8]),
@@ -47,20 +47,20 @@ enum CaptureEnd {
 type MatchResult = Result<Option<usize>, Trouble>;
 
 impl<'t> Matcher<'t> {
-    /// `is_over` is asked now and then whether to go on.
+    /// Creates a matcher; `is_over` is called now and then and aborts the match if it returns `true`.
     pub(super) fn new(subject: &'t [u8], pattern: &'t [u8], is_over: fn() -> bool) -> Self {
         let captures = [Capture { start: 0, end: CaptureEnd::Open }; CAPTURES_MAX];
         Self { subject, pattern, captures, captures_len: 0, depth: 0, steps: 0, is_over }
     }
 
-    /// Where a match that begins at `at` ends.
+    /// Returns the end of a match that begins at `at`.
     pub(super) fn match_at(&mut self, at: usize) -> MatchResult {
         self.captures_len = 0;
         self.depth = 0;
         self.go(at, 0)
     }
 
-    /// The first match at or behind `from`: where it begins and ends.
+    /// Returns start and end of the first match at or after `from`.
     pub(super) fn search(&mut self, from: usize) -> Result<Option<(usize, usize)>, Trouble> {
         for start in from..=self.subject.len() {
             if let Some(end) = self.match_at(start)? {
@@ -70,12 +70,12 @@ impl<'t> Matcher<'t> {
         Ok(None)
     }
 
-    /// How many captures the last match has.
+    /// Returns the number of captures of the last match.
     pub(super) fn captures_len(&self) -> usize {
         self.captures_len
     }
 
-    /// One of the captures of the last match.
+    /// Returns a capture of the last match.
     pub(super) fn capture(&self, index: usize) -> Result<Captured<'t>, Trouble> {
         let capture = self.captures[..self.captures_len].get(index).ok_or(INVALID_CAPTURE)?;
         match capture.end {
@@ -95,7 +95,8 @@ impl<'t> Matcher<'t> {
         found
     }
 
-    /// Matches the pattern's items from `item` on, one after the other, as long as there is one way to go.
+    /// Matches the pattern's items from `item` on, one after the other, without recursion where there is no
+    /// alternative.
     fn walk(&mut self, mut at: usize, mut item: usize) -> MatchResult {
         loop {
             self.count(1)?;
@@ -146,7 +147,7 @@ impl<'t> Matcher<'t> {
         }
     }
 
-    /// As many as there are, then fewer.
+    /// Greedy repetition: as many as possible, then fewer.
     fn most(&mut self, at: usize, item: usize, end: usize) -> MatchResult {
         let mut last = at;
         match self.pattern[item] {
@@ -171,7 +172,7 @@ impl<'t> Matcher<'t> {
         Ok(None)
     }
 
-    /// None, then more.
+    /// Lazy repetition: none, then more.
     fn least(&mut self, mut at: usize, item: usize, end: usize) -> MatchResult {
         loop {
             if let Some(found) = self.go(at, end + 1)? {
@@ -207,7 +208,7 @@ impl<'t> Matcher<'t> {
         Ok(found)
     }
 
-    /// Where the text between two bytes that may nest ends, if it begins at `at`.
+    /// Returns the end of the text between two bytes that may nest (`%b`), if it begins at `at`.
     fn balanced(&mut self, at: usize, ends: &[u8]) -> MatchResult {
         let [open, close, ..] = *ends else { return Err(Trouble::Pattern("unbalanced pattern")) };
         if self.subject.get(at) != Some(&open) {
@@ -244,16 +245,16 @@ impl<'t> Matcher<'t> {
         Ok(!set_has(set, before) && set_has(set, here))
     }
 
-    /// Where the text of an earlier capture ends, if it stands here again.
+    /// Returns the end of a back reference: the text of an earlier capture, if it occurs here again.
     fn repeated(&mut self, at: usize, digit: u8) -> MatchResult {
         let index = usize::from(digit).checked_sub(usize::from(b'1')).ok_or(INVALID_CAPTURE)?;
-        // A position is no text that could stand here again.
+        // A position capture has no text that could occur again.
         let Captured::Text(text) = self.capture(index).or(Err(INVALID_CAPTURE))? else { return Ok(None) };
         self.count(text.len() / 16)?;
         Ok(self.subject[at..].starts_with(text).then_some(at + text.len()))
     }
 
-    /// Where the item that stands for one byte ends.
+    /// Returns the end of an item that matches one byte.
     fn single_end(&self, item: usize) -> Result<usize, Trouble> {
         match self.pattern[item] {
             b'%' if item + 1 == self.pattern.len() => {
@@ -265,7 +266,7 @@ impl<'t> Matcher<'t> {
         }
     }
 
-    /// Whether the byte at `at` is one of those that the item stands for.
+    /// Whether the item matches the byte at `at`.
     #[inline]
     fn is_single(&mut self, at: usize, item: usize, end: usize) -> Result<bool, Trouble> {
         self.count(end - item)?;
@@ -278,7 +279,7 @@ impl<'t> Matcher<'t> {
         })
     }
 
-    /// Counts what has been done, and looks at the clock once in a while.
+    /// Counts steps, and checks the CPU time once in a while.
     #[inline]
     pub(super) fn count(&mut self, steps: usize) -> Result<(), Trouble> {
         self.steps += steps;
@@ -292,9 +293,9 @@ impl<'t> Matcher<'t> {
 
 const INVALID_CAPTURE: Trouble = Trouble::Pattern("invalid capture index");
 const CAPTURES_MAX: usize = 32;
-/// How deep items may wait for what follows them; bounds the stack.
+/// Maximum nesting of items that wait for the match of the rest; bounds the stack.
 const DEPTH_MAX: usize = 200;
-/// A few microseconds.
+/// A few microseconds of matching.
 const STEPS_MAX: usize = 1024;
 
 #[cfg(test)]

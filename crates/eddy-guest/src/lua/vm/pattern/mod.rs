@@ -1,4 +1,4 @@
-//! Lua's patterns, with an eye on the clock: the library's own functions run to their end, however long that takes.
+//! Lua patterns with CPU time checks: the library's own functions run to completion, however long they take.
 
 mod class;
 mod functions;

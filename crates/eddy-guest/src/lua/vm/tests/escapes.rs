@@ -1,10 +1,10 @@
-//! Ways out that a script may try, each of which has to lead nowhere.
+//! Attempts of a script to escape the sandbox, all of which must fail.
 
 use mlua_sys as ffi;
 
 use super::support::{run, vm};
 
-/// Each says what it found as its result: `nil` or `false` where the way is shut.
+/// Scripts that return what they found: `nil` or `false` if the attempt failed.
 const ATTEMPTS: &[&str] = &[
     // Libraries.
     "return os",
@@ -33,7 +33,7 @@ const ATTEMPTS: &[&str] = &[
     "return load('\\27Lua', 'x', 'bt')",
     "local once = { '\\27', 'LJ\\2' } return load(function() return table.remove(once, 1) end)",
     "return pcall(string.dump, function() end)",
-    // Globals of the host, by way of chunks, coroutines and functions.
+    // Globals of the host, through chunks, coroutines and functions.
     "return load('return os or io or ffi or jit or debug or package')()",
     "return load('return os or io or ffi', 'x', 't', nil)()",
     "return loadstring('return os or io or ffi or jit')()",
@@ -45,14 +45,14 @@ const ATTEMPTS: &[&str] = &[
     "return pcall(function() return string.format.os end)",
     "return xpcall(error, function() return os or io end) or nil",
     "local found table.foreach(_G, function(name, value) if name == 'io' then found = value end end) return found",
-    // What texts have in common.
+    // Metatable shared by all strings.
     "return getmetatable('') ~= 'string'",
     "return pcall(setmetatable, '', {})",
     "return type(getmetatable('').__index) == 'table'",
     "string.find = nil return ('x'):rep(2) ~= 'xx'",
     "return ('').dump",
     "return ('').os or (''):len() ~= 0",
-    // The limits.
+    // Limits.
     "return collectgarbage('stop') ~= 0",
     "return collectgarbage('setpause', 1e9) ~= 0",
     "return collectgarbage('collect') ~= 0",
@@ -105,7 +105,7 @@ fn a_chunk_that_the_host_compiled_is_not_loaded_either() {
         "local text = string.dump(function() return 1 end) return getfenv(0).load(text) or 'refused'";
     vm.load_host(c"=host", script).expect("it is valid");
     let state = vm.state();
-    // SAFETY: the chunk is on the top of the stack, and takes nothing.
+    // SAFETY: the chunk is on top of the stack, and takes no arguments.
     let status = vm.enter(state, |state| unsafe { ffi::lua_pcall(state, 0, 1, 0) });
     assert_eq!(status, Ok(ffi::LUA_OK));
     // SAFETY: there is one value.

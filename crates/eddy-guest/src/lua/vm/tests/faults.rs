@@ -1,11 +1,11 @@
-//! Scripts that never end, or grow without end, and that their machine survives or is replaced.
+//! Scripts that never end or grow without limit; the VM survives them or is replaced.
 
 use std::time::Duration;
 
 use super::support::{cpu, run, run_coroutine, vm};
 use crate::lua::vm::{Vm, VmFault, VmLimits};
 
-/// A name and a script that has to be ended.
+/// Name and text of a script that must be aborted.
 type Bomb = (&'static str, &'static str);
 
 const BOMBS: &[Bomb] = &[
@@ -105,13 +105,13 @@ const BOMBS: &[Bomb] = &[
     ("many weak tables", "local t = {} while true do t[#t + 1] = setmetatable({}, { __mode = 'k' }) end"),
 ];
 
-/// Runs each so many times, as scripts are run: in a coroutine.
+/// Runs each script `times` times in a coroutine, as scripts are run.
 fn run_all(times: usize) {
     let (mut usual, mut short) = (vm(), short_vm());
     for (name, script) in BOMBS {
         let mut late = Vec::with_capacity(times);
         for round in 0..times {
-            // Most with less time, so that there can be more of them.
+            // Most runs have a shorter limit, so that there can be more of them.
             let is_usual = round % 10 == 0;
             let vm = if is_usual { &mut usual } else { &mut short };
             let limit = if is_usual { VmLimits::default().cpu } else { SHORT };
@@ -127,7 +127,7 @@ fn run_all(times: usize) {
         }
         late.sort();
         println!("{name}: late by {:?}, at most {:?}", late[times / 2], late[times - 1]);
-        // Some may have been delayed by what else the machine does.
+        // Some runs may be delayed by other load on the machine.
         assert!(late[times * 3 / 4] < LATE_MAX, "{name}: {late:?}");
         assert!(late[times - 1] < SLOW_MAX, "{name}: {late:?}");
     }
@@ -144,7 +144,7 @@ fn scripts_without_end_are_ended() {
 }
 
 const SHORT: Duration = Duration::from_millis(2);
-/// How late an entry may be ended.
+/// Maximum delay after which an entry must be aborted.
 const LATE_MAX: Duration = Duration::from_millis(5);
-/// How late it may be on a machine that is busy.
+/// Maximum delay on a busy machine.
 const SLOW_MAX: Duration = Duration::from_millis(150);

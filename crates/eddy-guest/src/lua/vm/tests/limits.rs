@@ -1,4 +1,4 @@
-//! Time and memory of an entry.
+//! Tests of CPU time and memory limits.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Scripts that misbehave, and what becomes of them.
+//! Tests of VMs with misbehaving scripts.
 
 mod access;
 mod escapes;

@@ -1,11 +1,11 @@
-//! The replaced functions give what the library's own give.
+//! Tests that the replaced string functions give the same results as the library's own.
 
 use mlua_sys as ffi;
 
 use super::support::{run, vm};
 use crate::lua::vm::{Vm, VmFault, VmLimits};
 
-/// Compares thousands of calls; `string` has the library's functions, a string's methods are the script's.
+/// Compares thousands of calls; `string` has the library's functions, the methods of a string are the replaced ones.
 const COMPARE: &str = r##"
 local seed = 7
 local function draw(list)
@@ -61,7 +61,7 @@ fn patterns_match_as_those_of_the_library() {
     let mut vm = Vm::new(&limits).expect("a machine");
     vm.load_host(c"=compare", COMPARE).expect("it is valid");
     let state = vm.state();
-    // SAFETY: the chunk is on the top of the stack, and takes nothing.
+    // SAFETY: the chunk is on top of the stack, and takes no arguments.
     let status = vm.enter(state, |state| unsafe { ffi::lua_pcall(state, 0, 1, 0) });
     assert_eq!(status, Ok(ffi::LUA_OK));
     // SAFETY: there is one value.

@@ -1,4 +1,4 @@
-//! Runs scripts in machines.
+//! Support for running scripts in VMs.
 
 use std::time::Duration;
 
@@ -6,16 +6,16 @@ use mlua_sys as ffi;
 
 use crate::lua::vm::{Vm, VmFault, VmLimits};
 
-/// A machine with the limits that are usual.
+/// Returns a VM with default limits.
 pub(super) fn vm() -> Vm {
     Vm::new(&VmLimits::default()).expect("a machine")
 }
 
-/// Runs a script; answers with what it returns as a text.
+/// Runs a script and returns its result as a text.
 pub(super) fn run(vm: &mut Vm, script: &str) -> Result<String, VmFault> {
     vm.load(c"=script", script.as_bytes())?;
     let state = vm.state();
-    // SAFETY: the script is on the top of the stack, and takes nothing.
+    // SAFETY: the script is on top of the stack, and takes no arguments.
     vm.enter(state, |state| unsafe { ffi::lua_pcall(state, 0, 1, 0) })?;
     let mut len = 0;
     // SAFETY: there is one value.
@@ -31,7 +31,7 @@ pub(super) fn run(vm: &mut Vm, script: &str) -> Result<String, VmFault> {
     Ok(result)
 }
 
-/// Runs a script in a coroutine of its own; whether it came to an end.
+/// Runs a script in a coroutine of its own; returns an error if it was aborted.
 pub(super) fn run_coroutine(vm: &mut Vm, script: &str) -> Result<(), VmFault> {
     vm.load(c"=script", script.as_bytes())?;
     let state = vm.state();
@@ -39,16 +39,16 @@ pub(super) fn run_coroutine(vm: &mut Vm, script: &str) -> Result<(), VmFault> {
     let thread = unsafe { ffi::lua_newthread(state) };
     // SAFETY: there is room on the stack.
     unsafe { ffi::lua_pushvalue(state, -2) };
-    // SAFETY: the script is on the top of the stack.
+    // SAFETY: the script is on top of the stack.
     unsafe { ffi::lua_xmove(state, thread, 1) };
-    // SAFETY: the coroutine has the script, which takes nothing.
+    // SAFETY: the coroutine has the script, which takes no arguments.
     let outcome = vm.enter(thread, |thread| unsafe { ffi::lua_resume_(thread, 0) });
     // SAFETY: script and coroutine are on the stack.
     unsafe { ffi::lua_settop(state, 0) };
     outcome.map(drop)
 }
 
-/// The CPU time that this thread has used.
+/// Returns the CPU time that this thread has used.
 pub(super) fn cpu() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` may be written to.
