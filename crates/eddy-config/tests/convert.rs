@@ -469,7 +469,7 @@ routes:
 clusters:
   users:
     endpoints: [127.0.0.1:9001]
-    links: 7
+    connections_per_endpoint: 7
     pool: {idle: 3, requests: 9}
     ejection: {failures: 0}
     retry_budget: {floor: 1}

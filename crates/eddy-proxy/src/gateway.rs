@@ -262,7 +262,7 @@ impl Gateway {
         let tls = plan.cluster_tls.iter().map(Option::as_ref);
         let parts = plan.clusters.iter().zip(tls).zip(&endpoints);
         let to_check = parts.map(|((cluster, tls), sets)| ToCheck { cluster, tls, sets });
-        let unwell = state.health.follow(to_check);
+        let unhealthy = state.health.follow(to_check);
         self.host.know(&plan.filters);
         self.host.set_clusters(plan.clusters.iter().map(|cluster| Arc::clone(&cluster.name)).collect());
         let parts = self.stats.for_plan(plan).into_iter().enumerate();
@@ -274,7 +274,7 @@ impl Gateway {
                     series,
                     sockets: Arc::clone(&state.sockets),
                     endpoints: endpoints.clone(),
-                    unwell: unwell.clone(),
+                    unhealthy: unhealthy.clone(),
                     done,
                 };
                 (apply, WorkerReply { index, answer })

@@ -65,7 +65,7 @@ pub struct EndpointView {
     pub ejected_for_ms: Option<u64>,
     /// Reason why health checks consider the endpoint unhealthy. Such an endpoint gets no requests.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub unwell: Option<String>,
+    pub unhealthy: Option<String>,
     /// Exchanges in progress.
     pub active: u64,
     /// Number of workers that have ejected the endpoint.
@@ -126,7 +126,7 @@ pub(crate) fn view(cluster: &WorkerCluster, now_ms: u64) -> ClusterView {
         is_down: endpoint.terms().is_down,
         warming_percent: Some(endpoint.warmth(window, now(now_ms))).filter(|percent| *percent < 100),
         ejected_for_ms: endpoint.ejected_until().map(|until| millis(until.saturating_sub(now(now_ms)))),
-        unwell: endpoint.unwell().map(|why| why.to_string()),
+        unhealthy: endpoint.unhealthy().map(|why| why.to_string()),
         active: endpoint.active().into(),
         ejected_by: endpoint.is_ejected().into(),
         selections: endpoint.stats().selections,

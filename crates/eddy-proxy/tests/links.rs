@@ -61,7 +61,7 @@ fn requests_beyond_the_limit_of_links_wait_for_one() {
         serve_get(&mut link);
         serve_get(&mut link);
     });
-    let (_gateway, address, serving) = start_scripted_with("links: 1", vec![script]);
+    let (_gateway, address, serving) = start_scripted_with("connections_per_endpoint: 1", vec![script]);
     let mut clients: Vec<TcpStream> = (0..3).map(|_| connect(address)).collect();
     clients.iter_mut().for_each(|client| send(client, GET));
     // The worker has processed all of them by the time it answers a later one.
@@ -89,7 +89,7 @@ fn a_request_that_waits_for_a_link_as_long_as_for_a_connection_is_refused() {
     });
     let next: ConnectionScript = Box::new(|mut link| serve_get(&mut link));
     let (_gateway, address, serving) =
-        start_scripted_with("links: 1, connect_timeout: 300ms", vec![script, next]);
+        start_scripted_with("connections_per_endpoint: 1, connect_timeout: 300ms", vec![script, next]);
     let (mut first, mut second) = (connect(address), connect(address));
     send(&mut first, GET);
     send(&mut second, GET);

@@ -55,7 +55,7 @@ fn start(timeouts: &str) -> (Gateway, SocketAddr, Arc<AtomicUsize>) {
     let (origin, links) = start_origin();
     let address = free_address();
     let rest = format!(
-        "limits: {{queue_delay: 0s}}\nroutes: {{site: [{{cluster: c}}]}}\nclusters: {{c: {{endpoints: ['ORIGIN'], links: {LINKS}}}}}"
+        "limits: {{queue_delay: 0s}}\nroutes: {{site: [{{cluster: c}}]}}\nclusters: {{c: {{endpoints: ['ORIGIN'], connections_per_endpoint: {LINKS}}}}}"
     );
     let config = config(address, origin, &format!("timeouts: {{{timeouts}}}"), &rest);
     (start_with(address, config), address, links)

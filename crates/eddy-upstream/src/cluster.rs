@@ -27,7 +27,7 @@ pub struct ClusterState {
     /// Number of ejected `endpoints`.
     out: usize,
     /// Result of the health checks.
-    unwell: Arc<UnhealthySet>,
+    unhealthy: Arc<UnhealthySet>,
     /// Time until which at least one endpoint is in slow start.
     warms_until: Duration,
 }
@@ -67,7 +67,7 @@ impl ClusterState {
             slots: Vec::new(),
             slots_free: Vec::new(),
             out: 0,
-            unwell: Arc::default(),
+            unhealthy: Arc::default(),
             warms_until: Duration::ZERO,
         };
         let gone = state.update(set, now, rng);
@@ -271,17 +271,17 @@ impl ClusterState {
     ///
     /// # Cost
     /// Linear in the endpoints.
-    pub fn set_unwell(&mut self, unwell: Arc<UnhealthySet>, now: Duration) {
-        self.unwell = unwell;
-        let is_well = |one: &EndpointState| self.unwell.why(&one.address).is_none();
+    pub fn set_unhealthy(&mut self, unhealthy: Arc<UnhealthySet>, now: Duration) {
+        self.unhealthy = unhealthy;
+        let is_well = |one: &EndpointState| self.unhealthy.why(&one.address).is_none();
         let well = self.endpoints.iter().filter(|one| is_well(one)).count();
         let percent = self.config.health.as_ref().map_or(0, |health| usize::from(health.panic_percent));
         let is_few = well * 100 < percent * self.endpoints.len();
         let is_panic = is_few && !self.balancer.covers_load(&self.endpoints, is_well);
         for endpoint in &mut self.endpoints {
-            let before = endpoint.unwell.take();
-            endpoint.unwell = self.unwell.why(&endpoint.address).filter(|_| !is_panic).cloned();
-            if before.is_some() && endpoint.unwell.is_none() && !is_panic {
+            let before = endpoint.unhealthy.take();
+            endpoint.unhealthy = self.unhealthy.why(&endpoint.address).filter(|_| !is_panic).cloned();
+            if before.is_some() && endpoint.unhealthy.is_none() && !is_panic {
                 endpoint.warms_since = Some(now);
             }
         }
@@ -306,7 +306,7 @@ impl ClusterState {
         }
         self.balancer = Balancer::new(self.config.balance, &self.endpoints, self.set.tables(), rng)
             .overprovisioned(&self.endpoints, self.config.overprovision_percent);
-        self.set_unwell(Arc::clone(&self.unwell), now);
+        self.set_unhealthy(Arc::clone(&self.unhealthy), now);
         self.out = self.endpoints.iter().filter(|endpoint| endpoint.is_ejected()).count();
         let config = self.config.ejection;
         let ejects = self.endpoints.iter().any(|endpoint| endpoint.ejection_config(&config).failures > 0);

@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::balance::BalanceTables;
 use crate::config::{EjectionConfig, EndpointOptions};
 use crate::eject::Ejection;
-use crate::health::Unwell;
+use crate::health::UnhealthyReason;
 
 /// Address of an endpoint after name resolution.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -127,7 +127,7 @@ pub struct EndpointState {
     /// Exchanges of all workers at the endpoint, where these have a shared limit.
     pub(crate) shared_active: Option<Arc<AtomicU32>>,
     /// Reason of the health checks for excluding the endpoint, while it is unhealthy and excluded.
-    pub(crate) unwell: Option<Unwell>,
+    pub(crate) unhealthy: Option<UnhealthyReason>,
     pub(crate) ejection: Ejection,
     pub(crate) stats: EndpointStats,
 }
@@ -256,7 +256,7 @@ impl EndpointState {
             warms_since: None,
             active: 0,
             shared_active: None,
-            unwell: None,
+            unhealthy: None,
             ejection: Ejection::default(),
             stats: EndpointStats::default(),
         }
@@ -279,8 +279,8 @@ impl EndpointState {
     }
 
     /// Returns why the endpoint is unhealthy and excluded; `None` when it is healthy or not checked.
-    pub fn unwell(&self) -> Option<&Unwell> {
-        self.unwell.as_ref()
+    pub fn unhealthy(&self) -> Option<&UnhealthyReason> {
+        self.unhealthy.as_ref()
     }
 
     /// Returns the name by which keys are mapped to the endpoint.
@@ -344,7 +344,7 @@ impl EndpointState {
 
     /// Whether balancing may select the endpoint: healthy, and either not ejected or due for a probe.
     pub fn is_available(&self, now: Duration) -> bool {
-        self.unwell.is_none() && self.ejection.is_available(now)
+        self.unhealthy.is_none() && self.ejection.is_available(now)
     }
 }
 

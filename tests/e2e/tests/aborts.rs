@@ -18,7 +18,9 @@ async fn is_clean(gateway: &TestGateway) -> Result<()> {
     gateway.until_metric("eddy_worker_connections", 0.0).await?;
     within("idle links only", async {
         // Link gauges are updated once per second.
-        while gateway.metric("eddy_cluster_links").await? > gateway.metric("eddy_cluster_links_idle").await? {
+        while gateway.metric("eddy_cluster_connections").await?
+            > gateway.metric("eddy_cluster_connections_idle").await?
+        {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         anyhow::Ok(())
@@ -152,7 +154,7 @@ async fn thousands_of_aborts_leave_no_trace() -> Result<()> {
     let (mut after, mut idle) = (0, 0.0);
     within("the end of the last connections", async {
         loop {
-            idle = gateway.metric("eddy_cluster_links_idle").await?;
+            idle = gateway.metric("eddy_cluster_connections_idle").await?;
             after = open_files(&gateway)?;
             if after.saturating_sub(before) as f64 <= idle + 4.0 {
                 return anyhow::Ok(());

@@ -145,8 +145,8 @@ async fn the_service_gets_what_lines_would_have() -> Result<()> {
     ensure!(entry["response"]["response_code_details"] == "connect_failed", "{said}");
     let call = service.until("entries").await?;
     ensure!(call["authority"][0] == "logs-als", "{call}");
-    gateway.until_metric("eddy_access_records_sent_total", 2.0).await?;
-    ensure!(gateway.metric("eddy_access_records_dropped_total").await? == 0.0);
+    gateway.until_metric("eddy_access_log_entries_sent_total", 2.0).await?;
+    ensure!(gateway.metric("eddy_access_log_entries_dropped_total").await? == 0.0);
     gateway.stop().await?;
     service.stop().await
 }
@@ -174,7 +174,7 @@ async fn records_wait_for_a_service_that_is_away() -> Result<()> {
     let address = free_address()?;
     let (gateway, _origin) = gateway(address).await?;
     ensure!(gateway.exchange(get("/1", "")).await?.status == 200);
-    gateway.until_metric("eddy_access_batches_failed_total", 1.0).await?;
+    gateway.until_metric("eddy_access_log_batches_failed_total", 1.0).await?;
     let mut service = AccessLogServiceProcess::start(&program, address).await?;
     let said = service.until("entry").await?;
     ensure!(said["entry"]["request"]["path"] == "/1", "{said}");
@@ -191,7 +191,7 @@ async fn records_wait_for_a_service_that_is_away() -> Result<()> {
     service.end_with(3).await?;
     ensure!(gateway.exchange(get("/3", "")).await?.status == 200);
     service.until("refused").await?;
-    gateway.until_metric("eddy_access_records_dropped_total", 1.0).await?;
+    gateway.until_metric("eddy_access_log_entries_dropped_total", 1.0).await?;
     service.end_with(0).await?;
     ensure!(gateway.exchange(get("/4", "")).await?.status == 200);
     let said = service.until("entry").await?;
@@ -205,7 +205,7 @@ async fn records_wait_for_a_service_that_is_away() -> Result<()> {
     for _ in 0..60 {
         ensure!(client.exchange(get("/long", &long)).await?.status == 200);
     }
-    ensure!(gateway.metric("eddy_access_records_dropped_total").await? > 1.0);
+    ensure!(gateway.metric("eddy_access_log_entries_dropped_total").await? > 1.0);
     gateway.stop().await
 }
 

@@ -50,7 +50,7 @@ fn config(rule: &str, clusters: &str) -> String {
 }
 
 fn refused(limit: &str) -> String {
-    format!("eddy_cluster_limited_total{{cluster=\"one\",limit=\"{limit}\"}}")
+    format!("eddy_cluster_limit_reached_total{{cluster=\"one\",limit=\"{limit}\"}}")
 }
 
 /// Starts an origin that responds when the gate is open.
@@ -226,13 +226,13 @@ async fn requests_go_on_to_another_cluster_for_the_reasons_that_are_given() -> R
     }
     let body = third.origin.log().requests().pop().context("a request")?.body;
     ensure!(&*body == b"body", "{body:?}");
-    ensure!(gateway.metric("eddy_cluster_left_total{cluster=\"gone\"}").await? >= 5.0);
+    ensure!(gateway.metric("eddy_cluster_failovers_total{cluster=\"gone\"}").await? >= 5.0);
     gateway.stop().await
 }
 
 const CHECKED: &str =
     "health: {http: {path: /healthz}, interval: 100ms, timeout: 5s, unhealthy: 1, healthy: 1}";
-const UNWELL: &str = "eddy_cluster_endpoints_unwell{cluster=\"one\"}";
+const UNWELL: &str = "eddy_cluster_endpoints_unhealthy{cluster=\"one\"}";
 
 /// Sends `requests` requests and returns how many each origin served.
 async fn shares(gateway: &TestGateway, origins: &[&NamedOrigin], requests: usize) -> Result<Vec<usize>> {

@@ -430,7 +430,7 @@ async fn nothing_is_left_of_sessions_that_have_ended() -> Result<()> {
         ensure!(answers > 0, "no answer in round {round}");
         gateway.until_metric("eddy_connections{listener=\"it\"}", 0.0).await?;
     }
-    ensure!(gateway.metric("eddy_cluster_links{cluster=\"it\"}").await? <= 250.0);
+    ensure!(gateway.metric("eddy_cluster_connections{cluster=\"it\"}").await? <= 250.0);
     ensure!(gateway.metric("eddy_panics_total").await? == 0.0);
     let after = descriptors()?;
     ensure!(after <= before + 8, "{before} descriptors before, {after} after");

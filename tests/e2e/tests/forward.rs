@@ -377,7 +377,7 @@ async fn a_proxy_in_front_says_who_the_client_is_and_the_endpoint_is_told() -> R
             ensure!(matches!(end, Ok(0) | Err(_)), "{end:?}");
         }
         ensure!(endpoint.is_left_alone().await);
-        gateway.until_metric("eddy_proxy_headers_refused_total", 3.0).await?;
+        gateway.until_metric("eddy_proxy_protocol_rejected_total", 3.0).await?;
     }
     Ok(())
 }

@@ -54,7 +54,7 @@ async fn start(config: &str, endpoints: &[(&str, &TapOrigin)]) -> Result<TestGat
     TestGateway::launch(config, Launch { substitutes, ..Launch::default() }).await
 }
 
-const UNWELL: &str = "eddy_cluster_endpoints_unwell{cluster=\"one\"}";
+const UNWELL: &str = "eddy_cluster_endpoints_unhealthy{cluster=\"one\"}";
 const QUICK: &str = "{http: {path: /healthz, host: check.test}, interval: 100ms, unhealthy: 2, healthy: 2}";
 
 #[tokio::test]

@@ -244,7 +244,8 @@ async fn limits_and_budget_bound_it_and_one_endpoint_is_not_asked_twice() -> Res
     let origin = TapOrigin::with(|_| late()).await?;
     let gateway = start("ONE], limits: {retries: 0}", SOON, &[("ONE", origin.address())]).await?;
     is_alone(&gateway, &get("/", "")).await?;
-    let refused = gateway.metric("eddy_cluster_limited_total{cluster=\"one\",limit=\"retries\"}").await?;
+    let refused =
+        gateway.metric("eddy_cluster_limit_reached_total{cluster=\"one\",limit=\"retries\"}").await?;
     ensure!(refused == 0.0, "there was nothing to be refused");
     gateway.stop().await
 }
@@ -372,6 +373,6 @@ async fn streams_of_http2_are_reset_where_another_answers() -> Result<()> {
     // The link stays open.
     ensure!(gateway.exchange(get("/", "")).await?.text() == "framed");
     ensure!(gateway.exchange(get("/", "")).await?.text() == "framed");
-    ensure!(gateway.metric("eddy_cluster_http2_links_total{cluster=\"one\"}").await? == 2.0);
+    ensure!(gateway.metric("eddy_cluster_http2_connections_total{cluster=\"one\"}").await? == 2.0);
     gateway.stop().await
 }

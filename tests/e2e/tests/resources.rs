@@ -83,7 +83,7 @@ async fn an_access_log_on_a_full_disk_harms_nobody() -> Result<()> {
 /// Waits until entries that could not be written are counted.
 async fn within_dropped(gateway: &TestGateway) -> Result<()> {
     eddy_e2e::wire::within("dropped records", async {
-        while gateway.metric("eddy_access_records_dropped_total").await? < 1.0 {
+        while gateway.metric("eddy_access_log_entries_dropped_total").await? < 1.0 {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         anyhow::Ok(())

@@ -115,7 +115,9 @@ async fn origin() -> Result<TapOrigin> {
 #[tokio::test]
 async fn bodies_at_a_trickle_do_not_cost_others_their_answers() -> Result<()> {
     let origin = origin().await?;
-    let site = GatewayConfigBuilder::new().listener("timeouts: {body_grace: 2s}").cluster("links: 32");
+    let site = GatewayConfigBuilder::new()
+        .listener("timeouts: {body_grace: 2s}")
+        .cluster("connections_per_endpoint: 32");
     let gateway = site.before(&origin).await?;
     let attack = Attack { clients: 4, streams: 40, pause: Duration::from_millis(200) };
     // Longer than the grace period of a slow body, so that many requests have been ended and restarted.

@@ -483,7 +483,7 @@ async fn idle_links_are_kept_within_their_limits() -> Result<()> {
     }
     let links = origin.log().connections();
     origin.log().until_ended(links.saturating_sub(2)).await?;
-    gateway.until_metric("eddy_cluster_links_idle", 0.0).await?;
+    gateway.until_metric("eddy_cluster_connections_idle", 0.0).await?;
     origin.log().until_ended(links).await?;
     for _ in 0..10 {
         assert_eq!(clients[0].exchange(GET).await?.status, 200);

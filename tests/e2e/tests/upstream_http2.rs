@@ -146,7 +146,7 @@ async fn bodies_are_whole_between_all_versions_and_ways() -> Result<()> {
         let line = format!("\"cluster\":\"{way}\",\"endpoint_version\":\"{version}\"");
         chain.gateway.lines().until(&line, 28).await?;
     }
-    let links = "eddy_cluster_http2_links_total{cluster=\"plain2\"}";
+    let links = "eddy_cluster_http2_connections_total{cluster=\"plain2\"}";
     ensure!(chain.gateway.metric(links).await? == 1.0, "all share one link");
     let requests = "eddy_cluster_http2_requests_total{cluster=\"tls2\"}";
     ensure!(chain.gateway.metric(requests).await? == 28.0);
@@ -169,7 +169,7 @@ async fn many_requests_at_once_are_each_answered() -> Result<()> {
         }
     }
     // 400 concurrent requests use no more links than necessary.
-    let links = "eddy_cluster_http2_links_total{cluster=\"plain2\"}";
+    let links = "eddy_cluster_http2_connections_total{cluster=\"plain2\"}";
     let count = chain.gateway.metric(links).await?;
     ensure!((4.0..=12.0).contains(&count), "{count} links");
     chain.gateway.stop().await
@@ -242,7 +242,7 @@ async fn who_breaks_off_is_told_to_the_other_side() -> Result<()> {
         // A response before the end of the request is forwarded.
         client.frame(kind::HEADERS, HEAD, 5, &request("POST", &format!("/{way}/early"), &[])).await?;
         client.until("the answer", |frame| frame.stream == 5 && frame.ends()).await?;
-        let links = format!("eddy_cluster_http2_links_total{{cluster=\"{way}\"}}");
+        let links = format!("eddy_cluster_http2_connections_total{{cluster=\"{way}\"}}");
         ensure!(chain.gateway.metric(&links).await? == 1.0, "{way}");
     }
     gate.open();
@@ -319,7 +319,7 @@ async fn an_endpoint_that_leaves_every_link_is_not_connected_to_without_end() ->
         .before(&origin)
         .await?;
     assert_eq!(gateway.exchange(get("/", "")).await?.status, 200);
-    gateway.until_metric("eddy_access_batches_failed_total", 1.0).await?;
+    gateway.until_metric("eddy_access_log_batches_failed_total", 1.0).await?;
     let asked = framed.heard().iter().filter(|heard| is_head(heard)).count();
     // Once, and ten retries; another round may have begun after the pause.
     ensure!((11..=22).contains(&asked), "asked {asked} times");
@@ -346,7 +346,7 @@ async fn an_endpoint_whose_heads_are_out_of_proportion_loses_its_link() -> Resul
     }
     let served = statuses.iter().filter(|status| **status == 200).count();
     ensure!(served >= 1 && statuses.iter().all(|status| matches!(status, 200 | 502)), "{statuses:?}");
-    let broken = gateway.metric("eddy_cluster_http2_links_broken_total{cluster=\"framed\"}").await?;
+    let broken = gateway.metric("eddy_cluster_http2_connections_failed_total{cluster=\"framed\"}").await?;
     ensure!(broken >= 2.0, "{broken} links of 12 requests {statuses:?}");
     gateway.stop().await
 }
@@ -355,7 +355,7 @@ async fn an_endpoint_whose_heads_are_out_of_proportion_loses_its_link() -> Resul
 async fn what_may_have_been_looked_at_is_not() -> Result<()> {
     type End = fn(u32) -> FrameReply;
     let ends: [(End, &str); 5] = [
-        (|_| FrameReply::last(Vec::new()), "link_closed"),
+        (|_| FrameReply::last(Vec::new()), "upstream_closed"),
         (|stream| FrameReply::bytes(frame(kind::RST_STREAM, 0, stream, &[0, 0, 0, 2])), "stream_reset"),
         (|stream| FrameReply::bytes(answer(stream, ENDS, &[(":status", "2xx")])), "response_frames"),
         (|stream| FrameReply::bytes(frame(kind::PUSH_PROMISE, 4, stream, &[0, 0, 0, 2])), "response_frames"),
@@ -414,7 +414,7 @@ async fn an_endpoint_that_speaks_something_else_is_told_by_name() -> Result<()> 
         .before(&origin)
         .await?;
     for (path, reason) in
-        [("/plain", "link_protocol"), ("/other", "tls_alert"), ("/silent", "tls_incompatible")]
+        [("/plain", "upstream_protocol"), ("/other", "tls_alert"), ("/silent", "tls_incompatible")]
     {
         ensure!(gateway.exchange(get(path, "")).await?.status == 502, "{path}");
         gateway.lines().until(&format!("\"reason\":\"{reason}\""), 1).await?;
@@ -442,7 +442,7 @@ async fn no_more_requests_are_sent_at_once_than_the_endpoint_takes() -> Result<(
         FrameReply::nothing()
     })
     .await?;
-    let gateway = gateway_before(&origin, &["links: 3"]).await?;
+    let gateway = gateway_before(&origin, &["connections_per_endpoint: 3"]).await?;
     let mut clients = Vec::new();
     for _ in 0..6 {
         let mut client = gateway.client().await?;
@@ -458,7 +458,7 @@ async fn no_more_requests_are_sent_at_once_than_the_endpoint_takes() -> Result<(
     }
     // There is no capacity for a seventh.
     ensure!(gateway.exchange(get("/", "")).await?.status == 503);
-    gateway.lines().until("\"reason\":\"links_exhausted\"", 1).await?;
+    gateway.lines().until("\"reason\":\"connections_exhausted\"", 1).await?;
     gateway.stop().await
 }
 
@@ -484,7 +484,7 @@ async fn a_client_that_reads_slowly_holds_its_own_stream_alone() -> Result<()> {
         let answer = chain.gateway.exchange(get("/plain2/small", "")).await?;
         ensure!(answer.text() == "small");
     }
-    let links = "eddy_cluster_http2_links_total{cluster=\"plain2\"}";
+    let links = "eddy_cluster_http2_connections_total{cluster=\"plain2\"}";
     ensure!(chain.gateway.metric(links).await? == 1.0);
     // A window and a buffer for each response in the front, and the same in the back.
     let held = memory(&chain.gateway)?.saturating_sub(before);
@@ -528,7 +528,7 @@ async fn idle_links_say_goodbye_and_worn_ones_are_replaced() -> Result<()> {
     let connections: Vec<usize> =
         heard.iter().filter(|heard| is_head(heard)).map(|heard| heard.connection).collect();
     ensure!(connections == [0, 0, 1], "{connections:?}");
-    gateway.until_metric("eddy_cluster_links{cluster=\"framed\"}", 0.0).await?;
+    gateway.until_metric("eddy_cluster_connections{cluster=\"framed\"}", 0.0).await?;
     gateway.stop().await
 }
 
@@ -551,7 +551,7 @@ async fn nothing_is_lost_while_an_endpoint_takes_its_leave_again_and_again() -> 
     let url = format!("http://{}/", gateway.address());
     let heard = output("h2load", &["-n", "5000", "-c", "4", "-m", "20", &url]).await?;
     ensure!(heard.contains("5000 succeeded, 0 failed") && heard.contains("5000 2xx"), "{heard}");
-    let links = gateway.metric("eddy_cluster_http2_links_total{cluster=\"back\"}").await?;
+    let links = gateway.metric("eddy_cluster_http2_connections_total{cluster=\"back\"}").await?;
     ensure!(links >= 20.0, "{links} links");
     gateway.stop().await?;
     back.stop().await
@@ -629,7 +629,7 @@ async fn a_server_of_go_is_spoken_to() -> Result<()> {
         ensure!(has_length || answer.trailers.text("x-sum") == "42", "{bytes}: {:?}", answer.trailers);
         ensure!(has_length == (bytes < 5_000), "{bytes}: {:?}", answer.fields);
     }
-    let links = "eddy_cluster_http2_links_total{cluster=\"go\"}";
+    let links = "eddy_cluster_http2_connections_total{cluster=\"go\"}";
     ensure!(gateway.metric(links).await? == 1.0, "no link was lost");
     gateway.stop().await
 }
@@ -648,12 +648,12 @@ async fn health_checks_speak_it_too() -> Result<()> {
     .await?;
     let health = "health: {http: {path: /well}, interval: 100ms, timeout: 100ms, unhealthy: 1, healthy: 1, panic_percent: 0}";
     let gateway = gateway_before(&origin, &[health]).await?;
-    let unwell = "eddy_cluster_endpoints_unwell{cluster=\"framed\"}";
+    let unhealthy = "eddy_cluster_endpoints_unhealthy{cluster=\"framed\"}";
     origin.until("a question", |heard| heard.iter().any(is_head)).await?;
     well.store(0, Ordering::SeqCst);
-    gateway.until_metric(unwell, 1.0).await?;
+    gateway.until_metric(unhealthy, 1.0).await?;
     well.store(1, Ordering::SeqCst);
-    gateway.until_metric(unwell, 0.0).await?;
+    gateway.until_metric(unhealthy, 0.0).await?;
     gateway.stop().await
 }
 

@@ -94,7 +94,7 @@ fn check_cluster(
     set_time(&mut cluster.connect_timeout, spec.connect_timeout);
     set_time(&mut cluster.first_byte_timeout, spec.first_byte_timeout);
     set_time(&mut cluster.read_idle_timeout, spec.read_idle_timeout);
-    set_number(&mut cluster.links_max, spec.links);
+    set_number(&mut cluster.links_max, spec.connections_per_endpoint);
     cluster.pool = check_pool(spec.pool);
     cluster.ejection = check_ejection(spec.ejection, report);
     cluster.retry_budget = check_retry_budget(spec.retry_budget);
@@ -118,7 +118,7 @@ fn check_cluster(
             "the pool keeps {} idle links, but there are at most {} links",
             cluster.pool.idle_max, cluster.links_max
         );
-        report.warning(place, message).hint("make `pool.idle` smaller or `links` larger");
+        report.warning(place, message).hint("make `pool.idle` smaller or `connections_per_endpoint` larger");
     }
     cluster
 }

@@ -35,7 +35,7 @@ pub(super) fn cluster_value(cluster: &ClusterConfig) -> Value {
     put(&mut own, "connect_timeout", cluster.connect_timeout, usual.connect_timeout, time);
     put(&mut own, "first_byte_timeout", cluster.first_byte_timeout, usual.first_byte_timeout, time);
     put(&mut own, "read_idle_timeout", cluster.read_idle_timeout, usual.read_idle_timeout, time);
-    put(&mut own, "links", cluster.links_max, usual.links_max, |links| links.into());
+    put(&mut own, "connections_per_endpoint", cluster.links_max, usual.links_max, |links| links.into());
     for (key, part) in [
         ("pool", pool_value(&cluster.pool)),
         ("ejection", ejection_value(&cluster.ejection)),

@@ -231,10 +231,12 @@ pub(crate) fn unknown_key(
     report: &mut ProblemReport,
 ) -> Option<&'static str> {
     let written = &*entry.key.text;
-    let meant = report.closest(written, keys.iter().copied());
+    let renamed = new_name(mapping, written);
+    let meant = renamed.or_else(|| report.closest(written, keys.iter().copied()));
     let message = || format!("unknown key `{}` in {mapping}", shown(written));
     let found = report.objection_with(entry.key.place, message);
     found.hint_with(|| match (meant, shape) {
+        (Some(meant), _) if renamed.is_some() => format!("it is called `{meant}` now"),
         (Some(meant), _) => format!("did you mean `{meant}`?"),
         (None, shape) => match shape().parent_keys_of(written).as_slice() {
             [] => format!("the keys here are {}", listed(keys, "and")),
@@ -243,6 +245,21 @@ pub(crate) fn unknown_key(
     });
     meant
 }
+
+/// Returns the present name of a key that earlier releases of eddy had in the mapping called `mapping`.
+fn new_name(mapping: &str, written: &str) -> Option<&'static str> {
+    RENAMED.into_iter().find(|key| (key.mapping, key.before) == (mapping, written)).map(|key| key.now)
+}
+
+/// Key with another name than in earlier releases.
+struct RenamedKey {
+    mapping: &'static str,
+    before: &'static str,
+    now: &'static str,
+}
+
+const RENAMED: [RenamedKey; 1] =
+    [RenamedKey { mapping: "a cluster", before: "links", now: "connections_per_endpoint" }];
 
 /// Context of a mapping whose entries have been read.
 #[derive(Clone, Copy, Debug)]

@@ -40,7 +40,7 @@ mapping! {
         /// Maximum upstream connections from one worker to one endpoint, idle and active. An HTTP/2 connection carries
         /// up to 100 concurrent requests. Beyond the limit, a request waits for an HTTP/1.1 connection for at most
         /// `connect_timeout`.
-        optional links: Number<1, 1_000_000>, default "1024", example "256";
+        optional connections_per_endpoint: Number<1, 1_000_000>, default "1024", example "256";
         /// When failing endpoints are ejected.
         optional ejection: EjectionSpec, otherwise "its defaults", example "{failures: 3}";
         /// Retry budget: limits retries in relation to requests.

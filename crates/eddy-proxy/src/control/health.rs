@@ -55,9 +55,9 @@ impl HealthChecks {
                     Some(known) if known.is_for(config, &wanted) => known,
                     known => self.start(config, &wanted, known.as_ref()),
                 };
-                let unwell = checked.checks.subscribe();
+                let unhealthy = checked.checks.subscribe();
                 self.checked.insert(Arc::clone(name), checked);
-                unwell
+                unhealthy
             })
             .collect()
     }

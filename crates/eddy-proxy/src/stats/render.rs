@@ -91,11 +91,11 @@ impl Stats {
             "Bytes of large bodies and connections that were moved inside of the kernel.",
             |worker| &worker.spliced,
         );
-        counter("eddy_access_records_sent_total", "Access records that a service has taken.", |worker| {
+        counter("eddy_access_log_entries_sent_total", "Access records that a service has taken.", |worker| {
             &worker.records_sent
         });
         counter(
-            "eddy_access_batches_failed_total",
+            "eddy_access_log_batches_failed_total",
             "Batches of access records that could not be sent, and are tried again.",
             |worker| &worker.record_batches_failed,
         );
@@ -111,7 +111,7 @@ impl Stats {
             let waited = seconds(worker.processor_wait_us.value());
             text(out, name, &[("worker", &index.to_string())], &waited);
         }
-        let name = "eddy_access_records_dropped_total";
+        let name = "eddy_access_log_entries_dropped_total";
         head(out, name, "counter", "Access records lost because their target was too slow or took none.");
         let dropped: u64 = self.workers.iter().map(|worker| worker.records_dropped.value()).sum();
         sample(out, name, &[], dropped + self.sink.records_lost.value());
@@ -123,9 +123,12 @@ impl Stats {
         };
         gauge("eddy_worker_exchanges", "Exchanges going on.", |worker| &worker.exchanges);
         gauge("eddy_worker_connections", "Client connections open.", |worker| &worker.connections);
-        gauge("eddy_worker_lag_milliseconds", "How late the worker's last tick came.", |worker| {
-            &worker.lag_ms
-        });
+        let name = "eddy_worker_lag_seconds";
+        head(out, name, "gauge", "Delay of the worker's last timer tick.");
+        for (index, worker) in self.workers.iter().enumerate() {
+            let lag = seconds(worker.lag_ms.value() * 1000);
+            text(out, name, &[("worker", &index.to_string())], &lag);
+        }
     }
 }
 
@@ -158,7 +161,7 @@ fn render_listeners(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
     render_datagrams(out, all);
     counters(
         out,
-        "eddy_proxy_headers_refused_total",
+        "eddy_proxy_protocol_rejected_total",
         "Connections closed because they did not begin with a PROXY header.",
         by,
         all,
@@ -288,24 +291,28 @@ fn render_clusters(out: &mut String, all: &Labelled<'_, ClusterSeries>) {
     let help = "Hedges that answered first.";
     counters(out, "eddy_cluster_hedges_won_total", help, by, all, |one| &one.hedges_won);
     let help = "Exchanges that went on at another cluster.";
-    counters(out, "eddy_cluster_left_total", help, by, all, |one| &one.left);
+    counters(out, "eddy_cluster_failovers_total", help, by, all, |one| &one.left);
     counters(out, "eddy_cluster_connects_total", "Links established.", by, all, |one| &one.connects);
     let help = "Links that could not be established.";
     counters(out, "eddy_cluster_connects_failed_total", help, by, all, |one| &one.connects_failed);
     let help = "Handshakes of TLS with endpoints, by outcome.";
     handshakes(out, "eddy_cluster_tls_handshakes_total", help, by, all, |one| &one.handshakes);
     let help = "Links of HTTP/2 established, which exchanges share.";
-    counters(out, "eddy_cluster_http2_links_total", help, by, all, |one| &one.http2_links);
+    counters(out, "eddy_cluster_http2_connections_total", help, by, all, |one| &one.http2_links);
     let help = "Links of HTTP/2 that ended because the endpoint broke the protocol.";
-    counters(out, "eddy_cluster_http2_links_broken_total", help, by, all, |one| &one.http2_links_broken);
+    counters(out, "eddy_cluster_http2_connections_failed_total", help, by, all, |one| {
+        &one.http2_links_broken
+    });
     let help = "Requests sent on links of HTTP/2.";
     counters(out, "eddy_cluster_http2_requests_total", help, by, all, |one| &one.http2_requests);
-    gauges(out, "eddy_cluster_links", "Links open.", by, all, |one| &one.links);
-    gauges(out, "eddy_cluster_links_idle", "Links waiting for an exchange.", by, all, |one| &one.links_idle);
+    gauges(out, "eddy_cluster_connections", "Links open.", by, all, |one| &one.links);
+    gauges(out, "eddy_cluster_connections_idle", "Links waiting for an exchange.", by, all, |one| {
+        &one.links_idle
+    });
     let help = "Endpoints left out because they failed, most of any worker.";
     most(out, "eddy_cluster_endpoints_ejected", help, by, all, |one| &one.ejected);
     let help = "Endpoints left out because health checks find them not well.";
-    most(out, "eddy_cluster_endpoints_unwell", help, by, all, |one| &one.unwell);
+    most(out, "eddy_cluster_endpoints_unhealthy", help, by, all, |one| &one.unhealthy);
     let help = "Time from sending a request to the first byte of the answer.";
     histograms(out, "eddy_cluster_first_byte_seconds", help, by, all, |one| &one.first_byte);
 }
@@ -325,7 +332,7 @@ fn render_limits(out: &mut String, all: &BTreeMap<Arc<str>, Arc<InUse>>) {
     let name = "eddy_cluster_in_use";
     head(out, name, "gauge", "What is in use of clusters that have limits, by all workers together.");
     each(out, name, |in_use, kind| in_use.now(kind).into());
-    let name = "eddy_cluster_limited_total";
+    let name = "eddy_cluster_limit_reached_total";
     head(out, name, "counter", "Times that a limit of the cluster was reached.");
     each(out, name, InUse::refused);
 }

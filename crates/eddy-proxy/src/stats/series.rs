@@ -264,7 +264,7 @@ pub struct ClusterSeries {
     /// Endpoints that are currently ejected.
     pub ejected: Gauge,
     /// Endpoints that health checks currently consider unhealthy.
-    pub unwell: Gauge,
+    pub unhealthy: Gauge,
     /// Time from sending a request to the first byte of its response.
     pub first_byte: Histogram,
 }

@@ -166,8 +166,8 @@ impl WorkerCluster {
     }
 
     /// Applies the results of health checks.
-    pub(crate) fn set_unwell(&self, unwell: Arc<UnhealthySet>, now_ms: u64) {
-        self.state.borrow_mut().set_unwell(unwell, now(now_ms));
+    pub(crate) fn set_unhealthy(&self, unhealthy: Arc<UnhealthySet>, now_ms: u64) {
+        self.state.borrow_mut().set_unhealthy(unhealthy, now(now_ms));
     }
 
     /// Returns the health of the endpoints and the retry budget.
@@ -286,8 +286,8 @@ impl WorkerCluster {
         let state = self.state.borrow();
         let ejected = state.endpoints().iter().filter(|endpoint| endpoint.is_ejected()).count();
         self.series.ejected.set(ejected as u64);
-        let unwell = state.endpoints().iter().filter(|endpoint| endpoint.unwell().is_some()).count();
-        self.series.unwell.set(unwell as u64);
+        let unhealthy = state.endpoints().iter().filter(|endpoint| endpoint.unhealthy().is_some()).count();
+        self.series.unhealthy.set(unhealthy as u64);
     }
 }
 

@@ -43,7 +43,7 @@ pub(crate) struct Apply {
     /// Endpoints of each cluster, with updates.
     pub(crate) endpoints: Vec<watch::Receiver<Arc<EndpointSet>>>,
     /// Unhealthy endpoints of each cluster, with updates.
-    pub(crate) unwell: Vec<watch::Receiver<Arc<UnhealthySet>>>,
+    pub(crate) unhealthy: Vec<watch::Receiver<Arc<UnhealthySet>>>,
     /// Result: whether the plan is in force.
     pub(crate) done: Sender<Result<(), ProxyError>>,
 }
@@ -103,7 +103,7 @@ async fn serve(start: Start) {
         taking: RefCell::default(),
         following: RefCell::default(),
     });
-    state.follow_endpoints(first.endpoints, first.unwell);
+    state.follow_endpoints(first.endpoints, first.unhealthy);
     tokio::task::spawn_local(tick(Rc::clone(&state)));
     tokio::task::spawn_local(hear_filters(Rc::clone(&state.worker)));
     tokio::task::spawn_local(access::ship(Rc::clone(&state.worker)));
@@ -162,14 +162,14 @@ impl Loop {
         let worker = &self.worker;
         match command {
             WorkerCommand::Apply(apply) => {
-                let Apply { plan, series, sockets, endpoints, unwell, done } = apply;
+                let Apply { plan, series, sockets, endpoints, unhealthy, done } = apply;
                 let previous = worker.plan();
                 let mut rng = worker.rng.borrow_mut();
                 let watch = &worker.idle_watch;
                 let next = WorkerPlan::new(plan, series, &endpoints, Some(&previous), watch, &mut rng);
                 drop(rng);
                 worker.follow(Rc::new(next));
-                self.follow_endpoints(endpoints, unwell);
+                self.follow_endpoints(endpoints, unhealthy);
                 self.sockets.replace(sockets);
                 let _ = done.send(self.listen());
                 worker.turned.notify_waiters();
@@ -263,19 +263,19 @@ impl Loop {
     fn follow_endpoints(
         &self,
         endpoints: Vec<watch::Receiver<Arc<EndpointSet>>>,
-        unwell: Vec<watch::Receiver<Arc<UnhealthySet>>>,
+        unhealthy: Vec<watch::Receiver<Arc<UnhealthySet>>>,
     ) {
         let plan = self.worker.plan();
         let mut following = self.following.borrow_mut();
         following.drain(..).for_each(|task| task.abort());
-        for (cluster, mut unwell) in plan.clusters.iter().map(Rc::clone).zip(unwell) {
-            cluster.set_unwell(Arc::clone(&unwell.borrow_and_update()), monotonic_ms());
+        for (cluster, mut unhealthy) in plan.clusters.iter().map(Rc::clone).zip(unhealthy) {
+            cluster.set_unhealthy(Arc::clone(&unhealthy.borrow_and_update()), monotonic_ms());
             if cluster.config.health.is_none() {
                 continue;
             }
             let task = async move {
-                while unwell.changed().await.is_ok() {
-                    cluster.set_unwell(Arc::clone(&unwell.borrow_and_update()), monotonic_ms());
+                while unhealthy.changed().await.is_ok() {
+                    cluster.set_unhealthy(Arc::clone(&unhealthy.borrow_and_update()), monotonic_ms());
                 }
             };
             following.push(tokio::task::spawn_local(task).abort_handle());

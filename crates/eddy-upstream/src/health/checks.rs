@@ -23,7 +23,7 @@ const ASKED_AT_ONCE: usize = 64;
 /// Running health checks of a cluster; they end on drop.
 #[derive(Debug)]
 pub struct Checks {
-    unwell: watch::Receiver<Arc<UnhealthySet>>,
+    unhealthy: watch::Receiver<Arc<UnhealthySet>>,
     _tasks: JoinSet<()>,
 }
 
@@ -33,7 +33,7 @@ struct HealthCheckContext {
     config: HealthConfig,
     protocol: LinkProtocol,
     tls: Option<ClientTls>,
-    unwell: watch::Sender<Arc<UnhealthySet>>,
+    unhealthy: watch::Sender<Arc<UnhealthySet>>,
     turns: Semaphore,
 }
 
@@ -50,23 +50,23 @@ impl Checks {
         before: Arc<UnhealthySet>,
         handle: &Handle,
     ) -> Self {
-        let (sender, unwell) = watch::channel(before);
+        let (sender, unhealthy) = watch::channel(before);
         let shared = Arc::new(HealthCheckContext {
             cluster: Arc::clone(&cluster.name),
             config: config.clone(),
             protocol: cluster.protocol,
             tls,
-            unwell: sender,
+            unhealthy: sender,
             turns: Semaphore::new(ASKED_AT_ONCE),
         });
         let mut tasks = JoinSet::new();
         tasks.spawn_on(follow(shared, sets), handle);
-        Self { unwell, _tasks: tasks }
+        Self { unhealthy, _tasks: tasks }
     }
 
     /// Returns a receiver that sees each change.
     pub fn subscribe(&self) -> watch::Receiver<Arc<UnhealthySet>> {
-        self.unwell.clone()
+        self.unhealthy.clone()
     }
 }
 
@@ -102,8 +102,8 @@ async fn follow(shared: Arc<HealthCheckContext>, mut sets: watch::Receiver<Arc<E
 
 /// Checks one endpoint periodically.
 async fn watch_over(shared: Arc<HealthCheckContext>, endpoint: ResolvedEndpoint) {
-    let was_unwell = shared.unwell.borrow().why(&endpoint.address).is_some();
-    let mut checkup = Checkup::new(was_unwell);
+    let was_unhealthy = shared.unhealthy.borrow().why(&endpoint.address).is_some();
+    let mut checkup = Checkup::new(was_unhealthy);
     let mut rng = Rng::from_entropy();
     let HealthCheckContext { config, protocol, tls, turns, .. } = &*shared;
     loop {
@@ -122,7 +122,7 @@ async fn watch_over(shared: Arc<HealthCheckContext>, endpoint: ResolvedEndpoint)
 impl HealthCheckContext {
     /// Removes endpoints that are no longer in the set.
     fn forget(&self, known: &HashSet<&ResolvedAddress>) {
-        self.change(|unwell| unwell.retain(|address| known.contains(address)));
+        self.change(|unhealthy| unhealthy.retain(|address| known.contains(address)));
     }
 
     fn tell(&self, endpoint: &ResolvedAddress, turn: HealthChange, why: Option<String>) {
@@ -132,17 +132,17 @@ impl HealthCheckContext {
             HealthChange::None => {}
             HealthChange::Well => {
                 tracing::info!(cluster, %endpoint, "a health check finds an endpoint well again");
-                self.change(|unwell| unwell.remove(endpoint));
+                self.change(|unhealthy| unhealthy.remove(endpoint));
             }
-            HealthChange::Unwell => {
+            HealthChange::UnhealthyReason => {
                 tracing::warn!(cluster, %endpoint, "a health check finds an endpoint not well: {why}");
-                self.change(|unwell| unwell.insert(endpoint.clone(), why));
+                self.change(|unhealthy| unhealthy.insert(endpoint.clone(), why));
             }
         }
     }
 
     fn change(&self, change: impl FnOnce(&mut UnhealthySet)) {
-        self.unwell.send_if_modified(|current| {
+        self.unhealthy.send_if_modified(|current| {
             let mut next = UnhealthySet::clone(current);
             change(&mut next);
             let is_changed = next != **current;

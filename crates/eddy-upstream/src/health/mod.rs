@@ -9,4 +9,4 @@ mod state;
 
 pub use checks::Checks;
 pub use config::{GrpcProbe, HealthConfig, HealthProbe, HttpProbe};
-pub use state::{UnhealthySet, Unwell};
+pub use state::{UnhealthyReason, UnhealthySet};

@@ -9,11 +9,11 @@ use crate::endpoint::ResolvedAddress;
 /// The unhealthy endpoints of a cluster; replaced as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnhealthySet {
-    members: HashMap<ResolvedAddress, Unwell>,
+    members: HashMap<ResolvedAddress, UnhealthyReason>,
 }
 
 /// Reason why an endpoint is unhealthy, in readable form.
-pub type Unwell = Arc<str>;
+pub type UnhealthyReason = Arc<str>;
 
 /// Health check results of one endpoint.
 ///
@@ -35,12 +35,12 @@ pub(super) enum HealthChange {
     /// The endpoint is healthy again.
     Well,
     /// The endpoint is no longer healthy.
-    Unwell,
+    UnhealthyReason,
 }
 
 impl UnhealthySet {
     /// Returns why the endpoint at this address is unhealthy; `None` when it is healthy.
-    pub fn why(&self, address: &ResolvedAddress) -> Option<&Unwell> {
+    pub fn why(&self, address: &ResolvedAddress) -> Option<&UnhealthyReason> {
         self.members.get(address)
     }
 
@@ -50,7 +50,7 @@ impl UnhealthySet {
     }
 
     /// Adds an unhealthy endpoint.
-    pub fn insert(&mut self, address: ResolvedAddress, why: Unwell) {
+    pub fn insert(&mut self, address: ResolvedAddress, why: UnhealthyReason) {
         self.members.insert(address, why);
     }
 
@@ -67,8 +67,8 @@ impl UnhealthySet {
 
 impl Checkup {
     /// Creates the state of an endpoint that is new (healthy, not checked yet) or known to be unhealthy.
-    pub(super) fn new(was_unwell: bool) -> Self {
-        Self { is_well: !was_unwell, is_known: was_unwell, against: 0 }
+    pub(super) fn new(was_unhealthy: bool) -> Self {
+        Self { is_well: !was_unhealthy, is_known: was_unhealthy, against: 0 }
     }
 
     /// Applies a check result.
@@ -85,7 +85,7 @@ impl Checkup {
         }
         self.against = 0;
         self.is_well = is_good;
-        if is_good { HealthChange::Well } else { HealthChange::Unwell }
+        if is_good { HealthChange::Well } else { HealthChange::UnhealthyReason }
     }
 }
 
@@ -94,13 +94,13 @@ mod tests {
     use super::*;
 
     /// Maps a row of results, `+` or `-`, to the changes: `w` for healthy, `u` for unhealthy, `.` for none.
-    fn turns(was_unwell: bool, answers: &str) -> String {
+    fn turns(was_unhealthy: bool, answers: &str) -> String {
         let config = HealthConfig { healthy_after: 2, unhealthy_after: 3, ..HealthConfig::default() };
-        let mut checkup = Checkup::new(was_unwell);
+        let mut checkup = Checkup::new(was_unhealthy);
         let turn = |answer| match checkup.on_answer(answer == '+', &config) {
             HealthChange::None => '.',
             HealthChange::Well => 'w',
-            HealthChange::Unwell => 'u',
+            HealthChange::UnhealthyReason => 'u',
         };
         answers.chars().map(turn).collect()
     }

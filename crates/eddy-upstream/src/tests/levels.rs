@@ -25,11 +25,11 @@ fn address(port: u16) -> ResolvedAddress {
 /// Creates endpoints from tuples of tier, count and number of unhealthy ones, which come first.
 fn endpoints(tiers: &[(u8, u16, u16)]) -> Vec<EndpointState> {
     let each =
-        tiers.iter().flat_map(|(tier, count, unwell)| (0..*count).map(move |at| (*tier, at < *unwell)));
-    let state = |(slot, (tier, is_unwell)): (u32, (u8, bool))| {
+        tiers.iter().flat_map(|(tier, count, unhealthy)| (0..*count).map(move |at| (*tier, at < *unhealthy)));
+    let state = |(slot, (tier, is_unhealthy)): (u32, (u8, bool))| {
         let id = EndpointId { slot, generation: 0 };
         let mut state = EndpointState::new(id, &member(u16::try_from(slot).unwrap() + 1, tier, None));
-        state.unwell = is_unwell.then(|| "for a test".into());
+        state.unhealthy = is_unhealthy.then(|| "for a test".into());
         state
     };
     (0..).zip(each).map(state).collect()
@@ -45,7 +45,7 @@ fn shares(endpoints: &[EndpointState], percent: u32, kind: Balance) -> Vec<u32> 
     for number in 0..10_000_u32 {
         let key = number.to_string();
         let index = balancer.pick(endpoints, key.as_bytes(), &Tried::new(), NOW, &mut rng).unwrap();
-        assert!(endpoints[index].unwell().is_none(), "{kind:?}");
+        assert!(endpoints[index].unhealthy().is_none(), "{kind:?}");
         counts[usize::from(endpoints[index].terms().tier)] += 1;
     }
     counts.iter().map(|count| (count + 50) / 100).collect()
@@ -100,10 +100,10 @@ impl LevelsFixture {
         counts
     }
 
-    fn unwell(&mut self, ports: &[u16]) {
-        let mut unwell = UnhealthySet::default();
-        ports.iter().for_each(|port| unwell.insert(address(*port), "for a test".into()));
-        self.state.set_unwell(Arc::new(unwell), self.now);
+    fn unhealthy(&mut self, ports: &[u16]) {
+        let mut unhealthy = UnhealthySet::default();
+        ports.iter().for_each(|port| unhealthy.insert(address(*port), "for a test".into()));
+        self.state.set_unhealthy(Arc::new(unhealthy), self.now);
     }
 }
 
@@ -123,12 +123,12 @@ fn of_a_priority_eddys_own_zone_is_first() {
     ];
     let mut world = LevelsFixture::new(config, members);
     assert_eq!(world.chosen(100), HashMap::from([("1".into(), 50), ("4".into(), 50)]));
-    world.unwell(&[1, 4]);
+    world.unhealthy(&[1, 4]);
     assert_eq!(world.chosen(100), HashMap::from([("2".into(), 100)]));
     // One healthy endpoint of four is below the panic threshold of one half, but it can take all requests.
-    world.unwell(&[1, 2, 4]);
+    world.unhealthy(&[1, 2, 4]);
     assert_eq!(world.chosen(100), HashMap::from([("3".into(), 100)]));
-    world.unwell(&[1, 2, 3, 4]);
+    world.unhealthy(&[1, 2, 3, 4]);
     assert_eq!(world.chosen(100), HashMap::from([("1".into(), 50), ("4".into(), 50)]));
 }
 
@@ -162,9 +162,9 @@ fn one_that_is_well_again_warms_up() {
         ..ClusterConfig::new("users", Vec::new())
     };
     let mut world = LevelsFixture::new(config, vec![member(1, 0, None), member(2, 0, None)]);
-    world.unwell(&[1]);
+    world.unhealthy(&[1]);
     world.now += Duration::from_secs(5);
-    world.unwell(&[]);
+    world.unhealthy(&[]);
     let counts = world.chosen(1000);
     assert!((50..150).contains(&counts["1"]), "{counts:?}");
 }

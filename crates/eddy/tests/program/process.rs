@@ -295,7 +295,7 @@ fn an_access_log_that_met_a_limit_goes_on_on_a_line_of_its_own() {
         let metrics = get(eddy.admin(), "/metrics").text;
         let line = metrics
             .lines()
-            .find(|line| line.starts_with("eddy_access_records_dropped_total"))
+            .find(|line| line.starts_with("eddy_access_log_entries_dropped_total"))
             .map(str::to_owned);
         line.and_then(|line| line.split(' ').nth(1)?.parse::<u64>().ok()).unwrap_or(0)
     };

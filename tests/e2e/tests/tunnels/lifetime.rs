@@ -29,7 +29,7 @@ async fn each_side_ends_by_itself() -> Result<()> {
     gateway.until_metric("eddy_tunnels", 0.0).await?;
     gateway.lines().until("\"reason\":\"-\"", 2).await?;
     ensure!(gateway.metric("eddy_faults_total").await? == 0.0);
-    gateway.until_metric("eddy_cluster_links{cluster=\"origin\"}", 0.0).await?;
+    gateway.until_metric("eddy_cluster_connections{cluster=\"origin\"}", 0.0).await?;
     gateway.stop().await
 }
 

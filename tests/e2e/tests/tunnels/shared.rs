@@ -64,7 +64,7 @@ async fn tunnels_share_a_link_with_requests() -> Result<()> {
     };
     let (answer, served) = tokio::join!(asked, served);
     ensure!(answer?.starts_with("HTTP/1.1 200 ") && served?.1.starts_with("GET /plain "));
-    ensure!(gateway.metric("eddy_cluster_http2_links_total{cluster=\"back\"}").await? == 1.0);
+    ensure!(gateway.metric("eddy_cluster_http2_connections_total{cluster=\"back\"}").await? == 1.0);
     // Each direction ends separately.
     client.shutdown().await?;
     ensure!(read_to_end(&mut server).await?.is_empty());
