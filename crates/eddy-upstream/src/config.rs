@@ -39,6 +39,8 @@ pub struct ClusterConfig {
     pub read_idle_timeout: Duration,
     /// Limits of the pool of idle connections.
     pub pool: PoolConfig,
+    /// Limits of HTTP/2 connections to endpoints.
+    pub http2: UpstreamHttp2Config,
     /// Maximum connections to one endpoint per worker, idle and busy. Default 1024.
     pub links_max: u32,
     /// Passive ejection of failing endpoints.
@@ -55,6 +57,17 @@ pub struct ClusterConfig {
     pub tls: Option<ClusterTlsConfig>,
     /// Active health checks, if configured.
     pub health: Option<HealthConfig>,
+}
+
+/// Limits of HTTP/2 connections to the endpoints of a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UpstreamHttp2Config {
+    /// Maximum concurrent requests per connection, if the endpoint allows as many. Default 100.
+    pub streams_max: u32,
+    /// Initial flow-control window per response, bytes. Default 64 KiB.
+    pub stream_window: u32,
+    /// Limit to which a window grows with the bandwidth-delay product, bytes; not less than `stream_window`. Default 16 MiB.
+    pub stream_window_max: u32,
 }
 
 /// One endpoint of a cluster as configured; a name may resolve to many addresses.
@@ -240,6 +253,7 @@ impl ClusterConfig {
             first_byte_timeout: Duration::from_secs(60),
             read_idle_timeout: Duration::from_secs(60),
             pool: PoolConfig::default(),
+            http2: UpstreamHttp2Config::default(),
             links_max: 1024,
             ejection: EjectionConfig::default(),
             retry_budget: RetryBudget::default(),
@@ -293,6 +307,12 @@ impl Balance {
 impl Default for PoolConfig {
     fn default() -> Self {
         Self { idle_max: 128, idle_timeout: Duration::from_secs(50), requests_max: 0 }
+    }
+}
+
+impl Default for UpstreamHttp2Config {
+    fn default() -> Self {
+        Self { streams_max: 100, stream_window: 64 * 1024, stream_window_max: 16 * 1024 * 1024 }
     }
 }
 

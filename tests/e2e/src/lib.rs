@@ -12,6 +12,7 @@ pub mod framed_origin;
 pub mod gateway;
 pub mod go;
 pub mod journal;
+pub mod long_path;
 pub mod mutants;
 pub mod name_server;
 pub mod origin;

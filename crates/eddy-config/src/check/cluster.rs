@@ -7,7 +7,7 @@ use std::time::Duration;
 use eddy_upstream::health::{GrpcProbe, HealthConfig, HealthProbe, HttpProbe};
 use eddy_upstream::{
     Balance, BalanceKey, ClusterConfig, DnsConfig, EjectionConfig, EndpointAddress, EndpointConfig,
-    EndpointOptions, LimitsConfig, LinkProtocol, PoolConfig, RetryBudget,
+    EndpointOptions, LimitsConfig, LinkProtocol, PoolConfig, RetryBudget, UpstreamHttp2Config,
 };
 
 use super::names::NameRegistry;
@@ -16,7 +16,7 @@ use crate::problem::{ProblemReport, SourceSpan, SourceText};
 use crate::read::{Either, NamedMap, Spanned};
 use crate::spec::{
     BalanceKeySpec, ClusterSpec, DnsSpec, EjectionSpec, EndpointSpec, HealthSpec, HttpProbeSpec, LimitsSpec,
-    PoolSpec, RetryBudgetSpec,
+    PoolSpec, RetryBudgetSpec, UpstreamHttp2Spec,
 };
 use crate::value::{ConfigName, EndpointAddressText, Number, Time};
 
@@ -96,6 +96,7 @@ fn check_cluster(
     set_time(&mut cluster.read_idle_timeout, spec.read_idle_timeout);
     set_number(&mut cluster.links_max, spec.connections_per_endpoint);
     cluster.pool = check_pool(spec.pool);
+    cluster.http2 = check_http2(spec.http2, report);
     cluster.ejection = check_ejection(spec.ejection, report);
     cluster.retry_budget = check_retry_budget(spec.retry_budget);
     cluster.limits = check_limits(spec.limits, report);
@@ -154,6 +155,24 @@ fn check_endpoints(
         endpoints.push(endpoint);
     }
     endpoints
+}
+
+fn check_http2(spec: Option<Spanned<UpstreamHttp2Spec>>, report: &mut ProblemReport) -> UpstreamHttp2Config {
+    let mut http2 = UpstreamHttp2Config::default();
+    let Some(Spanned { value: spec, .. }) = spec else { return http2 };
+    set_number(&mut http2.streams_max, spec.streams);
+    if let Some(bytes) = spec.stream_window {
+        http2.stream_window = bytes.value.to_u32();
+    }
+    match spec.stream_window_max {
+        Some(bytes) if bytes.value.to_u32() < http2.stream_window => {
+            let message = "`stream_window_max` is smaller than `stream_window`";
+            report.error(bytes.place, message).hint("make it at least as large: equal values never grow");
+        }
+        Some(bytes) => http2.stream_window_max = bytes.value.to_u32(),
+        None => {}
+    }
+    http2
 }
 
 fn check_pool(spec: Option<Spanned<PoolSpec>>) -> PoolConfig {

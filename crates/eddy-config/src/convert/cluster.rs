@@ -5,7 +5,7 @@ use std::time::Duration;
 use eddy_upstream::health::{HealthConfig, HealthProbe};
 use eddy_upstream::{
     Balance, BalanceKey, ClusterConfig, DnsConfig, EjectionConfig, EndpointAddress, EndpointConfig,
-    LimitKind, LimitsConfig, LinkProtocol, PoolConfig, RetryBudget,
+    LimitKind, LimitsConfig, LinkProtocol, PoolConfig, RetryBudget, UpstreamHttp2Config,
 };
 use serde_json::{Value, json};
 
@@ -38,6 +38,7 @@ pub(super) fn cluster_value(cluster: &ClusterConfig) -> Value {
     put(&mut own, "connections_per_endpoint", cluster.links_max, usual.links_max, |links| links.into());
     for (key, part) in [
         ("pool", pool_value(&cluster.pool)),
+        ("http2", http2_value(&cluster.http2)),
         ("ejection", ejection_value(&cluster.ejection)),
         ("retry_budget", retry_budget_value(&cluster.retry_budget)),
         ("limits", limits_value(&cluster.limits)),
@@ -126,6 +127,14 @@ fn pool_value(pool: &PoolConfig) -> Value {
     put(&mut own, "idle", pool.idle_max, usual.idle_max, Value::from);
     put(&mut own, "idle_timeout", pool.idle_timeout, usual.idle_timeout, time);
     put(&mut own, "requests", pool.requests_max, usual.requests_max, Value::from);
+    own
+}
+
+fn http2_value(http2: &UpstreamHttp2Config) -> Value {
+    let (mut own, usual) = (json!({}), UpstreamHttp2Config::default());
+    put(&mut own, "streams", http2.streams_max, usual.streams_max, Value::from);
+    put(&mut own, "stream_window", http2.stream_window, usual.stream_window, Value::from);
+    put(&mut own, "stream_window_max", http2.stream_window_max, usual.stream_window_max, Value::from);
     own
 }
 

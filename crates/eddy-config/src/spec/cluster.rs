@@ -5,8 +5,8 @@ use eddy_upstream::{Balance, LinkProtocol};
 use super::tls::ClusterTlsSpec;
 use crate::read::{Either, Spanned};
 use crate::value::{
-    BoundedText, ConfigName, EndpointAddressText, FieldName, HostAndPort, Number, ParameterName, PathText,
-    Time,
+    BoundedText, ByteSize, ConfigName, EndpointAddressText, FieldName, HostAndPort, Number, ParameterName,
+    PathText, Time,
 };
 
 mapping! {
@@ -37,9 +37,11 @@ mapping! {
         optional read_idle_timeout: Time<1, 86_400_000>, default "60s", example "30s";
         /// Limits of the pool of idle upstream connections.
         optional pool: PoolSpec, otherwise "its defaults", example "{idle: 32}";
+        /// Limits of HTTP/2 connections to endpoints.
+        optional http2: UpstreamHttp2Spec, otherwise "its defaults", example "{streams: 200}";
         /// Maximum upstream connections from one worker to one endpoint, idle and active. An HTTP/2 connection carries
-        /// up to 100 concurrent requests. Beyond the limit, a request waits for an HTTP/1.1 connection for at most
-        /// `connect_timeout`.
+        /// up to `http2.streams` concurrent requests. Beyond the limit, a request waits for an HTTP/1.1 connection for
+        /// at most `connect_timeout`.
         optional connections_per_endpoint: Number<1, 1_000_000>, default "1024", example "256";
         /// When failing endpoints are ejected.
         optional ejection: EjectionSpec, otherwise "its defaults", example "{failures: 3}";
@@ -99,6 +101,20 @@ mapping! {
         optional idle_timeout: Time<1, 86_400_000>, default "50s", example "20s";
         /// Maximum requests on one connection before it is closed; `0` for no limit.
         optional requests: Number<0, 1_000_000_000>, default "0", example "10000";
+    }
+}
+
+mapping! {
+    /// Limits of HTTP/2 connections to endpoints.
+    UpstreamHttp2Spec as "http2 of a cluster" {
+        /// Maximum concurrent requests per connection, if the endpoint allows as many.
+        optional streams: Number<1, 1000>, default "100", example "200";
+        /// Initial flow-control window of a response body: so much of it may arrive before the client takes it.
+        optional stream_window: ByteSize<16_384, 16_777_216>, default "64KiB", example "256KiB";
+        /// Limit to which the window of a response grows while a faster path to the endpoint is measured (its
+        /// bandwidth-delay product). The windows of a connection grow by at most twice this together. With the value of
+        /// `stream_window` they do not grow.
+        optional stream_window_max: ByteSize<16_384, 67_108_864>, default "16MiB", example "4MiB";
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) use builtin::{
 };
 pub(crate) use cluster::{
     BalanceKeySpec, ClusterSpec, DnsSpec, EjectionSpec, EndpointSpec, HealthSpec, HttpProbeSpec, LimitsSpec,
-    PoolSpec, RetryBudgetSpec,
+    PoolSpec, RetryBudgetSpec, UpstreamHttp2Spec,
 };
 pub(crate) use filter::{FilterSpec, GoSpec, NativeSpec, RuleFilterSpec};
 pub(crate) use gateway::{

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::code::{ErrorCode, Http2Fault};
 use super::fields::FieldList;
 use super::frame::{self, STREAM_MAX, write_frame};
+use super::growth::WindowGrowth;
 use super::hpack::Decoder;
 use super::limits::Http2Limits;
 use super::meter::AbuseMeter;
@@ -55,8 +56,11 @@ pub struct Http2 {
     pub(super) ended: VecDeque<EndedStream>,
     pub(super) send_window: i64,
     pub(super) recv_window: i64,
-    /// Bytes read from all streams, but not yet acknowledged by WINDOW_UPDATE.
-    unreleased: u32,
+    /// Bytes read from all streams, but not yet acknowledged by WINDOW_UPDATE; negative while credit is taken back.
+    pub(super) unreleased: i64,
+    pub(super) growth: WindowGrowth,
+    /// Time of the last received bytes, in milliseconds of the caller's clock.
+    pub(super) now_ms: u64,
     pub(super) out: Vec<u8>,
     /// Bytes of the output that were written.
     out_start: usize,
@@ -169,6 +173,8 @@ impl Http2 {
             send_window: WINDOW.into(),
             recv_window: limits.connection_window.max(WINDOW).into(),
             unreleased: 0,
+            growth: WindowGrowth::default(),
+            now_ms,
             out,
             out_start: 0,
             has_sent_block: false,
@@ -349,6 +355,7 @@ impl Http2 {
     pub fn finish(&mut self, id: u32, code: ErrorCode) {
         let Some(stream) = self.streams.remove(&id) else { return };
         self.stalled.retain(|stalled| *stalled != id);
+        self.shrink(stream.window);
         self.release(stream.unread_data());
         match stream.reset {
             Some(ResetInitiator::Peer) => self.note_ended(id, false),
@@ -404,9 +411,10 @@ impl Http2 {
 
     /// Returns `count` bytes to the connection window, in WINDOW_UPDATE frames of at least half a window.
     pub(super) fn release(&mut self, count: usize) {
-        self.unreleased += u32::try_from(count).unwrap_or(u32::MAX);
-        if self.stage != Http2ReadStage::Over && self.unreleased >= self.limits.connection_window / 2 {
-            let more = std::mem::take(&mut self.unreleased);
+        self.unreleased += i64::try_from(count).unwrap_or(i64::MAX);
+        let is_due = self.unreleased >= i64::from(self.limits.connection_window / 2);
+        if self.stage != Http2ReadStage::Over && is_due {
+            let more = u32::try_from(std::mem::take(&mut self.unreleased)).unwrap_or(STREAM_MAX);
             self.recv_window += i64::from(more);
             write_frame(&mut self.out, frame::WINDOW_UPDATE, 0, 0, &more.to_be_bytes());
         }
@@ -418,9 +426,7 @@ impl Http2 {
         stream.unreleased += u32::try_from(count).unwrap_or(u32::MAX);
         let is_open = !stream.is_recv_ended && stream.reset.is_none();
         if is_open && stream.unreleased >= self.limits.stream_window / 2 {
-            let more = std::mem::take(&mut stream.unreleased);
-            stream.recv_window += i64::from(more);
-            write_frame(&mut self.out, frame::WINDOW_UPDATE, 0, id, &more.to_be_bytes());
+            stream.grow(0, id, &mut self.out);
         }
     }
 

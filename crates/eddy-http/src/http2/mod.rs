@@ -9,6 +9,9 @@ mod code;
 mod connection;
 mod fields;
 mod frame;
+mod growth;
+#[cfg(test)]
+mod growth_tests;
 mod hpack;
 mod limits;
 mod meter;

@@ -8,6 +8,7 @@ use super::frame::{
     self, FLAG_ACK, FLAG_END_HEADERS, FLAG_END_STREAM, FLAG_PADDED, FLAG_PRIORITY, FRAME_BYTES_MAX,
     FRAME_HEAD_BYTES, FrameHead, STREAM_MAX, number, write_frame,
 };
+use super::growth::ROUND;
 use super::preface::PREFACE;
 use super::settings::write_ack;
 use super::stream::{Http2StreamState, Loss, ResetInitiator, Unwanted};
@@ -29,6 +30,7 @@ impl Http2 {
     /// Copies bodies and heads once.
     pub fn receive(&mut self, bytes: &[u8], now_ms: u64) -> Result<usize, Http2Fault> {
         self.meter.refill(now_ms);
+        self.now_ms = now_ms;
         let mut taken = 0;
         loop {
             let rest = bytes.get(taken..).unwrap_or_default();
@@ -141,6 +143,7 @@ impl Http2 {
         };
         match received {
             Ok(()) => {
+                self.begin_round(id);
                 let padding = payload.len() - data.len();
                 self.release_stream(id, padding);
                 self.release(padding);
@@ -400,6 +403,8 @@ impl Http2 {
             write_frame(&mut self.out, frame::PING, FLAG_ACK, 0, payload);
         } else if payload == LEAVING && self.leaving == Leaving::Told {
             self.leave_now();
+        } else if payload == ROUND {
+            self.end_round();
         }
         Ok(())
     }

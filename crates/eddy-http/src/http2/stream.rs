@@ -1,6 +1,7 @@
 //! One stream: a request and its response, seen from either side.
 
 use super::code::ErrorCode;
+use super::frame::{self, write_frame};
 use crate::head::HeadFault;
 use crate::websocket::WEBSOCKET_ACCEPT_BYTES;
 
@@ -103,6 +104,14 @@ pub(super) struct Http2StreamState {
     pub(super) owed: Option<u64>,
     /// Receive window.
     pub(super) recv_window: i64,
+    /// Size of the receive window: bytes that the peer may send before they are read.
+    pub(super) window: u32,
+    /// Bytes received in the present round of [`super::growth`], or since the last one.
+    pub(super) round_received: u32,
+    /// Bytes of data read in the present round.
+    pub(super) round_read: u32,
+    /// Highest rate of a round, in bytes per millisecond.
+    pub(super) rate_max: u64,
     /// Bytes read, but not yet acknowledged by WINDOW_UPDATE.
     pub(super) unreleased: u32,
     /// Send window.
@@ -122,7 +131,7 @@ pub(super) struct Http2StreamState {
 
 impl Http2StreamState {
     /// Creates a stream without received or sent data.
-    pub(super) fn new(recv_window: u32, send_window: u32) -> Self {
+    pub(super) fn new(window: u32, send_window: u32) -> Self {
         Self {
             head: H2Head::default(),
             is_tunnel: false,
@@ -135,7 +144,11 @@ impl Http2StreamState {
             reset: None,
             loss: None,
             owed: None,
-            recv_window: recv_window.into(),
+            recv_window: window.into(),
+            window,
+            round_received: 0,
+            round_read: 0,
+            rate_max: 0,
             unreleased: 0,
             send_window: send_window.into(),
             is_answered: false,
@@ -176,7 +189,9 @@ impl Http2StreamState {
             // An idle stream holds no memory.
             self.body.shrink_to(0);
         }
-        count - of_heads
+        let of_data = count - of_heads;
+        self.round_read = self.round_read.saturating_add(u32::try_from(of_data).unwrap_or(u32::MAX));
+        of_data
     }
 
     /// Appends data; `frame_bytes` is its flow-control size, `ends` whether it is the last.
@@ -198,14 +213,27 @@ impl Http2StreamState {
             let left = owed.checked_sub(data.len() as u64).filter(|left| !ends || *left == 0);
             *owed = left.ok_or(Unwanted::Refused(ErrorCode::Protocol))?;
         }
-        // Consumed data is dropped before the buffer grows.
-        if self.body_start > 0 && self.body.len() + data.len() > self.body.capacity() {
+        let received = u32::try_from(frame_bytes).unwrap_or(u32::MAX);
+        self.round_received = self.round_received.saturating_add(received);
+        // Consumed data is dropped before the buffer grows, once that moves no more than it drops.
+        let is_worth_moving = self.body_start > 0 && self.body_start >= self.body.len() / 2;
+        if is_worth_moving && self.body.len() + data.len() > self.body.capacity() {
             self.body.drain(..self.body_start);
             self.body_start = 0;
         }
         self.body.extend_from_slice(data);
         self.is_recv_ended = ends;
         Ok(())
+    }
+
+    /// Grows the window by `more` bytes and writes the WINDOW_UPDATE, with the credit for what was read.
+    pub(super) fn grow(&mut self, more: u32, id: u32, out: &mut Vec<u8>) {
+        self.window += more;
+        let credit = more + std::mem::take(&mut self.unreleased);
+        if credit > 0 {
+            self.recv_window += i64::from(credit);
+            write_frame(out, frame::WINDOW_UPDATE, 0, id, &credit.to_be_bytes());
+        }
     }
 
     /// Ends the peer's side with trailers; returns whether all announced data has arrived.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use eddy_http::{Http2, Http2Limits};
 use eddy_io::Stream;
-use eddy_upstream::{Link, LinkPlace, LinkProtocol, ResolvedAddress};
+use eddy_upstream::{Link, LinkPlace, LinkProtocol, ResolvedAddress, UpstreamHttp2Config};
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
@@ -15,14 +15,11 @@ use crate::link::serve::{LinkDriver, UpstreamLinkEnd};
 use crate::link::shared::SharedLink;
 use crate::worker::{EndpointGuard, Worker, WorkerCluster};
 
-/// Maximum concurrent streams per link, if the endpoint allows as many.
-const STREAMS_MAX: u32 = 100;
-/// Initial flow-control window per stream: bytes of a response body that may arrive before the exchange reads them.
-const STREAM_WINDOW: u32 = 64 * 1024;
-
 /// A link that is being established.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Opening {
+    /// Maximum concurrent requests of the link.
+    streams_max: u32,
     outcome: Cell<Option<Result<(), Fault>>>,
     /// Number of exchanges that wait for it.
     waiting: Cell<u32>,
@@ -32,7 +29,7 @@ pub(crate) struct Opening {
 impl Opening {
     /// Whether there will be a stream for one more exchange.
     pub(super) fn has_room(&self) -> bool {
-        self.waiting.get() < STREAMS_MAX
+        self.waiting.get() < self.streams_max
     }
 
     /// Waits for the link, or for the endpoint's choice of HTTP/1.
@@ -57,7 +54,13 @@ impl Opening {
     /// Begins to establish a link with this permit; it continues even when no exchange waits for it any more.
     pub(crate) fn begin(worker: &Rc<Worker>, guard: &EndpointGuard, place: LinkPlace) -> Rc<Self> {
         let key = guard.key();
-        let opening = Rc::new(Self::default());
+        let streams_max = guard.cluster().config.http2.streams_max;
+        let opening = Rc::new(Self {
+            streams_max,
+            outcome: Cell::default(),
+            waiting: Cell::default(),
+            ended: Notify::new(),
+        });
         let cluster = Rc::clone(guard.cluster());
         cluster.shared().borrow_mut().begin(key, &opening);
         let task = LinkTask {
@@ -141,7 +144,7 @@ impl LinkTask {
         }
         let scheme = if cluster.tls.is_some() { "https" } else { "http" };
         let now_ms = worker.timers.now_ms();
-        let state = Http2::client(scheme, limits(), now_ms);
+        let state = Http2::client(scheme, limits(cluster.config.http2), now_ms);
         let link = Rc::new(SharedLink::new(state, cluster.config.pool.requests_max, now_ms));
         let mut serving = Box::new(LinkDriver::new(&link, worker, &cluster.config, stream));
         match serving.settle().await {
@@ -176,13 +179,19 @@ fn is_framed(protocol: LinkProtocol, stream: &Stream) -> bool {
     }
 }
 
-/// Returns the limits of a link. The connection window equals those of all streams together, so that a stream with a
-/// slow client never blocks another one.
-fn limits() -> Http2Limits {
+/// Returns the limits of a link. The connection window is the sum of those of all streams, also as they grow, so that a
+/// stream with a slow client never blocks another one.
+fn limits(config: UpstreamHttp2Config) -> Http2Limits {
+    let UpstreamHttp2Config { streams_max, stream_window, stream_window_max } = config;
     Http2Limits {
-        streams_max: STREAMS_MAX,
-        stream_window: STREAM_WINDOW,
-        connection_window: STREAMS_MAX * STREAM_WINDOW,
+        streams_max,
+        stream_window,
+        stream_window_max,
+        connection_window: streams_max.saturating_mul(stream_window).min(CONNECTION_WINDOW_MAX),
+        growth_max: 2 * stream_window_max,
         ..Http2Limits::default()
     }
 }
+
+/// Largest window of a link before it grows, bytes: far enough below the protocol's 2^31 - 1 (RFC 9113 §6.9.1).
+const CONNECTION_WINDOW_MAX: u32 = 1 << 30;

@@ -1,0 +1,101 @@
+//! Flow-control windows that grow with the bandwidth-delay product.
+
+use super::connection::Http2;
+use super::frame::{self, write_frame};
+use super::stream::Http2StreamState;
+
+/// Payload of the pings that end rounds.
+pub(super) const ROUND: [u8; 8] = *b"eddy.bdp";
+
+/// Measures the path from the peer in rounds, each from a ping to its acknowledgement.
+///
+/// A stream of which a good part of the window is read in one round is limited by the window, neither by the path nor by
+/// its reader. Its window grows fourfold, as long as the last time made the stream faster: the windows of a path that is
+/// full only take memory.
+///
+/// # Cost
+/// A ping of 17 bytes per round trip, while a stream whose window may grow receives more than a quarter of it.
+///
+/// # Source
+/// The bandwidth-delay product estimator of gRPC, judged per stream.
+#[derive(Debug, Default)]
+pub(super) struct WindowGrowth {
+    /// Start of the present round, in milliseconds of the caller's clock.
+    began_ms: Option<u64>,
+    /// Bytes that the windows of the present streams have grown by.
+    pub(super) grown: u32,
+}
+
+impl Http2 {
+    /// Begins a round once a stream has received a part of its window, unless one is going on or nothing may grow.
+    pub(super) fn begin_round(&mut self, id: u32) {
+        let may_grow = self.streams.get(&id).is_some_and(|stream| {
+            stream.window < self.limits.stream_window_max
+                && stream.round_received >= stream.window / BEGINNING_PART
+        });
+        if !may_grow || self.growth.began_ms.is_some() || self.growth.grown >= self.limits.growth_max {
+            return;
+        }
+        self.growth.began_ms = Some(self.now_ms);
+        self.streams.values_mut().for_each(Http2StreamState::begin_round);
+        write_frame(&mut self.out, frame::PING, 0, 0, &ROUND);
+    }
+
+    /// Ends a round: grows the windows that limited their streams.
+    pub(super) fn end_round(&mut self) {
+        let Some(began_ms) = self.growth.began_ms.take() else { return };
+        let duration_ms = self.now_ms.saturating_sub(began_ms);
+        let Self { streams, growth, limits, out, recv_window, .. } = self;
+        let before = growth.grown;
+        for (id, stream) in streams {
+            if stream.end_round(duration_ms) {
+                let left = limits.growth_max.saturating_sub(growth.grown);
+                let room = limits.stream_window_max.saturating_sub(stream.window);
+                let more = stream.window.saturating_mul(GROWTH - 1).min(room).min(left);
+                growth.grown += more;
+                stream.grow(more, *id, out);
+            }
+        }
+        let more = growth.grown - before;
+        if more > 0 {
+            *recv_window += i64::from(more);
+            write_frame(out, frame::WINDOW_UPDATE, 0, 0, &more.to_be_bytes());
+        }
+    }
+
+    /// Takes back what the window of the connection has grown by for a stream that has ended.
+    pub(super) fn shrink(&mut self, stream_window: u32) {
+        let grown = stream_window.saturating_sub(self.limits.stream_window);
+        self.growth.grown = self.growth.grown.saturating_sub(grown);
+        // The peer has this credit; it is withheld from what is released next.
+        self.unreleased -= i64::from(grown);
+    }
+}
+
+impl Http2StreamState {
+    fn begin_round(&mut self) {
+        self.round_received = 0;
+        self.round_read = 0;
+    }
+
+    /// Ends a round of this duration; returns whether the window limited the stream, and is to grow.
+    fn end_round(&mut self, duration_ms: u64) -> bool {
+        let is_open = !self.is_recv_ended && self.reset.is_none();
+        let is_limit = self.round_read >= self.window / LIMITING_PART;
+        let rate = u64::from(self.round_received) / duration_ms.max(1);
+        let is_faster = rate > self.rate_max + self.rate_max / RATE_GAIN_MIN;
+        self.rate_max = self.rate_max.max(rate);
+        self.begin_round();
+        is_open && is_limit && is_faster
+    }
+}
+
+/// A round begins when a stream has received one part in so many of its window: small bodies are not measured.
+const BEGINNING_PART: u32 = 4;
+/// A stream is limited by its window when one part in so many of it is read in a round. A sender that waits for credit
+/// has sent all of its window, of which a quarter had come before the round began.
+const LIMITING_PART: u32 = 3;
+/// Factor by which a window grows. Two round trips pass until its effect is measured.
+const GROWTH: u32 = 4;
+/// A round is faster when its rate is higher by one part in so many.
+const RATE_GAIN_MIN: u64 = 8;
