@@ -180,6 +180,8 @@ pub struct RetryConfig {
     /// Whether an idempotent request without a body is retried when a new upstream connection closed without a
     /// response. Default no.
     pub on_reset: bool,
+    /// Whether an idempotent request without a body is retried when an attempt got no response in time. Default no.
+    pub on_timeout: bool,
     /// gRPC statuses for which a call is retried when the endpoint ended it without a response message. Default none.
     pub grpc_statuses: GrpcStatuses,
     /// Statuses that count as failures of the endpoint. Default 502, 503 and 504.
@@ -212,6 +214,7 @@ impl Default for RetryConfig {
             attempts: 1,
             statuses: Vec::new(),
             on_reset: false,
+            on_timeout: false,
             grpc_statuses: GrpcStatuses::default(),
             failure_statuses: FailureStatuses::default(),
         }

@@ -126,6 +126,8 @@ pub enum RetryClass {
     MaybeSeen,
     /// As `MaybeSeen`, and only where the rule retries after a reset.
     ByReset,
+    /// As `MaybeSeen`, and only where the rule retries after a timeout.
+    ByTimeout,
     /// As `MaybeSeen`, and only where the rule retries this status.
     ByStatus(u16),
     /// The gRPC call has ended: only where the rule retries this gRPC status.
@@ -200,6 +202,7 @@ impl Fault {
             | Self::StreamRefused => RetryClass::Unseen,
             Self::LinkStale => RetryClass::MaybeSeen,
             Self::LinkClosed | Self::TlsAlert | Self::StreamReset => RetryClass::ByReset,
+            Self::FirstByteTimeout | Self::AttemptTimeout => RetryClass::ByTimeout,
             Self::RetryStatus(status) => RetryClass::ByStatus(status),
             Self::RetryGrpc(status) => RetryClass::ByGrpc(status),
             Self::RequestHead(_)
@@ -219,8 +222,6 @@ impl Fault {
             | Self::NoEndpoint
             | Self::LinksExhausted
             | Self::Limit(_)
-            | Self::FirstByteTimeout
-            | Self::AttemptTimeout
             | Self::ResponseHead(_)
             | Self::ResponseChunk(_)
             | Self::ResponseFrames

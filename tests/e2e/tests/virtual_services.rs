@@ -71,6 +71,31 @@ async fn ask(address: std::net::SocketAddr, head: &str) -> Result<WireResponse> 
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_request_whose_first_attempt_gets_no_connection_is_mirrored() -> Result<()> {
+    let (web, copy) = (origin().await?, origin().await?);
+    let (address, closed) = (place::free_address()?, place::free_address()?);
+    let config = format!(
+        "admin: {{address: ADMIN}}\nkubernetes:\n  endpoints: {{default/web: ['{closed}', '{}'], default/copy: ['{}']}}\n  listen: {{80: '{address}'}}\n",
+        web.address(),
+        copy.address()
+    );
+    let folder = place::TempDir::new("manifests")?;
+    std::fs::write(folder.join("istio.yaml"), MANIFESTS)?;
+    let arguments = vec![folder.path().into()];
+    let gateway = TestGateway::launch(&config, Launch { arguments, ..Launch::default() }).await?;
+    // Until the closed endpoint is ejected, every other request has two attempts.
+    for number in 1..=4 {
+        ensure!(ask(address, "GET /old/x HTTP/1.1").await?.status == 200);
+        copy.log().until_requests(number).await?;
+    }
+    ensure!(
+        gateway.metric("eddy_cluster_connects_failed_total").await? > 0.0,
+        "every attempt got a connection"
+    );
+    gateway.stop().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn routes_of_virtual_services_are_served() -> Result<()> {
     let (web, copy) = (origin().await?, origin().await?);
     let address = place::free_address()?;

@@ -249,6 +249,9 @@ fn check_retry(spec: Option<Spanned<Boxed<RetrySpec>>>) -> RetryConfig {
     if let Some(on_reset) = spec.on_reset {
         retry.on_reset = on_reset.value;
     }
+    if let Some(on_timeout) = spec.on_timeout {
+        retry.on_timeout = on_timeout.value;
+    }
     for status in spec.grpc_statuses.into_iter().flat_map(|statuses| statuses.value) {
         retry.grpc_statuses.insert(status.value.0);
     }

@@ -204,6 +204,9 @@ impl EddyYamlWriter<'_> {
             if action.retry.on_reset {
                 retry["on_reset"] = true.into();
             }
+            if action.retry.on_timeout {
+                retry["on_timeout"] = true.into();
+            }
             if !action.retry.statuses.is_empty() {
                 let sayable: Vec<u16> =
                     action.retry.statuses.iter().copied().filter(|status| *status >= 400).collect();

@@ -9,13 +9,13 @@ pub(super) fn add_reason(retry: &mut RetryConfig, reason: &str) -> bool {
     match reason {
         "5xx" => {
             retry.statuses.extend(500..600);
-            retry.on_reset = true;
+            add_no_response(retry);
         }
         "gateway-error" => {
             retry.statuses.extend([502, 503, 504]);
-            retry.on_reset = true;
+            add_no_response(retry);
         }
-        "reset" => retry.on_reset = true,
+        "reset" => add_no_response(retry),
         "retriable-4xx" => retry.statuses.push(409),
         "cancelled" => retry.grpc_statuses.insert(GrpcStatus::Cancelled),
         "deadline-exceeded" => retry.grpc_statuses.insert(GrpcStatus::DeadlineExceeded),
@@ -28,6 +28,12 @@ pub(super) fn add_reason(retry: &mut RetryConfig, reason: &str) -> bool {
         _ => return false,
     }
     true
+}
+
+/// Envoy counts an attempt that is reset and one that takes longer than `per_try_timeout` alike.
+fn add_no_response(retry: &mut RetryConfig) {
+    retry.on_reset = true;
+    retry.on_timeout = true;
 }
 
 /// Sorts the status codes and removes duplicates.
@@ -52,6 +58,7 @@ mod tests {
             }
             sort_statuses(&mut retry);
             let grpc: Vec<u32> = retry.grpc_statuses.iter().map(GrpcStatus::code).collect();
+            assert_eq!(retry.on_timeout, retry.on_reset, "{reasons}");
             assert_eq!((&*retry.statuses, &*grpc, retry.on_reset), (statuses, codes, on_reset), "{reasons}");
         };
         check("gateway-error,retriable-4xx,gateway-error", &[409, 502, 503, 504], &[], true);

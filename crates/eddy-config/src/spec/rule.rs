@@ -241,6 +241,9 @@ mapping! {
         optional statuses: Vec<Spanned<Number<400, 599>>>, default "[]", example "[502, 503]";
         /// Whether a request is retried as well when a new connection closed without a response.
         optional on_reset: bool, default "false", example "true";
+        /// Whether a request is retried as well when an endpoint has not responded within `first_byte_timeout` of its
+        /// cluster. Each attempt has this time; `timeout` of the rule bounds them together.
+        optional on_timeout: bool, default "false", example "true";
         /// gRPC statuses for which a call is retried. To HTTP a gRPC call is not idempotent: list only statuses for
         /// which your methods can be repeated. A call is retried only if the endpoint has ended it without a response
         /// message and has been sent at most 1 MiB of it.

@@ -234,6 +234,7 @@ pub(super) fn is_reason(ctx: &ExchangeCx<'_>, fault: Fault) -> bool {
         // An endpoint that closes an idle link has not begun to process a request that has not arrived completely.
         RetryClass::MaybeSeen => may_repeat || exchange.is_body_unread(),
         RetryClass::ByReset => may_repeat && retry.on_reset,
+        RetryClass::ByTimeout => may_repeat && retry.on_timeout,
         RetryClass::ByStatus(status) => may_repeat && retry.statuses.contains(&status),
         // gRPC calls are POSTs with a body. An operator who lists gRPC statuses declares that these calls may be
         // repeated.

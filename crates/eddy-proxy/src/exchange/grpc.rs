@@ -82,7 +82,7 @@ pub(crate) fn judge(ctx: &mut ExchangeCx<'_>) -> Judged {
 
 /// Frees the kept copy of a request that will not be sent again.
 pub(crate) fn let_request_go(exchange: &mut Exchange) {
-    if exchange.mirroring.is_none() {
+    if !exchange.mirroring.is_pending() {
         exchange.upload.copy = None;
     }
 }
@@ -180,7 +180,7 @@ pub(crate) fn keep_request(ctx: &mut ExchangeCx<'_>) {
     let retry = ctx.plan.plan.action(exchange.action).map(|action| &action.retry);
     let may_retry = retry
         .is_some_and(|retry| !retry.grpc_statuses.is_empty() && exchange.attempts_here() <= retry.attempts);
-    if exchange.grpc.is_call() && may_retry && exchange.mirroring.is_none() {
+    if exchange.grpc.is_call() && may_retry && !exchange.mirroring.is_pending() {
         exchange.upload.copy = Some(BodyCopy::for_others());
     }
 }

@@ -14,26 +14,39 @@ use crate::exchange::run::ExchangeCx;
 use crate::outbound::{self, Copied};
 use crate::worker::WorkerCluster;
 
-/// Mirror copies to send of a request.
-#[derive(Debug)]
-pub(crate) struct Mirroring {
-    copies: Vec<MirrorCopy>,
+/// State of the mirror copies of a request.
+#[derive(Debug, Default)]
+pub(crate) enum Mirroring {
+    /// No attempt has written its head yet.
+    #[default]
+    Undrawn,
+    /// Copies to send once an attempt has sent the request.
+    Pending(Box<[MirrorCopy]>),
+    /// All copies were sent or dropped, or there are none.
+    Done,
+}
+
+impl Mirroring {
+    /// Whether copies are still to be sent.
+    pub(crate) fn is_pending(&self) -> bool {
+        matches!(self, Self::Pending(_))
+    }
 }
 
 /// One copy.
 #[derive(Debug)]
-struct MirrorCopy {
+pub(crate) struct MirrorCopy {
     cluster: Rc<WorkerCluster>,
     host: MirrorHost,
 }
 
-/// Draws the mirrors of the request, at its first attempt, once its head is written.
+/// Draws the mirrors of the request when its head is written for the first time.
 pub(super) fn begin(ctx: &mut ExchangeCx<'_>) {
     let plan = Rc::clone(&ctx.plan);
     let exchange = &mut *ctx.exchange;
     let action = plan.plan.action(exchange.action);
     let Some(action) = action.filter(|action| !action.mirrors.is_empty()) else { return };
-    if exchange.mirroring.is_none() && exchange.attempts == 1 {
+    if matches!(exchange.mirroring, Mirroring::Undrawn) {
         let mut rng = ctx.worker.rng.borrow_mut();
         let drawn = action
             .mirrors
@@ -43,10 +56,10 @@ pub(super) fn begin(ctx: &mut ExchangeCx<'_>) {
             let cluster = plan.clusters.get(mirror.cluster).cloned()?;
             Some(MirrorCopy { cluster, host: mirror.host })
         });
-        let copies: Vec<MirrorCopy> = wanted.collect();
-        exchange.mirroring = (!copies.is_empty()).then(|| Box::new(Mirroring { copies }));
+        let copies: Box<[MirrorCopy]> = wanted.collect();
+        exchange.mirroring = if copies.is_empty() { Mirroring::Done } else { Mirroring::Pending(copies) };
     }
-    if exchange.mirroring.is_some() {
+    if exchange.mirroring.is_pending() {
         // Body bytes that an earlier attempt has copied are sent again and copied anew.
         exchange.upload.copy = Some(BodyCopy::for_others());
     }
@@ -54,17 +67,18 @@ pub(super) fn begin(ctx: &mut ExchangeCx<'_>) {
 
 /// Sends the copies of a request that has been sent.
 pub(super) fn send(ctx: &mut ExchangeCx<'_>) {
-    let Some(mirroring) = ctx.exchange.mirroring.take() else { return };
+    let state = std::mem::replace(&mut ctx.exchange.mirroring, Mirroring::Done);
+    let Mirroring::Pending(copies) = state else { return };
     // The body of a copy follows its head at once.
     ctx.exchange.passes_expectation = false;
     let copy = ctx.exchange.upload.copy.take().unwrap_or_else(BodyCopy::for_others);
     if copy.is_too_large {
-        ctx.worker.series.mirrors_dropped.add(mirroring.copies.len() as u64);
+        ctx.worker.series.mirrors_dropped.add(copies.len() as u64);
         return;
     }
     // Copies with the same host share one rendering of the request.
     for host in [MirrorHost::Same, MirrorHost::Shadow] {
-        let meant = mirroring.copies.iter().filter(|copy| copy.host == host);
+        let meant = copies.iter().filter(|copy| copy.host == host);
         let clusters: Vec<Rc<WorkerCluster>> = meant.map(|copy| Rc::clone(&copy.cluster)).collect();
         if !clusters.is_empty() {
             send_to(ctx, clusters, host, &copy.bytes);

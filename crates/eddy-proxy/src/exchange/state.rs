@@ -102,8 +102,8 @@ pub(crate) struct Exchange {
     pub(crate) due_ms: u64,
     /// Deadline of the attempt on the worker's clock.
     pub(crate) attempt_due_ms: u64,
-    /// Mirror copies to send once the request has been sent, if there are any.
-    pub(crate) mirroring: Option<Box<Mirroring>>,
+    /// Mirror copies of the request.
+    pub(crate) mirroring: Mirroring,
     /// Attempts besides the current one, while the rule hedges and none has been answered.
     pub(crate) hedge: Option<Box<Hedge>>,
 }
@@ -199,7 +199,7 @@ impl Default for Exchange {
             started: Instant::now(),
             due_ms: u64::MAX,
             attempt_due_ms: u64::MAX,
-            mirroring: None,
+            mirroring: Mirroring::default(),
             hedge: None,
         }
     }
@@ -243,7 +243,7 @@ impl Exchange {
         self.keeps_alive = false;
         self.due_ms = u64::MAX;
         self.attempt_due_ms = u64::MAX;
-        self.mirroring = None;
+        self.mirroring = Mirroring::default();
         self.hedge = None;
         self.is_head_whole = false;
         self.is_continued = false;

@@ -204,7 +204,7 @@ static PROXY: &[DirectiveInfo] = &[
     known("proxy_limit_rate", HTTP | SERVER | LOCATION, (1, 1), Use::Warned(LIMITS)),
     known("proxy_max_temp_file_size", HTTP | SERVER | LOCATION, (1, 1), Use::Idle("bodies are streamed and never put into files")),
     known("proxy_method", HTTP | SERVER | LOCATION, (1, 1), Use::Refused("the client's method is sent")),
-    known("proxy_next_upstream", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Read("`error`, `timeout` of connecting, `http_NNN` and `off`; only requests that may be repeated are; statuses that are named, but 403 and 404, count for `max_fails`")),
+    known("proxy_next_upstream", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Read("`error`, `timeout`, `http_NNN` and `off`; only requests that may be repeated are; statuses that are named, but 403 and 404, count for `max_fails`")),
     known("proxy_next_upstream_timeout", HTTP | SERVER | LOCATION, (1, 1), Use::Warned("retries are bounded by a budget of the cluster")),
     known("proxy_next_upstream_tries", HTTP | SERVER | LOCATION, (1, 1), Use::Read("")),
     known("proxy_no_cache", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Idle(CACHE)),

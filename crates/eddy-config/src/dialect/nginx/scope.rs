@@ -81,6 +81,7 @@ impl Default for BlockSettings {
             retry: RetryConfig {
                 attempts: TRIES_MAX,
                 on_reset: true,
+                on_timeout: true,
                 failure_statuses: FailureStatuses::Retried,
                 ..RetryConfig::default()
             },
@@ -446,11 +447,13 @@ impl NginxReader<'_> {
     }
 
     fn retry(&mut self, conditions: &[NginxWord], before: &RetryConfig) -> RetryConfig {
-        let mut retry = RetryConfig { statuses: Vec::new(), on_reset: false, ..before.clone() };
+        let mut retry =
+            RetryConfig { statuses: Vec::new(), on_reset: false, on_timeout: false, ..before.clone() };
         for condition in conditions {
             match condition.text.as_str() {
                 "error" => retry.on_reset = true,
-                "timeout" | "invalid_header" => {}
+                "timeout" => retry.on_timeout = true,
+                "invalid_header" => {}
                 "off" => retry.attempts = 0,
                 "non_idempotent" => {
                     let message = "eddy never repeats a request that may do something twice".to_owned();

@@ -82,7 +82,7 @@ impl Transfer<'_, '_> {
             }
         }
         self.ctx.down.release(&self.ctx.worker.buffers);
-        if self.ctx.exchange.mirroring.is_some() && !self.is_upload_broken {
+        if self.ctx.exchange.mirroring.is_pending() && !self.is_upload_broken {
             mirror::send(self.ctx);
         }
         Ok(())
