@@ -12,18 +12,18 @@ FUZZ_SECONDS ?= 60
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: ## build eddy and start the quick start
-	$(CARGO) build --release -p eddy
+run: ## build eddy without optimization and start the quick start
+	$(CARGO) build --profile quickstart -p eddy
 	@echo
 	@echo 'eddy starts with $(QUICKSTART). In another terminal, try:'
 	@echo
 	@echo '  curl -i http://127.0.0.1:8080/echo              # through the gateway to the demo endpoint'
 	@echo '  curl -i http://127.0.0.1:9901/clusters          # what the gateway knows of it'
-	@echo '  $(TARGET)/release/eddy explain $(QUICKSTART) http://127.0.0.1:8080/echo'
+	@echo '  $(TARGET)/quickstart/eddy explain $(QUICKSTART) http://127.0.0.1:8080/echo'
 	@echo
 	@echo 'Change the file and save: it is in force within a second. Ctrl-C ends it.'
 	@echo
-	@exec $(TARGET)/release/eddy run $(QUICKSTART)
+	@exec $(TARGET)/quickstart/eddy run $(QUICKSTART)
 
 build: ## build everything
 	$(CARGO) build --profile $(PROFILE) --workspace

@@ -1,9 +1,9 @@
 /*
- * eddy_fields.h: fields of protobuf messages, read where they stand in a body; on top of eddy_filter.h.
+ * eddy_fields.h: reads fields of protobuf messages in place, based on eddy_filter.h.
  *
- * The configuration of a filter says under `fields` which it reads, each by a key and a path. Before the filter is
- * entered with a whole body (after EDDY_BUFFER), the host has noted in the metadata where the values stand. Nothing is
- * decoded, copied or allocated here; what is given out is a view of the call, valid until `run` returns.
+ * The configuration of a filter lists the fields that it reads under `fields`, each with a key and a path. Before the
+ * filter is called with a whole body (after EDDY_BUFFER), the host stores the positions of the values as metadata.
+ * These functions do not decode, copy or allocate; they return views of the call, valid until `run` returns.
  */
 #ifndef EDDY_FIELDS_H
 #define EDDY_FIELDS_H
@@ -16,14 +16,14 @@
 extern "C" {
 #endif
 
-/* Where a value stands in a body: `len` bytes from `offset` on. `len` is 0 of a number, a truth and an enum, whose value
- * `eddy_field_json` has. */
+/* Position of a value in a body: `len` bytes from `offset` on. `len` is 0 for numbers, booleans and enums; use
+ * `eddy_field_json` for their values. */
 typedef struct eddy_place {
   uint64_t offset;
   uint64_t len;
 } eddy_place;
 
-/* What is noted for a key and what stands behind it; empty where nothing is. */
+/* Returns the metadata of a key with a suffix; empty if there is none. */
 static inline eddy_text eddy_field_noted(const eddy_call *call, eddy_text key, const char *suffix) {
   static const char space[] = "message_fields";
   const size_t behind = strlen(suffix);
@@ -39,7 +39,7 @@ static inline eddy_text eddy_field_noted(const eddy_call *call, eddy_text key, c
   return nothing;
 }
 
-/* Takes a number from the front of a text; 0 where there is none, or one too large for any body. */
+/* Removes a number from the front of a text; returns 0 if there is none, or if it is too large for any body. */
 static inline int eddy_field_number(eddy_text *text, uint64_t *number) {
   size_t len = 0;
   *number = 0;
@@ -54,7 +54,7 @@ static inline int eddy_field_number(eddy_text *text, uint64_t *number) {
   return len > 0;
 }
 
-/* The next place of a list. Begin with `*rest` as `eddy_field_places` gives it; 0 behind the last. */
+/* Returns the next position of a list, which `*rest` from `eddy_field_places` starts; 0 after the last one. */
 static inline int eddy_field_next(eddy_text *rest, eddy_place *place) {
   while (rest->len > 0 && (*rest->data < '0' || *rest->data > '9')) {
     rest->data++;
@@ -68,19 +68,19 @@ static inline int eddy_field_next(eddy_text *rest, eddy_place *place) {
   return eddy_field_number(rest, &place->len);
 }
 
-/* Where the values of a field stand, to be walked over by `eddy_field_next`. */
+/* Returns the positions of the values of a field, for iteration with `eddy_field_next`. */
 static inline eddy_text eddy_field_places(const eddy_call *call, eddy_text key) {
   return eddy_field_noted(call, key, "_at");
 }
 
-/* The values of a field as JSON: a number, a truth, a text, or a list where there can be several; empty if it is absent.
- * Long texts are cut there, and bytes are Base64: `eddy_field_bytes` has them as they are. */
+/* Returns the value of a field as JSON: a number, boolean or string, or a list if it is repeated; empty if it is
+ * absent. Long strings are truncated, and bytes are in Base64; `eddy_field_bytes` returns them unchanged. */
 static inline eddy_text eddy_field_json(const eddy_call *call, eddy_text key) {
   return eddy_field_noted(call, key, "");
 }
 
-/* The bytes of a text in `call->body`: its last value, which is the one that counts. 1 if it is there; 0 if it is
- * absent or no text, if the body is not the whole of it, or if it is another than the message was found in. */
+/* Reads the bytes of a string or bytes field in `call->body`: its last value, which is the one in force. Returns 1 if
+ * it exists; 0 if it is absent or of another type, if the body is not complete, or if the body was replaced since. */
 static inline int eddy_field_bytes(const eddy_call *call, eddy_text key, eddy_text *value) {
   eddy_text rest = eddy_field_places(call, key);
   eddy_place place;

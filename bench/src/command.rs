@@ -157,7 +157,7 @@ fn act(action: Action) -> Result<ExitCode> {
         Action::Load(options) => load(&options),
         Action::Spin { parent } => {
             if !peers::await_death_of_parent(parent)? {
-                bail!("the run that wanted it is gone");
+                bail!("the parent process has ended");
             }
             loop {
                 std::hint::spin_loop();
@@ -170,21 +170,21 @@ fn act(action: Action) -> Result<ExitCode> {
 fn report(file: &Path, into: Option<&Path>) -> Result<ExitCode> {
     let written = read_file(file)?;
     if let Ok(results) = serde_json::from_str::<RouteBenchReport>(&written) {
-        let document = into.context("lookups of routes are reported into a document: --into FILE")?;
+        let document = into.context("results of route lookups need a document: --into FILE")?;
         let text = routes::insert(&read_file(document)?, &results)
-            .with_context(|| format!("cannot put a table into `{}`", document.display()))?;
+            .with_context(|| format!("cannot insert a table into `{}`", document.display()))?;
         write_file(document, &text)?;
         return Ok(ExitCode::SUCCESS);
     }
     if let Ok(results) = serde_json::from_str::<Protobuf>(&written) {
-        let document = into.context("costs of messages are reported into a document: --into FILE")?;
+        let document = into.context("results of protobuf messages need a document: --into FILE")?;
         let text = protobuf::insert(&read_file(document)?, &results)
-            .with_context(|| format!("cannot put a table into `{}`", document.display()))?;
+            .with_context(|| format!("cannot insert a table into `{}`", document.display()))?;
         write_file(document, &text)?;
         return Ok(ExitCode::SUCCESS);
     }
     let results: Results =
-        serde_json::from_str(&written).with_context(|| format!("`{}` holds no results", file.display()))?;
+        serde_json::from_str(&written).with_context(|| format!("`{}` has no results", file.display()))?;
     write_report(&results, file.parent().unwrap_or_else(|| Path::new(".")))?;
     if let Some(document) = into {
         let text = read_file(document)?;
@@ -194,7 +194,7 @@ fn report(file: &Path, into: Option<&Path>) -> Result<ExitCode> {
         } else {
             summary::insert(&text, &results)
         };
-        let text = text.with_context(|| format!("cannot put a summary into `{}`", document.display()))?;
+        let text = text.with_context(|| format!("cannot insert a summary into `{}`", document.display()))?;
         write_file(document, &text)?;
     }
     Ok(ExitCode::SUCCESS)
@@ -237,9 +237,9 @@ fn tally_text(tally: &LoadStats) -> String {
 }
 
 fn guard(parent: u32, command: &[std::ffi::OsString]) -> Result<ExitCode> {
-    let (program, arguments) = command.split_first().context("no program to run")?;
+    let (program, arguments) = command.split_first().context("no command to run")?;
     if !peers::await_death_of_parent(parent)? {
-        bail!("the run that wanted it is gone");
+        bail!("the parent process has ended");
     }
     let failure = Command::new(program).args(arguments).exec();
     Err(failure).with_context(|| format!("cannot run {}", program.display()))
@@ -247,7 +247,7 @@ fn guard(parent: u32, command: &[std::ffi::OsString]) -> Result<ExitCode> {
 
 /// Writes the results. A run with faults fails, but only after everything has been written.
 fn write_results(results: &Results, folder: &Path) -> Result<ExitCode> {
-    fs::create_dir_all(folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
+    fs::create_dir_all(folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
     let text = serde_json::to_string_pretty(results)? + "\n";
     write_file(&folder.join(format!("{}.json", results.name)), &text)?;
     write_report(results, folder)?;

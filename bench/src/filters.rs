@@ -92,7 +92,7 @@ pub const TARGETS: &[FilterTarget] = &[
 pub const SCENARIOS: &[FilterScenario] = &[
     FilterScenario {
         name: "bare",
-        title: "no filter, against another listener without one: the noise of the method",
+        title: "no filter, compared with another listener without one: the noise of the method",
         // The last listener, not the one that all others are compared with.
         listener: AGAIN,
         ..PLAIN
@@ -106,7 +106,7 @@ pub const SCENARIOS: &[FilterScenario] = &[
     },
     FilterScenario {
         name: "basic-auth",
-        title: "decodes and compares credentials, which are right",
+        title: "decodes and compares valid credentials",
         listener: AUTH,
         fields: GOOD,
         is_paced: true,
@@ -152,12 +152,12 @@ impl Tongue {
     pub fn title(self) -> &'static str {
         match self {
             Self::None => "none",
-            Self::Builtin => "built in",
+            Self::Builtin => "built-in",
             Self::Go => "Go",
-            Self::GoEnvoy => "Go for Envoy's API",
+            Self::GoEnvoy => "Go, Envoy API",
             Self::Native => "Rust",
             Self::Lua => "Lua",
-            Self::LuaJit => "Lua for the JIT",
+            Self::LuaJit => "Lua, tuned for LuaJIT",
             Self::Wasm => "Wasm from Rust",
             Self::WasmGo => "Wasm from Go",
         }
@@ -246,7 +246,7 @@ impl FilterTarget {
     pub fn named(name: &str) -> Result<Self> {
         let known = || TARGETS.iter().map(|target| target.name).collect::<Vec<_>>().join(", ");
         let found = TARGETS.iter().find(|target| target.name == name).copied();
-        found.with_context(|| format!("unknown target `{name}`; there are {}", known()))
+        found.with_context(|| format!("unknown target `{name}`; known targets: {}", known()))
     }
 }
 
@@ -270,7 +270,7 @@ impl FilterScenario {
         for name in &names {
             SCENARIOS.iter().find(|scenario| scenario.name == *name).with_context(|| {
                 let known: Vec<&str> = SCENARIOS.iter().map(|scenario| scenario.name).collect();
-                format!("unknown scenario `{name}`; there are {}", known.join(", "))
+                format!("unknown scenario `{name}`; known scenarios: {}", known.join(", "))
             })?;
         }
         let is_wanted = |scenario: &&Self| names.is_empty() || names.contains(&scenario.name);
@@ -323,7 +323,10 @@ mod tests {
     fn names_lead_to_targets_and_scenarios() {
         assert_eq!(FilterTarget::named("envoy-lua").unwrap().kind, GatewayKind::Envoy);
         let failure = FilterTarget::named("caddy").unwrap_err().to_string();
-        assert!(failure.starts_with("unknown target `caddy`; there are eddy, eddy-builtin, "), "{failure}");
+        assert!(
+            failure.starts_with("unknown target `caddy`; known targets: eddy, eddy-builtin, "),
+            "{failure}"
+        );
         let names = ["reject".to_owned(), "bare".to_owned(), String::new()];
         let found: Vec<&str> = FilterScenario::named(&names).unwrap().iter().map(|one| one.name).collect();
         assert_eq!(found, ["bare", "reject"]);

@@ -32,8 +32,8 @@ pub fn get(target: SocketAddr, path: &str) -> Result<ProbeResponse> {
 /// As [`get`].
 pub fn get_with(target: SocketAddr, path: &str, fields: &str) -> Result<ProbeResponse> {
     let mut bytes = Vec::new();
-    exchange(target, path, fields, &mut bytes).with_context(|| format!("no answer from {target}"))?;
-    read(&bytes).with_context(|| format!("cannot read the answer of {target}"))
+    exchange(target, path, fields, &mut bytes).with_context(|| format!("no response from {target}"))?;
+    read(&bytes).with_context(|| format!("cannot read the response of {target}"))
 }
 
 impl ProbeResponse {

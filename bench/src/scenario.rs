@@ -93,27 +93,40 @@ pub fn all() -> Vec<Scenario> {
         traffic("get-10k", "GET, 10 KiB", plain, get(10 << 10)),
         traffic("get-1m", "GET, 1 MiB", plain, get(1 << 20)),
         traffic("post-64k", "POST of 64 KiB", plain, ScenarioRequest::Post { bytes: 64 << 10 }),
-        traffic("churn", "a connection a request", plain, ScenarioRequest::GetOnce { bytes: SMALL_BYTES }),
-        traffic("metrics", "GET, ten routes, metrics kept and scraped", ten, last_of(10)),
+        traffic(
+            "churn",
+            "one connection per request",
+            plain,
+            ScenarioRequest::GetOnce { bytes: SMALL_BYTES },
+        ),
+        traffic("metrics", "GET, ten routes, metrics enabled and scraped", ten, last_of(10)),
         traffic("routes-1", "GET, one route", routes(1), last_of(1)),
         traffic("routes-100", "GET, the last of 100 routes", routes(100), last_of(100)),
         traffic("routes-10000", "GET, the last of 10,000 routes", routes(10_000), last_of(10_000)),
         traffic("log", "GET, access log written", Setup { has_log: true, ..plain }, get(SMALL_BYTES)),
-        transport("h2-1", "GET by HTTP/2, one at a time on a connection", http2(64, 1, false)),
-        transport("h2-10", "GET by HTTP/2, 10 at once on a connection", http2(16, 10, false)),
-        transport("h2-100", "GET by HTTP/2, 100 at once on a connection", http2(8, 100, false)),
-        transport("h2s-10", "GET by HTTP/2 over TLS, 10 at once on a connection", http2(16, 10, true)),
-        transport("grpc-unary", "calls of gRPC by HTTP/2 on both sides", TransportScenario::Call),
-        transport("handshake", "TLS 1.3, agreed on and closed", TransportScenario::Handshake(Shake::Full)),
-        transport("handshake-resumed", "the same, resumed", TransportScenario::Handshake(Shake::Resumed)),
-        transport("handshake-pq", "the same, post-quantum", TransportScenario::Handshake(Shake::PostQuantum)),
-        transport("relay-1g", "1 GiB over TCP, passed on", TransportScenario::Bulk),
-        transport("relay-100b", "100 bytes there and back over TCP, passed on", TransportScenario::Messages),
-        transport("websocket", "100 bytes there and back by a WebSocket", TransportScenario::WebSocket),
-        traffic("transcode", "JSON for a service that speaks gRPC", transcoding, ScenarioRequest::Book),
-        idle("idle", "memory a connection, idle connections", ClientHttpVersion::Http1),
-        idle("idle-h2", "memory a connection of HTTP/2, idle connections", ClientHttpVersion::Http2),
-        Scenario { name: "start", title: "start to first answer", work: Work::Start },
+        transport("h2-1", "GET over HTTP/2, one stream per connection", http2(64, 1, false)),
+        transport("h2-10", "GET over HTTP/2, 10 streams per connection", http2(16, 10, false)),
+        transport("h2-100", "GET over HTTP/2, 100 streams per connection", http2(8, 100, false)),
+        transport("h2s-10", "GET over HTTP/2 and TLS, 10 streams per connection", http2(16, 10, true)),
+        transport("grpc-unary", "gRPC calls over HTTP/2 on both sides", TransportScenario::Call),
+        transport("handshake", "TLS 1.3 handshake, then close", TransportScenario::Handshake(Shake::Full)),
+        transport(
+            "handshake-resumed",
+            "TLS 1.3 handshake, resumed",
+            TransportScenario::Handshake(Shake::Resumed),
+        ),
+        transport(
+            "handshake-pq",
+            "TLS 1.3 handshake, post-quantum",
+            TransportScenario::Handshake(Shake::PostQuantum),
+        ),
+        transport("relay-1g", "TCP proxy, 1 GiB", TransportScenario::Bulk),
+        transport("relay-100b", "TCP proxy, round trips of 100 bytes", TransportScenario::Messages),
+        transport("websocket", "WebSocket, round trips of 100 bytes", TransportScenario::WebSocket),
+        traffic("transcode", "JSON transcoded to gRPC", transcoding, ScenarioRequest::Book),
+        idle("idle", "memory per idle connection", ClientHttpVersion::Http1),
+        idle("idle-h2", "memory per idle HTTP/2 connection", ClientHttpVersion::Http2),
+        Scenario { name: "start", title: "start to first response", work: Work::Start },
         Scenario { name: "reload", title: "reload with 10,000 routes", work: Work::Reload },
     ]
 }
@@ -159,10 +172,10 @@ fn crowds() -> Vec<Scenario> {
         crowd("crowd-1000", "1,000 busy connections", 1_000, 0),
         crowd("crowd-5000", "5,000 busy connections", 5_000, 0),
         crowd("crowd-10000", "10,000 busy connections", 10_000, 0),
-        crowd("crowd-200-busy", "200 busy connections beside eight busy loops", 200, 8),
-        crowd("crowd-1000-busy", "1,000 busy connections beside eight busy loops", 1_000, 8),
-        crowd("crowd-5000-busy", "5,000 busy connections beside eight busy loops", 5_000, 8),
-        crowd("crowd-10000-busy", "10,000 busy connections beside eight busy loops", 10_000, 8),
+        crowd("crowd-200-busy", "200 busy connections, eight busy loops on the machine", 200, 8),
+        crowd("crowd-1000-busy", "1,000 busy connections, eight busy loops on the machine", 1_000, 8),
+        crowd("crowd-5000-busy", "5,000 busy connections, eight busy loops on the machine", 5_000, 8),
+        crowd("crowd-10000-busy", "10,000 busy connections, eight busy loops on the machine", 10_000, 8),
     ]
 }
 
@@ -177,7 +190,7 @@ pub fn named(names: &[String]) -> Result<Vec<Scenario>> {
     for name in names {
         all.iter().find(|scenario| scenario.name == name).with_context(|| {
             let known: Vec<&str> = all.iter().map(|scenario| scenario.name).collect();
-            format!("unknown scenario `{name}`; there are {}", known.join(", "))
+            format!("unknown scenario `{name}`; known scenarios: {}", known.join(", "))
         })?;
     }
     let is_wanted = |scenario: &Scenario| names.is_empty() || names.iter().any(|name| name == scenario.name);
@@ -216,7 +229,7 @@ mod tests {
     #[test]
     fn unknown_names_are_refused() {
         let failure = named(&["got".to_owned()]).unwrap_err().to_string();
-        assert!(failure.starts_with("unknown scenario `got`; there are get, "), "{failure}");
+        assert!(failure.starts_with("unknown scenario `got`; known scenarios: get, "), "{failure}");
     }
 
     #[test]

@@ -10,7 +10,8 @@ use crate::peers;
 
 /// Watches for SIGINT, SIGTERM and SIGHUP on a thread of its own, for the lifetime of the process.
 pub(crate) fn watch() -> Result<()> {
-    let runtime = Builder::new_current_thread().enable_io().build().context("cannot watch for signals")?;
+    let runtime =
+        Builder::new_current_thread().enable_io().build().context("cannot install signal handlers")?;
     thread::Builder::new().name("signals".to_owned()).spawn(move || runtime.block_on(stop_on_signal()))?;
     Ok(())
 }

@@ -179,7 +179,7 @@ fn requests_that_are_not_all_answered_are_a_fault() {
     let output = command.args(["--rounds", "1", "--seconds", "0.1"]).output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success());
-    assert!(text.contains("FAULT grpc-unary, haproxy: a call is answered with status 502"), "{text}");
+    assert!(text.contains("FAULT grpc-unary, haproxy: a gRPC call was answered with status 502"), "{text}");
     assert!(text.contains("a handshake was Full instead of Resumed"), "{text}");
     await_nobody(&folder);
 }

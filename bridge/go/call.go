@@ -10,8 +10,8 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/fastcall"
 )
 
-// Call is a call of Rust whose request is laid out in memory that later calls use again: one that is answered later, or
-// has arguments that don't fit into a frame. Generated code uses it.
+// Call is a call of Rust whose request is in a reusable buffer: an async call, or one with arguments that do not fit
+// into a frame. For generated code.
 type Call struct {
 	// Out is the request.
 	Out     Out
@@ -24,15 +24,15 @@ type Call struct {
 var calls = sync.Pool{New: func() any { return new(Call) }}
 
 const (
-	// callWords is how many words a new call has.
+	// callWords is the initial capacity of a new call in words.
 	callWords = 256
-	// replyWords is the least room for a reply.
+	// replyWords is the minimum space for a reply in words.
 	replyWords = 64
-	// keptWords is how many a call may have that is kept for the next: 64 KiB.
+	// keptWords is the maximum capacity of a call that is kept for reuse: 64 KiB.
 	keptWords = 8192
 )
 
-// Begin begins a call whose caller waits.
+// Begin starts a call whose caller blocks.
 func (s *Service) Begin(method int) *Call {
 	c := s.BeginAsync(method)
 	if s.transport == nil {
@@ -41,7 +41,7 @@ func (s *Service) Begin(method int) *Call {
 	return c
 }
 
-// BeginAsync begins a call that is answered later.
+// BeginAsync starts an async call.
 func (s *Service) BeginAsync(method int) *Call {
 	c := calls.Get().(*Call)
 	if c.Out.Words == nil {
@@ -54,7 +54,7 @@ func (s *Service) BeginAsync(method int) *Call {
 	return c
 }
 
-// block lays out room for a reply, and gives the whole of the memory.
+// block reserves space for a reply and returns the whole buffer.
 func (c *Call) block() (block []uint64, end int) {
 	end = len(c.Out.Words)
 	if cap(c.Out.Words)-end < replyWords {
@@ -63,13 +63,13 @@ func (c *Call) block() (block []uint64, end int) {
 	return c.Out.Words[:cap(c.Out.Words)], end
 }
 
-// flat is a copy of the request for a transport, which may keep it for longer than a call that is given up.
+// flat copies the request for a transport, which may use it longer than a cancelled call.
 func (c *Call) flat() []uint64 { return slices.Clone(c.Out.Words[headerWords:]) }
 
-// Do makes the call by cgo. answer is how many words the answer has at least.
+// Do makes the call through cgo. answer is the minimum size of the answer in words.
 func (c *Call) Do(answer int) (In, error) { return c.do(answer, fastcall.CallCgoWith) }
 
-// DoShort makes the call by assembly, where that is possible.
+// DoShort makes the call through assembly where possible.
 func (c *Call) DoShort(answer int) (In, error) { return c.do(answer, fastcall.CallWith) }
 
 func (c *Call) do(answer int, by func(fastcall.Func, unsafe.Pointer, uintptr) uintptr) (In, error) {
@@ -86,7 +86,8 @@ func (c *Call) do(answer int, by func(fastcall.Func, unsafe.Pointer, uintptr) ui
 	return whole(In{base: unsafe.Pointer(unsafe.SliceData(block[end:])), words: int(*extent)}, answer)
 }
 
-// End gives the memory of the call back, and turns a message that is wrong into an error. Generated code defers it.
+// End releases the buffer of the call and converts the panic of an invalid message to an error. Generated code defers
+// it.
 func (c *Call) End(err *error) {
 	if c.Out.hasPins {
 		c.pins.Unpin()

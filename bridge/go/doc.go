@@ -1,7 +1,8 @@
-// Package bridge is the Go side of calls between Rust and Go in one process, from one declaration.
+// Package bridge is the Go side of calls between Rust and Go in one process, generated from one declaration.
 //
-// The declaration is a file of Rust; `eddy-bridge generate` makes a file of Go from it, which uses this package. Programs
-// see little of it themselves: the types of views, options and results, [Open] for a library of Rust, and [Fault].
+// The declaration is a Rust file; `eddy-bridge generate` generates a Go file from it, which uses this package. Programs
+// themselves use only a few of its names: the types of views, options and results, [Open] for a Rust library, and
+// [Fault].
 //
-// docs/guide/bridge.md tells the whole of it.
+// docs/guide/bridge.md is the guide.
 package bridge

@@ -17,12 +17,12 @@ import (
 	"unsafe"
 )
 
-// Everything that Rust calls by a name of C is in this file.
+// This file has all functions that Rust calls by their C names.
 
-// abi is the version of all that crosses.
+// abi is the version of the interface between Rust and Go.
 const abi = 2
 
-// meeting is what Rust tells of itself when it has loaded the library.
+// meeting is the handshake with Rust after it has loaded the library.
 type meeting struct {
 	abi      uint64
 	bind     uint64
@@ -56,12 +56,12 @@ func eddy_bridge_go_complete(block unsafe.Pointer) { completeGo(block) }
 
 func completeAddress() uint64 { return uint64(uintptr(C.complete_address())) }
 
-// allocate gives memory of C, which whoever gets it frees.
+// allocate allocates C memory, which the receiver frees.
 func allocate(bytes int) unsafe.Pointer { return C.malloc(C.size_t(bytes)) }
 
 func free(memory unsafe.Pointer) { C.free(memory) }
 
-// Open loads a library of Rust, built as a `cdylib` with `eddy_bridge::export!`. It stays loaded.
+// Open loads a Rust library built as a `cdylib` with `eddy_bridge::export!`. It is never unloaded.
 func Open(path string) (Rust, error) {
 	text := C.CString(path)
 	defer C.free(unsafe.Pointer(text))
@@ -73,10 +73,10 @@ func Open(path string) (Rust, error) {
 	defer C.free(unsafe.Pointer(name))
 	found := C.dlsym(library, name)
 	if found == nil {
-		return Rust{}, fmt.Errorf("%s offers nothing: a library of Rust with eddy_bridge::export! is wanted", path)
+		return Rust{}, fmt.Errorf("%s offers nothing: expected a Rust library with eddy_bridge::export!", path)
 	}
 	return Rust{bind: found}, nil
 }
 
-// pointerAt makes a pointer of an address of C.
+// pointerAt converts a C address to a pointer.
 func pointerAt(address uint64) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&address)) }

@@ -2,56 +2,56 @@ package bridge
 
 import "fmt"
 
-// Fault is why a call has no answer: not what the callee says, but that it said nothing.
+// Fault is the error of a call without an answer. Errors that the callee returns are of type [SaidError].
 type Fault struct {
-	// Kind tells what kind of failure.
+	// Kind is the kind of failure.
 	Kind FaultKind
-	// Text is what the other side says of it.
+	// Text is the message of the other side.
 	Text string
 }
 
-// FaultKind is a kind of failure; the numbers are those of the status in a block.
+// FaultKind is a kind of failure; the numbers are the status values of a block.
 type FaultKind uint32
 
-// The kinds.
+// Kinds of failures.
 const (
-	// FaultPanic: the callee panicked; the text is the panic's.
+	// FaultPanic means that the callee panicked; the text is that of the panic.
 	FaultPanic FaultKind = 1
-	// FaultMalformed: a message is not what the declaration says.
+	// FaultMalformed means that a message does not match the declaration.
 	FaultMalformed FaultKind = 2
-	// FaultUnknown: nobody serves the call.
+	// FaultUnknown means that no service has this method.
 	FaultUnknown FaultKind = 3
-	// FaultCancelled: the call was given up.
+	// FaultCancelled means that the call was cancelled.
 	FaultCancelled FaultKind = 4
-	// FaultCrowded: more calls are under way than may be.
+	// FaultCrowded means that too many calls are in progress.
 	FaultCrowded FaultKind = 5
-	// FaultClosed: the other side is gone.
+	// FaultClosed means that the other side has closed.
 	FaultClosed FaultKind = 6
-	// FaultDeadline: the time for the call is over.
+	// FaultDeadline means that the deadline of the call has passed.
 	FaultDeadline FaultKind = 7
 )
 
 var faultNames = map[FaultKind]string{
 	FaultPanic:     "the callee panicked",
-	FaultMalformed: "the message is wrong",
-	FaultUnknown:   "nobody serves the call",
-	FaultCancelled: "the call was given up",
-	FaultCrowded:   "too many calls are under way",
-	FaultClosed:    "the other side is gone",
-	FaultDeadline:  "the time for the call is over",
+	FaultMalformed: "the message is invalid",
+	FaultUnknown:   "no service has this method",
+	FaultCancelled: "the call was cancelled",
+	FaultCrowded:   "too many calls are in progress",
+	FaultClosed:    "the other side has closed",
+	FaultDeadline:  "the deadline of the call has passed",
 }
 
 func (f *Fault) Error() string { return faultNames[f.Kind] + ": " + f.Text }
 
-// SaidError is an error that the callee returned, as the declaration has it.
+// SaidError is an error that the callee returned, of the declared type.
 type SaidError[E any] struct {
-	// Value is what it returned.
+	// Value is the returned error.
 	Value E
 }
 
 func (e *SaidError[E]) Error() string { return fmt.Sprint(e.Value) }
 
-// settle turns what reading a message that is wrong panics with into an error.
+// settle converts the panic of reading an invalid message to an error.
 func settle(recovered any, err *error) {
 	if recovered == nil {
 		return
@@ -63,7 +63,7 @@ func settle(recovered any, err *error) {
 	*err = fault
 }
 
-// faultOf makes the fault of a recovered panic.
+// faultOf converts a recovered panic to a fault.
 func faultOf(recovered any) *Fault {
 	if fault, ok := recovered.(*Fault); ok {
 		return fault
@@ -71,7 +71,7 @@ func faultOf(recovered any) *Fault {
 	return &Fault{FaultPanic, fmt.Sprint(recovered)}
 }
 
-// malformed panics with a fault, for the barrier that every reader of messages has above it.
+// malformed panics with a fault, which is recovered by the caller of every message reader.
 func malformed(text string) {
 	panic(&Fault{FaultMalformed, text})
 }

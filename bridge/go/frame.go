@@ -10,14 +10,14 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/fastcall"
 )
 
-// A call whose arguments have the layout of a message in Go as well is a frame: a structure on the stack of the goroutine
-// with the extent, the arguments as they are, and room for the answer. A string or a list in it is where Go has it.
+// A call whose arguments have the same layout in a message and in Go is a frame: a structure on the goroutine's stack
+// with the extent, the arguments themselves, and space for the answer. Strings and lists in it refer to memory of Go.
 
-// Extent is that of a frame, of arguments of so many words, and so many words for the answer.
+// Extent returns the extent of a frame with that many words of arguments and of answer.
 func Extent(request, room int) uint64 { return frame.Extent(request, room) }
 
-// Short calls a method of Rust by assembly, where that is possible. What it gives is 0 where the answer is in its room, and
-// otherwise for [Service.Otherwise].
+// Short calls a Rust method through assembly where possible. It returns 0 if the answer is in its space, otherwise a
+// value for [Service.Otherwise].
 func (s *Service) Short(method int, extent *uint64) uintptr {
 	if method >= len(s.methods) {
 		return isElsewhere
@@ -25,8 +25,8 @@ func (s *Service) Short(method int, extent *uint64) uintptr {
 	return fastcall.CallWith(s.methods[method], unsafe.Pointer(extent), s.context)
 }
 
-// Call calls a method of Rust by cgo, as [Service.Short] does by assembly. What the frame points to has to [Escape]; texts
-// has a bit for each word that begins a list of strings.
+// Call calls a Rust method through cgo, as [Service.Short] does through assembly. Data that the frame points to must
+// [Escape]. texts has a bit for each word that starts a list of strings.
 func (s *Service) Call(method int, extent *uint64, texts uint64) uintptr {
 	if method >= len(s.methods) {
 		return isElsewhere
@@ -37,11 +37,11 @@ func (s *Service) Call(method int, extent *uint64, texts uint64) uintptr {
 const (
 	// isOutgrown is the outcome of a frame with too many texts.
 	isOutgrown = frame.Outgrown
-	// isElsewhere is the outcome of a call of another process; what is larger is an address.
+	// isElsewhere is the outcome of a call of another process; larger values are addresses.
 	isElsewhere = 2
 )
 
-// Escape has what a value points to be on the heap: the stack of a goroutine moves when Rust calls Go.
+// Escape forces the target of a value onto the heap, because the goroutine's stack moves when Rust calls Go.
 func Escape[T any](value T) {
 	if never {
 		escaped = value
@@ -59,12 +59,12 @@ type View struct {
 	length int
 }
 
-// ViewOf is a list of numbers or strings where Go has it.
+// ViewOf returns a list of numbers or strings that stays in memory of Go.
 func ViewOf[T Number | string](list []T) View {
 	return View{unsafe.Pointer(unsafe.SliceData(list)), len(list)}
 }
 
-// WordOfBool is a bool in a frame.
+// WordOfBool converts a bool to a word of a frame.
 func WordOfBool(v bool) (word uint64) {
 	if v {
 		word = 1
@@ -72,35 +72,35 @@ func WordOfBool(v bool) (word uint64) {
 	return word
 }
 
-// WordOfFloat is a number with a fraction in a frame.
+// WordOfFloat converts a floating-point number to a word of a frame.
 func WordOfFloat(v float32) uint64 { return uint64(math.Float32bits(v)) }
 
-// Part tells of a word in the arguments of a frame that is more than a number of 64 bits: a list, whose elements have so
-// many bytes, or a narrow number, of which so many bytes mean something.
+// Part describes a word in the arguments of a frame that is not a 64-bit number: a list with elements of that many
+// bytes, or a narrow number of that many bytes.
 type Part struct {
 	At, Size int
 	Narrow   bool
 }
 
-// Texts is the size of elements that are strings.
+// Texts is the element size of lists of strings.
 const Texts = -1
 
-// Otherwise reads what there is instead of an answer in its room, or calls another process. answer is how many words the
-// answer has at least.
+// Otherwise reads a result that is not an answer in its space, or calls another process. answer is the minimum size of
+// the answer in words.
 func (s *Service) Otherwise(method int, outcome uintptr, extent *uint64, parts []Part, answer int) (In, error) {
 	var kept Kept
 	in, err := kept.Otherwise(s, method, outcome, extent, parts, answer)
-	kept.free() // it has but a fault: an answer without lists is never larger than its room
+	kept.free() // only a fault: an answer without lists always fits into its space
 	return in, err
 }
 
-// Kept has the memory of a reply that is larger than its room.
+// Kept owns the memory of a reply that is larger than its space.
 type Kept struct {
-	// memory is from C.
+	// memory is allocated by C.
 	memory unsafe.Pointer
 }
 
-// Otherwise is [Service.Otherwise] where the answer may have lists: it is valid until [Kept.End].
+// Otherwise is [Service.Otherwise] for answers that may have lists: the answer is valid until [Kept.End].
 func (k *Kept) Otherwise(
 	s *Service, method int, outcome uintptr, extent *uint64, parts []Part, answer int,
 ) (In, error) {
@@ -119,7 +119,7 @@ func (k *Kept) Otherwise(
 	return k.read(outcome, answer)
 }
 
-// read reads what there is instead of a reply that has room: status and words, and the words.
+// read reads a result that is not a reply in its space: status, number of words, and the words.
 func (k *Kept) read(outcome uintptr, answer int) (In, error) {
 	k.memory = pointerAt(uint64(outcome))
 	head := *(*uint64)(k.memory)
@@ -137,13 +137,13 @@ func (k *Kept) free() {
 	}
 }
 
-// End gives the memory back, and turns a message that is wrong into an error. Generated code defers it.
+// End releases the memory and converts the panic of an invalid message to an error. Generated code defers it.
 func (k *Kept) End(err *error) {
 	k.free()
 	settle(recover(), err)
 }
 
-// flat is the request of a frame as a message that is whole in itself.
+// flat encodes the request of a frame as a self-contained message.
 func flat(extent *uint64, parts []Part) []uint64 {
 	length := int(uint32(*extent))
 	first := unsafe.Add(unsafe.Pointer(extent), 8)
@@ -167,7 +167,7 @@ func flat(extent *uint64, parts []Part) []uint64 {
 	return out.Words
 }
 
-// whole checks that a reply has as many words as its record.
+// whole checks that a reply has all words of its record.
 func whole(in In, answer int) (In, error) {
 	if in.words < answer {
 		return In{}, &Fault{FaultMalformed, fmt.Sprintf("a reply of %d words, fewer than %d", in.words, answer)}

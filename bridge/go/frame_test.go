@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// recorder is another process that keeps what it is asked, and answers always the same.
+// recorder is another process that records requests and always returns the same reply.
 type recorder struct {
 	method  uint32
 	request []uint64
@@ -20,7 +20,7 @@ func (r *recorder) Call(_ context.Context, _, method uint32, request []uint64) (
 	return r.reply, r.err
 }
 
-// framed is a frame as generated code makes them, of a text, a list, and a struct with fields that are narrow.
+// framed is a frame as in generated code, with a text, a list, and a struct with narrow fields.
 type framed struct {
 	extent  uint64
 	text    string
@@ -59,7 +59,7 @@ func TestAFrameForAnotherProcessIsAMessage(t *testing.T) {
 		if numbers := ReadSlice[int16](in, 4); !slices.Equal(numbers, []int16{-1, 2}) {
 			t.Errorf("the numbers are %v", numbers)
 		}
-		// What is between the fields of a struct is no other process's business.
+		// Padding between the fields of a struct is not sent to another process.
 		if in.U64(6) != 1 || in.U64(7) != 5 {
 			t.Errorf("narrow numbers are %#x and %#x", in.U64(6), in.U64(7))
 		}

@@ -7,29 +7,29 @@ import (
 	"unsafe"
 )
 
-// In is a message that is read: words of a record, and what they point to. Generated code uses it.
+// In is a message to be read: the words of a record, and the data that they refer to. For generated code.
 //
-// A list in a record is two words: its address in this process, and how many elements it has, as a string of Go is. Where
-// the highest bit of the second is set, the list is in the message itself, and the first is its place, in bytes from the
-// start. A number narrower than a word is in its lower bytes; the others mean nothing.
+// A list in a record has two words: its address in this process and its number of elements, as in a Go string. If the
+// highest bit of the second word is set, the list is in the message itself, and the first word is its position in bytes
+// from the start. A number narrower than a word is in the lower bytes; the other bytes are ignored.
 //
-// Its methods panic with a [Fault] where the message is wrong.
+// Its methods panic with a [Fault] if the message is invalid.
 type In struct {
 	base  unsafe.Pointer
 	words int
-	// hasViews tells that the caller, in this process, waits: all numbers and texts of lists are where it has them.
+	// hasViews is true if the caller, in this process, blocks: numbers and texts of lists are read in its memory.
 	hasViews bool
 }
 
 // isPlace is set in the length of a list that is in the message itself.
 const isPlace = 1 << 63
 
-// InReply reads the reply of a call, in the room that it was given. Generated code calls it.
+// InReply reads the reply of a call from its space. For generated code.
 func InReply(room []uint64) In {
 	return In{base: unsafe.Pointer(unsafe.SliceData(room)), words: len(room)}
 }
 
-// At is the address of a record of so many words that can be read as a structure of Go, or nil where it has to be read
+// At returns the address of a record of that many words that can be read as a Go structure, or nil if it must be read
 // field by field.
 func (in In) At(at, words int) unsafe.Pointer {
 	if !in.hasViews || uint(at+words) > uint(in.words) {
@@ -86,7 +86,7 @@ func (in In) String(at int) string { return strings.Clone(in.text(at)) }
 
 func (in In) text(at int) string {
 	if in.hasViews && uint(at+1) < uint(in.words) {
-		// What is in memory of the caller is the usual case, and small enough to be inlined.
+		// Memory of the caller is the usual case, and small enough to be inlined.
 		return *(*string)(unsafe.Add(in.base, at*8))
 	}
 	return in.textWithin(at)
@@ -97,7 +97,7 @@ func (in In) textWithin(at int) string {
 	return unsafe.String((*byte)(first), length)
 }
 
-// Views reads a list of texts: where they are, if the caller waits, otherwise a copy of the list.
+// Views reads a list of strings: in place if the caller blocks, otherwise as a copy.
 func Views(in In, at int) []Str {
 	first, n := in.Records(at, 2)
 	if in.hasViews && n != 0 {
@@ -123,12 +123,12 @@ func numbers[T Number](in In, at int) []T {
 		return []T{}
 	}
 	if uintptr(first)%unsafe.Alignof(one) != 0 {
-		malformed("a list is at no place for its type")
+		malformed("a list is not aligned for its type")
 	}
 	return unsafe.Slice((*T)(first), length)
 }
 
-// list finds a list: its first element, and how many there are.
+// list finds a list: its first element and its length.
 func (in In) list(at, size int) (unsafe.Pointer, int) {
 	place, length := in.word(at), in.word(at+1)
 	if length == 0 {
@@ -136,19 +136,19 @@ func (in In) list(at, size int) (unsafe.Pointer, int) {
 	}
 	if length&isPlace == 0 {
 		if !in.hasViews {
-			malformed("a message from elsewhere has an address")
+			malformed("a message of another process contains an address")
 		}
 		return pointerAt(place), int(length)
 	}
 	length &^= isPlace
 	bytes := uint64(in.words) * 8
 	if length > bytes || place > bytes || length*uint64(size) > bytes-place {
-		malformed("a list lies outside of the message")
+		malformed("a list is outside the message")
 	}
 	return unsafe.Add(in.base, int(place)), int(length)
 }
 
-// Records finds a list of records: the first word of the first, and how many there are, each of so many words.
+// Records finds a list of records: the first word of the first record, and the number of records of that many words.
 func (in In) Records(at, words int) (first, length int) {
 	place, count := in.word(at), in.word(at+1)
 	if count == 0 {
@@ -160,7 +160,7 @@ func (in In) Records(at, words int) (first, length int) {
 	count &^= isPlace
 	if place%8 != 0 || place/8 > uint64(in.words) || count > uint64(in.words) ||
 		count*uint64(words) > uint64(in.words)-place/8 {
-		malformed("a list lies outside of the message")
+		malformed("a list is outside the message")
 	}
 	return int(place / 8), int(count)
 }

@@ -53,7 +53,7 @@ func TestNegativeNumbersKeepTheirSign(t *testing.T) {
 	}
 }
 
-// A message of another process may have anything in it: what is wrong is a fault, and nothing else happens.
+// A message of another process may have any content: an invalid one causes a fault and has no other effect.
 func TestMessagesFromElsewhereAreNotBelieved(t *testing.T) {
 	for name, words := range map[string][]uint64{
 		"nothing":                {},

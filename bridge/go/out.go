@@ -6,23 +6,24 @@ import (
 	"unsafe"
 )
 
-// Out is a message that is written. Generated code uses it. The zero value is empty, and takes memory as it needs it.
+// Out is a message to be written. For generated code. The zero value is empty and grows on demand.
 type Out struct {
-	// Words are the message, perhaps with something before it.
+	// Words is the message, possibly after other data.
 	Words []uint64
-	// base is where in Words the message begins.
+	// base is the index in Words at which the message starts.
 	base int
-	// pins holds what the message has addresses of: what is long enough to be worth it. Where there is none, the message
-	// outlives the call, and all is copied.
+	// pins keeps the data that the message refers to by address, which is used for long data. If it is nil, the message
+	// outlives the call, and all data is copied.
 	pins *runtime.Pinner
-	// hasPins tells that there are such addresses.
+	// hasPins is true if there are such addresses.
 	hasPins bool
 }
 
-// pinnedBytes is from where on pinning, some 60 ns, is cheaper than a copy.
+// pinnedBytes is the size from which pinning, some 60 ns, is cheaper than a copy.
 const pinnedBytes = 4096
 
-// Room begins a reply with a record of so many words of 0, in the room if it is large enough. Generated code calls it.
+// Room starts a reply with a record of that many zero words, in the given space if it is large enough. For generated
+// code.
 func Room(room []uint64, words int) []uint64 {
 	if words > cap(room) {
 		return make([]uint64, words)
@@ -32,7 +33,7 @@ func Room(room []uint64, words int) []uint64 {
 	return room
 }
 
-// Record appends so many words of 0, and tells where the first is.
+// Record appends that many zero words and returns the index of the first.
 func (o *Out) Record(words int) int {
 	at := len(o.Words)
 	if at+words > cap(o.Words) {
@@ -91,7 +92,7 @@ func (o *Out) Bool(at int, v bool) {
 	o.set(at, word)
 }
 
-// Str writes a string that is a view.
+// Str writes a view of a string.
 func (o *Out) Str(at int, v Str) { o.String(at, v.text) }
 
 // String writes a string.
@@ -105,7 +106,7 @@ func WriteSlice[T Number](o *Out, at int, v []T) {
 	o.bytes(at, unsafe.Pointer(unsafe.SliceData(v)), len(v), len(v)*int(unsafe.Sizeof(one)))
 }
 
-// bytes writes a list of so many elements, which are so many bytes.
+// bytes writes a list with that many elements and bytes.
 func (o *Out) bytes(at int, first unsafe.Pointer, length, bytes int) {
 	if bytes == 0 {
 		return
@@ -128,7 +129,7 @@ func (o *Out) pin(at int, first unsafe.Pointer, length int) {
 	o.set(at+1, uint64(length))
 }
 
-// Records appends the records of a list whose place and length are at `at`, and tells where the first is.
+// Records appends the records of a list whose position and length are at `at`, and returns the index of the first.
 func (o *Out) Records(at, length, words int) int {
 	first := o.Record(length * words)
 	o.set(at, uint64(first)*8)

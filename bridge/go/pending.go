@@ -10,10 +10,10 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/fastcall"
 )
 
-// callsMax is how many async calls of each direction may be under way.
+// callsMax is the maximum number of async calls in progress per direction.
 const callsMax = 65536
 
-// table has what waits, by ticket. It is in parts, so that threads seldom wait for each other.
+// table has the waiting calls by ticket. It is sharded to reduce lock contention.
 type table[T any] struct {
 	count atomic.Int64
 	parts [64]struct {
@@ -58,16 +58,16 @@ func (t *table[T]) take(ticket uint64) (T, bool) {
 	return value, ok
 }
 
-// Calls of Rust that goroutines of Go answer.
+// Calls of Rust that goroutines answer.
 
 var (
-	// answering has the ends of the contexts of calls of Rust.
+	// answering has the cancel functions for the contexts of calls of Rust.
 	answering table[context.CancelFunc]
-	// rustComplete is the address of Rust's function that is told the ends of calls.
+	// rustComplete is the address of Rust's function that receives the results of calls.
 	rustComplete atomic.Uint64
 )
 
-// startGo starts a goroutine for a call of Rust. The block is there until rustComplete is called.
+// startGo starts a goroutine for a call of Rust. The block is valid until rustComplete is called.
 func startGo(block unsafe.Pointer) {
 	ctx, cancel := context.WithCancel(context.Background())
 	id := (*header)(block)[ticket]
@@ -108,7 +108,7 @@ func cancelGo(ticket uint64) {
 	}
 }
 
-// Calls of Go that futures of Rust answer.
+// Calls of Go that Rust futures answer.
 
 var (
 	// waiting has the goroutines that wait for Rust.
@@ -117,13 +117,14 @@ var (
 	tickets atomic.Uint64
 )
 
-// ending is how a call ended.
+// ending is the result of a call.
 type ending struct {
 	status FaultKind
 	reply  []uint64
 }
 
-// Wait makes the call and waits for its answer, without a thread. answer is how many words the answer has at least.
+// Wait makes the call and waits for its answer without holding a thread. answer is the minimum size of the answer in
+// words.
 func (c *Call) Wait(ctx context.Context, answer int) (In, error) {
 	if c.service.transport != nil {
 		return c.service.callOver(ctx, c.method, c.flat(), answer)
@@ -147,7 +148,7 @@ func (c *Call) Wait(ctx context.Context, answer int) (In, error) {
 		return whole(InReply(t.reply), answer)
 	case <-ctx.Done():
 		waiting.take(id)
-		// Rust drops the future when it next may; nobody waits for that.
+		// Rust drops the future later; this does not wait for it.
 		fastcall.CallCgo(fastcall.Func(c.service.cancel), unsafe.Pointer(unsafe.SliceData(block)))
 		return In{}, ctx.Err()
 	}
@@ -158,7 +159,7 @@ func completeGo(block unsafe.Pointer) {
 	h := (*header)(block)
 	end, ok := waiting.take(h[ticket])
 	if !ok {
-		return // it was given up
+		return // the call was cancelled
 	}
 	_, room := parts(block)
 	length := int(uint32(h[outcome]))

@@ -9,29 +9,29 @@ import (
 	"unsafe"
 )
 
-// Context is what async methods get: it ends when the caller gives the call up.
+// Context is the context of async methods: it ends when the caller cancels the call.
 type Context = context.Context
 
-// Method reads the arguments of a method, calls its implementation and writes the answer. Generated code makes it.
+// Method reads the arguments of a method, calls its implementation and writes the answer. For generated code.
 type Method struct {
-	// Serve does it, and gives the reply: in the room, or in memory of its own where that is too small. ctx is nil unless
-	// it is async. All of it fits into registers.
+	// Serve runs the method and returns the reply: in the given space, or in its own memory if the space is too small.
+	// ctx is nil unless the method is async. All values fit into registers.
 	Serve func(ctx Context, in In, room []uint64) []uint64
-	// Async tells that the answer comes later, from a goroutine of its own.
+	// Async means that the answer is sent later, from a separate goroutine.
 	Async bool
 }
 
-// registry has what was registered. It is replaced, never changed, so that calls read it without a lock.
+// registry has the registered services. It is replaced and never modified, so calls read it without a lock.
 type registry struct {
 	services []served
-	// methods are those of all services, so that a call finds its own in one step.
+	// methods has the methods of all services, so a call finds its method in one step.
 	methods []Method
 }
 
 type served struct {
 	name  string
 	shape uint64
-	// first is the number of its first method among all, of so many.
+	// first is the index of the service's first method among all methods; the other field is their number.
 	first, methods uint64
 }
 
@@ -42,7 +42,7 @@ var (
 
 func init() { registered.Store(&registry{}) }
 
-// Register serves a service for Rust. Generated code calls it. It panics where the name is taken.
+// Register serves a service for Rust. For generated code. It panics if the name is already registered.
 func Register(name string, shape uint64, methods []Method) {
 	registering.Lock()
 	defer registering.Unlock()
@@ -59,28 +59,28 @@ func Register(name string, shape uint64, methods []Method) {
 	})
 }
 
-// The words of the header of a block.
+// Words of the header of a block.
 const (
-	// target: number of the method among all.
+	// target: index of the method among all methods.
 	target = iota
-	// extent: words of the block, and where the room for the reply begins.
+	// extent: words of the block, and the index at which the space for the reply starts.
 	extent
-	// outcome: status and words of the reply, set by the callee.
+	// outcome: status and number of words of the reply, set by the callee.
 	outcome
-	// place: set by the callee where the reply has no room in the block.
+	// place: set by the callee if the reply does not fit into the block.
 	place
-	// ticket: what the end of an async call is told by.
+	// ticket: identifies an async call when its result is reported.
 	ticket
-	// headerWords is how many there are.
+	// headerWords is the number of header words.
 	headerWords
 )
 
 type header [headerWords]uint64
 
-// wordsMax is how many words a block may have: 1 GiB.
+// wordsMax is the maximum size of a block in words: 1 GiB.
 const wordsMax = 1 << 27
 
-// find finds the method of a call.
+// find returns the method of a call.
 func (r *registry) find(target uint64) *Method {
 	if target >= uint64(len(r.methods)) {
 		noMethod(target)
@@ -88,14 +88,14 @@ func (r *registry) find(target uint64) *Method {
 	return &r.methods[target]
 }
 
-// noMethod is apart from find, so that that is inlined.
+// noMethod is separate so that find can be inlined.
 //
 //go:noinline
 func noMethod(number uint64) {
 	panic(&Fault{FaultUnknown, fmt.Sprintf("the Go library has no method number %d", number)})
 }
 
-// findIn finds the method of a service, by numbers that may be anything.
+// findIn returns a method of a service; the numbers are not trusted.
 func findIn(service, method uint32) *Method {
 	there := registered.Load()
 	if uint64(service) >= uint64(len(there.services)) {
@@ -108,7 +108,7 @@ func findIn(service, method uint32) *Method {
 	return &there.methods[s.first+uint64(method)]
 }
 
-// bindGo answers a question of Rust for a service.
+// bindGo handles a request of Rust to bind a service.
 func bindGo(b *bind) {
 	b.outcome = absent
 	if b.nameLength > uint64(len(b.name)) {
@@ -126,7 +126,7 @@ func bindGo(b *bind) {
 	}
 }
 
-// enterGo runs a call whose caller waits.
+// enterGo runs a call whose caller blocks.
 func enterGo(block unsafe.Pointer) {
 	h := (*header)(block)
 	defer barrier(block)
@@ -140,7 +140,7 @@ func enterGo(block unsafe.Pointer) {
 	finish(block, reply)
 }
 
-// parts finds request and room of a block.
+// parts returns the request and the reply space of a block.
 func parts(block unsafe.Pointer) (In, []uint64) {
 	e := (*header)(block)[extent]
 	end, words := int(uint32(e)), int(e>>32)
@@ -148,14 +148,14 @@ func parts(block unsafe.Pointer) (In, []uint64) {
 	return in, (*[wordsMax]uint64)(unsafe.Add(block, end*8))[: 0 : words-end]
 }
 
-// barrier turns a panic into a fault for the caller.
+// barrier converts a panic to a fault for the caller.
 func barrier(block unsafe.Pointer) {
 	if r := recover(); r != nil {
 		fail(block, faultOf(r))
 	}
 }
 
-// fail hands a fault over instead of a reply.
+// fail returns a fault instead of a reply.
 func fail(block unsafe.Pointer, fault *Fault) {
 	_, room := parts(block)
 	finish(block, faultText(fault, room))
@@ -168,7 +168,7 @@ func faultText(fault *Fault, room []uint64) []uint64 {
 	return out.Words
 }
 
-// finish hands the reply over: in the room of the block, or in memory of its own where it has outgrown that.
+// finish returns the reply: in the space of the block, or in separate memory if it is too large.
 func finish(block unsafe.Pointer, reply []uint64) {
 	h := (*header)(block)
 	length := len(reply)
@@ -185,8 +185,8 @@ func finish(block unsafe.Pointer, reply []uint64) {
 	h[outcome] = uint64(length)
 }
 
-// Dispatch calls a method with a request of another process, which may have anything in it, and gives a status, 0 or a
-// [FaultKind], and the reply. The context is that of the call, for async methods.
+// Dispatch calls a method with an untrusted request of another process. It returns a status, 0 or a [FaultKind], and
+// the reply. Async methods get the context of the call.
 func Dispatch(ctx context.Context, service, method uint32, request []uint64) (status uint32, reply []uint64) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -198,7 +198,7 @@ func Dispatch(ctx context.Context, service, method uint32, request []uint64) (st
 	return 0, findIn(service, method).Serve(ctx, in, nil)
 }
 
-// Registered tells the number of a registered service and its shape, for transports.
+// Registered returns the number and the shape of a registered service, for transports.
 func Registered(name string) (number uint32, shape uint64, ok bool) {
 	for i, s := range registered.Load().services {
 		if s.name == name {

@@ -1,4 +1,4 @@
-//! The decoder of chunked bodies.
+//! Fuzz target of the chunked body decoder.
 
 #![no_main]
 

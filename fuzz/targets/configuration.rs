@@ -1,4 +1,4 @@
-//! The reader of configurations.
+//! Fuzz target of the configuration parser.
 
 #![no_main]
 

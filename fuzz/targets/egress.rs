@@ -1,4 +1,4 @@
-//! The last look at a head before it is sent.
+//! Fuzz target of the egress check: a head is parsed again before it is sent.
 
 #![no_main]
 

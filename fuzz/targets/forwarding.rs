@@ -1,4 +1,4 @@
-//! A request parsed, changed and written towards the upstream.
+//! Fuzz target of forwarding: a request is parsed, changed and written to the upstream.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! The framing of gRPC.
+//! Fuzz target of gRPC message framing.
 
 #![no_main]
 

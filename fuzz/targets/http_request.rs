@@ -1,4 +1,4 @@
-//! Requests with JSON for a service that speaks gRPC.
+//! Fuzz target of transcoding: JSON requests to a gRPC service.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Responses of gRPC that become JSON.
+//! Fuzz target of transcoding: gRPC responses to JSON.
 
 #![no_main]
 

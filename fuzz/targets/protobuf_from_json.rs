@@ -1,4 +1,4 @@
-//! From JSON to the wire form of protobuf.
+//! Fuzz target of the conversion from JSON to the protobuf wire format.
 
 #![no_main]
 

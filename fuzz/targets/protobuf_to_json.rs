@@ -1,4 +1,4 @@
-//! From the wire form of protobuf to JSON.
+//! Fuzz target of the conversion from the protobuf wire format to JSON.
 
 #![no_main]
 

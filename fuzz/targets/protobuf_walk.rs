@@ -1,4 +1,4 @@
-//! Field programs over messages of protobuf.
+//! Fuzz target of field programs that run over protobuf messages.
 
 #![no_main]
 

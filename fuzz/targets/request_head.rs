@@ -1,4 +1,4 @@
-//! The scanner and parser of requests.
+//! Fuzz target of the request scanner and parser.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! The scanner and parser of responses.
+//! Fuzz target of the response scanner and parser.
 
 #![no_main]
 

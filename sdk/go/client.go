@@ -12,40 +12,40 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/raw"
 )
 
-// Client sends requests to a cluster of the gateway: through its connections, with its balancing and its limits.
+// Client sends requests to a cluster of the gateway, through its connections, with its load balancing and limits.
 //
-// It is for goroutines, such as those behind [Go], because Do waits. A hook that runs on a worker must not call it:
-// all of the worker's exchanges would wait, for an answer that this very worker may have to bring.
+// Use it on goroutines, for example with [Go], because Do blocks. A hook that runs on a worker must not call it: all
+// exchanges of the worker would wait, for a response that this worker may have to receive.
 type Client struct {
 	filter  uint32
 	cluster string
 }
 
-// Client gives a client for a cluster. A cluster that is not there shows when a request is sent.
+// Client returns a client for a cluster. If the cluster does not exist, sending a request fails.
 func (e *Env) Client(cluster string) *Client { return &Client{filter: e.filter.id, cluster: cluster} }
 
-// OutRequest is a request of a filter's own.
+// OutRequest is a request that a filter sends.
 type OutRequest struct {
-	// Method is GET where it is empty.
+	// Method is the method; default GET.
 	Method string
-	// Target is path and query; / where it is empty.
+	// Target is path and query; default /.
 	Target string
-	// Authority is the cluster's name where it is empty.
+	// Authority is the authority; default is the name of the cluster.
 	Authority string
 	Fields    []Field
 	Body      []byte
-	// Timeout is 5 s where it is 0; the context's deadline counts as well.
+	// Timeout is the time limit; default 5 s. The deadline of the context applies as well.
 	Timeout time.Duration
 }
 
-// OutResponse is the answer to an [OutRequest], whole.
+// OutResponse is the complete response to an [OutRequest].
 type OutResponse struct {
 	Status int
 	Fields []Field
 	Body   []byte
 }
 
-// Get gives the value of the first field of a name in any case.
+// Get returns the value of the first field of a name, in any letter case.
 func (r *OutResponse) Get(name string) string {
 	for _, f := range r.Fields {
 		if raw.EqualFold(f.Name, name) {
@@ -55,20 +55,20 @@ func (r *OutResponse) Get(name string) string {
 	return ""
 }
 
-// FailedError is a request that got no answer.
+// FailedError is the error of a request without a response.
 type FailedError struct {
 	Cluster string
-	// Reason is the gateway's word for it.
+	// Reason is the gateway's word for the reason.
 	Reason string
 }
 
-// Error tells of cluster and reason.
+// Error returns cluster and reason.
 func (e *FailedError) Error() string {
 	return fmt.Sprintf("no answer from cluster %q: %s", e.Cluster, e.Reason)
 }
 
-// Do sends a request and waits for its answer. When the context is done, the request is cancelled; under
-// [Exchange.Context] the gateway cancels it as soon as the exchange is over.
+// Do sends a request and waits for its response. When the context is done, the request is cancelled; with
+// [Exchange.Context], the gateway cancels it when the exchange ends.
 func (c *Client) Do(ctx context.Context, r *OutRequest) (*OutResponse, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (c *Client) Do(ctx context.Context, r *OutRequest) (*OutResponse, error) {
 	if raw.Cancel(token) == nil {
 		return nil, ctx.Err()
 	}
-	// The answer was faster than we were.
+	// The response arrived before the cancellation.
 	return c.response(<-answers)
 }
 
@@ -122,8 +122,8 @@ func (c *Client) response(a *raw.Answer) (*OutResponse, error) {
 	return r, nil
 }
 
-// RoundTripper gives the client as what net/http's Client takes: the URL's scheme is ignored, and its host is the
-// authority that is sent, not where to.
+// RoundTripper returns the client as a transport for net/http's Client. The scheme of the URL is ignored, and its host
+// is the authority that is sent; it does not select the endpoint.
 func (c *Client) RoundTripper() http.RoundTripper { return roundTripper{c} }
 
 type roundTripper struct{ client *Client }

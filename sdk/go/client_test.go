@@ -13,7 +13,7 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/eddytest"
 )
 
-// asking gives a gateway whose filter sends a request in each exchange and hands the outcome to `then`.
+// asking returns a gateway whose filter sends a request in each exchange and passes the outcome to `then`.
 func asking(t *testing.T, cluster string, ask func(context.Context, *eddy.Client, *eddy.Exchange) eddy.Verdict) *eddytest.Gateway {
 	var client *eddy.Client
 	return serve(t, &hooks{

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// decode fills a configuration in from JSON texts, each on top of the ones before it.
+// decode decodes a configuration from JSON texts; later ones override earlier ones.
 func decode[C any](isWhole bool, texts ...[]byte) (c C, err error) {
 	if d, ok := any(&c).(Defaulter); ok && isWhole {
 		d.SetDefaults()
@@ -37,7 +37,7 @@ func decode[C any](isWhole bool, texts ...[]byte) (c C, err error) {
 	return c, nil
 }
 
-// explain names the key in an error of encoding/json.
+// explain adds the key to an error of encoding/json.
 func explain(err error) error {
 	var mistyped *json.UnmarshalTypeError
 	if errors.As(err, &mistyped) {
@@ -71,7 +71,7 @@ func kindName(t reflect.Type) string {
 	}
 }
 
-// checkKeys finds keys that a type does not have, and notes the paths of those that it has.
+// checkKeys finds keys that a type does not have, and records the paths of the others.
 func checkKeys(text []byte, t reflect.Type, path string, given map[string]bool) error {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -83,7 +83,7 @@ func checkKeys(text []byte, t reflect.Type, path string, given map[string]bool) 
 	case reflect.Struct:
 		var object map[string]json.RawMessage
 		if json.Unmarshal(text, &object) != nil {
-			// encoding/json says it better.
+			// encoding/json reports it better.
 			return nil
 		}
 		known := fieldsOf(t)
@@ -121,7 +121,7 @@ func checkKeys(text []byte, t reflect.Type, path string, given map[string]bool) 
 	return nil
 }
 
-// missingKeys gives the required keys of a type that were not given, and those of the structures within that were.
+// missingKeys returns the missing required keys of a type, including those of given nested structures.
 func missingKeys(t reflect.Type, path string, given map[string]bool) (missing []string) {
 	if t.Kind() != reflect.Struct || decodesItself(t) {
 		return nil
@@ -142,7 +142,7 @@ type configField struct {
 	name string
 }
 
-// fieldsOf gives the fields of a structure by their keys, those of embedded structures included.
+// fieldsOf returns the fields of a structure by their keys, including those of embedded structures.
 func fieldsOf(t reflect.Type) map[string]configField {
 	fields := map[string]configField{}
 	for i := range t.NumField() {
@@ -174,7 +174,7 @@ func fieldsOf(t reflect.Type) map[string]configField {
 	return fields
 }
 
-// findField finds a key as encoding/json does: exactly, or else in any case.
+// findField finds a key like encoding/json: exactly, otherwise ignoring case.
 func findField(known map[string]configField, key string) (configField, bool) {
 	if f, ok := known[key]; ok {
 		return f, true
@@ -208,10 +208,10 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// Duration is a time.Duration that is written as eddy's configuration writes it: "250ms", "5s", "1h30m".
+// Duration is a time.Duration written as in eddy's configuration: "250ms", "5s", "1h30m".
 type Duration time.Duration
 
-// UnmarshalText parses the text.
+// UnmarshalText parses a duration.
 func (d *Duration) UnmarshalText(text []byte) error {
 	parsed, err := time.ParseDuration(string(text))
 	if err != nil {
@@ -221,5 +221,5 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// MarshalText writes the text.
+// MarshalText formats the duration.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }

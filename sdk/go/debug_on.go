@@ -7,8 +7,8 @@ import "github.com/eddy-gateway/eddy/sdk/go/raw"
 // debugging is true in builds with the tag eddydebug.
 const debugging = true
 
-// runPoisoned runs a hook on a copy of its own, which is overwritten when the hook has returned: a text that was kept
-// too long shows itself, and an Exchange that was kept too long panics.
+// runPoisoned runs a hook on a separate copy, which is overwritten when the hook has returned. A text that was kept too
+// long becomes garbage, and an Exchange that was kept too long panics.
 func (f *filter) runPoisoned(c *raw.Call, s *raw.Step) raw.Verdict {
 	own := c.Copy(s)
 	x := &Exchange{call: &own.Call, step: &own.Step, copy: own, filter: f, lane: uint32(c.Worker)}

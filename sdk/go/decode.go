@@ -7,24 +7,24 @@ import (
 	"sync"
 )
 
-// Decoder decodes messages of one type for filters that need the whole of one, and uses them again: once as many are there as are
-// needed at once, nothing is allocated for them but what the codec itself allocates. A filter that needs some fields only is better
-// off with [Body.Field], which decodes nothing.
+// Decoder decodes messages of one type for filters that need complete messages, and reuses them: in a steady state it
+// allocates nothing, except for allocations of the codec itself. Filters that need only some fields should use
+// [Body.Field], which decodes nothing.
 //
-// The codec is the filter's choice, such as vtprotobuf:
+// The filter chooses the codec, for example vtprotobuf:
 //
 //	orders := eddy.NewDecoder(func() *pb.Order { return &pb.Order{} },
 //		func(bytes []byte, o *pb.Order) error { return o.UnmarshalVT(bytes) },
 //		(*pb.Order).Reset)
 //
-// or that of Google's module, by proto.Unmarshal and proto.Reset. A Decoder may be used by many goroutines at once.
+// or Google's module with proto.Unmarshal and proto.Reset. A Decoder is safe for concurrent use.
 type Decoder[M any] struct {
 	pool   sync.Pool
 	decode func(bytes []byte, message M) error
 	reset  func(message M)
 }
 
-// NewDecoder makes a decoder. reset empties a message before it is used again; it may be nil where decode does that itself.
+// NewDecoder returns a decoder. reset clears a message before it is reused; it may be nil if decode does that.
 func NewDecoder[M any](fresh func() M, decode func(bytes []byte, message M) error, reset func(message M)) *Decoder[M] {
 	d := &Decoder[M]{decode: decode, reset: reset}
 	d.pool.New = func() any { return fresh() }
@@ -33,16 +33,16 @@ func NewDecoder[M any](fresh func() M, decode func(bytes []byte, message M) erro
 
 // With decodes a message and calls use with it.
 //
-// The message is the decoder's: use must not keep it, nor anything in it, as it is decoded over when use has returned. What is to be
-// kept is copied. A codec whose strings lie in the input (UnmarshalVTUnsafe) adds that bytes must stay as they are until then: the
-// bytes of a [Body] do, up to the next change of the body.
+// The decoder owns the message: use must not keep it or parts of it, because it is reused after use has returned. Copy
+// what must be kept. A codec whose strings refer to the input (UnmarshalVTUnsafe) requires that bytes stay unchanged
+// until then: those of a [Body] do, until the next change of the body.
 func (d *Decoder[M]) With(bytes []byte, use func(message M)) error {
 	message := d.pool.Get().(M)
 	err := d.decode(bytes, message)
 	if err == nil {
 		use(message)
 	}
-	// Only now: after a panic in decode or use nobody knows what the message holds, and it is left to the collector.
+	// Only now: after a panic in decode or use, the state of the message is unknown, and it is not reused.
 	if d.reset != nil {
 		d.reset(message)
 	}
@@ -50,8 +50,8 @@ func (d *Decoder[M]) With(bytes []byte, use func(message M)) error {
 	return err
 }
 
-// GRPCMessages walks over the messages of a whole body of gRPC: views of it, without the five bytes before each. A frame that is
-// compressed or cut off is an error, and the last that comes.
+// GRPCMessages returns an iterator over the messages of a whole gRPC body, as views without their five-byte prefixes. A
+// compressed or truncated frame yields an error and ends the iteration.
 func GRPCMessages(body []byte) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for len(body) > 0 {
@@ -81,11 +81,11 @@ func GRPCMessages(body []byte) iter.Seq2[[]byte, error] {
 	}
 }
 
-// frameBytes stand before a message: whether it is compressed, and its length.
+// frameBytes is the size of the prefix of a message: compression flag and length.
 const frameBytes = 5
 
 var (
-	errFrame      = errors.New("the body is none of gRPC")
+	errFrame      = errors.New("the body is not gRPC")
 	errCompressed = errors.New("a message is compressed")
-	errCut        = errors.New("a message is cut off")
+	errCut        = errors.New("a message is truncated")
 )

@@ -10,7 +10,7 @@ import (
 	eddy "github.com/eddy-gateway/eddy/sdk/go"
 )
 
-// order is what a codec decodes.
+// order is the message type of a test codec.
 type order struct {
 	number int
 	dirty  bool

@@ -1,4 +1,4 @@
-// Package eddy is the kit for filters of the gateway eddy in Go.
+// Package eddy is the Go SDK for filters of the eddy gateway.
 //
 // A filter is a value with hooks, registered under a name in an init function:
 //
@@ -6,7 +6,7 @@
 //
 //	import "github.com/eddy-gateway/eddy/sdk/go"
 //
-//	// Config is what stands under `config` of the filter.
+//	// Config is the `config` of the filter.
 //	type Config struct {
 //		Greeting string `json:"greeting" eddy:"required"`
 //	}
@@ -25,23 +25,23 @@
 //		return eddy.Continue
 //	}
 //
-// Package eddytest tests a filter without a gateway; package bundle makes filters a library that the gateway opens.
+// Package eddytest tests a filter without a gateway; package bundle builds filters into a library for the gateway.
 //
-// # What is read is a view
+// # Views
 //
-// The gateway enters a library once a phase for all of its filters, and hooks read the message where the gateway has
-// it: nothing is copied, and reading a field or deciding allocates nothing. The price is that a text which an
-// [Exchange] gives is valid only until the hook returns. What is kept longer must be cloned.
+// The gateway calls a library once per phase for all of its filters, and hooks read the message in the memory of the
+// gateway: nothing is copied, and reading a header or returning a verdict does not allocate. Therefore a text that an
+// [Exchange] returns is valid only until the hook returns. Clone texts that are needed longer.
 //
-// # Waiting
+// # Blocking
 //
-// A hook runs on a worker of the gateway, and while it runs, the worker does nothing else. A hook that has to wait
-// moves to a goroutine by [Go], or hands out [Exchange.Pause], or its filter is configured with `blocking: true`, which
-// runs hooks as they are on goroutines.
+// A hook runs on a worker of the gateway and blocks it. A hook that has to wait moves its work to a goroutine with
+// [Go], uses [Exchange.Pause], or has its filter configured with `blocking: true`, which runs the hooks on goroutines.
 //
-// # Failing
+// # Faults
 //
-// A panic in a hook, or behind [Go], is a fault of the filter for this exchange: the gateway logs it with the stack
-// and answers 500, or goes on without the filter if it is configured with `on_failure: open`. A goroutine of a bare
-// go statement has no such barrier: a panic there ends the process, as does runtime.Goexit in a hook that runs on a worker.
+// A panic in a hook, or in work passed to [Go], is a fault of the filter for this exchange: the gateway logs it with
+// the stack and responds with 500, or continues without the filter if it is configured with `on_failure: open`. A
+// goroutine started by a plain go statement has no such recovery: a panic there ends the process, and so does
+// runtime.Goexit in a hook that runs on a worker.
 package eddy

@@ -7,11 +7,11 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/raw"
 )
 
-// Go lets the exchange wait while `work` runs on a goroutine, with a copy of the exchange, and then goes on as its
-// verdict says: `return eddy.Go(x, func(x *eddy.Exchange) eddy.Verdict { ... })`. A panic in it is a fault of the
-// filter, and never ends the process, as one in a goroutine of a bare go statement would.
+// Go pauses the exchange while `work` runs on a goroutine with a copy of the exchange, and then continues with its
+// verdict: `return eddy.Go(x, func(x *eddy.Exchange) eddy.Verdict { ... })`. A panic in it is a fault of the filter and
+// does not end the process, unlike in a goroutine of a plain go statement.
 //
-// The number of these goroutines is bounded, see [Options]; beyond it the filter fails at once with [ErrBusy].
+// The number of these goroutines is limited, see [Options]; beyond it the filter fails at once with [ErrBusy].
 func Go(x *Exchange, work func(x *Exchange) Verdict) Verdict {
 	if !x.filter.takeGoroutine() {
 		return x.Fault(ErrBusy)
@@ -22,7 +22,7 @@ func Go(x *Exchange, work func(x *Exchange) Verdict) Verdict {
 	return Paused
 }
 
-// runElsewhere runs the filter's hook as Go runs work.
+// runElsewhere runs the filter's hook in the way that Go runs work.
 func (f *filter) runElsewhere(c *raw.Call, s *raw.Step) raw.Verdict {
 	if !f.takeGoroutine() {
 		if c.Phase == raw.PhaseLog {
@@ -41,7 +41,7 @@ func (f *filter) runElsewhere(c *raw.Call, s *raw.Step) raw.Verdict {
 	return raw.Pause
 }
 
-// carry runs work and finishes the pause with its verdict, whatever happens.
+// carry runs work and finishes the pause with its verdict in all cases.
 func carry(p *Pause, work func(*Exchange) Verdict) {
 	done, left := false, false
 	defer func() {
@@ -61,7 +61,7 @@ func carry(p *Pause, work func(*Exchange) Verdict) {
 			p.x.filter.logger.Error(why.Error())
 			return
 		}
-		// If the work has paused again, its handle has no one else any more.
+		// If the work has paused again, nothing else uses its handle.
 		if again := p.x.paused; again != nil {
 			again.abandon()
 		}
@@ -71,7 +71,8 @@ func carry(p *Pause, work func(*Exchange) Verdict) {
 	}()
 	v := work(&p.x)
 	left = true
-	// Before anyone can see the end of it: whoever has the answer and sends the next request finds room for that one.
+	// Before the end becomes visible: a client that has the response and sends the next request must find free
+	// capacity.
 	p.x.filter.giveGoroutine()
 	p.entry.leave()
 	done = true
@@ -79,21 +80,21 @@ func carry(p *Pause, work func(*Exchange) Verdict) {
 	case p.x.call.Phase == raw.PhaseLog:
 		p.abandon()
 	case v == Paused && p.x.paused != nil && p.x.failure == nil:
-		// The handle that the work made finishes the exchange.
+		// The handle created by the work finishes the exchange.
 		p.abandon()
 	default:
 		if again := p.x.paused; again != nil {
 			again.abandon()
 			p.x.fail(errors.New("the hook called Pause and then said " + v.String()))
 		}
-		// An exchange that is gone needs nothing more.
+		// For an ended exchange, nothing is left to do.
 		_ = p.Finish(v)
 	}
 }
 
 var goroutines atomic.Int64
 
-// takeGoroutine counts a goroutine for the filter, unless there are too many.
+// takeGoroutine counts a goroutine for the filter, unless the limit is reached.
 func (f *filter) takeGoroutine() bool {
 	if goroutines.Add(1) > int64(raw.Configured().GoroutinesMax) || raw.Crowded() {
 		goroutines.Add(-1)
@@ -112,8 +113,8 @@ func (f *filter) giveGoroutine() {
 	}
 }
 
-// goroutines is the gauge of those that run for the filter; nil where the gateway has no room for it. It is defined
-// when the first of them starts, as most filters have none.
+// goroutines is the gauge of the filter's running goroutines; nil if the gateway has no space for it. It is defined
+// when the first one starts, because most filters have none.
 func (f *filter) goroutines() *raw.Metric {
 	f.running.Do(func() {
 		m, err := raw.NewMetric(f.id, raw.GaugeKind, "goroutines", nil)

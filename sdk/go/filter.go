@@ -12,75 +12,76 @@ import (
 // Filter is a configured filter: a value with at least one of the hooks [RequestHeadHook], [RequestBodyHook],
 // [RequestTrailersHook], [ResponseHeadHook], [ResponseBodyHook], [ResponseTrailersHook], [LogHook] and [EndHook].
 //
-// One value serves all exchanges, several at the same time: it must be safe for concurrent use. What belongs to one
-// exchange is kept by [State]. A filter is entered only in the phases it has hooks for.
+// One value serves all exchanges, several at the same time: it must be safe for concurrent use. Use [State] for values
+// of one exchange. A filter is called only in the phases that it has hooks for.
 //
-// A filter may also be a [Starter], a [BodyReader] or an io.Closer-like value with a method Close(), which is called
-// when nothing uses the filter any more.
+// A filter may also be a [Starter], a [BodyReader], or have a method Close(), which is called when the filter is no
+// longer used.
 type Filter any
 
-// RequestHeadHook is a filter that wants request heads.
+// RequestHeadHook is a filter that handles request heads.
 type RequestHeadHook interface {
-	// RequestHead sees a request's head, before a body or with the whole body after [Exchange.Buffer].
+	// RequestHead handles a request head, before the body or with the whole body after [Exchange.Buffer].
 	RequestHead(x *Exchange) Verdict
 }
 
-// RequestBodyHook is a filter that wants request bodies.
+// RequestBodyHook is a filter that handles request bodies.
 type RequestBodyHook interface {
-	// RequestBody sees a piece of a request's body, or the whole after [Exchange.Buffer].
+	// RequestBody handles a piece of a request body, or the whole body after [Exchange.Buffer].
 	RequestBody(x *Exchange) Verdict
 }
 
-// RequestTrailersHook is a filter that wants the trailers of requests that have some.
+// RequestTrailersHook is a filter that handles request trailers.
 type RequestTrailersHook interface {
-	// RequestTrailers sees a request's trailers.
+	// RequestTrailers handles the trailers of a request that has some.
 	RequestTrailers(x *Exchange) Verdict
 }
 
-// ResponseHeadHook is a filter that wants the heads of final responses, be they an endpoint's or eddy's own.
+// ResponseHeadHook is a filter that handles the heads of final responses, of endpoints or local replies.
 type ResponseHeadHook interface {
-	// ResponseHead sees a response's head.
+	// ResponseHead handles a response head.
 	ResponseHead(x *Exchange) Verdict
 }
 
-// ResponseBodyHook is a filter that wants response bodies.
+// ResponseBodyHook is a filter that handles response bodies.
 type ResponseBodyHook interface {
-	// ResponseBody sees a piece of a response's body, or the whole after [Exchange.Buffer].
+	// ResponseBody handles a piece of a response body, or the whole body after [Exchange.Buffer].
 	ResponseBody(x *Exchange) Verdict
 }
 
-// ResponseTrailersHook is a filter that wants the trailers of responses that have some.
+// ResponseTrailersHook is a filter that handles response trailers.
 type ResponseTrailersHook interface {
-	// ResponseTrailers sees a response's trailers.
+	// ResponseTrailers handles the trailers of a response that has some.
 	ResponseTrailers(x *Exchange) Verdict
 }
 
-// LogHook is a filter that looks back at exchanges that are over.
+// LogHook is a filter that is called for finished exchanges.
 type LogHook interface {
-	// Log sees both heads once more. Changes are ignored.
+	// Log can read both heads. Edits are ignored.
 	Log(x *Exchange)
 }
 
-// EndHook is a filter that wants to know when an exchange that it has seen is over.
+// EndHook is a filter that is called at the end of each exchange in which it was called.
 type EndHook interface {
-	// End comes last, and only once: behind hooks that run on goroutines, on the last one of them if the exchange is over
-	// by then. The message can't be read any more, the state can.
+	// End is called last, and once: after hooks on goroutines, on the last of these goroutines if the exchange has
+	// ended by then. The message is no longer readable, but the state is.
 	End(e *Ending)
 }
 
-// BodyReader is a filter whose body hooks only look, or keep the length. If ReadsOnly is true, a message keeps its framing, and
-// another length is the filter's fault, unless it has removed content-length in the hook for the head.
+// BodyReader is a filter whose body hooks only read bodies, or keep their length. If ReadsOnly returns true, the
+// framing of messages is kept, and a changed length is a fault of the filter, unless it has removed content-length in
+// the hook for the head.
 type BodyReader interface {
 	ReadsOnly() bool
 }
 
-// Starter is a filter that needs metrics, a logger or a client of its own.
+// Starter is a filter that needs metrics, a logger or a client.
 type Starter interface {
-	// Start is called once, before the filter sees an exchange. Its error refuses the configuration.
+	// Start is called once, before the first exchange. An error refuses the configuration.
 	Start(env *Env) error
 }
 
-// filter joins a Filter to package raw. A rule with a configuration of its own has one more, whose base is the first.
+// filter adapts a Filter to package raw. A rule with its own configuration has another one, whose base is the first.
 type filter struct {
 	requestHead      RequestHeadHook
 	requestBody      RequestBodyHook
@@ -101,14 +102,14 @@ type filter struct {
 	// running defines the gauge.
 	running sync.Once
 	gauge   *raw.Metric
-	// merge makes the filter of a rule.
+	// merge creates the filter of a rule.
 	merge func(rule []byte) (Filter, error)
 }
 
-// worker is what a filter has of its own on each worker.
+// worker is the data of a filter on a worker.
 type worker struct {
 	exchange Exchange
-	// Two workers shall not share a cache line.
+	// Two workers must not share a cache line.
 	_ [64]byte
 }
 
@@ -152,7 +153,7 @@ func (f *filter) interest() uint32 {
 		}
 	}
 	if f.end != nil && mask == 0 {
-		// An end is told only of exchanges that the filter was entered for.
+		// Ends are reported only for exchanges in which the filter was called.
 		mask = raw.PhaseRequestHead.Bit()
 	}
 	return mask
@@ -166,7 +167,7 @@ func (f *filter) info() raw.Info {
 	return info
 }
 
-// Close tells the user's filter that it is not used any more.
+// Close notifies the user's filter that it is no longer used.
 func (f *filter) Close() {
 	if c, ok := f.user.(interface{ Close() }); ok {
 		c.Close()
@@ -238,7 +239,7 @@ func (f *filter) enter(x *Exchange) Verdict {
 	return Continue
 }
 
-// settle checks that what a hook did and what it says fit together.
+// settle checks that the hook's actions match its verdict.
 func (f *filter) settle(x *Exchange, v Verdict) raw.Verdict {
 	if x.failure == nil && x.paused == nil && v != Paused {
 		return raw.Verdict(v)
@@ -278,8 +279,8 @@ func (f *filter) Ended(state uint64, reason raw.EndReason) {
 	}
 	owner := e.owner
 	putOff := e.finish(reason)
-	// Invariant: only this thread makes holds out of none, so that nobody can come to hold what is let go here. Hooks on
-	// goroutines hold it until they have left.
+	// Invariant: only this thread increments holds from zero, so no goroutine can get hold of an entry that is released
+	// here. Hooks on goroutines hold it until they have returned.
 	free := e.holds.Load() == 0
 	defer func() {
 		if free {

@@ -18,7 +18,7 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/raw"
 )
 
-// hooks is a filter whose hooks a test brings along.
+// hooks is a filter with hooks given by a test.
 type hooks struct {
 	start                     func(*eddy.Env) error
 	head, body, response, rbd func(*eddy.Exchange) eddy.Verdict
@@ -51,7 +51,7 @@ func (h *hooks) End(e *eddy.Ending) {
 
 var names atomic.Int64
 
-// register makes hooks a filter under a name of its own.
+// register registers hooks as a filter under a unique name.
 func register(h *hooks) string {
 	name := fmt.Sprintf("hooks-%d", names.Add(1))
 	eddy.Register(name, func(struct{}) (eddy.Filter, error) { return h, nil })
@@ -135,7 +135,7 @@ func TestReadingAllocatesNothing(t *testing.T) {
 	crossing := serve(t, h).Get("/a?q").Header("cookie", "a=1").Crossing(raw.PhaseRequestHead)
 	crossing.Enter()
 	if n := crossing.Allocs(); n > 1 {
-		// Joining path and query is one.
+		// Joining path and query allocates once.
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -312,7 +312,7 @@ func TestHooksRunElsewhereUnchanged(t *testing.T) {
 	}
 }
 
-// looksBack is a filter whose Log takes as long as a test wants.
+// looksBack is a filter whose Log takes as long as a test requires.
 type looksBack struct {
 	eddy.Filter
 	release chan struct{}

@@ -2,10 +2,10 @@ package eddy
 
 import "github.com/eddy-gateway/eddy/sdk/go/raw"
 
-// Header is a well-known field name. Reading by it is a comparison of numbers, not of names.
+// Header is a well-known header name. Lookups with it compare numbers instead of names.
 type Header = raw.FieldID
 
-// The well-known names.
+// Well-known header names.
 const (
 	Host                     = raw.FieldHost                     // host
 	ContentLength            = raw.FieldContentLength            // content-length

@@ -10,18 +10,18 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/raw"
 )
 
-// logHandler writes records to the gateway's log, as the message and then key=value pairs.
+// logHandler writes records to the gateway's log, as the message followed by key=value pairs.
 type logHandler struct {
 	filter uint32
-	// prefix is what WithGroup opened, with a dot behind each name; fixed is what WithAttrs gave, made text.
+	// prefix has the groups of WithGroup, each followed by a dot; fixed has the formatted attributes of WithAttrs.
 	prefix string
 	fixed  string
 }
 
 var logBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// LogHandler gives a handler for log/slog that writes to the gateway's log for the library as a whole. A filter's own
-// is [Exchange.Logger] and [Env.Logger].
+// LogHandler returns a handler for log/slog that writes to the gateway's log for the library as a whole. For a filter,
+// use [Exchange.Logger] and [Env.Logger].
 func LogHandler() slog.Handler { return &logHandler{} }
 
 func (h *logHandler) Enabled(_ context.Context, level slog.Level) bool {

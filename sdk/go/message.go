@@ -13,75 +13,75 @@ type Field struct {
 	Value string
 }
 
-// F makes a field of a well-known name: `x.Reply(401, "who?", eddy.F(eddy.WWWAuthenticate, "Basic"))`.
+// F returns a field with a well-known name: `x.Reply(401, "who?", eddy.F(eddy.WWWAuthenticate, "Basic"))`.
 func F(h Header, value string) Field { return Field{h.Name(), value} }
 
-// Named makes a field of any name.
+// Named returns a field with any name.
 func Named(name, value string) Field { return Field{name, value} }
 
-// Fields are the fields of a head or of trailers. Reads see what this hook and earlier filters changed.
+// Fields are the headers of a head, or the trailers. Reads include the edits of this hook and earlier filters.
 type Fields struct {
 	x       *Exchange
 	section raw.Section
 }
 
-// Get gives the value of the first field of a name; empty where there is none. It is a view, see [Exchange].
+// Get returns the value of the first field of a name; empty if there is none. It is a view, see [Exchange].
 func (f Fields) Get(h Header) string {
 	value, _ := f.x.read().Field(f.section, h)
 	return value
 }
 
-// GetString is Get, as a copy that may be kept.
+// GetString is Get, but returns a copy.
 func (f Fields) GetString(h Header) string { return strings.Clone(f.Get(h)) }
 
-// Has tells whether there is a field of a name.
+// Has returns whether there is a field of a name.
 func (f Fields) Has(h Header) bool {
 	_, ok := f.x.read().Field(f.section, h)
 	return ok
 }
 
-// Lookup gives the value of the first field of a name in any case. It is a view.
+// Lookup returns the value of the first field of a name, in any letter case. It is a view.
 func (f Fields) Lookup(name string) (value string, ok bool) {
 	return f.x.read().Lookup(f.section, name)
 }
 
-// Equal tells whether the first field of a name has exactly this value.
+// Equal returns whether the first field of a name has exactly this value.
 func (f Fields) Equal(h Header, value string) bool {
 	found, ok := f.x.read().Field(f.section, h)
 	return ok && found == value
 }
 
-// HasPrefix tells whether the value of the first field of a name begins so.
+// HasPrefix returns whether the value of the first field of a name has this prefix.
 func (f Fields) HasPrefix(h Header, prefix string) bool { return strings.HasPrefix(f.Get(h), prefix) }
 
-// Values walks over the values of all fields of a name, as views.
+// Values returns an iterator over the values of all fields of a name, as views.
 func (f Fields) Values(h Header) iter.Seq[string] {
 	return func(yield func(string) bool) { f.x.read().EachValue(f.section, h.Name(), yield) }
 }
 
-// ValuesByName walks over the values of all fields of a name in any case, as views.
+// ValuesByName returns an iterator over the values of all fields of a name, in any letter case, as views.
 func (f Fields) ValuesByName(name string) iter.Seq[string] {
 	return func(yield func(string) bool) { f.x.read().EachValue(f.section, name, yield) }
 }
 
-// All walks over names, as sent, and values, as views. What was set or added comes last.
+// All returns an iterator over names, as received, and values, as views. Fields that were set or added come last.
 func (f Fields) All() iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) { f.x.read().EachField(f.section, yield) }
 }
 
-// Set puts one field in the place of all of its name.
+// Set replaces all fields of a name with one.
 func (f Fields) Set(h Header, value string) { f.edit(raw.OpSet, h.Name(), value) }
 
 // SetByName is Set for any name.
 func (f Fields) SetByName(name, value string) { f.edit(raw.OpSet, name, value) }
 
-// Add puts one more field.
+// Add adds a field.
 func (f Fields) Add(h Header, value string) { f.edit(raw.OpAdd, h.Name(), value) }
 
 // AddByName is Add for any name.
 func (f Fields) AddByName(name, value string) { f.edit(raw.OpAdd, name, value) }
 
-// Remove takes all fields of a name out.
+// Remove removes all fields of a name.
 func (f Fields) Remove(h Header) { f.edit(raw.OpRemove, h.Name(), "") }
 
 // RemoveByName is Remove for any name.
@@ -97,7 +97,7 @@ func (f Fields) edit(op raw.Op, name, value string) {
 
 var sectionNames = [...]string{"request", "response", "trailers"}
 
-// refuse makes the hook fail, for a change that its phase can't make.
+// refuse makes the hook fail, for an edit that is not possible in its phase.
 //
 //go:noinline
 func (x *Exchange) refuse(what string, phase raw.Phase) { x.fail(&phaseError{what, phase}) }
@@ -111,31 +111,31 @@ func (e *phaseError) Error() string {
 	return "the " + e.what + " can't be changed in the phase " + e.phase.String()
 }
 
-// Request is a request's head.
+// Request is a request head.
 type Request struct{ Fields }
 
-// Method gives the method's name.
+// Method returns the method.
 func (r Request) Method() string { return r.x.read().CurrentMethod() }
 
 // SetMethod sets the method.
 func (r Request) SetMethod(method string) { r.editHead("method", raw.OpMethod, method) }
 
-// Target gives path and query.
+// Target returns path and query.
 func (r Request) Target() string { return r.x.read().CurrentTarget() }
 
-// Path gives the path, as sent.
+// Path returns the path, as received.
 func (r Request) Path() string {
 	path, _, _ := strings.Cut(r.Target(), "?")
 	return path
 }
 
-// Query gives what follows the first question mark; empty where there is none.
+// Query returns the text after the first question mark; empty if there is none.
 func (r Request) Query() string {
 	_, query, _ := strings.Cut(r.Target(), "?")
 	return query
 }
 
-// SetTarget sets path and query. A rewrite of the rule is void then.
+// SetTarget sets path and query. The rewrite of the rule is not applied then.
 func (r Request) SetTarget(target string) { r.editHead("target", raw.OpTarget, target) }
 
 // SetPath sets the path and keeps the query.
@@ -146,16 +146,16 @@ func (r Request) SetPath(path string) {
 	r.SetTarget(path)
 }
 
-// Authority gives host or host:port.
+// Authority returns host or host:port.
 func (r Request) Authority() string { return r.x.read().CurrentAuthority() }
 
-// SetAuthority sets host or host:port as it is sent.
+// SetAuthority sets the host or host:port to send.
 func (r Request) SetAuthority(authority string) { r.editHead("authority", raw.OpAuthority, authority) }
 
-// Scheme gives http or https.
+// Scheme returns http or https.
 func (r Request) Scheme() string { return r.x.read().Scheme.String() }
 
-// Version gives the version of HTTP: 10, 11, 20 or 30.
+// Version returns the HTTP version: 10, 11, 20 or 30.
 func (r Request) Version() int { return int(r.x.live().Version) }
 
 func (r Request) editHead(what string, op raw.Op, value string) {
@@ -166,10 +166,10 @@ func (r Request) editHead(what string, op raw.Op, value string) {
 	r.x.edit(op, "", value, 0)
 }
 
-// Response is a response's head.
+// Response is a response head.
 type Response struct{ Fields }
 
-// Status gives the status; 0 before there is a response.
+// Status returns the status; 0 before there is a response.
 func (r Response) Status() int { return r.x.read().CurrentStatus() }
 
 // SetStatus sets the status.
@@ -184,8 +184,8 @@ func (r Response) SetStatus(status int) {
 // Body is a body, or a piece of one.
 type Body struct{ x *Exchange }
 
-// Bytes gives the bytes as this hook and earlier filters left them: a view, not to be written to, valid until the
-// next change of the body.
+// Bytes returns the bytes as edited by this hook and earlier filters: a read-only view, valid until the next change of
+// the body.
 func (b Body) Bytes() []byte {
 	c := b.x.read()
 	if !c.EditsBody() {
@@ -195,25 +195,25 @@ func (b Body) Bytes() []byte {
 	return b.x.body
 }
 
-// Len is the number of bytes.
+// Len returns the number of bytes.
 func (b Body) Len() int { return len(b.Bytes()) }
 
-// IsWhole tells that this is the whole body, after [Exchange.Buffer].
+// IsWhole returns whether this is the whole body, after [Exchange.Buffer].
 func (b Body) IsWhole() bool { return b.x.live().Flags&raw.CallBuffered != 0 }
 
-// Set puts other bytes in the place of these.
+// Set replaces the bytes.
 func (b Body) Set(bytes []byte) { b.edit(raw.OpBodySet, viewOf(bytes), 0) }
 
-// SetString puts other bytes in the place of these.
+// SetString replaces the bytes with a string.
 func (b Body) SetString(text string) { b.edit(raw.OpBodySet, text, 0) }
 
-// Append puts bytes behind these.
+// Append appends bytes.
 func (b Body) Append(bytes []byte) { b.edit(raw.OpBodyAppend, viewOf(bytes), 0) }
 
-// Prepend puts bytes before these.
+// Prepend prepends bytes.
 func (b Body) Prepend(bytes []byte) { b.edit(raw.OpBodyPrepend, viewOf(bytes), 0) }
 
-// Drain takes the first n bytes away.
+// Drain removes the first n bytes.
 func (b Body) Drain(n int) { b.edit(raw.OpBodyDrain, "", uint32(n)) }
 
 func (b Body) edit(op raw.Op, value string, number uint32) {

@@ -8,45 +8,46 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/raw"
 )
 
-// What finishing a paused exchange, or a request of a [Client], can meet.
+// Errors of finishing a paused exchange, or of a request of a [Client].
 var (
-	// ErrGone means that the exchange is over: its client left, or its time was up.
+	// ErrGone means that the exchange has ended: its client disconnected, or its time was up.
 	ErrGone error = raw.Gone
-	// ErrStale means that the exchange does not wait for this handle any more: it was finished before.
+	// ErrStale means that the exchange no longer waits for this handle: it was already finished.
 	ErrStale error = raw.Stale
-	// ErrTooLarge means more bytes than the limit.
+	// ErrTooLarge means that a limit is exceeded.
 	ErrTooLarge error = raw.TooLarge
 	// ErrFull means that a queue or table of the gateway is full.
 	ErrFull error = raw.Full
-	// ErrInvalid means an argument that makes no sense to the gateway; its log says which.
+	// ErrInvalid means that an argument is invalid; the gateway's log names it.
 	ErrInvalid error = raw.Invalid
-	// ErrUnknown means that there is no such cluster, filter or call.
+	// ErrUnknown means that the cluster, filter or call does not exist.
 	ErrUnknown error = raw.Unknown
-	// ErrBusy means that as many goroutines run for filters as may, see [Options].
+	// ErrBusy means that the maximum number of goroutines runs for filters, see [Options].
 	ErrBusy = errors.New("as many goroutines run for filters as Options.GoroutinesMax or GoroutinesSoftMax allow")
 )
 
 // Options are settings of the Go runtime within the gateway, for [Configure].
 type Options = raw.Options
 
-// Configure sets options of the Go runtime within the gateway. It is for init functions.
+// Configure sets options of the Go runtime within the gateway. Call it in an init function.
 func Configure(o Options) { raw.Configure(o) }
 
-// Pause is a handle of an exchange that waits. Any goroutine may finish it; the first one does, later ones get
-// [ErrStale] or [ErrGone] and change nothing. If nobody does, the gateway answers 504 when the filter's time is up.
+// Pause is a handle of a paused exchange. Any goroutine may finish it; the first one does, later ones get [ErrStale] or
+// [ErrGone] and have no effect. If it is not finished, the gateway responds with 504 when the time limit of the filter
+// passes.
 type Pause struct {
 	x        Exchange
 	entry    *entry
 	finished atomic.Bool
 }
 
-// Pause makes the exchange wait at this filter, when the hook then returns [Paused]. The handle keeps nothing of the
-// message: take what is needed from the exchange before the hook returns.
+// Pause pauses the exchange at this filter if the hook then returns [Paused]. The handle does not keep the message:
+// copy what is needed from the exchange before the hook returns.
 func (x *Exchange) Pause() *Pause {
 	return x.pause(func(c *raw.Call, s *raw.Step) *raw.Copy { return c.CopyBare(s) }, true)
 }
 
-// PauseWithCopy is Pause, with a copy of the message in [Pause.Exchange].
+// PauseWithCopy is Pause with a copy of the message in [Pause.Exchange].
 func (x *Exchange) PauseWithCopy() *Pause {
 	return x.pause(func(c *raw.Call, s *raw.Step) *raw.Copy { return c.Copy(s) }, false)
 }
@@ -60,7 +61,7 @@ func (x *Exchange) pause(take func(*raw.Call, *raw.Step) *raw.Copy, bare bool) *
 	p.entry.holds.Add(1)
 	p.x = Exchange{filter: x.filter, entry: p.entry, lane: raw.OutsideLane}
 	if x.copy != nil && x.lane == raw.OutsideLane {
-		// The hook itself runs on a copy: the gateway knows none of its edits yet, so they go along.
+		// The hook itself runs on a copy: the gateway does not have its edits yet, so they are included.
 		p.x.copy, p.x.bare = x.copy, x.bare
 	} else {
 		p.x.copy, p.x.bare = take(c, x.step), bare
@@ -70,39 +71,39 @@ func (x *Exchange) pause(take func(*raw.Call, *raw.Step) *raw.Copy, bare bool) *
 	return p
 }
 
-// Exchange gives the exchange for changes, and for reading where the handle has a copy. Without one, reading panics.
+// Exchange returns the exchange for edits, and for reading if the handle has a copy. Without a copy, reading panics.
 func (p *Pause) Exchange() *Exchange { return &p.x }
 
-// Resume lets the message go on, with the changes made to [Pause.Exchange].
+// Resume forwards the message, with the edits made to [Pause.Exchange].
 func (p *Pause) Resume() error { return p.finish(Continue) }
 
-// Reply answers the client.
+// Reply replies to the client.
 func (p *Pause) Reply(status int, body string, fields ...Field) error {
 	return p.finishWith(func() Verdict { return p.x.Reply(status, body, fields...) })
 }
 
-// ReplyWith answers the client.
+// ReplyWith replies to the client.
 func (p *Pause) ReplyWith(a Answer) error {
 	return p.finishWith(func() Verdict { return p.x.ReplyWith(a) })
 }
 
-// Buffer lets the message go on as [Exchange.Buffer] does.
+// Buffer continues as [Exchange.Buffer] does.
 func (p *Pause) Buffer() error { return p.finish(p.x.Buffer()) }
 
-// Reset ends the exchange without an answer, or without the rest of it.
+// Reset ends the exchange without a response, or without the rest of it.
 func (p *Pause) Reset() error { return p.finish(p.x.Reset()) }
 
-// Fault says that the filter failed.
+// Fault reports that the filter failed.
 func (p *Pause) Fault(why error) error {
 	return p.finishWith(func() Verdict { return p.x.Fault(why) })
 }
 
-// Finish ends the pause with a verdict, such as the one of a method of [Pause.Exchange].
+// Finish ends the pause with a verdict, for example of a method of [Pause.Exchange].
 func (p *Pause) Finish(v Verdict) error { return p.finish(v) }
 
 func (p *Pause) finish(v Verdict) error { return p.finishWith(func() Verdict { return v }) }
 
-// finishWith is where the first one wins.
+// finishWith lets the first of several calls win.
 func (p *Pause) finishWith(verdict func() Verdict) error {
 	if !p.finished.CompareAndSwap(false, true) {
 		return ErrStale
@@ -123,7 +124,7 @@ func (p *Pause) finishWith(verdict func() Verdict) error {
 	return raw.Resume(x.call.Exchange, x.call.Turn, v, x.copy.Own())
 }
 
-// abandon makes the handle void without telling the gateway, which was told otherwise.
+// abandon invalidates the handle without notifying the gateway, which already has another verdict.
 func (p *Pause) abandon() {
 	if p.finished.CompareAndSwap(false, true) {
 		p.entry.holds.Add(-1)

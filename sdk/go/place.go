@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Place is where the value of a field stands in a body: Len bytes, from Offset on. Len is 0 where only the beginning is known, as
-// of a number.
+// Place is the position of a field's value in a body: Len bytes, from Offset on. Len is 0 if only the start is known,
+// as for numbers.
 type Place struct {
 	Offset int
 	Len    int
 }
 
-// Places walks over where the values of a field of a message stand in the body, by the key that it has under `fields` in the
-// configuration of this filter. The message is not decoded for it, and nothing of it is copied.
+// Places returns an iterator over the positions in the body of the values of a message field, by its key under `fields`
+// in the configuration of this filter. The message is neither decoded nor copied.
 func (x *Exchange) Places(key string) iter.Seq[Place] {
 	return func(yield func(Place) bool) {
 		text, _ := x.Metadata(placesSpace, key+placesSuffix)
@@ -27,9 +27,9 @@ func (x *Exchange) Places(key string) iter.Seq[Place] {
 	}
 }
 
-// Field gives the bytes of a field of a message, where [Exchange.Places] says that they stand: its last value, which is the one that
-// counts, as a view like those of [Body.Bytes]. Only a whole body has it ([Exchange.Buffer]), as long as no filter between has
-// changed it. A number is not found: its value stands in the metadata.
+// Field returns the bytes of a message field at its position of [Exchange.Places]: its last value, which is the one in
+// force, as a view like those of [Body.Bytes]. It requires the whole body ([Exchange.Buffer]), unchanged by filters in
+// between. It does not find numbers; their values are in the metadata.
 func (b Body) Field(key string) (value []byte, ok bool) {
 	if !b.IsWhole() {
 		return nil, false
@@ -43,7 +43,7 @@ func (b Body) Field(key string) (value []byte, ok bool) {
 	return value, ok
 }
 
-// nextPlace takes the next [offset,length] from the front of a list of them.
+// nextPlace parses the next [offset,length] from the front of a list.
 func nextPlace(text string) (p Place, rest string, ok bool) {
 	begin := strings.IndexAny(text, "0123456789")
 	if begin < 0 {
@@ -56,7 +56,7 @@ func nextPlace(text string) (p Place, rest string, ok bool) {
 	return p, rest, ok
 }
 
-// number takes the digits from the front of a text.
+// number parses the digits at the front of a text.
 func number(text string) (n int, rest string, ok bool) {
 	for ok = len(text) > 0 && isDigit(text[0]); len(text) > 0 && isDigit(text[0]); text = text[1:] {
 		if n > numberMax {
@@ -72,6 +72,6 @@ func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 const (
 	placesSpace  = "message_fields"
 	placesSuffix = "_at"
-	// numberMax is far beyond any body, and ten times it is still a number.
+	// numberMax is larger than any body, and ten times it does not overflow.
 	numberMax = 1 << 56
 )

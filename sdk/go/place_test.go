@@ -9,7 +9,7 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/raw"
 )
 
-// fieldsOf runs a filter that collects the body, and gives what it finds of a field.
+// fieldsOf runs a filter that buffers the body, and returns what it finds of a field.
 func fieldsOf(t *testing.T, body, places string) (all []eddy.Place, value string, found bool) {
 	t.Helper()
 	h := &hooks{
@@ -30,7 +30,7 @@ func TestAFieldIsTakenOutOfTheBody(t *testing.T) {
 	if want := []eddy.Place{{Offset: 2, Len: 3}, {Offset: 7, Len: 2}}; !slices.Equal(all, want) {
 		t.Errorf("%v", all)
 	}
-	// The last value is the one that counts.
+	// The last value is the one in force.
 	if !found || value != "78" {
 		t.Errorf("%q %v", value, found)
 	}

@@ -6,34 +6,34 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/raw"
 )
 
-// Merger is a configuration that has its own way to take in what a rule says.
+// Merger is a configuration with its own way of merging the configuration of a rule.
 type Merger[C any] interface {
-	// Merge gives the configuration for the rule; neither side may be changed.
+	// Merge returns the configuration for the rule; neither argument may be changed.
 	Merge(rule C) C
 }
 
-// Defaulter is a configuration, by pointer, with other defaults than zero values.
+// Defaulter is a configuration, by pointer, with defaults other than zero values.
 type Defaulter interface {
-	// SetDefaults is called before the written keys are filled in.
+	// SetDefaults is called before the configured keys are decoded.
 	SetDefaults()
 }
 
-// Register makes a filter available under a name. It is for init functions:
+// Register makes a filter available under a name. Call it in an init function:
 //
 //	func init() {
 //		eddy.Register("add-header", func(c Config) (eddy.Filter, error) { return &filter{c}, nil })
 //	}
 //
-// C is filled in from the filter's `config` by the rules of encoding/json, but a key that C does not have is refused, and
-// a field with the tag `eddy:"required"` must be there.
+// C is decoded from the filter's `config` by the rules of encoding/json, but keys that C does not have are refused, and
+// fields with the tag `eddy:"required"` are mandatory.
 //
-// Where a rule has a configuration of its own for the filter, `make` is called for it as well: with the filter's
-// configuration and the rule's keys on top, or what [Merger] makes of them.
+// If a rule has its own configuration for the filter, `make` is called for it as well: with the filter's configuration
+// overridden by the rule's keys, or with the result of [Merger].
 func Register[C any](name string, make func(c C) (Filter, error)) {
 	raw.Register(name, &family[C]{make})
 }
 
-// family makes the filters of one name.
+// family creates the filters of one name.
 type family[C any] struct {
 	make func(C) (Filter, error)
 }
@@ -66,7 +66,7 @@ func (m *family[C]) New(name string, config []byte, id uint32) (raw.Filter, raw.
 func (m *family[C]) NewConfig(parent raw.Filter, config []byte) (raw.Config, error) {
 	base, ok := parent.(*filter)
 	if !ok {
-		return nil, fmt.Errorf("a rule's configuration for %T, which is not of this kit", parent)
+		return nil, fmt.Errorf("a rule's configuration for %T, which was not created by this SDK", parent)
 	}
 	user, err := base.merge(config)
 	if err != nil {
@@ -75,7 +75,7 @@ func (m *family[C]) NewConfig(parent raw.Filter, config []byte) (raw.Config, err
 	return newFilter(base.name, base.id, user, base)
 }
 
-// mergeRule decodes the filter's configuration once more, so that rule and filter share no map or slice.
+// mergeRule decodes the filter's configuration again, so that rule and filter share no map or slice.
 func mergeRule[C any](config, rule []byte) (merged C, err error) {
 	var zero C
 	if _, ok := any(zero).(Merger[C]); !ok {

@@ -8,16 +8,16 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/raw"
 )
 
-// Holder is an exchange, or its end: what [State] belongs to.
+// Holder is an exchange or its end, to which [State] belongs.
 type Holder interface {
 	state() *entry
 }
 
-// State gives the filter's own value for this exchange: zero at first, the same one in all of its hooks, used again
-// for another exchange afterwards. A filter may have one of each type.
+// State returns the filter's own value for this exchange: initially zero, the same in all of its hooks, and reused for
+// another exchange afterwards. A filter may have one of each type.
 //
-// Hooks of an exchange never run at the same time on a worker; goroutines behind [Go] and hooks that run with
-// `blocking: true` may meet those of the other direction, and must guard what both use.
+// Hooks of an exchange never run concurrently on a worker. Goroutines of [Go] and hooks with `blocking: true` may run
+// concurrently with those of the other direction, and must synchronize shared data.
 //
 //	type seen struct{ bytes int }
 //
@@ -53,32 +53,33 @@ type Ending struct {
 	reason raw.EndReason
 }
 
-// IsComplete tells that the response went out whole; else either side left, or there was a timeout or fault.
+// IsComplete returns whether the response was sent completely; otherwise either side disconnected, or there was a
+// timeout or fault.
 func (e *Ending) IsComplete() bool { return e.reason == raw.EndComplete }
 
 func (e *Ending) state() *entry { return e.entry }
 
-// entry is what a filter has of an exchange that it keeps something of.
+// entry is the data of a filter for an exchange.
 type entry struct {
 	owner    *filter
 	exchange uint64
 	values   []any
 	resets   []func(any)
 	ending   Ending
-	// holds counts those who use the entry besides the worker. Only the worker makes the first.
+	// holds counts the users of the entry besides the worker. Only the worker adds the first.
 	holds atomic.Int32
-	// mutex guards what follows, and the values while there are holds.
+	// mutex guards the following fields, and the values while there are holds.
 	mutex sync.Mutex
 	over  bool
-	// work counts the hooks that run on goroutines; only the worker, or one of them, makes one more. The last one tells
-	// the end, if it was put off for them.
+	// work counts the hooks that run on goroutines; only the worker, or one of them, adds more. The last one reports
+	// the end, if that was postponed for them.
 	work   int
 	putOff bool
 	ctx    context.Context
 	cancel context.CancelFunc
 }
 
-// state gives the entry of the exchange, and makes it at the first use.
+// state returns the entry of the exchange, and creates it on first use.
 func (x *Exchange) state() *entry {
 	if x.entry == nil {
 		x.findEntry()
@@ -121,7 +122,8 @@ func (e *entry) context() context.Context {
 	return e.ctx
 }
 
-// finish tells whoever waits on the exchange that it is over. The end is put off while hooks run on goroutines.
+// finish notifies waiting code that the exchange has ended. The report of the end is postponed while hooks run on
+// goroutines.
 func (e *entry) finish(reason raw.EndReason) (putOff bool) {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
@@ -141,7 +143,8 @@ func (e *entry) begin() {
 	e.work++
 }
 
-// leave is called when such a hook has returned, while the entry is held. A panic of the filter's End ends here.
+// leave is called when such a hook has returned, while the entry is held. A panic of the filter's End is recovered
+// here.
 func (e *entry) leave() {
 	e.mutex.Lock()
 	e.work--
@@ -159,7 +162,7 @@ func (e *entry) leave() {
 	e.owner.end.End(&e.ending)
 }
 
-// clear makes the entry ready for another exchange.
+// clear prepares the entry for another exchange.
 func (e *entry) clear() {
 	for i := range e.values {
 		e.resets[i](e.values[i])

@@ -90,5 +90,5 @@ fn run_docs(root: &Path) -> Result<ExitCode> {
 }
 
 fn root() -> Result<&'static Path> {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask lies in the workspace's folder")
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask is in the workspace folder")
 }

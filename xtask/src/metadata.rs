@@ -142,8 +142,7 @@ impl AnsweredPackage {
 }
 
 fn below(root: &Path, path: &str) -> Result<String> {
-    let path =
-        Path::new(path).strip_prefix(root).with_context(|| format!("`{path}` lies outside the tree"))?;
+    let path = Path::new(path).strip_prefix(root).with_context(|| format!("`{path}` is outside the tree"))?;
     Ok(path.to_string_lossy().replace('\\', "/"))
 }
 

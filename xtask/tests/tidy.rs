@@ -55,7 +55,7 @@ fn a_crate_without_a_row_is_found() {
 fn io_in_a_pure_crate_is_found() {
     let mut planted = Planted::new();
     planted.import("eddy-route", "tokio", false);
-    check(&planted, &["`eddy-route` does no I/O and can't import `tokio`"]);
+    check(&planted, &["`eddy-route` must not do I/O and can't import `tokio`"]);
 
     for (code, found) in [
         ("use std::fs::File;", "`std::fs::File`"),
@@ -86,12 +86,12 @@ fn unsafe_outside_its_crates_is_found() {
     ] {
         let mut planted = Planted::new();
         planted.append("crates/eddy-route/src/index.rs", code);
-        check(&planted, &["`unsafe` is allowed only below bench/bridge/host/, bench/calls/host/"]);
+        check(&planted, &["`unsafe` is only allowed below bench/bridge/host/, bench/calls/host/"]);
     }
     let allocator = "unsafe impl GlobalAlloc for Counting { unsafe fn alloc(&self) { unsafe { f() } } }";
     let mut planted = Planted::new();
     planted.append("crates/eddy-route/tests/lookup.rs", &format!("{allocator} unsafe fn f() {{}}"));
-    check(&planted, &["crates/eddy-route/tests/lookup.rs:2: `unsafe` is allowed only below"]);
+    check(&planted, &["crates/eddy-route/tests/lookup.rs:2: `unsafe` is only allowed below"]);
     let mut planted = Planted::new();
     planted.append("crates/eddy-io/src/lib.rs", "unsafe fn f() {}");
     planted.append("crates/eddy-route/tests/lookup.rs", allocator);
@@ -106,7 +106,10 @@ fn unsafe_outside_its_crates_is_found() {
 fn a_crate_that_does_not_forbid_unsafe_is_found() {
     let mut planted = Planted::new();
     planted.write("crates/eddy-http/src/lib.rs", "//! Messages.\n");
-    check(&planted, &["crates/eddy-http/src/lib.rs: a crate's first file says `#![forbid(unsafe_code)]`"]);
+    check(
+        &planted,
+        &["crates/eddy-http/src/lib.rs: the first file of a crate must have `#![forbid(unsafe_code)]`"],
+    );
 }
 
 #[test]
@@ -138,7 +141,7 @@ fn logic_in_a_contents_page_is_found() {
     for code in ["fn f() {}", "const N: usize = 1;", "mod inner { }", "macro_rules! m { () => {} }"] {
         let mut planted = Planted::new();
         planted.append("crates/eddy-route/src/order/mod.rs", code);
-        check(&planted, &["crates/eddy-route/src/order/mod.rs:3: `mod.rs` is a contents page"]);
+        check(&planted, &["crates/eddy-route/src/order/mod.rs:3: `mod.rs` may only have"]);
     }
     let mut planted = Planted::new();
     planted.append("crates/eddy-route/tests/lookup.rs", "mod place;");
@@ -150,7 +153,7 @@ fn logic_in_a_contents_page_is_found() {
 fn a_file_that_does_not_say_what_it_owns_is_found() {
     let mut planted = Planted::new();
     planted.write("crates/eddy-route/src/index.rs", "/// A thing.\npub struct S;\n");
-    check(&planted, &["crates/eddy-route/src/index.rs:1: a file begins with `//!`"]);
+    check(&planted, &["crates/eddy-route/src/index.rs:1: a file must begin with `//!`"]);
 }
 
 #[test]
@@ -198,7 +201,7 @@ fn modules_are_followed_wherever_their_files_lie() {
 fn a_crate_without_the_lints_is_found() {
     let mut planted = Planted::new();
     planted.write("crates/eddy-http/Cargo.toml", "[package]\nname = \"eddy-http\"\n");
-    check(&planted, &["crates/eddy-http/Cargo.toml: a crate says `[lints] workspace = true`"]);
+    check(&planted, &["crates/eddy-http/Cargo.toml: a crate must have `[lints] workspace = true`"]);
 }
 
 #[test]
@@ -220,21 +223,21 @@ fn unfinished_work_without_an_issue_is_found() {
     }
     let mut planted = Planted::new();
     planted.write("examples/quick/eddy.yaml", &format!("# {mark}: finish\n"));
-    check(&planted, &["examples/quick/eddy.yaml:1: unfinished work names its issue"]);
+    check(&planted, &["examples/quick/eddy.yaml:1: unfinished work must name its issue"]);
 }
 
 #[test]
 fn links_that_lead_nowhere_are_found() {
     for (link, problem) in [
-        ("[a](docs/guide/gone.md)", Some("there is no `docs/guide/gone.md`")),
+        ("[a](docs/guide/gone.md)", Some("`docs/guide/gone.md` does not exist")),
         ("[a](docs/guide/start.md)", None),
         ("[a](docs/guide)", None),
         ("[a](docs/guide/start.md#first-request)", None),
         ("[a](docs/guide/start.md#second-request)", Some("has no such heading")),
         ("[a](#whats-new)", None),
         ("[a](#old)", Some("has no such heading")),
-        ("![p](docs/way.svg)", Some("there is no `docs/way.svg`")),
-        ("<img src=\"docs/way.svg\">", Some("there is no `docs/way.svg`")),
+        ("![p](docs/way.svg)", Some("`docs/way.svg` does not exist")),
+        ("<img src=\"docs/way.svg\">", Some("`docs/way.svg` does not exist")),
         ("[a](https://www.rfc-editor.org/rfc/rfc9112)", None),
         ("`[a](gone.md)`", None),
         ("```\n[a](gone.md)\n```", None),
@@ -251,7 +254,7 @@ fn links_that_lead_nowhere_are_found() {
     check(&planted, &[]);
     let mut planted = Planted::new();
     planted.append("docs/guide/start.md", "[up](../../README.md#whats-new) [gone](../gone.md)");
-    check(&planted, &["docs/guide/start.md:5: the link `../gone.md` leads nowhere"]);
+    check(&planted, &["docs/guide/start.md:5: broken link `../gone.md`"]);
 }
 
 #[test]
@@ -268,8 +271,8 @@ fn a_difference_without_a_test_is_found() {
     for (rows, problem) in [
         ("| a | b | `it_is_so` |", None),
         ("| a `\\|` | b | `it_is_so`, `it_waits` of the unit tests |", None),
-        ("| a | b | `it_was_so` |", Some("divergences.md:3: there is no test `it_was_so`")),
-        ("| a | b | `it_helps` |", Some("there is no test `it_helps`")),
+        ("| a | b | `it_was_so` |", Some("divergences.md:3: test `it_was_so` does not exist")),
+        ("| a | b | `it_helps` |", Some("test `it_helps` does not exist")),
         ("| a | b | by hand |", Some("names no test")),
         ("| a | b | |", Some("names no test")),
     ] {
@@ -281,14 +284,14 @@ fn a_difference_without_a_test_is_found() {
     }
     let mut planted = Planted::new();
     planted.write(page, "| what | why |\n|---|---|\n");
-    check(&planted, &["divergences.md:1: the last column of a list names the test"]);
+    check(&planted, &["divergences.md:1: the last column of a list must name the test"]);
     let mut planted = Planted::new();
     planted.append("crates/eddy-route/tests/lookup.rs", "#[test] fn it_is_so() {}");
     let row = "| a | b | `it_is_so` |\n";
     planted.write(page, &format!("{head}{0}\n{head}{0}", row.repeat(15)));
     check(&planted, &[]);
     planted.append(page, &row.repeat(3));
-    check(&planted, &["divergences.md:36: a list has 15 rows at most"]);
+    check(&planted, &["divergences.md:36: a list has at most 15 rows"]);
 }
 
 #[test]
@@ -298,7 +301,7 @@ fn a_page_that_differs_from_the_code_is_found() {
     check(&planted, &["docs/reference/config.md: differs from the code, first in line 3"]);
     let mut planted = Planted::new();
     planted.pages[0].path = "docs/reference/other.md".to_owned();
-    check(&planted, &["docs/reference/other.md: this page is made from the code and is missing"]);
+    check(&planted, &["docs/reference/other.md: this generated page is missing"]);
 }
 
 #[test]

@@ -66,8 +66,8 @@ type Reader interface {
 	Allocated() Allocated
 }
 
-// RegisterReader has an implementation serve Reader for Rust. It is for init functions: there is one for each
-// service, which any number of threads call at once.
+// RegisterReader registers the implementation of Reader that Rust calls. Call it in an init function. A service
+// has one implementation, which any number of threads call concurrently.
 func RegisterReader(implementation Reader) {
 	bridge.Register("Reader", 0x7742c6279450ecde, []bridge.Method{
 		{Serve: func(_ bridge.Context, _ bridge.In, room []uint64) []uint64 {
@@ -146,12 +146,12 @@ func RegisterReader(implementation Reader) {
 
 // Native: Functions implemented in Rust. Each reads its whole argument and returns the number of bytes read.
 //
-// It calls an implementation in Rust. Any goroutine may use it.
+// The implementation is in Rust. Any goroutine may use it.
 type Native struct {
 	service *bridge.Service
 }
 
-// BindNative finds the implementation that Rust offers.
+// BindNative binds the implementation that Rust offers.
 func BindNative(from bridge.Binder) (Native, error) {
 	service, err := from.Bind("Native", 0x8d48bd86d08cbc08)
 	return Native{service}, err

@@ -64,7 +64,7 @@ impl LoadConnection {
     pub(super) fn open(target: SocketAddr, source: Option<Ipv4Addr>) -> Result<Self> {
         let family = if target.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
         let socket = socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)
-            .context("cannot make a socket")?;
+            .context("cannot create a socket")?;
         sockopt::set_tcp_nodelay(&socket, true)?;
         sockopt::set_socket_timeout(&socket, Timeout::Recv, Some(ANSWER_TIMEOUT))?;
         if let Some(source) = source {

@@ -125,7 +125,8 @@ impl<'a> Generator<'a> {
 
     fn end(&mut self) -> LoadStats {
         if self.in_flight > 0 {
-            self.tally.add_error(format!("no answer within {} s of the window's end", GRACE.as_secs()));
+            self.tally
+                .add_error(format!("no response within {} s of the end of the window", GRACE.as_secs()));
             self.connections.iter_mut().for_each(|place| *place = None);
         }
         let mut tally = std::mem::take(&mut self.tally);
@@ -321,7 +322,7 @@ mod tests {
         exchange.expected.body = Some(vec![b'x'; 128]);
         let mut generator = Generator::new(target, &exchange, 1).unwrap();
         let failure = generator.run_closed(WINDOW).unwrap_err();
-        assert!(failure.to_string().contains("other body"), "{failure}");
+        assert!(failure.to_string().contains("wrong body"), "{failure}");
     }
 
     #[test]

@@ -113,10 +113,10 @@ impl H2load {
         if !output.status.success() {
             bail!("h2load failed: {text}{}", String::from_utf8_lossy(&output.stderr));
         }
-        let outcome = read(&text).with_context(|| format!("cannot read what h2load says:\n{text}"))?;
+        let outcome = read(&text).with_context(|| format!("cannot parse the output of h2load:\n{text}"))?;
         ensure!(
             outcome.requests == count && outcome.body_bytes == count * self.body_bytes,
-            "not all of {count} requests were answered as they should be:\n{text}"
+            "not all of {count} requests were answered correctly:\n{text}"
         );
         self.rate = count as f64 / outcome.time.as_secs_f64();
         Ok(outcome)

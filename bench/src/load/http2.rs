@@ -39,10 +39,10 @@ pub fn check_call(target: SocketAddr) -> Result<()> {
             .header("te", "trailers")
             .body(())?;
         let answer = connection.ask(request, Some(book::frame().into())).await?;
-        ensure!(answer.status == 200, "a call is answered with status {}", answer.status);
-        ensure!(answer.body == book::frame(), "a call is answered with another message");
+        ensure!(answer.status == 200, "a gRPC call was answered with status {}", answer.status);
+        ensure!(answer.body == book::frame(), "a gRPC call was answered with another message");
         let status = answer.trailers.as_ref().and_then(|trailers| trailers.get("grpc-status"));
-        ensure!(status.is_some_and(|status| status == "0"), "a call ends with {:?}", answer.trailers);
+        ensure!(status.is_some_and(|status| status == "0"), "a gRPC call ended with {:?}", answer.trailers);
         Ok(())
     })
 }
@@ -107,13 +107,13 @@ impl Http2LoadConnection {
     async fn get(&mut self) -> Result<()> {
         let request = Request::get(format!("http://{}/{GET_BYTES}", self.target)).body(())?;
         let answer = self.ask(request, None).await?;
-        ensure!(answer.status == 200, "the answer has status {}", answer.status);
-        ensure!(answer.body == pattern::body(GET_BYTES), "the answer has another body");
+        ensure!(answer.status == 200, "the response has status {}", answer.status);
+        ensure!(answer.body == pattern::body(GET_BYTES), "the response has another body");
         Ok(())
     }
 
     async fn ask(&mut self, request: Request<()>, body: Option<Bytes>) -> Result<Http2LoadResponse> {
-        timeout(PATIENCE, self.exchange(request, body)).await.context("no answer")?
+        timeout(PATIENCE, self.exchange(request, body)).await.context("no response")?
     }
 
     async fn exchange(&mut self, request: Request<()>, body: Option<Bytes>) -> Result<Http2LoadResponse> {
@@ -135,7 +135,7 @@ impl Http2LoadConnection {
 }
 
 fn runtime() -> Result<Runtime> {
-    runtime::Builder::new_current_thread().enable_all().build().context("cannot make a loop")
+    runtime::Builder::new_current_thread().enable_all().build().context("cannot create an event loop")
 }
 
 const GET_BYTES: usize = 128;
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn a_target_that_answers_otherwise_is_told() {
         let failure = check_get(calls::start().unwrap()).unwrap_err();
-        assert_eq!(failure.to_string(), "the answer has status 400");
+        assert_eq!(failure.to_string(), "the response has status 400");
     }
 
     #[test]

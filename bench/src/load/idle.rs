@@ -49,7 +49,7 @@ fn open_one(
     match connection.read_whole(buffer, exchange) {
         Ok(ReadProgress::Response { is_last: false }) => Ok(connection),
         Ok(ReadProgress::Response { is_last: true } | ReadProgress::End | ReadProgress::More) => {
-            bail!("the target closed it")
+            bail!("the target closed the connection")
         }
         Err(mismatch) => bail!("unexpected response: {mismatch}"),
     }

@@ -213,9 +213,9 @@ impl fmt::Display for Mismatch {
         match self {
             Self::Head => f.write_str("malformed head"),
             Self::Status(status) => write!(f, "status {status}"),
-            Self::Length => f.write_str("other or no length"),
+            Self::Length => f.write_str("wrong or missing length"),
             Self::Chunk => f.write_str("malformed chunk"),
-            Self::Body => f.write_str("other body"),
+            Self::Body => f.write_str("wrong body"),
             Self::Surplus => f.write_str("bytes after the response"),
             Self::End => f.write_str("connection ended"),
         }

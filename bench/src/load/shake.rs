@@ -77,7 +77,7 @@ impl Shakers {
         thread::scope(|scope| {
             let clients: Vec<_> = self.configs.iter().map(|config| scope.spawn(|| work(config))).collect();
             let counts = clients.into_iter().map(|client| {
-                client.join().map_err(|_| anyhow!("a client of handshakes panicked")).flatten()
+                client.join().map_err(|_| anyhow!("a TLS handshake client panicked")).flatten()
             });
             counts.sum()
         })
@@ -120,7 +120,7 @@ fn shake_hands(
     socket.set_read_timeout(Some(PATIENCE))?;
     let mut session = ClientConnection::new(Arc::clone(config), name.clone())?;
     while session.is_handshaking() {
-        session.complete_io(&mut socket).context("no handshake")?;
+        session.complete_io(&mut socket).context("no TLS handshake")?;
     }
     session.send_close_notify();
     let mut last = Vec::new();
@@ -130,10 +130,10 @@ fn shake_hands(
     socket.write_all(&last)?;
     socket.shutdown(Shutdown::Write)?;
     // Session tickets arrive before the end of the connection.
-    while session.read_tls(&mut socket).context("the target does not close")? > 0 {
+    while session.read_tls(&mut socket).context("the target did not close the connection")? > 0 {
         session.process_new_packets()?;
     }
-    let Some(kind) = session.handshake_kind() else { bail!("the handshake did not come to its end") };
+    let Some(kind) = session.handshake_kind() else { bail!("the TLS handshake did not complete") };
     Ok(kind)
 }
 

@@ -34,12 +34,12 @@ pub fn pull(target: SocketAddr, bytes: u64) -> Result<()> {
         for offset in [0, count - 1] {
             ensure!(
                 buffer.get(offset) == sequence.get(place(offset)),
-                "a byte near {at} is not what was sent"
+                "a byte near {at} differs from the sent one"
             );
         }
         at += count as u64;
     }
-    ensure!(at == bytes, "{at} of {bytes} bytes came");
+    ensure!(at == bytes, "{at} of {bytes} bytes arrived");
     Ok(())
 }
 
@@ -134,7 +134,7 @@ impl Talker {
     fn say(&mut self, message: &[u8]) -> Result<()> {
         self.is_waiting = true;
         // A message is so small that it always fits into the socket buffer.
-        self.stream.write_all(message).context("cannot say a message")
+        self.stream.write_all(message).context("cannot send a message")
     }
 
     /// Reads available bytes; returns whether the answer is complete.
@@ -146,7 +146,11 @@ impl Talker {
             Err(error) => return Err(error).context("a tunnel broke"),
         };
         let expected = answer.get(self.heard..self.heard + count);
-        ensure!(self.is_waiting && expected == buffer.get(..count), "an answer is not what was said");
+        ensure!(
+            self.is_waiting && expected == buffer.get(..count),
+            "an echoed message differs from the sent \
+                                                                     one"
+        );
         self.heard += count;
         if self.heard < answer.len() {
             return Ok(false);
@@ -168,10 +172,10 @@ fn shake_hands(stream: &mut TcpStream, target: SocketAddr) -> Result<()> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         let mut byte = [0];
-        stream.read_exact(&mut byte).context("no agreement to a WebSocket")?;
+        stream.read_exact(&mut byte).context("the WebSocket upgrade was not accepted")?;
         head.push(byte[0]);
     }
-    ensure!(head.starts_with(b"HTTP/1.1 101 "), "no WebSocket: {}", String::from_utf8_lossy(&head));
+    ensure!(head.starts_with(b"HTTP/1.1 101 "), "not a WebSocket: {}", String::from_utf8_lossy(&head));
     Ok(())
 }
 

@@ -26,18 +26,18 @@ pub fn run(
     command.args(["-H", "User-Agent: eddy-bench", "-H", "Accept: */*"]);
     match request {
         ScenarioRequest::Get { .. } => {}
-        ScenarioRequest::Miss => bail!("wrk takes 404 for an error; leave misses to our own generator"),
+        ScenarioRequest::Miss => bail!("wrk counts 404 as an error; use the built-in generator for misses"),
         ScenarioRequest::GetOnce { .. } => {
             command.args(["-H", "Connection: close"]);
         }
         ScenarioRequest::Post { .. } => {
-            bail!("wrk posts only with a script; leave `post-64k` to our own generator")
+            bail!("wrk needs a script for POST; use the built-in generator for `post-64k`")
         }
         ScenarioRequest::Book => {
-            bail!("wrk posts only with a script; leave `transcode` to our own generator")
+            bail!("wrk needs a script for POST; use the built-in generator for `transcode`")
         }
         ScenarioRequest::Varied { .. } => {
-            bail!("wrk varies requests only with a script; leave filters to our own generator")
+            bail!("wrk needs a script to vary requests; use the built-in generator for filters")
         }
     }
     command.arg(format!("http://{target}{}", request.path()));
@@ -46,7 +46,7 @@ pub fn run(
     if !output.status.success() {
         bail!("wrk failed: {}{}", text, String::from_utf8_lossy(&output.stderr));
     }
-    read(&text).with_context(|| format!("cannot read what wrk says:\n{text}"))
+    read(&text).with_context(|| format!("cannot parse the output of wrk:\n{text}"))
 }
 
 /// Parses wrk's summary.

@@ -18,7 +18,7 @@ use crate::book;
 /// # Errors
 /// Returns an error if no address can be bound.
 pub fn start() -> Result<SocketAddr> {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).context("cannot bind the service of calls")?;
+    let listener = TcpListener::bind(("127.0.0.1", 0)).context("cannot bind the gRPC service")?;
     listener.set_nonblocking(true)?;
     let address = listener.local_addr()?;
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;

@@ -31,7 +31,7 @@ impl BenchOrigin {
         let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
         let listener =
-            socket_with(family, SocketType::STREAM, flags, None).context("cannot make a socket")?;
+            socket_with(family, SocketType::STREAM, flags, None).context("cannot create a socket")?;
         sockopt::set_socket_reuseaddr(&listener, true)?;
         bind(&listener, &address).with_context(|| format!("cannot bind `{address}`"))?;
         listen(&listener, BACKLOG)?;

@@ -70,7 +70,7 @@ impl Peers {
     pub fn find(&self, name: &str) -> Result<BenchTarget> {
         let kind = GatewayKind::named(name).with_context(|| {
             let known: Vec<&str> = GatewayKind::ALL.iter().map(|kind| kind.name()).collect();
-            format!("unknown target `{name}`; there are {}", known.join(", "))
+            format!("unknown target `{name}`; known targets: {}", known.join(", "))
         })?;
         self.find_kind(name, kind)
     }

@@ -27,7 +27,7 @@ impl TlsIdentity {
     /// Returns an error if there is no randomness, or the files cannot be written.
     pub fn make(folder: &Path) -> Result<Self> {
         let CertifiedKey { cert, signing_key } =
-            generate_simple_self_signed([NAME.to_owned()]).context("cannot make a certificate")?;
+            generate_simple_self_signed([NAME.to_owned()]).context("cannot create a certificate")?;
         // Targets run in folders of their own, and Envoy rejects a path with two dots.
         let folder = fs::canonicalize(folder).with_context(|| format!("no folder `{}`", folder.display()))?;
         let file = |name: &str| folder.join(name);

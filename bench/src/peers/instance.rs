@@ -165,7 +165,7 @@ impl TargetInstance {
         let (admin, stream) = (site.ports.take()?, site.ports.take()?);
         let (http2, tls) = (site.ports.take()?, site.ports.take()?);
         let folder = site.work.join(format!("{}-{}", target.name, address.port()));
-        fs::create_dir_all(&folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
+        fs::create_dir_all(&folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
         let folder = fs::canonicalize(&folder)?;
         let mut values = values_of(setup, site, address, admin, &folder);
         for (name, port_name, address) in [
@@ -228,7 +228,7 @@ impl TargetInstance {
             }
             if Instant::now() > deadline {
                 let seconds = READY_TIMEOUT.as_secs();
-                bail!("`{}` does not answer after {seconds} s:\n{}", self.target.name, self.last_words());
+                bail!("`{}` does not respond after {seconds} s:\n{}", self.target.name, self.last_words());
             }
             crate::pause(pause);
         }
@@ -249,7 +249,7 @@ impl TargetInstance {
         let texts = files.iter().filter_map(|file| fs::read(self.folder.join(file)).ok());
         let text =
             texts.map(|text| String::from_utf8_lossy(&text).into_owned()).find(|text| !text.is_empty());
-        let text = text.unwrap_or_else(|| "it wrote nothing".to_owned());
+        let text = text.unwrap_or_else(|| "it wrote no output".to_owned());
         let lines: Vec<&str> = text.lines().collect();
         lines[lines.len().saturating_sub(COMPLAINTS_MAX)..].join("\n")
     }
@@ -292,7 +292,8 @@ fn values_of(
 /// Reads the templates of a target, by file name.
 fn read_templates(target: &BenchTarget, folder: &Path) -> Result<BTreeMap<String, String>> {
     let folder = folder.join(target.kind.name());
-    let entries = fs::read_dir(&folder).with_context(|| format!("no templates in `{}`", folder.display()))?;
+    let entries = fs::read_dir(&folder)
+        .with_context(|| format!("cannot read the templates in `{}`", folder.display()))?;
     let mut templates = BTreeMap::new();
     for path in entries.flatten().map(|entry| entry.path()) {
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
@@ -315,7 +316,7 @@ fn write_file(folder: &Path, name: &str, text: &str, values: &Values) -> Result<
 
 /// Returns the same command, started through our own `guard`.
 fn guarded(command: &Command) -> Result<Command> {
-    let mut guarded = Command::new(std::env::current_exe().context("cannot find our own program")?);
+    let mut guarded = Command::new(std::env::current_exe().context("cannot find the path of this program")?);
     guarded.arg("guard").arg(std::process::id().to_string()).arg(command.get_program());
     guarded.args(command.get_args());
     guarded.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));

@@ -48,7 +48,7 @@ impl Libraries {
                     is_there(
                         name,
                         &self.native.join(file),
-                        "make bench-filters builds it, or says why it cannot",
+                        "build it with `make bench-filters`, which reports errors",
                     )?;
                 }
                 Ok(with("LIBRARIES", absolute(&self.native)?))
@@ -73,7 +73,7 @@ impl Libraries {
             (GatewayKind::Envoy, Tongue::Go) => {
                 let folder = peers.installed.as_ref().map(|folder| folder.join("modules"));
                 let folder =
-                    folder.with_context(|| format!("`{name}` is absent: there is no folder of caches"))?;
+                    folder.with_context(|| format!("`{name}` is absent: there is no cache folder"))?;
                 is_there(name, &folder.join("libeddy_bench.so"), "make bench-peers, which needs Go")?;
                 let mut target = found;
                 target.environment.insert("ENVOY_DYNAMIC_MODULES_SEARCH_PATH", folder.display().to_string());
@@ -91,7 +91,7 @@ impl Libraries {
                 | Tongue::Wasm
                 | Tongue::WasmGo,
             ) => {
-                bail!("`{name}` cannot be: its gateway has no such filters")
+                bail!("`{name}` is not possible: its gateway does not support such filters")
             }
         }
     }
@@ -107,7 +107,7 @@ impl Libraries {
 }
 
 fn library(name: &str, path: &Path) -> Result<String> {
-    is_there(name, path, "make bench-filters builds it, or says why it cannot")?;
+    is_there(name, path, "build it with `make bench-filters`, which reports errors")?;
     absolute(path)
 }
 
@@ -175,10 +175,10 @@ mod tests {
         let impossible =
             FilterTarget { kind: GatewayKind::Nginx, ..FilterTarget::named("envoy-wasm").unwrap() };
         let failure = libraries.complete(impossible, &peers).unwrap_err().to_string();
-        assert_eq!(failure, "`envoy-wasm` cannot be: its gateway has no such filters");
+        assert_eq!(failure, "`envoy-wasm` is not possible: its gateway does not support such filters");
         let impossible = |target: &&FilterTarget| {
             let failure = libraries.complete(**target, &peers).err().map(|error| error.to_string());
-            failure.is_some_and(|text| text.contains("cannot be"))
+            failure.is_some_and(|text| text.contains("is not possible"))
         };
         assert_eq!(TARGETS.iter().filter(impossible).count(), 0);
     }
@@ -193,7 +193,8 @@ mod tests {
         let failure = complete("eddy-go").unwrap_err().to_string();
         assert_eq!(
             failure,
-            "`eddy-go` is absent: there is no `/nowhere/go.so` (make bench-filters builds it, or says why it cannot)"
+            "`eddy-go` is absent: there is no `/nowhere/go.so` (build it with \
+             `make bench-filters`, which reports errors)"
         );
         let found = complete("eddy-go-envoy").unwrap();
         assert_eq!((found.name.as_str(), found.kind), ("eddy-go-envoy", GatewayKind::Eddy));

@@ -29,7 +29,7 @@ impl ProcessTree {
         let child = command.spawn().with_context(|| format!("cannot start {:?}", command.get_program()))?;
         let id = Pid::from_child(&child);
         running().insert(id.as_raw_nonzero().get());
-        let handle = pidfd_open(id, PidfdFlags::empty()).context("cannot open a handle of the process")?;
+        let handle = pidfd_open(id, PidfdFlags::empty()).context("cannot open a pidfd of the process")?;
         Ok(Self { child, handle })
     }
 

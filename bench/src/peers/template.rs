@@ -106,7 +106,7 @@ fn parse<'a>(
         }
     }
     if depth == Depth::Inside {
-        bail!("a part has no `{MARK} end`");
+        bail!("a section has no `{MARK} end`");
     }
     Ok(parts)
 }

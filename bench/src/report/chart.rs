@@ -19,14 +19,14 @@ pub fn svg(results: &Results) -> Option<String> {
     let bars: usize = groups.iter().map(|group| group.bars.len()).sum();
     let height = HEAD + bars as f64 * BAR + groups.len() as f64 * GAP + FOOT;
     let mut out = Drawing::new(
-        "CPU a request",
+        "CPU per request",
         &format!(
-            "CPU a request, {} = 1",
-            if is_of_filters { "the same without the filter" } else { &results.reference }
+            "CPU per request, {} = 1",
+            if is_of_filters { "without the filter" } else { &results.reference }
         ),
         &format!(
-            "less is better; user and system, all processes, at saturation; median ratios of {} paired {}, median µs in \
-             brackets",
+            "lower is better; user and system, all processes, at saturation; median ratios of {} paired {}, \
+             median µs in brackets",
             results.method.rounds,
             if is_of_filters { "windows" } else { "rounds" }
         ),
@@ -179,7 +179,7 @@ mod tests {
         let text = svg(&filters::tests::results()).unwrap();
         assert_eq!(text.matches("<rect").count(), 3);
         assert!(text.contains(">1.50 (66.0 µs)<") && text.contains(">passthrough<"), "{text}");
-        assert!(text.contains("the same without the filter = 1"));
+        assert!(text.contains("without the filter = 1"));
     }
 
     #[test]

@@ -20,10 +20,11 @@ pub fn markdown(results: &Results) -> String {
     table::head(&mut out, results);
     let _ = writeln!(
         out,
-        "\nFigures are medians over the windows. *Of bare* is CPU a request (or requests a second) over that of the bare \
-         listener of the same process in the window beside it: the median over the pairs, quartiles in brackets."
+        "\nFigures are medians over the windows. *To bare* is the ratio of CPU per request (or requests per \
+         second) to that of the bare listener of the same process in the adjacent window: the median over the \
+         pairs, quartiles in brackets."
     );
-    table::write_list(&mut out, "Faults: this run is no evidence", &results.faults);
+    table::write_list(&mut out, "Faults: the results of this run are invalid", &results.faults);
     table::write_list(&mut out, "Notes", &results.notes);
     tables(&mut out, results, "##");
     out
@@ -38,12 +39,16 @@ pub fn insert(document: &str, results: &Results, chart: Option<&str>) -> Result<
     if let Some(chart) = chart {
         let _ = writeln!(
             out,
-            "![What a filter leaves of bare, by language: eddy beside Envoy. The table has the figures]({chart})\n"
+            "![Throughput with a filter relative to no filter, by language, for eddy and Envoy. The table has \
+             the figures]({chart})\n"
         );
     }
     ratios(&mut out, results);
-    let _ =
-        writeln!(out, "\n*CPU a request of the bare listener of the same process; quartiles in brackets.*");
+    let _ = writeln!(
+        out,
+        "\n*Ratio of CPU per request to that of the bare listener of the same process; \
+                       quartiles in brackets.*"
+    );
     paced(&mut out, results, "###");
     let machine = &results.machine;
     let _ = writeln!(
@@ -86,7 +91,7 @@ fn ratios(out: &mut String, results: &Results) {
 }
 
 fn tables(out: &mut String, results: &Results, level: &str) {
-    let _ = writeln!(out, "\n{level} CPU a request, of bare\n");
+    let _ = writeln!(out, "\n{level} CPU per request, ratio to bare\n");
     ratios(out, results);
     for scenario in SCENARIOS {
         let rows: Vec<&ResultRow> = results.rows.iter().filter(|row| row.scenario == scenario.name).collect();
@@ -95,8 +100,8 @@ fn tables(out: &mut String, results: &Results, level: &str) {
         }
         let _ = writeln!(
             out,
-            "\n{level} `{}`: {}\n\n| target | CPU µs (user + system) | bare | of bare | requests a second | of bare | \
-             p99 µs | pairs |\n|---|--:|--:|--:|--:|--:|--:|--:|",
+            "\n{level} `{}`: {}\n\n| target | CPU µs (user + system) | bare | to bare | requests per second | \
+             to bare | p99 µs | pairs |\n|---|--:|--:|--:|--:|--:|--:|--:|",
             scenario.name, scenario.title
         );
         for row in rows {
@@ -127,8 +132,9 @@ fn paced(out: &mut String, results: &Results, level: &str) {
     }
     let _ = writeln!(
         out,
-        "\n{level} At fixed rates: what a filter adds to the bare listener at the same rate\n\n| scenario | a second | \
-         target | p50 µs (added) | p99 µs (added) | CPU µs (added) | of bare |\n|---|--:|---|--:|--:|--:|--:|"
+        "\n{level} At fixed rates: added latency and CPU compared with the bare listener\n\n| scenario | rate \
+         per second | target | p50 µs (added) | p99 µs (added) | CPU µs (added) | to bare \
+         |\n|---|--:|---|--:|--:|--:|--:|"
     );
     for row in rows {
         let added = |value: Option<f64>, name: &str| {

@@ -16,10 +16,10 @@ pub fn svg(results: &Results) -> Option<String> {
     }
     let height = HEAD + bars as f64 * BAR + lines.count() as f64 * GAP + groups.len() as f64 * TITLE + FOOT;
     let mut out = Drawing::new(
-        "What a filter leaves of bare",
-        "What a filter leaves: requests for the same CPU, bare = 100 %",
-        "more is better; each against a listener without filters in the same process; medians of paired windows, lines \
-         from quartile to quartile",
+        "Throughput with a filter relative to no filter",
+        "Throughput with a filter: requests for the same CPU, without a filter = 100 %",
+        "higher is better; each relative to a listener without filters in the same process; medians of paired \
+         windows, lines show quartiles",
         height,
     );
     legend(&mut out);

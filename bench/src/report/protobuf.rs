@@ -80,8 +80,8 @@ fn markdown(results: &Protobuf) -> String {
     };
     let _ = writeln!(
         out,
-        "\n{cores} of {}, Linux {kernel}, other work on the machine: load average {load_average}.",
-        if cpu.is_empty() { "a CPU without a name" } else { cpu }
+        "\n{cores} of {}, Linux {kernel}; load average of the machine: {load_average}.",
+        if cpu.is_empty() { "an unknown CPU" } else { cpu }
     );
     out
 }

@@ -50,8 +50,8 @@ pub fn insert(document: &str, results: &RouteBenchReport) -> Result<String> {
 /// Returns the table and the machine.
 fn markdown(results: &RouteBenchReport) -> String {
     let mut out = String::from(
-        "\n| rules | number | first ns | middle ns | last ns | no match ns | all ns | compile ms | held MB | at most MB |\n\
-         |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+        "\n| rules | number | first ns | middle ns | last ns | no match ns | all ns | compile ms | memory MB \
+         | peak MB |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
     );
     for row in &results.rows {
         let megabytes = |bytes: usize| bytes as f64 / 1e6;
@@ -73,8 +73,8 @@ fn markdown(results: &RouteBenchReport) -> String {
     let RouteBenchReport { subject: RouteBenchSubject::Routes, cpu, kernel, load_average, .. } = results;
     let _ = writeln!(
         out,
-        "\nOne core of {}, Linux {kernel}, other work on the machine: load average {load_average}.",
-        if cpu.is_empty() { "a CPU without a name" } else { cpu }
+        "\nOne core of {}, Linux {kernel}; load average of the machine: {load_average}.",
+        if cpu.is_empty() { "an unknown CPU" } else { cpu }
     );
     out
 }

@@ -22,7 +22,7 @@ pub fn insert(document: &str, results: &Results) -> Result<String> {
             is_found = true;
         }
     }
-    ensure!(is_found, "the results have nothing of `{}`", results.reference);
+    ensure!(is_found, "the results have no figures of `{}`", results.reference);
     Ok(text)
 }
 
@@ -105,19 +105,19 @@ const CPU: &str = "cpu_us";
 const REQUESTS: SummaryTable = SummaryTable {
     start: "<!-- bench:start -->",
     end: "<!-- bench:end -->",
-    title: "CPU a request",
+    title: "CPU per request",
     is_of_transports: false,
     figures: &[(CPU, "µs", 1.0)],
 };
 const TRANSPORTS: SummaryTable = SummaryTable {
     start: "<!-- transports:start -->",
     end: "<!-- transports:end -->",
-    title: "CPU a request, message or handshake",
+    title: "CPU per request, message or handshake",
     is_of_transports: true,
     figures: &[
         (CPU, "µs", 1.0),
-        ("cpu_s_per_gb", "s a GB", 1.0),
-        ("connection_bytes", "KiB a connection", 1024.0),
+        ("cpu_s_per_gb", "s per GB", 1.0),
+        ("connection_bytes", "KiB per connection", 1024.0),
     ],
 };
 
@@ -137,7 +137,7 @@ mod tests {
             "{text}"
         );
         assert!(!text.contains("old"));
-        assert!(text.contains("\n| CPU a request | eddy | of nginx's |\n"), "{text}");
+        assert!(text.contains("\n| CPU per request | eddy | of nginx's |\n"), "{text}");
         assert!(text.contains("\n| `get` | 33.0 µs | 0.75 [0.75, 0.75] |\n"), "{text}");
         assert_eq!(insert(&text, &results()).unwrap(), text);
     }
@@ -147,7 +147,10 @@ mod tests {
         assert!(insert("# A\n", &results()).is_err());
         assert!(insert(&format!("{}{}", REQUESTS.end, REQUESTS.start), &results()).is_err());
         let nothing = Results { rows: Vec::new(), ..results() };
-        assert_eq!(insert("# A\n", &nothing).unwrap_err().to_string(), "the results have nothing of `eddy`");
+        assert_eq!(
+            insert("# A\n", &nothing).unwrap_err().to_string(),
+            "the results have no figures of `eddy`"
+        );
     }
 
     #[test]
@@ -162,6 +165,6 @@ mod tests {
         let SummaryTable { start, end, .. } = TRANSPORTS;
         let text = insert(&format!("{start}\n{end}\n"), &results).unwrap();
         assert!(text.contains("\n| `h2-10` | 33.0 µs | 0.75 [0.75, 0.75] |\n"), "{text}");
-        assert!(text.contains("\n| `idle-h2` | 2.00 KiB a connection | – |\n"), "{text}");
+        assert!(text.contains("\n| `idle-h2` | 2.00 KiB per connection | – |\n"), "{text}");
     }
 }

@@ -10,18 +10,18 @@ pub fn markdown(results: &Results) -> String {
     head(&mut out, results);
     let _ = writeln!(
         out,
-        "\nFigures are medians over the rounds. Ratios are {} over a rival, from the paired windows of each round: \
-         the median, and the quartiles in brackets.",
+        "\nFigures are medians over the rounds. Ratios are {} over a competitor, from the paired windows of \
+         each round: the median, and the quartiles in brackets.",
         results.reference
     );
-    write_list(&mut out, "Faults: this run is no evidence", &results.faults);
+    write_list(&mut out, "Faults: the results of this run are invalid", &results.faults);
     write_list(&mut out, "Notes", &results.notes);
     let cpu = |row: &ResultRow| {
         Some(format!("{} ({} + {})", short(row.cpu_us?), short(row.user_us?), short(row.sys_us?)))
     };
-    section(&mut out, results, "CPU a request, µs (user + system)", "cpu_us", &cpu);
+    section(&mut out, results, "CPU per request, µs (user + system)", "cpu_us", &cpu);
     let rps = |row: &ResultRow| row.rps.map(|value| format!("{value:.0}"));
-    section(&mut out, results, "Requests a second at saturation", "rps", &rps);
+    section(&mut out, results, "Requests per second at saturation", "rps", &rps);
     let latency = |row: &ResultRow| Some(format!("{} / {}", short(row.p50_us?), short(row.p99_us?)));
     section(&mut out, results, "Latency at a fixed rate, µs (p50 / p99; ratios of p99)", "p99_us", &latency);
     let crowd = |row: &ResultRow| {
@@ -38,7 +38,7 @@ pub fn markdown(results: &Results) -> String {
     let bulk = |row: &ResultRow| {
         Some(format!("{:.3} ({:.2})", other(row, "cpu_s_per_gb")?, other(row, "gb_per_s")?))
     };
-    section(&mut out, results, "CPU seconds a GB that is passed on (GB a second)", "cpu_s_per_gb", &bulk);
+    section(&mut out, results, "CPU seconds per GB proxied (GB per second)", "cpu_s_per_gb", &bulk);
     let memory = |row: &ResultRow| {
         let (bytes, base) = (other(row, "connection_bytes")?, other(row, "base_bytes")?);
         let cpu = other(row, "idle_cpu_us_per_s")? / 1e4;
@@ -47,12 +47,12 @@ pub fn markdown(results: &Results) -> String {
     section(
         &mut out,
         results,
-        "Memory a connection at many idle ones (on what it holds before; CPU meanwhile)",
+        "Memory per idle connection (on top of the memory before; CPU meanwhile)",
         "connection_bytes",
         &memory,
     );
     let start = |row: &ResultRow| other(row, "start_ms").map(|time| format!("{} ms", short(time)));
-    section(&mut out, results, "Start to first answer", "start_ms", &start);
+    section(&mut out, results, "Start to first response", "start_ms", &start);
     let reload = |row: &ResultRow| {
         let time = other(row, "reload_ms")?;
         let cpu = other(row, "reload_cpu_ms")?;
@@ -102,8 +102,8 @@ pub(super) fn head(out: &mut String, results: &Results) {
     let _ = writeln!(out, "# Benchmark `{}`\n", results.name);
     let _ = writeln!(
         out,
-        "{} cores ({}), {:.0} GiB, Linux {} on {}; load average at the start {:.2}. {} rounds, windows of {} s, {} \
-         connections, {} workers a target, load at saturation from {}; commit {}.",
+        "{} cores ({}), {:.0} GiB, Linux {} on {}; load average at the start {:.2}. {} rounds, windows of {} \
+         s, {} connections, {} workers per target, load at saturation from {}; commit {}.",
         machine.cores,
         machine.cpu,
         machine.memory_bytes as f64 / f64::from(1 << 30),
@@ -175,7 +175,7 @@ fn section(
 }
 
 fn sizes(out: &mut String, results: &Results) {
-    let _ = writeln!(out, "\n## Size of the program, MiB\n\n| target | loaded | file |\n|---|--:|--:|");
+    let _ = writeln!(out, "\n## Program size, MiB\n\n| target | loaded | file |\n|---|--:|--:|");
     for TargetFacts { name, file_bytes, loaded_bytes, .. } in &results.targets {
         let loaded = loaded_bytes.map_or_else(|| ABSENT.to_owned(), mebibytes);
         let _ = writeln!(out, "| {name} | {loaded} | {} |", mebibytes(*file_bytes));
@@ -190,8 +190,8 @@ fn harness(out: &mut String, results: &Results) {
     }
     let _ = writeln!(
         out,
-        "\n## The harness, without a gateway\n\n| scenario | requests a second | p50 / p99 µs | rate | CPU of the \
-         origin µs | CPU of the load µs |\n|---|--:|--:|--:|--:|--:|"
+        "\n## Harness without a gateway\n\n| scenario | requests per second | p50 / p99 µs | rate | origin \
+         CPU µs | load generator CPU µs |\n|---|--:|--:|--:|--:|--:|"
     );
     for row in rows {
         let text = |value: Option<f64>| value.map_or_else(|| ABSENT.to_owned(), short);
@@ -270,7 +270,7 @@ mod tests {
     fn faults_come_first() {
         let faulty = Results { faults: vec!["get, eddy: status 502".to_owned()], ..results() };
         let text = markdown(&faulty);
-        check(&text, "**Faults: this run is no evidence**");
+        check(&text, "**Faults: the results of this run are invalid**");
         check(&text, "* get, eddy: status 502");
         assert!(text.find("Faults").unwrap() < text.find("## CPU").unwrap());
     }

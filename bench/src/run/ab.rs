@@ -77,7 +77,7 @@ pub fn run_ab(options: AbOptions) -> Result<Results> {
     let scenarios = settings.chosen()?;
     let groups = groups(&scenarios);
     if groups.is_empty() || pairs == 0 {
-        bail!("only scenarios of traffic can be compared in pairs");
+        bail!("only traffic scenarios can be compared in pairs");
     }
     settings.window()?;
     let targets = vec![a.target(A)?, b.target(B)?];

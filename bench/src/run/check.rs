@@ -23,10 +23,10 @@ pub(super) fn answers_alike(address: SocketAddr, request: &ScenarioRequest) -> R
     let mut generator = Generator::new(address, &exchange, CONNECTIONS)?;
     let tally = generator.run_closed(MOMENT)?;
     if tally.error_count() > 0 {
-        bail!("does not answer as it should: {}", tally.error_text());
+        bail!("wrong response: {}", tally.error_text());
     }
     if tally.requests == 0 {
-        bail!("does not answer");
+        bail!("no response");
     }
     Ok(())
 }

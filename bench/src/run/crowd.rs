@@ -89,7 +89,7 @@ struct Neighbours {
 
 impl Neighbours {
     fn start(count: usize) -> Result<Self> {
-        let program = std::env::current_exe().context("cannot find this program")?;
+        let program = std::env::current_exe().context("cannot find the path of this program")?;
         let start = |_| {
             let mut command = Command::new(&program);
             command.args(["spin", &std::process::id().to_string()]).stdin(Stdio::null());

@@ -58,7 +58,7 @@ pub fn run_filters(options: FilterOptions) -> Result<Results> {
     let rates = parse_rates(&rates)?;
     settings.window()?;
     if rounds == 0 || settings.connections == 0 {
-        bail!("there is nothing to measure in no rounds or without connections");
+        bail!("nothing to measure: rounds and connections must not be 0");
     }
     let files_max = machine::raise_files_max();
     let (peers, libraries) = (settings.peers(), settings.libraries());
@@ -73,7 +73,7 @@ pub fn run_filters(options: FilterOptions) -> Result<Results> {
         bail!("{}", absent.join("; "));
     }
     if found.is_empty() {
-        bail!("no target is there to be measured: {}", absent.join("; "));
+        bail!("no target is available: {}", absent.join("; "));
     }
     let facts = found.iter().map(|(_, complete)| complete.clone()).collect();
     let mut session = Session::new(settings, rounds, facts, files_max)?;
@@ -156,7 +156,7 @@ fn parse_rates(texts: &[String]) -> Result<Vec<f64>> {
     for text in texts.iter().map(|text| text.trim()).filter(|text| !text.is_empty()) {
         match text.parse() {
             Ok(rate) if (1.0..=1e6).contains(&rate) => rates.push(rate),
-            _ => bail!("`{text}` is no rate: 1 to 1000000 requests a second"),
+            _ => bail!("`{text}` is not a rate: use 1 to 1000000 requests per second"),
         }
     }
     Ok(rates)
@@ -166,23 +166,27 @@ fn parse_rates(texts: &[String]) -> Result<Vec<f64>> {
 fn caveat(target: FilterTarget) -> Option<&'static str> {
     match (target.kind, target.tongue) {
         (GatewayKind::Envoy, Tongue::Go) => Some(
-            "`envoy-go`: its Go kit is of 23 April 2026, older than the Envoy that runs it; Envoy accepts it",
+            "`envoy-go`: its Go SDK is of 23 April 2026, older than the Envoy that runs it; Envoy accepts it",
         ),
         (GatewayKind::Eddy, Tongue::Wasm | Tongue::WasmGo) => Some(
-            "responses behind a module in Wasm leave eddy in chunks, as a module that is entered for bodies might change them",
+            "responses behind a Wasm module leave eddy chunked, because a module that reads bodies might \
+             change them",
         ),
         (GatewayKind::Eddy, Tongue::GoEnvoy) => Some(
-            "responses of `body-10k` behind a filter written for Envoy's Go API leave eddy in chunks, as it might change them",
+            "responses of `body-10k` behind a filter for Envoy's Go API leave eddy chunked, because the \
+             filter might change them",
         ),
         (GatewayKind::Envoy, Tongue::Builtin) => Some(
-            "`envoy-builtin`: basic authentication compares a SHA-1 of the password, the only form that Envoy takes",
+            "`envoy-builtin`: basic authentication compares a SHA-1 of the password, the only format that \
+             Envoy supports",
         ),
         (GatewayKind::Nginx, Tongue::Builtin) => {
-            Some("`nginx-builtin`: nginx opens and reads its file of passwords for every request")
+            Some("`nginx-builtin`: nginx opens and reads its password file for every request")
         }
-        (GatewayKind::Nginx, Tongue::Lua) => {
-            Some("`nginx-lua`: the functions of a chain are called from one hook a phase, as nginx has one")
-        }
+        (GatewayKind::Nginx, Tongue::Lua) => Some(
+            "`nginx-lua`: the functions of a chain are called from one hook per phase, because nginx has \
+                  one",
+        ),
         _ => None,
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn run(session: &mut Session, scenario: &str, version: ClientHttpVers
     let count = fitting(session.settings.idle_connections, session.site.files_max);
     if count < session.settings.idle_connections {
         session.notes.push(format!(
-            "{scenario}: {count} connections instead of {}, which is what {} open files a process allow",
+            "{scenario}: {count} connections instead of {}, because a process may have {} open files",
             session.settings.idle_connections, session.site.files_max
         ));
     }

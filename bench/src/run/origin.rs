@@ -20,7 +20,7 @@ pub(super) struct OriginProcess {
 impl OriginProcess {
     /// Starts the origin on a free port.
     pub(super) fn start() -> Result<Self> {
-        let us = std::env::current_exe().context("cannot find our own program")?;
+        let us = std::env::current_exe().context("cannot find the path of this program")?;
         let mut command = Command::new(&us);
         command.arg("guard").arg(std::process::id().to_string()).arg(&us);
         command.args(["origin", "--address", "127.0.0.1:0"]);
@@ -29,7 +29,7 @@ impl OriginProcess {
         let output = process.take_output().context("the origin has no output")?;
         let mut line = String::new();
         BufReader::new(output).read_line(&mut line).context("the origin did not start")?;
-        let address = line.trim().parse().with_context(|| format!("the origin said `{}`", line.trim()))?;
+        let address = line.trim().parse().with_context(|| format!("the origin printed `{}`", line.trim()))?;
         Ok(Self { address, process })
     }
 

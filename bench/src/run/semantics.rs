@@ -17,7 +17,7 @@ use crate::probe::{self, ProbeResponse};
 pub(super) fn check(instance: &TargetInstance, scenario: &FilterScenario) -> Result<()> {
     let address = |name: &str| {
         let found = instance.listeners.get(name).copied();
-        found.with_context(|| format!("there is no listener `{name}`"))
+        found.with_context(|| format!("listener `{name}` does not exist"))
     };
     let (bare, filtered) = (address(BARE.name)?, address(scenario.listener.name)?);
     let has = |flag: &str| scenario.listener.flags.contains(&flag);
@@ -49,7 +49,7 @@ pub(super) fn check(instance: &TargetInstance, scenario: &FilterScenario) -> Res
 fn guards(address: SocketAddr) -> Result<()> {
     let good = probe::get_with(address, "/128", GOOD.concat().as_str())?;
     if good.status != 200 {
-        bail!("the right credentials are answered with status {}", good.status);
+        bail!("valid credentials are answered with status {}", good.status);
     }
     for fields in BAD.iter().chain(WRONG) {
         let answer = probe::get_with(address, "/128", fields)?;
@@ -68,10 +68,10 @@ fn bears_marks(address: SocketAddr) -> Result<()> {
     let request = String::from_utf8_lossy(&answer.body).into_owned();
     let host = address.to_string();
     if probe::field_in(&request, "host2") != Some(host.as_str()) {
-        bail!("no `host2: {host}` arrives upstream:\n{request}");
+        bail!("`host2: {host}` does not arrive upstream:\n{request}");
     }
     if answer.field("server2") != Some("origin") {
-        bail!("there is no `server2: origin` in the response:\n{}", answer.head);
+        bail!("the response has no `server2: origin`:\n{}", answer.head);
     }
     Ok(())
 }
@@ -80,7 +80,7 @@ fn bears_no_marks(address: SocketAddr) -> Result<()> {
     let answer = echo(address)?;
     let request = String::from_utf8_lossy(&answer.body).into_owned();
     if probe::field_in(&request, "host2").is_some() || answer.field("server2").is_some() {
-        bail!("headers are set where no filter is meant to do so");
+        bail!("headers are set without a filter");
     }
     Ok(())
 }
@@ -117,7 +117,7 @@ fn finds_marks(instance: &TargetInstance, address: SocketAddr) -> Result<()> {
     let deadline = Instant::now() + LOG_TIMEOUT;
     while !instance.has_said("the body has a mark") {
         if Instant::now() > deadline {
-            bail!("the filter doesn't find what it looks for");
+            bail!("the filter does not find its pattern");
         }
         crate::pause(Duration::from_millis(20));
     }
@@ -129,8 +129,8 @@ fn finds_marks(instance: &TargetInstance, address: SocketAddr) -> Result<()> {
 fn is_entered(instance: &TargetInstance, scenario: &FilterScenario, address: SocketAddr) -> Result<()> {
     if instance.target.kind != GatewayKind::Eddy {
         let headers = instance.listeners.get(HEADERS.name).copied();
-        let headers = headers.with_context(|| format!("there is no listener `{}`", HEADERS.name))?;
-        return bears_marks(headers).context("filters are not entered");
+        let headers = headers.with_context(|| format!("listener `{}` does not exist", HEADERS.name))?;
+        return bears_marks(headers).context("filters are not called");
     }
     let is_body = scenario.listener.flags.contains(&"body");
     let (filter, phases): (_, &[&str]) = if is_body {
@@ -144,7 +144,7 @@ fn is_entered(instance: &TargetInstance, scenario: &FilterScenario, address: Soc
     for phase in phases {
         let entered = calls(&after, filter, phase).saturating_sub(calls(&before, filter, phase));
         if entered == 0 {
-            bail!("the filter `{filter}` is not entered in `{phase}`, by `{CALLS}`");
+            bail!("the filter `{filter}` is not called in `{phase}`, according to `{CALLS}`");
         }
     }
     Ok(())
@@ -153,7 +153,7 @@ fn is_entered(instance: &TargetInstance, scenario: &FilterScenario, address: Soc
 fn metrics(instance: &TargetInstance) -> Result<String> {
     let answer = probe::get(instance.admin, instance.target.kind.metrics_path())?;
     if answer.status != 200 {
-        bail!("metrics are answered with status {}", answer.status);
+        bail!("the metrics page has status {}", answer.status);
     }
     Ok(String::from_utf8_lossy(&answer.body).into_owned())
 }
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn calls_are_told_apart_by_filter_and_phase() {
-        let metrics = "# HELP eddy_filter_calls_total Times the filter was entered.\n\
+        let metrics = "# HELP eddy_filter_calls_total Calls of the filter, by phase.\n\
             eddy_filter_calls_total{filter=\"body\",phase=\"response_body\"} 7\n\
             eddy_filter_calls_total{filter=\"body\",phase=\"request_head\"} 2\n\
             eddy_filter_calls_total{filter=\"auth\",phase=\"response_body\"} 1\n";

@@ -37,7 +37,7 @@ impl Session {
         let machine = MachineInfo::look();
         let origin = OriginProcess::start()?;
         let work = settings.folder.join("work").join(std::process::id().to_string());
-        std::fs::create_dir_all(&work).with_context(|| format!("cannot make `{}`", work.display()))?;
+        std::fs::create_dir_all(&work).with_context(|| format!("cannot create `{}`", work.display()))?;
         let identity = TlsIdentity::make(&work)?;
         let site = BenchEnvironment {
             templates: settings.folder.join("peers"),
@@ -53,7 +53,7 @@ impl Session {
         let mut notes = Vec::new();
         if machine.load_average > LOAD_QUIET {
             notes.push(format!(
-                "the machine was busy with other work (load average {:.1})",
+                "other processes kept the machine busy (load average {:.1})",
                 machine.load_average
             ));
         }
@@ -92,7 +92,7 @@ impl Session {
     /// Stops one target; its warnings and errors are recorded as faults.
     pub(super) fn stop(&mut self, setup: Setup, instance: TargetInstance) {
         for complaint in instance.complaints() {
-            self.add_fault(&format!("{} ({}) said: {complaint}", instance.target.name, setup.name()));
+            self.add_fault(&format!("{} ({}) logged: {complaint}", instance.target.name, setup.name()));
         }
         instance.stop();
     }
@@ -172,7 +172,7 @@ fn late(rows: &[ResultRow]) -> Option<String> {
     scenarios.dedup();
     (!scenarios.is_empty()).then(|| {
         format!(
-            "requests were sent late, by a busy machine or for want of a free connection, in {}",
+            "requests were sent late, because the machine was busy or no connection was free, in {}",
             scenarios.join(", ")
         )
     })
@@ -185,7 +185,7 @@ fn disturbed(rows: &[ResultRow]) -> Option<String> {
     let count = shares.iter().filter(|&&share| share > FOREIGN_FINE).count();
     (count > 0).then(|| {
         format!(
-            "in {count} of {} pairs at saturation other work took more than {:.0} % of the machine",
+            "in {count} of {} pairs at saturation, other processes used more than {:.0} % of the machine",
             shares.len(),
             FOREIGN_FINE * 100.0
         )
@@ -216,7 +216,7 @@ mod tests {
         samples.add("get", "eddy", "delay_p99_us", Some(200.0));
         samples.add("log", "eddy", "delay_p99_us", Some(1200.0));
         samples.add("log", "nginx", "delay_p99_us", Some(5000.0));
-        assert!(late(&samples.rows()).is_some_and(|text| text.ends_with("free connection, in log")));
+        assert!(late(&samples.rows()).is_some_and(|text| text.ends_with("connection was free, in log")));
         assert_eq!(late(&samples.rows()[..1]), None);
     }
 
@@ -226,7 +226,7 @@ mod tests {
         samples.add("bare", "eddy", FOREIGN, Some(0.01));
         assert_eq!(disturbed(&samples.rows()), None);
         samples.add("bare", "eddy", FOREIGN, Some(0.3));
-        let expected = "in 1 of 2 pairs at saturation other work took more than 10 % of the machine";
+        let expected = "in 1 of 2 pairs at saturation, other processes used more than 10 % of the machine";
         assert_eq!(disturbed(&samples.rows()).as_deref(), Some(expected));
     }
 

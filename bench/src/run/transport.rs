@@ -152,7 +152,7 @@ fn measure(
     crate::pause(SETTLE);
     let used = instance.cpu().since(&before);
     if count == 0.0 {
-        bail!("nothing came through");
+        bail!("no data arrived");
     }
     Ok(TransportMeasurement { used, count, time })
 }
@@ -188,7 +188,7 @@ fn record(
     }
     match figures {
         None => format!("{target} failed"),
-        Some(one) if transport == TransportScenario::Bulk => format!("{target} {:.3} s a GB", each(&one)),
+        Some(one) if transport == TransportScenario::Bulk => format!("{target} {:.3} s per GB", each(&one)),
         Some(one) => format!("{target} {:.1} µs {:.0}/s", each(&one) * 1e6, speed(&one)),
     }
 }

@@ -43,7 +43,7 @@ pub fn run_whole(options: RunOptions) -> Result<Results> {
     let scenarios = settings.chosen()?;
     settings.window()?;
     if rounds == 0 || settings.connections == 0 {
-        bail!("there is nothing to measure in no rounds or without connections");
+        bail!("nothing to measure: rounds and connections must not be 0");
     }
     let files_max = machine::raise_files_max();
     let (found, mut absent) = find(&settings, &targets);
@@ -55,7 +55,7 @@ pub fn run_whole(options: RunOptions) -> Result<Results> {
         bail!("{}", absent.join("; "));
     }
     let reference = found.iter().find(|target| target.kind == GatewayKind::Eddy).or_else(|| found.first());
-    let nothing = || format!("no target is there to be measured: {}", absent.join("; "));
+    let nothing = || format!("no target is available: {}", absent.join("; "));
     let reference = reference.with_context(nothing)?.name.clone();
     let mut session = Session::new(settings, rounds, found, files_max)?;
     for text in absent {

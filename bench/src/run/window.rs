@@ -65,7 +65,7 @@ impl<'a> LoadWindow<'a> {
         listener: &str,
     ) -> Result<Self> {
         let address = instance.listeners.get(listener).copied();
-        let address = address.with_context(|| format!("there is no listener `{listener}`"))?;
+        let address = address.with_context(|| format!("listener `{listener}` does not exist"))?;
         Ok(Self { session, request, address, instance: Some(instance) })
     }
 
@@ -150,7 +150,7 @@ fn checked(tally: LoadStats) -> Result<LoadStats> {
 fn scrape_once(admin: SocketAddr, path: &str) -> Result<()> {
     let answer = probe::get(admin, path)?;
     if answer.status != 200 || answer.body.is_empty() {
-        bail!("metrics at `{path}` answer with status {}", answer.status);
+        bail!("the metrics page `{path}` has status {}", answer.status);
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
-// Package apart is the bridge between two processes: services that were declared for calls in one process, over a ring.
+// Package apart connects services of two processes: services declared for calls in one process are called over a ring.
 //
-// The caller finds a service with [Bind]; the called process answers with [Handle], from the services that it registered. Either may
-// be in Rust: the crate eddy-bridge-apart speaks the same.
+// The caller binds a service with [Bind]. The called process answers with [Handle], from its registered services.
+// Either process may be in Rust, with the crate eddy-bridge-apart, which implements the same protocol.
 package apart
 
 import (
@@ -16,11 +16,11 @@ import (
 	"github.com/eddy-gateway/eddy/bridge/go/ring"
 )
 
-// What a ring carries for the bridge:
+// Protocol of the bridge over a ring:
 //
-//	method 0   finds a service: its shape (8 bytes) and its name; the answer is its number (8 bytes)
+//	method 0   binds a service: its shape (8 bytes) and its name; the answer is its number (8 bytes)
 //	method 1   calls: service and method (4 bytes each), then the request; the answer is the reply
-//	failures   code 16: no such service; 17: of another declaration; 32 and more: a fault of this kind, less 32
+//	failures   code 16: unknown service; 17: another declaration; 32 and above: a fault of kind code - 32
 const (
 	methodBind = 0
 	methodCall = 1
@@ -30,16 +30,16 @@ const (
 	codeFault     = 32
 )
 
-// Process is another process, as a way to its services.
+// Process is another process, used as a transport to its services.
 type Process struct {
 	link    *ring.Link
 	timeout time.Duration
 }
 
-// New is the process at the other end of a link. Calls take no longer than the timeout.
+// New returns the process at the other end of a link. Calls take at most the timeout.
 func New(link *ring.Link, timeout time.Duration) *Process { return &Process{link, timeout} }
 
-// Bind finds a service by its name and the shape of its declaration, as generated code has them.
+// Bind finds a service by its name and the shape of its declaration, as in generated code.
 func (p *Process) Bind(name string, shape uint64) (*bridge.Service, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), p.timeout)
 	defer cancel()
@@ -49,17 +49,17 @@ func (p *Process) Bind(name string, shape uint64) (*bridge.Service, error) {
 	case errors.As(err, &failure) && failure.Code == codeAbsent:
 		return nil, fmt.Errorf("the other process has no service %q", name)
 	case errors.As(err, &failure) && failure.Code == codeDifferent:
-		return nil, fmt.Errorf("%q of the other process was made from another declaration: generate both sides from the same and build again", name)
+		return nil, fmt.Errorf("%q of the other process was generated from another declaration: generate both sides from the same one and build again", name)
 	case err != nil:
-		return nil, fmt.Errorf("%q can't be asked for: %w", name, err)
+		return nil, fmt.Errorf("%q can't be bound: %w", name, err)
 	case len(answer) != 8:
-		return nil, fmt.Errorf("%q can't be asked for: the answer is no number", name)
+		return nil, fmt.Errorf("%q can't be bound: the answer is not a number", name)
 	}
 	return bridge.Over(p, uint32(binary.NativeEndian.Uint64(answer))), nil
 }
 
-// Call calls a method with a request, and waits for the reply. A goroutine that waits holds no thread. When the context ends, so does
-// that of the other process.
+// Call calls a method with a request and waits for the reply. A waiting goroutine holds no thread. When the context
+// ends, the context in the other process ends as well.
 func (p *Process) Call(ctx context.Context, service, method uint32, request []uint64) ([]uint64, error) {
 	limited, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
@@ -75,12 +75,12 @@ func (p *Process) Call(ctx context.Context, service, method uint32, request []ui
 	}
 	words, isWhole := wordsOf(reply)
 	if !isWhole {
-		return nil, &bridge.Fault{Kind: bridge.FaultMalformed, Text: "the reply has no whole words"}
+		return nil, &bridge.Fault{Kind: bridge.FaultMalformed, Text: "the reply does not consist of whole words"}
 	}
 	return words, nil
 }
 
-// Handle answers calls of another process from the services that this one registered. It is a handler for a ring.
+// Handle answers calls of another process with the services registered in this one. It is a handler for a ring.
 func Handle(ctx context.Context, method uint32, payload []byte) ([]byte, error) {
 	switch method {
 	case methodBind:
@@ -93,11 +93,11 @@ func Handle(ctx context.Context, method uint32, payload []byte) ([]byte, error) 
 
 func bind(question []byte) ([]byte, error) {
 	if len(question) < 8 {
-		return nil, &ring.Failure{Code: codeAbsent, Text: "there is no such service"}
+		return nil, &ring.Failure{Code: codeAbsent, Text: "the service does not exist"}
 	}
 	number, shape, isThere := bridge.Registered(string(question[8:]))
 	if !isThere {
-		return nil, &ring.Failure{Code: codeAbsent, Text: "there is no such service"}
+		return nil, &ring.Failure{Code: codeAbsent, Text: "the service does not exist"}
 	}
 	if shape != binary.NativeEndian.Uint64(question) {
 		return nil, &ring.Failure{Code: codeDifferent, Text: "the service has another declaration"}
@@ -112,7 +112,7 @@ func answer(ctx context.Context, payload []byte) ([]byte, error) {
 	service, method := binary.NativeEndian.Uint32(payload), binary.NativeEndian.Uint32(payload[4:])
 	request, isWhole := wordsOf(payload[8:])
 	if !isWhole {
-		return nil, &ring.Failure{Code: codeFault + uint32(bridge.FaultMalformed), Text: "the request has no whole words"}
+		return nil, &ring.Failure{Code: codeFault + uint32(bridge.FaultMalformed), Text: "the request does not consist of whole words"}
 	}
 	status, reply := bridge.Dispatch(ctx, service, method, request)
 	if status != 0 {
@@ -121,8 +121,8 @@ func answer(ctx context.Context, payload []byte) ([]byte, error) {
 	return bytesOf(reply), nil
 }
 
-// textOf is the text of a fault: a record of one text, its place and its length, whose highest bit says that it is a place,
-// and the bytes there.
+// textOf encodes the text of a fault: a record of one text with its position and length, then its bytes. The highest
+// bit of the length marks a position.
 func textOf(reply []uint64) string {
 	if len(reply) < 2 {
 		return ""
@@ -134,7 +134,7 @@ func textOf(reply []uint64) string {
 	return string(bytes[at:][:length])
 }
 
-// faultOf is what the bridge says of a call without an answer.
+// faultOf converts the error of a call without an answer to a fault of the bridge.
 func faultOf(err error) error {
 	var (
 		failure *ring.Failure
@@ -170,7 +170,7 @@ func bytesOf(words []uint64) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 8*len(words))
 }
 
-// wordsOf copies: words lie at multiples of eight.
+// wordsOf copies the bytes, because words must be aligned to eight bytes.
 func wordsOf(bytes []byte) ([]uint64, bool) {
 	words := make([]uint64, len(bytes)/8)
 	copy(bytesOf(words), bytes)

@@ -5,10 +5,10 @@ import (
 	"syscall"
 )
 
-// bell wakes the other process where it sleeps.
+// bell wakes the other process when it sleeps.
 //
-// It is a socket and not an eventfd: that would be one open file of both processes, whose flags and count the other one could set
-// so that this side blocks.
+// It is a socket instead of an eventfd: an eventfd would be one open file of both processes, and the other process
+// could set its flags and count such that this side blocks.
 type bell struct {
 	raw  syscall.RawConn
 	send func(fd uintptr) bool
@@ -20,7 +20,7 @@ func newBell(socket *net.UnixConn) (*bell, error) {
 		return nil, err
 	}
 	one := []byte{1}
-	// Where there is no room for it, the other side has wakes enough that it didn't take yet; where it is gone, the reader finds out.
+	// If the socket is full, the other side has enough unread wakes; if it is closed, the reader notices.
 	send := func(fd uintptr) bool {
 		_, _ = syscall.SendmsgN(int(fd), one, nil, nil, syscall.MSG_DONTWAIT|syscall.MSG_NOSIGNAL)
 		return true

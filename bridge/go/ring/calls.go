@@ -5,19 +5,20 @@ import (
 	"sync/atomic"
 )
 
-// pending is a call that is not answered yet.
+// pending is an unanswered call.
 type pending struct {
 	isDone atomic.Bool
-	done   chan outcome // has room for the one that comes
+	done   chan outcome // capacity of one
 }
 
-// outcome is what comes of a call.
+// outcome is the result of a call.
 type outcome struct {
 	bytes []byte
 	err   error
 }
 
-// finish is called once: by who took the call out of the table. After what it sends the place may be another call's.
+// finish is called once, by the goroutine that removed the call from the table. After it has sent the outcome, the
+// entry may belong to another call.
 func (p *pending) finish(o outcome) {
 	p.isDone.Store(true)
 	p.done <- o
@@ -25,7 +26,7 @@ func (p *pending) finish(o outcome) {
 
 var pendings = sync.Pool{New: func() any { return &pending{done: make(chan outcome, 1)} }}
 
-// release gives the place of an answer back, after the answer was taken or given up.
+// release returns the entry of an answer for reuse, after the answer was read or the call was cancelled.
 func (p *pending) release() {
 	select {
 	case <-p.done:
@@ -35,7 +36,7 @@ func (p *pending) release() {
 	pendings.Put(p)
 }
 
-// calls are those that this side made and that are not answered yet, by their numbers, which are never used again.
+// calls has the unanswered calls of this side by number; numbers are never reused.
 type calls struct {
 	limit int
 	mutex sync.Mutex
@@ -59,16 +60,17 @@ func (c *calls) begin() (uint64, *pending, error) {
 	return call, p, nil
 }
 
-// finish gives an answer to who waits for it. Nobody may: then it came too late.
+// finish passes an answer to the waiting goroutine. If none waits, the answer came too late.
 func (c *calls) finish(call uint64, o outcome) *Fault {
 	c.mutex.Lock()
 	if call >= c.next {
 		c.mutex.Unlock()
-		return misconduct("call %d was answered, which was never made", call)
+		return misconduct("it answered call %d, which was never made", call)
 	}
 	p := c.open[call]
 	delete(c.open, call)
-	// Invariant: who forgets a call holds the mutex, so that nobody releases what is being finished.
+	// Invariant: a goroutine that removes a call holds the mutex, so an entry is not released while it is being
+	// finished.
 	if p != nil {
 		p.finish(o)
 	}
@@ -76,7 +78,7 @@ func (c *calls) finish(call uint64, o outcome) *Fault {
 	return nil
 }
 
-// forget gives a call up, and says whether it was still unanswered.
+// forget cancels a call and returns whether it was still unanswered.
 func (c *calls) forget(call uint64) bool {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -85,7 +87,7 @@ func (c *calls) forget(call uint64) bool {
 	return isOpen
 }
 
-// end ends all calls, those of the future too.
+// end ends all calls, including future ones.
 func (c *calls) end(fault *Fault) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// When it is set, the program of tests is another process: "listen PATH" never answers, "wait PATH" waits for an answer.
+// When it is set, the test program acts as another process: "listen PATH" never answers, "wait PATH" waits for an
+// answer.
 const roleVariable = "EDDY_RING_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -50,7 +51,7 @@ func other(manner, path string) error {
 	}
 }
 
-// spawn starts another process, and gives what kills it.
+// spawn starts another process and returns a function that kills it.
 func spawn(t *testing.T, manner, path string) (kill func()) {
 	t.Helper()
 	command := exec.Command(os.Args[0])
@@ -74,7 +75,7 @@ func spawn(t *testing.T, manner, path string) (kill func()) {
 	}
 }
 
-// held is what a process has that links could leave behind.
+// held is the set of resources of a process that links could leak.
 type held struct{ descriptors, mappings, goroutines int }
 
 func holds(t *testing.T) held {
@@ -106,7 +107,7 @@ func TestTwoHundredDeathsLeaveNothingBehind(t *testing.T) {
 	}
 	begun := time.Now()
 	for holds(t) != before && time.Since(begun) < soon {
-		runtime.GC() // which unmaps what nothing refers to
+		runtime.GC() // unmaps memory without references
 		runtime.Gosched()
 	}
 	if after := holds(t); after != before {
@@ -117,7 +118,7 @@ func TestTwoHundredDeathsLeaveNothingBehind(t *testing.T) {
 	}
 }
 
-// twoDeaths has a process that is called, and one that calls, die with calls under way.
+// twoDeaths kills a called and a calling process while calls are in progress.
 func twoDeaths(t *testing.T, folder string) {
 	t.Helper()
 	isGone := func(err error) bool {

@@ -1,11 +1,11 @@
 // Package ring makes calls between two processes through shared memory.
 //
-// A [Link] joins two processes: each can call the other with a method's number and some bytes, any number of calls at once,
-// answered in any order. What is sent lies in two rings of shared memory; a Unix socket beside it wakes a process that sleeps
-// and tells at once when the other one dies. A goroutine that waits holds no thread.
+// A [Link] connects two processes: each can call the other with a method number and a payload, any number of calls
+// concurrently, answered in any order. Messages are sent through two rings in shared memory; a Unix socket wakes a
+// sleeping process and reports at once when the other process ends. A waiting goroutine holds no thread.
 //
-// The other process is not trusted. Every number that it writes is read once and checked, every byte is copied before it is
-// looked at, and what doesn't fit ends the link with a [Fault] that says why.
+// The other process is not trusted. Every number that it writes is read once and validated, and all bytes are copied
+// before use. Invalid data ends the link with a [Fault] that has the reason.
 //
-// The other side may be written in Rust, with the crate eddy-bridge-ring, which speaks the same.
+// The other side may be written in Rust, with the crate eddy-bridge-ring, which implements the same protocol.
 package ring

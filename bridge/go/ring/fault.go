@@ -6,80 +6,81 @@ import (
 	"time"
 )
 
-// Fault is why a link ended. Calls that were under way, and later ones, return it.
+// Fault is the reason for the end of a link. Calls in progress and later ones return it.
 type Fault struct {
 	kind   FaultKind
 	reason string
 }
 
-// FaultKind tells faults apart.
+// FaultKind is the kind of a fault.
 type FaultKind uint8
 
-// The kinds of faults.
+// Kinds of faults.
 const (
-	// Gone: the other process died or closed the link.
+	// Gone means that the other process ended or closed the link.
 	Gone FaultKind = iota + 1
-	// Stalled: the other process lives, but left a full ring untouched: it hangs, or is stopped.
+	// Stalled means that the other process lives but did not read a full ring: it hangs or is stopped.
 	Stalled
-	// Misconduct: the other process wrote what the protocol doesn't allow.
+	// Misconduct means that the other process violated the protocol.
 	Misconduct
-	// Closed: the link was closed on this side.
+	// Closed means that the link was closed on this side.
 	Closed
-	// Socket: the link's socket failed.
+	// Socket means that the socket of the link failed.
 	Socket
 )
 
-// Kind is what kind of fault it is.
+// Kind returns the kind of the fault.
 func (f *Fault) Kind() FaultKind { return f.kind }
 
 func (f *Fault) Error() string {
 	switch f.kind {
 	case Gone:
-		return "the link has ended: the other process is gone: it died or closed the link"
+		return "the link has ended: the other process ended or closed the link"
 	case Stalled:
-		return "the link has ended: the other process took nothing out of a full ring for " + f.reason + ": it hangs or is stopped"
+		return "the link has ended: the other process has not read a full ring for " + f.reason + ": it hangs or is stopped"
 	case Misconduct:
-		return "the link has ended: the other process broke the ring's protocol: " + f.reason
+		return "the link has ended: the other process violated the ring protocol: " + f.reason
 	case Closed:
 		if f.reason != "" {
 			return "the link has ended: it was closed on this side: " + f.reason
 		}
 		return "the link has ended: it was closed on this side"
 	default:
-		return "the link has ended: its socket failed: " + f.reason
+		return "the link has ended: the socket of the link failed: " + f.reason
 	}
 }
 
 func stalled(limit time.Duration) *Fault { return &Fault{Stalled, limit.String()} }
 
-// misconduct is a fault with what the other process wrote.
+// misconduct returns a fault that describes a protocol violation of the other process.
 func misconduct(format string, values ...any) *Fault {
 	return &Fault{Misconduct, fmt.Sprintf(format, values...)}
 }
 
-// Failure is what the one who was called says instead of an answer.
+// Failure is the error of the called side, instead of an answer.
 type Failure struct {
-	// Code is what kind of failure it is: below [FirstOwnCode] one of the constants here, above it the called side's own.
+	// Code is the kind of failure: below [FirstOwnCode] one of the constants here, otherwise defined by the called
+	// side.
 	Code uint32
-	// Text is for people; at most 4 KiB of it are sent.
+	// Text is a human-readable message; at most 4 KiB of it are sent.
 	Text string
 }
 
-// The codes of failures that have a meaning for all.
+// Predefined failure codes.
 const (
-	// CodePanicked: the handler panicked.
+	// CodePanicked means that the handler panicked.
 	CodePanicked uint32 = 1
-	// CodeUnknownMethod: there is no such method.
+	// CodeUnknownMethod means that the method does not exist.
 	CodeUnknownMethod uint32 = 2
-	// CodeBusy: the called side has as many calls as it takes at a time.
+	// CodeBusy means that the called side has its maximum number of concurrent calls.
 	CodeBusy uint32 = 3
-	// CodeUnanswered: the handler let the call go without an answer.
+	// CodeUnanswered means that the handler ended without an answer.
 	CodeUnanswered uint32 = 4
-	// CodeAnswerTooLong: the answer is longer than the caller accepts.
+	// CodeAnswerTooLong means that the answer is longer than the caller accepts.
 	CodeAnswerTooLong uint32 = 5
-	// CodeFailed: the handler said that it failed, and no more.
+	// CodeFailed means that the handler reported a failure without a code.
 	CodeFailed uint32 = 6
-	// FirstOwnCode is the first one that the called side may give a meaning of its own.
+	// FirstOwnCode is the first code that the called side may define itself.
 	FirstOwnCode uint32 = 16
 )
 
@@ -87,7 +88,7 @@ func (f *Failure) Error() string {
 	return fmt.Sprintf("the call failed in the other process: %s (code %d)", f.Text, f.Code)
 }
 
-// text is what is sent of the failure's text.
+// text returns the part of the text that is sent.
 func (f *Failure) text() []byte {
 	if len(f.Text) <= textBytesMax {
 		return []byte(f.Text)
@@ -95,18 +96,18 @@ func (f *Failure) text() []byte {
 	return []byte(strings.ToValidUTF8(f.Text[:textBytesMax], ""))
 }
 
-// TooLongError is a message that is longer than the other side accepts.
+// TooLongError is the error of a message that is longer than the other side accepts.
 type TooLongError struct{ Bytes, Limit int }
 
 func (e *TooLongError) Error() string {
-	return fmt.Sprintf("a message of %d bytes is more than the %d that the other process accepts", e.Bytes, e.Limit)
+	return fmt.Sprintf("a message has %d bytes; the other process accepts at most %d", e.Bytes, e.Limit)
 }
 
-// BusyError says that as many calls are unanswered as the two sides allow.
+// BusyError means that the maximum number of unanswered calls of both sides is reached.
 type BusyError struct{ Limit int }
 
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("%d calls are unanswered already, more are not allowed at a time", e.Limit)
+	return fmt.Sprintf("the limit of %d concurrent calls is reached", e.Limit)
 }
 
 const textBytesMax = 4096

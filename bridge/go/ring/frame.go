@@ -1,10 +1,10 @@
 package ring
 
-// frame is the fixed part of what lies in a ring; its bytes follow it, padded to whole words.
+// frame is the header of an item in a ring; its bytes follow, padded to whole words.
 //
 //	word 0   bytes (32 bits) | kind (8) | zero (24)
 //	word 1   number of the call
-//	word 2   a call's method or a failure's code (32 bits) | a call's time in ms (32)
+//	word 2   a call's method or a failure's code (32 bits) | a call's timeout in ms (32)
 //	word 3   bytes of the whole message
 type frame struct {
 	kind      kind
@@ -15,15 +15,15 @@ type frame struct {
 	total     uint64
 }
 
-// kind is what a frame is.
+// kind is the kind of a frame.
 type kind uint8
 
 const (
-	kindCall    kind = 1 // begins a call
-	kindAnswer  kind = 2 // begins the answer to one
-	kindFailure kind = 3 // begins a failure, which is told instead of an answer
-	kindCancel  kind = 4 // nobody waits for the answer of a call any longer
-	kindMore    kind = 5 // the next piece of the message that was begun last
+	kindCall    kind = 1 // starts a call
+	kindAnswer  kind = 2 // starts an answer
+	kindFailure kind = 3 // starts a failure, which replaces an answer
+	kindCancel  kind = 4 // the caller no longer waits for the answer
+	kindMore    kind = 5 // next piece of the message started last
 )
 
 func (f *frame) toWords() [frameWords]uint64 {
@@ -41,12 +41,12 @@ func parseFrame(words [frameWords]uint64) (frame, *Fault) {
 		detail: uint32(words[2]), timeoutMs: uint32(words[2] >> 32), total: words[3],
 	}
 	if f.kind < kindCall || f.kind > kindMore {
-		return frame{}, misconduct("a frame is of the unknown kind %d", f.kind)
+		return frame{}, misconduct("a frame has the unknown kind %d", f.kind)
 	}
 	return f, nil
 }
 
-// words that the frame takes in a ring.
+// words returns the size of the frame in a ring.
 func (f *frame) words() uint64 { return frameWords + (uint64(f.bytes)+wordBytes-1)/wordBytes }
 
 const (
@@ -54,7 +54,7 @@ const (
 	wordBytes  = 8
 )
 
-// message is a whole message of the other side.
+// message is a complete message of the other side.
 type message struct {
 	kind      kind
 	call      uint64
@@ -63,9 +63,9 @@ type message struct {
 	bytes     []byte
 }
 
-// assembler puts messages together from pieces that follow each other. A writer never mixes the pieces of two messages; one that
-// gives a message up just begins the next. So there is one unfinished message at most, and its memory grows with what has come of
-// it, not with what was announced.
+// assembler joins consecutive pieces to messages. A writer never interleaves the pieces of two messages; to abandon a
+// message, it starts the next one. So there is at most one incomplete message, and its memory grows with the received
+// bytes, not with the announced size.
 type assembler struct {
 	messageBytesMax uint64
 	pieceBytesMax   uint64
@@ -74,11 +74,11 @@ type assembler struct {
 	total           uint64
 }
 
-// accept checks a frame, and gives what its bytes are to be appended to.
+// accept validates a frame and returns the buffer to append its bytes to.
 func (a *assembler) accept(f *frame) (*[]byte, *Fault) {
 	if f.kind != kindMore {
 		if f.total > a.messageBytesMax {
-			return nil, misconduct("a message of %d bytes was announced, the limit is %d", f.total, a.messageBytesMax)
+			return nil, misconduct("a message announced %d bytes; the limit is %d", f.total, a.messageBytesMax)
 		}
 		a.isUnfinished = true
 		a.message = message{kind: f.kind, call: f.call, detail: f.detail, timeoutMs: f.timeoutMs}
@@ -94,7 +94,7 @@ func (a *assembler) accept(f *frame) (*[]byte, *Fault) {
 	return &a.message.bytes, nil
 }
 
-// takeWhole gives the message if its last piece has come.
+// takeWhole returns the message if its last piece has arrived.
 func (a *assembler) takeWhole() (message, bool) {
 	if !a.isUnfinished || uint64(len(a.message.bytes)) != a.total {
 		return message{}, false

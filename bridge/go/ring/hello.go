@@ -10,24 +10,24 @@ import (
 	"time"
 )
 
-// What the two sides say over the socket before there is a ring: the side that connects says its limits and passes the memory on;
-// the other one answers with its own, or refuses. Both say 40 bytes: eight letters, the version, a status, bytes of a ring, bytes
-// of a message, calls at a time.
+// Handshake over the socket: the connecting side sends its limits and passes the shared memory; the other side answers
+// with its own limits, or rejects. Each message has 40 bytes: eight letters, the version, a status, the ring size, the
+// message limit and the limit of concurrent calls.
 
-// agreed is what the other side accepts.
+// agreed has the limits of the other side.
 type agreed struct {
 	ringBytes       int
 	messageBytesMax int
 	callsMax        int
 }
 
-// offer offers a link, and waits for what the other side says.
+// offer offers a link and waits for the answer.
 func offer(socket *net.UnixConn, o *Options) (*memory, agreed, error) {
 	m, file, err := createMemory(memoryBytes(o.RingBytes))
 	if err != nil {
 		return nil, agreed{}, err
 	}
-	defer file.Close() //nolint:errcheck // the mapping stays
+	defer file.Close() //nolint:errcheck // the mapping remains valid
 	if err := socket.SetDeadline(time.Now().Add(o.Handshake)); err != nil {
 		return nil, agreed{}, err
 	}
@@ -44,14 +44,14 @@ func offer(socket *net.UnixConn, o *Options) (*memory, agreed, error) {
 	case err != nil:
 		return nil, a, err
 	case status != statusAccepted:
-		return nil, a, fmt.Errorf("the other process refused the link: %s", reason(status))
+		return nil, a, fmt.Errorf("the other process rejected the link: %s", reason(status))
 	case a.ringBytes != o.RingBytes:
-		return nil, a, errors.New("the other process agreed on another ring than was offered")
+		return nil, a, errors.New("the handshake of the other process is invalid: the ring size differs from the offer")
 	}
 	return m, a, socket.SetDeadline(time.Time{})
 }
 
-// accept waits for an offer, and takes or refuses it.
+// accept waits for an offer and accepts or rejects it.
 func accept(socket *net.UnixConn, o *Options) (*memory, agreed, error) {
 	if err := socket.SetDeadline(time.Now().Add(o.Handshake)); err != nil {
 		return nil, agreed{}, err
@@ -61,7 +61,7 @@ func accept(socket *net.UnixConn, o *Options) (*memory, agreed, error) {
 		return nil, agreed{}, err
 	}
 	if file != nil {
-		defer file.Close() //nolint:errcheck // the mapping stays
+		defer file.Close() //nolint:errcheck // the mapping remains valid
 	}
 	m, a, status, err := check(said, file, o)
 	ringBytes := o.RingBytes
@@ -83,18 +83,18 @@ func check(said []byte, file *os.File, o *Options) (*memory, agreed, uint32, err
 	case err != nil:
 		return nil, a, statusHelloRefused, err
 	case !isRingSize(a.ringBytes) || a.ringBytes > o.RingBytes:
-		return nil, a, statusHelloRefused, errors.New("the other process wants a ring of a size that is not allowed here")
+		return nil, a, statusHelloRefused, errors.New("the handshake of the other process is invalid: the offered ring size is not allowed here")
 	case file == nil:
-		return nil, a, statusHelloRefused, errors.New("the other process passed no memory on")
+		return nil, a, statusHelloRefused, errors.New("the handshake of the other process is invalid: no shared memory was passed")
 	}
 	m, err := adoptMemory(file, memoryBytes(a.ringBytes))
 	if err != nil {
-		return nil, a, statusMemoryRefused, fmt.Errorf("the memory of the other process can't be used: %w", err)
+		return nil, a, statusMemoryRefused, fmt.Errorf("the shared memory of the other process can't be used: %w", err)
 	}
 	return m, a, statusAccepted, nil
 }
 
-// receive takes the first bytes of the other side and the descriptor that came with them.
+// receive reads the first bytes of the other side and the descriptor passed with them.
 func receive(socket *net.UnixConn, o *Options) ([]byte, *os.File, error) {
 	said, control := make([]byte, helloBytes), make([]byte, syscall.CmsgSpace(4))
 	count, controlCount, _, _, err := socket.ReadMsgUnix(said, control)
@@ -103,12 +103,12 @@ func receive(socket *net.UnixConn, o *Options) ([]byte, *os.File, error) {
 	}
 	file := descriptor(control[:controlCount])
 	if count == 0 {
-		return nil, file, errors.New("the other process closed the socket before the link was made")
+		return nil, file, errors.New("the other process closed the socket before the link was established")
 	}
 	return said, file, readHello(socket, said[count:], o)
 }
 
-// descriptor is the first one that was passed on; others are closed.
+// descriptor returns the first passed descriptor; others are closed.
 func descriptor(control []byte) *os.File {
 	messages, err := syscall.ParseSocketControlMessage(control)
 	if err != nil {
@@ -154,10 +154,10 @@ func hello(status uint32, ringBytes int, o *Options) []byte {
 
 func parseHello(said []byte) (uint32, agreed, error) {
 	if string(said[:8]) != magic {
-		return 0, agreed{}, errors.New("the other process doesn't speak the ring's protocol: it said something else first")
+		return 0, agreed{}, errors.New("the handshake of the other process is invalid: not an eddy ring handshake")
 	}
 	if binary.NativeEndian.Uint32(said[8:]) != version {
-		return 0, agreed{}, errors.New("the other process speaks another version of the ring's protocol: build both sides with the same one")
+		return 0, agreed{}, errors.New("the handshake of the other process is invalid: another protocol version: build both sides from the same release")
 	}
 	number := func(at int) int { return int(min(binary.NativeEndian.Uint64(said[at:]), 1<<62)) }
 	return binary.NativeEndian.Uint32(said[12:]), agreed{number(16), number(24), number(32)}, nil
@@ -166,24 +166,24 @@ func parseHello(said []byte) (uint32, agreed, error) {
 func reason(status uint32) string {
 	switch status {
 	case statusHelloRefused:
-		return "it doesn't take what was offered, such as the size of the ring"
+		return "the offer was rejected, for example the ring size"
 	case statusMemoryRefused:
-		return "it can't use the memory"
+		return "the shared memory can't be used"
 	}
-	return "it didn't say why"
+	return "no reason given"
 }
 
 func explained(err error, o *Options) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return fmt.Errorf("the other process didn't agree on a link within %v: %w", o.Handshake, err)
+		return fmt.Errorf("the other process did not complete the handshake within %v: %w", o.Handshake, err)
 	}
-	return fmt.Errorf("the socket failed before the link was made: %w", err)
+	return fmt.Errorf("the socket failed before the link was established: %w", err)
 }
 
 const (
 	helloBytes = 40
 	magic      = "eddyring"
-	// Changes with everything that the other side must know.
+	// Incremented with every incompatible change.
 	version = 1
 
 	statusAccepted      = 0

@@ -14,7 +14,7 @@ import (
 	"unsafe"
 )
 
-// liar is a link, and what the one at its other end has in hand, who keeps to no rules.
+// liar is a link with direct access to its other end, which violates the protocol.
 type liar struct {
 	link     *Link
 	producer *producer
@@ -62,7 +62,7 @@ func (l *liar) push(t *testing.T, f frame, payload []byte) {
 	l.bell.ring()
 }
 
-// expect waits for the end of the link and looks at its reason.
+// expect waits for the end of the link and checks its reason.
 func (l *liar) expect(t *testing.T, text string) {
 	t.Helper()
 	select {
@@ -85,17 +85,17 @@ func TestLiesEndTheLink(t *testing.T) {
 		l.bell.ring()
 	}
 	for expected, lie := range map[string]func(*liar){
-		"off by 10000 words":               func(l *liar) { words(l, 0, 10_000) },
-		"of 4 words was announced where 3": func(l *liar) { words(l, 0, 3) },
-		"unknown kind 0":                   func(l *liar) { words(l, 0, 4) },
-		"unknown kind 6":                   func(l *liar) { words(l, 512, 6<<32); words(l, 0, 4) },
-		"reserved bits":                    func(l *liar) { words(l, 512, 1<<40); words(l, 0, 4) },
-		"of 5 words was announced where 4": func(l *liar) { words(l, 512, 1|1<<32); words(l, 0, 4) },
-		"call 5 was answered":              func(l *liar) { l.push(t, frame{kind: kindAnswer, call: 5}, nil) },
-		"of 1048577 bytes was announced":   func(l *liar) { l.push(t, frame{kind: kindCall, total: 1<<20 + 1}, nil) },
-		"has 8 bytes instead of 9":         func(l *liar) { l.push(t, frame{kind: kindCall, bytes: 8, total: 9}, make([]byte, 8)) },
-		"a piece belongs to no message":    func(l *liar) { l.push(t, frame{kind: kindMore}, nil) },
-		"call 3 was made twice":            func(l *liar) { l.push(t, aCall(3, 0), nil); l.push(t, aCall(3, 0), nil) },
+		"off by 10000 words":            func(l *liar) { words(l, 0, 10_000) },
+		"announced 4 words, but 3 were": func(l *liar) { words(l, 0, 3) },
+		"unknown kind 0":                func(l *liar) { words(l, 0, 4) },
+		"unknown kind 6":                func(l *liar) { words(l, 512, 6<<32); words(l, 0, 4) },
+		"reserved bits":                 func(l *liar) { words(l, 512, 1<<40); words(l, 0, 4) },
+		"announced 5 words, but 4 were": func(l *liar) { words(l, 512, 1|1<<32); words(l, 0, 4) },
+		"it answered call 5":            func(l *liar) { l.push(t, frame{kind: kindAnswer, call: 5}, nil) },
+		"a message announced 1048577":   func(l *liar) { l.push(t, frame{kind: kindCall, total: 1<<20 + 1}, nil) },
+		"has 8 bytes instead of 9":      func(l *liar) { l.push(t, frame{kind: kindCall, bytes: 8, total: 9}, make([]byte, 8)) },
+		"a piece belongs to no message": func(l *liar) { l.push(t, frame{kind: kindMore}, nil) },
+		"call 3 was made twice":         func(l *liar) { l.push(t, aCall(3, 0), nil); l.push(t, aCall(3, 0), nil) },
 	} {
 		l := newLiar(t, small().with(func(ctx context.Context, _ uint32, _ []byte) ([]byte, error) {
 			<-ctx.Done()
@@ -146,7 +146,7 @@ func TestWhoCallsAndTakesNoAnswerIsNotServedForEver(t *testing.T) {
 	}
 }
 
-// Whatever lies in the shared memory: the link ends or goes on, and calls return.
+// With any content of the shared memory, the link ends or continues, and calls return.
 func TestRandomWordsInTheMemoryDoNoHarm(t *testing.T) {
 	for seed := range uint64(300) {
 		dice := rand.New(rand.NewPCG(seed, 1))
@@ -182,10 +182,10 @@ func TestRandomWordsInTheMemoryDoNoHarm(t *testing.T) {
 
 func TestMemoryThatCouldGoAwayIsRefused(t *testing.T) {
 	for expected, made := range map[string]func(t *testing.T) *os.File{
-		"not sealed":   func(t *testing.T) *os.File { return unsealed(t, memoryBytes(4096)) },
-		"not one of":   func(t *testing.T) *os.File { return opened(t, "/proc/self/status") }, // never a memory file, as a program in /tmp may be
-		"another size": func(t *testing.T) *os.File { return sealed(t, memoryBytes(4096)-8) },
-		"no memory":    func(*testing.T) *os.File { return nil },
+		"not sealed": func(t *testing.T) *os.File { return unsealed(t, memoryBytes(4096)) },
+		"not shared": func(t *testing.T) *os.File { return opened(t, "/proc/self/status") }, // never a memory file, as a program in /tmp may be
+		"differs":    func(t *testing.T) *os.File { return sealed(t, memoryBytes(4096)-8) },
+		"no shared":  func(*testing.T) *os.File { return nil },
 	} {
 		ours, theirs := sockets(t)
 		o, err := small().checked()
@@ -215,10 +215,10 @@ func TestMemoryThatCouldGoAwayIsRefused(t *testing.T) {
 func TestOffersThatMakeNoSenseAreRefused(t *testing.T) {
 	o, _ := small().checked()
 	for expected, said := range map[string][]byte{
-		"something else first": []byte("GET / HTTP/1.1\r\nhost: example.com\r\nx: y\r\n"),
-		"another version":      append([]byte("eddyring\x02\x00\x00\x00"), make([]byte, 28)...),
-		"not allowed":          hello(0, 8192, &o),
-		"didn't agree":         []byte("eddy"),
+		"not an eddy ring": []byte("GET / HTTP/1.1\r\nhost: example.com\r\nx: y\r\n"),
+		"another protocol": append([]byte("eddyring\x02\x00\x00\x00"), make([]byte, 28)...),
+		"not allowed":      hello(0, 8192, &o),
+		"did not complete": []byte("eddy"),
 	} {
 		ours, theirs := sockets(t)
 		if _, err := ours.Write(said); err != nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Link is a link to another process. It lives until one side closes it or dies.
+// Link is a link to another process. It lives until one side closes it or ends.
 type Link struct {
 	options Options
 	agreed  agreed
@@ -22,7 +22,7 @@ type Link struct {
 	fault   atomic.Pointer[Fault]
 	ended   chan struct{} // closed after fault was set
 
-	reading   sync.Mutex // who has it reads
+	reading   sync.Mutex // its holder reads
 	consumer  *consumer
 	assembler assembler
 	bell      *bell
@@ -45,9 +45,9 @@ func start(socket *net.UnixConn, m *memory, isConnector bool, o Options, a agree
 	return l, nil
 }
 
-// Call calls the other process and waits for the answer, which is the caller's to keep. It returns when the context ends; the called
-// side is told. Errors: a [*Fault] when the link has ended, a [*Failure] of the called side, [*TooLongError], [*BusyError], that of
-// the context.
+// Call calls the other process and waits for the answer, which the caller owns. It returns when the context ends; the
+// called side is notified. Errors: a [*Fault] if the link has ended, a [*Failure] of the called side, [*TooLongError],
+// [*BusyError], or that of the context.
 func (l *Link) Call(ctx context.Context, method uint32, payload []byte) ([]byte, error) {
 	if len(payload) > l.agreed.messageBytesMax {
 		return nil, &TooLongError{len(payload), l.agreed.messageBytesMax}
@@ -79,16 +79,16 @@ func (l *Link) Call(ctx context.Context, method uint32, payload []byte) ([]byte,
 	}
 }
 
-// Fault is why the link has ended; nil: it has not.
+// Fault returns the reason for the end of the link; nil if it has not ended.
 func (l *Link) Fault() *Fault { return l.fault.Load() }
 
-// Ended is closed when the link has ended.
+// Ended returns a channel that is closed when the link has ended.
 func (l *Link) Ended() <-chan struct{} { return l.ended }
 
-// Close ends the link: calls on both sides get an error, and so do later ones.
+// Close ends the link: current and later calls on both sides get an error.
 func (l *Link) Close() { l.end(&Fault{kind: Closed}) }
 
-// giveUp ends a call without an answer, unless one has come at the last moment.
+// giveUp cancels a call, unless its answer has just arrived.
 func (l *Link) giveUp(call uint64, place *pending, err error) ([]byte, error) {
 	defer place.release()
 	if l.calls.forget(call) {
@@ -99,7 +99,7 @@ func (l *Link) giveUp(call uint64, place *pending, err error) ([]byte, error) {
 	return o.bytes, o.err
 }
 
-// end ends the link, with everybody who waits. Only the first reason counts.
+// end ends the link and all waiting calls. Only the first reason counts.
 func (l *Link) end(fault *Fault) {
 	if !l.fault.CompareAndSwap(nil, fault) {
 		return
@@ -110,7 +110,7 @@ func (l *Link) end(fault *Fault) {
 	_ = l.socket.Close()
 }
 
-// explained is what a caller is told when sending failed; a fault ends the link.
+// explained returns the error for the caller when sending failed; a fault ends the link.
 func (l *Link) explained(err error) error {
 	var fault *Fault
 	if errors.As(err, &fault) {
@@ -122,10 +122,10 @@ func (l *Link) explained(err error) error {
 	return err
 }
 
-// errEnded stands for the fault of the link.
+// errEnded is replaced with the fault of the link.
 var errEnded = errors.New("the link has ended")
 
-// sendSoon sends what nobody waits for.
+// sendSoon sends a message without waiting for space.
 func (l *Link) sendSoon(m *message) {
 	isSent, fault := l.outbox.trySend(m)
 	if fault != nil {
@@ -141,15 +141,15 @@ func (l *Link) sendSoon(m *message) {
 			_ = l.explained(l.outbox.send(context.Background(), m))
 		}()
 	default:
-		// A call that is not cancelled ends by its deadline. Nobody makes so many calls without taking an answer who keeps to what
-		// was agreed.
+		// A call that is not cancelled ends at its deadline. A conforming peer does not make that many calls without
+		// reading an answer.
 		if m.kind != kindCancel {
-			l.end(misconduct("calls keep coming while no answer is taken"))
+			l.end(misconduct("it keeps calling without reading answers"))
 		}
 	}
 }
 
-// watch looks into the ring for an answer, which is faster than being woken. It reads what comes for others as well.
+// watch polls the ring for an answer, which is faster than a wake. It also reads messages for other goroutines.
 func (l *Link) watch(place *pending) {
 	if l.options.Spin == 0 {
 		return
@@ -170,7 +170,7 @@ func (l *Link) watch(place *pending) {
 	}
 }
 
-// lead reads until the answer is there or the time is over.
+// lead reads until the answer has arrived or the time has passed.
 func (l *Link) lead(place *pending, until time.Time) {
 	l.consumer.watch()
 	for !place.isDone.Load() {
@@ -204,12 +204,12 @@ func (l *Link) lead(place *pending, until time.Time) {
 	}
 	l.reading.Unlock()
 	if !isAll {
-		// What is left is for others.
+		// The rest is for other goroutines.
 		go l.readRest()
 	}
 }
 
-// readAll is what a goroutine of the link does all its life: it takes calls, and sees the other side die.
+// readAll is the main loop of the link's goroutine: it accepts calls and notices when the other process ends.
 func (l *Link) readAll() {
 	var wakes [64]byte
 	for {
@@ -219,7 +219,7 @@ func (l *Link) readAll() {
 		if err == nil {
 			continue
 		}
-		// What was written before is taken still; more than a ring holds is not.
+		// Data written before is still read, at most one ring.
 		for round := 0; round < roundsAfterEndMax && !l.read(); round++ {
 		}
 		if errors.Is(err, io.EOF) || isReset(err) {
@@ -231,14 +231,14 @@ func (l *Link) readAll() {
 	}
 }
 
-// readRest reads until nothing is left and the other side wakes this one for more.
+// readRest reads until the ring is empty and the other side will wake this one for more.
 func (l *Link) readRest() {
 	for l.fault.Load() == nil && !l.read() {
 		l.outbox.lookAgain()
 	}
 }
 
-// read takes what has come, and what comes while it watches for a while. It says whether that was all.
+// read reads all available messages, and those that arrive while it polls. It returns whether the ring is empty.
 func (l *Link) read() bool {
 	l.reading.Lock()
 	hasReturned := false
@@ -261,7 +261,7 @@ func (l *Link) readLocked() bool {
 		if fault == nil && isWhole {
 			fault = l.handle(&m, true)
 			if m.kind == kindCall && l.options.Spin > 0 {
-				// Who calls once is likely to call again soon.
+				// A peer that calls once is likely to call again soon.
 				until = time.Now().Add(l.options.Spin)
 			}
 		}
@@ -283,7 +283,7 @@ func (l *Link) readLocked() bool {
 	return false
 }
 
-// comes watches the ring until something comes or the time is over. Handlers get their turn first.
+// comes polls the ring until data arrives or the time has passed. Handlers run first.
 func (l *Link) comes(until time.Time) bool {
 	for {
 		runtime.Gosched()
@@ -298,7 +298,7 @@ func (l *Link) comes(until time.Time) bool {
 	}
 }
 
-// next is the next message that has wholly come.
+// next returns the next complete message.
 func (l *Link) next() (message, bool, *Fault) {
 	for {
 		f, isThere, fault := l.consumer.peek()
@@ -319,7 +319,7 @@ func (l *Link) next() (message, bool, *Fault) {
 	}
 }
 
-// handle takes a message to where it belongs. Only the link's own goroutine may run a handler at once.
+// handle dispatches a message. Only the link's own goroutine may run a handler directly.
 func (l *Link) handle(m *message, isReader bool) *Fault {
 	switch m.kind {
 	case kindAnswer:
@@ -335,7 +335,8 @@ func (l *Link) handle(m *message, isReader bool) *Fault {
 	return nil
 }
 
-// timeoutMs is a call's time as the other side is told: rounded up, so that it never gives up first; a day at most.
+// timeoutMs returns the timeout of a call as sent to the other side: rounded up, so it does not cancel first; at most a
+// day.
 func timeoutMs(ctx context.Context) uint32 {
 	const day = 24 * time.Hour
 	left := day
@@ -346,10 +347,10 @@ func timeoutMs(ctx context.Context) uint32 {
 }
 
 const (
-	// Messages that are taken before others get the lock.
+	// Number of messages that are read before other goroutines get the lock.
 	messagesMax = 256
-	// Looks into the ring between two at the clock.
+	// Polls of the ring between two reads of the clock.
 	looksATime = 32
-	// Rounds of so many messages after the other side has hung up: the largest ring of the shortest messages.
+	// Rounds of that many messages after the other side has disconnected: the largest ring with the shortest messages.
 	roundsAfterEndMax = ringBytesMax / (frameWords * wordBytes) / messagesMax
 )

@@ -17,10 +17,10 @@ import (
 	"time"
 )
 
-// soon is longer than anything takes that works.
+// soon is longer than any successful operation takes.
 const soon = 20 * time.Second
 
-// small are options with small rings, in which everything happens sooner.
+// small returns options with small rings, which reach their limits sooner.
 func small() Options { return Options{RingBytes: 4096, MessageBytesMax: 1 << 20, CallsMax: 16} }
 
 func (o Options) with(handle Handler) Options {
@@ -30,7 +30,7 @@ func (o Options) with(handle Handler) Options {
 
 func echo(_ context.Context, _ uint32, payload []byte) ([]byte, error) { return payload, nil }
 
-// sockets are two ends of one.
+// sockets returns both ends of a socket.
 func sockets(t testing.TB) (*net.UnixConn, *net.UnixConn) {
 	t.Helper()
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
@@ -48,7 +48,7 @@ func sockets(t testing.TB) (*net.UnixConn, *net.UnixConn) {
 	return ends[0], ends[1]
 }
 
-// linked are two ends of a link in one process.
+// linked returns both ends of a link in one process.
 func linked(t testing.TB, ours, theirs Options) (*Link, *Link) {
 	t.Helper()
 	left, right := sockets(t)
@@ -149,7 +149,7 @@ func TestFailuresSayWhy(t *testing.T) {
 		1: {77, "out of order"},
 		2: {CodePanicked, "the handler panicked: the handler itself"},
 		3: {CodeFailed, "any error"},
-		4: {CodeAnswerTooLong, "the answer has 1048577 bytes, the caller accepts 1048576"},
+		4: {CodeAnswerTooLong, "the answer has 1048577 bytes; the caller accepts at most 1048576"},
 		5: {78, strings.Repeat("é", 2048)},
 		6: {CodePanicked, "the handler ended its goroutine by runtime.Goexit"},
 	} {
@@ -163,12 +163,12 @@ func TestFailuresSayWhy(t *testing.T) {
 		t.Error(err)
 	}
 	other, _ := linked(t, small(), small())
-	if _, err := other.Call(within(t, soon), 1, nil); err == nil || !strings.Contains(err.Error(), "takes no calls") {
+	if _, err := other.Call(within(t, soon), 1, nil); err == nil || !strings.Contains(err.Error(), "does not accept calls") {
 		t.Error(err)
 	}
 }
 
-// A short handler that ends the goroutine that reads has ended the link, which says so on its side.
+// A short handler that ends the reading goroutine ends the link, with a reason on its side.
 func TestAShortHandlerMayNotEndItsGoroutine(t *testing.T) {
 	o := small().with(func(context.Context, uint32, []byte) ([]byte, error) {
 		runtime.Goexit()
@@ -194,7 +194,7 @@ func TestWhoGivesUpIsNotServedAnyLonger(t *testing.T) {
 		cancelled.Add(1)
 		return nil, ctx.Err()
 	}))
-	// A call whose time is over before it is made is none.
+	// A call whose deadline has already passed is not made.
 	until(t, func() bool {
 		if _, err := link.Call(within(t, 50*time.Millisecond), 1, nil); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)

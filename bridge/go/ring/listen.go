@@ -9,13 +9,13 @@ import (
 	"syscall"
 )
 
-// Listener is a place where other processes can ask for a link.
+// Listener accepts links from other processes.
 type Listener struct {
 	listener *net.UnixListener
 	options  Options
 }
 
-// Listen listens at a path, at which nothing may lie yet. Only processes of the same user can connect.
+// Listen listens at a path, which must not exist. Only processes of the same user can connect.
 func Listen(path string, options Options) (*Listener, error) {
 	options, err := options.checked()
 	if err != nil {
@@ -23,7 +23,7 @@ func Listen(path string, options Options) (*Listener, error) {
 	}
 	config := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
 		var failed error
-		// The mode of the socket becomes that of the file it is bound to.
+		// The file gets the mode of the socket that is bound to it.
 		err := raw.Control(func(fd uintptr) { failed = syscall.Fchmod(int(fd), 0o600) })
 		return errors.Join(err, failed)
 	}}
@@ -34,10 +34,10 @@ func Listen(path string, options Options) (*Listener, error) {
 	return &Listener{listener.(*net.UnixListener), options}, nil
 }
 
-// ErrNotLinked is what [Listener.Accept] returns when one process did not get a link; the next one may.
+// ErrNotLinked is returned by [Listener.Accept] if one process did not get a link; the next one may.
 var ErrNotLinked = errors.New("a process did not get a link")
 
-// Accept waits for the next process and makes a link with it.
+// Accept waits for the next process and establishes a link with it.
 func (l *Listener) Accept() (*Link, error) {
 	socket, err := l.listener.AcceptUnix()
 	if err != nil {
@@ -50,7 +50,7 @@ func (l *Listener) Accept() (*Link, error) {
 	return link, nil
 }
 
-// Close ends the listening, and removes the socket's file. Links stay.
+// Close stops listening and removes the socket file. Links remain open.
 func (l *Listener) Close() error { return l.listener.Close() }
 
 // Dial connects to a process that listens at a path.
@@ -62,13 +62,13 @@ func Dial(ctx context.Context, path string, options Options) (*Link, error) {
 	return Connect(socket.(*net.UnixConn), options)
 }
 
-// Connect makes a link over a socket whose other end somebody has who calls [Accept], such as a child process that inherited it. The
-// socket is the link's from then on.
+// Connect establishes a link over a socket whose other end calls [Accept], for example in a child process that
+// inherited it. The link owns the socket.
 func Connect(socket *net.UnixConn, options Options) (*Link, error) {
 	return join(socket, options, true)
 }
 
-// Accept makes a link over a socket whose other end somebody has who calls [Connect]. The socket is the link's from then on.
+// Accept establishes a link over a socket whose other end calls [Connect]. The link owns the socket.
 func Accept(socket *net.UnixConn, options Options) (*Link, error) {
 	return join(socket, options, false)
 }
@@ -89,7 +89,7 @@ func join(socket *net.UnixConn, options Options, isConnector bool) (*Link, error
 	return start(socket, m, isConnector, options, a)
 }
 
-// FileConn is the socket of a descriptor that the process inherited.
+// FileConn returns the socket of an inherited descriptor.
 func FileConn(file *os.File) (*net.UnixConn, error) {
 	conn, err := net.FileConn(file)
 	if err != nil {

@@ -9,19 +9,19 @@ import (
 	"unsafe"
 )
 
-// memory is a mapping that another process may change at any time. Its size is sealed: neither process can take pages away
-// under the other. It is unmapped when nothing refers to it any longer.
+// memory is a mapping that another process may change at any time. Its size is sealed: neither process can remove pages
+// while the other uses them. It is unmapped when it is no longer referenced.
 type memory struct {
 	bytes []byte
-	words []uint64 // the same
+	words []uint64 // the same memory
 }
 
-// createMemory makes memory of zeroes and the file by which another process can map it.
+// createMemory creates zeroed memory and the file with which another process can map it.
 func createMemory(size int) (*memory, *os.File, error) {
 	name := [...]byte{'e', 'd', 'd', 'y', '-', 'r', 'i', 'n', 'g', 0}
 	fd, _, errno := syscall.Syscall(sysMemfdCreate, uintptr(unsafe.Pointer(&name)), mfdCloexec|mfdAllowSealing, 0)
 	if errno != 0 {
-		return nil, nil, fmt.Errorf("shared memory can't be had: %w", errno)
+		return nil, nil, fmt.Errorf("shared memory can't be created: %w", errno)
 	}
 	file := os.NewFile(fd, "eddy-ring")
 	if err := file.Truncate(int64(size)); err != nil {
@@ -37,15 +37,15 @@ func createMemory(size int) (*memory, *os.File, error) {
 	return m, file, nil
 }
 
-// adoptMemory maps memory that another process made, if it is what createMemory makes.
+// adoptMemory maps memory of another process, if it has the properties that createMemory guarantees.
 func adoptMemory(file *os.File, size int) (*memory, error) {
 	var system syscall.Statfs_t
 	if err := syscall.Fstatfs(int(file.Fd()), &system); err != nil {
 		return nil, err
 	}
-	// Pages of others (huge ones, FUSE) can fail to come.
+	// Pages of other file systems (huge pages, FUSE) may be unavailable.
 	if system.Type != tmpfsMagic {
-		return nil, errors.New("the descriptor is not one of shared memory")
+		return nil, errors.New("the descriptor is not shared memory")
 	}
 	got, _, errno := syscall.Syscall(syscall.SYS_FCNTL, file.Fd(), fGetSeals, 0)
 	if errno != 0 || got&seals != seals {
@@ -56,7 +56,7 @@ func adoptMemory(file *os.File, size int) (*memory, error) {
 		return nil, err
 	}
 	if info.Size() != int64(size) {
-		return nil, errors.New("the shared memory has another size than was said")
+		return nil, errors.New("the size of the shared memory differs from the handshake")
 	}
 	return mapMemory(file, size)
 }

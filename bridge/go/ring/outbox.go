@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// outbox is the way to the other side.
+// outbox sends messages to the other side.
 type outbox struct {
-	turn          chan struct{} // who has put something in may write
-	room          chan struct{} // there may be room
+	turn          chan struct{} // held while writing to the ring
+	room          chan struct{} // signals that there may be space
 	producer      *producer
 	bell          *bell
 	pieceBytesMax int
 	stall         time.Duration
 	ended         chan struct{} // closed with the link
-	late          chan struct{} // what is being sent by goroutines of its own; its room is the limit
+	late          chan struct{} // messages that separate goroutines are sending; its capacity is the limit
 }
 
 func newOutbox(p *producer, b *bell, ringBytes int, o *Options, ended chan struct{}) *outbox {
@@ -24,8 +24,8 @@ func newOutbox(p *producer, b *bell, ringBytes int, o *Options, ended chan struc
 	}
 }
 
-// send sends a message, and waits for room where there is none. An error is a *Fault, with which the link is to be ended, or that
-// of the context.
+// send sends a message and waits for space if necessary. An error is a *Fault, with which the caller must end the link,
+// or that of the context.
 func (b *outbox) send(ctx context.Context, m *message) error {
 	select {
 	case b.turn <- struct{}{}:
@@ -51,7 +51,7 @@ func (b *outbox) send(ctx context.Context, m *message) error {
 	}
 }
 
-// trySend sends a message if nobody has to wait for that.
+// trySend sends a message if that does not require waiting.
 func (b *outbox) trySend(m *message) (bool, *Fault) {
 	if len(m.bytes) > b.pieceBytesMax {
 		return false, nil
@@ -82,7 +82,7 @@ func (b *outbox) sendPiece(ctx context.Context, f frame, piece []byte) error {
 			return nil
 		}
 		if !hasAsked {
-			// Room that was made before it was asked for brings no wake: try once more.
+			// Space that was freed before the request for a wake causes no wake: try once more.
 			b.producer.askForRoom()
 			hasAsked = true
 			continue
@@ -116,7 +116,7 @@ func (b *outbox) waitForRoom(ctx context.Context, limit time.Duration) error {
 	return nil
 }
 
-// lookAgain tells who waits for room to look again.
+// lookAgain makes waiting senders check for space again.
 func (b *outbox) lookAgain() {
 	select {
 	case b.room <- struct{}{}:

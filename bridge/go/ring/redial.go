@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// Redial connects to a path, and again with the next call after a link has ended.
+// Redial connects to a path, and reconnects with the next call after a link has ended.
 //
-// Calls that were under way when a link ended get its fault and are not made again: nobody knows whether they were served.
+// Calls in progress when a link ends fail and are not repeated, because they may have been served.
 type Redial struct {
 	path    string
 	options Options
 	mutex   sync.Mutex
 	link    *Link
-	failed  error // why there was no link the last time
+	failed  error // reason for the last failure to connect
 	since   time.Time
 }
 
-// NewRedial connects with the first call.
+// NewRedial returns a Redial that connects with the first call.
 func NewRedial(path string, options Options) *Redial { return &Redial{path: path, options: options} }
 
-// Call calls the other process, as [Link.Call] does. When nobody can be reached it is tried again no sooner than after 50 ms.
+// Call calls the other process, as [Link.Call] does. After a failure to connect, it does not retry for 50 ms.
 func (r *Redial) Call(ctx context.Context, method uint32, payload []byte) ([]byte, error) {
 	link, err := r.Link(ctx)
 	if err != nil {
@@ -31,7 +31,7 @@ func (r *Redial) Call(ctx context.Context, method uint32, payload []byte) ([]byt
 	return link.Call(ctx, method, payload)
 }
 
-// Link is the link that there is, or a new one. Others wait for it no longer than Options.Handshake.
+// Link returns the current link or a new one. Other goroutines wait for it at most Options.Handshake.
 func (r *Redial) Link(ctx context.Context) (*Link, error) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -43,14 +43,14 @@ func (r *Redial) Link(ctx context.Context) (*Link, error) {
 	}
 	link, err := Dial(ctx, r.path, r.options)
 	if err != nil {
-		r.failed, r.since = fmt.Errorf("there is no link: %w", err), time.Now()
+		r.failed, r.since = fmt.Errorf("no link: %w", err), time.Now()
 		return nil, r.failed
 	}
 	r.link, r.failed = link, nil
 	return link, nil
 }
 
-// Close ends the link, if there is one.
+// Close ends the current link, if any.
 func (r *Redial) Close() {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()

@@ -5,14 +5,15 @@ import (
 	"sync/atomic"
 )
 
-// lane is one ring: its control words and its data. Positions count words since the beginning and wrap around at 2^64. Each side
-// keeps its own position to itself and only tells it; the other side's is read once where it is needed, and checked.
+// lane is one ring: its control words and its data. Positions count words from the start and wrap around at 2^64. Each
+// side keeps its own position privately and only publishes it; it reads the other side's position once where it is
+// needed, and validates it.
 type lane struct {
 	memory  *memory
-	control []uint64 // the positions and flags, apart from each other
+	control []uint64 // positions and flags, on separate cache lines
 	data    []byte
-	words   []uint64 // the same
-	mask    uint64   // of positions, in words
+	words   []uint64 // the same data
+	mask    uint64   // for positions in words
 }
 
 func newLane(m *memory, ringBytes, index int) lane {
@@ -31,18 +32,18 @@ func (l *lane) head() *uint64         { return &l.control[apartWords] }
 func (l *lane) readerAsleep() *uint64 { return &l.control[2*apartWords] }
 func (l *lane) writerAsleep() *uint64 { return &l.control[3*apartWords] }
 
-// distance is the words from one position to a later one.
+// distance returns the number of words from one position to a later one.
 func (l *lane) distance(from, to uint64) (uint64, *Fault) {
 	if used := to - from; used <= l.mask+1 {
 		return used, nil
 	}
-	return 0, misconduct("a position in the ring is off by %d words, the ring has %d", to-from, l.mask+1)
+	return 0, misconduct("a ring position is off by %d words; the ring has %d", to-from, l.mask+1)
 }
 
-// takes says whether a flag is set, and takes it down: it is told once.
+// takes tests and clears a flag: it is reported once.
 func takes(flag *uint64) bool { return atomic.LoadUint64(flag) != 0 && atomic.SwapUint64(flag, 0) != 0 }
 
-// word is the place of one word.
+// word returns the address of a word.
 func (l *lane) word(position uint64) *uint64 { return &l.words[position&l.mask] }
 
 // write copies bytes to a position.
@@ -61,13 +62,13 @@ func (l *lane) read(position uint64, count int, into []byte) []byte {
 	return append(into, l.data[:count-len(first)]...)
 }
 
-// producer is the end of a ring that is written to.
+// producer is the writing end of a ring.
 type producer struct {
 	lane
 	position uint64
 }
 
-// tryPush writes a frame if there is room for it, and says whether there was. The bytes are as many as the frame says.
+// tryPush writes a frame if there is space, and returns whether there was. The number of bytes must match the frame.
 func (p *producer) tryPush(f *frame, bytes []byte) (bool, *Fault) {
 	used, fault := p.distance(atomic.LoadUint64(p.head()), p.position)
 	if fault != nil {
@@ -85,22 +86,23 @@ func (p *producer) tryPush(f *frame, bytes []byte) (bool, *Fault) {
 	return true, nil
 }
 
-// takesReaderSleep says whether the reader sleeps and wants to be woken for what was written.
+// takesReaderSleep returns whether the reader sleeps and must be woken for the written data.
 func (p *producer) takesReaderSleep() bool { return takes(p.readerAsleep()) }
 
-// askForRoom asks the reader for a wake when it has made room. There may be room since: try again before waiting.
+// askForRoom requests a wake from the reader when it has freed space. There may be space already: try again before
+// waiting.
 func (p *producer) askForRoom() { atomic.StoreUint64(p.writerAsleep(), 1) }
 
-// readerPosition is what the reader says its position is. Nothing is done with it but compare.
+// readerPosition returns the published position of the reader. It is only used for comparisons.
 func (p *producer) readerPosition() uint64 { return atomic.LoadUint64(p.head()) }
 
-// consumer is the end of a ring that is read from.
+// consumer is the reading end of a ring.
 type consumer struct {
 	lane
 	position uint64
 }
 
-// peek gives the fixed part of the next frame, if there is one. It is wholly there, and fits into the ring.
+// peek returns the header of the next frame, if any. The frame is complete and fits into the ring.
 func (c *consumer) peek() (frame, bool, *Fault) {
 	used, fault := c.distance(c.position, atomic.LoadUint64(c.tail()))
 	if fault != nil || used == 0 {
@@ -120,33 +122,33 @@ func (c *consumer) peek() (frame, bool, *Fault) {
 	return f, fault == nil, fault
 }
 
-// take appends the bytes of a frame that peek gave to some others, and frees its room.
+// take appends the bytes of the frame returned by peek and frees its space.
 func (c *consumer) take(f *frame, into *[]byte) {
 	*into = c.read(c.position+frameWords, int(f.bytes), *into)
 	c.position += f.words()
 	atomic.StoreUint64(c.head(), c.position)
 }
 
-// takesWriterSleep says whether the writer waits for room and wants to be woken for what was taken.
+// takesWriterSleep returns whether the writer waits for space and must be woken for the freed space.
 func (c *consumer) takesWriterSleep() bool { return takes(c.writerAsleep()) }
 
-// hasMore says whether something was written that is not taken yet.
+// hasMore returns whether there is unread data.
 func (c *consumer) hasMore() bool { return atomic.LoadUint64(c.tail()) != c.position }
 
-// watch tells the writer that nobody needs a wake: this side watches the ring.
+// watch publishes that no wake is needed, because this side polls the ring.
 func (c *consumer) watch() { atomic.StoreUint64(c.readerAsleep(), 0) }
 
-// rest asks the writer for a wake when it writes. It says whether all is taken; if not, the caller must not sleep.
+// rest requests a wake from the writer. It returns whether the ring is empty; if not, the caller must not sleep.
 func (c *consumer) rest() bool {
 	atomic.StoreUint64(c.readerAsleep(), 1)
 	return !c.hasMore()
 }
 
 func truncated(words, used uint64) *Fault {
-	return misconduct("a frame of %d words was announced where %d were written", words, used)
+	return misconduct("a frame announced %d words, but %d were written", words, used)
 }
 
-// split gives both rings of a memory as one side has them: the one that connected writes the first and reads the second.
+// split returns both rings of a memory for one side: the connecting side writes the first and reads the second.
 func split(m *memory, ringBytes int, isConnector bool) (*producer, *consumer) {
 	written, read := 1, 0
 	if isConnector {
@@ -155,15 +157,17 @@ func split(m *memory, ringBytes int, isConnector bool) (*producer, *consumer) {
 	return &producer{lane: newLane(m, ringBytes, written)}, &consumer{lane: newLane(m, ringBytes, read)}
 }
 
-// memoryBytes that two rings take.
+// memoryBytes returns the size of the memory for two rings.
 func memoryBytes(ringBytes int) int { return controlBytes + 2*ringBytes }
 
-// pieceBytesMax of a message go into one frame: with a quarter of the ring the reader copies one while the next is written.
+// pieceBytesMax returns the maximum number of message bytes in a frame: with a quarter of the ring, the reader copies
+// one frame while the next is written.
 func pieceBytesMax(ringBytes int) int { return ringBytes / 4 }
 
 const (
 	controlBytes     = 4096
 	laneControlWords = 64
-	// Words between two that different processes write, so that they share no cache line, nor a pair of them.
+	// Distance in words between two words that different processes write, so that they share neither a cache line nor a
+	// pair of lines.
 	apartWords = 16
 )

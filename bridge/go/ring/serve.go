@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// served are the calls of the other side that are not answered yet.
+// served has the unanswered calls of the other side.
 type served struct {
 	callsMax int
 	bytesMax int
@@ -18,7 +18,7 @@ type served struct {
 	bytes    int
 }
 
-// enter takes a call in; nil when there are too many already, whose answers nobody may wait for any longer.
+// enter registers a call; nil if there are already too many.
 func (s *served) enter(m *message) (*callContext, *Fault) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -41,7 +41,7 @@ func (s *served) leave(m *message) {
 	s.bytes -= len(m.bytes)
 }
 
-// cancel says that nobody waits for an answer any longer. An answer may have crossed that message on its way.
+// cancel records that the caller no longer waits. An answer may have been sent before the message arrived.
 func (s *served) cancel(call uint64) {
 	s.mutex.Lock()
 	c := s.open[call]
@@ -59,14 +59,14 @@ func (s *served) cancelAll() {
 	}
 }
 
-// begin has a call served.
+// begin starts serving a call.
 func (l *Link) begin(m message, isReader bool) *Fault {
 	c, fault := l.served.enter(&m)
 	switch {
 	case fault != nil:
 		return fault
 	case c == nil:
-		l.sendSoon(failed(m.call, &Failure{CodeBusy, "as many calls, or bytes of calls, as are allowed at a time are being served"}))
+		l.sendSoon(failed(m.call, &Failure{CodeBusy, "the limit of concurrent calls, or of their bytes, is reached"}))
 	case isReader && l.options.IsShort != nil && l.options.IsShort(m.detail):
 		l.answer(c, &m, l.sendSoon)
 	default:
@@ -75,18 +75,18 @@ func (l *Link) begin(m message, isReader bool) *Fault {
 	return nil
 }
 
-// serve answers a call in a goroutine of its own, which may wait for room.
+// serve answers a call in a separate goroutine, which may wait for space.
 func (l *Link) serve(c *callContext, m *message) {
 	defer c.cancel(context.Canceled)
 	l.answer(c, m, func(answer *message) {
-		// The caller's deadline is no later than this one: after it nobody waits.
+		// The caller's deadline is not later than this one.
 		if c.Err() == nil {
 			_ = l.explained(l.outbox.send(context.Background(), answer))
 		}
 	})
 }
 
-// answer sends what the handler says, or how it ended without saying anything.
+// answer sends the result of the handler, or the failure if it ended without one.
 func (l *Link) answer(c *callContext, m *message, send func(*message)) {
 	answer := failed(m.call, &Failure{CodePanicked, "the handler ended its goroutine by runtime.Goexit"})
 	defer func() {
@@ -99,10 +99,10 @@ func (l *Link) answer(c *callContext, m *message, send func(*message)) {
 	answer = l.said(c, m)
 }
 
-// said is what the handler says.
+// said converts the result of the handler to a message.
 func (l *Link) said(c *callContext, m *message) *message {
 	if l.options.Handle == nil {
-		return failed(m.call, &Failure{CodeUnknownMethod, "this process takes no calls"})
+		return failed(m.call, &Failure{CodeUnknownMethod, "this process does not accept calls"})
 	}
 	bytes, err := l.options.Handle(c, m.detail, m.bytes)
 	if err != nil {
@@ -111,7 +111,7 @@ func (l *Link) said(c *callContext, m *message) *message {
 		return failed(m.call, failure)
 	}
 	if limit := l.agreed.messageBytesMax; len(bytes) > limit {
-		text := fmt.Sprintf("the answer has %d bytes, the caller accepts %d", len(bytes), limit)
+		text := fmt.Sprintf("the answer has %d bytes; the caller accepts at most %d", len(bytes), limit)
 		return failed(m.call, &Failure{CodeAnswerTooLong, text})
 	}
 	return &message{kind: kindAnswer, call: m.call, bytes: bytes}
@@ -125,7 +125,8 @@ func isReset(err error) bool {
 	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// callContext is the context of a call that is served. It costs a timer and a channel only where a handler waits for its end.
+// callContext is the context of a call that is being served. It allocates a timer and a channel only if the handler
+// waits for its end.
 type callContext struct {
 	deadline time.Time
 	mutex    sync.Mutex
@@ -134,10 +135,10 @@ type callContext struct {
 	err      error
 }
 
-// Deadline is when the caller stops waiting.
+// Deadline returns the time at which the caller stops waiting.
 func (c *callContext) Deadline() (time.Time, bool) { return c.deadline, true }
 
-// Done is closed when nobody waits for the answer any longer.
+// Done returns a channel that is closed when the caller no longer waits.
 func (c *callContext) Done() <-chan struct{} {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -152,7 +153,7 @@ func (c *callContext) Done() <-chan struct{} {
 	return c.done
 }
 
-// Err is why nobody waits any longer; nil: somebody does.
+// Err returns why the caller no longer waits; nil if it still does.
 func (c *callContext) Err() error {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -162,7 +163,7 @@ func (c *callContext) Err() error {
 	return c.err
 }
 
-// Value is nothing: a call carries none.
+// Value returns nil: calls have no values.
 func (c *callContext) Value(any) any { return nil }
 
 func (c *callContext) cancel(err error) {

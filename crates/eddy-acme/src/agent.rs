@@ -104,7 +104,7 @@ async fn keep(settings: Arc<AcmeSettings>, challenges: &Arc<Challenges>, status:
     }
     while let Some(ended) = keepers.join_next().await {
         if let Err(error) = ended {
-            tracing::error!("a certificate is not renewed any more: {error}");
+            tracing::error!("a certificate is no longer renewed: {error}");
         }
     }
     pending().await
@@ -122,7 +122,7 @@ async fn hold(settings: &AcmeSettings, status: &Status) -> (AcmeStore, StoreLock
                 if !std::mem::replace(&mut is_told, true) {
                     let folder = settings.folder.display();
                     tracing::info!(
-                        "another process orders the certificates in `{folder}`; this one will once it ends"
+                        "another process orders the certificates in `{folder}`; this process takes over when it ends"
                     );
                 }
                 LOCK_INTERVAL
@@ -137,7 +137,7 @@ async fn hold(settings: &AcmeSettings, status: &Status) -> (AcmeStore, StoreLock
 }
 
 fn tell(error: &StoreError, settings: &AcmeSettings, status: &Status) {
-    tracing::error!("no certificate can be ordered: {error}");
+    tracing::error!("certificates cannot be ordered: {error}");
     for wanted in &settings.certificates {
         status.handle_failed(wanted.name(), &error.to_string());
     }

@@ -17,7 +17,7 @@ pub(crate) enum OrderError {
     #[error("{}", told(.0))]
     Authority(#[from] instant_acme::Error),
     /// The authority could not validate a host, and states a reason.
-    #[error("the authority could not see that `{host}` is served here: {reason}")]
+    #[error("the authority could not validate `{host}`: {reason}")]
     Unproven {
         /// Host that was not validated.
         host: String,
@@ -25,7 +25,7 @@ pub(crate) enum OrderError {
         reason: String,
     },
     /// The authority does not offer this challenge type for a host.
-    #[error("the authority takes no proof by {kind} for `{host}`")]
+    #[error("the authority does not offer the challenge {kind} for `{host}`")]
     Kind {
         /// Challenge type.
         kind: &'static str,
@@ -33,19 +33,19 @@ pub(crate) enum OrderError {
         host: String,
     },
     /// The order took longer than this.
-    #[error("the order has not come to an end within {0:?}")]
+    #[error("the order did not finish within {0:?}")]
     Slow(Duration),
     /// The certificate for a challenge cannot be generated.
-    #[error("no certificate can be made to prove a host by: {0}")]
+    #[error("the challenge certificate cannot be created: {0}")]
     Proof(#[from] rcgen::Error),
     /// The key of the challenge certificate cannot be used.
-    #[error("no handshake can be made to prove a host by: {0}")]
+    #[error("the key of the challenge certificate cannot be used: {0}")]
     ProofKey(#[from] rustls::Error),
     /// The issued certificate cannot be used.
-    #[error("what the authority has issued cannot be used: {0}")]
+    #[error("the issued certificate cannot be used: {0}")]
     Issued(#[from] IdentityError),
     /// The issued certificate does not cover all ordered hosts.
-    #[error("what the authority has issued is not for all of the hosts that were ordered")]
+    #[error("the issued certificate does not cover all ordered hosts")]
     Foreign,
 }
 
@@ -82,7 +82,7 @@ pub(crate) enum StoreError {
     },
     /// The account file is invalid.
     #[error(
-        "`{}` holds no account: {source}; put back what was there, or remove it, and eddy opens another account",
+        "`{}` is not a valid account file: {source}; restore it, or remove it, and eddy creates another account",
         path.display()
     )]
     Account {
@@ -103,14 +103,14 @@ impl StoreError {
 /// Returns the authority's problem text without the prefix that the ACME library adds.
 fn told(error: &instant_acme::Error) -> String {
     if let instant_acme::Error::Json(error) = error {
-        return format!("what the authority says cannot be read: {error}");
+        return format!("the response of the authority cannot be parsed: {error}");
     }
     let instant_acme::Error::Api(problem) = error else {
-        return format!("the authority cannot be asked: {error}");
+        return format!("the request to the authority failed: {error}");
     };
-    let kind = problem.r#type.as_deref().unwrap_or("no kind of problem");
-    let detail = problem.detail.as_deref().unwrap_or("without a reason");
+    let kind = problem.r#type.as_deref().unwrap_or("no problem type");
+    let detail = problem.detail.as_deref().unwrap_or("no reason given");
     let more: Vec<String> = problem.subproblems.iter().map(ToString::to_string).collect();
     let more = if more.is_empty() { String::new() } else { format!(" ({})", more.join("; ")) };
-    format!("the authority refuses: {detail}{more} ({kind})")
+    format!("the authority rejects the request: {detail}{more} ({kind})")
 }

@@ -30,17 +30,17 @@ pub(crate) struct HttpsClient {
 /// Why a request has no response.
 #[derive(Debug, Error)]
 enum HttpsError {
-    #[error("`{0}` is no `https` URL with a host")]
+    #[error("`{0}` is not an `https` URL with a host")]
     Url(Uri),
-    #[error("no connection to `{0}`: {1}")]
+    #[error("cannot connect to `{0}`: {1}")]
     Connect(String, std::io::Error),
-    #[error("no TLS with `{0}`: {1}")]
+    #[error("the TLS handshake with `{0}` failed: {1}")]
     Handshake(String, std::io::Error),
-    #[error("no HTTP with `{0}`: {1}")]
+    #[error("the HTTP request to `{0}` failed: {1}")]
     Http(String, hyper::Error),
-    #[error("the answer of `{0}` cannot be read: {1}")]
+    #[error("the response of `{0}` cannot be read: {1}")]
     Body(String, Box<dyn StdError + Send + Sync>),
-    #[error("`{0}` has not answered within {REQUEST_TIME_MAX:?}")]
+    #[error("`{0}` did not respond within {REQUEST_TIME_MAX:?}")]
     Slow(Uri),
 }
 

@@ -154,7 +154,7 @@ impl Issuer {
                 self.store.write_account(&KeptAccount { contact, credentials })?;
                 tracing::info!(
                     directory = self.settings.directory,
-                    "an account was opened with the authority"
+                    "an account was created with the authority"
                 );
                 account
             }
@@ -173,7 +173,7 @@ impl Issuer {
     async fn forget_account(&self) -> Result<(), StoreError> {
         tracing::warn!(
             directory = self.settings.directory,
-            "the authority does not know the account any more; another one is opened for the next attempt"
+            "the authority no longer knows the account; the next attempt creates another one"
         );
         *self.account.lock().await = None;
         self.store.retire_account()

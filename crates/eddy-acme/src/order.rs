@@ -49,7 +49,7 @@ pub(crate) async fn order(
             return Err(unproven);
         }
         ready?;
-        return Err(OrderError::Authority("the order was refused without a reason".into()));
+        return Err(OrderError::Authority("the order was rejected without a reason".into()));
     }
     drop(shown);
     let key = order.finalize().await?;
@@ -96,8 +96,8 @@ async fn unproven(order: &mut Order) -> Option<OrderError> {
         let state = authorization.refresh().await.ok()?;
         let error = state.challenges.iter().find_map(|challenge| challenge.error.as_ref());
         if let Some(error) = error {
-            let kind = error.r#type.as_deref().unwrap_or("no kind of problem");
-            let reason = format!("{} ({kind})", error.detail.as_deref().unwrap_or("without a reason"));
+            let kind = error.r#type.as_deref().unwrap_or("no problem type");
+            let reason = format!("{} ({kind})", error.detail.as_deref().unwrap_or("no reason given"));
             return Some(OrderError::Unproven { host, reason });
         }
     }

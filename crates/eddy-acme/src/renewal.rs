@@ -55,9 +55,7 @@ impl RenewalTask {
             Ok(None) => None,
             Ok(Some(Err(error))) => {
                 let file = self.wanted.file.display();
-                tracing::error!(
-                    "`{file}` holds no certificate that can be used, and another one is ordered: {error}"
-                );
+                tracing::error!("`{file}` has no usable certificate; another one is ordered: {error}");
                 None
             }
             Err(error) => {
@@ -80,10 +78,7 @@ impl RenewalTask {
             }
             Ok(None) => ASK_INTERVAL_MAX_S,
             Err(error) => {
-                tracing::debug!(
-                    "the authority does not say when `{}` is to be renewed: {error}",
-                    self.wanted.name()
-                );
+                tracing::debug!("the renewal window of `{}` is not available: {error}", self.wanted.name());
                 ASK_INTERVAL_MIN_S
             }
         };
@@ -104,11 +99,7 @@ impl RenewalTask {
 
     async fn order(&mut self, have: Option<&StoredCertificate>) {
         let name = self.wanted.name();
-        tracing::info!(
-            certificate = name,
-            hosts = self.wanted.hosts.join(" "),
-            "a certificate is being ordered"
-        );
+        tracing::info!(certificate = name, hosts = self.wanted.hosts.join(" "), "ordering a certificate");
         // Only an authority that offers renewal information knows the `replaces` field of an order. After a failure the
         // field is left out, because it may be the cause.
         let replaced = have.filter(|_| self.told.is_some() && self.failures == 0);
@@ -135,18 +126,18 @@ impl RenewalTask {
                     certificate = name,
                     days,
                     pause_s,
-                    "no certificate was issued, the last one stays in use: {error}"
+                    "no certificate was issued; the previous one stays in use: {error}"
                 );
             }
             Some(0) => tracing::error!(
                 certificate = name,
                 pause_s,
-                "no certificate was issued, and the last one expires: {error}"
+                "no certificate was issued, and the previous one expires: {error}"
             ),
             None => tracing::error!(
                 certificate = name,
                 pause_s,
-                "no certificate was issued, and there is none: {error}"
+                "no certificate was issued, and there is no previous one: {error}"
             ),
         }
     }

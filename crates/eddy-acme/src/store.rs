@@ -42,7 +42,7 @@ impl AcmeStore {
     /// When the folder cannot be created.
     pub(crate) fn open(folder: &Path) -> Result<Self, StoreError> {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        made.map_err(StoreError::at(folder, "made"))?;
+        made.map_err(StoreError::at(folder, "created"))?;
         Ok(Self { folder: folder.to_owned() })
     }
 
@@ -113,11 +113,14 @@ impl AcmeStore {
         match read(&path) {
             Ok(None) => BTreeMap::new(),
             Ok(Some(bytes)) => serde_json::from_slice(&bytes).unwrap_or_else(|error| {
-                tracing::warn!("`{}` cannot be read, and counting begins anew: {error}", path.display());
+                tracing::warn!(
+                    "`{}` cannot be parsed; the order count restarts at zero: {error}",
+                    path.display()
+                );
                 BTreeMap::new()
             }),
             Err(error) => {
-                tracing::warn!("{error}; counting begins anew");
+                tracing::warn!("{error}; the order count restarts at zero");
                 BTreeMap::new()
             }
         }

@@ -370,10 +370,10 @@ fn what_only_envoy_can_say_is_named_with_its_place() {
         golden(file, &(told.join("\n") + "\n"));
         for (line, word) in [
             (16, "`*-x.test`, `a.*`, `a.test:80`"),
-            (17, "changes the path"),
+            (17, "path rewrite"),
             (18, "port"),
             (19, "query"),
-            (20, "resolved"),
+            (20, "normalised"),
         ] {
             let is_told = told
                 .iter()
@@ -434,7 +434,7 @@ fn what_cannot_be_said_is_named_with_its_place() {
     let told: Vec<String> =
         converted.losses.iter().map(|loss| format!("{}: {}", loss.origin, loss.reason)).collect();
     golden("losses-nginx.txt", &(told.join("\n") + "\n"));
-    for (line, word) in [(4, "~^b"), (7, "X-U"), (8, "^~"), (9, "program"), (10, "$x"), (7, "error_page")] {
+    for (line, word) in [(4, "~^b"), (7, "X-U"), (8, "^~"), (9, "rewrite"), (10, "$x"), (7, "error_page")] {
         let is_told =
             told.iter().any(|told| told.starts_with(&format!("nginx.conf:{line}:")) && told.contains(word));
         assert!(is_told, "line {line}, {word}: {told:#?}");
@@ -447,7 +447,7 @@ fn what_cannot_be_said_is_named_with_its_place() {
     let told: Vec<String> =
         converted.losses.iter().map(|loss| format!("{}: {}", loss.origin, loss.reason)).collect();
     golden("losses-manifests.txt", &(told.join("\n") + "\n"));
-    for (line, word) in [(5, "answers of the gateway"), (7, "expression"), (7, "404 there")] {
+    for (line, word) in [(5, "fixed responses"), (7, "expression"), (7, "404 in the Gateway API")] {
         let is_told =
             told.iter().any(|told| told.starts_with(&format!("eddy.yaml:{line}:")) && told.contains(word));
         assert!(is_told, "line {line}, {word}: {told:#?}");
@@ -488,7 +488,7 @@ fn tls_health_and_limits_of_clusters_are_said_or_named() {
     assert_eq!(again.text, converted.text);
     let converted = convert(&config, ConversionTarget::GatewayApi);
     let told: Vec<&str> = converted.losses.iter().map(|loss| loss.reason.as_str()).collect();
-    for word in ["TLS of the listener `127.0.0.1:8443`", "TLS towards its endpoints", "how they are"] {
+    for word in ["TLS of the listener `127.0.0.1:8443`", "TLS towards its endpoints", "health checks"] {
         assert!(told.iter().any(|told| told.contains(word)), "{word}: {told:#?}");
     }
 }
@@ -508,7 +508,7 @@ fn certificates_that_eddy_yaml_cannot_show_so_are_named() {
     let converted = convert(&checked("nginx.conf", &text), ConversionTarget::Eddy);
     let [loss] = converted.losses.as_slice() else { panic!("{:#?}", converted.losses) };
     assert_eq!(
-        (loss.origin.line, loss.reason.contains("for the hosts that it names itself")),
+        (loss.origin.line, loss.reason.contains("by the hosts that it contains")),
         (6, true),
         "{loss:?}"
     );

@@ -348,12 +348,12 @@ fn templates_of_paths_match_and_rewrite() {
         let found = problems(text, Leniency::Strict);
         assert!(found.iter().any(|problem| problem.contains(expected)), "{expected}: {found:#?}");
     };
-    says(&route("/**/*", ""), "5:32 error: the template `/**/*` has a `*` behind `**`");
-    says(&route("/{a}", &rewrite("/{b}")), "has the variable `b`, which the match does not have");
+    says(&route("/**/*", ""), "5:32 error: the template `/**/*` has a `*` after `**`");
+    says(&route("/{a}", &rewrite("/{b}")), "has the variable `b`, which the path template does not define");
     let plain = routes(&format!("  - match: {{prefix: /}}\n    route: {{cluster: a{}}}\n", rewrite("/")));
-    says(&plain, "only where it was matched by one");
+    says(&plain, "a template rewrite needs a path template in the match");
     let redirect = route("/{a}", "").replace("route: {cluster: a}", "redirect: {prefix_rewrite: /}");
-    says(&redirect, "does not go with `path_match_policy`");
+    says(&redirect, "can't be combined with `path_match_policy`");
 }
 
 #[test]
@@ -433,10 +433,10 @@ fn predicates_of_matchers_are_combined() {
         let found = problems(&matcher(tree), Leniency::Strict);
         assert!(found.iter().any(|problem| problem.contains(expected)), "{expected}: {found:#?}");
     };
-    says("{on_no_match: {}}", "nothing is to be done here");
+    says("{on_no_match: {}}", "the match has no `action` and no `matcher`");
     says(
         "{matcher_tree: {input: {HEADER ':path'}}, custom_match: {name: c, typed_config: {'@type': a/b.C}}}}",
-        "eddy has no `custom_match` here",
+        "`custom_match` is not supported here",
     );
     says(
         "{on_no_match: {ROUTE match: {prefix: /}, route: {cluster: a}}}, keep_matching: true}}",
@@ -544,13 +544,13 @@ fn listeners_end_tls() {
         assert!(found.iter().any(|problem| problem.contains(expected)), "{expected}: {found:#?}");
     };
     let certificates = "            tls_certificates: [{certificate_chain: {filename: /etc/site.crt}, private_key: {filename: /etc/site.key}}]\n";
-    says(&text.replace(certificates, ""), "without a certificate");
+    says(&text.replace(certificates, ""), "TLS needs a certificate");
     let revoking = text
         .replace("validation_context: {trusted_ca", "validation_context: {crl: {filename: a}, trusted_ca");
     let clients = self::config(&revoking).listeners[0].tls.clone().unwrap().clients.unwrap();
     assert_eq!(clients.revoked.unwrap().path, PathBuf::from("a"));
     let alone = text.replace("trusted_ca:", "crl:").replace("require_client_certificate: true", "");
-    says(&alone, "without an authority");
+    says(&alone, "revokes nothing without a certificate authority");
 }
 
 #[test]
@@ -559,12 +559,12 @@ fn each_part_of_tls_that_eddy_cannot_have_is_told_once() {
     let text = BOOTSTRAP.replace("    - filters:\n", &socket.replace("            MORE: []\n", ""));
     let whole = "certificate_chain: {filename: a}, private_key: {filename: b}";
     for (certificate, expected) in [
-        ("certificate_chain: {filename: a}", "a certificate has a `certificate_chain`"),
+        ("certificate_chain: {filename: a}", "a certificate needs a `certificate_chain`"),
         ("certificate_chain: {filename: a}, private_key: {filename: ''}", "`private_key` is empty"),
         ("certificate_chain: {filename: a}, private_key: {inline_string: ''}", "`private_key` is empty"),
         (
             "certificate_chain: {filename: a}, private_key: {environment_variable: K}",
-            "no `private_key` from an environment variable",
+            "does not read `private_key` from an environment variable",
         ),
         ("pkcs12: {filename: a}", "`pkcs12`"),
         (
@@ -573,11 +573,11 @@ fn each_part_of_tls_that_eddy_cannot_have_is_told_once() {
         ),
         (
             "certificate_chain: {filename: a}, private_key: {inline_bytes: '!'}",
-            "private_key.inline_bytes` is Base64",
+            "private_key.inline_bytes` must be Base64",
         ),
         (
             "certificate_chain: {filename: a, inline_string: b}, private_key: {filename: b}",
-            "of which only one can be",
+            "and only one of them is allowed",
         ),
     ] {
         // An unsupported certificate is an error even with leniency: nothing can replace it.
@@ -654,7 +654,7 @@ fn names_of_enumerations_are_read_whatever_their_case() {
     assert_eq!(meaning(&lower), meaning(BOOTSTRAP));
     for wrong in ["least-request", "leastRequest", "' least_request'"] {
         let found = problems(&BOOTSTRAP.replace("LEAST_REQUEST", wrong), Leniency::Strict);
-        assert!(matches!(&*found, [error] if error.contains("lb_policy` is one of")), "{found:#?}");
+        assert!(matches!(&*found, [error] if error.contains("lb_policy` must be one of")), "{found:#?}");
     }
     let upper = "common_tls_context: {tls_params: {tls_minimum_protocol_version: tlsv1_3}, validation_context: {trusted_ca: {filename: a}, match_typed_subject_alt_names: [{san_type: dns, matcher: {exact: a.test}}]}}";
     let config = config(&towards_endpoints(upper));
@@ -686,7 +686,7 @@ fn the_admin_listener_is_bound_to_loopback() {
     assert!(
         problems(&text, Leniency::Lenient)
             .iter()
-            .any(|problem| problem.contains("`localhost` is no IP address"))
+            .any(|problem| problem.contains("`localhost` is not an IP address"))
     );
 }
 
@@ -709,9 +709,9 @@ fn clusters_speak_tls_and_check_what_envoy_checks() {
         (format!("sni: a.test, auto_sni_san_validation: true, common_tls_context: {{validation_context: {{{trusted}}}}}"), Some("a.test"), true, ServerCheck::Full, None),
         (format!("auto_host_sni: true, auto_sni_san_validation: true, common_tls_context: {{validation_context: {{{trusted}}}}}"), None, true, ServerCheck::Full, None),
         ("sni: a.test, auto_sni_san_validation: true, common_tls_context: {validation_context: {system_root_certs: {}}}".to_owned(), Some("a.test"), true, ServerCheck::Full, None),
-        (format!("sni: a.test, common_tls_context: {{validation_context: {{{trusted}}}}}"), Some("a.test"), true, ServerCheck::Authority, Some("whatever name")),
-        (format!("sni: a.test, common_tls_context: {{validation_context: {{{trusted}, trust_chain_verification: ACCEPT_UNTRUSTED}}}}"), Some("a.test"), true, ServerCheck::Nothing, Some("nobody checks")),
-        ("sni: a.test".to_owned(), Some("a.test"), true, ServerCheck::Nothing, Some("nobody checks")),
+        (format!("sni: a.test, common_tls_context: {{validation_context: {{{trusted}}}}}"), Some("a.test"), true, ServerCheck::Authority, Some("the name in the endpoint's certificate is not checked")),
+        (format!("sni: a.test, common_tls_context: {{validation_context: {{{trusted}, trust_chain_verification: ACCEPT_UNTRUSTED}}}}"), Some("a.test"), true, ServerCheck::Nothing, Some("endpoint certificates are not verified")),
+        ("sni: a.test".to_owned(), Some("a.test"), true, ServerCheck::Nothing, Some("endpoint certificates are not verified")),
     ] {
         let text = towards_endpoints(&context);
         let config = config(&text);
@@ -741,34 +741,34 @@ fn what_of_tls_towards_endpoints_eddy_has_not_is_named() {
             "sni: a.test, common_tls_context: {{validation_context: {{trusted_ca: {{filename: a}}, {more}}}}}"
         )
     };
-    says(&context("crl: {filename: b}"), "eddy has no `crl` here");
+    says(&context("crl: {filename: b}"), "`crl` is not supported here");
     says(
         &context("match_typed_subject_alt_names: [{san_type: DNS, matcher: {exact: b.test}}]"),
-        "and not `b.test` instead",
+        "SNI name that it sends, not for `b.test`",
     );
     says(
         &context("match_typed_subject_alt_names: [{san_type: DNS, matcher: {suffix: test}}]"),
-        "which has to be written out",
+        "against one exact name",
     );
     says(
         &context("match_typed_subject_alt_names: [{san_type: URI, matcher: {exact: a.test}}]"),
-        "hosts and addresses alone",
+        "only DNS names and IP addresses",
     );
     says(
         &context(
             "match_typed_subject_alt_names: [{san_type: DNS, matcher: {exact: a.test}}, {san_type: DNS, matcher: {exact: b.test}}]",
         ),
-        "not for one of several",
+        "not against several",
     );
     says(
         "common_tls_context: {tls_certificate_sds_secret_configs: [{name: a}]}",
-        "eddy asks no other service for certificates: `tls_certificate_sds_secret_configs`",
+        "eddy does not load certificates from another service: `tls_certificate_sds_secret_configs`",
     );
-    says("snii: a.test", "there is no `snii`");
+    says("snii: a.test", "has no field `snii`");
     let other = towards_endpoints("").replace("tls.v3.UpstreamTlsContext", "tap.v3.Tap");
     let found = problems(&other, Leniency::Lenient);
     assert!(
-        found.iter().any(|problem| problem.contains("error: a `transport_socket` cannot be passed over")),
+        found.iter().any(|problem| problem.contains("error: `--lenient` can't ignore a `transport_socket`")),
         "{found:#?}"
     );
 }
@@ -800,14 +800,14 @@ fn clusters_are_balanced_by_the_key_of_their_routes() {
         let found = problems(text, Leniency::Strict);
         assert!(found.iter().any(|problem| problem.contains(expected)), "{expected}: {found:#?}");
     };
-    says(&with("{cookie: {name: a, ttl: 60s}}", "RING_HASH"), "gives clients no cookie");
-    says(&with("{header: {header_name: ':path'}}", "RING_HASH"), "no field that eddy balances by");
+    says(&with("{cookie: {name: a, ttl: 60s}}", "RING_HASH"), "does not generate cookies");
+    says(&with("{header: {header_name: ':path'}}", "RING_HASH"), "balancing by `:path` is not supported");
     says(&with("{header: {header_name: a}}, {header: {header_name: b}}", "RING_HASH"), "balances by one key");
     let two = with("{header: {header_name: a}}", "RING_HASH").replace(
         "              routes:\n",
         "              routes:\n              - {match: {path: /other}, route: {cluster: service}}\n",
     );
-    says(&two, "another route has requests to `service` balanced by another key");
+    says(&two, "the routes to `service` have different hash keys");
 }
 
 #[test]
@@ -816,35 +816,38 @@ fn what_is_wrong_is_told_with_its_place() {
     assert_eq!(
         problems(&text, Leniency::Strict),
         [
-            "5:13 error: there is no `prefx` in `routes.virtual_hosts[0].routes[0].match` (did you mean `prefix`? It is a `envoy.config.route.v3.RouteMatch`)"
+            "5:13 error: `routes.virtual_hosts[0].routes[0].match` has no field `prefx` (did you mean `prefix`? the message is a `envoy.config.route.v3.RouteMatch`)"
         ]
     );
     let says = |text: &str, expected: &str| {
         let found = problems(text, Leniency::Strict);
         assert!(found.iter().any(|problem| problem.contains(expected)), "{expected}: {found:#?}");
     };
-    says(&routes("  - {match: {prefix: /, path: /a}, route: {cluster: a}}\n"), "of which only one can be");
+    says(
+        &routes("  - {match: {prefix: /, path: /a}, route: {cluster: a}}\n"),
+        "and only one of them is allowed",
+    );
     says(&routes("  - {match: {prefix: /}, route: {cluster: a, timeout: 5}}\n"), "a duration in seconds");
     says(
         &routes("  - {match: {prefix: /}, redirect: {response_code: MOVED}}\n"),
-        "is one of MOVED_PERMANENTLY",
+        "must be one of MOVED_PERMANENTLY",
     );
     says(
         &routes("  - {match: {path_separated_prefix: /a/}, route: {cluster: a}}\n"),
-        "is no `path_separated_prefix`",
+        "is not a valid `path_separated_prefix`",
     );
     says(&routes("  - {match: {safe_regex: {regex: \"(\"}}, route: {cluster: a}}\n"), "is not well formed");
     says(
         &routes("  - {match: {prefix: /}, route: {cluster: a, cluster_header: b}}\n"),
-        "of which only one can be",
+        "and only one of them is allowed",
     );
     says(
         &routes(
             "  - {match: {prefix: /}, route: {cluster: a, hash_policy: [{query_parameter: {name: q}}]}}\n",
         ),
-        "by a field, a cookie or the client's address",
+        "by a header, a cookie or the client address",
     );
-    says("virtual_hosts:\n- {name: a, domains: [x, X], routes: []}\n", "stands in line 2 already");
+    says("virtual_hosts:\n- {name: a, domains: [x, X], routes: []}\n", "is already defined in line 2");
     says(
         &routes(
             "  - {match: {prefix: /}, route: {cluster: a}}\n  - {match: {prefix: /b}, route: {cluster: a}}\n",
@@ -862,9 +865,9 @@ fn leniency_passes_over_what_eddy_has_not() {
     assert!(read(&text, Leniency::Lenient).is_ok());
     let found = problems(&text, Leniency::Lenient);
     assert!(
-        found
-            .iter()
-            .any(|problem| problem.starts_with("7:5 warning: eddy has no `typed_per_filter_config` here")),
+        found.iter().any(
+            |problem| problem.starts_with("7:5 warning: `typed_per_filter_config` is not supported here")
+        ),
         "{found:#?}"
     );
 }

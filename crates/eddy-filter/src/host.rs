@@ -186,22 +186,22 @@ pub enum FilterLogLevel {
 #[repr(i32)]
 pub enum HostError {
     /// The exchange has ended.
-    #[error("the exchange is over")]
+    #[error("the exchange has ended")]
     Gone = -1,
     /// The exchange does not wait for this turn.
-    #[error("the exchange does not wait for this: it was resumed before, answered, or timed out")]
+    #[error("the exchange is not paused for this token: it was resumed, answered, or timed out")]
     Stale = -2,
     /// The data is larger than the limit.
     #[error("too large")]
     TooLarge = -3,
     /// A queue or table is full.
-    #[error("there is no room for it now")]
+    #[error("a queue or table is full")]
     Full = -4,
     /// An argument is invalid.
-    #[error("an argument makes no sense")]
+    #[error("an argument is invalid")]
     Invalid = -5,
     /// The cluster, filter or call does not exist.
-    #[error("there is no such thing")]
+    #[error("it does not exist")]
     Unknown = -6,
 }
 

@@ -40,16 +40,16 @@ pub struct Metric {
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum MetricError {
     /// The name is invalid.
-    #[error("a metric's name is 1 to 64 letters, digits and _, and does not begin with a digit")]
+    #[error("a metric name has 1 to 64 letters, digits and _, and does not begin with a digit")]
     BadName,
     /// The bounds are not ascending, too many, or not allowed for this kind.
-    #[error("the bounds of a histogram are 1 to 32 ascending numbers; other metrics have none")]
+    #[error("a histogram has 1 to 32 ascending bounds; other metrics have none")]
     BadBounds,
     /// The filter has a metric of this name with another kind or other bounds.
-    #[error("the filter has a metric of this name that is another")]
+    #[error("the filter has a metric of this name with another kind or other bounds")]
     Differs,
     /// The filter has the maximum number of metrics.
-    #[error("a filter can define {METRICS_MAX} metrics")]
+    #[error("a filter can define at most {METRICS_MAX} metrics")]
     Full,
 }
 

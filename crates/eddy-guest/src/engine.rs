@@ -23,7 +23,12 @@ pub(crate) fn engine(cache: Option<&Path>) -> Result<Engine, String> {
         return Ok(running.engine.clone());
     }
     let engine = make(cache.map(Path::to_path_buf))?;
-    let ticker = engine.ticker(TICK).map_err(|error| format!("there is no thread for its clock: {error}"))?;
+    let ticker = engine.ticker(TICK).map_err(|error| {
+        format!(
+            "cannot start the clock thread of the \
+                                                              WebAssembly engine: {error}"
+        )
+    })?;
     Ok(running.insert(RunningEngine { engine, _ticker: ticker }).engine.clone())
 }
 

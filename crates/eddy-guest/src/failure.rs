@@ -29,8 +29,10 @@ impl GuestFailure {
 
     /// Creates the failure of a guest that needs more memory than it can have, whatever its configuration allows.
     pub(crate) fn of_own_memory(detail: &dyn fmt::Display) -> Self {
-        let why =
-            format!("it got no more memory: its own maximum is reached, or the system has none: {detail}");
+        let why = format!(
+            "it got no more memory: its own maximum is reached, or the system is out of memory: \
+                     {detail}"
+        );
         Self { limit: Some(FilterLimit::Memory), why }
     }
 

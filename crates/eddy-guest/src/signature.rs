@@ -27,7 +27,7 @@ impl<'a> PublicKey<'a> {
     /// # Errors
     /// The reason why the key is invalid.
     pub(crate) fn read(der: &'a [u8]) -> Result<Self, String> {
-        let broken = || "this is no public key: a SubjectPublicKeyInfo in DER is expected".to_owned();
+        let broken = || "not a public key: expected a SubjectPublicKeyInfo in DER".to_owned();
         let (info, rest) = element(der, SEQUENCE).ok_or_else(broken)?;
         let (algorithm, info) = element(info, SEQUENCE).ok_or_else(broken)?;
         let (bits, behind) = element(info, BIT_STRING).ok_or_else(broken)?;
@@ -41,7 +41,7 @@ impl<'a> PublicKey<'a> {
             (RSA, _) => SignatureKeyKind::Rsa,
             (EC, Some(P256)) => SignatureKeyKind::P256,
             (EC, Some(P384)) => SignatureKeyKind::P384,
-            _ => return Err("keys are RSA, or EC on the curve P-256 or P-384".to_owned()),
+            _ => return Err("unsupported key: use RSA, or EC on curve P-256 or P-384".to_owned()),
         };
         Ok(Self { kind, key })
     }

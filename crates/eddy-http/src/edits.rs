@@ -17,7 +17,7 @@ pub struct FieldEdits {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum EditFault {
     /// The name is empty or has a byte that is not allowed in field names.
-    #[error("\"{name}\" is no field name: use letters, digits and any of !#$%&'*+-.^_`|~")]
+    #[error("\"{name}\" is not a header name: use letters, digits and any of !#$%&'*+-.^_`|~")]
     BadName {
         /// The name as given.
         name: String,
@@ -29,48 +29,52 @@ pub enum EditFault {
         name: String,
     },
     /// The field frames or routes the message, or is hop-by-hop.
-    #[error("\"{name}\" is written by eddy itself and cannot be changed by a rule")]
+    #[error("eddy writes \"{name}\" itself, and a rule cannot change it")]
     Reserved {
         /// The name as given.
         name: String,
     },
     /// The name or the value is too long.
-    #[error("name or value of \"{name}\" is longer than {EDIT_BYTES_MAX} bytes")]
+    #[error("the name or value of \"{name}\" is longer than {EDIT_BYTES_MAX} bytes")]
     TooLong {
         /// The beginning of the name.
         name: String,
     },
     /// The head would exceed its limits.
-    #[error("the head would grow beyond its limits by the change")]
+    #[error("the change would exceed the limits of the head")]
     HeadFull,
     /// The new method is not a token, or would change where the message ends.
-    #[error("\"{name}\" cannot be the method: use a token, and never to or from HEAD, CONNECT or TRACE")]
+    #[error(
+        "\"{name}\" is not allowed as the method: use a token, and no change to or from HEAD, CONNECT or TRACE"
+    )]
     BadMethod {
         /// The method as given.
         name: String,
     },
     /// The new target is not a path with an optional query.
     #[error(
-        "\"{target}\" cannot be the target: begin with a slash, and percent-encode what no target can hold"
+        "\"{target}\" is not a valid target: begin with a slash, and percent-encode bytes that are not allowed"
     )]
     BadTarget {
         /// The beginning of the target as given.
         target: String,
     },
     /// The new authority has no valid host.
-    #[error("\"{authority}\" cannot be the authority: use host or host:port")]
+    #[error("\"{authority}\" is not a valid authority: use host or host:port")]
     BadAuthority {
         /// The beginning of the authority as given.
         authority: String,
     },
     /// The new status is not allowed here.
-    #[error("{status} cannot be the status: use 200 to 599, and do not change whether there is a body")]
+    #[error(
+        "{status} is not allowed as the status: use 200 to 599, and do not change whether there is a body"
+    )]
     BadStatus {
         /// The status as given.
         status: u32,
     },
     /// Too many changes in one place.
-    #[error("more than {EDITS_MAX} changes to fields in one place")]
+    #[error("more than {EDITS_MAX} header changes in one place")]
     TooMany,
 }
 

@@ -82,10 +82,10 @@ fn answer(schema: &Arc<Schema>, request: &ConformanceRequest<'_>) -> (u8, Vec<u8
     }
     if !matches!(request.format, FORMAT_PROTOBUF | FORMAT_JSON) || request.protobuf.or(request.json).is_none()
     {
-        return (SKIPPED, b"neither the wire form nor JSON".to_vec());
+        return (SKIPPED, b"only the wire format and JSON are supported".to_vec());
     }
     let Some(message) = schema.find_message(request.message) else {
-        return (SKIPPED, b"the message is not known".to_vec());
+        return (SKIPPED, b"unknown message type".to_vec());
     };
     let unknown = if request.category == IGNORE_UNKNOWN { Unknown::Ignore } else { Unknown::Refuse };
     let parsed = match (request.protobuf, request.json) {

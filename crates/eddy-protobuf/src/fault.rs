@@ -32,10 +32,10 @@ pub enum ProtobufErrorKind {
     #[error("a field number is 0 or above 536870911")]
     FieldNumber,
     /// A tag with wire type 6 or 7.
-    #[error("a wire type is none of the six that exist")]
+    #[error("a wire type is above 5")]
     WireType,
     /// The end of a group that was not begun, or that is not the innermost one.
-    #[error("the end of a group has no beginning")]
+    #[error("the end of a group has no start")]
     GroupEnd,
     /// A length above 2 GiB.
     #[error("a length is above 2 GiB")]
@@ -47,10 +47,10 @@ pub enum ProtobufErrorKind {
     #[error("the message is too large")]
     MessageTooLarge,
     /// More bytes to hold than [`crate::ProtobufLimits::held_bytes_max`].
-    #[error("a value that has to be held whole is too large")]
+    #[error("a value that must be buffered is too large")]
     HeldTooLarge,
     /// More items than [`crate::ProtobufLimits::items_max`].
-    #[error("there are too many items")]
+    #[error("the message has too many items")]
     TooManyItems,
     /// A string that is not UTF-8.
     #[error("a string is not UTF-8")]
@@ -59,22 +59,22 @@ pub enum ProtobufErrorKind {
     #[error("a required field is missing")]
     RequiredMissing,
     /// A field that occurs again after its value was already returned.
-    #[error("a field comes again after its value was handed out")]
+    #[error("a field occurs again after its value was returned")]
     OutOfOrder,
     /// A frame whose flag is neither 0 nor 1.
     #[error("a frame has a flag that is neither 0 nor 1")]
     FrameFlag,
     /// A compressed frame where compression is not allowed.
-    #[error("a frame is compressed, which is not supported here")]
+    #[error("compressed frames are not supported here")]
     FrameCompressed,
     /// A number of messages that the method does not allow.
-    #[error("a call has another number of messages than its method")]
+    #[error("the number of messages does not fit the gRPC method")]
     MessageCount,
     /// A rule of the program does not hold; its number in the order of addition.
-    #[error("rule {0} does not hold")]
+    #[error("rule {0} is violated")]
     Rule(u16),
     /// Input after the walk has failed or ended.
-    #[error("the message has ended already")]
+    #[error("the message has already ended")]
     Ended,
 
     /// A `Timestamp` outside of the years 1 to 9999, or with invalid nanoseconds.
@@ -93,20 +93,20 @@ pub enum ProtobufErrorKind {
     #[error("a google.protobuf.Value holds a number that is not finite")]
     ValueNotFinite,
     /// An `Any` with a value and no type.
-    #[error("a google.protobuf.Any has a value but no type")]
+    #[error("a google.protobuf.Any has a value and no type")]
     AnyWithoutType,
     /// An `Any` of a type that the schema does not have.
-    #[error("a google.protobuf.Any has a type that the schema does not know")]
+    #[error("a google.protobuf.Any has a type that is not in the schema")]
     AnyTypeUnknown,
 
     /// Invalid JSON.
-    #[error("this is not JSON")]
+    #[error("invalid JSON")]
     JsonSyntax,
     /// JSON after the end of the value.
-    #[error("there is more after the end of the value")]
+    #[error("unexpected input after the end of the value")]
     JsonTrailing,
     /// An invalid escape in a string, or half of a surrogate pair.
-    #[error("a string has an escape that is not JSON")]
+    #[error("a string has an invalid escape")]
     JsonEscape,
     /// A value of another type than the field's.
     #[error("a value is not of the field's type")]
@@ -121,13 +121,13 @@ pub enum ProtobufErrorKind {
     #[error("the enum has no value of this name")]
     JsonEnumUnknown,
     /// A duplicate field or key.
-    #[error("a field or key comes twice")]
+    #[error("duplicate field or key")]
     JsonDuplicate,
     /// Two fields of one oneof.
     #[error("two fields of one oneof are set")]
     JsonOneof,
     /// `null` where a value is required.
-    #[error("null is no value here")]
+    #[error("null is not allowed here")]
     JsonNull,
     /// Bytes that are not Base64.
     #[error("bytes are not Base64")]

@@ -20,7 +20,7 @@ pub enum ProxyError {
         errors: Vec<RouteError>,
     },
     /// The filters of a listener cannot form a chain.
-    #[error("the filters of listener \"{listener}\" cannot be put into a chain")]
+    #[error("the filters of listener \"{listener}\" cannot form a chain")]
     Filters {
         /// The listener.
         listener: Arc<str>,
@@ -29,13 +29,13 @@ pub enum ProxyError {
         source: BadChain,
     },
     /// A listener uses TLS, but no TLS settings were prepared for it.
-    #[error("no certificates were made ready for listener \"{listener}\"")]
+    #[error("no TLS certificates were loaded for listener \"{listener}\"")]
     TlsMissing {
         /// The listener.
         listener: Arc<str>,
     },
     /// The endpoints of a cluster are reached over TLS, but no TLS settings were prepared for it.
-    #[error("nothing was made ready for TLS towards the endpoints of cluster \"{cluster}\"")]
+    #[error("no TLS settings for cluster \"{cluster}\"")]
     ClusterTlsMissing {
         /// The cluster.
         cluster: Arc<str>,
@@ -65,13 +65,13 @@ pub enum ProxyError {
         source: io::Error,
     },
     /// The control thread or its event loop could not be started.
-    #[error("a thread or loop beside the workers cannot be started")]
+    #[error("the control thread cannot be started")]
     Control(#[source] io::Error),
     /// Name resolution is not available.
     #[error(transparent)]
     Resolver(#[from] eddy_upstream::resolve::ResolveError),
     /// A worker did not take over the plan in time; it may be stuck.
-    #[error("worker {index} does not answer; it keeps its old plan until it does")]
+    #[error("worker {index} does not respond; it keeps the old configuration until it does")]
     WorkerSilent {
         /// The worker.
         index: usize,

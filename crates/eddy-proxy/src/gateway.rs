@@ -183,7 +183,7 @@ impl Gateway {
         let (done, drained) = channel();
         for (index, worker) in self.workers.iter().enumerate() {
             if let Err(error) = worker.tell(index, WorkerCommand::Drain(done.clone())) {
-                tracing::warn!(%error, "a worker cannot be told to drain");
+                tracing::warn!(%error, "cannot send the drain command to a worker");
             }
         }
         drop(done);
@@ -197,11 +197,11 @@ impl Gateway {
         if !is_drained(IDLE_PATIENCE) {
             for (index, worker) in self.workers.iter().enumerate() {
                 if let Err(error) = worker.tell(index, WorkerCommand::CloseIdle) {
-                    tracing::warn!(%error, "a worker cannot be told to close idle connections");
+                    tracing::warn!(%error, "cannot send the close-idle command to a worker");
                 }
             }
             if !is_drained(deadline) {
-                tracing::warn!("the drain's time is over; what is still going on is cut off");
+                tracing::warn!("drain timeout reached; open exchanges are aborted");
             }
         }
         self.settle_records();
@@ -309,7 +309,7 @@ impl Gateway {
         let thread = std::thread::Builder::new().name(format!("eddy-worker-{index}")).spawn(move || {
             note_worker(&start.parts.page, index);
             if let Err(error) = run(start) {
-                tracing::error!(index, %error, "a worker's loop cannot be made");
+                tracing::error!(index, %error, "a worker's event loop cannot be created");
             }
         });
         let thread = thread.map_err(|source| ProxyError::Worker { index, source })?;
@@ -331,7 +331,7 @@ impl Drop for Gateway {
             if let Some(thread) = worker.thread.take()
                 && thread.join().is_err()
             {
-                tracing::error!("a worker's thread had panicked");
+                tracing::error!("a worker thread panicked");
             }
         }
         if let Some(sink) = self.sink.take() {

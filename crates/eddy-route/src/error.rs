@@ -90,13 +90,13 @@ pub enum RouteProblem {
         method: String,
     },
     /// A header name is not a token.
-    #[error("\"{name}\" is not the name of a header")]
+    #[error("\"{name}\" is not a header name")]
     HeaderName {
         /// The name as written.
         name: String,
     },
     /// A query match has no parameter name.
-    #[error("a query match has no name")]
+    #[error("a query match needs a name")]
     QueryName,
     /// A rule exceeds the maximum number of conditions.
     #[error("the rule has {count} {what}, more than {max}")]
@@ -142,32 +142,32 @@ impl RouteProblem {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Host { .. } => {
-                "write a host name without port such as \"www.example.com\", or \"*.example.com\" for all hosts below it; \
-                 names beyond ASCII in their xn-- form"
+                "write a host name without port such as \"www.example.com\", or \"*.example.com\" for all \
+                 its subdomains; write non-ASCII names in their xn-- form"
             }
             Self::Path { .. } => {
-                "write the path as the upstream sees it: it begins with \"/\" and has no dot segments, spaces or raw non-ASCII bytes"
+                "write the path as the upstream sees it: it must begin with \"/\" and have no dot segments, spaces or raw non-ASCII bytes"
             }
             Self::Template { .. } => {
-                "a capture is a whole segment, as in \"/users/{id}\"; the last may take the rest, as in \"/files/{rest...}\"; \
-                 for parts of a segment use a regular expression"
+                "a capture matches a whole segment, as in \"/users/{id}\"; the last one can match the rest \
+                 of the path, as in \"/files/{rest...}\"; for parts of a segment use a regular expression"
             }
             Self::Regex { .. } => {
-                "the syntax is that of Rust's regex crate without Unicode classes; look-around and back-references do not exist"
+                "the syntax is that of Rust's regex crate without Unicode classes; look-around and back-references are not supported"
             }
             Self::RegexTooLarge { .. } => {
                 "make counted repetitions such as {1,1000} smaller, or split the expression over several rules"
             }
             Self::Method { .. } => "methods are case-sensitive words such as \"GET\"",
             Self::HeaderName { .. } => {
-                "header names are letters, digits and - _ . and the like, without spaces or colons"
+                "header names consist of letters, digits and marks such as - _ . without spaces or colons"
             }
             Self::QueryName => "name the parameter, as in \"?name=value\"",
             Self::TooMany { .. } => "split the rule into several",
             Self::Rewrite { .. } => {
-                "a rewrite is a path that begins with \"/\"; the query is kept as it is and cannot be part of it"
+                "a rewrite is a path that begins with \"/\"; the query is kept unchanged and cannot be part of it"
             }
-            Self::RewriteCapture { .. } => "name a capture of the path, or capture more there",
+            Self::RewriteCapture { .. } => "use a capture of the path, or add a capture to it",
             Self::RewriteWithoutPrefix => "use a full rewrite with captures, or make the path a prefix",
             Self::TablesTooLarge { .. } => "split the tables over several listeners",
         }

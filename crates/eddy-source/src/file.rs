@@ -154,7 +154,7 @@ impl FileSource {
             }
         }
         if files.len() > FILES_MAX {
-            let message = format!("{} files are too many: at most {FILES_MAX} are read", files.len());
+            let message = format!("too many files ({}): at most {FILES_MAX} are read", files.len());
             problems.push(Problem::of_file(&path_text(self.paths.first()), message, None));
             files.truncate(FILES_MAX);
         }
@@ -192,7 +192,7 @@ fn read_below(
         }
     };
     if rejected.sources.len() + files.len() > FILES_MAX {
-        let message = format!("more than {FILES_MAX} files lie below this directory");
+        let message = format!("there are more than {FILES_MAX} files below this directory");
         rejected.problems.push(Problem::of_file(&folder.to_string_lossy(), message, None));
         return Vec::new();
     }
@@ -203,7 +203,7 @@ fn read_below(
                 severity: Severity::Warning,
                 ..Problem::of_file(
                     &text.path,
-                    "passed over: this is no manifest".to_owned(),
+                    "skipped: this is not a manifest".to_owned(),
                     Some("manifests have `apiVersion` and `kind`; name the file itself if it is eddy's own configuration".to_owned()),
                 )
             }),

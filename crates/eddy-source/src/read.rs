@@ -24,7 +24,7 @@ pub(crate) fn read_file(path: &Path, bytes_left: &mut u64) -> Result<SourceText,
                 return Err(problem("this is neither a file nor a directory".to_owned(), None));
             }
             Ok(FileReadOutcome::TooLarge) => {
-                let hint = Some("spread the configuration over several files");
+                let hint = Some("split the configuration into several files");
                 return Err(problem(
                     format!("too large: at most {} MiB are read", FILE_BYTES_MAX >> 20),
                     hint,

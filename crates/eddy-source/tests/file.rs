@@ -145,7 +145,7 @@ fn a_folder_of_manifests_is_read_with_the_folders_in_it() {
     assert_eq!(names, ["b.yaml", "a.json", "c.yml"]);
     let told: Vec<String> = loaded.checked.warnings.iter().map(ToString::to_string).collect();
     assert!(
-        told.iter().any(|told| told.contains("values.yaml: warning: passed over: this is no manifest")),
+        told.iter().any(|told| told.contains("values.yaml: warning: skipped: this is not a manifest")),
         "{told:?}"
     );
     let watched = loaded.checked.config.companions();

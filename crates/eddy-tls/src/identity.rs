@@ -49,7 +49,7 @@ pub enum IdentityError {
     #[error("it is not a PEM file: {0}")]
     Pem(pem::Error),
     /// The certificate at this position, from 1, cannot be parsed.
-    #[error("certificate {0} in it is broken: {1}")]
+    #[error("certificate {0} in it is invalid: {1}")]
     Certificate(usize, x509_cert::der::Error),
     /// There is no key in the text.
     #[error(
@@ -60,7 +60,7 @@ pub enum IdentityError {
     #[error("the key in it cannot be used: {0}")]
     Key(rustls::Error),
     /// The RSA key of this many bits is too short or too long.
-    #[error("the key in it is RSA of {0} bits: RSA keys have {RSA_BITS_MIN} to {RSA_BITS_MAX} bits here")]
+    #[error("the RSA key in it has {0} bits; {RSA_BITS_MIN} to {RSA_BITS_MAX} bits are supported")]
     RsaSize(usize),
     /// The key belongs to another certificate.
     #[error("the key does not belong to the first certificate of the chain")]
@@ -299,11 +299,11 @@ pub(crate) mod tests {
         let (chain, key) = issue(&["a.test"]);
         let (_, other) = issue(&["a.test"]);
         let broken = chain.replacen("MII", "MIJ", 1);
-        let rsa1024 = "the key in it is RSA of 1024 bits: RSA keys have 2048 to 8192 bits here";
+        let rsa1024 = "the RSA key in it has 1024 bits; 2048 to 8192 bits are supported";
         let cases: [(&str, &str, &str, bool); 9] = [
             ("", &key, "there is no certificate in it", false),
             (&key, &key, "there is no certificate in it", false),
-            (&broken, &key, "certificate 1 in it is broken", false),
+            (&broken, &key, "certificate 1 in it is invalid", false),
             ("-----BEGIN CERTIFICATE-----\n!", &key, "it is not a PEM file", false),
             (&chain, &chain, "there is no private key in it", true),
             (&chain, &other, "the key does not belong to the first certificate", true),

@@ -21,13 +21,13 @@ pub struct Revocations {
 #[derive(Debug, Error)]
 pub enum RevocationsError {
     /// There is no list in the text.
-    #[error("there is no list in it: a PEM file with `-----BEGIN X509 CRL-----` is expected")]
+    #[error("there is no revocation list in it: a PEM file with `-----BEGIN X509 CRL-----` is expected")]
     None,
     /// The text is not PEM.
     #[error("it is not a PEM file: {0}")]
     Pem(pem::Error),
     /// The list at this position, from 1, cannot be parsed.
-    #[error("list {0} in it is broken: {1}")]
+    #[error("revocation list {0} in it is invalid: {1}")]
     List(usize, der::Error),
 }
 
@@ -102,8 +102,8 @@ mod tests {
         let whole = list(2030);
         let broken = whole.replacen("MI", "MA", 1);
         for (text, message) in [
-            ("", "there is no list in it"),
-            (broken.as_str(), "list 1 in it is broken"),
+            ("", "there is no revocation list in it"),
+            (broken.as_str(), "revocation list 1 in it is invalid"),
             ("-----BEGIN X509 CRL-----\n!", "it is not a PEM file"),
         ] {
             let error = Revocations::from_pem(text.as_bytes()).unwrap_err().to_string();

@@ -78,16 +78,16 @@ pub enum TlsError {
     #[error("{0}")]
     Authorities(IdentityError),
     /// The certificate at this position, from 1, is not that of an authority.
-    #[error("certificate {0} in it is not that of an authority: {1}")]
+    #[error("certificate {0} in it is not a CA certificate: {1}")]
     Authority(usize, rustls::Error),
     /// No authority is usable.
-    #[error("there is no authority in it whose certificates could be taken")]
+    #[error("there is no usable CA certificate in it")]
     NoAuthority,
     /// The server name is invalid.
-    #[error("`{0}` is neither a host nor an address")]
+    #[error("`{0}` is neither a host name nor an IP address")]
     Name(String),
     /// Certificates cannot be verified with these authorities and revocation lists.
-    #[error("nobody can be checked by it: {0}")]
+    #[error("certificates cannot be verified with it: {0}")]
     Verifier(VerifierBuilderError),
     /// The TLS library rejects the settings.
     #[error(transparent)]

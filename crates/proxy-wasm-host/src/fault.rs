@@ -101,7 +101,7 @@ impl fmt::Display for ModuleFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.callback {
             Some(callback) => write!(f, "the module failed in {}: {}", callback.name(), self.message),
-            None => write!(f, "the module failed while it started: {}", self.message),
+            None => write!(f, "the module failed to start: {}", self.message),
         }
     }
 }

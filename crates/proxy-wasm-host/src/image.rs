@@ -162,7 +162,7 @@ pub enum StartError {
         instances_max: u32,
     },
     /// The module cannot be instantiated within its limits.
-    #[error("an instance of the module does not fit its limits: {reason}")]
+    #[error("an instance of the module exceeds its limits: {reason}")]
     Limits {
         /// Resource that the module asked for.
         reason: String,

@@ -41,7 +41,7 @@ pub enum UnknownImports {
 #[derive(Debug, Error)]
 pub enum ModuleError {
     /// The code is not a WebAssembly module, or it uses features that the engine does not support.
-    #[error("this is no WebAssembly module that can be run here")]
+    #[error("this is not a WebAssembly module, or it uses unsupported features")]
     Code {
         /// Underlying error.
         #[source]
@@ -49,11 +49,12 @@ pub enum ModuleError {
     },
     /// The module declares none of the supported ABI versions.
     #[error(
-        "the module exports none of `proxy_abi_version_0_1_0`, `proxy_abi_version_0_2_0` and `proxy_abi_version_0_2_1`: it was not built for proxy-wasm"
+        "the module exports none of `proxy_abi_version_0_1_0`, `proxy_abi_version_0_2_0` and \
+         `proxy_abi_version_0_2_1`: it was not built for Proxy-Wasm"
     )]
     Version,
     /// The module has an import that this host does not provide.
-    #[error("the module imports `{name}`, which this host does not have")]
+    #[error("the module imports `{name}`, which this host does not provide")]
     UnknownImport {
         /// Module and name of the import.
         name: String,
@@ -69,7 +70,7 @@ pub enum ModuleError {
         expected: String,
     },
     /// The type of a callback differs from the ABI's.
-    #[error("the module exports `{name}` as {found}, but hosts call {expected}")]
+    #[error("the module exports `{name}` as {found}, but the ABI has {expected}")]
     ExportType {
         /// Name of the export.
         name: String,
@@ -79,7 +80,7 @@ pub enum ModuleError {
         expected: String,
     },
     /// The module does not export its memory.
-    #[error("the module exports no memory of its own with the name `memory`")]
+    #[error("the module exports no memory named `memory`")]
     Memory,
     /// The module exports no allocator.
     #[error("the module exports neither `proxy_on_memory_allocate` nor `malloc`")]
@@ -233,7 +234,7 @@ fn check_export(
         shapes.collect::<Vec<_>>().join(" or ")
     };
     let ExternType::Func(found) = export else {
-        let found = "something that is no function".to_owned();
+        let found = "something other than a function".to_owned();
         return Err(ModuleError::ExportType { name: name.to_owned(), found, expected: expected() });
     };
     let has = |signature: &&Signature| {

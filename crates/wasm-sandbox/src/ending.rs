@@ -47,12 +47,12 @@ impl CallTermination {
 
 /// Error of a call in which the module exited (`proc_exit`).
 #[derive(Debug, Clone, Copy, Error)]
-#[error("the module ended itself with code {0}")]
+#[error("the module exited with code {0}")]
 pub struct Exit(pub u32);
 
 /// Error of a call to a function that the host does not have; holds its module and name.
 #[derive(Debug, Clone, Error)]
-#[error("the module called `{0}`, which this host does not have")]
+#[error("the module called `{0}`, which this host does not provide")]
 pub struct Missing(pub String);
 
 /// Returns the root cause of an error as text.

@@ -13,7 +13,7 @@ pub struct Region {
 
 /// Error of a region that reaches beyond the module's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("an address beyond the module's memory")]
+#[error("an address is outside the module's memory")]
 pub struct Beyond;
 
 impl Region {

@@ -105,7 +105,7 @@ static inline void enter_steps(eddy_call *call, enter_fn *enter) {
 
 /* Whether the host can be worked with; says so if not. */
 static inline bool is_host_known(const eddy_host *host) {
-  static const char message[] = "the library speaks version 1 of eddy's contract, the host does not";
+  static const char message[] = "the library was built for version 1 of eddy's filter ABI, the host has another version";
   if (host == NULL) {
     return false;
   }

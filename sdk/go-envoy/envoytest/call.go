@@ -8,7 +8,7 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/raw"
 )
 
-// call lays a crossing out as the gateway does.
+// call lays out a crossing like the gateway.
 func (x *exchange) call(phase raw.Phase, steps []int, body string, flags uint8) (*raw.Call, []raw.Step) {
 	g := x.gateway
 	made := make([]raw.Step, len(steps))
@@ -55,7 +55,7 @@ func (x *exchange) call(phase raw.Phase, steps []int, body string, flags uint8) 
 	return c, made
 }
 
-// hosted are the fields of a request as HTTP/1 has them.
+// hosted returns the headers of a request as in HTTP/1.
 func hosted(r Request) Fields {
 	if r.Host == "" {
 		return r.Fields
@@ -63,7 +63,7 @@ func hosted(r Request) Fields {
 	return append(Fields{{"Host", r.Host}}, r.Fields...)
 }
 
-// head lays fields out.
+// head lays out fields.
 func head(fields Fields) raw.Head {
 	if len(fields) == 0 {
 		return raw.Head{}
@@ -82,7 +82,7 @@ func head(fields Fields) raw.Head {
 	return raw.Head{Bytes: &bytes[0], BytesLen: uint32(len(bytes)), Fields: &list[0], FieldsLen: uint32(len(list))}
 }
 
-// apply makes the changes of a log, as strictly as the gateway; false where they are a fault.
+// apply applies the edits of a log, as strictly as the gateway; false if they are a fault.
 func (x *exchange) apply(phase raw.Phase, log raw.EditLog, verdict raw.Verdict) bool {
 	if verdict == raw.Reply {
 		return x.reply(log)
@@ -154,7 +154,7 @@ func (x *exchange) apply(phase raw.Phase, log raw.EditLog, verdict raw.Verdict) 
 	return fine
 }
 
-// fields gives what field edits change in a phase; nil for a head that is gone.
+// fields returns the fields that edits change in a phase; nil for a head that was already sent.
 func (x *exchange) fields(phase raw.Phase) *Fields {
 	switch {
 	case phase == raw.PhaseRequestHead || phase == raw.PhaseRequestBody && x.holdsHead:
@@ -231,7 +231,7 @@ func (x *exchange) note(r raw.Record) {
 	x.metadata = append(x.metadata, pair)
 }
 
-// isReserved tells of fields that the gateway lets no filter touch.
+// isReserved returns whether filters cannot change a field in the gateway.
 func isReserved(name string) bool {
 	switch http.CanonicalHeaderKey(name) {
 	case "Host", "Content-Length", "Transfer-Encoding", "Connection", "Expect", "Upgrade", "Te", "Trailer", "Keep-Alive",

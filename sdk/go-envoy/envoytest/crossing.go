@@ -2,8 +2,8 @@ package envoytest
 
 import "github.com/eddy-gateway/eddy/sdk/go/raw"
 
-// Crossing gives a function that takes the heads of one exchange through the chain and ends it, and nothing else: what
-// is measured is the kit and the filters, not this package. The filters must answer Continue, and bodies are not shown.
+// Crossing returns a function that passes the heads of one exchange through the chain and ends it: it measures the SDK
+// and the filters, not this package. The filters must return Continue, and there are no bodies.
 func (g *Gateway) Crossing(request Request, answer Response) func() {
 	x := &exchange{gateway: g, request: request, response: answer, states: make([]uint64, len(g.steps)), result: &Result{}}
 	all := make([]int, len(g.steps))

@@ -8,31 +8,31 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/raw"
 )
 
-// exchange is one on its way through the chain.
+// exchange is an exchange in progress.
 type exchange struct {
 	gateway  *Gateway
 	number   uint64
 	request  Request
 	response Response
 	states   []uint64
-	entered  int // filters whose request head was entered
+	entered  int // filters whose request head hook was called
 	isLocal  bool
-	// isLeaving tells that the client goes when a filter pauses.
+	// isLeaving means that the client disconnects when a filter pauses.
 	isLeaving bool
 	result    *Result
 	metadata  []raw.Pair
-	at        int // index of the piece under way
-	// holdsHead tells that the head waits for the body that is shown.
+	at        int // index of the current piece
+	// holdsHead means that the head waits for the current body.
 	holdsHead bool
 
-	// The host's mutex guards these.
+	// The host's mutex guards the following fields.
 	turn      uint32
 	phase     raw.Phase
 	isResumed bool
 	resumed   chan resumed
 }
 
-// PauseMax is how long a filter may pause in a test.
+// PauseMax is the maximum duration of a pause in a test.
 const PauseMax = 10 * time.Second
 
 func (g *Gateway) run(request Request, endpoint func(Request) Response) *Result {
@@ -44,7 +44,7 @@ func (g *Gateway) run(request Request, endpoint func(Request) Response) *Result 
 	if x.isLeaving = endpoint == nil; x.isLeaving {
 		endpoint = func(Request) Response { return Response{Status: 200} }
 	}
-	// The caller's pieces are not ours to change.
+	// The caller's pieces must not be changed.
 	x.request.Body = slices.Clone(request.Body)
 	if x.request.Method == "" {
 		x.request.Method = "GET"
@@ -121,7 +121,7 @@ func (x *exchange) interested(phase raw.Phase) (steps []int) {
 	return steps
 }
 
-// direction is one way of an exchange: where its parts are.
+// direction is one direction of an exchange, with the locations of its parts.
 type direction struct {
 	head, body, trailers raw.Phase
 }
@@ -138,10 +138,10 @@ func (x *exchange) message(d direction) (body *[]string, trailers *Fields) {
 	return &x.response.Body, &x.response.Trailers
 }
 
-// way takes one direction through filters: heads in one crossing, as far as none stops it, then the body.
+// way passes one direction through filters: heads in one crossing, until one stops it, then the body.
 func (x *exchange) way(d direction, steps []int) raw.Verdict {
 	body, trailers := x.message(d)
-	passed := 0 // steps that have seen the body
+	passed := 0 // steps that have received the body
 	for at := 0; at < len(steps); {
 		flags := uint8(0)
 		if len(*body) == 0 && len(*trailers) == 0 {
@@ -181,7 +181,7 @@ func (x *exchange) way(d direction, steps []int) raw.Verdict {
 	return verdict
 }
 
-// pieces takes the body through filters as it streams.
+// pieces passes the body through filters as it is streamed.
 func (x *exchange) pieces(d direction, steps []int) raw.Verdict {
 	body, trailers := x.message(d)
 	for _, s := range steps {
@@ -207,7 +207,7 @@ func (x *exchange) pieces(d direction, steps []int) raw.Verdict {
 	return raw.Continue
 }
 
-// whole joins the body from a piece on and shows it to a filter.
+// whole joins the body from a piece on and passes it to a filter.
 func (x *exchange) whole(d direction, s, from int, holdsHead bool) raw.Verdict {
 	body, trailers := x.message(d)
 	*body = append((*body)[:from:from], strings.Join((*body)[from:], ""))
@@ -227,8 +227,8 @@ func (x *exchange) whole(d direction, s, from int, holdsHead bool) raw.Verdict {
 	return verdict
 }
 
-// enter enters filters in a phase, in one crossing as far as none pauses, and waits for those that do. It gives the
-// verdict that ended it, and the index of the step that gave it.
+// enter calls filters in a phase, in one crossing until one pauses, and waits for those that do. It returns the verdict
+// that ended it, and the index of the step that returned it.
 func (x *exchange) enter(phase raw.Phase, steps []int, body string, flags uint8) (raw.Verdict, int) {
 	for at := 0; at < len(steps); {
 		h := x.gateway.host
@@ -289,7 +289,7 @@ func (x *exchange) directionOf(phase raw.Phase) direction {
 	return requestWay
 }
 
-// tellEnd tells filters with state that the exchange is over.
+// tellEnd reports the end of the exchange to filters with state.
 func (x *exchange) tellEnd(reason raw.EndReason) {
 	var ended []raw.Ended
 	for i, state := range x.states {

@@ -5,7 +5,8 @@ import (
 	"github.com/envoyproxy/envoy/contrib/golang/filters/http/source/go/pkg/http"
 )
 
-// RegisterByFramework registers a filter that marks requests, as a framework does it for packages that use it.
+// RegisterByFramework registers a filter that marks requests, like a framework that registers filters for other
+// packages.
 func RegisterByFramework(name, mark string) {
 	http.RegisterHttpFilterFactoryAndConfigParser(name, func(interface{}, api.FilterCallbackHandler) api.StreamFilter {
 		return &marker{mark: mark}

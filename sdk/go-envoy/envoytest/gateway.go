@@ -12,9 +12,9 @@ import (
 // Filter is a filter of the chain.
 type Filter struct {
 	Name string
-	// Config is JSON; empty for none.
+	// Config is JSON; empty if there is none.
 	Config string
-	// Rule is the rule's configuration; empty for none.
+	// Rule is the rule's configuration; empty if there is none.
 	Rule string
 	// Blocking runs the hooks on goroutines.
 	Blocking bool
@@ -25,7 +25,7 @@ type Gateway struct {
 	test  testing.TB
 	host  *host
 	steps []step
-	// Rule, Cluster, Endpoint and Listener are what filters are told of the exchange.
+	// Rule, Cluster, Endpoint and Listener are facts of the exchange for filters.
 	Rule, Cluster, Endpoint, Listener string
 }
 
@@ -36,7 +36,7 @@ type step struct {
 	flags          uint8
 }
 
-// New configures a chain. It fails the test where a filter refuses its configuration.
+// New configures a chain. The test fails if a filter refuses its configuration.
 func New(t testing.TB, filters ...Filter) *Gateway {
 	t.Helper()
 	g := &Gateway{test: t, host: theHost(), Rule: "users", Cluster: "backend", Endpoint: "192.0.2.9:9001", Listener: "main"}
@@ -58,7 +58,7 @@ func New(t testing.TB, filters ...Filter) *Gateway {
 	return g
 }
 
-// Configure tells why a filter refuses a configuration; nil where it does not.
+// Configure returns why a filter refuses a configuration; nil if it accepts it.
 func Configure(t testing.TB, f Filter) error {
 	g := &Gateway{test: t, host: theHost()}
 	s, err := g.configure(f)
@@ -87,7 +87,7 @@ func (g *Gateway) configure(f Filter) (s step, err error) {
 	return s, err
 }
 
-// Interest tells in which phases the filters are entered, in the order of the chain.
+// Interest returns the phases in which the filters are called, in the order of the chain.
 func (g *Gateway) Interest() (interests []uint32) {
 	for _, s := range g.steps {
 		interests = append(interests, s.interest)
@@ -98,7 +98,7 @@ func (g *Gateway) Interest() (interests []uint32) {
 // Fields are names and values in order.
 type Fields [][2]string
 
-// Get is the value of the first field of a name.
+// Get returns the value of the first field of a name.
 func (f Fields) Get(name string) string {
 	for _, field := range f {
 		if strings.EqualFold(field[0], name) {
@@ -108,7 +108,7 @@ func (f Fields) Get(name string) string {
 	return ""
 }
 
-// Values are the values of all fields of a name.
+// Values returns the values of all fields of a name.
 func (f Fields) Values(name string) (values []string) {
 	for _, field := range f {
 		if strings.EqualFold(field[0], name) {
@@ -118,17 +118,17 @@ func (f Fields) Values(name string) (values []string) {
 	return values
 }
 
-// Request is a request: what a client sends, or what the endpoint gets.
+// Request is a request as sent by a client or as received by the endpoint.
 type Request struct {
 	Method, Path, Host string
 	Fields             Fields
-	// Body is in pieces as they arrive.
+	// Body has the pieces of the body in the order of arrival.
 	Body     []string
 	Trailers Fields
 	TLS      bool
 }
 
-// Response is a response: what the endpoint sends, or what the client gets.
+// Response is a response as sent by the endpoint or as received by the client.
 type Response struct {
 	Status   int
 	Fields   Fields
@@ -136,46 +136,46 @@ type Response struct {
 	Trailers Fields
 }
 
-// Text is the whole body.
+// Text returns the whole body.
 func (r Request) Text() string { return strings.Join(r.Body, "") }
 
-// Text is the whole body.
+// Text returns the whole body.
 func (r Response) Text() string { return strings.Join(r.Body, "") }
 
-// Result is what became of an exchange.
+// Result is the result of an exchange.
 type Result struct {
-	// Upstream is what the endpoint got; nil where a filter answered.
+	// Upstream is the request as received by the endpoint; nil if a filter replied.
 	Upstream *Request
-	// Response is what the client got; status 500 after a fault, 0 after a reset.
+	// Response is the response as received by the client; status 500 after a fault, 0 after a reset.
 	Response
 	Details  string
 	Faults   []string
 	Metadata map[string]string // by namespace, a dot and key
-	Endpoint string            // that a filter chose
-	Cleared  bool              // a filter asked for another look at the rules
+	Endpoint string            // selected by a filter
+	Cleared  bool              // a filter requested a new selection of the rule
 }
 
-// Do sends a request through the chain to an endpoint that answers, and the answer back. A pause of more than 10 s
+// Do sends a request through the chain to an endpoint that responds, and the response back. A pause of more than 10 s
 // fails the test.
 func (g *Gateway) Do(request Request, answer Response) *Result {
 	g.test.Helper()
 	return g.run(request, func(Request) Response { return answer })
 }
 
-// DoWith is Do with an endpoint that looks at the request.
+// DoWith is Do with an endpoint that inspects the request.
 func (g *Gateway) DoWith(request Request, endpoint func(Request) Response) *Result {
 	g.test.Helper()
 	return g.run(request, endpoint)
 }
 
-// Leave is a client that is gone when a filter first pauses: the exchange ends there, and whoever paused it goes on for
-// nothing.
+// Leave is Do with a client that disconnects when a filter first pauses: the exchange ends there, and later actions of
+// the filter have no effect.
 func (g *Gateway) Leave(request Request) *Result {
 	g.test.Helper()
 	return g.run(request, nil)
 }
 
-// Records are what filters have logged so far in this process.
+// Records returns the messages that filters have logged so far in this process.
 func Records() []Record {
 	h := theHost()
 	h.mutex.Lock()
@@ -183,7 +183,7 @@ func Records() []Record {
 	return slices.Clone(h.records)
 }
 
-// Metric is the value of a metric of any filter.
+// Metric returns the value of a metric of any filter.
 func Metric(name string) uint64 {
 	h := theHost()
 	h.mutex.Lock()

@@ -67,7 +67,7 @@ func TestTheFirstFinishWins(t *testing.T) {
 				defer late.Done()
 				h.Set("x-a", "1")
 				c.Continue(api.Continue)
-				// None of this has an effect, and none of it does harm.
+				// None of these calls has an effect or causes harm.
 				c.Continue(api.Continue)
 				c.SendLocalReply(500, "late", nil, -1, "late")
 				h.Set("x-b", "2")
@@ -112,7 +112,7 @@ func TestAFilterMayBeHeldForEver(t *testing.T) {
 			return api.Continue
 		},
 	}, post, okay)
-	// Another exchange is under way while the first one is used.
+	// Another exchange is in progress while the first one is used.
 	r := play(t, hooks{decodeHeaders: func(s *script, h api.RequestHeaderMap, _ bool) api.StatusType {
 		if s.callbacks == held.callbacks {
 			t.Error("two exchanges share their callbacks")
@@ -183,7 +183,7 @@ func TestAClientMayLeaveBeforeAHookRunsElsewhere(t *testing.T) {
 				return api.Continue
 			},
 			onDestroy: func(*script, api.DestroyReason) {
-				// Hooks and the end come one after another.
+				// Hooks and the end run one after another.
 				inHook.Wait()
 			},
 		})
@@ -229,7 +229,7 @@ func TestAPanicIsAFault(t *testing.T) {
 				t.Errorf("%s: %+v", phase, r)
 			}
 		}
-		// A hook's changes go with it.
+		// The edits of a hook are dropped with it.
 		r := playBy(t, hooks{decodeHeaders: func(s *script, h api.RequestHeaderMap, _ bool) api.StatusType {
 			h.Set("x-a", "1")
 			s.callbacks.StreamInfo().DynamicMetadata().Set("a", "b", 1)
@@ -266,7 +266,7 @@ func TestAPanicThatNothingWaitsForIsTheNextHooksFault(t *testing.T) {
 		}()
 		return api.Running
 	}, encodeHeaders: func(s *script, _ api.ResponseHeaderMap, _ bool) api.StatusType { return api.Continue }}, get, okay)
-	// Whether the panic comes before the response is the scheduler's choice.
+	// The scheduler decides whether the panic happens before the response.
 	if r.Status != 500 && r.Status != 200 {
 		t.Errorf("%+v", r)
 	}
@@ -351,7 +351,7 @@ func TestDataThatIsInjectedBetweenPiecesGoesBeforeTheNext(t *testing.T) {
 func TestDataThatCannotBeInjectedIsToldOf(t *testing.T) {
 	r := play(t, hooks{encodeHeaders: func(s *script, _ api.ResponseHeaderMap, _ bool) api.StatusType {
 		go func() {
-			// The request has no body, and this goroutine no barrier for a panic.
+			// The request has no body, and this goroutine does not recover a panic.
 			s.callbacks.DecoderFilterCallbacks().InjectData([]byte("12345"))
 			s.callbacks.EncoderFilterCallbacks().Continue(api.Continue)
 		}()

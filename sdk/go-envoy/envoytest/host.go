@@ -1,5 +1,5 @@
-// Package envoytest runs filters written for Envoy without a gateway: a chain of them, a request, an endpoint that
-// answers, and what became of both.
+// Package envoytest runs filters written for Envoy without a gateway: a chain of filters, a request, an endpoint that
+// responds, and the result of both.
 package envoytest
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/raw"
 )
 
-// host is the one host of the test's process.
+// host is the only host of the test process.
 type host struct {
 	mutex   sync.Mutex
 	waiting map[uint64]*exchange
@@ -19,7 +19,7 @@ type host struct {
 	grown   [][]byte
 }
 
-// Record is a record of the log.
+// Record is a log message.
 type Record struct {
 	Filter uint32
 	Level  raw.Level
@@ -36,7 +36,7 @@ func (h *host) Workers() int { return 1 }
 
 func (h *host) Level() raw.Level { return raw.LevelDebug }
 
-// resumed is what a filter said in a goroutine.
+// resumed is the verdict of a filter in a goroutine.
 type resumed struct {
 	verdict raw.Verdict
 	edits   raw.EditLog
@@ -66,7 +66,7 @@ func (h *host) EditsGrow(c *raw.Call, more uint32) raw.Result {
 	grown := make([]byte, max(2*c.EditsCap, c.EditsLen+more))
 	copy(grown, c.Log())
 	h.mutex.Lock()
-	// A filter may hold views of the old log until its hook returns.
+	// A filter may have views of the old log until its hook returns.
 	h.grown = append(h.grown[:min(len(h.grown), 8)], grown)
 	h.mutex.Unlock()
 	c.Edits, c.EditsCap = &grown[0], uint32(len(grown))

@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// marks sets a header to its configuration: the generations differ in how it comes to be.
+// marks sets a header to its configuration: the generations differ in how it is created.
 type marks struct {
 	api.PassThroughStreamFilter
 	value string
@@ -43,7 +43,7 @@ func (parser131) Parse(any *anypb.Any, callbacks api.ConfigCallbackHandler) (int
 	return value, err
 }
 
-// read takes {"value": text} as a google.protobuf.Struct.
+// read parses {"value": text} as a google.protobuf.Struct.
 func read(any *anypb.Any) (string, error) {
 	if any.GetTypeUrl() == "" {
 		return "none", nil
@@ -133,7 +133,7 @@ func TestConfigurationsAreRefused(t *testing.T) {
 	for name, want := range map[string]string{"none": "there is no filter", "panics": "panicked"} {
 		err := envoytest.Configure(t, envoytest.Filter{Name: name})
 		if name == "panics" {
-			// A factory that needs an exchange is entered in every phase, and may work then.
+			// A factory that needs an exchange is called in every phase, and may then do its work.
 			if err != nil {
 				t.Error(err)
 			}
@@ -179,7 +179,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// owned is a configuration that counts its ends.
+// owned is a configuration that counts its destructions.
 type owned struct{ ends *int }
 
 func (o *owned) Destroy() { *o.ends++ }

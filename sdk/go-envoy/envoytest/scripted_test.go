@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 )
 
-// script is a filter whose hooks are functions of a test. A missing one goes on.
+// script is a filter whose hooks are functions of a test. A missing hook continues.
 type script struct {
 	api.PassThroughStreamFilter
 	callbacks api.FilterCallbackHandler
@@ -89,10 +89,10 @@ func (s *script) OnDestroy(reason api.DestroyReason) {
 	}
 }
 
-// nothing is what filters do when they are only tried.
+// nothing is the behaviour of filters that are only probed.
 var nothing = &hooks{}
 
-// current is what the next filters of the name "script" do.
+// current is the behaviour of the next filters with the name "script".
 var current atomic.Pointer[hooks]
 
 func init() {

@@ -9,7 +9,7 @@ import (
 	"github.com/envoyproxy/envoy/envoytest"
 )
 
-// answers is a hook in each of the six phases that gives a status the first time, then Continue, and notes what it saw.
+// answers is a hook in each of the six phases that first returns a status, then Continue, and records its inputs.
 func answers(phase string, status api.StatusType, finish func(s *script)) (*[]string, hooks) {
 	var seen []string
 	answer := func(s *script, at string, what string, end bool) api.StatusType {
@@ -52,7 +52,7 @@ func TestEachStatusInEachPhase(t *testing.T) {
 		status  api.StatusType
 		request envoytest.Request
 		seen    string
-		body    string // that the endpoint gets; "-" for none
+		body    string // as received by the endpoint; "-" if none
 		code    int
 	}{
 		{"DH", api.Continue, post, all + back, whole, 200},
@@ -99,7 +99,7 @@ func TestEachStatusInEachPhase(t *testing.T) {
 				blocked := f.Blocking && strings.HasSuffix(test.phase, "D") && strings.Count(test.seen, test.phase) == 2 && strings.Contains(test.seen, "(one two") || f.Blocking && test.phase == "ED" && test.status == api.StopAndBuffer
 				r := playBy(t, on, test.request, okay, f)
 				if blocked {
-					// A filter that runs elsewhere can collect a body from its head on only.
+					// A filter on a goroutine can buffer a body only from its head on.
 					if r.Status != 500 {
 						t.Errorf("status %d, want the documented fault", r.Status)
 					}

@@ -1,5 +1,5 @@
-// Package bundle makes a program a library that eddy can open: import it, for its effect only, into package main of
-// a build with -buildmode=c-shared, together with the packages of the filters.
+// Package bundle makes a program a library that eddy can load. Import it for its side effect into package main of a
+// build with -buildmode=c-shared, together with the packages of the filters.
 //
 //	package main
 //
@@ -10,6 +10,6 @@
 //
 //	func main() {}
 //
-// One process can hold one Go runtime: all Go filters of a gateway are one bundle. With GOOS=wasip1 GOARCH=wasm the
-// same program becomes a module of Wasm, of which a process can hold as many as it likes.
+// A process can have one Go runtime, so all Go filters of a gateway are in one bundle. With GOOS=wasip1 GOARCH=wasm,
+// the same program becomes a Wasm module; the number of modules in a process is not limited.
 package bundle

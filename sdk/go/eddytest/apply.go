@@ -8,20 +8,20 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/raw"
 )
 
-// reserved are the fields that frame a message or end at a hop: the gateway writes them itself.
+// reserved are framing and hop-by-hop headers, which the gateway writes itself.
 var reserved = []raw.FieldID{
 	raw.FieldHost, raw.FieldContentLength, raw.FieldTransferEncoding, raw.FieldConnection, raw.FieldExpect, raw.FieldUpgrade,
 	raw.FieldTE, raw.FieldTrailer, raw.FieldKeepAlive, raw.FieldProxy, raw.FieldProxyConnection, raw.FieldProxyAuthenticate,
 	raw.FieldProxyAuthorization, raw.FieldHTTP2Settings, raw.FieldAlias,
 }
 
-// checkField refuses what the gateway refuses.
+// checkField refuses the same headers as the gateway.
 func checkField(name, value string) error {
 	switch {
 	case name == "" || !isToken(name):
-		return fmt.Errorf("%q is no field name", name)
+		return fmt.Errorf("%q is not a header name", name)
 	case strings.ContainsFunc(value, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }):
-		return fmt.Errorf("the value of %q has a control byte", name)
+		return fmt.Errorf("the value of %q has a control character", name)
 	case slices.Contains(reserved, idOf(name)):
 		return fmt.Errorf("%q is written by the gateway itself", name)
 	case len(name) > 64<<10 || len(value) > 256<<10:
@@ -30,7 +30,7 @@ func checkField(name, value string) error {
 	return nil
 }
 
-// checkChange refuses what the gateway refuses of a message: the length may be removed, and is then free.
+// checkChange refuses the same edits of a message as the gateway: the length may be removed, after which it is free.
 func checkChange(op raw.Op, name, value string) error {
 	if op == raw.OpRemove && idOf(name) == raw.FieldContentLength {
 		return nil
@@ -38,8 +38,8 @@ func checkChange(op raw.Op, name, value string) error {
 	return checkField(name, value)
 }
 
-// endsConnection tells whether a change says `Connection: close`, which is all that can be said of that field: the
-// client's connection ends behind the answer.
+// endsConnection returns whether an edit sets `Connection: close`, the only permitted value of that header: the client
+// connection ends after the response.
 func endsConnection(op raw.Op, name, value string) bool {
 	return op != raw.OpRemove && idOf(name) == raw.FieldConnection && raw.EqualFold(strings.Trim(value, " \t"), "close")
 }
@@ -54,7 +54,7 @@ func isToken(s string) bool {
 	return s != ""
 }
 
-// apply makes one change. What it can't make is the filter's fault.
+// apply makes one edit. An edit that is not possible is a fault of the filter.
 func (e *exchange) apply(phase raw.Phase, r raw.Record, body *string, a *answer) error {
 	name, value := strings.Clone(r.Name), strings.Clone(r.Value)
 	switch r.Op {
@@ -115,7 +115,7 @@ func (e *exchange) apply(phase raw.Phase, r raw.Record, body *string, a *answer)
 	case raw.OpFault:
 		a.fault = value
 	default:
-		return fmt.Errorf("there is no edit with the number %d", r.Op)
+		return fmt.Errorf("unknown edit number %d", r.Op)
 	}
 	return nil
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/raw"
 )
 
-// Crossing is one crossing that can be made again and again, to measure it.
+// Crossing is a crossing that can be repeated, to measure it.
 type Crossing struct {
 	exchange *exchange
 	memory   *memory
 	ended    []raw.Ended
 }
 
-// Crossing prepares the crossing of a phase: of the request's head, body (its first piece, as the last) and so on. For
-// the phases of the response, the endpoint is asked first.
+// Crossing prepares the crossing of a phase: the request head, the request body (its first piece, as the last one), and
+// so on. For response phases, the endpoint is asked first.
 func (r *Request) Crossing(phase raw.Phase) *Crossing {
 	g := r.gateway
 	e := &exchange{
@@ -41,7 +41,7 @@ func (r *Request) Crossing(phase raw.Phase) *Crossing {
 	return &Crossing{exchange: e, memory: m, ended: make([]raw.Ended, 0, len(m.steps))}
 }
 
-// Enter makes the crossing as one of a new exchange, and tells of the end of the one before.
+// Enter makes the crossing for a new exchange, and reports the end of the previous one.
 func (c *Crossing) Enter() raw.Verdict {
 	m := c.memory
 	c.ended = c.ended[:0]
@@ -60,7 +60,7 @@ func (c *Crossing) Enter() raw.Verdict {
 	return raw.Continue
 }
 
-// Edits gives the edits that the last crossing made.
+// Edits returns the edits of the last crossing.
 func (c *Crossing) Edits() []raw.Record {
 	var records []raw.Record
 	for r := range c.memory.call.Log().All() {
@@ -69,8 +69,8 @@ func (c *Crossing) Edits() []raw.Record {
 	return records
 }
 
-// Allocs is the number of heap allocations that one crossing makes when it has been made often: 0 for a good filter.
-// Under the race detector and in builds with the tag eddydebug, which allocate by themselves, it is 0 and says so.
+// Allocs returns the number of heap allocations per crossing in a steady state: 0 for a good filter. Under the race
+// detector and in builds with the tag eddydebug, which allocate themselves, it logs that and returns 0.
 func (c *Crossing) Allocs() float64 {
 	c.exchange.gateway.t.Helper()
 	if instrumented {
@@ -80,7 +80,7 @@ func (c *Crossing) Allocs() float64 {
 	return testing.AllocsPerRun(1000, func() { c.Enter() })
 }
 
-// Bench measures the crossing without the way from the gateway to Go.
+// Bench measures the crossing without the transition from the gateway to Go.
 func (c *Crossing) Bench(b *testing.B) {
 	b.ReportAllocs()
 	for range b.N {

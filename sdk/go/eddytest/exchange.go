@@ -7,7 +7,7 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/raw"
 )
 
-// exchange is a request on its way.
+// exchange is a request in progress.
 type exchange struct {
 	gateway  *Gateway
 	request  *Request
@@ -33,7 +33,7 @@ type exchange struct {
 	result         Result
 }
 
-// answer is what edits said of a reply.
+// answer is the reply of edits.
 type answer struct {
 	message *Message
 	fields  []Field
@@ -42,7 +42,7 @@ type answer struct {
 	grpc    uint32
 }
 
-// outcome is how a direction goes on.
+// outcome is how a direction continues.
 type outcome int
 
 const (
@@ -51,7 +51,7 @@ const (
 	isCut
 )
 
-// Do sends the request and waits for what becomes of it.
+// Do sends the request and waits for its result.
 func (r *Request) Do() *Result {
 	g := r.gateway
 	e := &exchange{
@@ -84,7 +84,7 @@ func (r *Request) Do() *Result {
 	return &e.result
 }
 
-// finish looks back and tells of the end.
+// finish runs the log phase and reports the end.
 func (e *exchange) finish() {
 	for i, l := range e.gateway.chain {
 		if l.info.Interest&raw.PhaseLog.Bit() != 0 && (e.entered[i] || l.info.Interest&raw.PhaseRequestHead.Bit() == 0) {
@@ -113,7 +113,7 @@ func (e *exchange) finish() {
 	e.result.Endpoint, e.result.RouteCleared, e.result.ConnectionEnds = e.endpoint, e.routeCleared, e.connectionEnds
 }
 
-// enter runs filters as the worker's thread.
+// enter runs filters like the thread of a worker.
 func (e *exchange) enter(m *memory) {
 	thread := &e.gateway.host.threads[e.worker]
 	thread.Lock()
@@ -121,7 +121,7 @@ func (e *exchange) enter(m *memory) {
 	raw.Run(&m.call)
 }
 
-// direction takes head, body and trailers through the filters.
+// direction passes head, body and trailers through the filters.
 func (e *exchange) direction(direction int) outcome {
 	head, body, trailers := raw.PhaseRequestHead, raw.PhaseRequestBody, raw.PhaseRequestTrailers
 	message := &e.forward
@@ -173,7 +173,7 @@ func (e *exchange) direction(direction int) outcome {
 	return goesOn
 }
 
-// stream takes the pieces of a body through the filters that have not seen it whole.
+// stream passes the pieces of a body through the filters that have not seen the whole body.
 func (e *exchange) stream(phase raw.Phase, pieces []string, seen []bool, message *Message) outcome {
 	var sent []string
 	for i := 0; i < len(pieces); i++ {
@@ -206,7 +206,7 @@ func (e *exchange) stream(phase raw.Phase, pieces []string, seen []bool, message
 	return goesOn
 }
 
-// whole gives one filter the whole body.
+// whole passes the whole body to one filter.
 func (e *exchange) whole(phase raw.Phase, filter int, message *Message, whole *string, seen []bool) outcome {
 	seen[filter] = true
 	if e.skipped[filter] || e.gateway.chain[filter].info.Interest&phase.Bit() == 0 {
@@ -227,11 +227,11 @@ func direction(phase raw.Phase) int {
 	return 0
 }
 
-// order gives the filters that are entered in a phase.
+// order returns the filters that are called in a phase.
 func (e *exchange) order(phase raw.Phase, seen []bool) (order []int) {
 	for i, l := range e.gateway.chain {
 		wanted := l.info.Interest&phase.Bit() != 0 && !e.skipped[i] && (seen == nil || !seen[i])
-		// Of eddy's own answers only those filters hear that the request had reached.
+		// Local replies are only passed to filters that the request had reached.
 		reached := direction(phase) == 0 || !e.isLocal || e.entered[i]
 		if wanted && reached {
 			order = append(order, i)
@@ -249,7 +249,8 @@ func (e *exchange) cross(phase raw.Phase, order []int, flags uint8, body string)
 	return e.crossBody(phase, order, flags, &body)
 }
 
-// crossBody enters filters once, and gives the verdict that ended it and how many of them are done with the phase.
+// crossBody calls filters once. It returns the verdict that stopped the crossing, and the number of filters that have
+// completed the phase.
 func (e *exchange) crossBody(phase raw.Phase, order []int, flags uint8, body *string) (raw.Verdict, int, outcome) {
 	e.turn++
 	e.result.Crossings = append(e.result.Crossings, phase)
@@ -340,7 +341,7 @@ func (e *exchange) crossBody(phase raw.Phase, order []int, flags uint8, body *st
 	}
 }
 
-// applyOne makes one change, or makes what is refused the filter's fault.
+// applyOne makes one edit, or records a refused one as a fault of the filter.
 func (e *exchange) applyOne(phase raw.Phase, order []int, step int, r raw.Record, body *string, a *answer) (outcome, bool) {
 	if err := e.apply(phase, r, body, a); err != nil {
 		e.result.Faults = append(e.result.Faults, "refused: "+err.Error())
@@ -374,7 +375,7 @@ func (e *exchange) judge(phase raw.Phase, order []int, stopped int, verdict raw.
 	}
 }
 
-// fail does what the filter's failure policy says.
+// fail applies the failure policy of the filter.
 func (e *exchange) fail(phase raw.Phase, order []int, step int) (raw.Verdict, int, outcome) {
 	filter := order[step]
 	if e.gateway.chain[filter].Open && !e.changed[filter] {
@@ -386,7 +387,7 @@ func (e *exchange) fail(phase raw.Phase, order []int, step int) (raw.Verdict, in
 	})
 }
 
-// reply makes an answer the response.
+// reply makes a reply the response.
 func (e *exchange) reply(phase raw.Phase, a *answer) outcome {
 	e.details, e.result.GRPCStatus = a.details, a.grpc
 	if direction(phase) == 0 {
@@ -394,7 +395,7 @@ func (e *exchange) reply(phase raw.Phase, a *answer) outcome {
 		return isAnswered
 	}
 	if phase != raw.PhaseResponseHead {
-		// The head is on its way to the client.
+		// The head was already sent to the client.
 		return isCut
 	}
 	*e.response, e.isLocal = *a.message, true

@@ -1,5 +1,5 @@
-// Package eddytest tests filters without a gateway: a host in Go that lays a request out in memory as the gateway does,
-// enters filters, and refuses what the gateway refuses.
+// Package eddytest tests filters without a gateway: a host in Go that lays out requests in memory like the gateway,
+// calls filters, and refuses the same edits as the gateway.
 //
 //	func TestStrangersAreRefused(t *testing.T) {
 //		g := eddytest.New(t, "basic-auth", Config{Username: "a", Password: "b"})
@@ -9,7 +9,7 @@
 //		}
 //	}
 //
-// It is not the gateway: it has no routing, limits or network, and bodies and heads come when they come.
+// It has no routing, limits or network, and the timing of heads and bodies is not that of a gateway.
 package eddytest
 
 import (
@@ -32,7 +32,7 @@ type Field struct {
 	Value string
 }
 
-// Fields makes fields of names and values in turn.
+// Fields returns fields from alternating names and values.
 func Fields(namesAndValues ...string) []Field {
 	fields := make([]Field, 0, len(namesAndValues)/2)
 	for i := 0; i+1 < len(namesAndValues); i += 2 {
@@ -41,7 +41,7 @@ func Fields(namesAndValues ...string) []Field {
 	return fields
 }
 
-// Message is a request or a response, whole.
+// Message is a complete request or response.
 type Message struct {
 	Method    string
 	Target    string
@@ -54,7 +54,7 @@ type Message struct {
 	Trailers []Field
 }
 
-// Get gives the value of the first field of a name in any case; empty where there is none.
+// Get returns the value of the first field of a name, in any letter case; empty if there is none.
 func (m *Message) Get(name string) string {
 	if values := m.Values(name); len(values) != 0 {
 		return values[0]
@@ -62,10 +62,10 @@ func (m *Message) Get(name string) string {
 	return ""
 }
 
-// Has tells whether there is a field of a name in any case.
+// Has returns whether there is a field of a name, in any letter case.
 func (m *Message) Has(name string) bool { return len(m.Values(name)) != 0 }
 
-// Values gives the values of all fields of a name in any case.
+// Values returns the values of all fields of a name, in any letter case.
 func (m *Message) Values(name string) (values []string) {
 	for _, f := range m.Fields {
 		if raw.EqualFold(f.Name, name) {
@@ -75,7 +75,7 @@ func (m *Message) Values(name string) (values []string) {
 	return values
 }
 
-// pieces gives the body as it comes.
+// pieces returns the body as it arrives.
 func (m *Message) pieces() []string {
 	if len(m.Pieces) != 0 {
 		return m.Pieces
@@ -86,21 +86,21 @@ func (m *Message) pieces() []string {
 	return []string{m.Body}
 }
 
-// Filter is one of a chain.
+// Filter is a filter of the chain.
 type Filter struct {
-	// Name is the one it is registered under.
+	// Name is the registered name.
 	Name string
-	// Config is made JSON, unless it is a json.RawMessage.
+	// Config is the configuration, encoded as JSON unless it is a json.RawMessage.
 	Config any
-	// Rule is the configuration of the rule, if it has one.
+	// Rule is the configuration of the rule, if any.
 	Rule any
-	// Blocking is as `blocking: true`.
+	// Blocking corresponds to `blocking: true`.
 	Blocking bool
-	// Open is as `on_failure: open`.
+	// Open corresponds to `on_failure: open`.
 	Open bool
 }
 
-// Gateway is a chain of filters and what lies behind it.
+// Gateway is a chain of filters with test endpoints.
 type Gateway struct {
 	t     testing.TB
 	host  *host
@@ -128,13 +128,13 @@ type metric struct {
 	width  uint32
 }
 
-// New makes a gateway with one filter; a configuration that is refused ends the test.
+// New returns a gateway with one filter; a refused configuration fails the test.
 func New(t testing.TB, name string, config any) *Gateway {
 	t.Helper()
 	return NewChain(t, Filter{Name: name, Config: config})
 }
 
-// NewChain makes a gateway with several filters.
+// NewChain returns a gateway with several filters.
 func NewChain(t testing.TB, filters ...Filter) *Gateway {
 	t.Helper()
 	g, err := open(t, filters)
@@ -144,7 +144,7 @@ func NewChain(t testing.TB, filters ...Filter) *Gateway {
 	return g
 }
 
-// Refusal gives the error of a configuration that is to be refused; one that is accepted ends the test.
+// Refusal returns the error of a configuration that must be refused; if it is accepted, the test fails.
 func Refusal(t testing.TB, name string, config any) error {
 	t.Helper()
 	_, err := open(t, []Filter{{Name: name, Config: config}})
@@ -212,7 +212,7 @@ func (g *Gateway) free() {
 	}
 }
 
-// Endpoint sets what the endpoint answers; by default 200 with Server, Content-Type and a short body.
+// Endpoint sets the response of the endpoint; default 200 with Server, Content-Type and a short body.
 func (g *Gateway) Endpoint(answer func(request *Message) *Message) *Gateway {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
@@ -220,7 +220,7 @@ func (g *Gateway) Endpoint(answer func(request *Message) *Message) *Gateway {
 	return g
 }
 
-// Cluster adds a cluster for the filters' own requests. An answer of nil is a request that fails.
+// Cluster adds a cluster for requests that filters send. If the response is nil, the request fails.
 func (g *Gateway) Cluster(name string, answer func(request *Message) *Message) *Gateway {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
@@ -228,7 +228,7 @@ func (g *Gateway) Cluster(name string, answer func(request *Message) *Message) *
 	return g
 }
 
-// Patience sets how long a pause may last; 10 s by default. Then the client gets 504.
+// Patience sets the maximum duration of a pause; default 10 s. After that the client gets 504.
 func (g *Gateway) Patience(d time.Duration) *Gateway {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
@@ -236,7 +236,7 @@ func (g *Gateway) Patience(d time.Duration) *Gateway {
 	return g
 }
 
-// Logs gives what the filters have logged so far, each record as "LEVEL text".
+// Logs returns the messages logged so far, each as "LEVEL text".
 func (g *Gateway) Logs() []string {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
@@ -251,7 +251,7 @@ func (g *Gateway) note(level raw.Level, text string) {
 	g.logs = append(g.logs, levels[min(int(level), len(levels)-1)]+" "+strings.Clone(text))
 }
 
-// Metric gives a counter or gauge, and of a histogram the sum.
+// Metric returns the value of a counter or gauge, or the sum of a histogram.
 func (g *Gateway) Metric(name string) int64 {
 	buckets := g.Buckets(name)
 	if len(buckets) == 0 {
@@ -260,7 +260,7 @@ func (g *Gateway) Metric(name string) int64 {
 	return int64(buckets[len(buckets)-1])
 }
 
-// Buckets gives the cells of a metric: the counts of a histogram and then the sum.
+// Buckets returns the cells of a metric: the counts of a histogram, then the sum.
 func (g *Gateway) Buckets(name string) []uint64 {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
@@ -313,7 +313,7 @@ func (g *Gateway) clusterOf(name string) func(*Message) *Message {
 	return g.clusters[name]
 }
 
-// answer brings an endpoint's answer to a filter's own request.
+// answer passes the response of a test endpoint to a filter's request.
 func (h *host) answer(token uint64, s *send, handler func(*Message) *Message, request *Message, timeout time.Duration) {
 	if timeout == 0 {
 		timeout = 5 * time.Second

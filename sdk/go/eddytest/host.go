@@ -8,12 +8,12 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/raw"
 )
 
-// workers is the number of the test gateway's workers.
+// workers is the number of workers of the test gateway.
 const workers = 4
 
-// host is the gateway as filters see it: one for the whole test binary, as there is one library.
+// host is the gateway as seen by filters: one for the whole test binary, because there is one library.
 type host struct {
-	// threads stand for the workers' threads: whoever runs filters on a worker holds its lock.
+	// threads represent the threads of the workers: running filters on a worker requires its lock.
 	threads [workers]sync.Mutex
 	ids     atomic.Uint32
 	next    atomic.Uint64
@@ -24,9 +24,9 @@ type host struct {
 	sends     map[uint64]*send
 }
 
-// waits is what an exchange can be resumed from.
+// waits is the data for resuming an exchange.
 type waits struct {
-	// turns has the turns that wait, by number.
+	// turns has the waiting turns by number.
 	turns map[uint32]chan resumption
 }
 
@@ -50,10 +50,10 @@ var theHost = sync.OnceValue(func() *host {
 // Workers implements raw.Host.
 func (h *host) Workers() int { return workers }
 
-// Level implements raw.Host: everything is kept.
+// Level implements raw.Host: all messages are logged.
 func (h *host) Level() raw.Level { return raw.LevelTrace }
 
-// Resume implements raw.Host: of several, the first counts.
+// Resume implements raw.Host: the first of several calls counts.
 func (h *host) Resume(exchange uint64, turn uint32, verdict raw.Verdict, edits []byte) raw.Result {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
@@ -70,7 +70,7 @@ func (h *host) Resume(exchange uint64, turn uint32, verdict raw.Verdict, edits [
 	return raw.OK
 }
 
-// announce makes a turn one that can be resumed; the channel has room for the one that does.
+// announce makes a turn resumable; the channel has capacity for one resume.
 func (h *host) announce(exchange uint64, turn uint32) chan resumption {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
@@ -92,7 +92,7 @@ func (h *host) withdraw(exchange uint64, turn uint32) {
 	}
 }
 
-// close ends an exchange, and the requests made for it.
+// close ends an exchange and the requests made for it.
 func (h *host) close(exchange uint64) {
 	h.mutex.Lock()
 	delete(h.exchanges, exchange)
@@ -182,7 +182,7 @@ func (h *host) Cancel(_ uint32, token uint64) raw.Result {
 	return raw.OK
 }
 
-// takeSend makes the caller the one who tells the end of a request.
+// takeSend claims the right to report the result of a request.
 func (h *host) takeSend(token uint64) *send {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()

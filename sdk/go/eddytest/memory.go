@@ -8,7 +8,7 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/raw"
 )
 
-// memory is a call with everything that it points to, laid out as the gateway does it.
+// memory is a call with all data that it points to, laid out as by the gateway.
 type memory struct {
 	call    raw.Call
 	steps   []raw.Step
@@ -16,7 +16,7 @@ type memory struct {
 	pairs   []raw.Pair
 	edits   [512]uint64
 	current uint32
-	// before and behind guard the steps: a filter that writes past them is found out.
+	// before and behind guard the steps, to detect filters that write past them.
 	fields [3][]raw.Field
 }
 
@@ -54,7 +54,7 @@ func layHead(m *memory, index int, fields []Field) raw.Head {
 	}
 }
 
-// idOf gives the id that the gateway gives a name.
+// idOf returns the ID that the gateway assigns to a name.
 func idOf(name string) raw.FieldID {
 	if id := raw.FieldByName(name); id.Known() {
 		return id
@@ -79,7 +79,7 @@ var methods = map[string]raw.Method{
 	"CONNECT": raw.MethodConnect, "OPTIONS": raw.MethodOptions, "TRACE": raw.MethodTrace, "PATCH": raw.MethodPatch,
 }
 
-// lay fills the memory for a crossing.
+// lay writes the memory of a crossing.
 func (m *memory) lay(e *exchange, phase raw.Phase, flags uint8, body string) {
 	r := e.request
 	m.about = raw.About{

@@ -6,7 +6,7 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/raw"
 )
 
-// Request is a request that a client is about to send.
+// Request is a request before a client sends it.
 type Request struct {
 	gateway   *Gateway
 	message   Message
@@ -19,22 +19,22 @@ type Request struct {
 	metadata  []Entry
 }
 
-// Entry is one of the exchange's metadata; its value is JSON.
+// Entry is a metadata entry of the exchange; its value is JSON.
 type Entry struct {
 	Space string
 	Key   string
 	Value string
 }
 
-// Get begins a GET request.
+// Get starts a GET request.
 func (g *Gateway) Get(target string) *Request { return g.Request("GET", target) }
 
-// Post begins a POST request.
+// Post starts a POST request.
 func (g *Gateway) Post(target string, pieces ...string) *Request {
 	return g.Request("POST", target).Body(pieces...)
 }
 
-// Request begins a request to example.com by HTTP/1.1.
+// Request starts an HTTP/1.1 request to example.com.
 func (g *Gateway) Request(method, target string) *Request {
 	return &Request{
 		gateway: g, peer: "192.0.2.1:4711", rule: "test", cluster: "endpoints", version: 11,
@@ -42,19 +42,19 @@ func (g *Gateway) Request(method, target string) *Request {
 	}
 }
 
-// Header adds a field.
+// Header adds a header.
 func (r *Request) Header(name, value string) *Request {
 	r.message.Fields = append(r.message.Fields, Field{name, value})
 	return r
 }
 
-// NoFields takes all fields away, Host included.
+// NoFields removes all headers, including Host.
 func (r *Request) NoFields() *Request {
 	r.message.Fields = nil
 	return r
 }
 
-// Authority sets host or host:port, and the field Host with it.
+// Authority sets host or host:port, and the Host header.
 func (r *Request) Authority(authority string) *Request {
 	r.message.Authority = authority
 	for i := range r.message.Fields {
@@ -65,43 +65,43 @@ func (r *Request) Authority(authority string) *Request {
 	return r
 }
 
-// Body adds pieces of a body, in which it arrives.
+// Body adds pieces of the body, in which it arrives.
 func (r *Request) Body(pieces ...string) *Request {
 	r.message.Pieces = append(r.message.Pieces, pieces...)
 	return r
 }
 
-// Trailer adds a field behind the body.
+// Trailer adds a trailer field.
 func (r *Request) Trailer(name, value string) *Request {
 	r.message.Trailers = append(r.message.Trailers, Field{name, value})
 	return r
 }
 
-// Peer sets the client's address.
+// Peer sets the client address.
 func (r *Request) Peer(address string) *Request {
 	r.peer = address
 	return r
 }
 
-// TLS makes the request come by TLS.
+// TLS sends the request over TLS.
 func (r *Request) TLS() *Request {
 	r.tls = true
 	return r
 }
 
-// Version sets the version of HTTP: 10, 11, 20 or 30.
+// Version sets the HTTP version: 10, 11, 20 or 30.
 func (r *Request) Version(version int) *Request {
 	r.version = uint8(version)
 	return r
 }
 
-// Metadata sets what an earlier filter has told; the value is JSON.
+// Metadata sets a metadata entry of an earlier filter; the value is JSON.
 func (r *Request) Metadata(space, key, value string) *Request {
 	r.metadata = append(r.metadata, Entry{space, key, value})
 	return r
 }
 
-// Facts sets the names of rule and cluster, and the request's id.
+// Facts sets the names of rule and cluster, and the request ID.
 func (r *Request) Facts(rule, cluster, requestID string) *Request {
 	r.rule, r.cluster, r.requestID = rule, cluster, requestID
 	return r
@@ -114,33 +114,33 @@ func (r *Request) scheme() string {
 	return "http"
 }
 
-// Result is what became of a request.
+// Result is the result of a request.
 type Result struct {
-	// Forwarded is the request as the endpoint got it; nil where it got none.
+	// Forwarded is the request as received by the endpoint; nil if it was not forwarded.
 	Forwarded *Message
-	// Message is the response as the client got it. Its Status is 0 where the exchange ended without one.
+	// Message is the response as received by the client. Its Status is 0 if the exchange ended without a response.
 	Message
-	// IsCut tells that the response ended before its end, or never began.
+	// IsCut means that the response was truncated, or never started.
 	IsCut bool
-	// Details is the word for the access record.
+	// Details is the detail word of the access log.
 	Details string
-	// GRPCStatus is what a filter's reply said for gRPC.
+	// GRPCStatus is the gRPC status of a filter's reply.
 	GRPCStatus uint32
-	// Faults has what was said of each fault.
+	// Faults has the message of each fault.
 	Faults []string
-	// Metadata is what the filters told.
+	// Metadata is the metadata set by filters.
 	Metadata []Entry
-	// Endpoint is the endpoint that a filter named.
+	// Endpoint is the endpoint chosen by a filter.
 	Endpoint string
-	// RouteCleared tells that a filter wanted the rule looked up again.
+	// RouteCleared means that a filter requested a new selection of the rule.
 	RouteCleared bool
-	// ConnectionEnds tells that a filter set `Connection: close`: the client's connection ends behind the answer.
+	// ConnectionEnds means that a filter set `Connection: close`: the client connection ends after the response.
 	ConnectionEnds bool
-	// Crossings has the phase of each, in order.
+	// Crossings has the phase of each crossing, in order.
 	Crossings []raw.Phase
 }
 
-// String tells the outcome in a line.
+// String returns the outcome in one line.
 func (r *Result) String() string {
 	return fmt.Sprintf("status %d %v body %q, forwarded %+v, faults %q", r.Status, r.Fields, r.Body, r.Forwarded, r.Faults)
 }

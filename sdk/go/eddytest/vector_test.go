@@ -16,7 +16,7 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/raw"
 )
 
-// The format is told in abi/vectors/README.md.
+// abi/vectors/README.md describes the format.
 
 type vectorFile struct {
 	About string
@@ -82,7 +82,8 @@ type vectorEdit struct {
 	Number   uint32
 }
 
-// vectorField is [name, value] or [name, value, times], where # in the name is the number of the repetition.
+// vectorField is [name, value] or [name, value, times], where # in the name is replaced with the number of the
+// repetition.
 type vectorField struct {
 	name, value vector.Text
 	times       int
@@ -159,7 +160,7 @@ func (c *vectorCase) run(t *testing.T) {
 		call := &c.Calls[i]
 		call.run(t, e, i)
 	}
-	// The end, which frees the states.
+	// The end, which releases the states.
 	var ended []raw.Ended
 	for i, state := range e.states {
 		if state != 0 {
@@ -270,7 +271,7 @@ func (v *vectorCall) run(t *testing.T, e *exchange, index int) {
 	}
 }
 
-// checkRefused asks the host whether it would make the changes.
+// checkRefused checks whether the host refuses the edits.
 func (e *exchange) checkRefused(t *testing.T, m *memory, phase raw.Phase, v *vectorCall) {
 	if phase == raw.PhaseLog {
 		return

@@ -5,8 +5,8 @@
 
 // func CallWith(fn Func, arg unsafe.Pointer, word uintptr) uintptr
 //
-// Decides the way here rather than in Go, where Call would be too large to be inlined: a call within Go costs half as
-// much as the whole way to native code. Both ends find arguments and result where this function has them.
+// Selects the path here instead of in Go, where Call would be too large to be inlined: a call within Go costs half as
+// much as the whole call of native code. Both paths use the arguments and the result of this function in place.
 TEXT ·CallWith(SB), NOSPLIT|NOFRAME, $0-32
 	CMPL ·way(SB), $const_Assembly
 	JNE  otherwise
@@ -16,21 +16,21 @@ otherwise:
 
 // func nativeCall(fn, arg unsafe.Pointer, length uintptr) uintptr
 //
-// R12, R13 and BX keep the goroutine's stack, the goroutine and the base of its thread's variables: native code
+// R12, R13 and BX hold the goroutine's stack, the goroutine and the base of its thread's variables: native code
 // preserves them. The goroutine of the thread is switched in the thread's variables (where signal handlers look)
-// before the stack is, and back after it, as the runtime does.
+// before the stack, and back after it, as in the runtime.
 TEXT ·nativeCall(SB), NOSPLIT|NOFRAME, $0-32
 	MOVQ fn+0(FP), AX
 	MOVQ arg+8(FP), DI
 	MOVQ length+16(FP), SI
 	MOVQ SP, R12
-	MOVQ TLS, BX                   // two steps: the short form can't store in a shared library
+	MOVQ TLS, BX                   // two steps: the short form cannot store in a shared library
 	MOVQ 0(BX)(TLS*1), R13         // g
 	MOVQ const_offsetM(R13), R9    // g.m
 	MOVQ const_offsetG0(R9), R9    // g.m.g0
 	CMPQ R9, R13
 	JEQ  aligned
-	MOVQ SP, const_offsetSP(R13)   // a callback into Go begins below this frame, and is then refused by the runtime
+	MOVQ SP, const_offsetSP(R13)   // a callback into Go starts below this frame, and the runtime refuses it
 	MOVQ R9, 0(BX)(TLS*1)
 	MOVQ const_offsetSP(R9), SP    // everything below is free
 aligned:
@@ -55,8 +55,8 @@ TEXT ·currentSP(SB), NOSPLIT|NOFRAME, $0-8
 	MOVQ AX, ret+0(FP)
 	RET
 
-// The native side of the probe, called as a C function: writes the stack pointer and the goroutine that it sees, and
-// overwrites every register that C lets it.
+// The native side of the probe, called as a C function: stores the stack pointer and the goroutine that it observes,
+// and overwrites all registers that C does not preserve.
 TEXT ·witness(SB), NOSPLIT|NOFRAME, $0-0
 	MOVQ SP, CX
 	MOVQ CX, 0(DI)

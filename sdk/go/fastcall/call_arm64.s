@@ -5,8 +5,8 @@
 
 // func CallWith(fn Func, arg unsafe.Pointer, word uintptr) uintptr
 //
-// Decides the way here rather than in Go, where Call would be too large to be inlined: a call within Go costs half as
-// much as the whole way to native code. Both ends find arguments and result where this function has them.
+// Selects the path here instead of in Go, where Call would be too large to be inlined: a call within Go costs half as
+// much as the whole call of native code. Both paths use the arguments and the result of this function in place.
 TEXT ·CallWith(SB), NOSPLIT|NOFRAME, $0-32
 	MOVWU ·way(SB), R9
 	CMPW  $const_Assembly, R9
@@ -17,9 +17,9 @@ otherwise:
 
 // func nativeCall(fn, arg unsafe.Pointer, length uintptr) uintptr
 //
-// R19 to R21 keep the goroutine's stack, the way back and the goroutine: native code preserves them. Signal handlers
-// take the goroutine from the thread's variables, which stay as they are: those can't be written without a symbol
-// that the linker keeps for the runtime. They find an address that is not Go's and leave the goroutine alone.
+// R19 to R21 hold the goroutine's stack, the return address and the goroutine: native code preserves them. Signal
+// handlers take the goroutine from the thread's variables, which are not changed: writing them needs a symbol that the
+// linker reserves for the runtime. The handlers see an address that is not Go's and ignore the goroutine.
 TEXT ·nativeCall(SB), NOSPLIT|NOFRAME, $0-32
 	MOVD fn+0(FP), R9
 	MOVD arg+8(FP), R0
@@ -32,7 +32,7 @@ TEXT ·nativeCall(SB), NOSPLIT|NOFRAME, $0-32
 	MOVD R19, R11
 	CMP  R10, g
 	BEQ  aligned
-	MOVD R19, const_offsetSP(g)    // a callback into Go begins below this frame, and is then refused by the runtime
+	MOVD R19, const_offsetSP(g)    // a callback into Go starts below this frame, and the runtime refuses it
 	MOVD const_offsetSP(R10), R11  // everything below is free
 	MOVD R10, g
 aligned:
@@ -47,7 +47,7 @@ aligned:
 
 // func currentG() (fromThread, fromRegister uintptr)
 //
-// The register is all there is to see here; the probe's other checks tell whether it is a goroutine.
+// Only the register is available here; the other checks of the probe verify that it is a goroutine.
 TEXT ·currentG(SB), NOSPLIT|NOFRAME, $0-16
 	MOVD g, fromThread+0(FP)
 	MOVD g, fromRegister+8(FP)
@@ -59,8 +59,8 @@ TEXT ·currentSP(SB), NOSPLIT|NOFRAME, $0-8
 	MOVD R0, ret+0(FP)
 	RET
 
-// The native side of the probe, called as a C function: writes the stack pointer and the goroutine that it sees, and
-// overwrites registers that C lets it.
+// The native side of the probe, called as a C function: stores the stack pointer and the goroutine that it observes,
+// and overwrites registers that C does not preserve.
 TEXT ·witness(SB), NOSPLIT|NOFRAME, $0-0
 	MOVD RSP, R9
 	MOVD R9, 0(R0)

@@ -8,27 +8,27 @@ import (
 	"unsafe"
 )
 
-// Calls is what EDDY_FASTCALL=check has seen of one native function.
+// Calls has the measurements of EDDY_FASTCALL=check for one native function.
 type Calls struct {
-	// Func is the function; addr2line or a debugger turns it into a name.
+	// Func is the function; addr2line or a debugger shows its name.
 	Func Func
-	// Count is how often it was called.
+	// Count is the number of calls.
 	Count uint64
-	// Slow is how many of those took more than a microsecond. A few in a thousand are the machine's affair (another
-	// program had the processor); more are the function's.
+	// Slow is the number of calls that took more than a microsecond. A few in a thousand are caused by the machine
+	// (another program had the processor), more by the function.
 	Slow uint64
-	// Shortest and Longest are the extremes, the clock's own some 50 ns included.
+	// Shortest and Longest are the extremes, including some 50 ns of the clock itself.
 	Shortest, Longest time.Duration
 }
 
-// String is one line for a log.
+// String returns one line for a log.
 func (c Calls) String() string {
 	return fmt.Sprintf("function %p: %d calls, %d over %v, shortest %v, longest %v",
 		unsafe.Pointer(c.Func), c.Count, c.Slow, slow, c.Shortest, c.Longest)
 }
 
-// Report tells what has been measured since the program started with EDDY_FASTCALL=check, the function with the longest
-// call first. It is empty in other programs.
+// Report returns the measurements since the start of the program with EDDY_FASTCALL=check, the function with the
+// longest call first. It is empty in other programs.
 func Report() []Calls {
 	measured.Lock()
 	defer measured.Unlock()
@@ -40,7 +40,7 @@ func Report() []Calls {
 	return report
 }
 
-// callChecked is the fast way with a clock around it.
+// callChecked is the fast path with time measurement.
 func callChecked(fn Func, arg unsafe.Pointer, length uintptr) uintptr {
 	start := time.Now()
 	result := nativeCall(unsafe.Pointer(fn), arg, length)
@@ -64,11 +64,11 @@ func note(fn Func, took time.Duration) {
 	}
 }
 
-// measured has an entry for each function that was called: as many as the program has native functions.
+// measured has an entry for each called function: at most the number of native functions in the program.
 var measured = struct {
 	sync.Mutex
 	calls map[Func]*Calls
 }{calls: map[Func]*Calls{}}
 
-// slow is what the rules for native functions call too long.
+// slow is the duration that the rules for native functions call too long.
 const slow = time.Microsecond

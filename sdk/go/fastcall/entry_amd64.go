@@ -2,5 +2,6 @@
 
 package fastcall
 
-// alignmentAtEntry is a stack pointer modulo 16 at the first instruction of a C function: the return address is pushed.
+// alignmentAtEntry is the stack pointer modulo 16 at the first instruction of a C function: the return address is
+// pushed.
 const alignmentAtEntry = 8

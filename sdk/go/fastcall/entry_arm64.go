@@ -2,5 +2,5 @@
 
 package fastcall
 
-// alignmentAtEntry is a stack pointer modulo 16 at the first instruction of a C function.
+// alignmentAtEntry is the stack pointer modulo 16 at the first instruction of a C function.
 const alignmentAtEntry = 0

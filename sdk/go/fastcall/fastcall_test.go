@@ -13,7 +13,7 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/fastcall/internal/native"
 )
 
-// onEveryWay runs a test by assembly, by checked assembly and by cgo.
+// onEveryWay runs a test with assembly, with checked assembly and with cgo.
 func onEveryWay(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	t.Cleanup(Enable)
@@ -38,7 +38,7 @@ func onEveryWay(t *testing.T, test func(t *testing.T)) {
 func TestACallPassesItsArgumentAndResult(t *testing.T) {
 	onEveryWay(t, func(t *testing.T) {
 		marker := new(int)
-		kept.Store(marker) // on the heap, so that it stays where it is
+		kept.Store(marker) // on the heap, so that it does not move
 		if got := Call(Func(native.Identity), unsafe.Pointer(marker)); got != uintptr(unsafe.Pointer(marker)) {
 			t.Errorf("the address of the argument came back as %#x", got)
 		}
@@ -99,7 +99,7 @@ func TestNothingEscapes(t *testing.T) {
 	})
 }
 
-// A struct on the heap that points on to memory of Go: cgo's own check would refuse it.
+// A struct on the heap that points to further memory of Go: cgo's own check would refuse it.
 func TestAnArgumentMayPointToFurtherMemoryOfGo(t *testing.T) {
 	type nested struct {
 		native.Addition
@@ -120,14 +120,14 @@ var kept, keptArg atomic.Value
 func TestACallHasTheSystemStack(t *testing.T) {
 	onEveryWay(t, func(t *testing.T) {
 		done := make(chan uintptr)
-		go func() { done <- Call(Func(native.Stack), nil) }() // a fresh goroutine has 2 KiB or so
+		go func() { done <- Call(Func(native.Stack), nil) }() // a new goroutine has about 2 KiB
 		if got := <-done; got != 510 {
 			t.Errorf("a function with a large frame returned %d", got)
 		}
 	})
 }
 
-// Calls from deep and shallow stacks of many goroutines, while the collector stops the world all the time.
+// Calls from deep and shallow stacks of many goroutines, while the collector stops the world continuously.
 func TestCallsLiveWithTheCollector(t *testing.T) {
 	onEveryWay(t, func(t *testing.T) {
 		var stop atomic.Bool

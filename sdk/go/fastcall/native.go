@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// isAssembled says that there is assembly for this system.
+// isAssembled is whether there is assembly for this system.
 const isAssembled = true
 
 // CallWith calls `uintptr_t fn(void *arg, uintptr_t word)`, as [Call] does.
@@ -19,12 +19,12 @@ func CallWith(fn Func, arg unsafe.Pointer, word uintptr) uintptr
 //go:noescape
 func nativeCall(fn, arg unsafe.Pointer, length uintptr) uintptr
 
-// currentG returns the goroutine as the thread's variables have it, where signal handlers look, and as the register
-// has it, where Go code does.
+// currentG returns the goroutine from the thread's variables, where signal handlers look, and from the register, where
+// Go code looks.
 func currentG() (fromThread, fromRegister uintptr)
 
 // currentSP returns the stack pointer of the caller.
 func currentSP() uintptr
 
-// witnessAddress returns the native function that the probe calls; it fills in a testimony.
+// witnessAddress returns the native function that the probe calls; it fills a testimony.
 func witnessAddress() unsafe.Pointer

@@ -4,7 +4,7 @@ package fastcall
 
 import "unsafe"
 
-// isAssembled says that there is no assembly for this system.
+// isAssembled is whether there is assembly for this system.
 const isAssembled = false
 
 // CallWith calls `uintptr_t fn(void *arg, uintptr_t word)`, as [Call] does.

@@ -2,10 +2,10 @@
 
 package fastcall
 
-// Where the assembly looks in the runtime's structures g and m. The assembly and the probe take them from here, so
-// that what is checked is what is used. These three have not moved since Go 1.9; the fields around them have.
+// Offsets in the runtime's structures g and m. The assembly and the probe both use these constants, so the checked
+// offsets are the used ones. These three have not changed since Go 1.9, unlike the fields around them.
 const (
-	offsetM  = 0x30 // g.m: the thread that a goroutine runs on
-	offsetG0 = 0x0  // m.g0: the goroutine that stands for the thread's system stack
-	offsetSP = 0x38 // g.sched.sp: where a goroutine that does not run left its stack
+	offsetM  = 0x30 // g.m: the thread that runs the goroutine
+	offsetG0 = 0x0  // m.g0: the goroutine of the thread's system stack
+	offsetSP = 0x38 // g.sched.sp: the saved stack pointer of a goroutine that is not running
 )

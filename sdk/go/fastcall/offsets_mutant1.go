@@ -2,7 +2,7 @@
 
 package fastcall
 
-// Wrong on purpose, for the test that the probe notices: g.m is looked for one word too early.
+// Wrong on purpose, to test that the probe detects it: g.m is read one word too early.
 const (
 	offsetM  = 0x28
 	offsetG0 = 0x0

@@ -2,7 +2,7 @@
 
 package fastcall
 
-// Wrong on purpose, for the test that the probe notices: m.g0 is looked for one word too late.
+// Wrong on purpose, to test that the probe detects it: m.g0 is read one word too late.
 const (
 	offsetM  = 0x30
 	offsetG0 = 0x8

@@ -2,7 +2,7 @@
 
 package fastcall
 
-// Wrong on purpose, for the test that the probe notices: g.sched.sp is looked for where the upper end of the stack is.
+// Wrong on purpose, to test that the probe detects it: g.sched.sp is read from the upper end of the stack.
 const (
 	offsetM  = 0x30
 	offsetG0 = 0x0

@@ -9,33 +9,33 @@ import (
 	"unsafe"
 )
 
-// The probe asks whether the runtime is built as the assembly believes, reading only. When all answers fit, it makes a
-// call to a native function that looks at its surroundings. Each answer restricts where the next one reads, reading a
-// wrong address is caught, and no call is made before the rest fits: a runtime that is built otherwise costs the
-// program some speed, never its life.
+// The probe checks whether the runtime has the layout that the assembly expects, first only by reading. If all checks
+// pass, it calls a native function that inspects its environment. Each check restricts where the next one reads,
+// reading a wrong address is recovered, and no call is made before all other checks pass: with another runtime layout,
+// the program becomes slower but never crashes.
 
-// offsets are where things are believed to be; see offsetM and its neighbours.
+// offsets are the expected offsets; see offsetM and its neighbours.
 type offsets struct {
 	m, g0, sp uintptr
 }
 
-// testimony is what the probe's native function saw; the assembly fills it in.
+// testimony is what the probe's native function observed; the assembly fills it.
 type testimony struct {
 	sp     uintptr
 	g      uintptr
 	length uintptr
 }
 
-// anatomy is what the reading part of the probe has found so far.
+// anatomy has the results of the reading part of the probe.
 type anatomy struct {
 	g, m, g0 uintptr
-	sp       uintptr // where native code's stack will begin
-	low      uintptr // where it will end
+	sp       uintptr // start of the stack for native code
+	low      uintptr // its end
 }
 
-// probeRuntime returns all checks up to the first that failed.
+// probeRuntime returns all checks up to the first failed one.
 func probeRuntime() []Check {
-	// What is read belongs to the thread; the goroutine must not change it meanwhile.
+	// The reads are of this thread; the goroutine must not move to another one meanwhile.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	checks, found := probeStructures(offsets{m: offsetM, g0: offsetG0, sp: offsetSP})
@@ -47,7 +47,7 @@ func probeRuntime() []Check {
 	})})
 }
 
-// probeStructures asks everything that can be asked by reading.
+// probeStructures makes all checks that only read.
 func probeStructures(at offsets) ([]Check, anatomy) {
 	var found anatomy
 	steps := []struct {
@@ -72,7 +72,7 @@ func probeStructures(at offsets) ([]Check, anatomy) {
 	return checks, found
 }
 
-// problemOf asks, taking a read from nowhere for an answer.
+// problemOf runs a check; a read of an invalid address counts as a failure.
 func problemOf(ask func() string) (problem string) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -143,8 +143,8 @@ func askCurrent(found anatomy) string {
 	return fmt.Sprintf("%#x is not among its first %#x bytes", found.g, currentWithin)
 }
 
-// tryCall makes two calls, one of them deeper on the goroutine's stack, and compares what the callee saw with what was
-// read.
+// tryCall makes two calls, one of them deeper on the goroutine's stack, and compares the observations of the callee
+// with the values read.
 func tryCall(found anatomy) string {
 	for range 2 {
 		const length = 0x5eed
@@ -177,7 +177,7 @@ func problemOfPointer(address uintptr) string {
 	return ""
 }
 
-// read reads a word of the runtime's structures, which no Go pointer leads to.
+// read reads a word of the runtime's structures, which no Go pointer refers to.
 //
 //go:nocheckptr
 //go:noinline
@@ -188,15 +188,15 @@ func read(address uintptr) uintptr {
 const (
 	word = unsafe.Sizeof(uintptr(0))
 
-	// spare is the stack that native functions are promised.
+	// spare is the stack size guaranteed to native functions.
 	spare = 16 << 10
 
-	// currentWithin is how much of m is searched for its current goroutine; its place moves from version to version.
+	// currentWithin is the part of m that is searched for its current goroutine, whose offset differs between versions.
 	currentWithin = 0x180
 
 	// lowestAddress is below every mapping of a program.
 	lowestAddress = 4096
 
-	// witnessResult is what the assembly's witness returns.
+	// witnessResult is the result of the assembly's witness.
 	witnessResult = 0x7e577e57
 )

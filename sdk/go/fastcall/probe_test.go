@@ -18,7 +18,7 @@ func TestTheProbeHolds(t *testing.T) {
 	}
 }
 
-// Any wrong offset within the structures is noticed by reading alone, before a call is tried with it.
+// Any wrong offset within the structures is detected by reading alone, before a call is made with it.
 func TestNoOtherOffsetsPassTheProbe(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -34,7 +34,7 @@ func TestNoOtherOffsetsPassTheProbe(t *testing.T) {
 						if last.Name == "the system stack has 16 KiB to spare" && sp == 0 {
 							t.Logf("%#x got as far as the stack: %s", at, last.Problem)
 						}
-						break // the third offset was not asked for
+						break // the third offset was not checked
 					}
 					continue
 				}

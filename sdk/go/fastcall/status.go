@@ -10,21 +10,21 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/fastcall/internal/cgocall"
 )
 
-// Way is how calls are made.
+// Way is a way of making calls.
 type Way uint32
 
 const (
-	// Nothing is the way of programs built without cgo: calling panics.
+	// Nothing is the way of programs built without cgo: calls panic.
 	Nothing Way = iota
-	// Cgo is safe everywhere and costs 20 to 40 ns.
+	// Cgo works everywhere and costs 20 to 40 ns.
 	Cgo
-	// Assembly is the fast way.
+	// Assembly is the fast path.
 	Assembly
-	// Checked is the fast way with a clock around each call, see [Report].
+	// Checked is the fast path with time measurement, see [Report].
 	Checked
 )
 
-// String names the way in a word.
+// String returns the name of the way.
 func (w Way) String() string {
 	switch w {
 	case Nothing:
@@ -39,49 +39,49 @@ func (w Way) String() string {
 	return fmt.Sprintf("Way(%d)", uint32(w))
 }
 
-// Check is one question that the probe asked of the runtime.
+// Check is one check of the probe.
 type Check struct {
-	// Name says what has to hold.
+	// Name is the condition.
 	Name string
-	// Problem says why it does not; empty where it does.
+	// Problem is the reason why it does not hold; empty if it does.
 	Problem string
 }
 
-// State is which way calls go, and why.
+// State is the current way of calls and its reason.
 type State struct {
-	// Way is how calls are made now.
+	// Way is how calls are made.
 	Way Way
-	// Reason says why it is that one, in a sentence without a full stop.
+	// Reason is the reason for it, in a sentence without a full stop.
 	Reason string
-	// Checks is what the probe found when the program started, up to the first that failed. It is empty where there
-	// was nothing to probe.
+	// Checks are the results of the probe at the program start, up to the first failed one. It is empty if there was
+	// nothing to probe.
 	Checks []Check
 }
 
-// String is one line for a log.
+// String returns one line for a log.
 func (s State) String() string {
 	return fmt.Sprintf("fastcall: %v: %s (%s %s/%s)", s.Way, s.Reason, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// Status tells which way calls go, and why.
+// Status returns how calls are made, and why.
 func Status() State {
 	state.Lock()
 	defer state.Unlock()
 	return state.now
 }
 
-// state is what Status tells; way repeats its Way for the calls.
+// state is the result of Status; way repeats its Way for calls.
 var state struct {
 	sync.Mutex
 	now    State
-	probed State // what the probe said, for Enable
+	probed State // result of the probe, for Enable
 }
 
 func init() {
 	begin(probe(), os.Getenv("EDDY_FASTCALL"))
 }
 
-// begin takes up what the probe found and what the environment asks for.
+// begin applies the results of the probe and the environment.
 func begin(probed State, wish string) {
 	state.Lock()
 	state.probed = probed
@@ -95,7 +95,7 @@ func begin(probed State, wish string) {
 	}
 }
 
-// set takes over a state; the lock is held.
+// set sets a state; the caller holds the lock.
 func set(now State) {
 	state.now = now
 	way.Store(uint32(now.Way))
@@ -123,7 +123,7 @@ func startChecking(reason string) {
 	}
 }
 
-// probe asks all that has to hold for the fast way.
+// probe makes all checks for the fast path.
 func probe() State {
 	if !cgocall.Linked {
 		return State{Way: Nothing, Reason: "built without cgo"}

@@ -14,11 +14,11 @@ import (
 	"time"
 )
 
-// toolchains are the versions of Go that fastcall is checked with, the last patch of each that we know.
+// toolchains are the Go versions that fastcall is tested with, each at its last known patch.
 var toolchains = []string{"go1.24.11", "go1.25.5", "go1.26.8", "go1.27.0"}
 
-// TestToolchains builds a program with each version of Go, in every way that a program can be built, and expects the
-// fast way; and with wrong offsets, where it expects cgo and a reason. With -short only the version that runs the test.
+// TestToolchains builds a program with each Go version in every build mode and expects the fast path; with wrong
+// offsets it expects cgo and a reason. With -short, only the version that runs the test is used.
 func TestToolchains(t *testing.T) {
 	own := runtime.Version()
 	versions := []string{own}
@@ -71,7 +71,7 @@ func testToolchain(b builder) {
 	b.expectDeath(messageWithoutCgo, nil, b.build("nocgo", "./testdata/nocgo"))
 }
 
-// TestArm64 runs the assembly of the other architecture in an emulator, where there is one and a compiler for it.
+// TestArm64 runs the assembly of the other architecture in an emulator, if that and a compiler are available.
 func TestArm64(t *testing.T) {
 	if runtime.GOARCH == "arm64" {
 		t.Skip("the other tests are of arm64 already")
@@ -131,7 +131,7 @@ func (b *builder) compileDriver() string {
 	return file
 }
 
-// expect runs a program that ends well and whose output begins with a text.
+// expect runs a program that must succeed with output that starts with a text.
 func (b *builder) expect(beginning string, environment []string, program ...string) {
 	b.t.Helper()
 	output, err := b.run(environment, program)
@@ -142,7 +142,7 @@ func (b *builder) expect(beginning string, environment []string, program ...stri
 	b.t.Logf("%s: %s", filepath.Base(program[len(program)-1]), strings.TrimSpace(output))
 }
 
-// expectDeath runs a program that ends badly, with a reason.
+// expectDeath runs a program that must fail with a reason.
 func (b *builder) expectDeath(reason string, environment []string, program ...string) {
 	b.t.Helper()
 	output, err := b.run(environment, program)

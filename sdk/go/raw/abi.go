@@ -2,31 +2,31 @@ package raw
 
 import "unsafe"
 
-// ABI is the version of the contract that this package speaks.
+// ABI is the version of the filter ABI that this package supports.
 const ABI = 1
 
-// Text is bytes somewhere: memory of the host, or of Go in a [Copy].
+// Text is a byte string in memory of the host, or of Go in a [Copy].
 type Text struct {
 	Data *byte
 	Len  uintptr
 }
 
-// String gives the text as a view: no byte is copied, and it is valid only as long as what the text points to.
+// String returns the text as a view: without a copy, and valid only as long as the memory of the text.
 func (t Text) String() string { return unsafe.String(t.Data, int(t.Len)) }
 
-// Bytes gives the text as a view that must not be written to.
+// Bytes returns the text as a read-only view.
 func (t Text) Bytes() []byte { return unsafe.Slice(t.Data, int(t.Len)) }
 
-// TextOf points to a string. The string must live as long as the text does.
+// TextOf returns a text that refers to a string. The string must live as long as the text.
 func TextOf(s string) Text { return Text{unsafe.StringData(s), uintptr(len(s))} }
 
-// Span is a range of the bytes of a head, empty where End <= Start.
+// Span is a byte range of a head, empty if End <= Start.
 type Span struct {
 	Start uint32
 	End   uint32
 }
 
-// Field is one field of a section.
+// Field is a field of a section.
 type Field struct {
 	Name     Span
 	Value    Span
@@ -35,10 +35,10 @@ type Field struct {
 	Reserved uint16
 }
 
-// FieldNominated marks a field that the message's Connection field ends at this hop.
+// FieldNominated marks a field that the Connection header of the message makes hop-by-hop.
 const FieldNominated = 1
 
-// Head is a head or trailer section: its bytes and its fields in the order sent.
+// Head is a head or trailer section: its bytes and its fields in the order received.
 type Head struct {
 	Bytes     *byte
 	Fields    *Field
@@ -46,10 +46,10 @@ type Head struct {
 	FieldsLen uint32
 }
 
-// Phase is where an exchange stands.
+// Phase is the phase of an exchange.
 type Phase uint8
 
-// The phases. A filter is entered in those of its interest mask.
+// Phases. A filter is called in those of its interest mask.
 const (
 	PhaseRequestHead      Phase = 0
 	PhaseRequestBody      Phase = 1
@@ -66,7 +66,7 @@ var phaseNames = [...]string{
 	"request_head", "request_body", "request_trailers", "response_head", "response_body", "response_trailers", "log", "end",
 }
 
-// String gives the name of the phase in lower case with underscores.
+// String returns the name of the phase in lower case with underscores.
 func (p Phase) String() string {
 	if int(p) < len(phaseNames) {
 		return phaseNames[p]
@@ -74,13 +74,13 @@ func (p Phase) String() string {
 	return "none"
 }
 
-// Bit is the bit of an interest mask that stands for the phase.
+// Bit returns the bit of the phase in an interest mask.
 func (p Phase) Bit() uint32 { return 1 << p }
 
-// Verdict is what a filter says of a phase.
+// Verdict is the verdict of a filter in a phase.
 type Verdict uint8
 
-// The verdicts, as abi/eddy_filter.h explains them.
+// Verdicts, see abi/eddy_filter.h.
 const (
 	Continue Verdict = 0
 	Reply    Verdict = 1
@@ -92,7 +92,7 @@ const (
 
 var verdictNames = [...]string{"continue", "reply", "pause", "buffer", "fault", "reset"}
 
-// String gives the name of the verdict in lower case.
+// String returns the name of the verdict in lower case.
 func (v Verdict) String() string {
 	if int(v) < len(verdictNames) {
 		return verdictNames[v]
@@ -103,7 +103,7 @@ func (v Verdict) String() string {
 // Op is the kind of an edit.
 type Op uint16
 
-// The kinds of edits, as abi/eddy_filter.h explains them.
+// Kinds of edits, see abi/eddy_filter.h.
 const (
 	OpSet         Op = 1
 	OpAdd         Op = 2
@@ -130,7 +130,7 @@ var opNames = [...]string{
 	"body_drain", "reply", "reply_field", "metadata", "clear_route", "endpoint", "fault", "reply_grpc",
 }
 
-// String gives the name of the kind in lower case with underscores.
+// String returns the name of the kind in lower case with underscores.
 func (o Op) String() string {
 	if o != 0 && int(o) < len(opNames) {
 		return opNames[o]
@@ -138,7 +138,7 @@ func (o Op) String() string {
 	return "unknown"
 }
 
-// Edit is the fixed part of a record of the edit log; name and value follow it, padded to a multiple of 8.
+// Edit is the header of an edit record; name and value follow it, padded to a multiple of 8.
 type Edit struct {
 	Op       Op
 	Step     uint16
@@ -147,7 +147,7 @@ type Edit struct {
 	Number   uint32
 }
 
-// Step is one filter to be entered.
+// Step is a filter to call.
 type Step struct {
 	Filter    uint64
 	Config    uint64
@@ -160,17 +160,17 @@ type Step struct {
 	Reserved2 uint32
 }
 
-// StepBlocking asks not to run the filter on the thread of the call.
+// StepBlocking requests not to call the filter on the thread of the call.
 const StepBlocking = 1
 
-// Pair is one entry of the exchange's metadata; its value is JSON.
+// Pair is a metadata entry of the exchange; its value is JSON.
 type Pair struct {
 	Space Text
 	Key   Text
 	Value Text
 }
 
-// About holds facts about the exchange. A text that is not known (yet) is empty.
+// About has facts about the exchange. A text that is unknown, or not known yet, is empty.
 type About struct {
 	Peer          Text
 	Local         Text
@@ -191,10 +191,10 @@ type About struct {
 	Reserved      uint32
 }
 
-// Pairs gives the metadata as the host has it, without what this call's edits change.
+// Pairs returns the metadata of the host, without the edits of this call.
 func (a *About) Pairs() []Pair { return unsafe.Slice(a.Metadata, int(a.MetadataLen)) }
 
-// Ended is an exchange that is over, for a filter that keeps state of it.
+// Ended is an ended exchange, for a filter that has state for it.
 type Ended struct {
 	Filter   uint64
 	State    uint64
@@ -202,18 +202,18 @@ type Ended struct {
 	Reserved uint32
 }
 
-// EndReason tells how an exchange ended.
+// EndReason is how an exchange ended.
 type EndReason uint32
 
-// The reasons.
+// End reasons.
 const (
 	EndComplete EndReason = 0
 	EndCut      EndReason = 1
 )
 
-// Call is one crossing: laid out as `eddy_call` is, and normally in memory of the host.
+// Call is a crossing: it has the layout of `eddy_call`, and is normally in memory of the host.
 //
-// While a step runs, Stopped is its index; [Run] keeps it so.
+// While a step runs, Stopped is its index; [Run] maintains that.
 type Call struct {
 	ABI        uint32
 	Size       uint32
@@ -254,10 +254,10 @@ const (
 	CallTLS      = 16
 )
 
-// Method is a request's method as a number; MethodOther where it is none of the known ones.
+// Method is the number of a request method; MethodOther for unknown ones.
 type Method uint8
 
-// The known methods.
+// Known methods.
 const (
 	MethodOther   Method = 0
 	MethodGet     Method = 1
@@ -271,10 +271,10 @@ const (
 	MethodPatch   Method = 9
 )
 
-// Result is what host functions answer. All but OK are errors.
+// Result is the result of a host function. All but OK are errors.
 type Result int32
 
-// The answers.
+// Results.
 const (
 	OK       Result = 0
 	Gone     Result = -1
@@ -285,29 +285,29 @@ const (
 	Unknown  Result = -6
 )
 
-// Error tells what the answer means.
+// Error describes the result.
 func (r Result) Error() string {
 	switch r {
 	case OK:
 		return "ok"
 	case Gone:
-		return "the exchange is over"
+		return "the exchange has ended"
 	case Stale:
-		return "the exchange does not wait for this any more"
+		return "the exchange is no longer paused for this"
 	case TooLarge:
 		return "too large"
 	case Full:
 		return "a queue or table of the gateway is full"
 	case Invalid:
-		return "an argument makes no sense to the gateway; its log says which"
+		return "an argument is invalid; the gateway's log names it"
 	case Unknown:
-		return "no such cluster, filter or call"
+		return "the cluster, filter or call does not exist"
 	default:
-		return "the gateway gave an answer that this kit does not know"
+		return "the gateway returned a result that this SDK does not know"
 	}
 }
 
-// Err is nil for OK, and the answer itself otherwise.
+// Err returns nil for OK, otherwise the result itself.
 func (r Result) Err() error {
 	if r == OK {
 		return nil
@@ -315,10 +315,10 @@ func (r Result) Err() error {
 	return r
 }
 
-// Level is the weight of a log record.
+// Level is a log level.
 type Level uint32
 
-// The levels.
+// Log levels.
 const (
 	LevelTrace Level = 0
 	LevelDebug Level = 1
@@ -331,14 +331,14 @@ const (
 // MetricKind is the kind of a metric.
 type MetricKind uint32
 
-// The kinds.
+// Kinds of metrics.
 const (
 	CounterKind   MetricKind = 0
 	GaugeKind     MetricKind = 1
 	HistogramKind MetricKind = 2
 )
 
-// MetricCells tells where a metric lies: lane L begins at Cells[L * Stride].
+// MetricCells is the location of a metric: lane L starts at Cells[L * Stride].
 type MetricCells struct {
 	Cells    *uint64
 	Stride   uint32
@@ -348,13 +348,13 @@ type MetricCells struct {
 // EventKind is the kind of an event.
 type EventKind uint32
 
-// The kinds of events.
+// Kinds of events.
 const (
 	EventResponse EventKind = 1
 	EventFailed   EventKind = 2
 )
 
-// Event is something that happened for this library, told on a worker's thread.
+// Event is an event for this library, reported on the thread of a worker.
 type Event struct {
 	Size   uint32
 	Kind   EventKind
@@ -366,7 +366,7 @@ type Event struct {
 	Body   Text
 }
 
-// FilterInfo is what a library says of a configured filter.
+// FilterInfo has the properties of a configured filter.
 type FilterInfo struct {
 	Size     uint32
 	Interest uint32
@@ -375,5 +375,5 @@ type FilterInfo struct {
 	Reserved uint32
 }
 
-// FilterReadsBody is a flag of a filter that looks at bodies but never changes them.
+// FilterReadsBody is the flag of a filter that reads bodies but never changes them.
 const FilterReadsBody = 1

@@ -5,16 +5,16 @@ import (
 	"sync/atomic"
 )
 
-// Answer is how an outbound request ended, in memory of Go.
+// Answer is the result of an outbound request, in memory of Go.
 type Answer struct {
-	// Failure is empty where there is a response, else a word that tells why there is none.
+	// Failure is empty if there is a response, otherwise a word for the reason.
 	Failure string
 	Status  int
 	Fields  [][2]string
 	Body    []byte
 }
 
-// outbound keeps who waits for which answer.
+// outbound has the callbacks of outbound requests.
 var outbound = struct {
 	tokens atomic.Uint64
 	shards [16]struct {
@@ -28,8 +28,9 @@ type waiter struct {
 	done   func(*Answer)
 }
 
-// Send sends a request to a cluster. The answer is told to `done` once, on a thread of the gateway: it must take note
-// and return, not work or wait. It is not told after an error here, nor after a [Cancel] that succeeded.
+// Send sends a request to a cluster. `done` is called once with the answer, on a thread of the gateway: it must record
+// the answer and return, without working or waiting. It is not called after an error here, or after a successful
+// [Cancel].
 func Send(out *Outbound, done func(*Answer)) (token uint64, err error) {
 	h := theHost()
 	if h == nil {
@@ -50,14 +51,14 @@ func Send(out *Outbound, done func(*Answer)) (token uint64, err error) {
 	return token, nil
 }
 
-// Cancel gives a request up. After nil its answer is never told.
+// Cancel cancels a request. If it returns nil, the callback is never called.
 func Cancel(token uint64) error {
 	w, ok := forget(token)
 	if !ok {
 		return Unknown
 	}
 	if h := theHost(); h != nil {
-		// Whatever the gateway says: nobody waits here any more.
+		// Regardless of the gateway: the callback is removed.
 		h.Cancel(w.filter, token)
 	}
 	return nil
@@ -72,7 +73,7 @@ func forget(token uint64) (waiter, bool) {
 	return w, ok
 }
 
-// HandleEvent takes an event from the host. It is for the bridge and for hosts of tests.
+// HandleEvent handles an event of the host. For the bridge and for test hosts.
 func HandleEvent(e *Event) {
 	w, ok := forget(e.Token)
 	if !ok {

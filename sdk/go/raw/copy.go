@@ -2,13 +2,13 @@ package raw
 
 import "unsafe"
 
-// Copy is a call in memory of Go, for a filter that goes on after its hook: the same reads, and edits of its own.
+// Copy is a call in memory of Go, for a filter that continues after its hook: with the same reads, and separate edits.
 //
-// It is for one goroutine at a time.
+// It must be used by one goroutine at a time.
 type Copy struct {
-	// Call holds what the copy was made of; its Stopped is the index of the step.
+	// Call is the copied call; its Stopped is the index of the step.
 	Call Call
-	// Step is the step that the copy was made for.
+	// Step is the copied step.
 	Step Step
 
 	about About
@@ -17,8 +17,8 @@ type Copy struct {
 	arena []byte
 }
 
-// Copy takes the facts and heads of a call, and its body, into memory of Go: one arena for all texts. Edits that the call has so
-// far can be read in it, but are not among its own.
+// Copy copies the facts, heads and body of a call into memory of Go: one arena for all texts. The copy includes the
+// call's edits so far for reading, but not among its own edits.
 func (c *Call) Copy(s *Step) *Copy {
 	n := &Copy{}
 	c.bare(n, s)
@@ -67,7 +67,7 @@ func (c *Call) Copy(s *Step) *Copy {
 	return n
 }
 
-// CopyBare takes only what is needed to finish a paused exchange: no heads, no texts, no earlier edits.
+// CopyBare copies only what is needed to finish a paused exchange: no heads, texts or earlier edits.
 func (c *Call) CopyBare(s *Step) *Copy {
 	n := &Copy{}
 	c.bare(n, s)
@@ -76,7 +76,7 @@ func (c *Call) CopyBare(s *Step) *Copy {
 	return n
 }
 
-// bare fills in the numbers, and the edits so far.
+// bare copies the numbers and the edits so far.
 func (c *Call) bare(n *Copy, s *Step) {
 	n.Step = *s
 	n.Call = Call{
@@ -90,12 +90,12 @@ func (c *Call) bare(n *Copy, s *Step) {
 	n.sync()
 }
 
-// sync lets the call see the log, for reading.
+// sync makes the log visible to the call, for reading.
 func (n *Copy) sync() {
 	n.Call.Edits, n.Call.EditsLen, n.Call.EditsCap = unsafe.SliceData(n.log), uint32(len(n.log)), uint32(len(n.log))
 }
 
-// size is how many bytes of text the call has.
+// size returns the size of the call's texts in bytes.
 func (c *Call) size() uintptr {
 	size := uintptr(c.Request.BytesLen) + uintptr(c.Response.BytesLen) + uintptr(c.Trailers.BytesLen)
 	size += c.MethodName.Len + c.Target.Len + c.Authority.Len + c.Scheme.Len + c.Body.Len
@@ -108,7 +108,7 @@ func (c *Call) size() uintptr {
 	return size
 }
 
-// Edit adds a change to the copy's own edits.
+// Edit adds an edit to the copy's own edits.
 func (n *Copy) Edit(op Op, name, value string, number uint32) error {
 	log, err := AppendEdit(n.log, op, uint16(n.Call.Stopped), name, value, number)
 	if err != nil {
@@ -119,16 +119,16 @@ func (n *Copy) Edit(op Op, name, value string, number uint32) error {
 	return nil
 }
 
-// Own gives the edits that were made on the copy, to be handed to [Resume].
+// Own returns the edits made on the copy, for [Resume].
 func (n *Copy) Own() EditLog { return EditLog(n.log[n.base:]) }
 
-// Clear takes the copy's own edits back.
+// Clear drops the copy's own edits.
 func (n *Copy) Clear() {
 	n.log = n.log[:n.base]
 	n.sync()
 }
 
-// Poison overwrites the copy's texts, so that whoever still holds a view of them notices.
+// Poison overwrites the copy's texts, so that later uses of views become visible.
 func (n *Copy) Poison() {
 	for _, bytes := range [][]byte{n.arena, n.log} {
 		for i := range bytes {

@@ -1,16 +1,16 @@
-// Package raw is the floor that kits for filters in Go stand on: the memory of abi/eddy_filter.h as Go types, reads
-// and edits on it, and the registry of filters.
+// Package raw is the base of filter SDKs in Go: the memory of abi/eddy_filter.h as Go types, reads and edits on it, and
+// the registry of filters.
 //
-// Filters are better written with package eddy. This package is for those who build another interface: it checks
-// little, and what it hands out are views.
+// Write filters with package eddy instead. This package is for other interfaces on top of it: it checks little, and it
+// returns views.
 //
 // # Views
 //
-// The strings and slices that come out of a [Call] point into memory of the gateway. They are valid until the hook
-// returns, and an edit to the same call may end those that came from its edit log. Clone what must live longer, or
-// make a [Copy] of the call.
+// The strings and slices of a [Call] refer to memory of the gateway. They are valid until the hook returns, and an edit
+// of the same call may invalidate those from its edit log. Clone what is needed longer, or make a [Copy] of the call.
 //
 // # Threads
 //
-// A call belongs to the thread that it runs on. [Resume], [WriteLog], [NewMetric], [Send] and [Cancel] may be called by any goroutine.
+// A call belongs to the thread that it runs on. Any goroutine may call [Resume], [WriteLog], [NewMetric], [Send] and
+// [Cancel].
 package raw

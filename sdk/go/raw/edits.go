@@ -7,10 +7,10 @@ import (
 
 const editSize = uint32(unsafe.Sizeof(Edit{}))
 
-// EditsMax is the most bytes that the edits of one call may take.
+// EditsMax is the maximum size of the edits of one call in bytes.
 const EditsMax = 16 << 20
 
-// Record is one decoded entry of an edit log. Its name and value are views of the log.
+// Record is a decoded record of an edit log. Its name and value are views of the log.
 type Record struct {
 	Op     Op
 	Step   uint16
@@ -19,9 +19,9 @@ type Record struct {
 	Value  string
 }
 
-// Edit adds a change to the log of the call, made by the step that is running. It is for the thread of the call.
+// Edit adds an edit to the log of the call, made by the running step. Only on the thread of the call.
 //
-// An error means that the log cannot take it, and that nothing was written.
+// An error means that the log is full, and that nothing was written.
 func (c *Call) Edit(op Op, name, value string, number uint32) error {
 	need, err := recordSize(name, value)
 	if err != nil {
@@ -47,7 +47,7 @@ func grow(c *Call, need uint32) error {
 	return host.EditsGrow(c, need).Err()
 }
 
-// recordSize gives the bytes that a record takes with its padding.
+// recordSize returns the size of a record with its padding.
 func recordSize(name, value string) (uint32, error) {
 	if uint64(len(name))+uint64(len(value)) > EditsMax-uint64(editSize)-8 {
 		return 0, TooLarge
@@ -58,7 +58,7 @@ func recordSize(name, value string) (uint32, error) {
 // putRecord fills `at`, whose length is the record's size.
 func putRecord(at []byte, op Op, step uint16, name, value string, number uint32) {
 	edit := (*Edit)(unsafe.Pointer(&at[0]))
-	// The padding is zero first, so that what follows may overwrite its start.
+	// The padding is cleared first, because the data may overlap its start.
 	*(*uint64)(unsafe.Pointer(&at[len(at)-8])) = 0
 	edit.Op, edit.Step = op, step
 	edit.NameLen, edit.ValueLen, edit.Number = uint32(len(name)), uint32(len(value)), number
@@ -67,7 +67,7 @@ func putRecord(at []byte, op Op, step uint16, name, value string, number uint32)
 	copy(body[len(name):], value)
 }
 
-// AppendEdit adds a record to a log in memory of Go, such as the one that [Resume] takes.
+// AppendEdit adds a record to a log in memory of Go, for example for [Resume].
 func AppendEdit(log []byte, op Op, step uint16, name, value string, number uint32) ([]byte, error) {
 	need, err := recordSize(name, value)
 	if err != nil {
@@ -87,13 +87,13 @@ func AppendEdit(log []byte, op Op, step uint16, name, value string, number uint3
 	return log, nil
 }
 
-// Log gives the edits of the call so far, as a view.
+// Log returns the edits of the call so far, as a view.
 func (c *Call) Log() EditLog { return EditLog(unsafe.Slice(c.Edits, int(c.EditsLen))) }
 
-// EditLog is the bytes of an edit log.
+// EditLog is an encoded edit log.
 type EditLog []byte
 
-// All walks over the records. A log that is cut short or malformed ends the walk; [EditLog.Check] tells.
+// All returns an iterator over the records. It stops at a truncated or malformed record; [EditLog.Check] detects those.
 func (l EditLog) All() iter.Seq[Record] {
 	return func(yield func(Record) bool) {
 		for at := uint32(0); ; {
@@ -106,7 +106,7 @@ func (l EditLog) All() iter.Seq[Record] {
 	}
 }
 
-// Check tells whether the log is whole: every record within it, and nothing behind the last one.
+// Check returns whether the log is valid: all records are complete, and nothing follows the last one.
 func (l EditLog) Check() error {
 	for at := uint32(0); ; {
 		if int(at) == len(l) {
@@ -120,7 +120,7 @@ func (l EditLog) Check() error {
 	}
 }
 
-// at decodes the record that begins at an offset, and gives the offset of the next one.
+// at decodes the record at an offset, and returns the offset of the next one.
 func (l EditLog) at(start uint32) (Record, uint32, bool) {
 	if uint64(len(l)) < uint64(start)+uint64(editSize) {
 		return Record{}, 0, false
@@ -139,7 +139,7 @@ func (l EditLog) at(start uint32) (Record, uint32, bool) {
 	}, start + uint32(size), true
 }
 
-// le32 reads a number as the machines that eddy runs on hold it.
+// le32 reads a number in the byte order of the machines that eddy supports.
 func le32(b []byte) uint32 {
 	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
 }

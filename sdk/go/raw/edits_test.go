@@ -54,7 +54,7 @@ func TestPaddingIsZero(t *testing.T) {
 	}
 }
 
-// FuzzEditLog reads any bytes as a log: nothing may be read outside of it.
+// FuzzEditLog reads arbitrary bytes as a log: no read may be outside of it.
 func FuzzEditLog(f *testing.F) {
 	log, _ := AppendEdit(nil, OpSet, 0, "name", "value", 7)
 	log, _ = AppendEdit(log, OpBodyDrain, 1, "", "", 7)
@@ -81,7 +81,7 @@ func FuzzEditLog(f *testing.F) {
 	})
 }
 
-// headCall makes a call in the request's head.
+// headCall returns a call in the request head.
 func headCall(fields []Field, text string, log []byte) *Call {
 	return &Call{
 		ABI: ABI, Phase: PhaseRequestHead, About: &About{},
@@ -92,8 +92,8 @@ func headCall(fields []Field, text string, log []byte) *Call {
 	}
 }
 
-// FuzzReads compares what is seen of fields after edits with a list to which they were really made. A program is a
-// row of bytes, two an operation.
+// FuzzReads compares the fields read after edits with a list to which the edits were applied. A program is a byte
+// sequence, two bytes per operation.
 func FuzzReads(f *testing.F) {
 	f.Add([]byte{0, 1, 1, 2, 2, 3, 3, 4}, uint8(3))
 	f.Add([]byte{3, 0, 4, 0, 5, 0, 6, 17, 2, 17}, uint8(0))

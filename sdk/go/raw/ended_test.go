@@ -33,7 +33,7 @@ func TestCurrentNamesWhoIsToldOfAnEnd(t *testing.T) {
 	}
 	ended := []Ended{{Filter: second, State: 1}, {Filter: first, State: 1}}
 	step := Step{Filter: first, ID: 11}
-	// The host names the first step's filter before it enters.
+	// The host names the filter of the first step before the call.
 	current = 11
 	Run(&Call{Steps: &step, StepsLen: 1, Current: &current, Ended: &ended[0], EndedLen: 2, Phase: PhaseNone})
 	if len(seen) != 2 || seen[0] != 12 || seen[1] != 11 || current != 11 {

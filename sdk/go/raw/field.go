@@ -3,17 +3,17 @@ package raw
 // FieldID is the number of a well-known field name.
 type FieldID uint8
 
-// The ids of names that are not well known.
+// IDs of other names.
 const (
-	// FieldOther is a name that is not known.
+	// FieldOther is an unknown name.
 	FieldOther FieldID = 0
 	// FieldXForwarded is an unknown name that begins with x-forwarded-.
 	FieldXForwarded FieldID = 254
-	// FieldAlias is a name that some programs take for a known one, such as content_length; it is not sent on.
+	// FieldAlias is a name that some programs read as a known one, such as content_length; it is not forwarded.
 	FieldAlias FieldID = 255
 )
 
-// The well-known names.
+// Well-known names.
 const (
 	FieldHost                     FieldID = 1  // host
 	FieldContentLength            FieldID = 2  // content-length
@@ -177,13 +177,13 @@ var fieldNames = [...]string{
 	"grpc-timeout",
 }
 
-// FieldsKnown is the number of well-known names; their ids are 1 to FieldsKnown.
+// FieldsKnown is the number of well-known names; their IDs are 1 to FieldsKnown.
 const FieldsKnown = len(fieldNames) - 1
 
-// Known tells whether the id stands for one name, so that equal ids mean equal names.
+// Known returns whether the ID has one name, so that equal IDs mean equal names.
 func (id FieldID) Known() bool { return id != 0 && int(id) < len(fieldNames) }
 
-// Name gives the name in lower case; empty where the id is not [FieldID.Known].
+// Name returns the name in lower case; empty if the ID is not [FieldID.Known].
 func (id FieldID) Name() string {
 	if int(id) < len(fieldNames) {
 		return fieldNames[id]

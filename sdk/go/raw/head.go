@@ -2,13 +2,13 @@ package raw
 
 import "unsafe"
 
-// List gives the fields as the host laid them out, without what this call's edits change.
+// List returns the fields of the host, without the edits of this call.
 func (h *Head) List() []Field { return unsafe.Slice(h.Fields, int(h.FieldsLen)) }
 
-// Name gives a field's name as sent, as a view.
+// Name returns the name of a field as received, as a view.
 func (h *Head) Name(f *Field) string { return h.text(f.Name) }
 
-// Value gives a field's value as a view.
+// Value returns the value of a field as a view.
 func (h *Head) Value(f *Field) string { return h.text(f.Value) }
 
 func (h *Head) text(s Span) string {
@@ -18,7 +18,7 @@ func (h *Head) text(s Span) string {
 	return unsafe.String((*byte)(unsafe.Add(unsafe.Pointer(h.Bytes), s.Start)), int(s.End-s.Start))
 }
 
-// Find gives the first field with a well-known id, or nil.
+// Find returns the first field with a well-known ID, or nil.
 func (h *Head) Find(id FieldID) *Field {
 	list := h.List()
 	for i := range list {
@@ -29,7 +29,7 @@ func (h *Head) Find(id FieldID) *Field {
 	return nil
 }
 
-// FindName gives the first field of a name, in any case, or nil.
+// FindName returns the first field of a name, in any letter case, or nil.
 func (h *Head) FindName(name string) *Field {
 	if id := FieldByName(name); id.Known() {
 		return h.Find(id)
@@ -44,7 +44,7 @@ func (h *Head) FindName(name string) *Field {
 	return nil
 }
 
-// is tells whether a field has a name, of which id is the well-known id if there is one.
+// is returns whether a field has a name; id is the well-known ID of the name, if any.
 func (h *Head) is(f *Field, id FieldID, name string) bool {
 	if id.Known() {
 		return f.ID == id
@@ -52,7 +52,7 @@ func (h *Head) is(f *Field, id FieldID, name string) bool {
 	return !f.ID.Known() && EqualFold(h.text(f.Name), name)
 }
 
-// EqualFold compares two names as HTTP does: ASCII letters in any case, all other bytes as they are.
+// EqualFold compares two names as in HTTP: ignoring the case of ASCII letters.
 func EqualFold(a, b string) bool {
 	if len(a) != len(b) {
 		return false
@@ -72,7 +72,7 @@ func lower(c byte) byte {
 	return c
 }
 
-// FieldByName gives the id of a well-known name in any case; FieldOther of any other name.
+// FieldByName returns the ID of a well-known name, in any letter case; FieldOther for any other name.
 func FieldByName(name string) FieldID {
 	if len(name) < fieldShortest || len(name) > fieldLongest {
 		return FieldOther
@@ -85,7 +85,7 @@ func FieldByName(name string) FieldID {
 	return FieldOther
 }
 
-// fieldHash mixes the length and four bytes; names that share a slot are chained.
+// fieldHash hashes the length and four bytes; names with the same slot are chained.
 func fieldHash(name string) uint8 {
 	n := len(name)
 	h := uint32(n)

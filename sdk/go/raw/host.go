@@ -5,11 +5,12 @@ import (
 	"time"
 )
 
-// Host is what the gateway offers to the library. The bridge implements it with the gateway's functions, eddytest in Go.
+// Host is the gateway's interface for the library. The bridge implements it with functions of the gateway, eddytest in
+// Go.
 type Host interface {
-	// Workers is the number of the gateway's workers.
+	// Workers returns the number of workers of the gateway.
 	Workers() int
-	// Level is the least level that is logged.
+	// Level returns the minimum level that is logged.
 	Level() Level
 	Resume(exchange uint64, turn uint32, verdict Verdict, edits []byte) Result
 	EditsGrow(c *Call, more uint32) Result
@@ -21,8 +22,7 @@ type Host interface {
 
 var host atomic.Pointer[Host]
 
-// Open tells the package of its host. The bridge calls it when the gateway opens the library; tests call it with a
-// host of their own.
+// Open sets the host. The bridge calls it when the gateway opens the library, tests with their own host.
 func Open(h Host) { host.Store(&h) }
 
 func theHost() Host {
@@ -32,7 +32,7 @@ func theHost() Host {
 	return nil
 }
 
-// Workers is the number of the gateway's workers; 0 before the library is opened.
+// Workers returns the number of workers of the gateway; 0 before the library is opened.
 func Workers() int {
 	if h := theHost(); h != nil {
 		return h.Workers()
@@ -40,7 +40,7 @@ func Workers() int {
 	return 0
 }
 
-// Resume goes on with a paused exchange. The edits are as those of the call with this turn. Any goroutine may call it.
+// Resume resumes a paused exchange. The edits are like those of the call with this turn. Any goroutine may call it.
 //
 // # Errors
 //
@@ -53,7 +53,7 @@ func Resume(exchange uint64, turn uint32, verdict Verdict, edits []byte) error {
 	return h.Resume(exchange, turn, verdict, edits).Err()
 }
 
-// WriteLog writes a record to the gateway's log, for a filter by the host's number or 0 for the library.
+// WriteLog logs a message for the filter with the host's number, or for the library with 0.
 func WriteLog(filter uint32, level Level, text string) error {
 	h := theHost()
 	if h == nil {
@@ -62,17 +62,17 @@ func WriteLog(filter uint32, level Level, text string) error {
 	return h.Log(filter, level, text).Err()
 }
 
-// LogEnabled tells whether records of a level are kept.
+// LogEnabled returns whether messages of a level are logged.
 func LogEnabled(level Level) bool {
 	h := theHost()
 	return h != nil && level >= h.Level() && level < LevelOff
 }
 
-// Outbound is a request of a filter's own to one of the gateway's clusters.
+// Outbound is a request of a filter to a cluster of the gateway.
 type Outbound struct {
 	// Filter is the host's number of the filter.
 	Filter uint32
-	// Exchange is the one it is for; when that is over, the request is cancelled. 0: none.
+	// Exchange is the exchange of the request; when that ends, the request is cancelled. 0: none.
 	Exchange  uint64
 	Cluster   string
 	Method    string
@@ -80,6 +80,6 @@ type Outbound struct {
 	Authority string
 	Fields    [][2]string
 	Body      []byte
-	// Timeout is 5 s where it is 0.
+	// Timeout is the time limit; default 5 s.
 	Timeout time.Duration
 }

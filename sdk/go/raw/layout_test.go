@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// mirrors pairs the C structures with ours. Each of our fields has the name of the C member without underscores.
+// mirrors pairs C structures with Go structures. Each Go field has the name of the C member without underscores.
 var mirrors = []struct {
 	c     string
 	ours  any
@@ -108,7 +108,7 @@ func constants() []constant {
 	return all
 }
 
-// membersOf reads the names of a structure's members in the header.
+// membersOf returns the names of a structure's members in the header.
 func membersOf(t *testing.T, name string) []string {
 	t.Helper()
 	header, err := os.ReadFile("eddy_filter.h")

@@ -7,7 +7,7 @@ type Metric struct {
 	lanes  uint32
 }
 
-// NewMetric defines a metric. Bounds, ascending and at most 32, are for histograms.
+// NewMetric defines a metric. Bounds are for histograms: ascending, at most 32.
 func NewMetric(filter uint32, kind MetricKind, name string, bounds []uint64) (*Metric, error) {
 	h := theHost()
 	if h == nil {

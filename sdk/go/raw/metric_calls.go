@@ -2,13 +2,13 @@
 
 package raw
 
-// metricHost is a host whose memory a module does not reach. It knows the lane itself.
+// metricHost is a host whose memory a module cannot access. It selects the lane itself.
 type metricHost interface {
 	MetricAdd(metric uint32, n uint64)
 	MetricObserve(metric uint32, value uint64)
 }
 
-// Add adds to a counter or, the number read as signed, to a gauge.
+// Add adds to a counter or, with the number read as signed, to a gauge.
 func (m *Metric) Add(_ uint32, n uint64) {
 	if h, ok := theHost().(metricHost); ok {
 		h.MetricAdd(m.cells.Stride, n)

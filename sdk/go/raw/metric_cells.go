@@ -12,8 +12,8 @@ func (m *Metric) cell(lane uint32, index uintptr) *uint64 {
 	return (*uint64)(unsafe.Add(unsafe.Pointer(m.cells.Cells), (uintptr(lane)*uintptr(m.cells.Stride)+index)*8))
 }
 
-// Add adds to a counter or, the number read as signed, to a gauge: in memory of the gateway, without a call. The lane
-// is the worker of the call.
+// Add adds to a counter or, with the number read as signed, to a gauge: in memory of the gateway, without a call. The
+// lane is the worker of the call.
 func (m *Metric) Add(lane uint32, n uint64) { atomic.AddUint64(m.cell(lane, 0), n) }
 
 // Observe counts a value in a histogram.

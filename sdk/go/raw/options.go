@@ -2,32 +2,32 @@ package raw
 
 import "sync/atomic"
 
-// SDK is the name and version of this kit, as the gateway shows it.
+// SDK is the name and version of this SDK, as shown by the gateway.
 const SDK = "eddy-sdk-go 0.1.0"
 
 // Options are settings of the Go runtime within the gateway. A library does not see environment variables that the
-// gateway sets for itself, so that GOMEMLIMIT and the like can't do this.
+// gateway sets for itself, so GOMEMLIMIT and the like have no effect.
 type Options struct {
-	// MemoryLimit is the soft limit of Go's memory in bytes; 0: what the gateway wishes.
+	// MemoryLimit is the soft memory limit of Go in bytes; 0: the limit of the gateway.
 	MemoryLimit int64
-	// GCPercent is as GOGC; 0: 100.
+	// GCPercent is GOGC; 0: 100.
 	GCPercent int
-	// GoroutinesMax is the most goroutines that the kit starts for filters at once, for blocking hooks and for
+	// GoroutinesMax is the maximum number of goroutines that the SDK starts for filters, for blocking hooks and for
 	// work after a pause; 0: 4,096.
 	GoroutinesMax int
-	// GoroutinesSoftMax is the most goroutines that there may be, those of filters' own included: beyond it the log
-	// has a warning, and the kit starts none for filters until there are fewer; 0: 100,000.
+	// GoroutinesSoftMax is the maximum number of all goroutines, including those of filters: beyond it, a warning is
+	// logged, and the SDK starts none for filters until there are fewer; 0: 100,000.
 	GoroutinesSoftMax int
-	// Processors is GOMAXPROCS; 0: the gateway's workers and two more.
+	// Processors is GOMAXPROCS; 0: the number of workers of the gateway plus two.
 	Processors int
 }
 
 var options atomic.Pointer[Options]
 
-// Configure sets the options. It is for init functions: the gateway opens the library after them.
+// Configure sets the options. Call it in an init function: the gateway opens the library after all of them.
 func Configure(o Options) { options.Store(&o) }
 
-// Configured gives what [Configure] was told, with defaults filled in.
+// Configured returns the options of [Configure], with defaults filled in.
 func Configured() Options {
 	o := Options{}
 	if p := options.Load(); p != nil {

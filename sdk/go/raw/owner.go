@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Registrant gives the import path of the package that registers something: the one whose initialisation is under way
-// on this goroutine, however many frameworks lie between; else the nearest caller that is no package of a kit. `kits`
-// are the import paths of those.
+// Registrant returns the import path of the package that registers something: the one that is being initialized on this
+// goroutine, regardless of frameworks in between; otherwise the nearest caller that is not a package of an SDK. `kits`
+// are the import paths of SDKs.
 func Registrant(kits ...string) string {
 	callers := make([]uintptr, registrantDepth)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers)])
@@ -27,8 +27,8 @@ func Registrant(kits ...string) string {
 	}
 }
 
-// isInit tells whether a function is the initialisation of its package, or a part of it: `init` sets variables,
-// `init.0` and so on are functions of that name in the source.
+// isInit returns whether a function is the initialization of its package, or a part of it: `init` sets variables,
+// `init.0` and so on are init functions in the source.
 func isInit(function string) bool {
 	name, _, _ := strings.Cut(function, ".")
 	return name == "init"
@@ -43,16 +43,16 @@ func isOneOf(path string, paths []string) bool {
 	return false
 }
 
-// splitFunction parts the full name of a function into import path and name.
+// splitFunction splits the full name of a function into import path and name.
 func splitFunction(full string) (path, function string) {
 	slash := strings.LastIndexByte(full, '/') + 1
 	last, function, _ := strings.Cut(full[slash:], ".")
-	// A dot in the last element of a path is written as %2e.
+	// A dot in the last element of a path is encoded as %2e.
 	return strings.ReplaceAll(full[:slash]+last, "%2e", "."), function
 }
 
 const (
 	ownPath = "github.com/eddy-gateway/eddy/sdk/go/raw"
-	// registrantDepth is far more frames than lie between the initialisation of a package and its registrations.
+	// registrantDepth is more than the number of frames between the initialization of a package and its registrations.
 	registrantDepth = 64
 )

@@ -9,30 +9,30 @@ import (
 	"sync/atomic"
 )
 
-// Factory makes the filters of one name.
+// Factory creates the filters of one name.
 type Factory interface {
-	// New makes a filter from its configuration, a JSON text. `id` is the host's number of it, for host functions.
+	// New creates a filter from its configuration, a JSON text. `id` is the host's number of it, for host functions.
 	New(name string, config []byte, id uint32) (Filter, Info, error)
-	// NewConfig makes the configuration of a rule for a filter of this factory.
+	// NewConfig creates the configuration of a rule for a filter of this factory.
 	NewConfig(parent Filter, config []byte) (Config, error)
 }
 
-// Filter is a configured filter. Several threads run it at once, each for another exchange.
+// Filter is a configured filter. Several threads run it concurrently, each for another exchange.
 //
-// A Filter or Config that has a method Close() is told when nothing uses it any more.
+// If a Filter or Config has a method Close(), it is called when nothing uses it any more.
 type Filter interface {
-	// Run handles a phase. A panic becomes a fault of the filter.
+	// Run handles a phase. A panic is a fault of the filter.
 	Run(c *Call, s *Step) Verdict
-	// Ended tells that an exchange is over for which the filter left a state that is not 0, on the thread that ran it.
+	// Ended reports the end of an exchange for which the filter left a nonzero state, on the thread that ran it.
 	Ended(state uint64, reason EndReason)
 }
 
-// Config is what a rule says for a filter, see [Step.RuleConfig].
+// Config is the configuration of a rule for a filter, see [Step.RuleConfig].
 type Config any
 
-// Info is what a factory says of a filter.
+// Info has the properties of a filter.
 type Info struct {
-	// Interest has a bit for each phase in which the filter is entered, see [Phase.Bit].
+	// Interest has a bit for each phase in which the filter is called, see [Phase.Bit].
 	Interest uint32
 	// Flags may have FilterReadsBody.
 	Flags uint32
@@ -54,7 +54,7 @@ type config struct {
 var (
 	registry struct {
 		sync.Mutex
-		// kinds has what is registered under each name, one for each package.
+		// kinds has the registrations of each name, one per package.
 		kinds map[string][]registration
 	}
 	filters table[instance]
@@ -62,20 +62,20 @@ var (
 	stops   []func()
 )
 
-// registration is what a package makes available under a name.
+// registration is a name that a package registered.
 type registration struct {
-	where   string // its import path; empty for a name that no package owns
+	where   string // its import path; empty for a name without a package
 	factory Factory
 }
 
-// Register makes filters of a name available. Filters do it in init. A name needs to be unique in its package, see
-// [Registrant]: one that the package has taken is a panic. Filters of several packages that share a name are told apart
-// as "IMPORT/PATH:NAME".
+// Register makes filters of a name available. Call it in init. A name must be unique in its package, see [Registrant];
+// registering it twice in a package panics. Filters of several packages with the same name are distinguished as
+// "IMPORT/PATH:NAME".
 func Register(name string, f Factory) {
 	register(name, Registrant(kitPath), f)
 }
 
-// RegisterShared makes filters of exactly this name available. It is for kits that tell packages apart by themselves.
+// RegisterShared makes filters of exactly this name available. For SDKs that distinguish packages themselves.
 func RegisterShared(name string, f Factory) { register(name, "", f) }
 
 func register(name, where string, f Factory) {
@@ -95,7 +95,7 @@ func register(name, where string, f Factory) {
 	registry.kinds[name] = append(registry.kinds[name], registration{where, f})
 }
 
-// Names gives the names of all filters, sorted: each as it was registered, and with its package before it.
+// Names returns the names of all filters, sorted: each as registered, and with its package.
 func Names() []string {
 	registry.Lock()
 	defer registry.Unlock()
@@ -111,7 +111,7 @@ func Names() []string {
 	return names
 }
 
-// plainNames gives the names as they were registered. The caller holds the lock.
+// plainNames returns the names as registered. The caller holds the lock.
 func plainNames() []string {
 	names := make([]string, 0, 2*len(registry.kinds))
 	for name := range registry.kinds {
@@ -121,7 +121,7 @@ func plainNames() []string {
 	return names
 }
 
-// find gives the factory for a name, with or without its package.
+// find returns the factory of a name, with or without its package.
 func find(name string) (Factory, error) {
 	registry.Lock()
 	defer registry.Unlock()
@@ -146,15 +146,15 @@ func find(name string) (Factory, error) {
 	return nil, fmt.Errorf("filter %q is registered by more than one package: say one of %q", name, full)
 }
 
-// OnStop adds what is to be done when the process is about to end.
+// OnStop adds a function that is called when the process ends.
 func OnStop(stop func()) {
 	registry.Lock()
 	defer registry.Unlock()
 	stops = append(stops, stop)
 }
 
-// NewFilter makes a filter. It is for the bridge and for hosts of tests; a panic of the factory becomes an error, and
-// so does [runtime.Goexit].
+// NewFilter creates a filter. For the bridge and for test hosts; a panic of the factory becomes an error, and so does
+// [runtime.Goexit].
 func NewFilter(name string, text []byte, id uint32) (handle uint64, info Info, err error) {
 	apart("filter "+name, &err, func() { handle, info, err = newFilter(name, text, id) })
 	return handle, info, err
@@ -173,11 +173,11 @@ func newFilter(name string, text []byte, id uint32) (handle uint64, info Info, e
 		return 0, Info{}, fmt.Errorf("the factory of filter %q gave neither a filter nor an error", name)
 	}
 	entry := &instance{name: name, id: id, factory: factory, filter: filter}
-	// The handle is written before the entry can be seen, and never again.
+	// The handle is written once, before the entry becomes visible.
 	return filters.add(entry, func(handle uint64) { entry.handle = handle }), info, nil
 }
 
-// NewConfig makes the configuration of a rule. It is for the bridge and for hosts of tests.
+// NewConfig creates the configuration of a rule. For the bridge and for test hosts.
 func NewConfig(filter uint64, text []byte) (handle uint64, err error) {
 	apart("configuration of a rule", &err, func() { handle, err = newConfig(filter, text) })
 	return handle, err
@@ -196,7 +196,7 @@ func newConfig(filter uint64, text []byte) (handle uint64, err error) {
 	return configs.add(entry, func(handle uint64) { entry.handle = handle }), nil
 }
 
-// FreeFilter forgets a filter. It is for the bridge and for hosts of tests.
+// FreeFilter releases a filter. For the bridge and for test hosts.
 func FreeFilter(handle uint64) {
 	if entry := filters.get(handle); entry != nil && entry.handle == handle {
 		filters.remove(handle)
@@ -204,7 +204,7 @@ func FreeFilter(handle uint64) {
 	}
 }
 
-// FreeConfig forgets the configuration of a rule. It is for the bridge and for hosts of tests.
+// FreeConfig releases the configuration of a rule. For the bridge and for test hosts.
 func FreeConfig(handle uint64) {
 	if entry := configs.get(handle); entry != nil && entry.handle == handle {
 		configs.remove(handle)
@@ -223,7 +223,7 @@ func closeIt(what string, it any) {
 	}
 }
 
-// Stop does what [OnStop] was told. It is for the bridge and for hosts of tests.
+// Stop calls the functions of [OnStop]. For the bridge and for test hosts.
 func Stop() {
 	registry.Lock()
 	all := slices.Clone(stops)
@@ -236,8 +236,8 @@ func Stop() {
 	}
 }
 
-// apart runs what is not on the way of a request on a goroutine of its own and waits for it: there a panic is an error,
-// and so is runtime.Goexit, which nothing could take back on a thread of the gateway.
+// apart runs code outside of requests on a separate goroutine and waits for it: there a panic becomes an error, and so
+// does runtime.Goexit, which cannot be recovered on a thread of the gateway.
 func apart(what string, err *error, work func()) {
 	over := make(chan struct{})
 	go func() {
@@ -256,7 +256,7 @@ func apart(what string, err *error, work func()) {
 	<-over
 }
 
-// RuleConfig gives what the exchange's rule says for the filter; nil where it says nothing.
+// RuleConfig returns the configuration of the exchange's rule for the filter; nil if there is none.
 func (s *Step) RuleConfig() Config {
 	if s.Config == 0 {
 		return nil
@@ -284,7 +284,7 @@ func (t *table[T]) get(handle uint64) *T {
 	return (*slots)[index].Load()
 }
 
-// add gives the entry a handle, and stores it there before anybody can see the entry.
+// add assigns a handle to the entry, and stores it there before the entry becomes visible.
 func (t *table[T]) add(entry *T, store func(uint64)) uint64 {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -318,8 +318,8 @@ func (t *table[T]) remove(handle uint64) {
 }
 
 const (
-	// kitPath is the import path of the kit on top of this package.
+	// kitPath is the import path of the SDK on top of this package.
 	kitPath = "github.com/eddy-gateway/eddy/sdk/go"
-	// nameBytes is the longest name that the gateway reads.
+	// nameBytes is the maximum length of a name for the gateway.
 	nameBytes = 256
 )

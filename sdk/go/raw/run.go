@@ -8,10 +8,10 @@ import (
 	"unsafe"
 )
 
-// Run enters the filters of a call: first it tells them of exchanges that are over, then it runs the steps until one
-// does not say [Continue]. It is for the bridge and for hosts of tests.
+// Run runs the filters of a call: first it reports ended exchanges to them, then it runs the steps until one does not
+// return [Continue]. For the bridge and for test hosts.
 //
-// A panic of a filter becomes its fault, with the panic's value and the filter's stack for the log.
+// A panic of a filter becomes its fault, with the panic value and the filter's stack for the log.
 func Run(c *Call) {
 	defer barrier(c)
 	c.Stopped = c.StepsLen
@@ -41,7 +41,7 @@ func Run(c *Call) {
 		*c.Current = 0
 		if v != Continue {
 			if v > Reset {
-				fail(c, s, before, fmt.Sprintf("the filter gave the verdict %d, which there is not", v))
+				fail(c, s, before, fmt.Sprintf("the filter returned verdict %d, which does not exist", v))
 				return
 			}
 			s.Verdict = v
@@ -59,7 +59,7 @@ func timed(f Filter, c *Call, s *Step) Verdict {
 	return v
 }
 
-// barrier ends a panic, or a call of runtime.Goexit, of the step that is running.
+// barrier recovers a panic, or handles runtime.Goexit, of the running step.
 func barrier(c *Call) {
 	r := recover()
 	if r == nil && *c.Current == 0 {
@@ -67,42 +67,43 @@ func barrier(c *Call) {
 	}
 	if c.Stopped >= c.StepsLen {
 		if r == nil {
-			// Goexit at the end of an exchange, which tellEnded has told of.
+			// Goexit at the end of an exchange, which tellEnded has reported.
 			return
 		}
 		*c.Current = 0
-		WriteLog(0, LevelError, "the kit panicked outside of all filters: "+PanicText(r))
+		WriteLog(0, LevelError, "the SDK panicked outside of all filters:  "+PanicText(r))
 		return
 	}
 	steps := unsafe.Slice(c.Steps, int(c.StepsLen))
 	s := &steps[c.Stopped]
 	if r == nil {
-		// Goexit can't be taken back: on a thread of the gateway it ends the process when this function returns.
+		// Goexit cannot be undone: on a thread of the gateway it ends the process when this function returns.
 		WriteLog(s.ID, LevelError, "the filter called runtime.Goexit in a hook, which ends the process: "+stack())
-		// `current` stays: it tells the gateway's parent who it was.
+		// `current` is kept: it names the filter for the parent process of the gateway.
 		return
 	}
 	*c.Current = 0
 	fail(c, s, stepStart(c), PanicText(r))
 }
 
-// fail takes the edits of a step back, and says why it failed.
+// fail drops the edits of a step and records the reason of its failure.
 func fail(c *Call, s *Step, before uint32, why string) {
 	c.EditsLen = before
 	s.Verdict = Fault
 	if c.Edit(OpFault, "", why, 0) != nil {
-		// The verdict alone must do.
+		// Without space for the reason, the verdict is enough.
 		return
 	}
 }
 
-// FailStep takes the edits of the running step back, and says why it failed. A filter returns its verdict.
+// FailStep drops the edits of the running step and records the reason of its failure. It returns the verdict for the
+// filter.
 func (c *Call) FailStep(s *Step, why string) Verdict {
 	fail(c, s, stepStart(c), why[:min(len(why), FaultBytes)])
 	return Fault
 }
 
-// stepStart finds where the edits of the running step begin.
+// stepStart returns the offset at which the edits of the running step start.
 func stepStart(c *Call) uint32 {
 	log := c.Log()
 	for at := uint32(0); ; {
@@ -123,8 +124,8 @@ func runEnded(c *Call) {
 	*c.Current = entered
 }
 
-// tellEnded tells a filter of the end of an exchange. Meanwhile `current` names this filter, not the one whose step
-// comes first.
+// tellEnded reports the end of an exchange to a filter. Meanwhile `current` names this filter, not that of the first
+// step.
 func tellEnded(c *Call, e *Ended) {
 	entry := filters.get(e.Filter)
 	if entry == nil || entry.handle != e.Filter {
@@ -143,11 +144,11 @@ func tellEnded(c *Call, e *Ended) {
 	finished = true
 }
 
-// FaultBytes is the most that is said of a panic, stack included.
+// FaultBytes is the maximum size of the description of a panic, including the stack.
 const FaultBytes = 4096
 
-// PanicText describes a panic: the value's type and text, and the stack below the panic. It is for deferred functions
-// that have just recovered.
+// PanicText describes a panic: type and text of the value, and the stack below the panic. For deferred functions that
+// have just recovered.
 func PanicText(r any) string {
 	var text string
 	func() {
@@ -168,27 +169,27 @@ func PanicText(r any) string {
 	return strings.ToValidUTF8(text, "?")
 }
 
-// GoexitText describes a call of runtime.Goexit, with the stack below it. It is for deferred functions that run because of
-// one.
+// GoexitText describes a call of runtime.Goexit, with the stack below it. For deferred functions that run because of
+// it.
 func GoexitText() string {
 	text := "the filter called runtime.Goexit\n" + stack()
 	return strings.ToValidUTF8(text[:min(len(text), FaultBytes)], "?")
 }
 
-// stack gives the frames below the panic or Goexit that is under way.
+// stack returns the frames below the current panic or Goexit.
 func stack() string {
 	buffer := make([]byte, 4*FaultBytes)
 	text := string(buffer[:runtime.Stack(buffer, false)])
 	for _, mark := range []string{"\npanic(", "\nruntime.Goexit("} {
 		if at := strings.LastIndex(text, mark); at >= 0 {
 			rest := text[at+1:]
-			// Two lines a frame: the function and its place.
+			// A frame has two lines: the function and its source position.
 			for range 2 {
 				if end := strings.IndexByte(rest, '\n'); end >= 0 {
 					rest = rest[end+1:]
 				}
 			}
-			// What is below belongs to the kit or the gateway.
+			// The frames below belong to the SDK or the gateway.
 			rest, _, _ = strings.Cut(rest, "\n"+runName+"(")
 			return rest
 		}

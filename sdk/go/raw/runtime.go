@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// WatchPeriod is how often the runtime is looked at, so how old its figures may be.
+// WatchPeriod is how often the runtime is sampled, which is the maximum age of its figures.
 const WatchPeriod = time.Second
 
 var (
 	watching sync.Once
-	// crowded tells that there were more goroutines than [Options] allow when the runtime was looked at last.
+	// crowded is whether the last sample had more goroutines than [Options] allow.
 	crowded atomic.Bool
 )
 
-// Crowded tells that there are more goroutines than [Options.GoroutinesSoftMax]. It costs one load.
+// Crowded returns whether there are more goroutines than [Options.GoroutinesSoftMax]. It costs one load.
 func Crowded() bool { return crowded.Load() }
 
-// WatchRuntime keeps the metrics of Go's runtime up to date, which are the library's and no filter's. It is for the
-// bridge; the first call counts.
+// WatchRuntime updates the metrics of the Go runtime, which belong to the library instead of a filter. For the bridge;
+// only the first call has an effect.
 func WatchRuntime() {
 	watching.Do(func() {
 		w, err := newRuntimeWatch()
@@ -39,7 +39,7 @@ func WatchRuntime() {
 	})
 }
 
-// runtimeWatch has what is shown of the runtime, and what was shown last.
+// runtimeWatch has the metrics of the runtime and their last values.
 type runtimeWatch struct {
 	samples []metrics.Sample
 	shown   []*Metric
@@ -98,13 +98,13 @@ func (w *runtimeWatch) look() {
 		watchPauses:     uint64(collections.PauseTotal),
 		watchLimit:      w.samples[4].Value.Uint64(),
 	} {
-		// A gauge is the sum of what was added to it, which may be less than nothing.
+		// A gauge is the sum of the values added to it, which may be negative.
 		w.shown[i].Add(OutsideLane, now-w.last[i])
 		w.last[i] = now
 	}
 	limit := uint64(Configured().GoroutinesSoftMax)
 	if is := goroutines > limit; is != crowded.Swap(is) && is {
 		WriteLog(0, LevelWarn, fmt.Sprintf(
-			"there are %d goroutines, more than %d: a filter leaves them behind; the kit starts no more of them", goroutines, limit))
+			"there are %d goroutines, more than %d: a filter leaks them; the SDK starts no more of them", goroutines, limit))
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// metricsHost keeps the cells of metrics and what is logged.
+// metricsHost records the cells of metrics and log messages.
 type metricsHost struct {
 	Host
 	mutex  sync.Mutex
@@ -76,7 +76,7 @@ func TestTheRuntimeIsShownAsItIs(t *testing.T) {
 			t.Error("more than a hundred are no crowd")
 		}
 	}
-	if len(h.logged) != 1 || !strings.Contains(h.logged[0], "more than 100: a filter leaves them behind") {
+	if len(h.logged) != 1 || !strings.Contains(h.logged[0], "more than 100: a filter leaks them") {
 		t.Errorf("%q", h.logged)
 	}
 	close(release)

@@ -1,9 +1,9 @@
 package raw
 
-// Slabs keeps the states of one filter's exchanges, each under a handle that is never valid again once it is freed.
+// Slabs has the states of one filter's exchanges, each with a handle that becomes invalid for ever when it is freed.
 //
-// Each worker has its own slab, used only on its thread, so that there is no lock. What was freed is used again: a
-// steady load allocates nothing. The zero value has no workers.
+// Each worker has its own slab, used only on its thread, so there is no lock. Freed values are reused: a steady load
+// does not allocate. The zero value has no workers.
 type Slabs[T any] struct {
 	workers []slab[T]
 }
@@ -11,7 +11,7 @@ type Slabs[T any] struct {
 type slab[T any] struct {
 	slots []slot[T]
 	free  []uint32
-	// The slabs of two workers shall not share a cache line.
+	// The slabs of two workers must not share a cache line.
 	_ [64]byte
 }
 
@@ -20,7 +20,7 @@ type slot[T any] struct {
 	generation uint32
 }
 
-// A handle is 24 bits of generation, 16 of the worker's number and 24 of the index.
+// A handle has 24 bits of generation, 16 bits of worker number and 24 bits of index.
 const (
 	indexBits      = 24
 	workerBits     = 16
@@ -29,13 +29,13 @@ const (
 	generationBits = indexBits + workerBits
 )
 
-// NewSlabs makes slabs for so many workers.
+// NewSlabs returns slabs for that many workers.
 func NewSlabs[T any](workers int) *Slabs[T] {
 	return &Slabs[T]{workers: make([]slab[T], workers)}
 }
 
-// New gives a handle, not 0, and a value: a new one, or one that was freed, in the state it had then. The handle is 0
-// where the worker is unknown or has 16 million exchanges.
+// New returns a nonzero handle and a value: a new one, or a freed one in its last state. The handle is 0 if the worker
+// is unknown or has 16 million exchanges.
 func (s *Slabs[T]) New(worker uint16) (handle uint64, value *T) {
 	if int(worker) >= len(s.workers) {
 		return 0, nil
@@ -59,7 +59,7 @@ func (s *Slabs[T]) New(worker uint16) (handle uint64, value *T) {
 	return uint64(at.generation)<<generationBits | uint64(worker)<<indexBits | uint64(index), at.value
 }
 
-// Get gives the value of a handle; nil where it was freed.
+// Get returns the value of a handle; nil if it was freed.
 func (s *Slabs[T]) Get(handle uint64) *T {
 	if at := s.at(handle); at != nil {
 		return at.value
@@ -80,8 +80,8 @@ func (s *Slabs[T]) at(handle uint64) *slot[T] {
 	return &slots[index]
 }
 
-// Free ends a handle, and tells whether it was valid. Where `again` is false the value is not used again, because
-// somebody may still hold it.
+// Free releases a handle, and returns whether it was valid. If `again` is false, the value is not reused, because it
+// may still be in use.
 func (s *Slabs[T]) Free(handle uint64, again bool) bool {
 	at := s.at(handle)
 	if at == nil {
@@ -91,7 +91,7 @@ func (s *Slabs[T]) Free(handle uint64, again bool) bool {
 		at.value = nil
 	}
 	if at.generation == generationMax {
-		// The next generation would make old handles valid again: this slot is retired.
+		// The next generation would make old handles valid again, so this slot is retired.
 		at.value, at.generation = nil, 0
 		return true
 	}

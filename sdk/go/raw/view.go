@@ -2,17 +2,17 @@ package raw
 
 import "iter"
 
-// Section names a set of fields of a call.
+// Section is a set of fields of a call.
 type Section uint8
 
-// The sections.
+// Sections.
 const (
 	RequestFields  Section = 0
 	ResponseFields Section = 1
 	TrailerFields  Section = 2
 )
 
-// Head gives a section as the host laid it out, without what this call's edits change.
+// Head returns a section of the host, without the edits of this call.
 func (c *Call) Head(s Section) *Head {
 	switch s {
 	case RequestFields:
@@ -24,7 +24,7 @@ func (c *Call) Head(s Section) *Head {
 	}
 }
 
-// Edited gives the section that field edits change in the phase of the call.
+// Edited returns the section that field edits change in the phase of the call.
 func (c *Call) Edited() Section {
 	switch c.Phase {
 	case PhaseRequestHead, PhaseRequestBody:
@@ -36,10 +36,10 @@ func (c *Call) Edited() Section {
 	}
 }
 
-// hasEdits tells whether reading a section must look at the log.
+// hasEdits returns whether reading a section must consider the edit log.
 func (c *Call) hasEdits(s Section) bool { return c.EditsLen != 0 && c.Edited() == s }
 
-// Field gives the value of the first field with a well-known id, as edits of this call left it. The value is a view.
+// Field returns the value of the first field with a well-known ID, after the edits of this call. The value is a view.
 func (c *Call) Field(s Section, id FieldID) (value string, ok bool) {
 	h := c.Head(s)
 	if f := h.Find(id); f != nil {
@@ -51,7 +51,8 @@ func (c *Call) Field(s Section, id FieldID) (value string, ok bool) {
 	return value, ok
 }
 
-// Lookup gives the value of the first field of a name in any case, as edits of this call left it. It is a view.
+// Lookup returns the value of the first field of a name, in any letter case, after the edits of this call. It is a
+// view.
 func (c *Call) Lookup(s Section, name string) (value string, ok bool) {
 	h := c.Head(s)
 	if f := h.FindName(name); f != nil {
@@ -63,7 +64,7 @@ func (c *Call) Lookup(s Section, name string) (value string, ok bool) {
 	return value, ok
 }
 
-// edited follows the log from a first value to the one that stands at its end.
+// edited applies the log to a first value.
 func (c *Call) edited(value string, ok bool, id FieldID, name string) (string, bool) {
 	log := c.Log()
 	for at := uint32(0); ; {
@@ -90,12 +91,13 @@ func (c *Call) edited(value string, ok bool, id FieldID, name string) (string, b
 	}
 }
 
-// Values walks over the values of all fields of a name, in any case, as edits of this call left them. They are views.
+// Values returns an iterator over the values of all fields of a name, in any letter case, after the edits of this call.
+// They are views.
 func (c *Call) Values(s Section, name string) iter.Seq[string] {
 	return func(yield func(string) bool) { c.EachValue(s, name, yield) }
 }
 
-// EachValue is [Call.Values] for those who build an iterator of their own.
+// EachValue is [Call.Values] for custom iterators.
 func (c *Call) EachValue(s Section, name string, yield func(string) bool) {
 	h := c.Head(s)
 	log := EditLog(nil)
@@ -124,13 +126,13 @@ func (c *Call) EachValue(s Section, name string, yield func(string) bool) {
 	}
 }
 
-// Fields walks over names and values of a section as edits of this call left them. Fields that were set or added
-// come last. Both are views.
+// Fields returns an iterator over names and values of a section, after the edits of this call. Fields that were set or
+// added come last. Both are views.
 func (c *Call) Fields(s Section) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) { c.EachField(s, yield) }
 }
 
-// EachField is [Call.Fields] for those who build an iterator of their own.
+// EachField is [Call.Fields] for custom iterators.
 func (c *Call) EachField(s Section, yield func(string, string) bool) {
 	h := c.Head(s)
 	log := EditLog(nil)
@@ -164,7 +166,7 @@ func (c *Call) EachField(s Section, yield func(string, string) bool) {
 	}
 }
 
-// lastReplacement gives where the last record begins that sets or removes a name.
+// lastReplacement returns the offset of the last record that sets or removes a name.
 func (l EditLog) lastReplacement(name string) (start uint32, found bool) {
 	for at := uint32(0); ; {
 		r, next, more := l.at(at)
@@ -178,7 +180,7 @@ func (l EditLog) lastReplacement(name string) (start uint32, found bool) {
 	}
 }
 
-// last gives the last record of a kind.
+// last returns the last record of a kind.
 func (c *Call) last(op Op) (found Record, ok bool) {
 	if c.EditsLen == 0 {
 		return Record{}, false
@@ -196,7 +198,7 @@ func (c *Call) last(op Op) (found Record, ok bool) {
 	}
 }
 
-// CurrentMethod gives the method's name as edits of this call left it.
+// CurrentMethod returns the method, after the edits of this call.
 func (c *Call) CurrentMethod() string {
 	if r, ok := c.last(OpMethod); ok {
 		return r.Value
@@ -204,7 +206,7 @@ func (c *Call) CurrentMethod() string {
 	return c.MethodName.String()
 }
 
-// CurrentTarget gives path and query as edits of this call left them.
+// CurrentTarget returns path and query, after the edits of this call.
 func (c *Call) CurrentTarget() string {
 	if r, ok := c.last(OpTarget); ok {
 		return r.Value
@@ -212,7 +214,7 @@ func (c *Call) CurrentTarget() string {
 	return c.Target.String()
 }
 
-// CurrentAuthority gives host or host:port as edits of this call left it.
+// CurrentAuthority returns host or host:port, after the edits of this call.
 func (c *Call) CurrentAuthority() string {
 	if r, ok := c.last(OpAuthority); ok {
 		return r.Value
@@ -220,7 +222,7 @@ func (c *Call) CurrentAuthority() string {
 	return c.Authority.String()
 }
 
-// CurrentStatus gives the response's status as edits of this call left it; 0 before there is a response.
+// CurrentStatus returns the response status, after the edits of this call; 0 before there is a response.
 func (c *Call) CurrentStatus() int {
 	if r, ok := c.last(OpStatus); ok {
 		return int(r.Number)
@@ -228,7 +230,7 @@ func (c *Call) CurrentStatus() int {
 	return int(c.Status)
 }
 
-// MetadataValue gives an entry of the metadata, JSON, as edits of this call left it. It is a view.
+// MetadataValue returns a metadata entry as JSON, after the edits of this call. It is a view.
 func (c *Call) MetadataValue(space, key string) (value string, ok bool) {
 	if c.About != nil {
 		for _, p := range c.About.Pairs() {
@@ -254,12 +256,12 @@ func (c *Call) MetadataValue(space, key string) (value string, ok bool) {
 	}
 }
 
-// isPair tells whether a record's name is a namespace, NUL and a key.
+// isPair returns whether the name of a record is a namespace, NUL and a key.
 func isPair(name, space, key string) bool {
 	return len(name) == len(space)+1+len(key) && name[:len(space)] == space && name[len(space)] == 0 && name[len(space)+1:] == key
 }
 
-// EditsBody tells whether edits of this call change the body.
+// EditsBody returns whether edits of this call change the body.
 func (c *Call) EditsBody() bool {
 	if c.EditsLen == 0 {
 		return false
@@ -272,7 +274,7 @@ func (c *Call) EditsBody() bool {
 	return false
 }
 
-// AppendBody appends the body to `to`, as edits of this call left it.
+// AppendBody appends the body to `to`, after the edits of this call.
 func (c *Call) AppendBody(to []byte) []byte {
 	start := len(to)
 	to = append(to, c.Body.Bytes()...)

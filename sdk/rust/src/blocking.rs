@@ -105,7 +105,7 @@ pub(crate) unsafe fn detach(
 pub(crate) fn run(job: Job) -> Result<(), Fault> {
     let mut queue = POOL.lock();
     if queue.jobs.len() >= JOBS_MAX {
-        return Err(Fault::new("too many hooks wait for a thread: the filter blocks for too long"));
+        return Err(Fault::new("too many hooks are waiting for a thread: the filter blocks for too long"));
     }
     if queue.idle <= queue.jobs.len() && queue.threads < THREADS_MAX {
         let started = thread::Builder::new().name("eddy-filter".to_owned()).spawn(|| POOL.work());

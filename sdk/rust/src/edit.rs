@@ -181,8 +181,8 @@ impl fmt::Display for EditError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Phase { what } => return write!(f, "the {what} can't be changed in this phase"),
-            Self::TooLarge => "the edits of the call are larger than their limit",
-            Self::Paused => "the exchange is paused: change it through the handle of the pause",
+            Self::TooLarge => "the edits exceed the limit of the call",
+            Self::Paused => "the exchange is paused: edit it through the handle of the pause",
         })
     }
 }

@@ -98,8 +98,11 @@ pub unsafe fn open<L: FilterSet>(host: *const abi::AbiHost) -> *const abi::AbiLi
     // SAFETY: null or valid, as guaranteed by the caller.
     let Some(offered) = (unsafe { host.as_ref() }) else { return std::ptr::null() };
     if offered.abi != abi::ABI || (offered.size as usize) < size_of::<abi::AbiHost>() {
-        let message =
-            format!("the library speaks version {} of eddy's contract, the host {}", abi::ABI, offered.abi);
+        let message = format!(
+            "the library was built for version {} of eddy's filter ABI, the host has version {}",
+            abi::ABI,
+            offered.abi
+        );
         // SAFETY: the beginning of the table is the same in every version, and the bytes are valid.
         unsafe { (offered.log)(0, abi::ERROR, message.as_ptr(), message.len()) };
         return std::ptr::null();
@@ -204,7 +207,7 @@ unsafe extern "C" fn run(call: *mut abi::AbiCall) {
     });
     // Every hook has its own guard; a panic that arrives here is a bug of the SDK.
     if let Err(fault) = caught {
-        host::log(0, abi::ERROR, &format!("the kit of the library: {fault}"));
+        host::log(0, abi::ERROR, &format!("the SDK of the library: {fault}"));
         // SAFETY: the call is the host's, and no reference to it is alive.
         unsafe { fail(&mut *call) };
     }
@@ -219,7 +222,7 @@ unsafe extern "C" fn event(event: *const abi::AbiEvent) {
         unsafe { outbound::handle_event(event) };
     });
     if let Err(fault) = caught {
-        host::log(event.filter, abi::ERROR, &format!("the kit of the library: {fault}"));
+        host::log(event.filter, abi::ERROR, &format!("the SDK of the library: {fault}"));
     }
 }
 
@@ -241,7 +244,7 @@ unsafe fn free(number: u64) {
     let slot = unsafe { FilterSlot::take(number) };
     let id = slot.id();
     if let Err(fault) = guard::catch(|| drop(slot)) {
-        host::log(id, abi::ERROR, &format!("a filter that was dropped: {fault}"));
+        host::log(id, abi::ERROR, &format!("dropping a filter: {fault}"));
     }
 }
 

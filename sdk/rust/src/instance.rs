@@ -94,7 +94,7 @@ impl<F: Filter> Configured<F> {
 
     fn tell_end(&self, state: F::State, end: End) {
         if let Err(fault) = guard::catch(|| self.filter.ended(state, end)) {
-            self.context.log(Level::Error, format_args!("the end of an exchange: {fault}"));
+            self.context.log(Level::Error, format_args!("hook at the end of an exchange: {fault}"));
         }
     }
 }
@@ -152,7 +152,7 @@ impl<F: Filter> FilterInstance for Configured<F> {
             self.tell_end(ended, end);
         }
         if let Err(fault) = guard::catch(|| drop(cell)) {
-            self.context.log(Level::Error, format_args!("a state that was dropped: {fault}"));
+            self.context.log(Level::Error, format_args!("dropping the state of an exchange: {fault}"));
         }
     }
 

@@ -188,7 +188,7 @@ unsafe fn handle_ended(ended: &[abi::AbiExchangeEnd], current: *mut u32) {
             unsafe { slot.instance().end(state, end) };
         });
         if let Err(fault) = blocking::run(elsewhere) {
-            host::log(0, abi::ERROR, &format!("a state is lost: {fault}"));
+            host::log(0, abi::ERROR, &format!("the state of an exchange was not released: {fault}"));
         }
     }
     // SAFETY: the location is the host's, as guaranteed by the caller.

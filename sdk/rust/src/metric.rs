@@ -146,8 +146,8 @@ impl MetricError {
 impl fmt::Display for MetricError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Invalid => "the metric's name, kind or bounds make no sense; eddy's log says which",
-            Self::Full => "the filter has as many metrics as it may have",
+            Self::Invalid => "the metric's name, kind or bounds are invalid; the log of eddy has the details",
+            Self::Full => "the filter has the maximum number of metrics",
         })
     }
 }

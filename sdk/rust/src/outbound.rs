@@ -180,7 +180,7 @@ pub(crate) unsafe fn handle_event(event: &abi::AbiEvent) {
         _ => done(Err(std::str::from_utf8(body).unwrap_or("failed"))),
     });
     if let Err(fault) = caught {
-        host::log(event.filter, abi::ERROR, &format!("the callback of an outbound request: {fault}"));
+        host::log(event.filter, abi::ERROR, &format!("callback of an outbound request: {fault}"));
     }
 }
 
@@ -207,11 +207,11 @@ impl OutboundError {
 impl fmt::Display for OutboundError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::UnknownCluster => "there is no such cluster",
-            Self::Full => "the filter has as many requests under way as it may have",
+            Self::UnknownCluster => "the cluster does not exist",
+            Self::Full => "the filter has the maximum number of requests in progress",
             Self::TooLarge => "the request is too large",
-            Self::Gone => "the exchange is over",
-            Self::Invalid => "the request makes no sense; eddy's log says why",
+            Self::Gone => "the exchange has ended",
+            Self::Invalid => "the request is invalid; the log of eddy has the reason",
         })
     }
 }

@@ -148,7 +148,11 @@ impl Drop for Paused {
         if !self.is_done {
             let log = OwnLog::default();
             // The record is not too large, and an exchange that has ended does not need it.
-            let _ = log.append(fault_record(self.place.step, "the filter dropped a pause without going on"));
+            let _ = log.append(fault_record(
+                self.place.step,
+                "the filter dropped a pause without resuming the \
+                                                              exchange",
+            ));
             let _ = resume(self.place, abi::FAULT, &log.into_bytes());
         }
     }
@@ -173,10 +177,10 @@ impl LogTarget for Paused {
 impl fmt::Display for ResumeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Gone => "the exchange is over",
-            Self::Stale => "the exchange does not wait any more",
-            Self::TooLarge => "the edits are larger than their limit",
-            Self::Invalid => "the host did not take it; eddy's log says why",
+            Self::Gone => "the exchange has ended",
+            Self::Stale => "the exchange is no longer paused",
+            Self::TooLarge => "the edits exceed the limit",
+            Self::Invalid => "the host rejected it; the log of eddy has the reason",
         })
     }
 }

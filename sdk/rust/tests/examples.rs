@@ -13,7 +13,7 @@ const USER: &str = r#"{"username": "fooname", "password": "validpassword"}"#;
 /// Returns the root of the repository by name: symbolic links are not resolved.
 fn root() -> &'static Path {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-    own.parent().and_then(Path::parent).expect("the kit lies two folders deep")
+    own.parent().and_then(Path::parent).expect("the SDK is two folders deep")
 }
 
 /// Builds the Rust examples beside this test, in its profile.

@@ -233,7 +233,7 @@ fn outbound_requests_have_one_end() {
     }
     let unknown = library.filter("ask", r#""unknown""#).expect("right");
     let outcome = Chain::new().then(&unknown).send(Request::get("/"), ok);
-    assert_eq!(outcome.faults(), ["there is no such cluster"]);
+    assert_eq!(outcome.faults(), ["the cluster does not exist"]);
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn changes_that_a_phase_has_no_place_for_are_refused_at_once() {
 #[cfg_attr(miri, ignore = "16 MiB take Miri minutes")]
 fn too_many_edits_are_an_error_of_the_filter_s_own() {
     let outcome = run(r#"["flood"]"#, Request::get("/"));
-    assert_eq!(outcome.faults(), ["the edits of the call are larger than their limit"]);
+    assert_eq!(outcome.faults(), ["the edits exceed the limit of the call"]);
 }
 
 #[test]

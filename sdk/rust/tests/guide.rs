@@ -61,7 +61,7 @@ fn block(language: &str) -> String {
 
 fn root() -> &'static Path {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-    own.parent().and_then(Path::parent).expect("the kit lies two folders deep")
+    own.parent().and_then(Path::parent).expect("the SDK is two folders deep")
 }
 
 fn folder(name: &str) -> PathBuf {

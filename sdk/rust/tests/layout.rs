@@ -73,10 +73,10 @@ fn structures_and_numbers_are_those_of_the_header() {
     let ours = our_numbers();
     for name in &declared {
         let value = ours.get(name.trim_start_matches("EDDY_"));
-        let value = value.unwrap_or_else(|| panic!("`{name}` of the header is missing in the kit"));
+        let value = value.unwrap_or_else(|| panic!("`{name}` of the header is missing in the SDK"));
         questions.push((name.clone(), *value));
     }
-    assert_eq!(ours.len(), declared.len(), "the kit has a number that the header has not");
+    assert_eq!(ours.len(), declared.len(), "the SDK has a number that the header does not have");
     let answers = ask_c(&questions);
     for ((question, ours), theirs) in questions.iter().zip(&answers) {
         assert_eq!(ours, theirs, "{question}");
@@ -116,7 +116,7 @@ fn our_numbers() -> BTreeMap<String, i64> {
     let mut numbers = BTreeMap::new();
     for file in ["numbers.rs", "fields.rs"] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/abi").join(file);
-        let text = std::fs::read_to_string(path).expect("the kit's source is there");
+        let text = std::fs::read_to_string(path).expect("the SDK source is there");
         for line in text.lines().filter_map(|line| line.strip_prefix("pub const ")) {
             let (name, rest) = line.split_once(':').expect("a constant has a type");
             let (_, value) = rest.split_once("= ").expect("a constant has a value");

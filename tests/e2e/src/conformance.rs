@@ -61,7 +61,7 @@ fn place(gateway: &TestGateway) -> Vec<u8> {
 /// Reads a length-prefixed message.
 fn read(from: &mut impl Read) -> Result<Vec<u8>> {
     let mut length = [0; 4];
-    from.read_exact(&mut length).context("nothing is said")?;
+    from.read_exact(&mut length).context("no message was received")?;
     let length = u32::from_be_bytes(length);
     ensure!(length < 1 << 20, "a message of {length} bytes");
     let mut message = vec![0; length as usize];

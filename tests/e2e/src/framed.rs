@@ -186,7 +186,7 @@ impl FramedClient {
             }
             before.push((frame.kind, frame.stream, frame.payload.len()));
         }
-        anyhow::bail!("the end came before {what}; before it (type, stream, bytes) {before:?}")
+        anyhow::bail!("the connection ended before {what}; frames before (type, stream, bytes): {before:?}")
     }
 }
 

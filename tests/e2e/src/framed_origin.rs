@@ -119,7 +119,7 @@ impl FramedOrigin {
                 }
             }
         };
-        within(what, waiting).await.with_context(|| format!("heard until then: {:?}", self.heard()))
+        within(what, waiting).await.with_context(|| format!("received until then: {:?}", self.heard()))
     }
 }
 

@@ -58,11 +58,11 @@ pub fn eddy_binary() -> Result<PathBuf> {
     if let Some(path) = variable("EDDY_BIN") {
         return Ok(PathBuf::from(path));
     }
-    let test = std::env::current_exe().context("cannot tell where this test lives")?;
+    let test = std::env::current_exe().context("cannot determine the path of the test binary")?;
     // Tests are in target/<profile>/deps, the harness's own programs in target/<profile>.
     let profile =
         test.parent().map(|parent| if parent.ends_with("deps") { parent.join("..") } else { parent.into() });
-    let binary = profile.context("this test lives nowhere")?.join("eddy");
+    let binary = profile.context("the test binary has no parent folder")?.join("eddy");
     ensure!(
         binary.is_file(),
         "no eddy at {}: run `cargo build -p eddy` with the same profile first, or set EDDY_BIN",

@@ -311,7 +311,7 @@ impl SecureClient {
                     self.buffer.drain(..length);
                     return Ok(*message);
                 }
-                ParseOutcome::Partial { .. } if is_ended => bail!("the connection ended in a response"),
+                ParseOutcome::Partial { .. } if is_ended => bail!("the connection ended within a response"),
                 ParseOutcome::Partial { .. } => {
                     let read = within("a response", self.stream.read_buf(&mut self.buffer)).await?;
                     is_ended = read.context("the connection was cut")? == 0;

@@ -29,7 +29,7 @@ pub fn module(parts: &str) -> Result<Vec<u8>> {
         end += piece.len();
     }
     let whole = format!("(module\n{FRAME}\n{data}\n{text}\n)");
-    wat::parse_str(&whole).with_context(|| format!("a module of a test is none:\n{whole}"))
+    wat::parse_str(&whole).with_context(|| format!("a module of a test is invalid:\n{whole}"))
 }
 
 /// Returns a site whose only filter `f` is a module of these parts, and the folder of the module.
@@ -71,15 +71,16 @@ pub fn examples() -> Result<Option<PathBuf>> {
     static BUILDING: Mutex<()> = Mutex::new(());
     let _one = BUILDING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/filters/wasm-rust/Cargo.toml");
-    let test = std::env::current_exe().context("cannot tell where this test lives")?;
-    let target = test.ancestors().nth(3).context("this test lives nowhere")?.join("wasm-examples");
+    let test = std::env::current_exe().context("cannot determine the path of the test binary")?;
+    let target =
+        test.ancestors().nth(3).context("the test binary has no parent folder")?.join("wasm-examples");
     let mut cargo = Command::new(env!("CARGO"));
     cargo
         .args(["build", "--release", "--locked", "--target", "wasm32-wasip1", "--manifest-path"])
         .arg(&manifest);
     let output = cargo.env("CARGO_TARGET_DIR", &target).output().context("cannot run cargo")?;
     let said = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "the examples do not build:\n{said}");
+    ensure!(output.status.success(), "the examples cannot be built:\n{said}");
     Ok(Some(target.join("wasm32-wasip1/release")))
 }
 
@@ -97,7 +98,7 @@ pub fn examples_in_c(folder: &TempDir) -> Result<Option<PathBuf>> {
     make.arg("-s").arg("-C").arg(tree().join("examples/filters/wasm-c")).env_remove("MAKEFLAGS");
     let output = make.arg(format!("BUILD={}", build.display())).output().context("cannot run make")?;
     let said = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "the examples in C do not build:\n{said}");
+    ensure!(output.status.success(), "the C examples cannot be built:\n{said}");
     Ok(Some(build))
 }
 

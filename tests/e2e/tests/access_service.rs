@@ -196,7 +196,7 @@ async fn records_wait_for_a_service_that_is_away() -> Result<()> {
     ensure!(gateway.exchange(get("/4", "")).await?.status == 200);
     let said = service.until("entry").await?;
     ensure!(said["entry"]["request"]["path"] == "/4", "{said}");
-    gateway.lines().until("the access log service takes records again", 1).await?;
+    gateway.lines().until("the access log service accepts entries again", 1).await?;
 
     // Beyond the limit, entries are dropped, but requests are served.
     service.stop().await?;

@@ -33,7 +33,7 @@ impl FaultTimingsByKind {
     fn tell(&self, limit: Duration) -> Result<String> {
         let counts = || self.0.values().map(|kind| kind.computed.len());
         let mut text = format!(
-            "{} faults of {} kinds, {} to {} of each, and as many others without a failure; a filter may compute for {limit:?}\n",
+            "{} faults of {} kinds, {} to {} of each, and as many other requests without a failure; CPU limit of a filter: {limit:?}\n",
             counts().sum::<usize>(),
             self.0.len(),
             counts().min().unwrap_or_default(),
@@ -41,11 +41,11 @@ impl FaultTimingsByKind {
         );
         let is_ended = |kind: &&FaultTimings| at(&kind.computed, 50) > limit / 2;
         let (ended, quick): (Vec<_>, Vec<_>) = self.0.values().partition(is_ended);
-        for (which, kinds) in [("those that are ended", ended), ("the others", quick)] {
+        for (which, kinds) in [("interrupted filters", ended), ("other filters", quick)] {
             let (computed, waited) =
                 (all_of(&kinds, |kind| &kind.computed), all_of(&kinds, |kind| &kind.waited));
-            writeln!(text, "{which} held the worker for {}", quantiles(&computed))?;
-            writeln!(text, "{which} kept others waiting for {}", quantiles(&waited))?;
+            writeln!(text, "{which} blocked the worker for {}", quantiles(&computed))?;
+            writeln!(text, "{which} delayed other requests by {}", quantiles(&waited))?;
         }
         Ok(text)
     }

@@ -90,7 +90,7 @@ async fn what_eddy_says_itself_is_told_in_the_way_of_grpc() -> Result<()> {
         ("/fine", b"", "2", "fine"),
         ("/moved", b"", "2", "Found"),
         ("/door", b"", "16", "Unauthorized"),
-        ("/origin", &long[..500], "8", "the body is too large"),
+        ("/origin", &long[..500], "8", "the request body is too large"),
         ("/large", &long, "8", "Content Too Large"),
     ] {
         let response = gateway.exchange(&call(path, "", message)).await.context(path)?;
@@ -409,7 +409,8 @@ async fn what_is_no_base64_is_told_of_and_reaches_nobody() -> Result<()> {
         let fields = &response.fields;
         ensure!(fields.text("content-type") == "application/grpc-web-text", "{response:?}");
         ensure!(
-            fields.text("grpc-status") == "13" && fields.text("grpc-message") == "the body is no Base64",
+            fields.text("grpc-status") == "13"
+                && fields.text("grpc-message") == "the body is not valid Base64",
             "{response:?}"
         );
     }

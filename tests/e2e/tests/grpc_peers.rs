@@ -153,15 +153,15 @@ async fn endpoints_are_asked_by_the_health_service_of_grpc() -> Result<()> {
     let gateway = TestGateway::launch(&config, Launch { substitutes, ..Launch::default() }).await?;
     let unhealthy = "eddy_cluster_endpoints_unhealthy{cluster=\"service\"}";
     gateway.until_metric(unhealthy, 1.0).await?;
-    gateway.lines().until("it says NOT_SERVING", 1).await?;
+    gateway.lines().until("the service is NOT_SERVING", 1).await?;
     let shown = gateway.admin("/clusters").await?.text();
-    ensure!(shown.contains("it says NOT_SERVING"), "{shown}");
+    ensure!(shown.contains("the service is NOT_SERVING"), "{shown}");
     call(&peer, gateway.address(), &["empty_unary", "ping_pong"]).await?;
     other.tell("books", "SERVING").await?;
     gateway.until_metric(unhealthy, 0.0).await?;
     one.tell("books", "SERVICE_UNKNOWN").await?;
     gateway.until_metric(unhealthy, 1.0).await?;
-    gateway.lines().until("it says SERVICE_UNKNOWN", 1).await?;
+    gateway.lines().until("the service is SERVICE_UNKNOWN", 1).await?;
     call(&peer, gateway.address(), &["empty_unary", "ping_pong"]).await?;
     gateway.stop().await
 }

@@ -82,7 +82,7 @@ async fn who_is_not_well_gets_no_requests_until_it_is() -> Result<()> {
     a.set_well(false);
     gateway.until_metric(UNWELL, 1.0).await?;
     ensure!(gateway.exchange(get("/", "")).await?.text() == "b");
-    gateway.lines().until("a health check finds an endpoint well again", 1).await?;
+    gateway.lines().until("health check: endpoint is healthy again", 1).await?;
     gateway.stop().await
 }
 
@@ -95,7 +95,7 @@ async fn when_too_few_are_well_all_are_used() -> Result<()> {
     // Two of three are healthy: the third is not used.
     gateway.until_metric(UNWELL, 1.0).await?;
     b.set_well(false);
-    gateway.lines().until("a health check finds an endpoint not well", 2).await?;
+    gateway.lines().until("health check: endpoint is unhealthy", 2).await?;
     // One of three is healthy: all are used (panic mode).
     gateway.until_metric(UNWELL, 0.0).await?;
     let before = (a.served(), b.served(), c.served());
@@ -150,7 +150,7 @@ async fn a_check_may_only_connect_and_speaks_tls_where_requests_do() -> Result<(
     let gateway = start(&config(&endpoints, &format!("{health}, tls: {tls}")), &[]).await?;
     gateway.until_metric(UNWELL, 2.0).await?;
     let shown = gateway.admin("/clusters").await?.text();
-    ensure!(shown.contains("no handshake of TLS: ") && shown.contains("no connection: "), "{shown}");
+    ensure!(shown.contains("TLS handshake failed: ") && shown.contains("connection failed: "), "{shown}");
     for _ in 0..6 {
         ensure!(gateway.exchange(get("/", "")).await?.status == 200);
     }

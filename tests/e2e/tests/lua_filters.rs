@@ -224,9 +224,9 @@ async fn asynchronous_calls_are_bounded_by_exchange_and_by_filter() -> Result<()
     gateway.until_metric(refused, f64::from(25 * 1000 - 7)).await?;
     gateway
         .lines()
-        .until("a call of the filter to a cluster is refused: its exchange has 3 under way", 1)
+        .until("a filter's call to a cluster is refused: its exchange has 3 calls in progress", 1)
         .await?;
-    gateway.lines().until("7 are under way that no exchange waits for (`background_calls`)", 1).await?;
+    gateway.lines().until("it has 7 background calls in progress (`background_calls`)", 1).await?;
     // Once the calls are answered, new ones are allowed again.
     gate.open();
     let deadline = Instant::now() + DEADLINE;

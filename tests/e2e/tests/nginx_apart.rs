@@ -329,7 +329,7 @@ async fn an_upstream_that_a_client_names_is_not_asked() -> Result<()> {
     let output = Command::new(place::eddy_binary()?).arg("check").arg(&file).output()?;
     let told =
         String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
-    ensure!(!output.status.success() && told.contains("`$arg_to` comes with the request"), "{told}");
+    ensure!(!output.status.success() && told.contains("`$arg_to` comes from the request"), "{told}");
     let (origin, address) = (TapOrigin::start().await?, place::free_address()?);
     if let Some(_peer) = Nginx::start(&server(&address.to_string()), TempDir::new("apart")?, address)? {
         let target = format!("GET /?to={} HTTP/1.1\r\nHost: a.test\r\n\r\n", origin.address());

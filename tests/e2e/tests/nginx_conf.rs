@@ -178,7 +178,7 @@ async fn leniency_never_opens_what_is_guarded() -> Result<()> {
         ensure!(answer.status == status, "{target}: {answer:?}");
     }
     ensure!(origin.log().requests().len() == 1, "the guarded location asks nobody");
-    gateway.lines().until("answered 403", 1).await?;
+    gateway.lines().until("rejected with 403", 1).await?;
     gateway.stop().await
 }
 

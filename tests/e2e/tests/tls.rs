@@ -372,7 +372,7 @@ clusters:
         ensure!(client.server_certificate() == der(&issued)?.as_ref(), "{version}");
         ensure!(client.exchange(GET).await?.status == 200, "{version}");
         ensure!(gateway.exchange(GET).await?.status == 200, "{version}");
-        gateway.lines().until("the first certificate names no host in a subjectAltName", 1).await?;
+        gateway.lines().until("the first certificate has no host in a subjectAltName", 1).await?;
         gateway.stop().await?;
     }
     Ok(())

@@ -125,7 +125,7 @@ async fn how_a_call_ended_is_the_status() -> Result<()> {
     let response = gateway.exchange(&get("/v1/shelves/early", "")).await?;
     assert_json(&response, 401, r#"{"code":16,"message":""}"#)?;
     let response = gateway.exchange(&get("/v1/shelves/silent", "")).await?;
-    assert_json(&response, 500, r#"{"code":13,"message":"the endpoint has not told how the call ended"}"#)?;
+    assert_json(&response, 500, r#"{"code":13,"message":"the endpoint sent no `grpc-status`"}"#)?;
     let response = gateway.exchange(&get("/v1/shelves/page", "")).await?;
     ensure!(response.status == 503 && response.body == b"no", "{response:?}");
     ensure!(origin.log().requests().len() == 4);

@@ -574,7 +574,7 @@ async fn nginx_is_spoken_to_while_it_ends_connections() -> Result<()> {
          location / {{ return 200 \"$server_protocol $host $request_uri\"; }} location = /large {{ }} }} }}\n"
     );
     std::fs::write(folder.join("nginx.conf"), config)?;
-    let mut command = Command::new(test_peers::program("nginx").context("NGINX is gone")?);
+    let mut command = Command::new(test_peers::program("nginx").context("NGINX has ended")?);
     command.args(["-p", &path, "-c", &format!("{path}/nginx.conf")]).stdin(Stdio::null()).kill_on_drop(true);
     let _nginx = command.spawn().context("cannot run nginx")?;
     until_listening(listen).await?;

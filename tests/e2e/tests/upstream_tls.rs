@@ -138,7 +138,7 @@ async fn an_endpoint_has_to_show_what_is_asked_of_it() -> Result<()> {
         ensure!(gateway.metric(&failed).await? > 0.0, "{cluster}");
     }
     ensure!(place.origin.log().requests().len() == served, "nothing was said to any of them");
-    gateway.lines().until("a handshake of TLS with an endpoint came to nothing", 7).await?;
+    gateway.lines().until("TLS handshake with an endpoint failed", 7).await?;
     let names: Vec<Option<String>> =
         place.good.shaken().into_iter().map(|shaken| shaken.server_name).collect();
     let [a, b] = ["a.test", "b.test"].map(|name| Some(name.to_owned()));

@@ -418,21 +418,21 @@ async fn a_module_that_cannot_be_used_is_a_problem_of_the_configuration() -> Res
         (drop (call $log (i32.const 4) `no user is given`)) (i32.const 0))"#;
     let cases = [
         (wasm::module(r#"(func (export "proxy_on_tick") (param i64))"#)?, "`proxy_on_tick` as (i64)"),
-        (wat::parse_str("(module)")?, "was not built for proxy-wasm"),
+        (wat::parse_str("(module)")?, "was not built for Proxy-Wasm"),
         (
             wat::parse_str(
                 r#"(module (import "env" "odd" (func)) (func (export "proxy_abi_version_0_2_1")))"#,
             )?,
             "`env.odd`",
         ),
-        (wasm::module(refuses)?, "it refuses its configuration; it said: no user is given"),
+        (wasm::module(refuses)?, "it refuses its configuration; it logged: no user is given"),
         (
             wasm::module(
                 r#"(func (export "proxy_on_vm_start") (param i32 i32) (result i32) (unreachable))"#,
             )?,
             "unreachable",
         ),
-        (b"not one".to_vec(), "no WebAssembly module"),
+        (b"not one".to_vec(), "not a WebAssembly module"),
     ];
     for (module, expected) in cases {
         let folder = TempDir::new("wasm")?;

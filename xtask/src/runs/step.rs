@@ -93,7 +93,7 @@ impl Display for StepOutcome {
         match &self.verdict {
             StepStatus::Passed => writeln!(out, "- {}: passed, {seconds} s", self.name)?,
             StepStatus::Failed => writeln!(out, "- {}: **failed**, {seconds} s", self.name)?,
-            StepStatus::Skipped(why) => writeln!(out, "- {}: **left out**, {why}", self.name)?,
+            StepStatus::Skipped(why) => writeln!(out, "- {}: **skipped**, {why}", self.name)?,
         }
         self.figures.iter().try_for_each(|line| writeln!(out, "  - {line}"))
     }
@@ -130,7 +130,7 @@ mod tests {
         let check = |outcome: &StepOutcome, expected: &str| assert!(outcome.to_string().contains(expected));
         check(&RunStep::new("good", &["true"]).run(Path::new(".")).unwrap(), "good: passed");
         check(&RunStep::new("bad", &["false"]).run(Path::new(".")).unwrap(), "bad: **failed**");
-        check(&RunStep::new("none", &["true"]).skip("no tool"), "none: **left out**, no tool");
+        check(&RunStep::new("none", &["true"]).skip("no tool"), "none: **skipped**, no tool");
         assert!(RunStep::new("absent", &["./no-such-program"]).run(Path::new(".")).is_err());
     }
 }

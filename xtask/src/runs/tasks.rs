@@ -41,18 +41,25 @@ pub fn soak(root: &Path) -> Result<bool> {
             "programs",
             &["cargo", "build", "--quiet", "--profile", "quick", "--workspace", "--bins"],
         ),
-        test("exactly once, in quiet, reloads, hand-overs and kills", &["--test", "exactly_once"]),
+        test("exactly-once delivery: idle, reloads, takeovers and kills", &["--test", "exactly_once"]),
         test("aborts", &["--test", "aborts"]),
         test("shortage", &["--test", "resources"]),
         test("overload", &["--test", "overload"]),
-        test("slow uploads, beside NGINX and Envoy", &["--test", "slow_uploads"]),
-        test("idle connections that endpoints close, beside NGINX and Envoy", &["--test", "idle_links"]),
-        test("header compression as an attack, beside others", &["--test", "header_bomb"]),
-        test("sessions of datagrams, by the hundred thousand", &["--test", "datagrams"]),
-        test("scripts and modules at fault, 10,000 times each", &["--test", "filter_faults"]),
-        test_of("eddy-guest", "scripts without end", &["--lib", "scripts_without_end"]),
-        test_of("eddy", "filters at fault: panics and deaths", &["--test", "program", "at_fault"]),
-        test_of("eddy-bridge-e2e", "a million values over the bridge, both ways", &["--test", "values"]),
+        test("slow uploads, compared with NGINX and Envoy", &["--test", "slow_uploads"]),
+        test(
+            "idle connections closed by endpoints, compared with NGINX and Envoy",
+            &["--test", "idle_links"],
+        ),
+        test("HPACK bomb, compared with other proxies", &["--test", "header_bomb"]),
+        test("100,000 UDP sessions", &["--test", "datagrams"]),
+        test("faulty Lua scripts and Wasm modules, 10,000 times each", &["--test", "filter_faults"]),
+        test_of("eddy-guest", "endless Lua scripts", &["--lib", "scripts_without_end"]),
+        test_of("eddy", "faulty filters: panics and crashes", &["--test", "program", "at_fault"]),
+        test_of(
+            "eddy-bridge-e2e",
+            "a million values over the bridge, in both directions",
+            &["--test", "values"],
+        ),
         test_of("eddy-bridge-e2e", "the bridge under the checks of Go and C", &["--test", "checks"]),
         test_of("eddy-bridge-e2e", "the bridge linked with an archive", &["--test", "linked"]),
         test_of(
@@ -60,10 +67,10 @@ pub fn soak(root: &Path) -> Result<bool> {
             "a million calls to another process",
             &["--test", "processes", "a_million"],
         ),
-        test_of("proxy-wasm-host", "modules that mean harm, 10,000 times each", &["--test", "evil"]),
+        test_of("proxy-wasm-host", "malicious Wasm modules, 10,000 times each", &["--test", "evil"]),
     ];
     let outcomes = run_all(root, &[&steps[..], &random_orders()].concat())?;
-    write_result(root, "tests/soak/RESULT.md", "The long runs under load, the last time", &outcomes)
+    write_result(root, "tests/soak/RESULT.md", "Last soak run", &outcomes)
 }
 
 /// Creates the step of a test in its long form.
@@ -98,12 +105,12 @@ fn envoy_pairs(root: &Path) -> RunStep {
 fn bridge_watched(root: &Path) -> Result<Vec<StepOutcome>> {
     let sanitized = test_of(
         "eddy-bridge-e2e",
-        "the bridge under the address sanitizer: Rust, Go and C, each loaded by the other, and two processes",
+        "the bridge under AddressSanitizer: Rust, Go and C, each loaded by the other, and two processes",
         &["--test", "sanitized"],
     );
     let miri = ["rustup", "run", "nightly", "cargo", "miri"];
     let messages = ["test", "--quiet", "-p", "eddy-bridge", "--test", "messages"];
-    let messages = RunStep::new("the bridge's messages under Miri", &[&miri[..], &messages].concat())
+    let messages = RunStep::new("bridge messages under Miri", &[&miri[..], &messages].concat())
         // Messages contain addresses as integers.
         .with("MIRIFLAGS", "-Zmiri-permissive-provenance");
     let header = ["-fsyntax-only", "-include", "sanitizer/asan_interface.h", "-x", "c", "/dev/null"];
@@ -121,15 +128,19 @@ fn bridge_watched(root: &Path) -> Result<Vec<StepOutcome>> {
 /// Runs hooks, resumes, replies and resets in random orders, ten million steps each.
 fn random_orders() -> Vec<RunStep> {
     vec![
-        test_of("eddy-proxy", "random orders over the tables of filters", &["--lib", "schedule_tests"]),
         test_of(
             "eddy-proxy",
-            "random orders of filters through a gateway, with one worker and four",
+            "random orders of filter events, on the host tables",
+            &["--lib", "schedule_tests"],
+        ),
+        test_of(
+            "eddy-proxy",
+            "random orders of filter events, through a gateway with one and four workers",
             &["--test", "schedule"],
         ),
         test_of(
             "eddy",
-            "random orders of filters in Go and Rust, with four workers",
+            "random orders of events of Go and Rust filters, with four workers",
             &["--test", "program", "among_workers"],
         ),
     ]
@@ -148,9 +159,9 @@ impl Nightly {
         let corpus = [&corpus[..], &["--", "--show-output"]].concat();
         let corpus = match &self.corpus {
             Some(folders) => {
-                RunStep::new("own corpus and others, all cuts", &corpus).with("EDDY_CORPUS", folders)
+                RunStep::new("own and foreign corpora, all cuts", &corpus).with("EDDY_CORPUS", folders)
             }
-            None => RunStep::new("own corpus alone, all cuts", &corpus),
+            None => RunStep::new("own corpus, all cuts", &corpus),
         };
         let build = RunStep::new(
             "programs",
@@ -163,7 +174,7 @@ impl Nightly {
         let routes = RunStep::new("routes: index, plain scan and oracle agree, a million requests", &routes)
             .with("PROPTEST_CASES", "40000");
         let protobuf = RunStep::new(
-            "protobuf: messages and JSON as the reference for Go takes them, ten million",
+            "protobuf: ten million messages and JSON texts, compared with the Go reference",
             &["crates/eddy-protobuf/tests/differential/run", "10000000"],
         );
         let mut outcomes = run_all(root, &[build, corpus, routes, protobuf])?;
@@ -173,7 +184,7 @@ impl Nightly {
         outcomes.extend(bridge_watched(root)?);
         outcomes.extend(self.fuzz(root)?);
         outcomes.extend(run_all(root, &[RunStep::new("planted faults", &["cargo", "xtask", "mutants"])])?);
-        write_result(root, "tests/nightly/RESULT.md", "The nightly run, the last time", &outcomes)
+        write_result(root, "tests/nightly/RESULT.md", "Last nightly run", &outcomes)
     }
 
     fn fuzz(&self, root: &Path) -> Result<Vec<StepOutcome>> {
@@ -224,11 +235,11 @@ fn run_all(root: &Path, steps: &[RunStep]) -> Result<Vec<StepOutcome>> {
 /// Writes the outcomes of a run and the commit it ran on. Returns whether nothing failed.
 fn write_result(root: &Path, path: &str, title: &str, outcomes: &[StepOutcome]) -> Result<bool> {
     let commit = Command::new("git").args(["log", "-1", "--format=%h"]).current_dir(root).output()?;
-    let mut text = format!("# {title}\n\nOf {}.\n\n", String::from_utf8_lossy(&commit.stdout).trim());
+    let mut text = format!("# {title}\n\nCommit {}.\n\n", String::from_utf8_lossy(&commit.stdout).trim());
     for outcome in outcomes {
         write!(text, "{outcome}")?;
         if let StepStatus::Skipped(why) = outcome.verdict {
-            writeln!(io::stdout().lock(), "left out: {}: {why}", outcome.name)?;
+            writeln!(io::stdout().lock(), "skipped: {}: {why}", outcome.name)?;
         }
     }
     let path = root.join(path);
@@ -241,6 +252,6 @@ fn write_result(root: &Path, path: &str, title: &str, outcomes: &[StepOutcome]) 
 
 /// Returns Cargo's build folder: two folders above this program.
 fn build_folder() -> Result<PathBuf> {
-    let program = std::env::current_exe().context("can't tell where this program lies")?;
-    Ok(program.ancestors().nth(2).context("this program lies in cargo's build folder")?.to_owned())
+    let program = std::env::current_exe().context("can't determine the path of this program")?;
+    Ok(program.ancestors().nth(2).context("this program is not in cargo's build folder")?.to_owned())
 }

@@ -20,10 +20,11 @@ pub(super) fn check(tree: &SourceTree, sources: &RustSources<'_>) -> Vec<Problem
         }
         let last = last_cell(line);
         let found = match above {
-            0 => (last != "test").then(|| "the last column of a list names the test of each row".to_owned()),
+            0 => (last != "test")
+                .then(|| "the last column of a list must name the test of each row".to_owned()),
             1 => None,
             _ if above == ROWS_MAX + 2 => Some(format!(
-                "a list has {ROWS_MAX} rows at most: do as the original does, or say what is one"
+                "a list has at most {ROWS_MAX} rows: adopt the original's behaviour, or merge rows"
             )),
             _ => judge(last, &tests),
         };
@@ -39,7 +40,7 @@ fn judge(cell: &str, tests: &BTreeSet<String>) -> Option<String> {
         return Some("this difference names no test".to_owned());
     }
     let missing = named.find(|name| !tests.contains(*name))?;
-    Some(format!("there is no test `{missing}`"))
+    Some(format!("test `{missing}` does not exist"))
 }
 
 /// Returns the last cell of a table row; a bar after a `\` is part of the cell.

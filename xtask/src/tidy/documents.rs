@@ -26,12 +26,12 @@ fn judge(tree: &SourceTree, path: &str, text: &str, target: &str) -> Option<Stri
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let found = if file.is_empty() { path.to_owned() } else { join(folder, file) };
     if !tree.has(&found) {
-        return Some(format!("the link `{target}` leads nowhere: there is no `{found}`"));
+        return Some(format!("broken link `{target}`: `{found}` does not exist"));
     }
     let heading = heading?;
     let headings_text = if file.is_empty() { text } else { tree.text(&found)? };
     let is_there = !found.ends_with(".md") || headings(headings_text).iter().any(|known| known == heading);
-    (!is_there).then(|| format!("the link `{target}` leads nowhere: `{found}` has no such heading"))
+    (!is_there).then(|| format!("broken link `{target}`: `{found}` has no such heading"))
 }
 
 /// Returns the targets of links and images outside code, with their lines.

@@ -31,7 +31,8 @@ fn message(importer: &str, imported: &str, allowed: &[&str]) -> String {
     let importers: Vec<&str> =
         ALLOWED.iter().filter(|(_, allowed)| allowed.contains(&imported)).map(|(name, _)| *name).collect();
     format!(
-        "`{importer}` imports `{imported}`, an edge the design doesn't have: `{importer}` may import {}; `{imported}` may be imported by {}",
+        "`{importer}` imports `{imported}`, which the design doesn't allow: `{importer}` may import {}; \
+         `{imported}` may be imported by {}",
         listed(allowed),
         listed(&importers)
     )

@@ -20,7 +20,7 @@ pub(super) fn check(tree: &SourceTree, sources: &RustSources<'_>) -> Vec<Problem
     unused
         .map(|example| {
             let path = format!("examples/{example}");
-            Problem::of(&path, format!("no test mentions `{path}`: examples that nobody runs go stale"))
+            Problem::of(&path, format!("no test mentions `{path}`: examples without a test become outdated"))
         })
         .collect()
 }

@@ -24,8 +24,8 @@ pub(super) fn check(tree: &SourceTree, sources: &RustSources<'_>, workspace: &Wo
         package.manifest.starts_with("crates/")
             && !tree.text(&package.manifest).is_some_and(|text| text.contains("[lints]\nworkspace = true"))
     });
-    let unlinted =
-        unlinted.map(|package| Problem::of(&package.manifest, "a crate says `[lints] workspace = true`"));
+    let unlinted = unlinted
+        .map(|package| Problem::of(&package.manifest, "a crate must have `[lints] workspace = true`"));
     dead.chain(unlinted).collect()
 }
 

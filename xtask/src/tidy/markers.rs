@@ -25,7 +25,7 @@ fn judge(line: &str) -> Option<String> {
         return Some(format!("`{word}` is not used: finish it, or write `{MARK}(#123):` with its issue"));
     }
     if words().any(|word| word == MARK) && !has_issue(line) {
-        return Some(format!("unfinished work names its issue: `{MARK}(#123):`"));
+        return Some(format!("unfinished work must name its issue: `{MARK}(#123):`"));
     }
     None
 }

@@ -38,9 +38,7 @@ fn check_contents(source: &RustSource<'_>) -> Vec<Problem> {
         return Vec::new();
     }
     let logic = source.syntax.items.iter().filter(|item| !is_contents(item));
-    logic
-        .map(|item| Problem::at(source.path, line(item), "`mod.rs` is a contents page: only `mod` and `use`"))
-        .collect()
+    logic.map(|item| Problem::at(source.path, line(item), "`mod.rs` may only have `mod` and `use`")).collect()
 }
 
 fn is_contents(item: &syn::Item) -> bool {
@@ -55,7 +53,7 @@ fn check_first_line(source: &RustSource<'_>) -> Vec<Problem> {
     if is_said || source.is_test() {
         return Vec::new();
     }
-    vec![Problem::at(source.path, 1, "a file begins with `//!` and a sentence on what it owns")]
+    vec![Problem::at(source.path, 1, "a file must begin with `//!` and a sentence on its content")]
 }
 
 const VAGUE: [&str; 8] = ["util", "utils", "common", "core", "misc", "helper", "helpers", "manager"];

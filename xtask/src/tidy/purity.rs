@@ -15,7 +15,8 @@ pub(super) fn check(sources: &RustSources<'_>, workspace: &Workspace) -> Vec<Pro
         }
         for import in &package.imports {
             if !import.is_dev && IO_CRATES.contains(&import.name.as_str()) {
-                let message = format!("`{}` does no I/O and can't import `{}`", package.name, import.name);
+                let message =
+                    format!("`{}` must not do I/O and can't import `{}`", package.name, import.name);
                 problems.push(Problem::of(&package.manifest, message));
             }
         }

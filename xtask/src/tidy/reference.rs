@@ -8,7 +8,7 @@ use crate::tree::SourceTree;
 pub(super) fn check(tree: &SourceTree, pages: &[Page]) -> Vec<Problem> {
     let stale = pages.iter().filter_map(|page| {
         let message = match tree.text(&page.path) {
-            None => "this page is made from the code and is missing; run `cargo xtask docs`".to_owned(),
+            None => "this generated page is missing; run `cargo xtask docs`".to_owned(),
             Some(text) if text == page.text => return None,
             Some(text) => {
                 let line =

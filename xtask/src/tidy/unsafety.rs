@@ -17,7 +17,11 @@ pub(super) fn check(sources: &RustSources<'_>, workspace: &Workspace) -> Vec<Pro
         if let Some(source) = sources.get(&root.path)
             && !forbids_unsafe(&source.syntax.attrs)
         {
-            problems.push(Problem::of(&root.path, "a crate's first file says `#![forbid(unsafe_code)]`"));
+            problems.push(Problem::of(
+                &root.path,
+                "the first file of a crate must have \
+                                                   `#![forbid(unsafe_code)]`",
+            ));
         }
     }
     problems
@@ -48,7 +52,7 @@ struct UnsafetyVisitor<'s> {
 
 impl UnsafetyVisitor<'_> {
     fn found(&mut self, line: usize) {
-        let message = format!("`unsafe` is allowed only below {}", UNSAFE_FOLDERS.join(", "));
+        let message = format!("`unsafe` is only allowed below {}", UNSAFE_FOLDERS.join(", "));
         self.problems.push(Problem::at(self.path, line, message));
     }
 }

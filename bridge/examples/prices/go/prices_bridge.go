@@ -33,8 +33,8 @@ type Prices interface {
 	Ask(ctx context.Context, article bridge.Str) (uint64, error)
 }
 
-// RegisterPrices has an implementation serve Prices for Rust. It is for init functions: there is one for each
-// service, which any number of threads call at once.
+// RegisterPrices registers the implementation of Prices that Rust calls. Call it in an init function. A service
+// has one implementation, which any number of threads call concurrently.
 func RegisterPrices(implementation Prices) {
 	bridge.Register("Prices", 0xd7adeed71c78ac8c, []bridge.Method{
 		{Serve: func(_ bridge.Context, in bridge.In, room []uint64) []uint64 {

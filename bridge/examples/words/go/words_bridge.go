@@ -20,12 +20,12 @@ type Summary struct {
 
 // Words: Word statistics.
 //
-// It calls an implementation in Rust. Any goroutine may use it.
+// The implementation is in Rust. Any goroutine may use it.
 type Words struct {
 	service *bridge.Service
 }
 
-// BindWords finds the implementation that Rust offers.
+// BindWords binds the implementation that Rust offers.
 func BindWords(from bridge.Binder) (Words, error) {
 	service, err := from.Bind("Words", 0x5a405096d4552af7)
 	return Words{service}, err

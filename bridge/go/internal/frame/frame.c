@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A call as frame.go has it. This and the words are on the stack of a goroutine, which moves where the callee calls
-// back and Go has too little room.
+// The call structure of frame.go. It and the words are on the goroutine's stack, which moves if the callee calls back
+// and Go needs a larger stack.
 typedef uintptr_t (*function)(uint64_t *words, uintptr_t word);
 typedef struct {
   function function;
@@ -15,19 +15,19 @@ typedef struct {
 } call;
 
 enum {
-  // As WordsMax.
+  // WordsMax of frame.go.
   WORDS_MAX = 96,
-  // Texts of lists, in all, that are copied.
+  // Maximum number of copied texts in all lists.
   TEXTS_MAX = 64,
-  // As Outgrown.
+  // Outgrown of frame.go.
   OUTGROWN = 1,
 };
 
-// The end of the goroutine's stack, given by the runtime's own C code. What is on that stack keeps its distance from it.
+// The end of the goroutine's stack, as set by the runtime's C code. Data on that stack keeps its distance from it.
 extern char *_cgo_topofstack(void);
 
-// Copies the lists of texts that the mask names behind the words, so that whatever the callee gets of Go's memory is
-// what an argument may point to: nothing that has pointers itself. Tells whether there was room.
+// Copies the lists of texts in the mask to the space after the words, so that the callee only gets memory of Go that an
+// argument may point to, without further pointers. Returns whether there was enough space.
 __attribute__((noinline)) static int copy_texts(uint64_t *words, uint64_t texts, uint64_t *room) {
   uint64_t left = TEXTS_MAX;
   for (; texts != 0; texts &= texts - 1) {
@@ -43,8 +43,8 @@ __attribute__((noinline)) static int copy_texts(uint64_t *words, uint64_t texts,
   return 1;
 }
 
-// Copies words one by one: they were stored so a moment ago, and a wider load would wait for those stores. The barrier
-// keeps the compiler from making it a call of memcpy.
+// Copies words one by one: they have just been stored like this, and a wider load would wait for those stores. The
+// barrier prevents the compiler from generating a memcpy call.
 static inline void copy_words(uint64_t *to, const uint64_t *from, uint32_t count) {
   for (uint32_t index = 0; index < count; index++) {
     to[index] = from[index];
@@ -57,7 +57,7 @@ static int outgrown(call *c) {
   return 1;
 }
 
-// Better than writing an answer to wherever.
+// Better than writing the answer to an invalid address.
 __attribute__((noinline, noreturn)) static void lost(void) {
   fputs("bridge: the frame of a call is not on its goroutine's stack\n", stderr);
   abort();

@@ -1,5 +1,6 @@
-// Package frame calls native functions by cgo with arguments that are on the goroutine's stack, although the function may
-// call Go, so that the stack may move. cgo has no such call of its own: an argument escapes, or nothing may be called back.
+// Package frame calls native functions through cgo with arguments on the goroutine's stack, although the function may
+// call Go, which may move the stack. cgo itself does not support this: either the argument escapes, or calls back are
+// not allowed.
 package frame
 
 // int frame_call(void *);
@@ -13,24 +14,24 @@ import (
 )
 
 const (
-	// WordsMax is how many words a frame may have behind its extent.
+	// WordsMax is the maximum number of words of a frame after its extent.
 	WordsMax = 96
-	// Outgrown is the outcome of a call that was not made, because there are more words than that, or the lists have more
-	// texts than 64.
+	// Outgrown is the outcome of a call that was not made, because its frame has more words, or its lists have more
+	// than 64 strings.
 	Outgrown = 1
 )
 
-// Extent is the first word of a frame, with a request of so many words, and room for so many: how many words follow, in
-// the upper half, and how many of them are the request.
+// Extent returns the first word of a frame, for a request and a reply of that many words: the number of following words
+// in the upper half, and the number of request words in the lower half.
 func Extent(request, room int) uint64 { return uint64(request+room)<<32 | uint64(request) }
 
-// Call calls `uintptr_t fn(uint64_t *words, uintptr_t word)` with a copy of a frame: words on the stack of the goroutine that
-// begin with an extent, and have a request behind it, and room for a reply. Where the function gives 0, it has written to
-// the first word how many words of the room to keep. What else it gives is the outcome.
+// Call calls `uintptr_t fn(uint64_t *words, uintptr_t word)` with a copy of a frame: words on the goroutine's stack
+// that start with an extent, followed by the request and space for the reply. If the function returns 0, it has written
+// the number of reply words to keep to the first word. Any other value is the outcome.
 //
-// What the request points to has to be on the heap, or in memory of C, and to be kept alive by the frame itself. The
-// function gets of Go's memory what an argument of a call by cgo may point to; so lists of strings, which point further,
-// are copied, too, up to 64 strings: texts has a bit for each word of the request that is, with the next, such a list.
+// Data that the request points to must be on the heap or in C memory, and is kept alive by the frame itself. The
+// function gets memory of Go under the same rules as the argument of a cgo call. Lists of strings contain pointers, so
+// they are copied as well, up to 64 strings: texts has a bit for each word of the request that starts such a list.
 //
 //go:noinline
 func Call(fn fastcall.Func, words *uint64, word uintptr, texts uint64) uintptr {
@@ -41,7 +42,7 @@ func Call(fn fastcall.Func, words *uint64, word uintptr, texts uint64) uintptr {
 	return call.outcome
 }
 
-// call is what frame.c makes a call of.
+// call is the argument of frame.c.
 type call struct {
 	fn, word uintptr
 	words    *uint64
@@ -51,10 +52,11 @@ type call struct {
 
 var function = C.frame_call_at()
 
-// The runtime's half of every call by cgo. Its source says that it stays as it is, for packages that name it like this.
+// The runtime's half of every cgo call. Its source guarantees that it stays unchanged for packages that link to it by
+// name.
 //
-// Its argument has a type here, which the runtime's doesn't: with the address sanitizer, and with checkptr=2, what is
-// converted to an unsafe.Pointer escapes, and this has to be on the stack.
+// Its argument has a type here, unlike in the runtime: with the address sanitizer and with checkptr=2, a value that is
+// converted to unsafe.Pointer escapes, but this one must be on the stack.
 //
 //go:linkname cgocall runtime.cgocall
 //go:noescape

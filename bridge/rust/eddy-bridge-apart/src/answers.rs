@@ -81,7 +81,7 @@ async fn tell(call: Incoming, answer: ReplyFuture) {
 }
 
 fn bind(services: &[ServiceImplementation], question: &[u8]) -> Result<Vec<u8>, CallFailure> {
-    let absent = || CallFailure::new(ABSENT, "there is no such service");
+    let absent = || CallFailure::new(ABSENT, "the service does not exist");
     let (shape, name) = question.split_first_chunk().ok_or_else(absent)?;
     let number = services.iter().position(|service| service.name().as_bytes() == name).ok_or_else(absent)?;
     if services[number].shape() != u64::from_ne_bytes(*shape) {
@@ -91,13 +91,17 @@ fn bind(services: &[ServiceImplementation], question: &[u8]) -> Result<Vec<u8>, 
 }
 
 fn answer(services: &[ServiceImplementation], request: &[u8]) -> Result<Vec<u8>, CallFailure> {
-    let malformed =
-        || failure(&BridgeError::new(BridgeErrorKind::Malformed, "the request has no whole words"));
+    let malformed = || {
+        failure(&BridgeError::new(BridgeErrorKind::Malformed, "the request does not consist of whole words"))
+    };
     let request = words::of(request).ok_or_else(malformed)?;
     let (target, request) = request.split_first().ok_or_else(malformed)?;
     let (service, method) = words::halves(*target);
     let unknown = || {
-        failure(&BridgeError::new(BridgeErrorKind::Unknown, format!("there is no service number {service}")))
+        failure(&BridgeError::new(
+            BridgeErrorKind::Unknown,
+            format!("service number {service} does not exist"),
+        ))
     };
     let index = usize::try_from(service).unwrap_or(usize::MAX);
     let service = services.get(index).ok_or_else(unknown)?;

@@ -42,7 +42,7 @@ impl RemoteProcess {
         let mut question = shape.to_ne_bytes().to_vec();
         question.extend(name.as_bytes());
         let unreachable =
-            |text: &str| RemoteBindError::Unreachable(format!("`{name}` can't be asked for: {text}"));
+            |text: &str| RemoteBindError::Unreachable(format!("`{name}` can't be bound: {text}"));
         let answer = match self.link.call(BIND, &question, self.timeout) {
             Ok(answer) => answer,
             Err(CallError::Failed(CallFailure { code: ABSENT, .. })) => {
@@ -55,7 +55,7 @@ impl RemoteProcess {
         };
         let number = words::of(&answer).and_then(|words| words.first().copied());
         let number = number.and_then(|number| u32::try_from(number).ok());
-        let number = number.ok_or_else(|| unreachable("the answer is no number"))?;
+        let number = number.ok_or_else(|| unreachable("the answer is not a number"))?;
         let transport: Arc<dyn ServiceTransport> = Arc::<Self>::clone(self);
         Ok(BoundService::over(transport, number))
     }
@@ -85,7 +85,13 @@ fn question(service: u32, method: u32, request: &[u64]) -> Vec<u8> {
 
 /// Decodes a reply.
 fn words_of(outcome: Result<Vec<u8>, CallError>) -> Result<Vec<u64>, BridgeError> {
-    let malformed = || BridgeError::new(BridgeErrorKind::Malformed, "the reply has no whole words");
+    let malformed = || {
+        BridgeError::new(
+            BridgeErrorKind::Malformed,
+            "the reply does not consist of whole \
+                                                                     words",
+        )
+    };
     words::of(&outcome.map_err(fault)?).ok_or_else(malformed)
 }
 
@@ -131,7 +137,8 @@ impl std::fmt::Display for RemoteBindError {
             Self::Absent(name) => write!(formatter, "the other process has no service `{name}`"),
             Self::Different(name) => write!(
                 formatter,
-                "`{name}` of the other process was made from another declaration: generate both sides from the same and build again"
+                "`{name}` of the other process was generated from another declaration: generate both sides \
+                 from the same one and build again"
             ),
             Self::Unreachable(text) => formatter.write_str(text),
         }

@@ -51,7 +51,7 @@ fn a_dead_process_ends_all_calls() {
     for call in calls {
         let fault = wait(call).unwrap_err();
         assert_eq!(fault.kind, BridgeErrorKind::Closed, "{fault}");
-        assert!(fault.text.contains("it died or closed the link"), "{fault}");
+        assert!(fault.text.contains("ended or closed the link"), "{fault}");
     }
     assert_eq!(wait(echo.for_ever()).unwrap_err().kind, BridgeErrorKind::Closed);
 }

@@ -57,5 +57,5 @@ fn a_dead_process_is_a_fault() {
     process.child.wait().unwrap();
     let fault = echo.nothing().unwrap_err();
     assert_eq!(fault.kind, BridgeErrorKind::Closed);
-    assert!(fault.text.contains("it died or closed the link"), "{}", fault.text);
+    assert!(fault.text.contains("ended or closed the link"), "{}", fault.text);
 }

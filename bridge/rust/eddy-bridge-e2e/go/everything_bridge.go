@@ -191,8 +191,8 @@ type Echo interface {
 	GiveUpInRust(ctx context.Context, milliseconds uint32) string
 }
 
-// RegisterEcho has an implementation serve Echo for Rust. It is for init functions: there is one for each
-// service, which any number of threads call at once.
+// RegisterEcho registers the implementation of Echo that Rust calls. Call it in an init function. A service
+// has one implementation, which any number of threads call concurrently.
 func RegisterEcho(implementation Echo) {
 	bridge.Register("Echo", 0xc89de9d4ec905091, []bridge.Method{
 		{Serve: func(_ bridge.Context, _ bridge.In, room []uint64) []uint64 {
@@ -413,12 +413,12 @@ func RegisterEcho(implementation Echo) {
 
 // Mirror: Functions implemented in Rust, most of which return their argument.
 //
-// It calls an implementation in Rust. Any goroutine may use it.
+// The implementation is in Rust. Any goroutine may use it.
 type Mirror struct {
 	service *bridge.Service
 }
 
-// BindMirror finds the implementation that Rust offers.
+// BindMirror binds the implementation that Rust offers.
 func BindMirror(from bridge.Binder) (Mirror, error) {
 	service, err := from.Bind("Mirror", 0x30a805a2c33248aa)
 	return Mirror{service}, err

@@ -41,7 +41,7 @@ fn what_the_callee_refuses_is_no_fault() {
 #[test]
 fn a_string_that_is_not_utf8_is_an_error() {
     let text = echo().invalid_in_rust().unwrap();
-    assert!(text.starts_with("the message is wrong: a string is not UTF-8"), "{text}");
+    assert!(text.starts_with("the message is invalid: a string is not UTF-8"), "{text}");
 }
 
 #[test]

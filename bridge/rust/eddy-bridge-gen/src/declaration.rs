@@ -117,7 +117,7 @@ impl Measures {
         for field in &record.fields {
             for name in field.of.records() {
                 if outer.contains(name) {
-                    let message = format!("`{name}` has itself in it: its size would have no end");
+                    let message = format!("`{name}` contains itself: its size would be infinite");
                     return Err(syn::Error::new(name.span(), message));
                 }
                 self.measure_record(declaration, find(declaration, name)?, outer)?;

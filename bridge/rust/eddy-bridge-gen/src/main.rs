@@ -36,6 +36,6 @@ fn say(text: &str) {
 const USAGE: &str = "\
 eddy-bridge generate FILE.rs --go FOLDER [--package NAME]
 
-Writes FOLDER/NAME_bridge.go, where NAME is that of FILE, for the traits in FILE.rs under #[eddy_bridge::go] and
-#[eddy_bridge::rust]. The package has the name of FOLDER unless --package says another.
+Writes FOLDER/NAME_bridge.go for the traits in FILE.rs with #[eddy_bridge::go] or #[eddy_bridge::rust]; NAME is the
+name of FILE.rs without its extension. The package is named after FOLDER unless --package is given.
 ";

@@ -42,13 +42,13 @@ pub(crate) fn file(file: &syn::File) -> syn::Result<Declaration> {
 pub(crate) fn service(item: &ItemTrait, callee: Callee) -> syn::Result<ServiceDeclaration> {
     let mut problems = Problems::default();
     if !item.generics.params.is_empty() {
-        problems.add(&item.generics, "a service has no parameters: its types are those of the declaration");
+        problems.add(&item.generics, "a service can't be generic: its types are fixed by the declaration");
     }
     let mut methods = Vec::new();
     for inner in &item.items {
         match inner {
             TraitItem::Fn(function) => methods.extend(problems.take(method(function, callee))),
-            other => problems.add(other, "a service has methods only"),
+            other => problems.add(other, "a service can only have methods"),
         }
     }
     let name = item.ident.clone();
@@ -64,21 +64,26 @@ pub(crate) fn record(item: &ItemStruct) -> syn::Result<RecordDeclaration> {
     let mut problems = Problems::default();
     let mut fields = Vec::new();
     if item.generics.type_params().next().is_some() || item.generics.const_params().next().is_some() {
-        problems.add(&item.generics, "a struct that crosses has no types as parameters");
+        problems.add(&item.generics, "a struct that crosses the bridge can't have type parameters");
     }
     if item.generics.lifetimes().count() > 1 {
-        problems.add(&item.generics, "a struct that crosses has one lifetime at most: that of the call");
+        problems.add(
+            &item.generics,
+            "a struct that crosses the bridge can have at most one lifetime, that of \
+                                      the call",
+        );
     }
     for field in &item.fields {
         let Some(name) = &field.ident else {
-            problems.add(field, "a field needs a name, which is its name in Go, too");
+            problems.add(field, "a field needs a name, which is also its name in Go");
             continue;
         };
         let of = Type::parse(&field.ty).and_then(|of| of.for_field(&field.ty)).and_then(|of| {
             let is_reference = matches!(field.ty, syn::Type::Reference(_));
             if is_reference && !of.is_view() {
                 let message =
-                    "in a struct, only &str and slices of numbers are views: own the value, as in Vec<T>";
+                    "in a struct, only &str and slices of numbers can be borrowed: own the value, as in \
+                     Vec<T>";
                 return Err(syn::Error::new(field.ty.span(), message));
             }
             Ok(of)
@@ -101,18 +106,18 @@ fn method(function: &syn::TraitItemFn, callee: Callee) -> syn::Result<MethodDecl
     let mut problems = Problems::default();
     let signature = &function.sig;
     if !signature.generics.params.is_empty() {
-        problems.add(&signature.generics, "a method has no parameters of types or lifetimes");
+        problems.add(&signature.generics, "a method can't have type or lifetime parameters");
     }
     if function.default.is_some() {
-        problems.add(&signature.ident, "a method is declared here, and written where it is implemented");
+        problems.add(&signature.ident, "a method can't have a default body: it is implemented elsewhere");
     }
     let mut inputs = signature.inputs.iter();
     match inputs.next() {
         Some(FnArg::Receiver(receiver)) if receiver.reference.is_some() && receiver.mutability.is_none() => {}
-        _ => problems.add(&signature.ident, "a method begins with &self: several threads call it at once"),
+        _ => problems.add(&signature.ident, "a method must take &self: several threads call it concurrently"),
     }
     if inputs.len() > ARGUMENTS_MAX {
-        problems.add(&signature.inputs, "a method has 8 arguments at most: put them into a struct");
+        problems.add(&signature.inputs, "a method can have at most 8 arguments: put them into a struct");
     }
     let mut arguments = Vec::new();
     for input in inputs {
@@ -131,7 +136,7 @@ fn method(function: &syn::TraitItemFn, callee: Callee) -> syn::Result<MethodDecl
 fn argument(input: &FnArg) -> syn::Result<Option<FieldDeclaration>> {
     let FnArg::Typed(input) = input else { return Ok(None) };
     let Pat::Ident(name) = &*input.pat else {
-        return Err(syn::Error::new(input.pat.span(), "an argument is a name and a type"));
+        return Err(syn::Error::new(input.pat.span(), "an argument needs a name and a type"));
     };
     let of = Type::parse(&input.ty)?.for_field(&input.ty)?;
     let is_lent = matches!((&*input.ty, &of), (syn::Type::Reference(_), Type::Record(_)));
@@ -144,25 +149,24 @@ fn manner(function: &syn::TraitItemFn, callee: Callee) -> syn::Result<Manner> {
         (None, None) => Ok(Manner::Waited),
         (None, Some(_)) => Ok(Manner::Async),
         (Some(_), None) if callee == Callee::Rust => Ok(Manner::Short),
-        (Some(short), None) => {
-            Err(syn::Error::new(short.span(), "calls from Rust to Go have no short way: leave #[short] out"))
-        }
-        (Some(short), Some(_)) => {
-            Err(syn::Error::new(short.span(), "a short method answers at once: it is not async"))
-        }
+        (Some(short), None) => Err(syn::Error::new(
+            short.span(),
+            "#[short] is not supported for calls from Rust to Go: remove it",
+        )),
+        (Some(short), Some(_)) => Err(syn::Error::new(short.span(), "a short method can't be async")),
     }
 }
 
 /// Checks a result type, which must not borrow memory of the callee.
 fn owned(of: Type, written: &syn::Type) -> syn::Result<Type> {
     if has_views(&of) {
-        let message = "an answer owns what it has, because the call is over: use String or Vec<T>";
+        let message = "a result can't borrow, because the call has ended: use String or Vec<T>";
         return Err(syn::Error::new(written.span(), message));
     }
     if let Type::Result(value, _) = &of
         && matches!(**value, Type::Result(..))
     {
-        return Err(syn::Error::new(written.span(), "a Result in a Result: say in one what can go wrong"));
+        return Err(syn::Error::new(written.span(), "a Result can't contain a Result: combine their errors"));
     }
     Ok(of)
 }

@@ -179,7 +179,7 @@ fn served(item: &ItemTrait, service: &ServiceDeclaration, functions: &[&TraitIte
         quote!(#supertraits + Send + Sync + 'static)
     };
     let serve = format_ident!("serve_{}", snake(&text));
-    let about = format!("Makes a service for Go of an implementation of [`{name}`].");
+    let about = format!("Creates a service for Go from an implementation of [`{name}`].");
     let shape = shape(service, functions);
     let declared = functions.iter().map(|function| declared(function));
     let kinds: Vec<_> =

@@ -69,9 +69,7 @@ impl Type {
     pub(crate) fn parse(written: &syn::Type) -> syn::Result<Self> {
         match written {
             syn::Type::Tuple(tuple) if tuple.elems.is_empty() => Ok(Self::Unit),
-            syn::Type::Tuple(tuple) => {
-                Err(wrong(tuple, "a tuple has no names for its fields: declare a struct"))
-            }
+            syn::Type::Tuple(tuple) => Err(wrong(tuple, "a tuple has no field names: declare a struct")),
             syn::Type::Paren(inner) => Self::parse(&inner.elem),
             syn::Type::Group(inner) => Self::parse(&inner.elem),
             syn::Type::Reference(reference) => Self::parse_reference(reference),
@@ -87,7 +85,7 @@ impl Type {
 
     fn parse_reference(reference: &syn::TypeReference) -> syn::Result<Self> {
         if let Some(mutable) = &reference.mutability {
-            return Err(wrong(mutable, "nothing is changed in place: return the new value"));
+            return Err(wrong(mutable, "values can't be changed in place: return the new value"));
         }
         match &*reference.elem {
             syn::Type::Slice(slice) => {
@@ -98,7 +96,7 @@ impl Type {
                 Ok(Self::Str { owner: MemoryOwner::Caller })
             }
             syn::Type::Path(path) if path.path.is_ident("String") => {
-                Err(wrong(reference, "a string of the caller is passed as &str"))
+                Err(wrong(reference, "a borrowed string is passed as &str"))
             }
             // A reference to a whole value only selects how it is passed.
             other => Self::parse(other),
@@ -117,9 +115,9 @@ impl Type {
             "usize" => Err(wrong(segment, "`usize` differs between machines: use u64")),
             "isize" => Err(wrong(segment, "`isize` differs between machines: use i64")),
             "char" => Err(wrong(segment, "Go has no char: use u32 or String")),
-            "u128" | "i128" => Err(wrong(segment, "Go has no number of 128 bits: use two of 64")),
+            "u128" | "i128" => Err(wrong(segment, "Go has no 128-bit integers: use two of 64 bits")),
             "Box" | "Rc" | "Arc" | "Cow" | "Cell" | "RefCell" | "Mutex" => {
-                Err(wrong(segment, "a value crosses without what holds it: use its own type"))
+                Err(wrong(segment, "containers of values can't cross: use the type of the value"))
             }
             "HashSet" | "BTreeSet" | "VecDeque" => Err(wrong(segment, "use Vec<T>")),
             "Self" => Err(unknown(segment)),
@@ -146,7 +144,7 @@ impl Type {
         let parsed = Self::parse(key)?;
         let is_number = matches!(&parsed, Self::Scalar(scalar) if !scalar.rust.starts_with('f'));
         if !is_number && !matches!(parsed, Self::Bool | Self::Str { owner: MemoryOwner::Own }) {
-            return Err(wrong(key, "a key of a map is an integer, a bool or a String"));
+            return Err(wrong(key, "a map key must be an integer, a bool or a String"));
         }
         let value = Self::parse(value)?.for_field(value)?;
         Ok(Self::Map { key: Box::new(parsed), value: Box::new(value) })
@@ -160,7 +158,7 @@ impl Type {
     /// Checks that the type may be part of another one.
     pub(crate) fn for_field(self, at: &impl Spanned) -> syn::Result<Self> {
         if self == Self::Unit {
-            return Err(wrong(at, "() is an answer, or the good part of a Result; it has nothing to send"));
+            return Err(wrong(at, "() is only allowed as a result, or as the value of a Result"));
         }
         Ok(self)
     }
@@ -194,7 +192,7 @@ impl Type {
 /// Returns the types in the angle brackets of a segment.
 fn arguments<const N: usize>(segment: &PathSegment) -> syn::Result<[&syn::Type; N]> {
     let PathArguments::AngleBracketed(written) = &segment.arguments else {
-        return Err(wrong(segment, &format!("`{}` wants {N} types in angle brackets", segment.ident)));
+        return Err(wrong(segment, &format!("`{}` needs {N} types in angle brackets", segment.ident)));
     };
     let types: Vec<&syn::Type> = written
         .args
@@ -206,11 +204,14 @@ fn arguments<const N: usize>(segment: &PathSegment) -> syn::Result<[&syn::Type; 
         .collect();
     types
         .try_into()
-        .map_err(|_| wrong(segment, &format!("`{}` wants {N} types in angle brackets", segment.ident)))
+        .map_err(|_| wrong(segment, &format!("`{}` needs {N} types in angle brackets", segment.ident)))
 }
 
 fn unknown(at: &impl Spanned) -> syn::Error {
-    wrong(at, &format!("this type can't cross the bridge; what can: {KNOWN}, and structs of this file"))
+    wrong(
+        at,
+        &format!("this type can't cross the bridge; supported types: {KNOWN}, and structs of this file"),
+    )
 }
 
 fn wrong(at: &impl Spanned, message: &str) -> syn::Error {

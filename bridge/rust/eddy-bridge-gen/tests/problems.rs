@@ -27,25 +27,25 @@ fn method(line: &str) -> String {
 fn types_that_do_not_cross() {
     check(&method("fn call(&self, a: usize);"), &["3:23: `usize` differs between machines: use u64"]);
     check(&method("fn call(&self, a: Vec<char>);"), &["3:27: Go has no char"]);
-    check(&method("fn call(&self) -> (u8, u8);"), &["3:23: a tuple has no names"]);
-    check(&method("fn call(&self, a: &mut String);"), &["3:24: nothing is changed in place"]);
-    check(&method("fn call(&self, a: HashMap<f64, u8>);"), &["3:31: a key of a map"]);
+    check(&method("fn call(&self) -> (u8, u8);"), &["3:23: a tuple has no field names"]);
+    check(&method("fn call(&self, a: &mut String);"), &["3:24: values can't be changed in place"]);
+    check(&method("fn call(&self, a: HashMap<f64, u8>);"), &["3:31: a map key must be"]);
     check(&method("fn call(&self, a: fn());"), &["3:23: this type can't cross"]);
-    check(&method("fn call(&self, a: Vec<()>);"), &["3:27: () is an answer"]);
+    check(&method("fn call(&self, a: Vec<()>);"), &["3:27: () is only allowed as a result"]);
     check(&method("fn call(&self, a: Order);"), &["3:23: no struct `Order` in this file"]);
-    check(&method("fn call(&self, a: Option<u8, u8>);"), &["3:23: `Option` wants 1 types"]);
-    check(&method("fn call(&self) -> &str;"), &["3:23: an answer owns what it has"]);
-    check(&method("fn call(&self) -> Vec<Option<&[u8]>>;"), &["3:23: an answer owns what it has"]);
+    check(&method("fn call(&self, a: Option<u8, u8>);"), &["3:23: `Option` needs 1 types"]);
+    check(&method("fn call(&self) -> &str;"), &["3:23: a result can't borrow"]);
+    check(&method("fn call(&self) -> Vec<Option<&[u8]>>;"), &["3:23: a result can't borrow"]);
 }
 
 #[test]
 fn methods_that_are_none() {
-    check(&method("fn call();"), &["3:8: a method begins with &self"]);
-    check(&method("fn call(&mut self);"), &["3:8: a method begins with &self"]);
-    check(&method("fn call<T>(&self, a: u8);"), &["3:12: a method has no parameters of types"]);
-    check(&method("const A: u8;"), &["3:5: a service has methods only"]);
-    check(&method("#[short] fn call(&self);"), &["3:5: calls from Rust to Go have no short way"]);
-    check(&method("fn call(&self, (a, b): u8);"), &["3:20: an argument is a name and a type"]);
+    check(&method("fn call();"), &["3:8: a method must take &self"]);
+    check(&method("fn call(&mut self);"), &["3:8: a method must take &self"]);
+    check(&method("fn call<T>(&self, a: u8);"), &["3:12: a method can't have type or lifetime"]);
+    check(&method("const A: u8;"), &["3:5: a service can only have methods"]);
+    check(&method("#[short] fn call(&self);"), &["3:5: #[short] is not supported"]);
+    check(&method("fn call(&self, (a, b): u8);"), &["3:20: an argument needs a name and a type"]);
 }
 
 #[test]
@@ -61,11 +61,14 @@ fn structs_that_do_not_cross() {
     let derive = "#[derive(eddy_bridge::Record)]\n";
     check(&format!("{derive}struct A {{}}\n"), &["2:8: a struct without fields"]);
     check(&format!("{derive}struct A(u8);\n"), &["2:10: a field needs a name"]);
-    check(&format!("{derive}struct A<T> {{ a: T }}\n"), &["2:9: a struct that crosses has no types"]);
-    check(&format!("{derive}struct A {{ a: Vec<A> }}\n"), &["2:19: `A` has itself in it"]);
+    check(
+        &format!("{derive}struct A<T> {{ a: T }}\n"),
+        &["2:9: a struct that crosses the bridge can't have type"],
+    );
+    check(&format!("{derive}struct A {{ a: Vec<A> }}\n"), &["2:19: `A` contains itself"]);
     check(
         &format!("{derive}struct A {{ b: B }}\n{derive}struct B {{ a: Option<A> }}\n"),
-        &["4:22: `A` has itself in it"],
+        &["4:22: `A` contains itself"],
     );
     check(&format!("{derive}struct A<'a> {{ a: &'a [String] }}\n"), &["2:19: in a struct, only &str"]);
 }

@@ -8,13 +8,13 @@ use std::time::Duration;
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
     /// The limits request a ring of an unsupported size.
-    #[error("a ring of {0} bytes can't be made: take a power of two from 4096 to 67108864")]
+    #[error("invalid ring size of {0} bytes: use a power of two from 4096 to 67108864")]
     RingBytes(usize),
     /// The limits allow messages that are too long.
-    #[error("messages of {0} bytes can't be allowed: 1073741824 is the most")]
+    #[error("invalid message limit of {0} bytes: the maximum is 1073741824")]
     MessageBytes(usize),
     /// The limits allow no calls or too many.
-    #[error("{0} calls at a time can't be allowed: take 1 to 1048576")]
+    #[error("invalid limit of {0} concurrent calls: use 1 to 1048576")]
     Calls(usize),
     /// The socket's path can't be used.
     #[error("the socket \"{path}\" can't be used")]
@@ -26,22 +26,22 @@ pub enum LinkError {
         source: io::Error,
     },
     /// The shared memory could not be made or mapped.
-    #[error("shared memory can't be had")]
+    #[error("shared memory can't be created")]
     Memory(#[source] io::Error),
     /// The socket failed during the handshake.
-    #[error("the socket failed before the link was made")]
+    #[error("the socket failed before the link was established")]
     Socket(#[source] io::Error),
     /// The other side closed the socket during the handshake.
-    #[error("the other process closed the socket before the link was made")]
+    #[error("the other process closed the socket before the link was established")]
     Gone,
     /// The other side did not complete the handshake in time.
-    #[error("the other process didn't agree on a link within {0:?}")]
+    #[error("the other process did not complete the handshake within {0:?}")]
     Late(Duration),
     /// The first bytes of the other side are not of this protocol.
-    #[error("the other process doesn't speak the ring's protocol: {0}")]
+    #[error("the handshake of the other process is invalid: {0}")]
     Hello(&'static str),
     /// The other side rejected the link.
-    #[error("the other process refused the link: {0}")]
+    #[error("the other process rejected the link: {0}")]
     Refused(&'static str),
     /// No thread could be started.
     #[error("a thread for the link can't be started")]
@@ -52,19 +52,19 @@ pub enum LinkError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinkEndReason {
     /// The other process died or closed the link.
-    #[error("the other process is gone: it died or closed the link")]
+    #[error("the other process ended or closed the link")]
     Gone,
     /// The other process lives, but did not read a full ring: it hangs, or is stopped.
-    #[error("the other process took nothing out of a full ring for {0:?}: it hangs or is stopped")]
+    #[error("the other process has not read a full ring for {0:?}: it hangs or is stopped")]
     Stalled(Duration),
     /// The other process violated the protocol.
-    #[error("the other process broke the ring's protocol: {0}")]
+    #[error("the other process violated the ring protocol: {0}")]
     Misconduct(#[from] Misconduct),
     /// The link was closed on this side.
     #[error("the link was closed on this side")]
     Closed,
     /// The socket failed.
-    #[error("the link's socket failed: {0}")]
+    #[error("the socket of the link failed: {0}")]
     Socket(io::ErrorKind),
 }
 
@@ -72,7 +72,7 @@ pub enum LinkEndReason {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Misconduct {
     /// A position is outside the range of the ring.
-    #[error("a position in the ring is off by {used} words, the ring has {capacity}")]
+    #[error("a ring position is off by {used} words; the ring has {capacity}")]
     Position {
         /// Distance between the positions, in words of 8 bytes.
         used: u64,
@@ -80,7 +80,7 @@ pub enum Misconduct {
         capacity: u64,
     },
     /// A frame is incomplete.
-    #[error("a frame of {words} words was announced where {used} were written")]
+    #[error("a frame announced {words} words, but {used} were written")]
     Truncated {
         /// Words of the frame.
         words: u64,
@@ -88,13 +88,13 @@ pub enum Misconduct {
         used: u64,
     },
     /// A frame has an unknown kind.
-    #[error("a frame is of the unknown kind {0}")]
+    #[error("a frame has the unknown kind {0}")]
     Kind(u8),
     /// Reserved bits are not zero.
     #[error("reserved bits of a frame are set")]
     Reserved,
     /// A message is longer than this side accepts.
-    #[error("a message of {bytes} bytes was announced, the limit is {limit}")]
+    #[error("a message announced {bytes} bytes; the limit is {limit}")]
     Length {
         /// Announced length.
         bytes: u64,
@@ -116,10 +116,10 @@ pub enum Misconduct {
     #[error("call {0} was made twice")]
     Twice(u64),
     /// The other side keeps calling while it reads no answers.
-    #[error("calls keep coming while no answer is taken")]
+    #[error("it keeps calling without reading answers")]
     Flood,
     /// An answer to a call that was never made.
-    #[error("call {0} was answered, which was never made")]
+    #[error("it answered call {0}, which was never made")]
     NeverCalled(u64),
 }
 
@@ -161,13 +161,13 @@ impl CallFailure {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
     /// The deadline passed. The callee was notified that the call is cancelled.
-    #[error("no answer came within {0:?}")]
+    #[error("no answer within {0:?}")]
     Timeout(Duration),
     /// The callee answered with a failure.
     #[error("the call failed in the other process: {0}")]
     Failed(#[from] CallFailure),
     /// The message is longer than the other side accepts.
-    #[error("a message of {bytes} bytes is more than the {limit} that the other process accepts")]
+    #[error("a message has {bytes} bytes; the other process accepts at most {limit}")]
     TooLong {
         /// Length of the message.
         bytes: usize,
@@ -175,18 +175,19 @@ pub enum CallError {
         limit: usize,
     },
     /// The maximum number of pending calls that both sides allow is reached.
-    #[error("{0} calls are unanswered already, more are not allowed at a time")]
+    #[error("the limit of {0} concurrent calls is reached")]
     Busy(usize),
     /// The link has ended.
     #[error("the link has ended: {0}")]
     Ended(#[from] LinkEndReason),
     /// The call was made by a handler on the thread that would have to read its answer.
     #[error(
-        "a handler on the link's own thread can't wait for an answer of the same link: call from another thread, such as one of `Workers`"
+        "a handler on the thread of the link can't wait for an answer on the same link: call from another \
+         thread, such as one of `Workers`"
     )]
     OnReader,
     /// No new link could be established.
-    #[error("there is no link: {0}")]
+    #[error("no link: {0}")]
     NoLink(String),
 }
 

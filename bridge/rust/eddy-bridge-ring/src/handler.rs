@@ -25,6 +25,6 @@ pub struct NoCalls;
 
 impl CallHandler for NoCalls {
     fn handle(&self, call: Incoming) {
-        call.fail(CallFailure::new(CallFailure::UNKNOWN_METHOD, "this process takes no calls"));
+        call.fail(CallFailure::new(CallFailure::UNKNOWN_METHOD, "this process does not accept calls"));
     }
 }

@@ -49,7 +49,7 @@ pub(crate) fn offer(socket: &UnixStream, limits: &LinkLimits) -> Result<(Memory,
     let said = HelloReply::parse(&answer)?;
     match said.status {
         ACCEPTED if said.agreed.ring_bytes == limits.ring_bytes => Ok((memory, said.agreed)),
-        ACCEPTED => Err(LinkError::Hello("it agreed on another ring than was offered")),
+        ACCEPTED => Err(LinkError::Hello("the ring size differs from the offer")),
         refused => Err(LinkError::Refused(reason(refused))),
     }
 }
@@ -79,9 +79,9 @@ fn check(
     let said = HelloReply::parse(words)?;
     let ring_bytes = said.agreed.ring_bytes;
     if !is_ring_size(ring_bytes) || ring_bytes > limits.ring_bytes {
-        return Err(LinkError::Hello("it wants a ring of a size that is not allowed here"));
+        return Err(LinkError::Hello("the offered ring size is not allowed here"));
     }
-    let fd = fd.ok_or(LinkError::Hello("it passed no memory on"))?;
+    let fd = fd.ok_or(LinkError::Hello("no shared memory was passed"))?;
     let memory = Memory::adopt(&fd, memory_bytes(ring_bytes)).map_err(LinkError::Memory)?;
     Ok((memory, said.agreed))
 }
@@ -118,14 +118,14 @@ impl HelloReply {
     fn parse(words: &[u8; HELLO_BYTES]) -> Result<Self, LinkError> {
         let (words, _) = words.as_chunks::<8>();
         let [magic, version_and_status, numbers @ ..] = words else {
-            return Err(LinkError::Hello("it said too little"));
+            return Err(LinkError::Hello("handshake message too short"));
         };
         if magic != MAGIC {
-            return Err(LinkError::Hello("it said something else first"));
+            return Err(LinkError::Hello("not an eddy ring handshake"));
         }
         let [v0, v1, v2, v3, s0, s1, s2, s3] = *version_and_status;
         if u32::from_ne_bytes([v0, v1, v2, v3]) != VERSION {
-            return Err(LinkError::Hello("it is of another version: build both sides with the same one"));
+            return Err(LinkError::Hello("another protocol version: build both sides from the same release"));
         }
         let number = |index: usize| {
             let word = numbers.get(index).copied().unwrap_or_default();
@@ -154,9 +154,9 @@ fn join(first: u32, second: u32) -> u64 {
 
 fn reason(status: u32) -> &'static str {
     match status {
-        HELLO_REFUSED => "it doesn't take what was offered, such as the size of the ring",
-        MEMORY_REFUSED => "it can't use the memory",
-        _ => "it didn't say why",
+        HELLO_REFUSED => "the offer was rejected, for example the ring size",
+        MEMORY_REFUSED => "the shared memory can't be used",
+        _ => "no reason given",
     }
 }
 

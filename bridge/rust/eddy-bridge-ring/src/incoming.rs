@@ -57,7 +57,7 @@ impl Incoming {
     pub fn answer(mut self, bytes: Vec<u8>) {
         let limit = self.shared.agreed.message_bytes_max;
         if bytes.len() > limit {
-            let text = format!("the answer has {} bytes, the caller accepts {limit}", bytes.len());
+            let text = format!("the answer has {} bytes; the caller accepts at most {limit}", bytes.len());
             return self.fail(CallFailure::new(CallFailure::ANSWER_TOO_LONG, text));
         }
         self.send(RingFrameKind::Answer, 0, bytes);
@@ -75,7 +75,7 @@ impl Incoming {
             Ok(Err(failure)) => self.fail(failure),
             Err(panic) => {
                 let text = panic.downcast_ref::<String>().map(String::as_str);
-                let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no text");
+                let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
                 self.fail(CallFailure::new(CallFailure::PANICKED, format!("the handler panicked: {text}")));
             }
         }
@@ -98,7 +98,7 @@ impl Drop for Incoming {
         let failure = if std::thread::panicking() {
             CallFailure::new(CallFailure::PANICKED, "the handler panicked")
         } else {
-            CallFailure::new(CallFailure::UNANSWERED, "the handler gave no answer")
+            CallFailure::new(CallFailure::UNANSWERED, "the handler did not answer")
         };
         self.send(RingFrameKind::Failure, failure.code, failure.text.into_bytes());
     }

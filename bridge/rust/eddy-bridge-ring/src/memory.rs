@@ -41,13 +41,13 @@ impl Memory {
     pub(crate) fn adopt(fd: &OwnedFd, bytes: usize) -> io::Result<Self> {
         // Type of the file system of `memfd_create`; pages of others (huge pages, FUSE) may be unavailable.
         if fstatfs(fd)?.f_type != 0x0102_1994 {
-            return Err(invalid("the descriptor is not one of shared memory"));
+            return Err(invalid("the descriptor is not shared memory"));
         }
         if !fcntl_get_seals(fd)?.contains(SEALS) {
             return Err(invalid("the size of the shared memory is not sealed"));
         }
         if u64::try_from(fstat(fd)?.st_size).ok() != Some(bytes as u64) {
-            return Err(invalid("the shared memory has another size than was said"));
+            return Err(invalid("the size of the shared memory differs from the handshake"));
         }
         Self::map(fd, bytes)
     }

@@ -76,7 +76,7 @@ impl LinkState {
         let Some(cancellation) = self.served.enter(call, message.bytes.len())? else {
             let failure = CallFailure::new(
                 CallFailure::BUSY,
-                "as many calls, or bytes of calls, as are allowed at a time are being served",
+                "the limit of concurrent calls, or of their bytes, is reached",
             );
             let bytes = failure.text.into_bytes();
             self.send_soon(LinkMessage {

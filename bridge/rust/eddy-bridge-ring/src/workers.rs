@@ -47,7 +47,7 @@ impl CallHandler for Workers {
             Err(TrySendError::Full(call) | TrySendError::Disconnected(call)) => {
                 call.fail(CallFailure::new(
                     CallFailure::BUSY,
-                    "all workers are busy and their queue is full",
+                    "all workers are busy, and their queue is full",
                 ));
             }
         }

@@ -125,10 +125,10 @@ fn who_survives_says_why() {
             let begun = Instant::now();
             let expected = if manner == "flood" {
                 peer.stop();
-                "the other process took nothing out of a full ring for 5s: it hangs or is stopped"
+                "the other process has not read a full ring for 5s: it hangs or is stopped"
             } else {
                 peer.child.kill().unwrap();
-                "the other process is gone: it died or closed the link"
+                "the other process ended or closed the link"
             };
             // A flooding caller begins when no more messages are read: a call that was read completely is only waited
             // for.
@@ -166,7 +166,8 @@ fn another_version_is_refused_and_said() {
         remove(&path);
         let said = String::from_utf8(output.stderr).unwrap();
         assert!(
-            said.contains("another version") && said.contains("build both sides with the same one"),
+            said.contains("another protocol version")
+                && said.contains("build both sides from the same release"),
             "{said}"
         );
     }

@@ -100,13 +100,13 @@ pub enum BindError {
 impl fmt::Display for BindError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Absent { name } => write!(
-                f,
-                "the Go library serves no `{name}`; it has to call Register{name} when it is initialized"
-            ),
+            Self::Absent { name } => {
+                write!(f, "the Go library has no service `{name}`; call Register{name} in its init function")
+            }
             Self::Different { name } => write!(
                 f,
-                "the Go library's `{name}` was generated from another declaration; run `eddy-bridge generate` and build it again"
+                "`{name}` of the Go library was generated from another declaration; run `eddy-bridge \
+                 generate` and build it again"
             ),
             Self::Name { name } => write!(f, "the name `{name}` is longer than {NAME_BYTES_MAX} bytes"),
         }

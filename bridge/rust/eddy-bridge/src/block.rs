@@ -97,7 +97,7 @@ pub(crate) fn check(words: usize, request_words: usize) -> Result<(), BridgeErro
     if words <= WORDS_MAX {
         return Ok(());
     }
-    let text = format!("a request of {} bytes, more than {}", request_words * 8, WORDS_MAX * 8);
+    let text = format!("a request has {} bytes; at most {} are allowed", request_words * 8, WORDS_MAX * 8);
     Err(BridgeError::new(BridgeErrorKind::Malformed, text))
 }
 
@@ -135,7 +135,7 @@ pub(crate) unsafe fn read_elsewhere<R: for<'m> BridgeRead<'m>>(
 fn told(status: usize, reply: &[u64]) -> BridgeError {
     match u32::try_from(status) {
         Ok(status) => BridgeError::told(status, reply),
-        Err(_) => BridgeError::new(BridgeErrorKind::Malformed, "a status that there is not"),
+        Err(_) => BridgeError::new(BridgeErrorKind::Malformed, "unknown status"),
     }
 }
 

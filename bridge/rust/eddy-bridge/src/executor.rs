@@ -40,7 +40,7 @@ pub struct ExecutorIsSet;
 
 impl std::fmt::Display for ExecutorIsSet {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the executor is set already; set it before Go calls an async method")
+        f.write_str("the executor is already set; set it before Go calls an async method")
     }
 }
 

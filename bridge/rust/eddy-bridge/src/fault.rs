@@ -64,7 +64,7 @@ impl BridgeError {
     pub(crate) fn caught(panic: &(dyn Any + Send)) -> Self {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-        Self::new(BridgeErrorKind::Panic, text.unwrap_or_else(|| "a panic without a text".to_owned()))
+        Self::new(BridgeErrorKind::Panic, text.unwrap_or_else(|| "a panic without a message".to_owned()))
     }
 }
 
@@ -78,12 +78,12 @@ impl fmt::Display for BridgeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.kind {
             BridgeErrorKind::Panic => "the callee panicked",
-            BridgeErrorKind::Malformed => "the message is wrong",
-            BridgeErrorKind::Unknown => "nobody serves the call",
-            BridgeErrorKind::Cancelled => "the call was given up",
-            BridgeErrorKind::Overloaded => "too many calls are under way",
-            BridgeErrorKind::Closed => "the other side is gone",
-            BridgeErrorKind::Deadline => "the time for the call is over",
+            BridgeErrorKind::Malformed => "the message is invalid",
+            BridgeErrorKind::Unknown => "no service has this method",
+            BridgeErrorKind::Cancelled => "the call was cancelled",
+            BridgeErrorKind::Overloaded => "too many calls are in progress",
+            BridgeErrorKind::Closed => "the other side has closed",
+            BridgeErrorKind::Deadline => "the deadline of the call has passed",
         };
         write!(f, "{what}: {}", self.text)
     }

@@ -123,8 +123,8 @@ impl Go {
 impl GoExports {
     fn load(path: &Path) -> Result<Self, OpenError> {
         let failed = |text| OpenError::Load { path: path.to_owned(), text };
-        let text =
-            CString::new(path.as_os_str().as_bytes()).map_err(|_| failed("a NUL in its path".to_owned()))?;
+        let text = CString::new(path.as_os_str().as_bytes())
+            .map_err(|_| failed("the path contains NUL".to_owned()))?;
         // SAFETY: loading runs the library's initializers, which the caller asks for.
         let library = unsafe { libc::dlopen(text.as_ptr(), libc::RTLD_NOW | libc::RTLD_NODELETE) };
         if library.is_null() {
@@ -160,7 +160,7 @@ fn why() -> String {
     // SAFETY: `dlerror` returns a string or null, valid until the next call on this thread.
     let text = unsafe { libc::dlerror() };
     if text.is_null() {
-        return "for no reason that is known".to_owned();
+        return "unknown reason".to_owned();
     }
     // SAFETY: not null, so a string that ends with NUL.
     let text = unsafe { CStr::from_ptr(text) };
@@ -228,17 +228,20 @@ impl fmt::Display for OpenError {
             Self::Load { path, text } => write!(f, "{} can't be loaded: {text}", path.display()),
             Self::NoBridge { path } => write!(
                 f,
-                "{} has no bridge in it: a Go library that imports github.com/eddy-gateway/eddy/bridge/go is wanted",
+                "{} contains no bridge: expected a Go library that imports \
+                 github.com/eddy-gateway/eddy/bridge/go",
                 path.display()
             ),
             Self::Version { path, found } => write!(
                 f,
-                "the bridge in {} is version {found}, this program's is {ABI}: build both from the same release",
+                "the bridge in {} has version {found}, this program has {ABI}: build both from the same \
+                 release",
                 path.display()
             ),
             Self::Second { first, second } => write!(
                 f,
-                "a process has one Go runtime: {} is loaded, {} can't be; build both packages into one library",
+                "a process can have only one Go runtime: {} is loaded, so {} can't be; build both packages \
+                 into one library",
                 first.display(),
                 second.display()
             ),

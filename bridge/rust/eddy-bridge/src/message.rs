@@ -149,9 +149,9 @@ pub struct Malformed(&'static str);
 
 impl Malformed {
     pub(crate) const SHORT: Self = Self("the message ends within its record");
-    pub(crate) const OUTSIDE: Self = Self("a list lies outside of the message");
-    pub(crate) const UNALIGNED: Self = Self("a list is at no place for its type");
-    pub(crate) const ADDRESS: Self = Self("a message from elsewhere has an address");
+    pub(crate) const OUTSIDE: Self = Self("a list is outside the message");
+    pub(crate) const UNALIGNED: Self = Self("a list is not aligned for its type");
+    pub(crate) const ADDRESS: Self = Self("a message of another process contains an address");
     pub(crate) const UTF8: Self =
         Self("a string is not UTF-8: pass bytes, or make it valid with strings.ToValidUTF8");
     pub(crate) const TAG: Self = Self("a tag is neither 0 nor 1");

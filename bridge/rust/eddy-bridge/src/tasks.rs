@@ -34,7 +34,7 @@ pub(crate) fn run(ticket: u64, call: impl Future<Output = Result<Vec<u64>, Bridg
     if is_room {
         spawn(Box::pin(CallFuture { ticket, end, call: Some(CatchPanic::new(call)) }));
     } else {
-        let text = format!("{CALLS_MAX} calls of async methods are under way");
+        let text = format!("{CALLS_MAX} calls of async methods are in progress");
         complete(ticket, &Err(BridgeError::new(BridgeErrorKind::Overloaded, text)));
     }
 }

@@ -48,20 +48,17 @@ fn every_word_of_a_message_may_be_wrong() {
 fn lists_outside_are_refused() {
     let read = |words: &[u64]| BridgeMessage::flat(words).read::<Vec<u16>>().unwrap_err().to_string();
     assert_eq!(read(&[16]), "the message ends within its record");
-    assert_eq!(read(&[16, PLACE | 5, 0]), "a list lies outside of the message");
-    assert_eq!(read(&[u64::MAX, PLACE | 1]), "a list lies outside of the message");
-    assert_eq!(read(&[16, u64::MAX, 0]), "a list lies outside of the message");
-    assert_eq!(read(&[17, PLACE | 1, 0]), "a list is at no place for its type");
-    assert_eq!(read(&[4096, 1]), "a message from elsewhere has an address");
-    assert_eq!(read(&[4096, (1 << 63) - 1]), "a message from elsewhere has an address");
+    assert_eq!(read(&[16, PLACE | 5, 0]), "a list is outside the message");
+    assert_eq!(read(&[u64::MAX, PLACE | 1]), "a list is outside the message");
+    assert_eq!(read(&[16, u64::MAX, 0]), "a list is outside the message");
+    assert_eq!(read(&[17, PLACE | 1, 0]), "a list is not aligned for its type");
+    assert_eq!(read(&[4096, 1]), "a message of another process contains an address");
+    assert_eq!(read(&[4096, (1 << 63) - 1]), "a message of another process contains an address");
     let records = |words: &[u64]| BridgeMessage::flat(words).read::<Vec<String>>().unwrap_err();
-    assert_eq!(records(&[12, PLACE | 1, 0, 0]).to_string(), "a list is at no place for its type");
-    assert_eq!(
-        records(&[16, PLACE | (u64::MAX / 4), 0, 0]).to_string(),
-        "a list lies outside of the message"
-    );
-    assert_eq!(records(&[16, PLACE | 2, 0, 0]).to_string(), "a list lies outside of the message");
-    assert_eq!(records(&[4096, 1]).to_string(), "a message from elsewhere has an address");
+    assert_eq!(records(&[12, PLACE | 1, 0, 0]).to_string(), "a list is not aligned for its type");
+    assert_eq!(records(&[16, PLACE | (u64::MAX / 4), 0, 0]).to_string(), "a list is outside the message");
+    assert_eq!(records(&[16, PLACE | 2, 0, 0]).to_string(), "a list is outside the message");
+    assert_eq!(records(&[4096, 1]).to_string(), "a message of another process contains an address");
 }
 
 /// Set in the length of a list that is in the message itself.

@@ -29,8 +29,8 @@ pub(super) fn check_access_log(
         ] {
             let Some(place) = place.filter(|_| service.is_some()) else { continue };
             report
-                .warning(place, format!("`{key}` is of lines, and there is no `file`"))
-                .hint("a service gets records in its own form");
+                .warning(place, format!("`{key}` has no effect without `file`"))
+                .hint("the gRPC service receives entries in its own format");
         }
     }
     Some(AccessLogConfig {
@@ -59,10 +59,7 @@ fn check_service(
         && !speaks_http2(config)
     {
         report
-            .error(
-                name.place,
-                format!("gRPC needs HTTP/2, and the cluster `{}` is spoken to in HTTP/1.1", config.name),
-            )
+            .error(name.place, format!("gRPC needs HTTP/2, but the cluster `{}` uses HTTP/1.1", config.name))
             .hint("add `protocol: http2` to the cluster");
     }
     Some(LogServiceConfig {
@@ -92,13 +89,13 @@ fn check_metadata(
 ) -> Vec<RecordedMetadata> {
     let Some(Spanned { value: NamedMap(entries), place }) = spec else { return Vec::new() };
     if entries.len() > RECORDED_METADATA_MAX {
-        report.error(place, format!("records have at most {RECORDED_METADATA_MAX} values of metadata"));
+        report.error(place, format!("an entry has at most {RECORDED_METADATA_MAX} metadata values"));
     }
     let mut metadata = Vec::with_capacity(entries.len());
     for NamedEntry { name, value } in entries {
         let (key, place) = (name.value.0, name.place);
         if RECORD_KEYS.contains(&&*key) {
-            report.error(place, format!("records have a `{key}` of their own")).hint("take another key");
+            report.error(place, format!("entries already have a key `{key}`")).hint("use another key");
         }
         let Some(Spanned { value: noted, .. }) = value else { continue };
         metadata.push(RecordedMetadata {

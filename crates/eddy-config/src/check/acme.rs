@@ -49,17 +49,17 @@ impl Orders {
         let hosts = distinct(OneOrMany::into_many(hosts.clone()), report);
         let Some(first) = hosts.first() else {
             report
-                .error(place, "a certificate is for at least one host")
+                .error(place, "a certificate needs at least one host")
                 .hint("for example `acme: [www.example.com]`");
             return None;
         };
         if hosts.len() > HOSTS_MAX {
-            report.error(place, format!("authorities certify at most {HOSTS_MAX} hosts at once"));
+            report.error(place, format!("a certificate has at most {HOSTS_MAX} hosts"));
         }
         if self.named.is_none() {
             report
-                .error(place, "nothing says which authority certificates are ordered from")
-                .hint("add `acme: {store: /var/lib/eddy/acme, terms_accepted: true}` to the outermost keys");
+                .error(place, "no certificate authority is configured")
+                .hint("add `acme: {store: /var/lib/eddy/acme, terms_accepted: true}` at the top level");
         }
         let authority = self.authority.as_mut()?;
         let file = authority.folder.join(format!("{first}.pem"));
@@ -67,10 +67,12 @@ impl Orders {
             Some(known) if known.hosts != hosts => {
                 let before = self.places.get(first).map(|before| place_text(*before, place, sources));
                 let message = format!(
-                    "a certificate that begins with `{first}` is ordered for other hosts in {}",
+                    "a certificate whose first host is `{first}` is ordered for other hosts in {}",
                     before.unwrap_or_default()
                 );
-                report.error(place, message).hint("name the same hosts in both places, or another one first");
+                report
+                    .error(place, message)
+                    .hint("list the same hosts in both places, or another host first");
             }
             Some(_) => {}
             None => {
@@ -89,9 +91,9 @@ impl Orders {
             report
                 .error(
                     place,
-                    "an authority that looks whether the hosts are served here shows no certificate",
+                    "the authority presents no client certificate when it verifies hosts by `tls-alpn-01`",
                 )
-                .hint("prove the hosts over HTTP: `challenge: http-01` below the outermost `acme`");
+                .hint("verify hosts over HTTP: `challenge: http-01` under the top-level `acme`");
         }
     }
 
@@ -104,7 +106,7 @@ impl Orders {
         let (authority, place) = (self.authority?, self.named?);
         if authority.certificates.is_empty() {
             report
-                .warning(place, "nothing is ordered: no certificate of a listener says `acme`")
+                .warning(place, "no certificate is ordered: no listener certificate has `acme`")
                 .hint("for example `tls: {certificates: [{acme: www.example.com}]}`");
             return None;
         }
@@ -112,7 +114,7 @@ impl Orders {
         let mut cleartext = listeners.iter().filter(|listener| listener.tls.is_none());
         if authority.challenge == AcmeChallenge::Http01 && !cleartext.any(serves_http) {
             report
-                .warning(place, "hosts are proven over HTTP without TLS, and no listener serves that")
+                .warning(place, "hosts are verified over cleartext HTTP, but no listener serves it")
                 .hint("add a listener for port 80, or leave `challenge` out");
         }
         Some(authority)
@@ -129,8 +131,8 @@ fn check_authority(
     let (store, terms) = (spec.store.as_ref()?, spec.terms_accepted.as_ref()?);
     if !terms.value {
         report
-            .error(terms.place, "an authority certifies only those who accept its terms of service")
-            .hint("read them (the `directory` names them), and write `terms_accepted: true`");
+            .error(terms.place, "the terms of service of the authority must be accepted")
+            .hint("read them (the `directory` links to them), and write `terms_accepted: true`");
     }
     let directory = spec.directory.as_ref().map_or(LETS_ENCRYPT, |directory| &directory.value.0);
     let store: PathBuf = folder_of(store.place, sources).join(&store.value.0);
@@ -157,7 +159,7 @@ fn distinct(hosts: Vec<Spanned<CertifiedHost>>, report: &mut ProblemReport) -> V
     let mut known = Vec::with_capacity(hosts.len());
     for Spanned { value: CertifiedHost(host), place } in hosts {
         if known.contains(&host) {
-            report.error(place, format!("`{host}` stands in this list already"));
+            report.error(place, format!("`{host}` is already in this list"));
         } else {
             known.push(host);
         }

@@ -85,7 +85,7 @@ fn note_useless_keys(spec: &RuleSpec, report: &mut ProblemReport) {
     ];
     for (key, place) in useless {
         let Some(place) = place else { continue };
-        let message = format!("`{key}` means nothing together with `{own}`: no cluster is asked");
+        let message = format!("`{key}` has no effect with `{own}`: nothing is sent to a cluster");
         let found = report.error(place, message);
         if key == "rewrite" && own == "redirect" {
             found.hint("write `path`, `prefix` and `host` under `redirect`");
@@ -120,7 +120,7 @@ fn check_weighted(
         let Some(name) = &spec.cluster else { continue };
         let Some(cluster) = clusters.resolve(name, report) else { continue };
         if weighted.iter().any(|one: &WeightedCluster| one.cluster == cluster) {
-            report.error(name.place, format!("the cluster `{}` stands in this list already", name.value.0));
+            report.error(name.place, format!("the cluster `{}` is already in this list", name.value.0));
         }
         let weight = spec.weight.map_or(1, |weight| weight.value.to_u32());
         weighted.push(WeightedCluster { cluster, weight });
@@ -140,7 +140,7 @@ fn check_respond(spec: &Spanned<Boxed<RespondSpec>>, report: &mut ProblemReport)
     let status = spec.value.0.status?.value.to_u16();
     let body = spec.value.0.body.as_ref();
     if let Some(body) = body.filter(|body| matches!(status, 204 | 205 | 304) && !body.value.0.is_empty()) {
-        report.error(body.place, format!("an answer with status {status} has no body"));
+        report.error(body.place, format!("a response with status {status} has no body"));
     }
     Some(Respond {
         status,
@@ -180,7 +180,7 @@ fn check_upgrades(spec: &RuleSpec, report: &mut ProblemReport) -> Upgrades {
         let mut protocols: Vec<Box<str>> = Vec::with_capacity(names.value.len());
         for Spanned { value: name, place } in &names.value {
             if protocols.contains(&name.0) {
-                report.error(*place, format!("`{}` stands in this list already", name.0));
+                report.error(*place, format!("`{}` is already in this list", name.0));
             } else {
                 protocols.push(name.0.clone());
             }
@@ -202,7 +202,7 @@ fn check_failover(
 ) -> Vec<Failover> {
     let Some(Spanned { value: specs, place }) = specs else { return Vec::new() };
     if specs.len() > FAILOVER_MAX {
-        report.error(place, format!("there are more than {FAILOVER_MAX} clusters in this list"));
+        report.error(place, format!("a rule has at most {FAILOVER_MAX} failover clusters"));
     }
     let mut failover: Vec<Failover> = Vec::with_capacity(specs.len());
     for Spanned { value: FailoverSpec { cluster: name, when }, .. } in specs {
@@ -210,14 +210,14 @@ fn check_failover(
         let is_first = first.is_some_and(|first| first.value == name.value);
         let Some(cluster) = clusters.resolve(&name, report) else { continue };
         if is_first || failover.iter().any(|one| one.cluster == cluster) {
-            let message = format!("the cluster `{}` was asked before", name.value.0);
-            report.error(name.place, message).hint("each cluster is asked once");
+            let message = format!("the cluster `{}` would be tried twice", name.value.0);
+            report.error(name.place, message).hint("each cluster is tried once");
         }
         let reasons = when.map_or_else(Vec::new, OneOrMany::into_many);
         if let (Some(any), true) =
             (reasons.iter().find(|reason| reason.value == FailoverReason::Any), reasons.len() > 1)
         {
-            report.warning(any.place, "`any` has all other reasons in it").hint("write `when: any`");
+            report.warning(any.place, "`any` includes all other reasons").hint("write `when: any`");
         }
         let mut when: Vec<FailoverReason> = reasons.iter().map(|reason| reason.value).collect();
         if when.is_empty() {

@@ -7,7 +7,7 @@ use crate::problem::ProblemReport;
 pub(super) fn advise(kinds: &[&NameRegistry], report: &mut ProblemReport) {
     for names in kinds {
         for (name, place) in names.unused() {
-            report.warning(place, format!("nothing uses the {} `{name}`", names.what()));
+            report.warning(place, format!("the {} `{name}` is not used", names.what()));
         }
     }
 }

@@ -95,7 +95,7 @@ fn basic_auth(
     if let Some(realm) = spec.realm {
         let is_printable = realm.value.0.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
         if !is_printable || realm.value.0.contains(['"', '\\']) {
-            report.error(realm.place, "a realm is made of printable ASCII without `\"` and `\\`");
+            report.error(realm.place, "a realm consists of printable ASCII characters without `\"` and `\\`");
         }
         config.realm = realm.value.0.into();
     }
@@ -158,7 +158,7 @@ fn template(
 ) -> Option<TemplateString> {
     match TemplateString::parse(text) {
         Ok(template) if !has_response && template.needs_response() => {
-            report.error(place, "uses a variable that only a response has");
+            report.error(place, "the value uses a variable that only responses have");
             None
         }
         Ok(template) => Some(template),
@@ -177,14 +177,14 @@ fn cors(spec: CorsSpec, report: &mut ProblemReport) -> Option<CorsConfig> {
     let mut config = CorsConfig::default();
     let origins = spec.origins?;
     if origins.value.is_empty() {
-        report.error(origins.place, "a list of no origins lets nobody in");
+        report.error(origins.place, "an empty list of origins refuses every origin");
     }
     let has_credentials = spec.credentials.is_some_and(|credentials| credentials.value);
     for origin in origins.value {
         if origin.value.0 == OriginPattern::Any && has_credentials {
             report
-                .error(origin.place, "with `credentials` every site could act in the name of its visitors")
-                .hint("name the sites that may");
+                .error(origin.place, "with `credentials`, `*` lets every site act on behalf of its visitors")
+                .hint("list the allowed origins");
         }
         config.origins.push(origin.value.0);
     }
@@ -202,8 +202,8 @@ fn cors(spec: CorsSpec, report: &mut ProblemReport) -> Option<CorsConfig> {
         config.exposed_fields = listed(fields.value.into_iter().map(|field| field.value.0).collect());
         if config.exposed_fields == Listed::All && has_credentials {
             report
-                .error(fields.place, "together with `credentials` browsers take `*` for a name")
-                .hint("list the fields");
+                .error(fields.place, "with `credentials`, browsers treat `*` as a header name")
+                .hint("list the headers");
         }
     }
     config.has_credentials = has_credentials;
@@ -214,8 +214,8 @@ fn cors(spec: CorsSpec, report: &mut ProblemReport) -> Option<CorsConfig> {
 fn ip_access(spec: IpAccessSpec, place: SourceSpan, report: &mut ProblemReport) -> IpAccessConfig {
     if let Some(allow) = spec.allow.as_ref().filter(|allow| allow.value.is_empty()) {
         report
-            .error(allow.place, "a list of no addresses lets nobody in")
-            .hint("leave `allow` out to let all in");
+            .error(allow.place, "an empty list of addresses refuses every client")
+            .hint("leave `allow` out to accept all");
     }
     let config = IpAccessConfig {
         deny: blocks(spec.deny.map(|deny| deny.value)),
@@ -223,7 +223,7 @@ fn ip_access(spec: IpAccessSpec, place: SourceSpan, report: &mut ProblemReport) 
         client: client(spec.client, report),
     };
     if config.deny.is_empty() && config.allow.is_empty() {
-        report.warning(place, "this keeps nobody out");
+        report.warning(place, "the filter refuses no client");
     }
     config
 }
@@ -246,8 +246,8 @@ fn note_trust(trusted: Option<&Spanned<Vec<Spanned<AddressBlock>>>>, report: &mu
     for block in trusted.into_iter().flat_map(|trusted| &trusted.value) {
         if block.value.prefix_bits == 0 {
             report
-                .warning(block.place, "everybody is trusted: clients can claim what they like")
-                .hint("list the proxies in front of this one");
+                .warning(block.place, "every peer is trusted: clients can forge this header")
+                .hint("list the proxies in front of eddy");
         }
     }
 }
@@ -280,7 +280,7 @@ fn rate_limit(spec: RateLimitSpec, report: &mut ProblemReport) -> Option<RateLim
         ];
         for (name, place) in useless {
             let Some(place) = place else { continue };
-            report.error(place, format!("`{name}` means something with `key: client` only"));
+            report.error(place, format!("`{name}` has an effect only with `key: client`"));
         }
     }
     let requests = spec.requests?.value.to_u32();
@@ -337,9 +337,9 @@ fn fault(spec: FaultSpec, around: Surroundings<'_>, report: &mut ProblemReport) 
             report
                 .error(
                     time.place,
-                    "the delay is longer than the filter's `timeout`, after which the answer is 504",
+                    "the delay is longer than the filter's `timeout`, after which the response is 504",
                 )
-                .hint("make `timeout` of the filter longer, or the delay shorter");
+                .hint("increase `timeout` of the filter, or reduce the delay");
         }
         config.delay =
             Some(Delay { time: time.value.0, share: delay.percent.map_or(ALL, |percent| percent.value.0) });

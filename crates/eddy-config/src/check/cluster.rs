@@ -48,7 +48,7 @@ fn set_zone(zone: Option<Spanned<ConfigName>>, clusters: &mut [ClusterConfig], r
     if !clusters.iter().flat_map(|cluster| &cluster.endpoints).any(is_own) {
         report
             .warning(place, format!("no endpoint is in the zone `{zone}`"))
-            .hint("write `zone` beside the `address` of endpoints, or leave it out");
+            .hint("add `zone` to endpoints, next to `address`, or leave it out");
     }
     for cluster in clusters.iter_mut().filter(|cluster| zones(cluster)) {
         cluster.zone = Some(Arc::clone(&zone));
@@ -78,16 +78,19 @@ fn check_cluster(
         let has_levels = cluster.endpoints.iter().any(|one| one.terms.tier > 0 || one.terms.zone.is_some());
         if !has_levels {
             report
-                .warning(percent.place, "there are no priorities or zones: all endpoints are alike")
-                .hint("write `priority` or `zone` beside the `address` of endpoints");
+                .warning(
+                    percent.place,
+                    "`overprovision_percent` has no effect: no endpoint has a `priority` or `zone`",
+                )
+                .hint("add `priority` or `zone` to endpoints, next to `address`");
         }
     }
     if let Some(window) = spec.slow_start {
         cluster.slow_start = Some(window.value.0);
         if cluster.balance.goes_by_key() {
             report
-                .warning(window.place, "balancing by a key knows no slow start: it would move keys")
-                .hint("leave `slow_start` out, or write another `balance`");
+                .warning(window.place, "slow start has no effect with balancing by a key: it would move keys")
+                .hint("leave `slow_start` out, or use another `balance`");
         }
     }
     cluster.key = check_key(spec.key, cluster.balance, place, report);
@@ -108,18 +111,18 @@ fn check_cluster(
             report
                 .warning(
                     protocol.place,
-                    "what is spoken is agreed on by TLS, and there is none: HTTP/1.1 is spoken",
+                    "the cluster has no `tls` to negotiate the protocol: HTTP/1.1 is used",
                 )
-                .hint("write `protocol: http2` if the endpoints speak it in the clear, else leave it out");
+                .hint("write `protocol: http2` if the endpoints support it in cleartext, or leave it out");
         }
     }
     cluster.health = spec.health.map(|health| check_health(health, cluster.protocol, report));
     if cluster.pool.idle_max > cluster.links_max {
         let message = format!(
-            "the pool keeps {} idle links, but there are at most {} links",
+            "the pool keeps {} idle connections, but there are at most {} connections",
             cluster.pool.idle_max, cluster.links_max
         );
-        report.warning(place, message).hint("make `pool.idle` smaller or `connections_per_endpoint` larger");
+        report.warning(place, message).hint("reduce `pool.idle` or increase `connections_per_endpoint`");
     }
     cluster
 }
@@ -149,7 +152,7 @@ fn check_endpoints(
         };
         if let Some(first) = places.insert(endpoint.address.clone(), place) {
             report
-                .warning(place, format!("this endpoint is in line {}, too", first.line))
+                .warning(place, format!("this endpoint is already in line {}", first.line))
                 .hint("give it a `weight` if it should get more requests");
         }
         endpoints.push(endpoint);
@@ -167,7 +170,9 @@ fn check_http2(spec: Option<Spanned<UpstreamHttp2Spec>>, report: &mut ProblemRep
     match spec.stream_window_max {
         Some(bytes) if bytes.value.to_u32() < http2.stream_window => {
             let message = "`stream_window_max` is smaller than `stream_window`";
-            report.error(bytes.place, message).hint("make it at least as large: equal values never grow");
+            report
+                .error(bytes.place, message)
+                .hint("make it at least as large; with equal values the window does not grow");
         }
         Some(bytes) => http2.stream_window_max = bytes.value.to_u32(),
         None => {}
@@ -215,20 +220,19 @@ fn check_key(
     let Some(Spanned { value: spec, place }) = spec else {
         if balance.has_key() {
             report
-                .error(
-                    cluster,
-                    "`hash`, `ring` and `maglev` go by a key of the request, and there is no `key`",
-                )
+                .error(cluster, "`hash`, `ring` and `maglev` need a `key`")
                 .hint("for example `key: {header: x-user}`, or `balance: client_address`");
         }
         return None;
     };
     if !balance.has_key() {
-        report.warning(place, "nothing goes by this key").hint("write `balance: ring`, or leave `key` out");
+        report
+            .warning(place, "this `balance` does not use a key")
+            .hint("write `balance: ring`, or leave `key` out");
     }
     let refused = [&spec.address, &spec.path].into_iter().flatten().find(|said| !said.value);
     if let Some(refused) = refused {
-        report.error(refused.place, "a key is `true` or left out");
+        report.error(refused.place, "this must be `true` or left out");
     }
     match (spec.header, spec.cookie, spec.address) {
         (Some(header), _, _) => Some(BalanceKey::Header(header.value.0.as_str().into())),
@@ -251,11 +255,8 @@ fn check_health(
     if let Some(Spanned { value: grpc, place }) = spec.grpc {
         if protocol == LinkProtocol::Http1 {
             report
-                .error(
-                    place,
-                    "gRPC is asked over HTTP/2, which the cluster does not say that its endpoints speak",
-                )
-                .hint("write `protocol: http2` in the cluster");
+                .error(place, "gRPC needs HTTP/2, but the cluster uses HTTP/1.1")
+                .hint("add `protocol: http2` to the cluster");
         }
         health.probe = HealthProbe::Grpc(GrpcProbe {
             service: grpc.service.map_or_else(|| "".into(), |service| service.value.0.as_str().into()),
@@ -271,8 +272,8 @@ fn check_health(
     }
     if health.timeout > health.interval {
         report
-            .warning(place, "an answer may take longer than it is until the next question")
-            .hint("make `timeout` shorter or `interval` longer");
+            .warning(place, "`timeout` is longer than `interval`")
+            .hint("reduce `timeout` or increase `interval`");
     }
     health
 }
@@ -314,7 +315,7 @@ fn check_limits(spec: Option<Spanned<LimitsSpec>>, report: &mut ProblemReport) -
         if let (Some(place), Some(limit), Some(requests)) = (place, limit, limits.requests)
             && limit > requests
         {
-            let message = format!("`{key}` is never reached: these are among the {requests} `requests`");
+            let message = format!("`{key}` is never reached: `requests` has the lower limit {requests}");
             report.warning(place, message).hint(format!("make it less than {requests}, or leave it out"));
         }
     }

@@ -185,11 +185,10 @@ impl Draft<'_, '_> {
                 }
                 (Serve::Routes(_), known, _) => {
                     let spoken = if known.is_some() { "over TLS" } else { "without TLS" };
-                    report.error(place, format!("something listens at `{address}` {spoken} already"));
+                    report.error(place, format!("another listener already uses `{address}` {spoken}"));
                 }
                 (Serve::Sites(_) | Serve::Demo | Serve::Forward(_), ..) => {
-                    report
-                        .error(place, format!("something that has no routes listens at `{address}` already"));
+                    report.error(place, format!("a listener without routes already uses `{address}`"));
                 }
             }
             return;

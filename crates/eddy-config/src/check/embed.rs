@@ -63,7 +63,7 @@ impl<'s> Embedder<'s> {
         let Some(root) = self.sources.iter().position(|source| *source.path == *path) else {
             report
                 .error(file.place, format!("there is no file `{}`", shown(&path)))
-                .hint("it is looked for in the folder of this file");
+                .hint("relative paths are resolved against the directory of this file");
             return;
         };
         let is_meant = match dialect.map(|dialect| dialect.value) {
@@ -73,8 +73,8 @@ impl<'s> Embedder<'s> {
         };
         if !is_meant {
             report
-                .error(file.place, "a table from a file is written in the dialect of another program")
-                .hint("write `dialect: nginx` beside it, or the rules as `rules`");
+                .error(file.place, "a table from a file needs the dialect of another program")
+                .hint("add `dialect: nginx`, or write the rules under `rules`");
             return;
         }
         let read = check_nginx(self.sources, root, tables.actions.len(), self.leniency, report);
@@ -84,11 +84,8 @@ impl<'s> Embedder<'s> {
         let Some(listener) = choose(&read.listeners, address, file.place, report) else { return };
         if listener.tls.is_some() {
             report
-                .warning(
-                    file.place,
-                    "certificates of the file are not shown: listeners are those of eddy.yaml",
-                )
-                .hint("name them there: `tls: {certificates: [{chain: site.crt, key: site.key}]}`");
+                .warning(file.place, "certificates of the file are not used: eddy.yaml defines the listeners")
+                .hint("configure them there: `tls: {certificates: [{chain: site.crt, key: site.key}]}`");
         }
         let GatewayConfig { actions, clusters, sites, .. } = &read;
         let (clusters_before, sites_before) = (self.clusters.len(), self.sites.len());
@@ -98,8 +95,8 @@ impl<'s> Embedder<'s> {
             cluster_names.define(&name);
             // A name that eddy's own configuration already uses would lead to that cluster.
             if cluster_names.find(&own_name) != Some(self.clusters.len()) {
-                let message = format!("there is a cluster `{own_name}` already");
-                report.error(file.place, message).hint("give it another name, or the table");
+                let message = format!("the cluster `{own_name}` already exists");
+                report.error(file.place, message).hint("rename the cluster or the table");
             }
             self.clusters.push(ClusterConfig { name: own_name, ..cluster.clone() });
         }
@@ -199,15 +196,15 @@ fn choose<'l>(
         (_, Some(address)) => {
             let meant = listeners.iter().find(|listener| listener.address == address.value);
             if meant.is_none() {
-                let message = format!("no server of the file listens at `{}`", address.value);
-                report.error(address.place, message).hint(format!("there is {known}"));
+                let message = format!("no server of the file listens on `{}`", address.value);
+                report.error(address.place, message).hint(format!("the servers listen on {known}"));
             }
             meant
         }
         (_, None) => {
             report
-                .error(place, "the servers of this file listen at several addresses")
-                .hint(format!("say which one is meant with `address`: {known}"));
+                .error(place, "the servers of this file listen on several addresses")
+                .hint(format!("select one with `address`: {known}"));
             None
         }
     }

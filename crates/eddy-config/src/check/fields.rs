@@ -72,8 +72,8 @@ fn fields_of(
         };
         if others.iter().any(|other| *other.name == *name.value.0) {
             let message =
-                format!("`{}` stands under `request` already, which it would replace", name.value.0);
-            report.error(name.place, message).hint("take another key");
+                format!("`{}` is already a key under `request`, whose value it would replace", name.value.0);
+            report.error(name.place, message).hint("use another key");
         }
         let spec = MessageFieldSpec { path, messages, places: None, values, bytes: None };
         all.push(WantedField { has_places: true, ..wanted(&name.value.0, spec)? });
@@ -109,8 +109,9 @@ pub(super) fn note_conflicts(
         };
         if let Some(field) = fields.find(|field| other.fields().any(|of| is_other(field, of))) {
             let other = other.reader.as_ref().unwrap_or(name);
-            let message = format!("`{}` is another field to the filter `{other}` of this list", field.name);
-            report.error(place, message).hint("take another key in one of them");
+            let message =
+                format!("`{}` is a different field in the filter `{other}` of this list", field.name);
+            report.error(place, message).hint("use another key in one of them");
         }
     }
 }

@@ -193,26 +193,26 @@ fn check_kind(spec: &FilterSpec, known: &DeclaredFilter, report: &mut ProblemRep
 /// Reports keys that have no effect for built-in, Lua and Wasm filters.
 fn note_useless_keys(spec: &FilterSpec, builtin: Option<&'static str>, report: &mut ProblemReport) {
     if let Some(blocking) = spec.blocking.filter(|blocking| blocking.value && spec.wasm.is_some()) {
-        let message = "`blocking` means nothing together with `wasm`: a module has no means to block";
-        report.error(blocking.place, message).hint("how long a call may compute is said by `wasm.cpu`");
+        let message = "`blocking` has no effect with `wasm`: a module cannot block";
+        report.error(blocking.place, message).hint("`wasm.cpu` limits the computing time of a call");
     }
     if let Some(policy) = spec.on_failure.filter(|policy| policy.value.0 == FailurePolicy::Open)
         && builtin == Some("redact")
     {
-        let message = "a filter that keeps something back is never left out: `redact` fails closed";
+        let message = "`redact` always fails closed: it is never skipped";
         report.error(policy.place, message).hint("leave `on_failure` out");
     }
     let Some(kind) = builtin.or_else(|| spec.lua.is_some().then_some("lua")) else { return };
     if let (Some(config), Some(_)) = (&spec.config, builtin) {
-        let message = format!("`config` means nothing together with `{kind}`");
-        report.error(config.place, message).hint(format!("write what is meant under `{kind}`"));
+        let message = format!("`config` has no effect with `{kind}`");
+        report.error(config.place, message).hint(format!("write the settings under `{kind}`"));
     }
     if let (Some(fields), Some(_)) = (&spec.fields, builtin) {
-        let message = format!("`fields` means nothing together with `{kind}`, which reads none");
+        let message = format!("`fields` has no effect with `{kind}`, which reads no fields");
         report.error(fields.place, message);
     }
     if let Some(blocking) = spec.blocking.filter(|blocking| blocking.value) {
-        let message = format!("`blocking` means nothing together with `{kind}`: it never blocks a worker");
+        let message = format!("`blocking` has no effect with `{kind}`: it never blocks a worker");
         report.error(blocking.place, message);
     }
 }
@@ -220,7 +220,7 @@ fn note_useless_keys(spec: &FilterSpec, builtin: Option<&'static str>, report: &
 impl DeclaredFilter {
     fn rule_script(&self, spec: &Spanned<LuaRuleSpec>, report: &mut ProblemReport) -> Option<LuaScriptText> {
         let Some(KnownLua { name, config }) = &self.lua else {
-            report.error(spec.place, "`lua` means nothing here: the filter is none in Lua");
+            report.error(spec.place, "`lua` has no effect here: the filter is not a Lua filter");
             return None;
         };
         check_rule_script(&spec.value, config.as_ref(), name, &self.folder, report)
@@ -253,8 +253,7 @@ impl CheckedFilters {
                 self.enabled.insert(filter);
             }
             if let (Some(true), Some(config)) = (is_disabled, &spec.config) {
-                report
-                    .warning(config.place, "the filter is disabled here, so that its `config` means nothing");
+                report.warning(config.place, "the filter is disabled here, so its `config` has no effect");
             }
             self.named.push(NamedInRule { table, filter, place: entry.name.place });
             let mut rule = RuleFilterConfig { filter, is_disabled, config: None, builtin: None, lua: None };
@@ -322,10 +321,10 @@ impl CheckedFilters {
         for name in specs {
             let Some(index) = self.names.resolve(name, report) else { continue };
             if indexes.contains(&index) {
-                let message = format!("the filter `{}` stands in this list already", name.value.0);
+                let message = format!("the filter `{}` is already in this list", name.value.0);
                 report
                     .error(name.place, message)
-                    .hint("give it a second name with a configuration of its own");
+                    .hint("define a second filter with its own name and configuration");
                 continue;
             }
             let before = indexes.len();
@@ -338,7 +337,9 @@ impl CheckedFilters {
                 let message = format!("a listener has at most {CHAIN_FILTERS_MAX} filters");
                 let problem = report.error(name.place, message);
                 if indexes.len() - before > 1 {
-                    problem.hint("one with `fields` counts once more for requests, and once for responses");
+                    problem.hint(
+                        "a filter with `fields` counts once more for requests, and once more for responses",
+                    );
                 }
             }
         }
@@ -374,7 +375,7 @@ impl CheckedFilters {
             if known.is_disabled && is_passed(index) && !self.enabled.contains(&index) && !actions.is_empty()
             {
                 report
-                    .warning(known.place, "the filter is disabled, and no rule says `disabled: false`")
+                    .warning(known.place, "the filter is disabled, and no rule enables it")
                     .hint("under a rule: `filters: {NAME: {disabled: false}}`");
             }
         }

@@ -25,7 +25,7 @@ pub(super) fn check_forward(
     let ways = OneOrMany::into_many(specs.clone());
     if ways.is_empty() {
         report
-            .error(specs.place, "connections need a cluster to go to")
+            .error(specs.place, "`forward` needs at least one cluster")
             .hint("for example `{cluster: postgres}`");
     }
     let mut checked = Vec::new();
@@ -34,11 +34,11 @@ pub(super) fn check_forward(
         let names = way.value.server_names.as_ref();
         if let Some(names) = names.filter(|names| names.value.is_empty()) {
             report
-                .error(names.place, "no name is named")
-                .hint("leave `server_names` out for connections that no other way names");
+                .error(names.place, "the list of server names is empty")
+                .hint("leave `server_names` out to match names that no other entry has");
         }
         if names.is_none() && std::mem::replace(&mut is_open, true) {
-            report.error(way.place, "another way takes whatever no way names already");
+            report.error(way.place, "another entry without `server_names` already matches these connections");
         }
         check_way(&way.value, transport, report);
         let names: Vec<_> =
@@ -62,20 +62,20 @@ fn check_way(way: &ForwardSpec, transport: TransportName, report: &mut ProblemRe
                 ("datagrams", way.datagrams.as_ref().map(|at| at.place)),
                 ("responses", way.responses.as_ref().map(|at| at.place)),
             ];
-            (keys, "connections are passed on until they end")
+            (keys, "connections are forwarded until they end")
         }
         TransportName::Udp => {
             let keys = [
                 ("server_names", way.server_names.as_ref().map(|at| at.place)),
                 ("proxy_protocol", way.proxy_protocol.as_ref().map(|at| at.place)),
             ];
-            (keys, "datagrams are passed on one by one")
+            (keys, "datagrams are forwarded one by one")
         }
     };
     for (key, place) in keys {
         let Some(place) = place else { continue };
         report
-            .error(place, format!("{what}, so `{key}` has no meaning"))
+            .error(place, format!("{what}, so `{key}` has no effect"))
             .hint("leave it out, or change `protocol` of the listener");
     }
 }
@@ -115,15 +115,15 @@ fn misfit(cluster: &ClusterConfig, is_udp: bool) -> Option<(String, &'static str
     if cluster.tls.is_some() {
         let what = if is_udp { "datagrams" } else { "connections" };
         return Some((
-            format!("{what} are passed on as they are, and the cluster `{name}` has `tls`"),
-            "name a cluster without `tls`; what clients say over TLS goes on as it is",
+            format!("{what} are forwarded unchanged, but the cluster `{name}` has `tls`"),
+            "use a cluster without `tls`; TLS of clients is forwarded unchanged",
         ));
     }
     let is_unix = |endpoint: &EndpointConfig| matches!(endpoint.address, EndpointAddress::Unix(_));
     if is_udp && cluster.endpoints.iter().any(is_unix) {
         return Some((
-            format!("datagrams go to ports of UDP, and the cluster `{name}` has a Unix socket"),
-            "name a cluster whose endpoints are `host:port`",
+            format!("datagrams need UDP ports, but the cluster `{name}` has a Unix socket"),
+            "use a cluster whose endpoints are `host:port`",
         ));
     }
     None
@@ -140,7 +140,7 @@ pub(super) fn check_unused(spec: &ListenerSpec, report: &mut ProblemReport) {
     for (key, place) in keys {
         let Some(place) = place else { continue };
         report
-            .error(place, format!("a listener with `forward` sees no requests, so `{key}` has no meaning"))
+            .error(place, format!("a listener with `forward` sees no requests, so `{key}` has no effect"))
             .hint("leave it out, or use `routes`");
     }
 }
@@ -152,13 +152,11 @@ pub(super) fn check_transport(spec: &ListenerSpec, report: &mut ProblemReport) -
     };
     if spec.forward.is_none() {
         report
-            .error(*place, "nothing is served by datagrams but `forward`")
-            .hint("leave `protocol` out, or pass datagrams on: `forward: {cluster: dns}`");
+            .error(*place, "`protocol: udp` needs `forward`")
+            .hint("leave `protocol` out, or forward datagrams: `forward: {cluster: dns}`");
     }
     if let Some(Spanned { value: ListenAddress::Unix(_), place, .. }) = &spec.address {
-        report
-            .error(*place, "datagrams come to a port, not to a Unix socket")
-            .hint("for example `0.0.0.0:53`");
+        report.error(*place, "datagrams need a UDP port, not a Unix socket").hint("for example `0.0.0.0:53`");
     }
     let keys = [
         ("tls", spec.tls.as_ref().map(|at| at.place)),
@@ -168,7 +166,7 @@ pub(super) fn check_transport(spec: &ListenerSpec, report: &mut ProblemReport) -
     for (key, place) in keys {
         let Some(place) = place else { continue };
         report
-            .error(place, format!("there are no connections with `protocol: udp`, so `{key}` has no meaning"))
+            .error(place, format!("there are no connections with `protocol: udp`, so `{key}` has no effect"))
             .hint("leave it out");
     }
     TransportName::Udp
@@ -181,14 +179,16 @@ pub(super) fn check_proxy_protocol(
 ) -> ProxyProtocolConfig {
     let from = spec.value.from.as_ref().map(|from| {
         if from.value.is_empty() {
-            report.error(from.place, "no connection can come from nowhere").hint("leave `from` out for all");
+            report
+                .error(from.place, "the list of addresses is empty")
+                .hint("leave `from` out for all addresses");
         }
         from.value.iter().map(|block| block.value).collect()
     });
     if from.is_none() {
-        report
-            .warning(spec.place, "whoever connects can claim to be any client")
-            .hint("name the proxies in front in `from`, unless nobody else can reach this address");
+        report.warning(spec.place, "every peer is trusted: it can claim any client address").hint(
+            "list the proxies in front of eddy under `from`, unless no other peer can reach this address",
+        );
     }
     ProxyProtocolConfig { from }
 }

@@ -23,15 +23,12 @@ pub(super) fn check_admin(
         if is_remote_allowed {
             report
                 .warning(address.place, "other machines can reach the admin listener, which has no password")
-                .hint("guard it with a firewall");
+                .hint("protect it with a firewall");
         } else {
             report
-                .error(
-                    address.place,
-                    "the admin listener has no password, so only a loopback address is taken",
-                )
+                .error(address.place, "the admin listener has no password, so it needs a loopback address")
                 .hint(format!(
-                    "write `127.0.0.1:{}`, or add `allow_remote: true` if something else guards it",
+                    "write `127.0.0.1:{}`, or add `allow_remote: true` if it is protected in another way",
                     socket.port()
                 ));
         }
@@ -62,8 +59,10 @@ pub(super) fn check_limits(spec: Option<GatewayLimitsSpec>, report: &mut Problem
         limits.go_memory_percent = percent.value.to_u8();
     }
     if let Some(delay) = spec.queue_delay.filter(|delay| delay.value.0.is_zero()) {
-        report
-            .warning(delay.place, "without `queue_delay` an overloaded gateway answers late instead of 503");
+        report.warning(
+            delay.place,
+            "without `queue_delay` an overloaded gateway responds late instead of with 503",
+        );
     }
     set_time(&mut limits.queue_delay_max, spec.queue_delay);
     limits

@@ -37,8 +37,8 @@ impl FilterJsonWriter<'_> {
                 PlainScalar::Text => self.text(text),
                 PlainScalar::Is(json) => self.out.push_str(&json),
                 PlainScalar::NoNumber => {
-                    let message = format!("`{}` is no number that JSON has", shown(text));
-                    self.report.error(node.place, message).hint("put it in quotes if the text is meant");
+                    let message = format!("`{}` is not a JSON number", shown(text));
+                    self.report.error(node.place, message).hint("put it in quotes if a string is meant");
                 }
             },
             YamlNodeKind::Text { text, is_plain: false } => self.text(text),

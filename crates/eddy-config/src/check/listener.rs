@@ -65,14 +65,14 @@ impl<'s> ListenerRegistry<'s> {
         }
         if let Some(first) = self.addresses.insert(address.clone(), place) {
             let first = place_text(first, place, self.sources);
-            report.error(place, format!("`{address}` is the address of a listener already, in {first}"));
+            report.error(place, format!("another listener already has the address `{address}`, in {first}"));
         }
     }
 
     fn take_name(&mut self, name: &Arc<str>, place: SourceSpan, report: &mut ProblemReport) {
         if let Some(first) = self.names.insert(Arc::clone(name), place) {
             let first = place_text(first, place, self.sources);
-            report.error(place, format!("a listener has the name `{name}` already, in {first}"));
+            report.error(place, format!("another listener already has the name `{name}`, in {first}"));
         }
     }
 }
@@ -115,7 +115,10 @@ fn check_listener(
     };
     taken.take_address(&address, written.place, report);
     if is_public && serve == Some(Serve::Demo) {
-        report.warning(written.place, "other machines can reach the demo endpoint, which answers anybody");
+        report.warning(
+            written.place,
+            "other machines can reach the demo endpoint, which has no access control",
+        );
     }
     let name = match &spec.name {
         Some(name) => {
@@ -191,7 +194,7 @@ fn check_serve(
     for name in &names {
         let Some(index) = table_names.resolve(name, report) else { continue };
         if indexes.contains(&index) {
-            report.error(name.place, format!("the route table `{}` stands in this list already", text(name)));
+            report.error(name.place, format!("the route table `{}` is already in this list", text(name)));
         } else {
             indexes.push(index);
         }
@@ -216,8 +219,9 @@ fn check_limits(spec: Option<&Spanned<ListenerLimitsSpec>>, report: &mut Problem
     if let Some(bytes) = spec.target_bytes {
         *target_bytes_max = bytes.value.to_u32();
         if *target_bytes_max > *head_bytes_max {
-            let message = format!("a target is part of the head, which has at most {head_bytes_max} bytes");
-            report.error(bytes.place, message).hint("make `target_bytes` smaller or `head_bytes` larger");
+            let message =
+                format!("the request target is part of the head, which has at most {head_bytes_max} bytes");
+            report.error(bytes.place, message).hint("reduce `target_bytes` or increase `head_bytes`");
         }
     }
     limits.body_bytes_max = spec.body_bytes.map(|bytes| bytes.value.0);
@@ -242,10 +246,7 @@ fn check_timeouts(
         timeouts.body_rate_min = rate.value.to_u32();
         if timeouts.body_rate_min == 0 && is_public {
             report
-                .warning(
-                    rate.place,
-                    "without `body_rate` slow clients can hold connections as long as they like",
-                )
+                .warning(rate.place, "without `body_rate` slow clients can hold connections indefinitely")
                 .hint("keep the default, or set `timeouts.exchange`");
         }
     }
@@ -267,8 +268,8 @@ fn check_forwarded(spec: Option<&Spanned<ForwardedSpec>>, report: &mut ProblemRe
     for block in spec.trusted.iter().flat_map(|trusted| &trusted.value) {
         if block.value.prefix_bits == 0 {
             report
-                .warning(block.place, "everybody is trusted: clients can claim any address")
-                .hint("list the proxies in front of this one");
+                .warning(block.place, "every peer is trusted: clients can claim any address")
+                .hint("list the proxies in front of eddy");
         }
         forwarded.trusted.push(block.value);
     }

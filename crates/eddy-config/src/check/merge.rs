@@ -66,7 +66,7 @@ impl Once<'_, '_> {
         match (&*mine, other) {
             (Some(first), Some(second)) => {
                 let message =
-                    format!("`{key}` stands in {}, too", place_text(first.place, second.place, self.sources));
+                    format!("`{key}` is already in {}", place_text(first.place, second.place, self.sources));
                 self.report.error(second.place, message).hint("keep one of them");
             }
             (None, other) => *mine = other,
@@ -93,7 +93,7 @@ impl Once<'_, '_> {
                 Some(place) => {
                     let name = shown(text(&entry.name.value)).into_owned();
                     let message = format!(
-                        "the {what} `{name}` is defined in {}, too",
+                        "the {what} `{name}` is already defined in {}",
                         place_text(*place, entry.name.place, self.sources)
                     );
                     self.report.error(entry.name.place, message).hint("keep one of them, or rename one");

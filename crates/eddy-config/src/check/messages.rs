@@ -28,8 +28,8 @@ pub(super) fn message_fields(
         let Some(Spanned { value: field, .. }) = value else { continue };
         if config.request.iter().any(|other| *other.name == *name.value.0) {
             let message =
-                format!("`{}` stands under `request` already, which it would replace", name.value.0);
-            report.error(name.place, message).hint("take another key");
+                format!("`{}` is already a key under `request`, whose value it would replace", name.value.0);
+            report.error(name.place, message).hint("use another key");
         }
         config.response.push(wanted(&name.value.0, field)?);
     }
@@ -37,16 +37,16 @@ pub(super) fn message_fields(
     if let Some(reroute) = spec.reroute.filter(|reroute| reroute.value) {
         if !has_header {
             report
-                .error(reroute.place, "no field becomes a header, so that no other rule can match")
-                .hint("give a field under `request` a `header`");
+                .error(reroute.place, "no field becomes a header, so no other rule can match")
+                .hint("add `header` to a field under `request`");
         }
         config.is_rerouted = true;
     }
     if let Some(unreadable) = spec.unreadable {
         if !has_header {
             report
-                .warning(unreadable.place, "`unreadable` means something where a field becomes a header only")
-                .hint("give a field a `header`, or leave `unreadable` out");
+                .warning(unreadable.place, "`unreadable` has an effect only if a field becomes a header")
+                .hint("add `header` to a field, or leave `unreadable` out");
         }
         config.unreadable = unreadable.value.0;
     }
@@ -58,9 +58,9 @@ pub(super) fn message_fields(
         report
             .error(
                 size.place,
-                "a message that waits with its head would be larger than `body_bytes_max` of the filter",
+                "a message that is buffered with its head could exceed `body_bytes_max` of the filter",
             )
-            .hint("make `body_bytes_max` of the filter larger, or this smaller");
+            .hint("increase `body_bytes_max` of the filter, or reduce `message_bytes_max`");
     }
     let held_bytes_max = usize::try_from(held_bytes_max).unwrap_or(usize::MAX);
     config.message_bytes_max = config.message_bytes_max.min(held_bytes_max);
@@ -97,7 +97,7 @@ pub(super) fn redact(
     }
     let edit = spec.edit.map_or(RedactEditName::Mask, |edit| edit.value);
     if let Some(text) = spec.text.as_ref().filter(|_| edit != RedactEditName::Mask) {
-        report.error(text.place, "`text` means something with `edit: mask` only");
+        report.error(text.place, "`text` has an effect only with `edit: mask`");
     }
     config.edit = match edit {
         RedactEditName::Drop => RedactEdit::Drop,

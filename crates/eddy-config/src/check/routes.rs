@@ -132,7 +132,7 @@ impl Outlook {
                     example.as_ref().map_or_else(String::new, |example| format!(", such as {example}"));
                 report
                     .warning(*place, format!("the rule `{rule}` is redundant: without it `{other}` does the same with its requests{example}"))
-                    .hint("take it out, unless it is there for its name");
+                    .hint("remove it, unless its name is needed");
             }
         }
     }

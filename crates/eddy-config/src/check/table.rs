@@ -110,11 +110,11 @@ fn note_foreign(
 ) {
     if let Some(Spanned { value: DialectName::Nginx, place }) = dialect {
         report
-            .error(place, "rules that stand here are eddy's own")
-            .hint("name the file of the other program instead, as in `file: legacy.conf`");
+            .error(place, "inline rules are in eddy's own dialect")
+            .hint("set `file` to the file of the other program, as in `file: legacy.conf`");
     }
     if let Some(place) = address {
-        report.error(place, "`address` goes with a `file`").hint("take it out");
+        report.error(place, "`address` needs a `file`").hint("leave it out");
     }
 }
 
@@ -178,7 +178,7 @@ impl TableChecker<'_> {
         };
         if let Some(first) = self.names.insert(Arc::clone(name), *place) {
             let message =
-                format!("a rule of this table has the name `{name}` already, in line {}", first.line);
+                format!("another rule of this table already has the name `{name}`, in line {}", first.line);
             self.report.error(*place, message);
         }
         Arc::clone(name)

@@ -25,7 +25,7 @@ pub(super) fn check_tls(
     let certificates = spec.certificates.as_ref()?;
     if certificates.value.is_empty() {
         report
-            .error(certificates.place, "without a certificate nobody can be served over TLS")
+            .error(certificates.place, "TLS needs a certificate")
             .hint("for example `certificates: [{chain: site.crt, key: site.key}]`");
     }
     if certificates.value.len() > CERTIFICATES_MAX {
@@ -69,7 +69,7 @@ fn check_certificate(
     if let Some(hosts) = &spec.acme {
         if let Some(key) = &spec.key {
             report
-                .error(key.place, "the key of a certificate that is ordered is made by eddy")
+                .error(key.place, "eddy generates the key of an ordered certificate")
                 .hint("leave `key` out");
         }
         return orders.add(hosts, sources, report);
@@ -112,8 +112,8 @@ pub(super) fn check_cluster_tls(
         tls.check = check;
         if check == ServerCheck::Nothing {
             report
-                .warning(place, "nobody checks who the endpoints are: whoever stands in between can read and change everything")
-                .hint("name the authority that issues their certificates with `authorities`, and leave `verify` out");
+                .warning(place, "endpoint certificates are not verified: an attacker in between can read and change everything")
+                .hint("set `authorities` to the issuing authority, and leave `verify` out");
         }
     }
     check_names(&tls, endpoints, place, report);
@@ -137,8 +137,8 @@ fn check_names(
             EndpointAddress::Name { .. } | EndpointAddress::Socket(_) => continue,
         };
         report
-            .error(place, format!("no certificate can be for the endpoint `{}`", shown(&nameless)))
-            .hint("say with `server_name` what its certificate is for");
+            .error(place, format!("no certificate can be issued for the endpoint `{}`", shown(&nameless)))
+            .hint("set `server_name` to the name in its certificate");
     }
 }
 

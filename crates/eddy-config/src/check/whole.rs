@@ -187,7 +187,7 @@ fn read_tree(tree: &YamlTree<'_>, source: u32, report: &mut ProblemReport) -> Op
     let Some(root) = root else {
         if tree.is_whole {
             report
-                .error(beginning_of(source), "nothing is configured here")
+                .error(beginning_of(source), "the configuration is empty")
                 .hint("a configuration begins with `listeners:`");
         }
         return None;
@@ -237,7 +237,7 @@ fn check_spec(
     // After errors, the key may just be misspelt.
     if listeners.is_empty() && objects.is_none() && !report.has_errors() {
         report
-            .error(beginning_of(0), "nothing to listen on: there are no `listeners`")
+            .error(beginning_of(0), "the configuration has no `listeners`")
             .hint("for example `listeners: [{address: 127.0.0.1:8080, routes: site}]`");
     }
     let admin = spec.admin.and_then(|admin| gateway::check_admin(&admin, &mut taken, report));

@@ -66,10 +66,10 @@ pub(super) fn cluster_value(cluster: &ClusterConfig) -> Value {
 pub(super) fn unsupported_settings(cluster: &ClusterConfig) -> Vec<&'static str> {
     let mut reasons = Vec::new();
     if cluster.balance.has_key() && cluster.key.is_none() {
-        reasons.push("the key that balancing goes by is not said; endpoints are taken in turn");
+        reasons.push("the balancing key cannot be expressed; endpoints are selected in turn");
     }
     if cluster.endpoints.iter().any(|endpoint| endpoint.terms.active_max.is_some()) {
-        reasons.push("limits of connections are not said");
+        reasons.push("connection limits of endpoints cannot be expressed");
     }
     reasons.extend(cluster.tls.as_ref().and_then(unsupported_cluster_tls));
     reasons

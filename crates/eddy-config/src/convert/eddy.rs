@@ -86,7 +86,7 @@ impl EddyYamlWriter<'_> {
             self.used.push(index);
             if let Some(cluster) = self.clusters.get(index) {
                 for reason in unsupported_settings(cluster) {
-                    let reason = format!("of the cluster `{}` {reason}", cluster.name);
+                    let reason = format!("cluster `{}`: {reason}", cluster.name);
                     self.losses.push(Loss { origin: rule.origin.clone(), reason });
                 }
             }
@@ -104,7 +104,7 @@ impl EddyYamlWriter<'_> {
         let mut own = Map::new();
         own.insert("name".to_owned(), rule.name.to_string().into());
         let Some(conditions) = conditions(rule) else {
-            self.add_loss(rule, "eddy.yaml cannot say which requests it is for; it is left out");
+            self.add_loss(rule, "its conditions cannot be expressed in eddy.yaml; it is left out");
             return None;
         };
         if !conditions.is_empty() {
@@ -114,7 +114,7 @@ impl EddyYamlWriter<'_> {
             own.insert("rank".to_owned(), rank.into());
         }
         if matches!(rule.rewrite, Some(PathRewrite::Matched(_) | PathRewrite::Replace(_))) {
-            self.add_loss(rule, "eddy.yaml cannot say how it changes the path; it is left out");
+            self.add_loss(rule, "its path rewrite cannot be expressed in eddy.yaml; it is left out");
             return None;
         }
         let is_proxied = matches!(action.kind, ActionKind::Cluster(_) | ActionKind::Weighted(_));
@@ -145,7 +145,7 @@ impl EddyYamlWriter<'_> {
                 let mut answer = json!({"status": respond.status});
                 if !respond.body.is_empty() {
                     let Ok(body) = std::str::from_utf8(&respond.body) else {
-                        self.add_loss(rule, "its answer is no text; it is left out");
+                        self.add_loss(rule, "its response body is not text; it is left out");
                         return None;
                     };
                     answer["body"] = body.into();
@@ -172,7 +172,7 @@ impl EddyYamlWriter<'_> {
                 own.insert("redirect".to_owned(), answer);
             }
             ActionKind::Split(_) => {
-                self.add_loss(rule, "shares of what answers differently cannot be said; it is left out");
+                self.add_loss(rule, "a split between different actions cannot be expressed; it is left out");
                 return None;
             }
             ActionKind::Sites(_) => return None,
@@ -251,7 +251,7 @@ impl EddyYamlWriter<'_> {
         if has_tunnels && upgrades.idle_timeout.is_some() {
             self.add_loss(
                 rule,
-                "the longest silence of its tunnels is left out: `timeouts.tunnel` of the listener holds",
+                "the idle timeout of its tunnels is left out: `timeouts.tunnel` of the listener applies",
             );
         }
         let connect = match upgrades.connect {
@@ -374,9 +374,9 @@ fn add_edits(key: &str, edits: &FieldEdits, own: &mut Map<String, Value>) {
 /// Returns the settings of an action that eddy.yaml cannot express.
 fn unsupported_action_settings(action: &Action) -> impl Iterator<Item = &'static str> {
     let reasons = [
-        (!action.filters.is_empty(), "what it says of filters is left out"),
-        (!action.mirrors.is_empty(), "copies of its requests are left out"),
-        (action.attempt_timeout.is_some(), "the longest time of one attempt is left out"),
+        (!action.filters.is_empty(), "its filter settings are left out"),
+        (!action.mirrors.is_empty(), "its request mirroring is left out"),
+        (action.attempt_timeout.is_some(), "its timeout per attempt is left out"),
     ];
     reasons.into_iter().filter(|(is_there, _)| *is_there).map(|(_, reason)| reason)
 }

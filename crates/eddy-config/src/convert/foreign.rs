@@ -74,7 +74,8 @@ impl RouteTableConverter<'_> {
         let unsaid: Vec<String> =
             own.hosts.iter().filter(|host| !is_convertible_host(host)).map(text_of).collect();
         if !unsaid.is_empty() {
-            let reason = format!("there are no hosts like `{}` here; they are left out", unsaid.join("`, `"));
+            let reason =
+                format!("hosts like `{}` cannot be expressed; they are left out", unsaid.join("`, `"));
             self.add_rule_loss(rule, &reason);
             own.hosts.retain(is_convertible_host);
             if own.hosts.is_empty() {
@@ -85,7 +86,7 @@ impl RouteTableConverter<'_> {
             && self.table.reading.path != PathForm::Normal
             && !matches!(eddy(text.as_bytes(), &mut Vec::new()), Ok(Normal::AsIs))
         {
-            self.add_rule_loss(rule, &format!("no path that is resolved is like `{text}`; it is left out"));
+            self.add_rule_loss(rule, &format!("no normalised path matches `{text}`; it is left out"));
             return;
         }
         if !self.convert_rewrite(rule, &mut own) || !self.convert_redirect(rule, &mut own, &mut action) {
@@ -100,7 +101,7 @@ impl RouteTableConverter<'_> {
     fn convert_rewrite(&mut self, rule: &Rule, own: &mut Rule) -> bool {
         let Some(PathRewrite::Matched(by)) = &rule.rewrite else { return true };
         if by.contains(['{', '}']) {
-            self.add_rule_loss(rule, "a new path with braces would be one with captures; it is left out");
+            self.add_rule_loss(rule, "braces in a new path would refer to captures; it is left out");
             return false;
         }
         let rest = match &rule.path {
@@ -135,7 +136,7 @@ impl RouteTableConverter<'_> {
             if path.contains(['?', '{', '}']) {
                 self.add_rule_loss(
                     rule,
-                    "a new address with a query of its own cannot be said; it is left out",
+                    "a redirect target with its own query cannot be expressed; it is left out",
                 );
                 return false;
             }
@@ -145,7 +146,7 @@ impl RouteTableConverter<'_> {
             (None, _) => {}
             (Some(port), Some(host)) => redirect.host = Some(format!("{host}:{port}").into()),
             (Some(_), None) => {
-                self.add_rule_loss(rule, "a port without a host cannot be said; it is left out");
+                self.add_rule_loss(rule, "a port without a host cannot be expressed; it is left out");
                 return false;
             }
         }
@@ -197,7 +198,7 @@ impl RouteTableConverter<'_> {
 
     fn add_order_loss(&mut self) {
         let Some(first) = self.table.rules.first() else { return };
-        let reason = format!("table `{}`: the order of its rules cannot be said", self.table.name);
+        let reason = format!("table `{}`: the order of its rules cannot be expressed", self.table.name);
         self.add_loss(&first.origin, &reason);
     }
 
@@ -222,7 +223,7 @@ impl RouteTableConverter<'_> {
                 first.map_or_else(|| SourceLocation { file: "".into(), line: 0 }, |rule| rule.origin.clone());
             if !is_alone {
                 let reason = format!(
-                    "requests for {} that no rule takes go to tables behind this one there, and are answered 404 here",
+                    "unmatched requests for {} go to later tables in the original, and get 404 here",
                     text_of(&host)
                 );
                 self.add_loss(&origin, &reason);
@@ -240,7 +241,7 @@ impl RouteTableConverter<'_> {
 
 /// Returns the loss for a rule that leads to NGINX servers among other tables.
 pub(super) fn mixed_sites_loss(rule: &Rule) -> Loss {
-    let reason = "a table of NGINX's beside others is converted by itself: give its file to `eddy convert`";
+    let reason = "an NGINX table next to other tables is not converted: run `eddy convert` with its file";
     Loss { origin: rule.origin.clone(), reason: reason.to_owned() }
 }
 

@@ -57,7 +57,7 @@ impl GatewayApiWriter<'_> {
                 if let Some(first) = rules.first() {
                     self.add_loss(
                         &first.rule,
-                        "a Gateway cannot listen at a Unix socket; port 80 stands for it",
+                        "a Gateway cannot listen on a Unix socket; port 80 is written instead",
                     );
                 }
                 80
@@ -70,7 +70,7 @@ impl GatewayApiWriter<'_> {
                 "listeners": [{"name": "http", "port": port, "protocol": "HTTP"}]
             }
         }));
-        listener.add_tls_losses("it is left out: certificates are in Secrets there", self.losses);
+        listener.add_tls_losses("it is left out: the Gateway API has certificates in Secrets", self.losses);
         self.check_hosts(&rules);
         // Rules with the same hosts go into one route, so that their order decides between equally specific ones.
         let mut groups: Vec<(Vec<String>, Vec<Value>)> = Vec::new();
@@ -83,7 +83,7 @@ impl GatewayApiWriter<'_> {
             if table > 0 {
                 self.add_loss(
                     &plain.rule,
-                    "tables have no order among each other there; the more specific rule wins",
+                    "tables have no order in the Gateway API; the more specific rule wins",
                 );
             }
             let Some(rule) = self.rule(plain) else { continue };
@@ -118,7 +118,7 @@ impl GatewayApiWriter<'_> {
                 });
                 if let Some(narrow) = narrow.as_ref().and_then(host_text) {
                     let reason = format!(
-                        "requests for {narrow} that no rule of that host takes come here in eddy, and are answered 404 there"
+                        "unmatched requests for {narrow} reach this rule in eddy, and get 404 in the Gateway API"
                     );
                     self.add_loss(&wide.rule, &reason);
                 }
@@ -132,12 +132,12 @@ impl GatewayApiWriter<'_> {
             // If no rule matches, the response is 404 in any case.
             let is_end = respond.status == 404 && rule.path == PathPattern::Any && rule.methods.is_empty();
             if !(is_end && rule.headers.is_empty() && rule.query.is_empty()) {
-                self.add_loss(rule, "there are no answers of the gateway itself; it is left out");
+                self.add_loss(rule, "the Gateway API has no fixed responses; it is left out");
             }
             return None;
         }
         if rule.rank.is_some() {
-            self.add_loss(rule, "there are no ranks; exact paths and longer prefixes come first");
+            self.add_loss(rule, "the Gateway API has no ranks; exact paths and longer prefixes come first");
         }
         let matches = self.matches(rule)?;
         let mut filters = Vec::new();
@@ -153,7 +153,7 @@ impl GatewayApiWriter<'_> {
             names.sort_unstable();
             names.dedup();
             if names.len() < count {
-                self.add_loss(rule, "of a field that is added more than once only one is there");
+                self.add_loss(rule, "only one value of a header that is added several times is written");
             }
         }
         if !action.response_edits.is_empty() {
@@ -170,7 +170,7 @@ impl GatewayApiWriter<'_> {
             }
             ActionKind::Redirect(redirect) => filters.push(self.redirect(rule, redirect)?),
             ActionKind::Split(_) => {
-                self.add_loss(rule, "shares of what answers differently are left out");
+                self.add_loss(rule, "a split between different actions is left out");
                 return None;
             }
             ActionKind::Respond(_) | ActionKind::Sites(_) => return None,
@@ -179,13 +179,13 @@ impl GatewayApiWriter<'_> {
             self.upstream(rule, action, &mut filters, &mut own);
         }
         if !action.filters.is_empty() {
-            self.add_loss(rule, "what it says of filters is left out");
+            self.add_loss(rule, "its filter settings are left out");
         }
         if !action.mirrors.is_empty() {
-            self.add_loss(rule, "copies of its requests are left out");
+            self.add_loss(rule, "its request mirroring is left out");
         }
         if action.attempt_timeout.is_some() {
-            self.add_loss(rule, "the longest time of one attempt is left out");
+            self.add_loss(rule, "its timeout per attempt is left out");
         }
         if !filters.is_empty() {
             own["filters"] = filters.into();
@@ -208,17 +208,17 @@ impl GatewayApiWriter<'_> {
             own["timeouts"] = json!({"request": format!("{}ms", timeout.as_millis())});
         }
         if action.retry != RetryConfig::default() {
-            self.add_loss(rule, "when it tries again is left out");
+            self.add_loss(rule, "its retry settings are left out");
         }
         if action.hedge.is_some() {
-            self.add_loss(rule, "that it asks two endpoints at once is left out");
+            self.add_loss(rule, "its hedging is left out");
         }
     }
 
     fn path_change(&mut self, rule: &Rule) -> Option<Value> {
         match &rule.rewrite {
             Some(PathRewrite::Full(path)) if path.contains('{') => {
-                self.add_loss(rule, "a new path with captures cannot be said; it is left out");
+                self.add_loss(rule, "a new path with captures cannot be expressed; it is left out");
                 None
             }
             Some(PathRewrite::Full(path)) => {
@@ -228,7 +228,7 @@ impl GatewayApiWriter<'_> {
                 Some(json!({"type": "ReplacePrefixMatch", "replacePrefixMatch": prefix}))
             }
             Some(PathRewrite::Matched(_) | PathRewrite::Replace(_)) => {
-                self.add_loss(rule, "how it changes the path cannot be said; it is left out");
+                self.add_loss(rule, "its path rewrite cannot be expressed; it is left out");
                 None
             }
             None => None,
@@ -250,7 +250,7 @@ impl GatewayApiWriter<'_> {
             }
         }
         if redirect.strip_query {
-            self.add_loss(rule, "its redirect keeps the query there");
+            self.add_loss(rule, "its redirect keeps the query in the Gateway API");
         }
         if let Some(path) = self.path_change(rule) {
             own["path"] = path;
@@ -261,10 +261,7 @@ impl GatewayApiWriter<'_> {
     fn matches(&mut self, rule: &Rule) -> Option<Vec<Value>> {
         let is_unsaid = |host: &HostPattern| host_text(host).is_none() && *host != HostPattern::Any;
         if rule.fraction.is_some() || rule.hosts.iter().any(is_unsaid) {
-            self.add_loss(
-                rule,
-                "its hosts, or the share of requests that it takes, cannot be said; it is left out",
-            );
+            self.add_loss(rule, "its hosts or its fraction of requests cannot be expressed; it is left out");
             return None;
         }
         let mut own = json!({});
@@ -275,7 +272,7 @@ impl GatewayApiWriter<'_> {
             PathPattern::Regex(expression) => {
                 self.add_loss(
                     rule,
-                    "how an expression is read and where it stands is up to the implementation",
+                    "syntax and precedence of regular expressions depend on the implementation",
                 );
                 json!({"type": "RegularExpression", "value": expression})
             }
@@ -283,7 +280,7 @@ impl GatewayApiWriter<'_> {
             | PathPattern::BytePrefix(_)
             | PathPattern::Caseless(_)
             | PathPattern::Search(_) => {
-                self.add_loss(rule, "there are no such paths; it is left out");
+                self.add_loss(rule, "such paths cannot be expressed; it is left out");
                 return None;
             }
         };
@@ -295,14 +292,14 @@ impl GatewayApiWriter<'_> {
                 let ValueTest::Exact(value) = test else {
                     self.add_loss(
                         rule,
-                        &format!("of `{name}` only an exact value can be asked; it is left out"),
+                        &format!("`{name}` can only be compared with an exact value; it is left out"),
                     );
                     return None;
                 };
                 if !is_plain {
                     self.add_loss(
                         rule,
-                        &format!("of `{name}` only an exact value can be asked; it is left out"),
+                        &format!("`{name}` can only be compared with an exact value; it is left out"),
                     );
                     return None;
                 }
@@ -359,20 +356,20 @@ impl GatewayApiWriter<'_> {
                 EndpointAddress::Unix(_) => lose("an endpoint at a Unix socket is left out"),
             }
             if endpoint.weight != 1 || endpoint.terms.tier > 0 || endpoint.terms.active_max.is_some() {
-                lose("weights, tiers and limits of endpoints are left out");
+                lose("weights, priorities and limits of endpoints are left out");
             }
         }
         if !cluster.limits.is_none() {
             lose("its limits are left out");
         }
         if cluster.balance != Balance::RoundRobin {
-            lose("how endpoints are chosen is left out");
+            lose("its balancing is left out");
         }
         if cluster.tls.is_some() {
             lose("TLS towards its endpoints is left out");
         }
         if cluster.health.is_some() {
-            lose("asking its endpoints how they are is left out");
+            lose("its health checks are left out");
         }
         let mut spec = json!({"ports": [{"name": "http", "port": 80}]});
         if let Some((host, port)) = &external {
@@ -381,7 +378,7 @@ impl GatewayApiWriter<'_> {
                 spec["externalName"] = host.clone().into();
                 spec["ports"] = json!([{"name": "http", "port": 80, "targetPort": port}]);
             } else {
-                lose("a name beside other endpoints is left out");
+                lose("a host name next to other endpoints is left out");
             }
         }
         self.documents.push(json!({

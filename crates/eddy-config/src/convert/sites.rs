@@ -66,7 +66,7 @@ impl<'l> SitesConverter<'l> {
                 NameForm::Exact(_) | NameForm::Trailing(_) | NameForm::Pattern(_) => {
                     self.add_loss(
                         place,
-                        &format!("hosts cannot be said by `{}`; they are left out", name.text),
+                        &format!("hosts like `{}` cannot be expressed; they are left out", name.text),
                     );
                 }
             }
@@ -99,7 +99,7 @@ impl<'l> SitesConverter<'l> {
                 }
                 return;
             }
-            _ => self.add_loss(place, "the program of the server (`if`, `rewrite`, `set`) is left out"),
+            _ => self.add_loss(place, "`if`, `rewrite` and `set` of the server are left out"),
         }
         let mut level = ServerLocations::default();
         let has_patterns = self.has_patterns(locations);
@@ -119,7 +119,10 @@ impl<'l> SitesConverter<'l> {
                 continue;
             };
             if !is_plain_path(text) {
-                self.add_loss(location, "its path has letters that requests write otherwise; it is left out");
+                self.add_loss(
+                    location,
+                    "its path is not in the normal form of request paths; it is left out",
+                );
                 continue;
             }
             let is_proxied =
@@ -226,7 +229,7 @@ impl<'l> SitesConverter<'l> {
             if has_patterns || place.locations.iter().any(is_covered) {
                 self.add_loss(
                     place,
-                    "the locations in it are left out: no order of rules tries them as NGINX does",
+                    "its nested locations are left out: no order of rules tries them as NGINX does",
                 );
                 continue;
             }
@@ -249,7 +252,7 @@ impl<'l> SitesConverter<'l> {
             if is_undone {
                 self.add_loss(
                     place,
-                    "a longer prefix without `^~` lets expressions be tried there; here they are not",
+                    "NGINX tries regular expressions after longer prefixes without `^~`; these rules do not",
                 );
             }
         }
@@ -269,7 +272,7 @@ impl<'l> SitesConverter<'l> {
             return Some((respond(404, "", "text/plain"), None));
         }
         if place.guard.methods.is_some() {
-            self.add_loss(place, "`limit_except` cannot be said; it is left out");
+            self.add_loss(place, "`limit_except` cannot be expressed; it is left out");
             return None;
         }
         let (mut action, rewrite) = match (place.steps.first(), &place.last_try) {
@@ -278,7 +281,7 @@ impl<'l> SitesConverter<'l> {
                 self.returned(place, *status, text.as_ref())?
             }
             (Some(_), _) => {
-                self.add_loss(place, "its program (`if`, `rewrite`, `set`) cannot be said; it is left out");
+                self.add_loss(place, "its `if`, `rewrite` or `set` cannot be expressed; it is left out");
                 return None;
             }
             (None, Some(LastTry::Status(status))) => (respond(*status, "", "text/plain"), None),
@@ -287,7 +290,7 @@ impl<'l> SitesConverter<'l> {
                 return self.action(index, named, text);
             }
             (None, Some(LastTry::Path(_))) => {
-                self.add_loss(place, "`try_files` to a path cannot be said; it is left out");
+                self.add_loss(place, "`try_files` to a path cannot be expressed; it is left out");
                 return None;
             }
             (None, None) => match &place.hand {
@@ -318,12 +321,15 @@ impl<'l> SitesConverter<'l> {
         if matches!(status, 301 | 302 | 303 | 307 | 308) {
             let moved = moved_to(status, written);
             if moved.is_none() {
-                self.add_loss(place, &format!("the redirect to `{written}` cannot be said; it is left out"));
+                self.add_loss(
+                    place,
+                    &format!("the redirect to `{written}` cannot be expressed; it is left out"),
+                );
             }
             return moved;
         }
         if !(200..=599).contains(&status) || written.contains('$') {
-            self.add_loss(place, &format!("`return {status} {written}` cannot be said; it is left out"));
+            self.add_loss(place, &format!("`return {status} {written}` cannot be expressed; it is left out"));
             return None;
         }
         Some((respond(status, written, &place.default_type), None))
@@ -336,14 +342,14 @@ impl<'l> SitesConverter<'l> {
         text: Option<&str>,
     ) -> Option<(Action, Option<PathRewrite>)> {
         let ProxyPassTarget::Fixed { action, host, .. } = &proxy.upstream else {
-            self.add_loss(place, "an upstream that variables name cannot be said; it is left out");
+            self.add_loss(place, "an upstream given by variables cannot be expressed; it is left out");
             return None;
         };
         let mut own = self.config.actions.get(*action as usize)?.clone();
         match proxy.host.written() {
             "$proxy_host" => own.host_rewrite = Some((**host).into()),
             "$http_host" => {}
-            "$host" => self.add_loss(place, "`$host` is sent as the client wrote it, with its port"),
+            "$host" => self.add_loss(place, "`$host` is sent as in the request, with its port"),
             plain if !plain.contains('$') => own.host_rewrite = Some(plain.into()),
             other => self.add_loss(place, &format!("`Host {other}` is left out")),
         }
@@ -356,7 +362,7 @@ impl<'l> SitesConverter<'l> {
             if !edited {
                 self.add_loss(
                     place,
-                    &format!("the field `{} {}` is left out", field.name, field.value.written()),
+                    &format!("the header `{} {}` is left out", field.name, field.value.written()),
                 );
             }
         }
@@ -364,7 +370,7 @@ impl<'l> SitesConverter<'l> {
             (Some(uri), Some(_)) if uri.contains(['?', '{', '}', '%']) => {
                 self.add_loss(
                     place,
-                    &format!("the URI `{uri}` of `proxy_pass` cannot be said; it is left out"),
+                    &format!("the URI `{uri}` of `proxy_pass` cannot be expressed; it is left out"),
                 );
                 return None;
             }

@@ -34,7 +34,7 @@ pub(super) fn cluster_tls_value(tls: &ClusterTlsConfig) -> Value {
 /// Returns why the TLS settings of a cluster cannot be expressed; `None` if they can.
 pub(super) fn unsupported_cluster_tls(tls: &ClusterTlsConfig) -> Option<&'static str> {
     let is_inline = tls.files().any(|file| file.text.is_some());
-    is_inline.then_some("`tls` is not said: its certificates stand in manifests, and eddy.yaml names files")
+    is_inline.then_some("`tls` is left out: its certificates are in manifests, and eddy.yaml needs files")
 }
 
 /// Converts the TLS settings of a listener.
@@ -57,14 +57,14 @@ pub(super) fn listener_tls_value(tls: &ListenerTlsConfig) -> Value {
 /// Returns why the TLS settings of a listener cannot be expressed exactly; `None` if they can.
 pub(super) fn unsupported_listener_tls(tls: &ListenerTlsConfig) -> Option<&'static str> {
     if tls.files().any(|file| file.text.is_some()) {
-        return Some("its certificates stand in manifests, and eddy.yaml names files");
+        return Some("its certificates are in manifests, and eddy.yaml needs files");
     }
     let is_shown_otherwise = |certificate: &CertificateFiles| {
         let for_all = |hosts: &[String]| tls.certificates.len() == 1 && hosts.iter().any(|host| host == "*");
         certificate.hosts.as_deref().is_some_and(|hosts| !for_all(hosts))
     };
     let is_by_host = tls.certificates.iter().any(is_shown_otherwise);
-    is_by_host.then_some("in eddy.yaml a certificate is shown for the hosts that it names itself")
+    is_by_host.then_some("in eddy.yaml a certificate is selected by the hosts that it contains")
 }
 
 fn certificate_value(certificate: &CertificateFiles) -> Value {

@@ -91,7 +91,7 @@ impl<'c> PlainConfig<'c> {
             let tables = match &listener.serve {
                 Serve::Demo => continue,
                 Serve::Forward(forwarding) => {
-                    let reason = "connections that are passed on have no routes; the listener is left out";
+                    let reason = "a listener that forwards connections has no routes; it is left out";
                     losses.push(Loss { origin: forwarding.origin.clone(), reason: reason.to_owned() });
                     continue;
                 }
@@ -108,7 +108,7 @@ impl<'c> PlainConfig<'c> {
             if listener.strips_port
                 && let Some(first) = tables.iter().find_map(|table: &PlainTable| table.rules.first())
             {
-                let reason = "ports that clients name stay on hosts, for endpoints and in redirects";
+                let reason = "the port of a request host is kept, for endpoints and in redirects";
                 losses.push(Loss { origin: first.rule.origin.clone(), reason: reason.to_owned() });
             }
             let plain = PlainListener {
@@ -123,7 +123,7 @@ impl<'c> PlainConfig<'c> {
                 .any(|file| config.acme.as_ref().is_some_and(|acme| acme.ordered_in(&file.path).is_some()))
             {
                 plain.add_tls_losses(
-                    "what is ordered by `acme` is named by the files that it is kept in",
+                    "certificates ordered by `acme` are written as the files in which they are stored",
                     losses,
                 );
             }

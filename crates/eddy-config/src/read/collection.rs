@@ -80,7 +80,8 @@ impl<K: FromScalar + Clone + Eq + Hash, V: FromNode> FromNode for NamedMap<K, V>
             if names.insert(name.value.clone()) {
                 named.push(NamedEntry { name, value });
             } else {
-                let message = format!("`{}` stands above already, spelt otherwise", shown(&entry.key.text));
+                let message =
+                    format!("`{}` duplicates a key above that is spelt differently", shown(&entry.key.text));
                 report.error(name.place, message);
             }
         }

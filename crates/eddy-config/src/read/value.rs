@@ -106,7 +106,7 @@ impl<T: FromScalar> FromNode for T {
             return None;
         };
         if Self::IS_PLAIN && !is_plain {
-            let message = format!("expected {}, found the text `{}`", Self::info().what, shown(text));
+            let message = format!("expected {}, found the string `{}`", Self::info().what, shown(text));
             report.error(node.place, message).hint("leave the quotes out");
             return None;
         }
@@ -236,11 +236,11 @@ pub(crate) fn unknown_key(
     let message = || format!("unknown key `{}` in {mapping}", shown(written));
     let found = report.objection_with(entry.key.place, message);
     found.hint_with(|| match (meant, shape) {
-        (Some(meant), _) if renamed.is_some() => format!("it is called `{meant}` now"),
+        (Some(meant), _) if renamed.is_some() => format!("the key has been renamed to `{meant}`"),
         (Some(meant), _) => format!("did you mean `{meant}`?"),
         (None, shape) => match shape().parent_keys_of(written).as_slice() {
             [] => format!("the keys here are {}", listed(keys, "and")),
-            homes => format!("it is a key of {}, one level further in", listed(homes, "and")),
+            homes => format!("it is a key of {}, one level deeper", listed(homes, "and")),
         },
     });
     meant

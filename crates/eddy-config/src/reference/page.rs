@@ -69,7 +69,7 @@ fn write_section(out: &mut String, section: &ReferenceSection, all: &[ReferenceS
 fn heading(section: &ReferenceSection) -> String {
     let ReferenceSection { path, info } = section;
     match info.name {
-        _ if path.is_empty() => "The outermost keys".to_owned(),
+        _ if path.is_empty() => "Top-level keys".to_owned(),
         name if path.ends_with(name) => format!("`{path}`"),
         name => format!("`{path}`: {name}"),
     }

@@ -19,12 +19,12 @@ mapping! {
         /// URL of the authority's ACME directory.
         optional directory: DirectoryUrl, default "https://acme-v02.api.letsencrypt.org/directory", example "https://acme-staging-v02.api.letsencrypt.org/directory";
         /// Contact address that is sent to the authority.
-        optional email: EmailAddress, otherwise "it is told no address", example "ops@example.com";
+        optional email: EmailAddress, otherwise "no contact address is sent", example "ops@example.com";
         /// Challenge by which the authority verifies that a host is served here.
         optional challenge: ChallengeName, default "tls-alpn-01", example "http-01";
         /// Certificate profile, one of those that the authority offers.
         optional profile: ConfigName, otherwise "the authority chooses", example "shortlived";
         /// PEM file with the CA certificates that verify the authority's own server certificate.
-        optional authorities: FilePath, otherwise "the authorities of the machine", example "internal.pem";
+        optional authorities: FilePath, otherwise "the CA certificates of the system", example "internal.pem";
     }
 }

@@ -17,16 +17,16 @@ mapping! {
     BasicAuthSpec as "basic_auth" {
         /// Users, each with a password hash as in `file`, or with the plain password. A plain password that begins with
         /// `{` or `$` is written with the prefix `{PLAIN}`.
-        optional users: NamedMap<UserName, BoundedText<1024>>, otherwise "those of `file`", example "{alice: '$2y$10$abcdefghijklmnopqrstuuM5mQ8M5myIEaBDev7HcpLnIZwoCz6rq'}";
+        optional users: NamedMap<UserName, BoundedText<1024>>, otherwise "only the users of `file`", example "{alice: '$2y$10$abcdefghijklmnopqrstuuM5mQ8M5myIEaBDev7HcpLnIZwoCz6rq'}";
         /// Password file with lines `user:hash`, as `htpasswd -B` writes it: bcrypt (`$2a$`, `$2b$`, `$2y$`), SHA-crypt
         /// (`$5$`, `$6$`) or `{SHA}`. It is read together with the configuration. Relative paths are resolved against
         /// the directory of the configuration file. If a user is in both, the entry in `users` applies.
-        optional file: FilePath, otherwise "those of `users`", example "./users.htpasswd";
+        optional file: FilePath, otherwise "only the users under `users`", example "./users.htpasswd";
         /// Realm: the text that a browser shows when it asks for the password.
         optional realm: BoundedText<256>, default "restricted", example "the back office";
         /// Request header that passes the user name to the endpoint. The header is removed from client requests. Other
         /// filters find the user name in the metadata `auth`/`user`.
-        optional user_header: FieldName, otherwise "the endpoint is not told", example "x-user";
+        optional user_header: FieldName, otherwise "the user name is not forwarded", example "x-user";
         /// Whether the `Authorization` header is removed from the request, so that the endpoint does not see the
         /// password.
         optional strip: bool, default "true", example "false";
@@ -97,7 +97,7 @@ mapping! {
         /// Allowlist: addresses that are accepted. Clients of a Unix socket have no address and are never in it.
         optional allow: Vec<Spanned<AddressBlock>>, otherwise "all", example "[10.0.0.0/8, 'fd00::/8']";
         /// Selects the client address that is checked.
-        optional client: ClientSpec, otherwise "the peer's", example "{forwarded_position: 1, trusted: [10.0.0.1]}";
+        optional client: ClientSpec, otherwise "the address of the peer", example "{forwarded_position: 1, trusted: [10.0.0.1]}";
         group OneOrMore of deny allow;
     }
 }
@@ -143,13 +143,13 @@ mapping! {
         /// Period of the rate.
         required per: Time<1, 86_400_000>, example "1s";
         /// Burst size: maximum number of requests at once after a pause.
-        optional burst: Number<1, 10_000_000>, otherwise "as many as `requests`", example "20";
+        optional burst: Number<1, 10_000_000>, otherwise "the value of `requests`", example "20";
         /// Key by which requests are counted.
         optional key: RateKeyName, default "client", example "all";
         /// Counts requests by the value of this header. Requests without it are counted together, too.
-        optional header: FieldName, otherwise "`key` decides", example "x-api-key";
+        optional header: FieldName, otherwise "requests are counted by `key`", example "x-api-key";
         /// Selects the client address, with `key: client`.
-        optional client: ClientSpec, otherwise "the peer's", example "{forwarded_position: 1, trusted: [10.0.0.1]}";
+        optional client: ClientSpec, otherwise "the address of the peer", example "{forwarded_position: 1, trusted: [10.0.0.1]}";
         /// Prefix length in bits that identifies an IPv6 client. A household or server usually has a whole /64.
         optional ipv6_prefix: Number<16, 128>, default "64", example "56";
         /// Maximum number of clients or header values that are counted at once, 16 bytes each, rounded up to a power of
@@ -166,9 +166,9 @@ mapping! {
     /// otherwise as soon as they exceed the limit.
     BodyLimitSpec as "body_limit" {
         /// Maximum size of a request body. Larger requests are answered 413.
-        optional request: ByteSize<0, 1_125_899_906_842_624>, otherwise "there is no limit", example "10MiB";
+        optional request: ByteSize<0, 1_125_899_906_842_624>, otherwise "no limit", example "10MiB";
         /// Maximum size of a response body. Larger responses are answered 502, or cut off if the response has begun.
-        optional response: ByteSize<0, 1_125_899_906_842_624>, otherwise "there is no limit", example "100MiB";
+        optional response: ByteSize<0, 1_125_899_906_842_624>, otherwise "no limit", example "100MiB";
         group OneOrMore of request response;
     }
 }
@@ -218,7 +218,7 @@ mapping! {
         /// configuration file.
         required descriptors: FilePath, example "./library.binpb";
         /// Full names of the services.
-        optional services: Vec<Spanned<BoundedText<256>>>, otherwise "all of the descriptors", example "[library.v1.Library]";
+        optional services: Vec<Spanned<BoundedText<256>>>, otherwise "all services in the descriptors", example "[library.v1.Library]";
         /// Whether methods without `google.api.http` can be called with `POST /package.Service/Method` and the message
         /// as the body.
         optional auto: bool, default "false", example "true";

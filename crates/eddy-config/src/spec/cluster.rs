@@ -21,14 +21,14 @@ mapping! {
         /// Load balancing algorithm.
         optional balance: Balance, default "round_robin", example "least_request";
         /// Request key for `hash`, `ring` and `maglev`. Requests without the key go to the endpoints in turn.
-        optional key: BalanceKeySpec, otherwise "there is none", example "{header: x-user}";
+        optional key: BalanceKeySpec, otherwise "no key", example "{header: x-user}";
         /// Over-provisioning factor, with priorities or zones: the endpoints of one priority, or of eddy's own zone in
         /// it, take all requests as long as their available fraction times this percentage is at least 100. With 140,
         /// other endpoints get requests when less than 71 % are available; with 100, as soon as one is missing.
         optional overprovision_percent: Number<100, 100_000>, default "140", example "100";
         /// Slow start: period in which an endpoint that was added or became healthy again gets less than its share, a
         /// tenth at first and then increasingly more. Balancing by a key ignores it.
-        optional slow_start: Time<1, 3_600_000>, otherwise "it has its whole share at once", example "30s";
+        optional slow_start: Time<1, 3_600_000>, otherwise "an endpoint gets its full share at once", example "30s";
         /// Maximum time to establish an upstream connection.
         optional connect_timeout: Time<1, 600_000>, default "5s", example "1s";
         /// Maximum wait for the first byte of a response after the request was sent. Beyond it the response is 504.
@@ -49,19 +49,19 @@ mapping! {
         optional retry_budget: RetryBudgetSpec, otherwise "its defaults", example "{percent: 10}";
         /// Limits of concurrent use of the cluster, by all workers together. Requests beyond them are answered 503;
         /// they are not queued.
-        optional limits: LimitsSpec, otherwise "any number", example "{requests: 1000}";
+        optional limits: LimitsSpec, otherwise "no limit", example "{requests: 1000}";
         /// DNS resolution of endpoint names.
         optional dns: DnsSpec, otherwise "its defaults", example "{refresh_max: 1m}";
         /// Active health checks, with or without traffic; `{}` only connects to the endpoints.
-        optional health: HealthSpec, otherwise "eddy learns from requests alone", example "{http: {path: /healthz}}";
+        optional health: HealthSpec, otherwise "only failed requests count, see `ejection`", example "{http: {path: /healthz}}";
         /// TLS to the endpoints; `{}` uses the defaults.
-        optional tls: ClusterTlsSpec, otherwise "endpoints are spoken to in the clear", example "{authorities: internal.pem}";
+        optional tls: ClusterTlsSpec, otherwise "cleartext", example "{authorities: internal.pem}";
     }
 }
 
 mapping! {
     /// Request key for load balancing.
-    BalanceKeySpec as "a key" {
+    BalanceKeySpec as "a balancing key" {
         /// First value of this request header.
         optional header: FieldName, example "x-user";
         /// Value of this cookie.
@@ -85,7 +85,7 @@ mapping! {
         /// fail, see `overprovision_percent`.
         optional priority: Number<0, 15>, default "0", example "1";
         /// Zone of the endpoint.
-        optional zone: ConfigName, otherwise "it is asked like those of eddy's own zone", example "eu-1b";
+        optional zone: ConfigName, otherwise "the endpoint counts as local", example "eu-1b";
     }
 }
 
@@ -140,10 +140,10 @@ mapping! {
     /// each worker.
     HealthSpec as "health" {
         /// HTTP probe.
-        optional http: HttpProbeSpec, otherwise "an endpoint that can be connected to is well", example "{path: /healthz}";
+        optional http: HttpProbeSpec, otherwise "an endpoint that accepts connections is healthy", example "{path: /healthz}";
         /// gRPC probe: calls the standard gRPC health service (`grpc.health.v1.Health`) over HTTP/2. An endpoint that
         /// responds `SERVING` is healthy. The cluster must have `protocol: http2` or `auto`.
-        optional grpc: GrpcProbeSpec, otherwise "an endpoint that can be connected to is well", example "{service: library.v1.Library}";
+        optional grpc: GrpcProbeSpec, otherwise "an endpoint that accepts connections is healthy", example "{service: library.v1.Library}";
         /// Time from a response to the next probe, with a jitter of a tenth.
         optional interval: Time<100, 3_600_000>, default "10s", example "5s";
         /// Maximum wait for a response, including the time to connect.
@@ -161,7 +161,7 @@ mapping! {
 
 mapping! {
     /// HTTP probe: a GET request whose response status decides whether the endpoint is healthy.
-    HttpProbeSpec as "http of health" {
+    HttpProbeSpec as "an HTTP probe" {
         /// Path of the GET request.
         required path: PathText, example "/healthz";
         /// Value of the `Host` header.
@@ -173,7 +173,7 @@ mapping! {
 
 mapping! {
     /// gRPC probe: a call of the standard gRPC health service.
-    GrpcProbeSpec as "grpc of health" {
+    GrpcProbeSpec as "a gRPC probe" {
         /// Service whose health is queried.
         optional service: BoundedText<256>, otherwise "the server as a whole", example "library.v1.Library";
         /// Host of the call (`:authority`).
@@ -196,11 +196,11 @@ mapping! {
     LimitsSpec as "limits of a cluster" {
         /// Maximum connections to all endpoints: idle, active and being established. When the limit is reached, idle
         /// connections are closed to make room for new ones.
-        optional connections: Number<1, 1_000_000>, otherwise "any number", example "200";
+        optional connections: Number<1, 1_000_000>, otherwise "no limit", example "200";
         /// Maximum concurrent requests at endpoints, including tunnels and forwarded TCP connections.
-        optional requests: Number<1, 1_000_000>, otherwise "any number", example "1000";
+        optional requests: Number<1, 1_000_000>, otherwise "no limit", example "1000";
         /// Maximum requests that wait for a connection to be established.
-        optional pending: Number<1, 1_000_000>, otherwise "any number", example "100";
+        optional pending: Number<1, 1_000_000>, otherwise "no limit", example "100";
         /// Maximum concurrent retries. Beyond it, the first response or failure is final.
         optional retries: Number<0, 1_000_000>, otherwise "as many as `retry_budget` allows", example "10";
         group OneOrMore of connections requests pending retries;

@@ -49,9 +49,9 @@ mapping! {
         optional redact: Deferred<RedactSpec>, example "{descriptors: ./accounts.binpb, options: [debug_redact]}";
         /// Configuration of a Go, Lua, Wasm or native filter: any value, which the filter receives as JSON. Quoted
         /// strings stay strings; unquoted values have the types of YAML 1.2. A Wasm filter receives a string as it is.
-        optional config: Any, otherwise "the filter gets `null`, or nothing in Wasm", example "{username: eddy, tries: 3}";
+        optional config: Any, otherwise "the filter receives `null`, a Wasm filter an empty configuration", example "{username: eddy, tries: 3}";
         /// Protobuf message fields that a Go, Lua, Wasm or native filter reads, by paths.
-        optional fields: Boxed<FilterFieldsSpec>, otherwise "it reads none", example "{descriptors: ./orders.binpb, request: {tenant: {path: customer.tenant}}}";
+        optional fields: Boxed<FilterFieldsSpec>, otherwise "no fields", example "{descriptors: ./orders.binpb, request: {tenant: {path: customer.tenant}}}";
         /// Handling of an exchange in which the filter fails.
         optional on_failure: FailureName, default "closed", example "open";
         /// Maximum time that the filter may pause a message. Beyond it the response is 504.
@@ -77,7 +77,7 @@ mapping! {
 mapping! {
     /// Source of a Go filter. All Go filters of a configuration are linked into one library, because a process can have
     /// only one Go runtime.
-    GoSpec as "a filter in Go" {
+    GoSpec as "a Go filter" {
         /// Name under which the package registers the filter.
         required filter: ConfigName, example "basic-auth";
         /// Directory of the filter's package. Relative paths are resolved against the directory of the configuration
@@ -103,7 +103,7 @@ mapping! {
     /// Settings of a rule for a filter of the listener.
     RuleFilterSpec as "a filter under a rule" {
         /// Whether the filter is skipped under this rule.
-        optional disabled: bool, otherwise "as the filter says", example "true";
+        optional disabled: bool, otherwise "the value of the filter", example "true";
         /// Configuration of the filter under this rule. A built-in filter uses its own values for keys that are not
         /// given here. Other filters receive both configurations and merge them themselves.
         optional config: Any, otherwise "the filter's own", example "{requests: 10}";

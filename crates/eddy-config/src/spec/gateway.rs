@@ -15,17 +15,17 @@ mapping! {
     /// files is an error.
     GatewaySpec as "the configuration" {
         /// Number of workers. Each worker serves clients on its own thread.
-        optional workers: Number<1, 256>, otherwise "one for each core that eddy may use", example "4";
+        optional workers: Number<1, 256>, otherwise "one for each core that is available to eddy", example "4";
         /// Zone of this gateway. Endpoints of the same `zone` are preferred.
-        optional zone: ConfigName, otherwise "endpoints of all zones are alike", example "eu-1a";
+        optional zone: ConfigName, otherwise "zones are ignored", example "eu-1a";
         /// Maximum time to wait for exchanges to end when eddy stops or replaces an old version.
         optional drain_timeout: Time<0, 3_600_000>, default "30s", example "1m";
         /// Address that serves metrics, health and the running configuration.
-        optional admin: AdminSpec, otherwise "there is no admin listener", example "{address: 127.0.0.1:9901}";
+        optional admin: AdminSpec, otherwise "no admin listener", example "{address: 127.0.0.1:9901}";
         /// eddy's own log messages, which are written to standard error.
         optional log: LogSpec, otherwise "its defaults", example "{level: debug}";
         /// Access log: one entry per exchange.
-        optional access_log: AccessLogSpec, otherwise "no records are written", example "{file: stdout, format: json}";
+        optional access_log: AccessLogSpec, otherwise "no access log is written", example "{file: stdout, format: json}";
         /// Limits of the gateway as a whole. Beyond them new work is refused; work in progress is finished.
         optional limits: GatewayLimitsSpec, otherwise "its defaults", example "{exchanges: 10000}";
         /// Quarantine of filters that repeatedly end the gateway process.
@@ -36,18 +36,18 @@ mapping! {
         /// with the number of rules.
         optional route_check: Number<0, 1_000_000_000>, default "0", example "10000";
         /// Listeners: addresses that clients connect to, and how they are served; at least one.
-        optional listeners: Vec<Spanned<ListenerSpec>>, otherwise "another file must have them", example "[{address: 127.0.0.1:8080, routes: site}]";
+        optional listeners: Vec<Spanned<ListenerSpec>>, otherwise "another file must contain them", example "[{address: 127.0.0.1:8080, routes: site}]";
         /// Route tables by name: lists of rules. The most specific matching rule wins, not the first: the most specific
         /// host; then an exact path, the longest prefix, a regex; then a method, the number of header and of query
         /// conditions; then the order of the file. `eddy explain` shows the decision for a request.
-        optional routes: NamedMap<ConfigName, Either<Vec<Spanned<RuleSpec>>, TableSpec>>, otherwise "there are none", example "{site: [{cluster: users}]}";
+        optional routes: NamedMap<ConfigName, Either<Vec<Spanned<RuleSpec>>, TableSpec>>, otherwise "none", example "{site: [{cluster: users}]}";
         /// Clusters by name: groups of endpoints that requests are sent to.
-        optional clusters: NamedMap<ConfigName, ClusterSpec>, otherwise "there are none", example "{users: {endpoints: [127.0.0.1:9001]}}";
+        optional clusters: NamedMap<ConfigName, ClusterSpec>, otherwise "none", example "{users: {endpoints: [127.0.0.1:9001]}}";
         /// Filters by name. Listeners and rules refer to them.
-        optional filters: NamedMap<ConfigName, FilterSpec>, otherwise "there are none", example "{cors: {cors: {origins: ['https://example.com']}}}";
+        optional filters: NamedMap<ConfigName, FilterSpec>, otherwise "none", example "{cors: {cors: {origins: ['https://example.com']}}}";
         /// A certificate authority that issues certificates through ACME (RFC 8555), for the hosts that certificates of
         /// listeners list under `acme`.
-        optional acme: AcmeSpec, otherwise "certificates come from files alone", example "{store: /var/lib/eddy/acme, terms_accepted: true}";
+        optional acme: AcmeSpec, otherwise "certificates are read from files only", example "{store: /var/lib/eddy/acme, terms_accepted: true}";
         /// Settings that Kubernetes manifests in other files of the configuration do not contain: addresses to listen
         /// on, and addresses of Services.
         optional kubernetes: KubernetesSpec, otherwise "its defaults", example "{endpoints: {default/users: [127.0.0.1:9001]}}";
@@ -79,9 +79,9 @@ mapping! {
     AccessLogSpec as "access_log" {
         /// Destination of entries written as lines: `stdout`, `stderr` or a file, which is opened in append mode and
         /// reopened on SIGUSR1.
-        optional file: LogTarget, otherwise "they are not written as lines", example "/var/log/eddy/access.log";
+        optional file: LogTarget, otherwise "entries are not written as lines", example "/var/log/eddy/access.log";
         /// gRPC access log service of Envoy that receives the entries.
-        optional grpc: LogServiceSpec, otherwise "they go to none", example "{cluster: logs}";
+        optional grpc: LogServiceSpec, otherwise "entries are sent to no service", example "{cluster: logs}";
         /// Entry format.
         optional format: LogFormat, default "text", example "json";
         /// Time zone of the entries, an IANA name. The time zone database is built in and does not depend on the
@@ -103,13 +103,13 @@ mapping! {
     ///
     /// Each worker sends its entries in batches, one after another, each as a separate call. A batch that could not be
     /// delivered is sent again after a pause that grows up to 10 s.
-    LogServiceSpec as "grpc of access_log" {
+    LogServiceSpec as "a gRPC access log service" {
         /// Cluster of the service. gRPC needs `protocol: http2`, or `auto` over TLS.
         required cluster: ConfigName, example "logs";
         /// Name by which the service distinguishes this log from others.
         optional log_name: BoundedText<256>, default "eddy", example "edge";
         /// Node ID that is sent to the service.
-        optional node: BoundedText<256>, otherwise "none is told", example "edge-1";
+        optional node: BoundedText<256>, otherwise "no node ID is sent", example "edge-1";
         /// Size of the entries, in bytes, at which a batch is sent.
         optional batch_bytes: ByteSize<1024, 1_048_576>, default "16KiB", example "64KiB";
         /// Maximum time that an entry waits for its batch.

@@ -13,13 +13,13 @@ mapping! {
         /// Address to listen on at the ports that manifests specify, for a Gateway without `addresses` of its own.
         optional address: IpText, default "127.0.0.1", example "0.0.0.0";
         /// Other addresses for some ports of manifests, for example because port 80 needs privileges.
-        optional listen: NamedMap<PortKey, ListenAddress>, otherwise "every port is taken as it is written", example "{80: 127.0.0.1:8080}";
+        optional listen: NamedMap<PortKey, ListenAddress>, otherwise "ports are used as written", example "{80: 127.0.0.1:8080}";
         /// Addresses of a single Gateway, by its namespace and name. They take precedence over `address`, `listen` and
         /// the Gateway's own addresses.
-        optional gateways: NamedMap<ObjectName, GatewayPlaceSpec>, otherwise "all are treated alike", example "{default/web: {listen: {80: 127.0.0.1:8081}}}";
+        optional gateways: NamedMap<ObjectName, GatewayPlaceSpec>, otherwise "all Gateways are treated alike", example "{default/web: {listen: {80: 127.0.0.1:8081}}}";
         /// Endpoints of Services, by namespace, name and optionally port. They take precedence over EndpointSlices. The
         /// Service itself need not exist.
-        optional endpoints: NamedMap<ServiceName, Vec<Spanned<EndpointAddressText>>>, otherwise "EndpointSlices tell them", example "{default/users: [127.0.0.1:9001], 'default/shop:8080': [127.0.0.1:9002]}";
+        optional endpoints: NamedMap<ServiceName, Vec<Spanned<EndpointAddressText>>>, otherwise "the endpoints of EndpointSlices", example "{default/users: [127.0.0.1:9001], 'default/shop:8080': [127.0.0.1:9002]}";
         /// DNS domain of the Kubernetes cluster. It is used to resolve Services without EndpointSlices, as in
         /// `users.default.svc.cluster.local`. Only useful where these names can be resolved, as within the cluster.
         optional dns: DomainName, otherwise "such Services have no endpoints and requests to them are answered 503", example "cluster.local";

@@ -26,11 +26,11 @@ mapping! {
         /// TLS clients.
         optional forward: OneOrMany<ForwardSpec>, example "{cluster: postgres}";
         /// PROXY protocol header, by which a proxy in front of eddy passes the client address.
-        optional proxy_protocol: ProxyProtocolSpec, otherwise "connections come from clients themselves", example "{from: [10.0.0.0/8]}";
+        optional proxy_protocol: ProxyProtocolSpec, otherwise "connections come directly from clients", example "{from: [10.0.0.0/8]}";
         /// TLS settings.
-        optional tls: ListenerTlsSpec, otherwise "requests come in cleartext", example "{certificates: [{chain: site.crt, key: site.key}]}";
+        optional tls: ListenerTlsSpec, otherwise "cleartext", example "{certificates: [{chain: site.crt, key: site.key}]}";
         /// HTTP/2 settings.
-        optional http2: Http2Spec, otherwise "its defaults: clients may, over TLS and in cleartext", example "{streams: 250}";
+        optional http2: Http2Spec, otherwise "its defaults: HTTP/2 is accepted over TLS and in cleartext", example "{streams: 250}";
         /// Limits per connection and request.
         optional limits: ListenerLimitsSpec, otherwise "its defaults", example "{body_bytes: 10MiB}";
         /// Timeouts per connection and request.
@@ -38,9 +38,9 @@ mapping! {
         /// Headers that pass client information to endpoints.
         optional forwarded: ForwardedSpec, otherwise "its defaults", example "{trusted: [10.0.0.0/8]}";
         /// Pseudonym that eddy adds to the `Via` header.
-        optional via: Pseudonym, otherwise "`Via` is passed on as it is", example "eddy";
+        optional via: Pseudonym, otherwise "`Via` is forwarded unchanged", example "eddy";
         /// Header that carries the request ID. The ID of a trusted peer is kept; others are replaced.
-        optional request_id: FieldName, otherwise "requests get no id", example "x-request-id";
+        optional request_id: FieldName, otherwise "requests get no ID", example "x-request-id";
         /// Filters that every exchange of this listener passes, in this order; responses pass them in reverse order. At
         /// most 64.
         optional filters: Vec<Spanned<ConfigName>>, default "[]", example "[auth, cors]";
@@ -53,20 +53,20 @@ mapping! {
 
 mapping! {
     /// Target of forwarded connections or datagrams.
-    ForwardSpec as "a way of connections" {
+    ForwardSpec as "a forward target" {
         /// Cluster that they are forwarded to.
         required cluster: ConfigName, example "postgres";
         /// Server names (SNI) of TLS clients: exact, or `*.` and a name for everything below it. The most specific name
         /// wins. If the listener has no `tls`, TLS is not terminated: eddy reads only the name.
-        optional server_names: Vec<Spanned<HostPattern>>, otherwise "whatever no other names, and clients without TLS", example "[db.example.com, '*.example.org']";
+        optional server_names: Vec<Spanned<HostPattern>>, otherwise "names that no other entry has, and clients without TLS", example "[db.example.com, '*.example.org']";
         /// PROXY protocol version in which the client address is passed to the endpoint.
-        optional proxy_protocol: ProxyVersionName, otherwise "it is not told", example "v2";
+        optional proxy_protocol: ProxyVersionName, otherwise "no PROXY protocol header is sent", example "v2";
         /// With `protocol: udp`: maximum datagrams from a client in one session. The next one starts another session,
         /// which may go to another endpoint.
-        optional datagrams: Number<1, 1_000_000_000>, otherwise "all that come before it has been silent for `timeouts.idle`", example "1";
+        optional datagrams: Number<1, 1_000_000_000>, otherwise "no limit: a session ends when it is idle for `timeouts.idle`", example "1";
         /// With `protocol: udp`: datagrams that the endpoint sends for each client datagram. A session ends as soon as
         /// it has had that many; a session that ends by timeout without any counts as a failure of the endpoint.
-        optional responses: Number<1, 1_000_000_000>, otherwise "a session ends by silence alone", example "1";
+        optional responses: Number<1, 1_000_000_000>, otherwise "responses do not end a session", example "1";
     }
 }
 
@@ -75,7 +75,7 @@ mapping! {
     ProxyProtocolSpec as "proxy_protocol" {
         /// Addresses of peers whose connections must begin with a PROXY protocol header; without it the connection is
         /// closed. Connections from other addresses are served without a header.
-        optional from: Vec<Spanned<AddressBlock>>, otherwise "every connection begins so", example "[10.0.0.0/8]";
+        optional from: Vec<Spanned<AddressBlock>>, otherwise "every connection must begin with a header", example "[10.0.0.0/8]";
     }
 }
 
@@ -113,7 +113,7 @@ mapping! {
         optional target_bytes: ByteSize<64, 1_048_576>, default "8KiB", example "4KiB";
         /// Maximum size of a request body. Larger requests are answered 413. Bodies are streamed, never held in memory
         /// as a whole.
-        optional body_bytes: ByteSize<0, 1_125_899_906_842_624>, otherwise "there is no limit", example "10MiB";
+        optional body_bytes: ByteSize<0, 1_125_899_906_842_624>, otherwise "no limit", example "10MiB";
         /// Maximum connections of this listener; with `protocol: udp` maximum sessions, 10,000 by default.
         optional connections: Number<1, 10_000_000>, default "100000", example "10000";
         /// Maximum requests on a connection before it is closed; `0` for no limit.
@@ -136,7 +136,7 @@ mapping! {
         optional body_grace: Time<0, 3_600_000>, default "10s", example "5s";
         /// Maximum duration of an exchange. A rule's `timeout` takes precedence. Beyond it the response is 504. For a
         /// tunnel, the limit applies until the tunnel opens.
-        optional exchange: Time<1, 86_400_000>, otherwise "there is no limit", example "1m";
+        optional exchange: Time<1, 86_400_000>, otherwise "no limit", example "1m";
         /// Maximum time without data in either direction of a tunnel (WebSocket, `CONNECT`). Beyond it the tunnel is
         /// closed.
         optional tunnel: Time<10, 86_400_000>, default "10m", example "1h";

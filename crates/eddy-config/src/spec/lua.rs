@@ -9,14 +9,14 @@ mapping! {
     ///
     /// Each worker runs the script in its own Lua state, whose globals are not shared with other workers.
     /// `filterContext()` returns the filter's `config`, or the rule's if it has one.
-    LuaSpec as "a filter in Lua" {
+    LuaSpec as "a Lua filter" {
         /// Script file. It is read together with the configuration. Relative paths are resolved against the directory
         /// of the configuration file.
         optional file: FilePath, example "./mark.lua";
         /// Inline script.
         optional source: BoundedText<65_536>, example "function envoy_on_request(handle) handle:headers():add('x-mark', '1') end";
         /// Named scripts that rules can select instead.
-        optional scripts: NamedMap<ConfigName, LuaScriptSpec>, otherwise "there are none", example "{strict: {file: ./strict.lua}}";
+        optional scripts: NamedMap<ConfigName, LuaScriptSpec>, otherwise "none", example "{strict: {file: ./strict.lua}}";
         /// CPU time limit of a hook between two waits, checked every millisecond. Beyond it the hook fails.
         optional cpu: Time<1, 10_000>, default "10ms", example "50ms";
         /// Memory limit of the script on each worker. A hook that exceeds it fails, and the script is restarted on this

@@ -21,10 +21,10 @@ mapping! {
         optional response: NamedMap<RecordKey, MessageFieldSpec>, otherwise "none", example "{total: {path: total.units}}";
         /// Full name of the message type of request bodies under `application/x-protobuf` and similar content types, if
         /// the path is not that of a method.
-        optional request_message: BoundedText<512>, otherwise "such bodies pass unread", example "orders.v1.Order";
+        optional request_message: BoundedText<512>, otherwise "such bodies are not inspected", example "orders.v1.Order";
         /// Full name of the message type of response bodies under such content types, if the path is not that of a
         /// method.
-        optional response_message: BoundedText<512>, otherwise "such bodies pass unread", example "orders.v1.Receipt";
+        optional response_message: BoundedText<512>, otherwise "such bodies are not inspected", example "orders.v1.Receipt";
         /// Message of a stream from which fields are extracted. Headers always come from the first.
         optional which: WhichMessageName, default "first", example "last";
         /// Handling of a request whose first message cannot be read (malformed, compressed or too large) although one
@@ -41,14 +41,14 @@ mapping! {
 
 mapping! {
     /// A field of request messages.
-    RequestFieldSpec as "a field of a request" {
+    RequestFieldSpec as "a request message field" {
         /// Path of the field, starting at the message of the call: `customer.tenant`, `items.article`, `labels["env"]`.
         required path: BoundedText<1024>, example "customer.tenant";
         /// Full names of the message types.
-        optional messages: Vec<Spanned<BoundedText<512>>>, otherwise "all that have such a field", example "[orders.v1.PlaceRequest]";
+        optional messages: Vec<Spanned<BoundedText<512>>>, otherwise "all types that have such a field", example "[orders.v1.PlaceRequest]";
         /// Request header that receives the value. A client's own header of this name is removed from every request. In
         /// strings, `%` and characters that a header cannot contain are written as `%` and two digits.
-        optional header: FieldName, otherwise "it becomes none", example "x-tenant";
+        optional header: FieldName, otherwise "no header is set", example "x-tenant";
         /// Whether the metadata also has the positions of the values in the body, under `KEY_at`: a list of offsets and
         /// lengths, for filters after this one. For a number only the offset is given.
         optional places: bool, default "false", example "true";
@@ -62,11 +62,11 @@ mapping! {
 
 mapping! {
     /// A field of response messages.
-    MessageFieldSpec as "a field of a response" {
+    MessageFieldSpec as "a response message field" {
         /// Path of the field, starting at the message of the call: `total.units`, `items.article`, `labels["env"]`.
         required path: BoundedText<1024>, example "total.units";
         /// Full names of the message types.
-        optional messages: Vec<Spanned<BoundedText<512>>>, otherwise "all that have such a field", example "[orders.v1.PlaceReply]";
+        optional messages: Vec<Spanned<BoundedText<512>>>, otherwise "all types that have such a field", example "[orders.v1.PlaceReply]";
         /// Whether the metadata also has the positions of the values in the body, under `KEY_at`.
         optional places: bool, default "false", example "true";
         /// Maximum number of values of a field that can have several.
@@ -80,7 +80,7 @@ mapping! {
     /// Protobuf message fields that a Go, Lua, Wasm or native filter reads: eddy passes it their positions in the body,
     /// and no message is decoded. They are stored in the metadata `message_fields` directly before the filter runs, as
     /// by the filter `message_fields` with `places`.
-    FilterFieldsSpec as "what a filter reads of messages" {
+    FilterFieldsSpec as "fields of a filter" {
         /// Protobuf descriptors: a `FileDescriptorSet` file as `protoc --include_imports --descriptor_set_out` writes
         /// it. It is read together with the configuration. Relative paths are resolved against the directory of the
         /// configuration file.
@@ -91,21 +91,21 @@ mapping! {
         optional response: NamedMap<RecordKey, FilterFieldSpec>, otherwise "none", example "{total: {path: total.units}}";
         /// Full name of the message type of request bodies under `application/x-protobuf` and similar content types, if
         /// the path is not that of a method.
-        optional request_message: BoundedText<512>, otherwise "such bodies have no fields", example "orders.v1.Order";
+        optional request_message: BoundedText<512>, otherwise "no fields are extracted from such bodies", example "orders.v1.Order";
         /// Full name of the message type of response bodies under such content types, if the path is not that of a
         /// method.
-        optional response_message: BoundedText<512>, otherwise "such bodies have no fields", example "orders.v1.Receipt";
+        optional response_message: BoundedText<512>, otherwise "no fields are extracted from such bodies", example "orders.v1.Receipt";
         group OneOrMore of request response;
     }
 }
 
 mapping! {
     /// A field that a filter reads.
-    FilterFieldSpec as "a field that a filter reads" {
+    FilterFieldSpec as "a message field of a filter" {
         /// Path of the field, starting at the message of the call: `customer.tenant`, `items.article`, `labels["env"]`.
         required path: BoundedText<1024>, example "customer.tenant";
         /// Full names of the message types.
-        optional messages: Vec<Spanned<BoundedText<512>>>, otherwise "all that have such a field", example "[orders.v1.PlaceRequest]";
+        optional messages: Vec<Spanned<BoundedText<512>>>, otherwise "all types that have such a field", example "[orders.v1.PlaceRequest]";
         /// Maximum number of values of a field that can have several.
         optional values: Number<1, 64>, default "8", example "1";
     }
@@ -135,10 +135,10 @@ mapping! {
         optional direction: DirectionsName, default "both", example "response";
         /// Full name of the message type of request bodies under `application/x-protobuf` and similar content types, if
         /// the path is not that of a method.
-        optional request_message: BoundedText<512>, otherwise "`unknown` says what becomes of it", example "accounts.v1.Account";
+        optional request_message: BoundedText<512>, otherwise "`unknown` applies", example "accounts.v1.Account";
         /// Full name of the message type of response bodies under such content types, if the path is not that of a
         /// method.
-        optional response_message: BoundedText<512>, otherwise "`unknown` says what becomes of it", example "accounts.v1.Account";
+        optional response_message: BoundedText<512>, otherwise "`unknown` applies", example "accounts.v1.Account";
         /// Handling of compressed messages. Unless it is `pass`, endpoints are asked not to compress messages.
         optional compressed: UnreadableName, default "refuse", example "pass";
         /// Handling of messages whose method is not in the descriptors, of bodies whose message type is unknown, and of
@@ -155,10 +155,10 @@ mapping! {
 
 mapping! {
     /// A field of messages, by its path.
-    MessagePathSpec as "a place in messages" {
+    MessagePathSpec as "a message path" {
         /// Path of the field, starting at the message of the call: `owner.email`, `cards.number`, `labels["ssn"]`.
         required path: BoundedText<1024>, example "owner.email";
         /// Full names of the message types.
-        optional messages: Vec<Spanned<BoundedText<512>>>, otherwise "all that have such a field", example "[accounts.v1.Account]";
+        optional messages: Vec<Spanned<BoundedText<512>>>, otherwise "all types that have such a field", example "[accounts.v1.Account]";
     }
 }

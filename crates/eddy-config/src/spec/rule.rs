@@ -26,7 +26,7 @@ mapping! {
         /// file. Its clusters are used, too; its listeners are ignored.
         optional file: FilePath, example "legacy.conf";
         /// Listen address in the file whose rules are used.
-        optional address: ListenAddress, otherwise "the only one", example "0.0.0.0:80";
+        optional address: ListenAddress, otherwise "the only address of the file", example "0.0.0.0:80";
         group One of rules file;
     }
 }
@@ -35,7 +35,7 @@ mapping! {
     /// A rule: match conditions and an action.
     RuleSpec as "a rule" {
         /// Name of the rule in metrics, logs and `eddy explain`; unique in its table.
-        optional name: ConfigName, otherwise "the table's name and its number in the table, as in `site/3`", example "users";
+        optional name: ConfigName, otherwise "the table's name and the rule's number in the table, as in `site/3`", example "users";
         /// Conditions that a request must meet.
         optional conditions: Boxed<MatchSpec>, otherwise "every request matches", example "{path: {prefix: /user/}}";
         /// Moves the rule before (negative) or after (positive) the other rules of the same host and table, however
@@ -50,7 +50,7 @@ mapping! {
         /// A redirect.
         optional redirect: Boxed<RedirectSpec>, example "{scheme: https}";
         /// Changes of path and host before a request is forwarded.
-        optional rewrite: Boxed<RewriteSpec>, otherwise "path and host are sent as they came", example "{prefix: /}";
+        optional rewrite: Boxed<RewriteSpec>, otherwise "path and host are forwarded unchanged", example "{prefix: /}";
         /// Changes to the headers of the request that is sent to the cluster.
         optional request_headers: Boxed<EditsSpec>, otherwise "none", example "{set: {x-team: users}}";
         /// Changes to the headers of the response that is sent to the client.
@@ -61,9 +61,9 @@ mapping! {
         optional retry: Boxed<RetrySpec>, otherwise "its defaults", example "{attempts: 2, statuses: [503]}";
         /// Hedging: when a request is also sent to a second endpoint because the first has not responded. The first
         /// response wins.
-        optional hedge: Boxed<HedgeSpec>, otherwise "one endpoint is asked at a time", example "{after: 200ms}";
+        optional hedge: Boxed<HedgeSpec>, otherwise "no hedging", example "{after: 200ms}";
         /// Failover clusters for requests that `cluster` could not serve, tried in order.
-        optional failover: Vec<Spanned<FailoverSpec>>, otherwise "there is none", example "[{cluster: users-west}]";
+        optional failover: Vec<Spanned<FailoverSpec>>, otherwise "no failover", example "[{cluster: users-west}]";
         /// Protocols that a client may switch to if the endpoint agrees, as in `Upgrade: websocket`. Requests for other
         /// upgrades are forwarded as ordinary requests. After an upgrade the data is forwarded unchanged; filters do
         /// not see it.
@@ -71,7 +71,7 @@ mapping! {
         /// Handling of `CONNECT` requests, by which clients ask for a tunnel.
         optional connect: ConnectName, default "refuse", example "open";
         /// Settings for filters of the listener, by name.
-        optional filters: Boxed<NamedMap<ConfigName, RuleFilterSpec>>, otherwise "they are as configured", example "{auth: {disabled: true}}";
+        optional filters: Boxed<NamedMap<ConfigName, RuleFilterSpec>>, otherwise "the settings of the filters themselves", example "{auth: {disabled: true}}";
         group One of cluster clusters respond redirect;
     }
 }
@@ -148,7 +148,7 @@ mapping! {
     /// A failover cluster for requests that the previous cluster could not serve. A request that an endpoint may have
     /// processed fails over only if it is idempotent and has no body, any other request only if nothing of its body was
     /// sent. `retry` comes first, and applies anew at each cluster.
-    FailoverSpec as "a cluster of failover" {
+    FailoverSpec as "a failover cluster" {
         /// Name of the cluster.
         required cluster: ConfigName, example "users-west";
         /// Outcome at the previous cluster that causes the failover; one reason or several.

@@ -19,7 +19,7 @@ mapping! {
         /// Minimum TLS version.
         optional version_min: TlsVersionName, default "tls1.2", example "tls1.3";
         /// Client certificates (mTLS).
-        optional clients: ClientCertificatesSpec, otherwise "clients are not asked for one", example "{authorities: clients.pem}";
+        optional clients: ClientCertificatesSpec, otherwise "no client certificate is requested", example "{authorities: clients.pem}";
         /// Maximum time from the start of a connection to the end of the TLS handshake. Slower connections are closed.
         optional handshake_timeout: Time<10, 600_000>, default "5s", example "10s";
     }
@@ -30,15 +30,15 @@ mapping! {
     CertificateSpec as "a certificate" {
         /// PEM file with the certificate chain: the server's own certificate first, then the intermediate certificates.
         /// Relative paths are resolved against the directory of the configuration file.
-        optional chain: FilePath, otherwise "it is ordered, by `acme`", example "site.crt";
+        optional chain: FilePath, otherwise "ordered from the ACME authority, with `acme`", example "site.crt";
         /// PEM file with the private key of the first certificate, not encrypted.
-        optional key: FilePath, otherwise "it is ordered, by `acme`", example "site.key";
+        optional key: FilePath, otherwise "ordered from the ACME authority, with `acme`", example "site.key";
         /// Host, or several hosts, for which one certificate is ordered and renewed; the top-level `acme` names the
         /// authority. Until the first certificate has arrived, clients that ask for these hosts get another certificate
         /// of the listener, or the handshake fails.
-        optional acme: OneOrMany<CertifiedHost>, otherwise "it comes from files", example "[www.example.com, example.com]";
+        optional acme: OneOrMany<CertifiedHost>, otherwise "the certificate is read from files", example "[www.example.com, example.com]";
         /// OCSP response in DER for the certificate, which is sent to clients as it is.
-        optional ocsp: FilePath, otherwise "clients get none", example "site.ocsp";
+        optional ocsp: FilePath, otherwise "no OCSP response is sent", example "site.ocsp";
         group One of chain acme;
         group NoneOrOne of ocsp acme;
     }
@@ -54,7 +54,7 @@ mapping! {
         optional optional: bool, default "false", example "true";
         /// PEM file with the certificate revocation lists (CRLs) of all authorities in a client's chain. A client whose
         /// authority has no list is rejected. An expired list still applies, with a warning.
-        optional crl: FilePath, otherwise "no certificate is taken back", example "clients.crl";
+        optional crl: FilePath, otherwise "revocation is not checked", example "clients.crl";
     }
 }
 
@@ -65,13 +65,13 @@ mapping! {
     /// verification counts as one that cannot be connected to.
     ClusterTlsSpec as "tls of a cluster" {
         /// Server name that is sent to endpoints (SNI) and that their certificates must match: a host or an IP address.
-        optional server_name: ServerName, otherwise "what stands in each endpoint's address", example "users.internal";
+        optional server_name: ServerName, otherwise "the host of each endpoint's address", example "users.internal";
         /// Whether the server name is sent (SNI), so that an endpoint with several certificates can select one.
         optional send_name: bool, default "true", example "false";
         /// PEM file with the certificate authorities that endpoint certificates must come from.
-        optional authorities: FilePath, otherwise "those of the machine", example "internal.pem";
+        optional authorities: FilePath, otherwise "the CA certificates of the system", example "internal.pem";
         /// Client certificate and key that are presented to endpoints that ask for one.
-        optional certificate: IdentitySpec, otherwise "endpoints are shown none", example "{chain: eddy.crt, key: eddy.key}";
+        optional certificate: IdentitySpec, otherwise "no client certificate is presented", example "{chain: eddy.crt, key: eddy.key}";
         /// Verification of endpoint certificates: `full`, a certificate that an authority has issued for the server
         /// name; `authority`, one for any name; `none`, any certificate, which allows an attacker between eddy and the
         /// endpoint to read and change everything.
@@ -83,7 +83,7 @@ mapping! {
 
 mapping! {
     /// PEM files of a certificate chain and its key that are presented to endpoints.
-    IdentitySpec as "a certificate for endpoints" {
+    IdentitySpec as "a client certificate" {
         /// PEM file with the certificate chain: eddy's own certificate first, then the intermediate certificates.
         /// Relative paths are resolved against the directory of the configuration file.
         required chain: FilePath, example "eddy.crt";

@@ -5,7 +5,7 @@ use crate::value::{BoundedText, ByteSize, FilePath, IsolationName, Time, Variabl
 
 mapping! {
     /// A Wasm filter with the proxy-wasm ABI: its module, and the module's permissions and limits.
-    WasmSpec as "a filter in Wasm" {
+    WasmSpec as "a Wasm filter" {
         /// Module file. Relative paths are resolved against the directory of the configuration file. The file is
         /// watched: when it changes, the configuration is reloaded, and new exchanges use the new module.
         required module: FilePath, example "./auth.wasm";
@@ -29,8 +29,8 @@ mapping! {
 
 mapping! {
     /// Access of a Wasm module to its environment.
-    AllowSpec as "what a module may have" {
+    AllowSpec as "module permissions" {
         /// Environment variables that the module sees.
-        optional env: NamedMap<VariableName, BoundedText<4096>>, otherwise "it is empty", example "{REGION: eu}";
+        optional env: NamedMap<VariableName, BoundedText<4096>>, otherwise "no variables", example "{REGION: eu}";
     }
 }

@@ -91,7 +91,9 @@ impl FromScalar for AddressBlock {
             None => width,
             Some(Ok(bits)) if bits <= width => bits,
             Some(_) => {
-                return Err(Misfit::reason(format!("is not a block: the number after `/` is 0 to {width}")));
+                return Err(Misfit::reason(format!(
+                    "is not an address block: the prefix length is 0 to {width}"
+                )));
             }
         };
         let block = Self { address, prefix_bits };
@@ -112,7 +114,7 @@ impl FromScalar for AddressBlock {
     fn info() -> WordInfo {
         WordInfo {
             pattern: Some(r"^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$"),
-            ..WordInfo::text("a block of addresses such as `10.0.0.0/8`")
+            ..WordInfo::text("an address block such as `10.0.0.0/8`")
         }
     }
 }

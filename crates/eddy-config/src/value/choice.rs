@@ -145,10 +145,7 @@ impl FromScalar for DialectName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, DIALECTS).map_err(|_| {
             let known: Vec<&str> = DIALECTS.iter().map(|(word, ..)| *word).collect();
-            Misfit::reason(format!(
-                "is not a dialect that this version reads; there is {}",
-                listed(&known, "and")
-            ))
+            Misfit::reason(format!("is not a supported dialect: expected {}", listed(&known, "or")))
         })
     }
 
@@ -181,7 +178,7 @@ impl FromScalar for ChallengeName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         if text == "dns-01" {
             return Err(Misfit::form(
-                "eddy writes no records of DNS: name each host, and use one of the others",
+                "eddy does not create DNS records: list each host, and use another challenge",
             ));
         }
         choose(text, CHALLENGES)
@@ -230,55 +227,57 @@ pub(super) fn info<T>(meanings: &[Meaning<T>], kind: WordKind) -> WordInfo {
 }
 
 const BALANCES: &[Meaning<Balance>] = &[
-    ("round_robin", Balance::RoundRobin, "each endpoint in turn, smooth by weight"),
-    ("least_request", Balance::LeastRequest, "the less loaded of two endpoints drawn at random by weight"),
-    ("random", Balance::Random, "at random by weight"),
+    ("round_robin", Balance::RoundRobin, "each endpoint in turn (smooth weighted round robin)"),
+    (
+        "least_request",
+        Balance::LeastRequest,
+        "the less loaded of two endpoints that are selected at random by weight",
+    ),
+    ("random", Balance::Random, "random selection by weight"),
     (
         "client_address",
         Balance::ClientAddress,
-        "the same network of clients to the same endpoint: the first three bytes of an IPv4 address, all of an IPv6 one",
+        "by client network: the first three bytes of an IPv4 address, or a whole IPv6 address",
     ),
+    ("hash", Balance::Hash, "hashing by `key`: adding or removing an endpoint moves most keys"),
+    ("ring", Balance::Ring, "consistent hashing by `key`: adding or removing an endpoint moves few keys"),
     (
-        "hash",
-        Balance::Hash,
-        "the same `key` to the same endpoint; another number of endpoints moves most keys",
+        "maglev",
+        Balance::Maglev,
+        "consistent hashing by `key`, more even by weight than `ring`: a table of 65,537 entries",
     ),
-    (
-        "ring",
-        Balance::Ring,
-        "the same `key` to the same endpoint; another number of endpoints moves few keys",
-    ),
-    ("maglev", Balance::Maglev, "as `ring`, and as even as the weights say: over a table of 65,537 places"),
 ];
 
 const PROTOCOLS: &[Meaning<LinkProtocol>] = &[
-    ("http1", LinkProtocol::Http1, "HTTP/1.1, one request at a time on a link"),
-    ("http2", LinkProtocol::Http2, "HTTP/2, many requests at once on a link; endpoints must speak it"),
-    ("auto", LinkProtocol::Auto, "over TLS HTTP/2 with endpoints that agree, HTTP/1.1 with the others"),
+    ("http1", LinkProtocol::Http1, "HTTP/1.1, one request at a time on a connection"),
+    ("http2", LinkProtocol::Http2, "HTTP/2, concurrent requests on a connection; endpoints must support it"),
+    ("auto", LinkProtocol::Auto, "HTTP/2 if the endpoint negotiates it over TLS, otherwise HTTP/1.1"),
 ];
 
 const FAILOVER_REASONS: &[Meaning<FailoverReason>] = &[
     (
         "unreachable",
         FailoverReason::Unreachable,
-        "no endpoint has looked at the request: none can be reached, or is there, or has room",
+        "no endpoint has processed the request: there is none, none is reachable, or all are at their limits",
     ),
-    ("not_found", FailoverReason::NotFound, "the answer was 404"),
+    ("not_found", FailoverReason::NotFound, "the response was 404"),
     (
         "any",
         FailoverReason::Any,
-        "`unreachable`, no answer in time or to its end, or one of 404 or 500 and above",
+        "`unreachable`, a timeout, an incomplete response, or a response of 404 or 500 and above",
     ),
 ];
 
-const FORMATS: &[Meaning<LogFormat>] =
-    &[("text", LogFormat::Text, "a line for people"), ("json", LogFormat::Json, "a JSON object a line")];
+const FORMATS: &[Meaning<LogFormat>] = &[
+    ("text", LogFormat::Text, "a human-readable line"),
+    ("json", LogFormat::Json, "one JSON object per line"),
+];
 
 const LEVELS: &[Meaning<LogLevelName>] = &[
-    ("error", LogLevelName("error"), "what failed"),
-    ("warn", LogLevelName("warn"), "what will need attention, too"),
-    ("info", LogLevelName("info"), "starts, reloads and stops, too"),
-    ("debug", LogLevelName("debug"), "what eddy decides and why, too"),
+    ("error", LogLevelName("error"), "failures"),
+    ("warn", LogLevelName("warn"), "also conditions that need attention"),
+    ("info", LogLevelName("info"), "also starts, reloads and stops"),
+    ("debug", LogLevelName("debug"), "also decisions and their reasons"),
     ("trace", LogLevelName("trace"), "everything"),
 ];
 
@@ -289,60 +288,60 @@ const TLS_VERSIONS: &[Meaning<TlsVersionName>] = &[
     (
         "tls1.2",
         TlsVersionName(TlsVersion::Tls12),
-        "1.2, with forward secrecy and authenticated encryption only, and 1.3",
+        "TLS 1.2, only with forward secrecy and authenticated encryption, and TLS 1.3",
     ),
-    ("tls1.3", TlsVersionName(TlsVersion::Tls13), "1.3 alone"),
+    ("tls1.3", TlsVersionName(TlsVersion::Tls13), "TLS 1.3 only"),
 ];
 
 const PROXY_VERSIONS: &[Meaning<ProxyVersionName>] = &[
-    ("v1", ProxyVersionName(ProxyVersion::V1), "a line of text, which every proxy understands"),
-    ("v2", ProxyVersionName(ProxyVersion::V2), "binary, shorter and quicker to read"),
+    ("v1", ProxyVersionName(ProxyVersion::V1), "a text line, which every proxy supports"),
+    ("v2", ProxyVersionName(ProxyVersion::V2), "binary, shorter and faster to parse"),
 ];
 
 const TRANSPORTS: &[Meaning<TransportName>] = &[
     ("tcp", TransportName::Tcp, "connections"),
-    ("udp", TransportName::Udp, "datagrams, which are passed on by session: it needs `forward`"),
+    ("udp", TransportName::Udp, "datagrams, which are forwarded by session; needs `forward`"),
 ];
 
 const CHALLENGES: &[Meaning<ChallengeName>] = &[
     (
         "tls-alpn-01",
         ChallengeName(AcmeChallenge::TlsAlpn01),
-        "in a handshake of TLS with the listener that has the certificate, which the authority reaches at port 443 of each host",
+        "by a TLS handshake on port 443 of each host, which must reach the listener with the certificate",
     ),
     (
         "http-01",
         ChallengeName(AcmeChallenge::Http01),
-        "by an answer over HTTP, which the authority asks for at port 80 of each host, without TLS",
+        "by a request on port 80 of each host, which must reach a listener without TLS",
     ),
 ];
 
 const SERVER_CHECKS: &[Meaning<ServerCheckName>] = &[
-    ("full", ServerCheckName(ServerCheck::Full), "a certificate that an authority has issued for the name"),
+    (
+        "full",
+        ServerCheckName(ServerCheck::Full),
+        "a certificate that an authority has issued for the server name",
+    ),
     (
         "authority",
         ServerCheckName(ServerCheck::Authority),
-        "a certificate that an authority has issued, for whatever name",
+        "a certificate that an authority has issued, for any name",
     ),
     ("none", ServerCheckName(ServerCheck::Nothing), "any certificate"),
 ];
 
 const REDIRECT_STATUSES: &[Meaning<RedirectStatus>] = &[
-    ("301", RedirectStatus(301), "moved for good; clients may change the method to GET"),
-    ("302", RedirectStatus(302), "found elsewhere for now; clients may change the method to GET"),
+    ("301", RedirectStatus(301), "permanent; clients may change the method to GET"),
+    ("302", RedirectStatus(302), "temporary; clients may change the method to GET"),
     ("303", RedirectStatus(303), "see other: clients change the method to GET"),
-    ("307", RedirectStatus(307), "elsewhere for now, with the same method"),
-    ("308", RedirectStatus(308), "moved for good, with the same method"),
+    ("307", RedirectStatus(307), "temporary, with the same method"),
+    ("308", RedirectStatus(308), "permanent, with the same method"),
 ];
 
 const REGEX_RANKS: &[Meaning<RegexRank>] = &[
-    (
-        "before_prefix",
-        RegexRank::BeforePrefix,
-        "after exact paths, before prefixes: as most gateways have it",
-    ),
+    ("before_prefix", RegexRank::BeforePrefix, "after exact paths, before prefixes, as in most gateways"),
     ("before_catch_all", RegexRank::BeforeCatchAll, "after prefixes other than `/`"),
-    ("last", RegexRank::Last, "after all prefixes, so that a rule for `/` without conditions hides them"),
+    ("last", RegexRank::Last, "after all prefixes; a rule for `/` without conditions then hides them"),
 ];
 
 const DIALECTS: &[Meaning<DialectName>] = &[

@@ -56,7 +56,9 @@ fn misfit(digits: &str, unit: &str) -> Misfit {
         "min" | "mins" | "minute" | "minutes" | "m" => "m",
         "hr" | "hrs" | "hour" | "hours" | "h" => "h",
         "d" | "day" | "days" => return Misfit::form("the units are ms, s, m and h; a day is `24h`"),
-        "us" | "µs" | "ns" => return Misfit::form("the units are ms, s, m and h; the least is `1ms`"),
+        "us" | "µs" | "ns" => {
+            return Misfit::form("the units are ms, s, m and h; the smallest value is `1ms`");
+        }
         other if other.starts_with('.') => {
             return Misfit::form("write a whole number of a smaller unit: `1500ms`");
         }

@@ -70,10 +70,12 @@ impl FromScalar for FilePath {
 impl FromScalar for UserName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         if text.contains(':') || text.chars().any(char::is_control) {
-            return Err(Misfit::reason("is not a user name: it has no colon and no control character"));
+            return Err(Misfit::reason("is not a user name: colons and control characters are not allowed"));
         }
         if text.is_empty() || text.len() > USER_BYTES_MAX {
-            return Err(Misfit::reason(format!("is not a user name: it has 1 to {USER_BYTES_MAX} bytes")));
+            return Err(Misfit::reason(format!(
+                "is not a user name: a user name has 1 to {USER_BYTES_MAX} bytes"
+            )));
         }
         Ok(Self(text.to_owned()))
     }
@@ -128,7 +130,7 @@ impl FromScalar for Percent {
         let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
         let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         if !is_number(whole) || !is_number(part) || part.len() > 4 || whole.len() > 9 {
-            return Err(Misfit::form("write a number with at most four digits behind the point"));
+            return Err(Misfit::form("write a number with at most four decimal places"));
         }
         let millionths = |text: &str| text.parse::<u32>().map_err(|_| Misfit::FORM);
         let share =
@@ -143,7 +145,7 @@ impl FromScalar for Percent {
         WordInfo {
             kind: WordKind::Decimal,
             limit: Some("0 to 100".to_owned()),
-            ..WordInfo::text("a number of percent such as `0.5`")
+            ..WordInfo::text("a percentage such as `0.5`")
         }
     }
 }
@@ -208,15 +210,11 @@ impl FromScalar for RateKeyName {
 }
 
 const FAILURES: &[Meaning<FailureName>] = &[
-    (
-        "closed",
-        FailureName(FailurePolicy::Closed),
-        "the client is answered 500, or cut off where the answer had begun",
-    ),
+    ("closed", FailureName(FailurePolicy::Closed), "the response is 500, or is cut off if it has begun"),
     (
         "open",
         FailureName(FailurePolicy::Open),
-        "the filter is left out for the rest of the exchange; if it had changed something already, as `closed`",
+        "the filter is skipped for the rest of the exchange; as `closed` if it has changed something",
     ),
 ];
 
@@ -224,24 +222,24 @@ const LUA_LIBRARIES: &[Meaning<LuaLibraryName>] = &[
     ("os", LuaLibraryName::Os, "the clock, the environment and other programs"),
     ("io", LuaLibraryName::Io, "files"),
     ("package", LuaLibraryName::Package, "`require`: modules in Lua and C"),
-    ("ffi", LuaLibraryName::Ffi, "all of the process's memory"),
+    ("ffi", LuaLibraryName::Ffi, "all memory of the process"),
 ];
 
 const ID_FORMATS: &[Meaning<IdFormatName>] = &[
     ("hex", IdFormatName(IdFormat::Hex), "32 hexadecimal digits"),
     ("uuid4", IdFormatName(IdFormat::Uuid4), "a random UUID"),
-    ("uuid7", IdFormatName(IdFormat::Uuid7), "a UUID that begins with the time, so that ids sort by it"),
+    ("uuid7", IdFormatName(IdFormat::Uuid7), "a UUID that begins with the time, so that IDs sort by time"),
 ];
 
 const RATE_FIELDS: &[Meaning<RateFieldsName>] = &[
     ("never", RateFieldsName(RateFields::Never), "none"),
-    ("refused", RateFieldsName(RateFields::Refused), "those with status 429"),
+    ("refused", RateFieldsName(RateFields::Refused), "responses with status 429"),
     ("always", RateFieldsName(RateFields::Always), "all"),
 ];
 
 const RATE_KEYS: &[Meaning<RateKeyName>] = &[
-    ("all", RateKeyName::All, "all requests"),
-    ("client", RateKeyName::Client, "those from one address, or one block of IPv6 addresses"),
+    ("all", RateKeyName::All, "all requests together"),
+    ("client", RateKeyName::Client, "the requests of one client address, or of one IPv6 prefix"),
 ];
 
 /// Maximum length of a path.

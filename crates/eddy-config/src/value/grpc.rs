@@ -20,26 +20,58 @@ impl FromScalar for GrpcFailure {
 }
 
 const FAILURES: &[Meaning<GrpcFailure>] = &[
-    ("cancelled", GrpcFailure(GrpcStatus::Cancelled), "1, the call was cancelled"),
-    ("unknown", GrpcFailure(GrpcStatus::Unknown), "2, nobody knows what went wrong"),
-    ("invalid_argument", GrpcFailure(GrpcStatus::InvalidArgument), "3, the client asked for what cannot be"),
-    ("deadline_exceeded", GrpcFailure(GrpcStatus::DeadlineExceeded), "4, it took too long"),
-    ("not_found", GrpcFailure(GrpcStatus::NotFound), "5, there is no such thing"),
-    ("already_exists", GrpcFailure(GrpcStatus::AlreadyExists), "6, there is such a thing"),
-    ("permission_denied", GrpcFailure(GrpcStatus::PermissionDenied), "7, the caller may not"),
-    ("resource_exhausted", GrpcFailure(GrpcStatus::ResourceExhausted), "8, a quota or room is used up"),
+    ("cancelled", GrpcFailure(GrpcStatus::Cancelled), "1, the operation was cancelled"),
+    ("unknown", GrpcFailure(GrpcStatus::Unknown), "2, unknown error"),
+    (
+        "invalid_argument",
+        GrpcFailure(GrpcStatus::InvalidArgument),
+        "3, the client specified an invalid argument",
+    ),
+    (
+        "deadline_exceeded",
+        GrpcFailure(GrpcStatus::DeadlineExceeded),
+        "4, the deadline expired before the operation completed",
+    ),
+    ("not_found", GrpcFailure(GrpcStatus::NotFound), "5, a requested entity was not found"),
+    (
+        "already_exists",
+        GrpcFailure(GrpcStatus::AlreadyExists),
+        "6, the entity that the client attempted to create already exists",
+    ),
+    (
+        "permission_denied",
+        GrpcFailure(GrpcStatus::PermissionDenied),
+        "7, the caller does not have permission to execute the operation",
+    ),
+    (
+        "resource_exhausted",
+        GrpcFailure(GrpcStatus::ResourceExhausted),
+        "8, a resource is exhausted, such as a quota or disk space",
+    ),
     (
         "failed_precondition",
         GrpcFailure(GrpcStatus::FailedPrecondition),
-        "9, the system is not in the state for it",
+        "9, the system is not in a state required for the operation",
     ),
-    ("aborted", GrpcFailure(GrpcStatus::Aborted), "10, another call came in between"),
-    ("out_of_range", GrpcFailure(GrpcStatus::OutOfRange), "11, beyond what there is"),
-    ("unimplemented", GrpcFailure(GrpcStatus::Unimplemented), "12, there is no such method"),
-    ("internal", GrpcFailure(GrpcStatus::Internal), "13, something is broken"),
-    ("unavailable", GrpcFailure(GrpcStatus::Unavailable), "14, the service is not there now"),
-    ("data_loss", GrpcFailure(GrpcStatus::DataLoss), "15, data is lost or broken"),
-    ("unauthenticated", GrpcFailure(GrpcStatus::Unauthenticated), "16, nobody knows who the caller is"),
+    (
+        "aborted",
+        GrpcFailure(GrpcStatus::Aborted),
+        "10, the operation was aborted, typically due to a concurrency issue",
+    ),
+    (
+        "out_of_range",
+        GrpcFailure(GrpcStatus::OutOfRange),
+        "11, the operation was attempted past the valid range",
+    ),
+    ("unimplemented", GrpcFailure(GrpcStatus::Unimplemented), "12, the operation is not implemented"),
+    ("internal", GrpcFailure(GrpcStatus::Internal), "13, internal error"),
+    ("unavailable", GrpcFailure(GrpcStatus::Unavailable), "14, the service is currently unavailable"),
+    ("data_loss", GrpcFailure(GrpcStatus::DataLoss), "15, unrecoverable data loss or corruption"),
+    (
+        "unauthenticated",
+        GrpcFailure(GrpcStatus::Unauthenticated),
+        "16, the request has no valid authentication credentials",
+    ),
 ];
 
 #[cfg(test)]

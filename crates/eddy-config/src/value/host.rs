@@ -38,7 +38,7 @@ impl FromScalar for HostPattern {
         }
         if text.contains('*') {
             return Err(Misfit::reason_with_hint(
-                "is not a host: a wildcard stands for whole labels in front",
+                "is not a host: a wildcard replaces whole leading labels",
                 "write `'*.example.com'`, or `'*'` for any host",
             ));
         }
@@ -81,13 +81,13 @@ impl FromScalar for ServerName {
         }
         let host = parse_host(text)?;
         if !is_server_name(&host) {
-            return Err(Misfit::reason("is not a name that a certificate can be for"));
+            return Err(Misfit::reason("is not a name for which a certificate can be issued"));
         }
         Ok(Self(host.into()))
     }
 
     fn info() -> WordInfo {
-        let what = "a host such as `users.internal`, or an address";
+        let what = "a host such as `users.internal`, or an IP address";
         WordInfo { pattern: Some(r"^([A-Za-z0-9._-]+|\[?[0-9A-Fa-f:.]+\]?)$"), ..WordInfo::text(what) }
     }
 }
@@ -96,18 +96,18 @@ impl FromScalar for CertifiedHost {
     fn parse(text: &str) -> Result<Self, Misfit> {
         if text.contains('*') {
             return Err(Misfit::reason_with_hint(
-                "cannot be ordered: for a wildcard an authority wants a record in DNS",
-                "name each host, or get the certificate elsewhere and name its files with `chain` and `key`",
+                "cannot be ordered: authorities verify wildcards only by a DNS record",
+                "list each host, or get the certificate elsewhere and set `chain` and `key` to its files",
             ));
         }
         let host = parse_host(text)?;
         if host.starts_with('[') || host.parse::<IpAddr>().is_ok() {
-            return Err(Misfit::reason_with_hint("is an address", "name a host"));
+            return Err(Misfit::reason_with_hint("is an IP address", "write a host name"));
         }
         if !host.contains('.') || !is_server_name(&host) {
             return Err(Misfit::reason_with_hint(
-                "is not a host that an authority would know",
-                "write the whole name, such as `www.example.com`",
+                "is not a full host name",
+                "write the full name, such as `www.example.com`",
             ));
         }
         Ok(Self(host))
@@ -121,7 +121,7 @@ impl FromScalar for CertifiedHost {
 impl FromScalar for DirectoryUrl {
     fn parse(text: &str) -> Result<Self, Misfit> {
         let Some(rest) = text.strip_prefix("https://") else {
-            return Err(Misfit::form("an authority is asked over `https://` only"));
+            return Err(Misfit::form("the URL must begin with `https://`"));
         };
         let is_plain = rest.bytes().all(|byte| byte.is_ascii_graphic() && !b"@\"<>\\^`{|}#".contains(&byte));
         let (authority, _) = rest.split_once('/').unwrap_or((rest, ""));
@@ -162,7 +162,7 @@ pub(super) fn parse_host(text: &str) -> Result<String, Misfit> {
     if let Some(address) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
         return match address.parse::<Ipv6Addr>() {
             Ok(address) => Ok(format!("[{address}]")),
-            Err(_) => Err(Misfit::reason("is not a host: between brackets stands an IPv6 address")),
+            Err(_) => Err(Misfit::reason("is not a host: brackets enclose an IPv6 address")),
         };
     }
     if text.contains("://") || text.contains('/') {
@@ -172,12 +172,12 @@ pub(super) fn parse_host(text: &str) -> Result<String, Misfit> {
         ));
     }
     if text.contains(':') {
-        let hint = "write the host only, without a port; an IPv6 address stands in brackets";
+        let hint = "write the host only, without a port; write an IPv6 address in brackets";
         return Err(Misfit::reason_with_hint("is not a host", hint));
     }
     let name = text.strip_suffix('.').unwrap_or(text);
     if name.is_empty() || name.len() > HOST_BYTES_MAX {
-        return Err(Misfit::reason(format!("is not a host: it has 1 to {HOST_BYTES_MAX} characters")));
+        return Err(Misfit::reason(format!("is not a host: a host has 1 to {HOST_BYTES_MAX} characters")));
     }
     if !name.is_ascii() {
         return Err(Misfit::reason_with_hint(
@@ -202,15 +202,15 @@ pub(super) fn parse_port(text: &str) -> Result<u16, Misfit> {
 
 fn check_label(label: &str) -> Result<(), Misfit> {
     if label.is_empty() || label.len() > LABEL_BYTES_MAX {
-        let reason = format!("is not a host: between dots stand 1 to {LABEL_BYTES_MAX} characters");
+        let reason = format!("is not a host: a label has 1 to {LABEL_BYTES_MAX} characters");
         return Err(Misfit::reason(reason));
     }
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     if !label.bytes().all(is_allowed) {
-        return Err(Misfit::reason("is not a host: it is made of letters, digits, `-`, `_` and dots"));
+        return Err(Misfit::reason("is not a host: a host consists of letters, digits, `-`, `_` and dots"));
     }
     if label.starts_with('-') || label.ends_with('-') {
-        return Err(Misfit::reason("is not a host: a label does not begin or end with `-`"));
+        return Err(Misfit::reason("is not a host: a label cannot begin or end with `-`"));
     }
     Ok(())
 }

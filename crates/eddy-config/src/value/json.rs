@@ -76,35 +76,35 @@ impl FromScalar for EnumFormName {
 }
 
 const UNKNOWN_REQUESTS: &[Meaning<UnknownRequestsName>] = &[
-    ("pass", UnknownRequestsName(UnknownRequests::Pass), "they go on as they are"),
+    ("pass", UnknownRequestsName(UnknownRequests::Pass), "they are forwarded unchanged"),
     (
         "refuse",
         UnknownRequestsName(UnknownRequests::Refuse),
-        "the answer is 404, or 405 where the path is known",
+        "the response is 404, or 405 if the path is known",
     ),
 ];
 
 const UNKNOWN: &[Meaning<UnknownName>] = &[
-    ("refuse", UnknownName(Unknown::Refuse), "the answer is 400"),
-    ("ignore", UnknownName(Unknown::Ignore), "they are passed over"),
+    ("refuse", UnknownName(Unknown::Refuse), "the response is 400"),
+    ("ignore", UnknownName(Unknown::Ignore), "they are ignored"),
 ];
 
 const STREAM_FORMS: &[Meaning<StreamFormName>] = &[
-    ("array", StreamFormName(StreamForm::Array), "as the elements of an array"),
-    ("lines", StreamFormName(StreamForm::Lines), "each on a line of its own, as `application/x-ndjson`"),
-    ("events", StreamFormName(StreamForm::Events), "as the events of a `text/event-stream`"),
+    ("array", StreamFormName(StreamForm::Array), "as elements of a JSON array"),
+    ("lines", StreamFormName(StreamForm::Lines), "one per line, as `application/x-ndjson`"),
+    ("events", StreamFormName(StreamForm::Events), "as events of a `text/event-stream`"),
 ];
 
 const JSON_NAMES: &[Meaning<JsonNamesName>] = &[
     (
         "json",
         JsonNamesName(JsonFieldNaming::Json),
-        "those of JSON, in camel case unless `json_name` says otherwise",
+        "JSON names, in camel case unless `json_name` specifies another",
     ),
-    ("declared", JsonNamesName(JsonFieldNaming::Declared), "those of the declaration"),
+    ("declared", JsonNamesName(JsonFieldNaming::Declared), "names as declared"),
 ];
 
 const ENUM_FORMS: &[Meaning<EnumFormName>] = &[
-    ("names", EnumFormName(EnumForm::Names), "by their names"),
-    ("numbers", EnumFormName(EnumForm::Numbers), "by their numbers"),
+    ("names", EnumFormName(EnumForm::Names), "by name"),
+    ("numbers", EnumFormName(EnumForm::Numbers), "by number"),
 ];

@@ -51,7 +51,7 @@ impl FromScalar for RecordKey {
             && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         if !is_key || text.len() > KEY_BYTES_MAX {
             return Err(Misfit::reason(format!(
-                "is no key of a record: it begins with a letter and has at most {KEY_BYTES_MAX} letters, digits and `_`"
+                "is not a key: a key begins with a letter and has at most {KEY_BYTES_MAX} letters, digits and `_`"
             )));
         }
         Ok(Self(text.to_owned()))
@@ -67,7 +67,7 @@ impl FromScalar for MetadataName {
         let Some((space, key)) =
             text.split_once('.').filter(|(space, key)| !space.is_empty() && !key.is_empty())
         else {
-            return Err(Misfit::reason("does not say whose value and which: write `space.key`"));
+            return Err(Misfit::reason("is not a metadata key: write `space.key`"));
         };
         if text.len() > METADATA_NAME_BYTES_MAX {
             return Err(Misfit::reason(format!("is too long: at most {METADATA_NAME_BYTES_MAX} bytes")));
@@ -78,7 +78,7 @@ impl FromScalar for MetadataName {
     fn info() -> WordInfo {
         WordInfo {
             pattern: Some(r"^[^.]+\..+$"),
-            ..WordInfo::text("what filters have noted, such as `message_fields.tenant`")
+            ..WordInfo::text("a metadata key such as `message_fields.tenant`")
         }
     }
 }
@@ -134,42 +134,42 @@ impl FromScalar for WhichMessageName {
 }
 
 const REDACT_EDITS: &[Meaning<RedactEditName>] = &[
-    ("drop", RedactEditName::Drop, "they are left out"),
+    ("drop", RedactEditName::Drop, "they are removed"),
     (
         "mask",
         RedactEditName::Mask,
-        "texts and bytes become `text`, numbers 0, enums their first value; messages and maps are left out",
+        "strings and bytes become `text`, numbers 0, enums their first value; messages and maps are removed",
     ),
     (
         "same_length",
         RedactEditName::SameLength,
-        "each byte of a text becomes `*`, all else 0 in as many bytes; messages and maps are left out",
+        "each byte of a string becomes `*`, other values 0 in as many bytes; messages and maps are removed",
     ),
 ];
 
 const DIRECTIONS: &[Meaning<DirectionsName>] = &[
-    ("both", DirectionsName(Directions::Both), "those of requests and responses"),
-    ("request", DirectionsName(Directions::Requests), "those of requests"),
-    ("response", DirectionsName(Directions::Responses), "those of responses"),
+    ("both", DirectionsName(Directions::Both), "requests and responses"),
+    ("request", DirectionsName(Directions::Requests), "requests"),
+    ("response", DirectionsName(Directions::Responses), "responses"),
 ];
 
 const UNREADABLE: &[Meaning<UnreadableName>] = &[
     (
         "refuse",
         UnreadableName(Unreadable::Refuse),
-        "the answer is 400, 413 or 415, or 502 for a response; what has begun is cut off",
+        "the response is 400, 413 or 415, or 502 for a response message; an exchange in progress is cut off",
     ),
-    ("pass", UnreadableName(Unreadable::Pass), "they go on as they are"),
+    ("pass", UnreadableName(Unreadable::Pass), "they are forwarded unchanged"),
 ];
 
 const ANY_VALUES: &[Meaning<AnyValuesName>] = &[
-    ("drop", AnyValuesName(AnyValues::Drop), "they are left out, their types stay"),
-    ("pass", AnyValuesName(AnyValues::Pass), "they go on as they are"),
+    ("drop", AnyValuesName(AnyValues::Drop), "they are removed, but not their types"),
+    ("pass", AnyValuesName(AnyValues::Pass), "they are forwarded unchanged"),
 ];
 
 const WHICH_MESSAGE: &[Meaning<WhichMessageName>] = &[
-    ("first", WhichMessageName(WhichMessage::First), "from the first; the others pass unread"),
-    ("last", WhichMessageName(WhichMessage::Last), "from the last"),
+    ("first", WhichMessageName(WhichMessage::First), "the first; later messages are not inspected"),
+    ("last", WhichMessageName(WhichMessage::Last), "the last"),
 ];
 
 const KEY_BYTES_MAX: usize = 64;

@@ -76,7 +76,7 @@ pub(super) fn parse_digits(text: &str) -> Result<u64, Misfit> {
     }
     if text.len() > 1 && text.starts_with('0') {
         // YAML 1.1 reads such numbers as octal.
-        return Err(Misfit::form("leave the leading zeros out"));
+        return Err(Misfit::form("remove the leading zeros"));
     }
     text.parse().map_err(|_| Misfit::Range)
 }
@@ -100,7 +100,7 @@ mod tests {
         check("-1", Err(Misfit::FORM));
         check("1.0", Err(Misfit::FORM));
         check("0x10", Err(Misfit::FORM));
-        check("007", Err(Misfit::form("leave the leading zeros out")));
+        check("007", Err(Misfit::form("remove the leading zeros")));
         check("1_00", Err(Misfit::form("write `100`")));
     }
 

@@ -50,7 +50,7 @@ impl FromScalar for ConfigName {
         let begins_well =
             text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         if !begins_well || !text.bytes().all(is_allowed) {
-            let reason = "is not a name: it is made of letters, digits and `_.:/-`, and begins with a letter, digit or `_`";
+            let reason = "is not a name: a name consists of letters, digits and `_.:/-`, and begins with a letter, digit or `_`";
             return Err(Misfit::reason(reason));
         }
         if text.len() > NAME_BYTES_MAX {
@@ -75,21 +75,22 @@ impl<const BYTES_MAX: usize> FromScalar for BoundedText<BYTES_MAX> {
     }
 
     fn info() -> WordInfo {
-        WordInfo { limit: Some(format!("at most {BYTES_MAX} bytes")), ..WordInfo::text("a text") }
+        WordInfo { limit: Some(format!("at most {BYTES_MAX} bytes")), ..WordInfo::text("a string") }
     }
 }
 
 impl FromScalar for FieldName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         if !is_token(text) {
-            let reason = "is not a field name: it is made of letters, digits and some marks such as `-`";
+            let reason =
+                "is not a header name: a header name consists of letters, digits and punctuation such as `-`";
             return Err(Misfit::reason(reason));
         }
         Ok(Self(text.to_ascii_lowercase()))
     }
 
     fn info() -> WordInfo {
-        WordInfo { pattern: Some(TOKEN_PATTERN), ..WordInfo::text("a field name such as `x-request-id`") }
+        WordInfo { pattern: Some(TOKEN_PATTERN), ..WordInfo::text("a header name such as `x-request-id`") }
     }
 }
 
@@ -111,7 +112,7 @@ impl FromScalar for MethodName {
         let upper = text.to_ascii_uppercase();
         if upper != text && KNOWN_METHODS.contains(&&*upper) {
             return Err(Misfit::reason_with_hint(
-                "is not a method: methods know case",
+                "is not a method: methods are case-sensitive",
                 format!("write `{upper}`"),
             ));
         }
@@ -128,18 +129,18 @@ impl FromScalar for PathText {
     fn parse(text: &str) -> Result<Self, Misfit> {
         if !text.starts_with('/') {
             return Err(Misfit::reason_with_hint(
-                "is not a path: it begins with `/`",
+                "is not a path: a path begins with `/`",
                 format!("write `/{text}`"),
             ));
         }
         if let Some(bad) = text.chars().find(|c| !c.is_ascii_graphic()) {
-            let hint = "write other characters percent-encoded, a space as `%20`";
+            let hint = "percent-encode other characters, a space as `%20`";
             let reason = format!("is not a path: it contains `{}`", bad.escape_default());
             return Err(Misfit::reason_with_hint(reason, hint));
         }
         if text.contains(['?', '#']) {
             let hint = "match on `query`; a fragment is never sent";
-            return Err(Misfit::reason_with_hint("is not a path: it ends before `?` and `#`", hint));
+            return Err(Misfit::reason_with_hint("is not a path: a path contains no `?` and no `#`", hint));
         }
         if text.len() > PATH_BYTES_MAX {
             return Err(Misfit::reason(format!("is too long for a path: at most {PATH_BYTES_MAX} bytes")));
@@ -207,9 +208,7 @@ impl FromScalar for LogTarget {
             "stdout" => Ok(Self::Stdout),
             "stderr" => Ok(Self::Stderr),
             _ if text.starts_with('/') && !text.contains('\0') => Ok(Self::File(text.into())),
-            _ => {
-                Err(Misfit::form("write an absolute path, so that it does not matter where eddy is started"))
-            }
+            _ => Err(Misfit::form("write an absolute path, which does not depend on the working directory")),
         }
     }
 

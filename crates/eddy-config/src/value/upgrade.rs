@@ -23,7 +23,7 @@ impl FromScalar for UpgradeName {
             return Err(Misfit::FORM);
         }
         if is_http(text.as_bytes()) {
-            let reason = "is HTTP by another way, whose requests nobody would look at; clients speak HTTP/2 without an upgrade";
+            let reason = "would tunnel HTTP requests past rules and filters; clients can use HTTP/2 without an upgrade";
             return Err(Misfit::reason(reason));
         }
         Ok(Self(text.to_ascii_lowercase().into()))
@@ -49,16 +49,12 @@ impl FromScalar for ConnectName {
 const NAME_BYTES_MAX: usize = 64;
 
 const CONNECTS: &[Meaning<ConnectName>] = &[
-    ("refuse", ConnectName(Connect::Refuse), "it is answered with 501"),
-    (
-        "pass",
-        ConnectName(Connect::Pass),
-        "it is passed on to an endpoint, which opens the tunnel or does not",
-    ),
+    ("refuse", ConnectName(Connect::Refuse), "the response is 501"),
+    ("pass", ConnectName(Connect::Pass), "it is forwarded to an endpoint, which opens or refuses the tunnel"),
     (
         "open",
         ConnectName(Connect::Open),
-        "eddy opens the tunnel, which leads to an endpoint of the cluster, whatever the client names",
+        "eddy opens the tunnel to an endpoint of the cluster, regardless of the target in the request",
     ),
 ];
 

@@ -31,13 +31,13 @@ impl FromScalar for VariableName {
         if is_name {
             Ok(Self(text.to_owned()))
         } else {
-            Err(Misfit::reason("is not a variable's name: it is made of letters, digits and `_`"))
+            Err(Misfit::reason("is not a variable name: a variable name consists of letters, digits and `_`"))
         }
     }
 
     fn info() -> WordInfo {
         let pattern = Some("^[A-Za-z_][A-Za-z0-9_]{0,127}$");
-        WordInfo { pattern, ..WordInfo::text("the name of a variable such as `REGION`") }
+        WordInfo { pattern, ..WordInfo::text("a variable name such as `REGION`") }
     }
 }
 
@@ -45,12 +45,12 @@ const ISOLATIONS: &[Meaning<IsolationName>] = &[
     (
         "worker",
         IsolationName(WasmIsolation::Worker),
-        "each worker has an instance; a fault ends all exchanges that are in it",
+        "each worker has an instance; a fault ends all exchanges in it",
     ),
     (
         "stream",
         IsolationName(WasmIsolation::Stream),
-        "each exchange has an instance; a fault ends that exchange alone",
+        "each exchange has an instance; a fault ends only that exchange",
     ),
 ];
 

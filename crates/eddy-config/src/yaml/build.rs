@@ -157,9 +157,9 @@ impl<'t, 'r> Builder<'t, 'r> {
         let place = self.place(span);
         self.has_newest_text = false;
         if let Some(tag) = event.tag() {
-            let message = format!("the tag `{}` has no meaning here", shown(&tag.original()));
+            let message = format!("the tag `{}` is not supported", shown(&tag.original()));
             let place = span.tag_span().map_or(place, |span| self.place(span));
-            self.report.error(place, message).hint("leave it out; a key says what type its value has");
+            self.report.error(place, message).hint("leave it out; the key determines the type of its value");
         }
         match event {
             Event::Scalar(text, style, anchor, _) => {
@@ -190,7 +190,7 @@ impl<'t, 'r> Builder<'t, 'r> {
             Event::Alias(anchor) => self.expand(anchor, place),
             Event::UnresolvedAlias(name) => {
                 let message = format!("`*{0}` refers to `&{0}`, which is not defined above", shown(&name));
-                let hint = format!("if the text is meant, put it in quotes: '*{}'", shown(&name));
+                let hint = format!("if a string is meant, put it in quotes: '*{}'", shown(&name));
                 self.report.error(place, message).hint(hint);
                 self.add(YamlNode { place, form: YamlNodeKind::Refused }, 0, 0, 1)
             }
@@ -209,8 +209,8 @@ impl<'t, 'r> Builder<'t, 'r> {
             self.report.error(place, format!("too many documents: at most {} are read", self.documents_max));
         } else {
             self.report
-                .error(place, "a file holds one document, and this begins a second")
-                .hint("write it to a file of its own; several files can be given");
+                .error(place, "a file has one document, and this begins a second")
+                .hint("move it to a separate file; several files can be given");
         }
         false
     }
@@ -271,7 +271,7 @@ impl<'t, 'r> Builder<'t, 'r> {
 
     fn expand(&mut self, anchor: usize, place: SourceSpan) -> bool {
         let Some(Anchored { node, height, weight }) = self.anchored.get(&anchor) else {
-            self.report.error(place, "this alias stands inside what it refers to");
+            self.report.error(place, "this alias is inside the value that it refers to");
             return self.add(YamlNode { place, form: YamlNodeKind::Refused }, 0, 0, 1);
         };
         let (node, height, weight) = (node.clone(), *height, *weight);
@@ -317,7 +317,7 @@ impl<'t, 'r> Builder<'t, 'r> {
             let [first, others @ ..] = pair else { continue };
             for &other in others {
                 let message = format!(
-                    "the key `{}` is written twice; the first is in line {}",
+                    "duplicate key `{}`; the first is in line {}",
                     shown(&entries[other].key.text),
                     entries[*first].key.place.line
                 );
@@ -376,14 +376,14 @@ fn key_from<'t>(node: YamlNode<'t>, report: &mut ProblemReport) -> Option<YamlKe
     match node.form {
         YamlNodeKind::Text { text, is_plain } if is_plain && text == "<<" => {
             report
-                .error(node.place, "merge keys (`<<`) are not part of YAML 1.2 and not read")
+                .error(node.place, "merge keys (`<<`) are not part of YAML 1.2 and are not supported")
                 .hint("write the keys out, or use an alias for a whole value: `timeouts: *slow`");
             None
         }
         YamlNodeKind::Text { text, .. } => Some(YamlKey { text, place: node.place }),
         YamlNodeKind::Refused => None,
         YamlNodeKind::List(_) | YamlNodeKind::Mapping { .. } => {
-            report.error(node.place, "a key must be a text").hint("put it in quotes if the text is meant");
+            report.error(node.place, "a key must be a string").hint("put it in quotes if a string is meant");
             None
         }
     }

@@ -47,7 +47,7 @@ fn message(error: &ScanError) -> String {
         }
         ErrorKind::UnclosedFlowCollection { open } => format!("`{open}` is not closed"),
         ErrorKind::MismatchedFlowCollectionEnd { open, close } => format!("`{open}` is closed by `{close}`"),
-        ErrorKind::MisplacedFlowCollectionEnd => "this bracket closes nothing".to_owned(),
+        ErrorKind::MisplacedFlowCollectionEnd => "this bracket has no opening bracket".to_owned(),
         ErrorKind::UnclosedQuotedScalar => "the quote is not closed".to_owned(),
         ErrorKind::TabNotAllowed
         | ErrorKind::TabInBlockIndentation
@@ -61,13 +61,13 @@ fn message(error: &ScanError) -> String {
         ErrorKind::MappingValueNotAllowed => "a `:` is not allowed here".to_owned(),
         ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey => "expected `:` after the key".to_owned(),
         ErrorKind::InvalidIndentation | ErrorKind::InvalidFlowScalarIndent => {
-            "the indentation fits nothing above".to_owned()
+            "the indentation matches no line above".to_owned()
         }
         ErrorKind::InvalidQuotedScalarIndent => {
-            "a text in quotes goes on in a line that is not indented enough".to_owned()
+            "a quoted string continues on a line that is not indented enough".to_owned()
         }
-        ErrorKind::UnknownQuotedScalarEscape => "unknown escape in a text in double quotes".to_owned(),
-        ErrorKind::DirectiveDisallowed => "lines that begin with `%` are not read".to_owned(),
+        ErrorKind::UnknownQuotedScalarEscape => "unknown escape in a double-quoted string".to_owned(),
+        ErrorKind::DirectiveDisallowed => "directives (`%`) are not supported".to_owned(),
         ErrorKind::RecursionLimitExceeded => "nested too deeply".to_owned(),
         ErrorKind::UnexpectedCharacter { character } => {
             format!("unexpected character `{}`", character.escape_default())
@@ -95,7 +95,7 @@ fn hint(kind: &ErrorKind) -> Option<&'static str> {
             Some("put a value that begins with this character in quotes")
         }
         ErrorKind::UnknownQuotedScalarEscape => {
-            Some("use single quotes, in which a backslash is only a backslash")
+            Some("use single quotes, in which a backslash has no special meaning")
         }
         ErrorKind::MissingAnchorOrAliasName => Some("put a value that begins with `*` or `&` in quotes"),
         ErrorKind::InvalidQuotedScalarIndent => Some("is the quote closed?"),

@@ -80,7 +80,7 @@ fn nothing_is_sent_in_the_clear_where_authorities_are_missing() {
             "is not usable",
         ),
         ("caCertificateRefs: [{group: '', kind: Secret, name: a}], hostname: up.test", "not in a `Secret`"),
-        ("hostname: up.test", "names authorities by"),
+        ("hostname: up.test", "needs certificate authorities"),
     ] {
         let maps = "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: empty}, data: {a: b}}\n---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: broken}, data: {ca.crt: nothing}}\n";
         let checked = taken(&with(&(policy("own", "", validation) + maps)));
@@ -95,9 +95,15 @@ fn nothing_is_sent_in_the_clear_where_authorities_are_missing() {
 fn what_of_a_policy_eddy_has_not_is_refused() {
     let system = "wellKnownCACertificates: System, hostname: up.test";
     for (validation, expected) in [
-        (format!("{system}, subjectAltNames: [{{type: Hostname, hostname: other.test}}]"), "and no other"),
-        (format!("{system}, subjectAltNames: [{{type: URI, uri: 'spiffe://a'}}]"), "and no other"),
-        ("wellKnownCACertificates: System, hostname: 'a b'".to_owned(), "no name of a server"),
+        (
+            format!("{system}, subjectAltNames: [{{type: Hostname, hostname: other.test}}]"),
+            "only for the SNI name that it sends",
+        ),
+        (
+            format!("{system}, subjectAltNames: [{{type: URI, uri: 'spiffe://a'}}]"),
+            "only for the SNI name that it sends",
+        ),
+        ("wellKnownCACertificates: System, hostname: 'a b'".to_owned(), "is not a valid server name"),
         ("wellKnownCACertificates: System".to_owned(), "`hostname`"),
     ] {
         let problems =
@@ -132,7 +138,7 @@ fn a_service_of_https_takes_a_policy() {
         assert!(checked.config.clusters.is_empty(), "{protocol}");
         let warnings = told(&checked.warnings);
         assert!(
-            warnings.contains("and no BackendTLSPolicy says which certificate it has to show"),
+            warnings.contains("and no BackendTLSPolicy configures how to verify its certificate"),
             "{warnings}"
         );
     }
@@ -169,7 +175,7 @@ fn policies_get_conditions_at_the_gateways_that_they_matter_to() {
     assert_eq!(
         conditions(&checked, "b"),
         [
-            "ancestor default/web: not Accepted (Conflicted: the BackendTLSPolicy `default/a` came first), ResolvedRefs"
+            "ancestor default/web: not Accepted (Conflicted: the BackendTLSPolicy `default/a` is older), ResolvedRefs"
         ]
     );
     assert_eq!(conditions(&checked, "c"), ["ancestor default/web: Accepted, ResolvedRefs"]);

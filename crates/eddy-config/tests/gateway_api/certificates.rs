@@ -73,15 +73,15 @@ fn certificates_that_cannot_be_had_are_told_and_the_rest_is_served() {
     let all = [&*good, &broken, &mixed, &away].concat();
     for (refs, reason, message) in [
         ("{name: none}", "InvalidCertificateRef", "there is no Secret `default/none`"),
-        ("{name: broken}", "InvalidCertificateRef", "of its `tls.crt`: "),
+        ("{name: broken}", "InvalidCertificateRef", "its `tls.crt`: "),
         ("{name: mixed}", "InvalidCertificateRef", "the key does not belong to the first certificate"),
-        ("{name: good, kind: ConfigMap}", "InvalidCertificateRef", "certificates are in Secrets"),
+        ("{name: good, kind: ConfigMap}", "InvalidCertificateRef", "certificates must be in a Secret"),
         (
             "{name: away, namespace: other}",
             "RefNotPermitted",
-            "no ReferenceGrant lets a Gateway of `default`",
+            "no ReferenceGrant allows a Gateway of `default`",
         ),
-        ("", "InvalidCertificateRef", "no certificate is named"),
+        ("", "InvalidCertificateRef", "the listener names no certificate"),
     ] {
         let served = "{name: http, port: 80, protocol: HTTP}";
         let alone = format!("{}, {served}", https("bad", "", refs));
@@ -127,7 +127,7 @@ fn listeners_that_speak_otherwise_at_one_port_are_conflicted() {
     let conditions = conditions(&checked, "http");
     assert!(
         conditions.starts_with("not Accepted (ProtocolConflict), not Programmed (Invalid)")
-            && conditions.contains("the listener `https` speaks HTTPS"),
+            && conditions.contains("the listener `https` already uses HTTPS"),
         "{conditions}"
     );
 }
@@ -147,7 +147,7 @@ fn old_certificates_are_shown_and_short_keys_are_told() {
     let checked = taken(&[&gateway(&served), &short]);
     let conditions = conditions(&checked, "old");
     assert!(conditions.contains("not ResolvedRefs (InvalidCertificateRef: "), "{conditions}");
-    assert!(conditions.contains("of its `tls.key`: the key in it is RSA of 1024 bits"), "{conditions}");
+    assert!(conditions.contains("its `tls.key`: the RSA key in it has 1024 bits"), "{conditions}");
 }
 
 const VERSION_1: (&str, &str) = (

@@ -29,9 +29,9 @@ fn a_listener_of_an_unknown_protocol_is_not_served_and_the_rest_is() {
     let expected = [
         "Gateway default/web: Accepted (ListenersNotValid), Programmed",
         "  listener http: Accepted, Programmed, ResolvedRefs, 1 route",
-        "  listener invalid: not Accepted (UnsupportedProtocol: `INVALID` is not spoken here), not Programmed (Invalid), ResolvedRefs, 0 routes",
-        "  listener udp: not Accepted (UnsupportedProtocol: `UDP` is not spoken here), not Programmed (Invalid), ResolvedRefs, 0 routes",
-        "  listener through: not Accepted (UnsupportedProtocol: `TLS` is not spoken here), not Programmed (Invalid), ResolvedRefs, 0 routes",
+        "  listener invalid: not Accepted (UnsupportedProtocol: the protocol `INVALID` is not supported), not Programmed (Invalid), ResolvedRefs, 0 routes",
+        "  listener udp: not Accepted (UnsupportedProtocol: the protocol `UDP` is not supported), not Programmed (Invalid), ResolvedRefs, 0 routes",
+        "  listener through: not Accepted (UnsupportedProtocol: the protocol `TLS` is not supported), not Programmed (Invalid), ResolvedRefs, 0 routes",
     ];
     assert_eq!(statuses(&checked)[..5], expected);
     let kinds: Vec<_> =
@@ -42,7 +42,10 @@ fn a_listener_of_an_unknown_protocol_is_not_served_and_the_rest_is() {
     // Without other listeners there is nothing to listen on.
     let alone = gateway("web", "eddy", "listeners: [{name: invalid, port: 1111, protocol: INVALID}]");
     let problems = told(&check(&[("a.yaml", &alone)], Leniency::Strict).unwrap_err());
-    assert!(problems.contains("nothing to listen on") && problems.contains("`INVALID`"), "{problems}");
+    assert!(
+        problems.contains("the manifests define no listener") && problems.contains("`INVALID`"),
+        "{problems}"
+    );
 }
 
 #[test]
@@ -73,7 +76,7 @@ fn a_gateway_whose_parameters_cannot_be_had_is_not_served() {
     assert_eq!(served, ["default/of-another/http", "default/web/http"]);
     let lines = statuses(&checked);
     let line = |start: &str| lines.iter().find(|line| line.starts_with(start)).cloned().unwrap_or_default();
-    let why = "the parameters in a `Parameters` can't be had: eddy has no kind of object for parameters";
+    let why = "the parameters in a `Parameters` can't be read: eddy supports no kind of parameters";
     assert_eq!(
         line("GatewayClass tuned"),
         format!("GatewayClass tuned: not Accepted (InvalidParameters: {why})")
@@ -88,12 +91,12 @@ fn a_gateway_whose_parameters_cannot_be_had_is_not_served() {
     assert_eq!(
         line("Gateway default/by-class"),
         format!(
-            "Gateway default/by-class: not Accepted (InvalidParameters: of the GatewayClass `tuned`: {why}), {end}"
+            "Gateway default/by-class: not Accepted (InvalidParameters: GatewayClass `tuned`: {why}), {end}"
         )
     );
     assert_eq!(line("Gateway default/web"), "Gateway default/web: Accepted, Programmed");
     let warnings = told(&checked.warnings);
-    assert!(warnings.contains("are passed over: they are meant for `example.com/other`"), "{warnings}");
+    assert!(warnings.contains("are ignored: they are for `example.com/other`"), "{warnings}");
     assert!(!warnings.contains("strange"), "{warnings}");
 }
 

@@ -206,19 +206,19 @@ fn objects_get_the_status_that_a_cluster_would_show() {
     let expected = "\
 Gateway default/gw: Accepted, Programmed
   listener a: Accepted, Programmed, ResolvedRefs, 1 route
-  listener b: Accepted, Programmed, not ResolvedRefs (InvalidRouteKinds: routes of kind `TCPRoute` can't attach to a listener for HTTP), 0 routes
+  listener b: Accepted, Programmed, not ResolvedRefs (InvalidRouteKinds: routes of kind `TCPRoute` can't attach to an HTTP listener), 0 routes
 Gateway default/other: not Accepted (ListenersNotValid), not Programmed (Invalid: no listener is served)
-  listener a: not Accepted (HostnameConflict), not Programmed (Invalid), ResolvedRefs, Conflicted (HostnameConflict: the Gateway `default/gw` has a.test at 127.0.0.1:80 already), 0 routes
+  listener a: not Accepted (HostnameConflict), not Programmed (Invalid), ResolvedRefs, Conflicted (HostnameConflict: the Gateway `default/gw` already serves a.test at 127.0.0.1:80), 0 routes
 HTTPRoute default/elsewhere
-  parent default/gw:80: not Accepted (NoMatchingListenerHostname: none of its hostnames is one of `a.test`), ResolvedRefs
+  parent default/gw:80: not Accepted (NoMatchingListenerHostname: none of its hostnames matches `a.test`), ResolvedRefs
 HTTPRoute default/r
   parent default/gw/a: Accepted, not ResolvedRefs (BackendNotFound: there is no Service `default/none`)
-  parent default/gw/b: not Accepted (NotAllowedByListeners: no listener allows a HTTPRoute of the namespace `default`), not ResolvedRefs (BackendNotFound: there is no Service `default/none`)
-  parent default/gw/c: not Accepted (NoMatchingParent: no listener has the `sectionName` and `port` that are asked for), not ResolvedRefs (BackendNotFound: there is no Service `default/none`)
+  parent default/gw/b: not Accepted (NotAllowedByListeners: no listener allows a HTTPRoute from the namespace `default`), not ResolvedRefs (BackendNotFound: there is no Service `default/none`)
+  parent default/gw/c: not Accepted (NoMatchingParent: no listener has this `sectionName` and `port`), not ResolvedRefs (BackendNotFound: there is no Service `default/none`)
   parent default/none: not Accepted (NoMatchingParent: there is no Gateway `default/none`; there are `default/gw`, `default/other`), not ResolvedRefs (BackendNotFound: there is no Service `default/none`)
 GRPCRoute default/rival
-  parent default/gw/a: not Accepted (HostnameConflict: the HTTPRoute `default/r` came first and has some of its hostnames), ResolvedRefs
+  parent default/gw/a: not Accepted (HostnameConflict: the older HTTPRoute `default/r` has some of the same hostnames), ResolvedRefs
 HTTPRoute far/far
-  parent default/gw: not Accepted (NotAllowedByListeners: no listener allows a HTTPRoute of the namespace `far`), ResolvedRefs";
+  parent default/gw: not Accepted (NotAllowedByListeners: no listener allows a HTTPRoute from the namespace `far`), ResolvedRefs";
     assert_eq!(shown.join("\n"), expected);
 }

@@ -28,7 +28,7 @@ fn error(source: SourceText) -> (String, u32) {
 fn tls_without_a_certificate_is_refused_and_left_out_where_leniency_is_asked_for() {
     let text = source(&[ingress("a", "a.test", &[], &["/ P web"])]).text.to_string();
     for (tls, reason) in [
-        ("{hosts: [a.test]}", "`tls` without a `secretName`"),
+        ("{hosts: [a.test]}", "`tls` needs a `secretName`"),
         ("{hosts: [a.test], secretName: nowhere}", "nowhere"),
     ] {
         let text = text.replace("  rules:\n", &format!("  tls: [{tls}]\n  rules:\n"));
@@ -77,7 +77,7 @@ fn paths_with_expressions_are_served_whatever_their_type() {
 fn a_location_that_is_there_twice_is_told_with_its_line() {
     let ingresses = [ingress("a", "a.test", &[], &["/a P web", "/a/ P next"])];
     let (message, line) = error(source(&ingresses));
-    assert!(message.contains("stands here twice") && line == 11, "{line}: {message}");
+    assert!(message.contains("duplicate location") && line == 11, "{line}: {message}");
 }
 
 #[test]

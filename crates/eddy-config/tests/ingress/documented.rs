@@ -229,7 +229,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<IngressExample> {
             ],
         },
         IngressExample {
-            source: "annotations: canary-weight of all",
+            source: "annotations: canary-weight for all requests",
             ingresses: vec![
                 ingress("main", "canary.test", &[], &["/ P prod"]),
                 ingress(
@@ -242,7 +242,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<IngressExample> {
             answers: &[("canary.test /", "200 default-next-80 / canary.test")],
         },
         IngressExample {
-            source: "annotations: canary-weight of none",
+            source: "annotations: canary-weight for no requests",
             ingresses: vec![
                 ingress("main", "canary.test", &[], &["/ P prod"]),
                 ingress(
@@ -318,7 +318,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<IngressExample> {
             answers: &[("temp.test /", "302 -> https://www.google.com")],
         },
         IngressExample {
-            source: "annotations: temporal-redirect goes before permanent-redirect",
+            source: "annotations: temporal-redirect takes precedence over permanent-redirect",
             ingresses: vec![ingress(
                 "both",
                 "both.test",
@@ -328,7 +328,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<IngressExample> {
             answers: &[("both.test /", "302 -> https://one.test")],
         },
         IngressExample {
-            source: "annotations: from-to-www-redirect to the host without",
+            source: "annotations: from-to-www-redirect to the host without www",
             ingresses: vec![ingress("www", "foo.test", &[("from-to-www-redirect", "true")], &["/ P web"])],
             answers: &[
                 ("foo.test /a", "200 default-web-80 /a foo.test"),
@@ -337,7 +337,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<IngressExample> {
             ],
         },
         IngressExample {
-            source: "annotations: from-to-www-redirect to the host with",
+            source: "annotations: from-to-www-redirect to the host with www",
             ingresses: vec![ingress(
                 "www",
                 "www.foo.test",
@@ -347,7 +347,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<IngressExample> {
             answers: &[("foo.test /a", "308 -> http://www.foo.test/a")],
         },
         IngressExample {
-            source: "annotations: from-to-www-redirect where both hosts are there",
+            source: "annotations: from-to-www-redirect with both hosts defined",
             ingresses: vec![
                 ingress("www", "foo.test", &[("from-to-www-redirect", "true")], &["/ P web"]),
                 ingress("other", "www.foo.test", &[], &["/ P other"]),
@@ -369,7 +369,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<IngressExample> {
             ],
         },
         IngressExample {
-            source: "annotations: server-alias does not take the host of another server",
+            source: "annotations: server-alias does not replace the host of another server",
             ingresses: vec![
                 ingress("alias", "alias.test", &[("server-alias", "one.test")], &["/ P web"]),
                 ingress("one", "one.test", &[], &["/ P other"]),
@@ -494,7 +494,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<IngressExample> {
             ],
         },
         IngressExample {
-            source: "user-guide/default-backend: what no host is for",
+            source: "user-guide/default-backend: requests that no host matches",
             ingresses: vec![
                 ingress("web", "web.test", &[], &["/a P web"]),
                 Ingress {
@@ -507,7 +507,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<IngressExample> {
             answers: &[("other.test /x", "200 default-fallback-80 /x other.test"), ("web.test /b", "404")],
         },
         IngressExample {
-            source: "how-it-works: an Ingress' own default backend is for what its hosts have no path for",
+            source: "how-it-works: the default backend of an Ingress serves its hosts' other paths",
             ingresses: vec![Ingress {
                 default: Some("own".into()),
                 ..ingress("web", "web.test", &[], &["/a P web"])
@@ -515,7 +515,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<IngressExample> {
             answers: &[("web.test /b", "200 default-own-80 /b web.test"), ("other.test /b", "404")],
         },
         IngressExample {
-            source: "how-it-works: of the same path and host in two Ingresses the oldest wins",
+            source: "how-it-works: if two Ingresses have the same path and host, the older wins",
             ingresses: vec![
                 Ingress { day: Some(2), ..ingress("a", "same.test", &[], &["/ P young"]) },
                 Ingress { day: Some(1), ..ingress("b", "same.test", &[], &["/ P old"]) },
@@ -523,7 +523,7 @@ pub(crate) fn of_ingress_nginx() -> Vec<IngressExample> {
             answers: &[("same.test /", "200 default-old-80 / same.test")],
         },
         IngressExample {
-            source: "how-it-works: wildcard hosts are one label",
+            source: "how-it-works: a wildcard matches one label of a host",
             ingresses: vec![ingress("wild", "*.foo.test", &[], &["/ P web"])],
             answers: &[
                 ("a.foo.test /", "200 default-web-80 / a.foo.test"),

@@ -265,7 +265,7 @@ impl IstioCaseGenerator {
     }
 
     fn headers(&mut self) -> Value {
-        self.count("changes of fields");
+        self.count("header edits");
         let mut headers = json!({});
         for side in ["request", "response"] {
             if self.draw.is(60) {
@@ -366,7 +366,7 @@ impl IstioCaseGenerator {
     fn rewrite(&mut self) -> Value {
         let mut own = match self.draw.below(4) {
             0 => {
-                self.count("rewrite by expression");
+                self.count("regex rewrite");
                 let (found, by) =
                     [("/a", "/z"), ("^/([^/]*)/(.*)$", r"/\2/\1"), ("[ab]", "x"), ("^(/.*)$", r"/v1\1")]
                         [self.draw.below(4)];

@@ -186,10 +186,10 @@ fn generated_manifests_answer_as_envoy_does_with_the_routes_of_istio() {
         "redirect",
         "direct response",
         "rewrite",
-        "rewrite by expression",
+        "regex rewrite",
         "rewrite of the host",
         "shares",
-        "changes of fields",
+        "header edits",
         "changes of a destination",
         "host with a namespace",
     ] {
@@ -202,7 +202,7 @@ fn generated_manifests_answer_as_envoy_does_with_the_routes_of_istio() {
 #[test]
 #[ignore = "takes minutes, and needs the real Envoy"]
 fn many_generated_manifests_answer_as_envoy_does() {
-    assert!(Envoy::find().unwrap().is_some(), "this compares with the real Envoy alone");
+    assert!(Envoy::find().unwrap().is_some(), "this test needs the real Envoy");
     let (mut compared, mut shown) = (0, BTreeMap::new());
     for seed in 1..=groups(2000).div_ceil(200) as u64 {
         let case = IstioCaseGenerator::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)).case(200);

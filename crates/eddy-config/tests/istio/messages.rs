@@ -57,27 +57,27 @@ fn what_eddy_does_not_have_is_refused_by_name_and_passed_over_where_leniency_is_
         ),
         (
             gateway("{port: {number: 443, protocol: TLS}, hosts: ['*'], tls: {mode: PASSTHROUGH}}"),
-            "serves no `TLS`",
+            "does not support `TLS` servers",
         ),
-        (gateway("{port: {number: 3306, protocol: TCP}, hosts: ['*']}"), "serves no `TCP`"),
+        (gateway("{port: {number: 3306, protocol: TCP}, hosts: ['*']}"), "does not support `TCP` servers"),
         (
             service("{hosts: [a.test], gateways: [gateway], tcp: [{route: [{destination: {host: web}}]}]}"),
-            "no `tcp` routes",
+            "support `tcp` routes",
         ),
         (
             service(
                 "{hosts: [a.test], gateways: [gateway], tls: [{match: [{port: 443, sniHosts: [a]}], route: []}]}",
             ),
-            "no `tls` routes",
+            "support `tls` routes",
         ),
-        (of_match("sourceLabels: {app: x}"), "`sourceLabels` asks who the proxy is"),
-        (of_match("sourceNamespace: x"), "`sourceNamespace` asks who the proxy is"),
-        (of_match("headers: {'@request.auth.claims.group': {exact: a}}"), "no claims of tokens"),
-        (route("headers: {request: {set: {x-a: '%REQ(x-b)%'}}}"), "puts no `%...%` into `x-a`"),
-        (route("fault: {abort: {grpcStatus: UNAVAILABLE}}"), "a status of HTTP alone"),
+        (of_match("sourceLabels: {app: x}"), "`sourceLabels` matches the receiving proxy"),
+        (of_match("sourceNamespace: x"), "`sourceNamespace` matches the receiving proxy"),
+        (of_match("headers: {'@request.auth.claims.group': {exact: a}}"), "token claims"),
+        (route("headers: {request: {set: {x-a: '%REQ(x-b)%'}}}"), "`%...%` in the value of `x-a`"),
+        (route("fault: {abort: {grpcStatus: UNAVAILABLE}}"), "only with an HTTP status"),
         (
             route("retries: {attempts: 1, retryOn: 'retriable-headers'}"),
-            "does not try again on `retriable-headers`",
+            "does not retry on `retriable-headers`",
         ),
         (
             format!(
@@ -86,7 +86,7 @@ fn what_eddy_does_not_have_is_refused_by_name_and_passed_over_where_leniency_is_
                     "{hosts: [a.test], gateways: [gateway], http: [{route: [{destination: {host: web, subset: v1}}]}]}"
                 )
             ),
-            "nothing tells their labels",
+            "no manifest has their labels",
         ),
         (
             service("{hosts: [a.test], gateways: [gateway], http: [{delegate: {name: none}}]}"),
@@ -115,11 +115,11 @@ fn what_is_wrong_is_told_with_line_and_column() {
         ),
         (
             service("{hosts: [a.test], gateways: [gateway], http: [{redirect: {redirectCode: 304}}]}"),
-            "no status of a redirect",
+            "is not a redirect status",
         ),
         (
             service("{hosts: [a.test], gateways: [gateway], http: [{redirect: {scheme: ftp}}]}"),
-            "`ftp` is no scheme",
+            "`ftp` is not a supported scheme",
         ),
         (
             service(
@@ -132,16 +132,16 @@ fn what_is_wrong_is_told_with_line_and_column() {
             service(
                 "{hosts: [a.test], gateways: [gateway], http: [{directResponse: {status: 200, body: {bytes: '?'}}}]}",
             ),
-            "base64",
+            "Base64",
         ),
-        (service("{hosts: [a..test], gateways: [gateway], http: []}"), "is not a host"),
-        (service("{hosts: ['a.*.test'], gateways: [gateway], http: []}"), "is not a host"),
+        (service("{hosts: [a..test], gateways: [gateway], http: []}"), "is not a valid host"),
+        (service("{hosts: ['a.*.test'], gateways: [gateway], http: []}"), "is not a valid host"),
         (service("{gateways: [gateway], http: []}"), "needs `hosts`"),
         (
             service(
                 "{hosts: [a.test], gateways: [gateway], http: [{route: [{destination: {host: web}, weight: 0}, {destination: {host: web}}]}]}",
             ),
-            "more than 0",
+            "greater than 0",
         ),
         (route("headers: {request: {set: {'a b': '1'}}}"), "a b"),
         (route("corsPolicy: {allowOrigins: [{exact: nothing}]}"), "is not an origin"),
@@ -161,13 +161,13 @@ fn what_istio_would_ignore_is_told() {
         ))
     };
     for (text, expected) in [
-        (two("name: all", "match: [{uri: {prefix: /a}}]"), "Istio leaves this one out"),
-        (two("match: [{uri: {prefix: /}}, {uri: {prefix: /a}}]", "name: rest"), "Istio leaves this one out"),
+        (two("name: all", "match: [{uri: {prefix: /a}}]"), "Istio ignores this route"),
+        (two("match: [{uri: {prefix: /}}, {uri: {prefix: /a}}]", "name: rest"), "Istio ignores this route"),
         (two("match: [{uri: {prefix: /a}}]", "match: [{uri: {exact: /a/b}}]"), "can never"),
-        (service("{hosts: [a.test], http: [{route: [{destination: {host: web}}]}]}"), "for the mesh alone"),
+        (service("{hosts: [a.test], http: [{route: [{destination: {host: web}}]}]}"), "only for the mesh"),
         (
             service("{hosts: [a.test], gateways: [none], http: [{route: [{destination: {host: web}}]}]}"),
-            "no server of `default/none` is here",
+            "have no server of `default/none`",
         ),
         (
             service(
@@ -175,7 +175,10 @@ fn what_istio_would_ignore_is_told() {
             ),
             "`exportTo` hides",
         ),
-        (service("{http: [{route: [{destination: {host: web}}]}]}"), "nobody delegates to this"),
+        (
+            service("{http: [{route: [{destination: {host: web}}]}]}"),
+            "no VirtualService delegates to this one",
+        ),
         (
             service("{hosts: [a.test], gateways: [gateway], http: [{route: [{destination: {host: gone}}]}]}"),
             "there is no Service `default/gone`",
@@ -184,7 +187,7 @@ fn what_istio_would_ignore_is_told() {
             service(
                 "{hosts: [a.test], gateways: [gateway], http: [{route: [{destination: {host: web.default}}]}]}",
             ),
-            "to a name with a dot Istio adds nothing",
+            "Istio does not complete a name with a dot",
         ),
         (
             service(
@@ -202,9 +205,9 @@ fn what_istio_would_ignore_is_told() {
             service(
                 "{hosts: [a.test], gateways: [gateway], http: [{redirect: {uri: /b}, rewrite: {uri: /c}}]}",
             ),
-            "`rewrite` does nothing beside `redirect`",
+            "`rewrite` has no effect with `redirect`",
         ),
-        (route("retries: {attempts: 20}"), "10 times at most"),
+        (route("retries: {attempts: 20}"), "at most 10 times"),
     ] {
         let (is_taken, problems) = said(&text, Leniency::Strict);
         assert!(is_taken && problems.contains(expected), "{expected}:\n{problems}\n{text}");
@@ -222,7 +225,7 @@ fn gateways_for_other_proxies_at_one_address_are_told() {
     assert_eq!(said(&same, Leniency::Strict), (true, String::new()));
     let (is_taken, problems) =
         said(&format!("{}{}", gateway("one", "ingress"), gateway("two", "internal")), Leniency::Strict);
-    assert!(is_taken && problems.contains("its `selector` is not that of `default/one`"), "{problems}");
+    assert!(is_taken && problems.contains("its `selector` differs from that of `default/one`"), "{problems}");
 }
 
 #[test]
@@ -244,7 +247,7 @@ fn endpoints_of_subsets_are_those_with_the_labels() {
     assert!(format!("{:?}", cluster.endpoints[0].address).contains("10.0.0.2"));
     let none = IstioTestRouter::of(&service("v3"));
     assert!(none.config.clusters[0].endpoints.is_empty());
-    assert!(told(&none.warnings).contains("no endpoints are known"), "{}", told(&none.warnings));
+    assert!(told(&none.warnings).contains("has no known endpoints"), "{}", told(&none.warnings));
 }
 
 #[test]

@@ -50,11 +50,11 @@ fn the_step_that_decided_is_told() {
     ];
     let expected = [
         ("edge/private", ""),
-        ("team/unborn", "by `exportTo` edge/private is private to the namespace, team/unborn for all"),
         (
-            "team/z-old",
-            "only age decides: team/unborn, which has no time of creation, is older than team/z-old",
+            "team/unborn",
+            "by `exportTo`, edge/private is private to the namespace, team/unborn is exported to all namespaces",
         ),
+        ("team/z-old", "only age decides: team/unborn, which has no creation time, is older than team/z-old"),
         ("team/a", "only age decides: team/z-old is older than team/a"),
         ("edge/b", "only the name decides: \"team/a\" comes before \"edge/b\""),
         ("team/b", "only the name decides: \"edge/b\" comes before \"team/b\""),

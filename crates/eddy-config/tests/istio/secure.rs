@@ -71,7 +71,10 @@ fn clients_show_certificates_at_servers_that_ask_for_them() {
         assert_eq!(clients.authorities.path.display().to_string(), "ca.crt of Secret default/one-cacert");
         assert_eq!(clients.is_optional, is_optional);
         let (config, problems) = said(&text, Leniency::Strict);
-        assert!(config.is_none() && problems.contains("no authority is known"), "{problems}");
+        assert!(
+            config.is_none() && problems.contains("no certificate authority is configured"),
+            "{problems}"
+        );
     }
 }
 
@@ -80,23 +83,23 @@ fn what_of_tls_cannot_be_had_is_told() {
     let one = || secret("one", &["one.test"]);
     let plain = "{port: {number: 443, name: plain, protocol: HTTP}, hosts: ['two.test']}";
     for (servers, expected) in [
-        (https("one.test", "mode: SIMPLE"), "without a certificate nobody can be served"),
+        (https("one.test", "mode: SIMPLE"), "TLS needs a certificate"),
         (https("one.test", "mode: NONE, credentialName: one"), "expected a mode such as `SIMPLE`"),
         (
             "{port: {number: 443, protocol: HTTPS}, hosts: [one.test]}".to_owned(),
-            "which certificate it shows",
+            "needs `tls` with a certificate",
         ),
         (
             https("one.test", "mode: SIMPLE, credentialName: one") + ", " + plain,
-            "HTTP and HTTPS are at one port",
+            "an HTTP and an HTTPS server have the same port",
         ),
         (
             https("one.test", "mode: SIMPLE, credentialName: one")
                 + ", "
                 + &https("two.test", "mode: MUTUAL, serverCertificate: a, privateKey: b, caCertificates: c"),
-            "ask clients for the same certificates",
+            "need the same client certificate settings",
         ),
-        (https("one.test", "mode: SIMPLE, credentialName: one, caCrl: a"), "`caCrl` can't be had"),
+        (https("one.test", "mode: SIMPLE, credentialName: one, caCrl: a"), "`caCrl` is not supported"),
     ] {
         let (config, problems) = said(&(gateway(&servers) + &one()), Leniency::Strict);
         assert!(config.is_none() && problems.contains(expected), "{expected}:\n{problems}");
@@ -135,12 +138,12 @@ fn destination_rules_say_how_endpoints_are_spoken_to_over_tls() {
     let files = tls("mode: MUTUAL, clientCertificate: /c, privateKey: /k, sni: up.test", "");
     assert_eq!(files.identity.unwrap().key.path.display().to_string(), "/k");
     for (policy, expected) in [
-        ("mode: MUTUAL, sni: up.test", "needs a certificate and its key"),
+        ("mode: MUTUAL, sni: up.test", "needs a certificate and its private key"),
         ("mode: MUTUAL, credentialName: none, sni: up.test", "there is no Secret `default/none`"),
-        ("mode: SIMPLE, sni: 'a b'", "is no name of a server"),
-        ("mode: SIMPLE, sni: a.test, subjectAltNames: [b.test]", "and no other"),
+        ("mode: SIMPLE, sni: 'a b'", "is not a valid server name"),
+        ("mode: SIMPLE, sni: a.test, subjectAltNames: [b.test]", "only for the SNI name that it sends"),
         ("mode: OTHER", "expected `SIMPLE`"),
-        ("mode: SIMPLE, caCrl: a", "`caCrl` can't be had"),
+        ("mode: SIMPLE, caCrl: a", "`caCrl` is not supported"),
     ] {
         let (cluster, problems) = cluster(&format!("tls: {{{policy}}}"), "");
         assert!(cluster.is_none() && problems.contains(expected), "{expected}:\n{problems}");
@@ -148,9 +151,9 @@ fn destination_rules_say_how_endpoints_are_spoken_to_over_tls() {
     let (named, problems) = cluster("tls: {mode: SIMPLE}", "");
     let name = named.unwrap().tls.unwrap().server_name;
     assert_eq!(name.as_deref(), Some("web.default.svc.cluster.local"));
-    assert!(problems.contains("not for the host of each request"), "{problems}");
+    assert!(problems.contains("not the host of each request"), "{problems}");
     let (mesh, problems) = cluster("tls: {mode: ISTIO_MUTUAL}", "");
-    assert!(mesh.unwrap().tls.is_none() && problems.contains("not in the mesh"), "{problems}");
+    assert!(mesh.unwrap().tls.is_none() && problems.contains("not part of the mesh"), "{problems}");
 }
 
 #[test]
@@ -166,11 +169,11 @@ fn a_consistent_hash_goes_by_one_key() {
         assert_eq!((cluster.balance, cluster.key), (balance, Some(key)));
     }
     for (hash, expected) in [
-        ("httpHeaderName: a, useSourceIp: true", "goes by one key"),
-        ("minimumRingSize: 1", "goes by one key"),
-        ("httpQueryParameterName: q", "`httpQueryParameterName` can't be had"),
-        ("useSourceIp: true, maglev: {tableSize: 5}", "has 65537 places"),
-        ("httpCookie: {name: a, ttl: 0s}", "gives clients no cookie"),
+        ("httpHeaderName: a, useSourceIp: true", "needs exactly one key"),
+        ("minimumRingSize: 1", "needs exactly one key"),
+        ("httpQueryParameterName: q", "`httpQueryParameterName` is not supported"),
+        ("useSourceIp: true, maglev: {tableSize: 5}", "has 65537 entries"),
+        ("httpCookie: {name: a, ttl: 0s}", "does not generate cookies"),
     ] {
         let (cluster, problems) = cluster(&format!("loadBalancer: {{consistentHash: {{{hash}}}}}"), "");
         assert!(cluster.is_none() && problems.contains(expected), "{expected}:\n{problems}");

@@ -16,48 +16,45 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("ngx_http_core_module#alias", FILES),
     ("ngx_http_core_module#directio", FILES),
     ("ngx_http_core_module#disable_symlinks", FILES),
-    ("ngx_http_core_module#early_hints", "interim answers are always passed on"),
-    ("ngx_http_core_module#error_page (to `fastcgi_pass`)", "eddy speaks HTTP to upstreams"),
-    ("ngx_http_core_module#keepalive_disable", "it changes nothing that an answer shows"),
+    ("ngx_http_core_module#early_hints", "eddy always forwards interim responses"),
+    ("ngx_http_core_module#error_page (to `fastcgi_pass`)", "eddy supports only HTTP upstreams"),
+    ("ngx_http_core_module#keepalive_disable", "it has no effect on a response"),
     (
         "ngx_http_core_module#large_client_header_buffers",
-        "how large a head may be is tried with the limits of eddy",
+        "the size of a head is tested with eddy's own limits",
     ),
-    ("ngx_http_core_module#limit_except", "tried with `deny all` in `guarded.rs`; other rules are refused"),
-    ("ngx_http_core_module#limit_rate", "the rate of a client is not limited in eddy"),
+    ("ngx_http_core_module#limit_except", "tested with `deny all` in `guarded.rs`; other rules are refused"),
+    ("ngx_http_core_module#limit_rate", "eddy does not limit the rate of a response"),
     ("ngx_http_core_module#listen (`quic`, `proxy_protocol`)", "refused, each with its reason"),
-    ("ngx_http_ssl_module", "tried beside the real NGINX in the end-to-end tests"),
+    ("ngx_http_ssl_module", "compared with the real NGINX in the end-to-end tests"),
     ("ngx_http_core_module#open_file_cache", FILES),
-    ("ngx_http_core_module#resolver", "tried with a name server of a test's own, in the end-to-end tests"),
+    ("ngx_http_core_module#resolver", "tested with a test name server in the end-to-end tests"),
     ("ngx_http_core_module#root", FILES),
-    ("ngx_http_core_module#satisfy", "refused: access is decided by filters"),
+    ("ngx_http_core_module#satisfy", "refused: filters control access"),
     ("ngx_http_core_module#sendfile", FILES),
     (
         "ngx_http_core_module#server_name (`$hostname`)",
-        "refused: eddy does not ask for the name of the machine",
+        "refused: eddy does not read the host name of the machine",
     ),
-    ("ngx_http_core_module#try_files (with files that are there)", FILES),
+    ("ngx_http_core_module#try_files (with existing files)", FILES),
     ("ngx_http_core_module#types", FILES),
-    ("ngx_http_map_module#map (with `include`)", "it is one file, as `include` anywhere is"),
+    ("ngx_http_map_module#map (with `include`)", "`include` is tested elsewhere"),
     ("ngx_http_proxy_module#proxy_bind", "refused: the kernel chooses the address"),
-    ("ngx_http_proxy_module#proxy_cache and all about it", "eddy has no cache"),
-    (
-        "ngx_http_proxy_module#proxy_cookie_domain, _flags, _path",
-        "refused: cookies are passed on as they are",
-    ),
+    ("ngx_http_proxy_module#proxy_cache and related directives", "eddy has no cache"),
+    ("ngx_http_proxy_module#proxy_cookie_domain, _flags, _path", "refused: eddy forwards cookies unchanged"),
     ("ngx_http_proxy_module#proxy_pass (`https`)", SECURE),
-    ("ngx_http_proxy_module#proxy_ssl and all about it", SECURE),
+    ("ngx_http_proxy_module#proxy_ssl and related directives", SECURE),
     ("ngx_http_proxy_module#proxy_store", FILES),
-    ("ngx_http_rewrite_module#if (`limit_rate`, `$invalid_referer`)", "neither is there in eddy"),
-    ("ngx_http_upstream_module#hash, ip_hash, server", "tried endpoint by endpoint in `upstreams.rs`"),
-    ("ngx_http_upstream_module#health_check, match", "not in the free NGINX; eddy learns from requests"),
-    ("ngx_http_upstream_module#keepalive (FastCGI, memcached)", "eddy speaks HTTP to upstreams"),
+    ("ngx_http_rewrite_module#if (`limit_rate`, `$invalid_referer`)", "eddy supports neither"),
+    ("ngx_http_upstream_module#hash, ip_hash, server", "tested endpoint by endpoint in `upstreams.rs`"),
+    ("ngx_http_upstream_module#health_check, match", "not in the free NGINX"),
+    ("ngx_http_upstream_module#keepalive (FastCGI, memcached)", "eddy supports only HTTP upstreams"),
     ("ngx_http_upstream_module#queue, state, sticky, ntlm, least_time", "refused, each with its reason"),
-    ("ngx_http_upstream_module#zone (dynamic groups)", "endpoints are those of the configuration"),
+    ("ngx_http_upstream_module#zone (dynamic groups)", "endpoints come only from the configuration"),
 ];
 
 const FILES: &str = "eddy serves no files";
-const SECURE: &str = "tried with endpoints that speak TLS, in the end-to-end tests";
+const SECURE: &str = "tested with TLS endpoints in the end-to-end tests";
 
 #[test]
 fn the_page_of_examples_is_as_it_should_be() {
@@ -66,10 +63,10 @@ fn the_page_of_examples_is_as_it_should_be() {
     assert!(count >= 40, "{count} examples");
     let mut page = format!(
         "# Examples of NGINX's documentation\n\n\
-         This page is made by a test. {count} configurations after examples of the documentation are put to eddy and to the\n\
-         real NGINX (`crates/eddy-config/tests/nginx`), request by request; beside them stand others, and tables at random.\n\
+         This page is generated by a test. {count} configurations, modelled on examples of the documentation, run in eddy and in\n\
+         the real NGINX (`crates/eddy-config/tests/nginx`), and their responses are compared; so are random configurations.\n\
          The sections are those of <https://nginx.org/en/docs/>.\n\n\
-         | section | examples tried |\n|---|---|\n"
+         | section | examples |\n|---|---|\n"
     );
     for (section, count) in &sections {
         let _ = writeln!(page, "| {section} | {count} |");

@@ -139,7 +139,7 @@ const NOT_HAD: &[(&str, &str, &str)] = &[
     // There are no files.
     (
         "location / { if (-f /shut) { return 503; } if (!-e /there) { return 404; } proxy_pass @echo; }",
-        "no files to test",
+        "does not support file tests",
         "/ => 404",
     ),
 ];
@@ -173,15 +173,18 @@ fn guards_that_eddy_does_not_have_are_never_passed_over() {
 fn what_guards_is_said_to_be_answered_403() {
     let config = whole("location / { auth_basic secret; proxy_pass @echo; }");
     let (_, warnings) = NginxTestRouter::leniently(&config);
-    assert!(warnings.iter().any(|warning| warning.message.contains("answered 403")), "{warnings:#?}");
+    assert!(warnings.iter().any(|warning| warning.message.contains("rejected with 403")), "{warnings:#?}");
 }
 
 #[test]
 fn leniency_refuses_what_would_open_and_cannot_be_shut() {
     for (server, said) in [
-        ("ssl on; location / { proxy_pass @echo; }", "does not have `ssl`"),
-        ("set_real_ip_from 10.0.0.1; location / { proxy_pass @echo; }", "does not have `set_real_ip_from`"),
-        ("location / { proxy_ssl_crl a.pem; proxy_pass @echo; }", "does not have `proxy_ssl_crl`"),
+        ("ssl on; location / { proxy_pass @echo; }", "does not support `ssl`"),
+        (
+            "set_real_ip_from 10.0.0.1; location / { proxy_pass @echo; }",
+            "does not support `set_real_ip_from`",
+        ),
+        ("location / { proxy_ssl_crl a.pem; proxy_pass @echo; }", "does not support `proxy_ssl_crl`"),
         (
             "location / { proxy_pass_request_headers off; proxy_pass @echo; }",
             "`proxy_pass_request_headers off`",
@@ -189,7 +192,7 @@ fn leniency_refuses_what_would_open_and_cannot_be_shut() {
         // The previous value of the variable would decide.
         (
             "set $ok 1; set $ok $secure_link; location / { if ($ok) { proxy_pass @echo; } return 403; }",
-            "cannot read what fills `$ok`",
+            "`$ok` is used here, but eddy cannot read the directive",
         ),
     ] {
         let config = whole(server);
@@ -199,7 +202,7 @@ fn leniency_refuses_what_would_open_and_cannot_be_shut() {
     let map = "events {} http { map $jwt_claim_sub $shut { default 0; bad 1; } server { listen unix:/eddy/site.sock; \
                location / { if ($shut) { return 403; } proxy_pass http://unix:/eddy/echo.sock; } } }";
     let problems = check_with(&[SourceText::new("nginx.conf", map)], Leniency::Lenient).unwrap_err();
-    let said = "cannot read what fills `$shut`";
+    let said = "`$shut` is used here, but eddy cannot read the directive";
     assert!(problems.iter().any(|problem| problem.message.contains(said)), "{problems:#?}");
 }
 

@@ -207,7 +207,7 @@ fn many_generated_locations_answer_as_nginx_does() {
                 contested += usize::from(explained.hops.iter().any(|hop| !hop.others.is_empty()));
                 searched += usize::from(explained.hops.iter().filter(|hop| hop.place.is_some()).count() > 1);
                 by_pattern +=
-                    usize::from(explained.hops.iter().any(|hop| hop.why.contains("expression that matches")));
+                    usize::from(explained.hops.iter().any(|hop| hop.why.contains("first matching regex")));
             }
         }
     }

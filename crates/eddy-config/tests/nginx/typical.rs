@@ -150,10 +150,10 @@ fn names_and_expressions_say_what_is_wrong_with_them() {
     for (line, word) in [
         ("location ~ /\\.(?!well-known) { return 403; }", "look-ahead"),
         ("location ~ ^/(a)\\1$ { return 200 ok; }", "references"),
-        ("set $upstream_addr 1;", "NGINX's own"),
+        ("set $upstream_addr 1;", "built-in variable"),
         ("add_header X-A $ssl_client_cert;", "certificate"),
-        ("add_header X-A $upstream_http_x;", "answered"),
-        ("add_header X-A $realip_remote;", "nothing fills"),
+        ("add_header X-A $upstream_http_x;", "responded"),
+        ("add_header X-A $realip_remote;", "is undefined"),
     ] {
         let config = format!("events {{}} http {{ server {{ listen 80; {line} return 200 ok; }} }}");
         let said = said(&config).join("\n");
@@ -174,7 +174,7 @@ fn a_time_of_more_than_a_day_is_a_day() {
     let timeouts: Vec<u64> =
         checked.config.clusters.iter().map(|cluster| cluster.read_idle_timeout.as_secs()).collect();
     assert_eq!(timeouts, [86_400]);
-    assert_eq!(said(config), ["`7d` is longer than eddy waits: a day"]);
+    assert_eq!(said(config), ["`7d` is longer than eddy's maximum of one day"]);
 }
 
 #[test]

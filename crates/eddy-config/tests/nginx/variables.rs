@@ -73,43 +73,37 @@ fn recorded_upstreams_stand_in() {
 #[test]
 fn addresses_that_cannot_be_known_are_refused_by_the_name_of_the_variable() {
     for (server, said) in [
-        ("location / { proxy_pass http://$host; }", "`$host` comes with the request"),
-        ("location / { proxy_pass http://$http_x_to; }", "`$http_x_to` comes with the request"),
-        ("location / { set $to $arg_to; proxy_pass http://$to; }", "`$arg_to` comes with the request"),
-        ("location / { proxy_pass http://up:$arg_port; }", "`$arg_port` comes with the request"),
-        ("location / { proxy_pass http://up$arg_path; }", "`$arg_path` comes with the request"),
-        ("location ~ ^/(.*)$ { proxy_pass http://$1; }", "`$1` comes with the request"),
-        ("location ~ ^/(.*)$ { proxy_pass http://app-$1.test; }", "`$1` comes with the request"),
-        ("location ~ ^/(?<to>.*)$ { set $to up; proxy_pass http://$to; }", "`$to` comes with the request"),
-        ("location / { proxy_pass $cookie_to; }", "`$cookie_to` comes with the request"),
+        ("location / { proxy_pass http://$host; }", "`$host` comes from the request"),
+        ("location / { proxy_pass http://$http_x_to; }", "`$http_x_to` comes from the request"),
+        ("location / { set $to $arg_to; proxy_pass http://$to; }", "`$arg_to` comes from the request"),
+        ("location / { proxy_pass http://up:$arg_port; }", "`$arg_port` comes from the request"),
+        ("location / { proxy_pass http://up$arg_path; }", "`$arg_path` comes from the request"),
+        ("location ~ ^/(.*)$ { proxy_pass http://$1; }", "`$1` comes from the request"),
+        ("location ~ ^/(.*)$ { proxy_pass http://app-$1.test; }", "`$1` comes from the request"),
+        ("location ~ ^/(?<to>.*)$ { set $to up; proxy_pass http://$to; }", "`$to` comes from the request"),
+        ("location / { proxy_pass $cookie_to; }", "`$cookie_to` comes from the request"),
         (
             "set $to up; location /a { set $to $arg_to; rewrite ^ /b last; } location /b { proxy_pass http://$to; }",
-            "`$arg_to` comes with the request",
+            "`$arg_to` comes from the request",
         ),
         (
             "location / { if ($arg_a) { set $to $host; } proxy_pass http://$to; }",
-            "`$host` comes with the request",
+            "`$host` comes from the request",
         ),
         (
             "location /a { set $to $to-x; rewrite ^ /b last; } location /b { proxy_pass http://$to; }",
-            "`$to` may hold",
+            "the values of `$to` cannot be determined",
         ),
-        ("location / { set $to nothing; proxy_pass $to; }", "no value of these variables is an address"),
-        (
-            "location / { set $to app; proxy_pass http://$to; }",
-            "no `resolver` is there that could be asked for `app`",
-        ),
+        ("location / { set $to nothing; proxy_pass $to; }", "none of the values of these variables is a URL"),
+        ("location / { set $to app; proxy_pass http://$to; }", "there is no `resolver` for the name `app`"),
         (
             "location / { set $to app; proxy_pass http://$to:81; }",
-            "no `resolver` is there that could be asked for `app`",
+            "there is no `resolver` for the name `app`",
         ),
-        (
-            "location / { set $to unix:/a; proxy_pass http://$to; }",
-            "a Unix socket cannot be named by variables",
-        ),
+        ("location / { set $to unix:/a; proxy_pass http://$to; }", "variables cannot select a Unix socket"),
         (
             "resolver dns.test; location / { proxy_pass http://up; }",
-            "the name server `dns.test` is no address",
+            "the name server `dns.test` is not an IP address",
         ),
     ] {
         let problems = check(&[SourceText::new("nginx.conf", &whole(server))]).unwrap_err();
@@ -121,7 +115,7 @@ fn addresses_that_cannot_be_known_are_refused_by_the_name_of_the_variable() {
 fn leniency_leaves_such_addresses_out() {
     let config = whole("location / { if ($arg_a) { set $to $host; } set $x up; proxy_pass http://$to; }");
     let checked = check_with(&[SourceText::new("nginx.conf", &config)], Leniency::Lenient).unwrap();
-    assert!(checked.warnings.iter().any(|warning| warning.message.contains("`$host` comes with")));
+    assert!(checked.warnings.iter().any(|warning| warning.message.contains("`$host` comes from")));
 }
 
 #[test]

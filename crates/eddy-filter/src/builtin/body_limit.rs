@@ -76,9 +76,9 @@ impl Builtin for BodyLimit {
         self.refused.count(answer.worker);
         let verdict = match view.phase {
             Phase::RequestHead | Phase::RequestBody => {
-                answer.reply(413, "the body is too large\n", "body_limit")
+                answer.reply(413, "the request body is too large\n", "body_limit")
             }
-            Phase::ResponseHead => answer.reply(502, "the answer is too large\n", "body_limit"),
+            Phase::ResponseHead => answer.reply(502, "the response body is too large\n", "body_limit"),
             // The response has begun; it can only be reset.
             Phase::RequestTrailers
             | Phase::ResponseBody

@@ -96,7 +96,7 @@ impl Builtin for FaultFilter {
         if let Some(abort) = self.config.abort.filter(|abort| is_drawn(first, abort.share.0)) {
             self.aborted.count(answer.worker);
             let has_body = !matches!(abort.status, 204 | 205 | 304);
-            let body = if has_body { "a fault was asked for\n" } else { "" };
+            let body = if has_body { "injected fault\n" } else { "" };
             return answer.reply(abort.status, body, "fault");
         }
         if let Some(delay) = self.config.delay.filter(|delay| is_drawn(second, delay.share.0)) {

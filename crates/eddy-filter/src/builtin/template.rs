@@ -62,7 +62,7 @@ pub enum TemplateError {
         name: String,
     },
     /// Control character, which no header may contain.
-    #[error("has a control character, which no field may hold")]
+    #[error("has a control character, which is not allowed in a header")]
     Control,
 }
 

@@ -23,7 +23,7 @@ pub enum EditRefused {
     #[error(transparent)]
     Value(#[from] EditFault),
     /// The edit is not possible in this phase.
-    #[error("this change is not possible in this phase")]
+    #[error("this edit is not possible in this phase")]
     Phase,
 }
 

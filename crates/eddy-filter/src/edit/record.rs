@@ -110,13 +110,13 @@ pub enum FilterLimit {
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum EditError {
     /// A record reaches beyond the end of the log.
-    #[error("a record of the edits is cut off")]
+    #[error("an edit record is truncated")]
     Truncated,
     /// The operation number is unknown.
-    #[error("there is no edit with the number {0}")]
+    #[error("unknown edit number {0}")]
     UnknownOperation(u16),
     /// The record is invalid for its operation.
-    #[error("an edit has not the form that its kind needs")]
+    #[error("an edit record is invalid for its kind")]
     Malformed,
     /// All edits together are too large.
     #[error("the edits of one call are larger than 16 MiB")]

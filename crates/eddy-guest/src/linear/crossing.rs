@@ -147,5 +147,5 @@ pub(super) fn tell(instance: &mut LinearInstance, event: &FilterEvent<'_>) -> Re
     instance.event(at)
 }
 
-const LOST: &str =
-    "what the filter kept of this exchange is gone, as the module failed in another one and was started anew";
+const LOST: &str = "the filter state of this exchange is lost, because the module failed in another exchange \
+     and was restarted";

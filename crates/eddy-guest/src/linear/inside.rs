@@ -43,7 +43,7 @@ impl Inside {
     pub(super) fn end_call(&mut self) {
         let dropped = self.confinement.end_call();
         if dropped > 0 {
-            let text = format!("{dropped} bytes that the module printed were dropped");
+            let text = format!("{dropped} bytes of module output were dropped");
             self.log(FilterLogLevel::Warn, text.as_bytes());
         }
         self.printed.clear();

@@ -91,7 +91,7 @@ impl LinearInstance {
             ($name:literal) => {
                 instance
                     .get_typed_func(&mut store, $name)
-                    .map_err(|error| failed(format!("breaks the contract: {error:#}")))?
+                    .map_err(|error| failed(format!("violates the filter ABI: {error:#}")))?
             };
         }
         let start: TypedFunc<(), ()> = function!("_initialize");
@@ -111,7 +111,7 @@ impl LinearInstance {
         let opened = opened.map_err(|error| {
             let (printed, refused) = (store.data_mut().take_printed(), store.data().confinement.refused());
             let why = told(&error, &printed, refused, limits.making_time_max(), limits);
-            failed(format!("fails at its start: {why}"))
+            failed(format!("failed to start: {why}"))
         })?;
         store.data_mut().end_call();
         let mut made = Self {
@@ -124,7 +124,8 @@ impl LinearInstance {
             toolchain: String::new(),
             filters: Vec::new(),
         };
-        made.read_library(u64::from(opened)).map_err(|why| failed(format!("breaks the contract: {why}")))?;
+        made.read_library(u64::from(opened))
+            .map_err(|why| failed(format!("violates the filter ABI: {why}")))?;
         Ok(made)
     }
 
@@ -133,15 +134,15 @@ impl LinearInstance {
         let memory = GuestMemoryReader(self.memory.data(&self.store));
         let version = memory.u32(at);
         if version != abi::ABI {
-            return Err(format!("it was built for version {version} of it, and this eddy has {}", abi::ABI));
+            return Err(format!("it was built for version {version}, this eddy has version {}", abi::ABI));
         }
         let text = |at| {
-            let text = memory.text(at, NAME_BYTES_MAX).ok_or("a name lies outside of its memory")?;
+            let text = memory.text(at, NAME_BYTES_MAX).ok_or("a name is outside its memory")?;
             Ok::<_, String>(String::from_utf8_lossy(text).into_owned())
         };
         let (table, count) = (memory.u64(at + 40), memory.u64(at + 48));
         if count > FILTERS_MAX {
-            return Err(format!("it has {count} filters"));
+            return Err(format!("it has too many filters: {count}"));
         }
         let (sdk, toolchain) = (text(at + 8)?, text(at + 24)?);
         let filters =
@@ -168,7 +169,9 @@ impl LinearInstance {
         let room = self.memory.data_mut(&mut self.store).get_mut(start..start.saturating_add(len));
         match room {
             Some(room) if start != 0 && start.is_multiple_of(8) => Ok((self.room.0, room)),
-            Some(_) | None => Err(LinearCallFailure("the module gave room outside of its memory".into())),
+            Some(_) | None => {
+                Err(LinearCallFailure("the module returned a buffer outside its memory".into()))
+            }
         }
     }
 
@@ -231,7 +234,7 @@ impl LinearInstance {
             return Err(LoadError::Refused { message: String::from_utf8_lossy(text).trim().to_owned() });
         }
         match memory.u64(at + 8) {
-            0 => Err(refused(LinearCallFailure("the module gives no reason".into()))),
+            0 => Err(refused(LinearCallFailure("the module gave no reason".into()))),
             number => Ok((number, memory.u32(at + 4), memory.u32(at + 16))),
         }
     }
@@ -313,7 +316,7 @@ fn told(
     }
     match CallTermination::of(error, refused) {
         CallTermination::Deadline if time_max > limits.call_time_max => {
-            let why = format!("it took longer to start than it may ({time_max:?})");
+            let why = format!("it did not start within {time_max:?}");
             GuestFailure { limit: Some(FilterLimit::Cpu), why }
         }
         CallTermination::Deadline => GuestFailure::of_cpu("wasm.cpu", time_max, &"the module was stopped"),

@@ -166,7 +166,7 @@ impl LinearShared {
     /// Drops the instance that failed in the filter with this host number; the next call starts another.
     fn lose(&self, lane: &mut LinearWorkerSlot, ended: &LinearCallFailure, filter: u32) {
         lane.instance = None;
-        let text = format!("{}: an instance failed and is replaced: {}", self.module.name, ended.0);
+        let text = format!("{}: an instance failed and is being replaced: {}", self.module.name, ended.0);
         // Dropped log messages are counted by the host.
         let _ = self.host.log(filter, FilterLogLevel::Error, text.as_bytes());
     }

@@ -54,7 +54,8 @@ impl LinearModule {
             FUNCTIONS.into_iter().filter(|wanted| compiled.get_export(wanted).is_none()).collect();
         if !missing.is_empty() {
             let message = format!(
-                "\"{name}\" lacks what a module with filters exports: {}; build it with `eddy filter build --target wasm`",
+                "\"{name}\" does not export {}, which a filter module must; build it with `eddy filter build \
+                 --target wasm`",
                 missing.join(", ")
             );
             return Err(refused(message));

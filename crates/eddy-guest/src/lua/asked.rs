@@ -188,7 +188,7 @@ fn guarded(stage: &mut LuaHookContext, act: impl FnOnce(&mut LuaHookContext) -> 
     let why = match catch_unwind(AssertUnwindSafe(|| act(stage))) {
         Ok(Ok(result)) => return result,
         Ok(Err(why)) => why,
-        Err(_) => "eddy failed; this is a mistake in eddy".to_owned(),
+        Err(_) => "internal error of eddy; please report this bug".to_owned(),
     };
     stage.answer.clear();
     stage.answer.extend_from_slice(why.as_bytes());

@@ -42,9 +42,9 @@ impl LuaOutboundRequest {
             b":path" => &mut self.target,
             b":authority" | b"host" => &mut self.authority,
             b":scheme" | b"content-length" | b"transfer-encoding" => return Ok(()),
-            [b':', ..] => return Err(format!("\"{}\" means nothing here", String::from_utf8_lossy(name))),
+            [b':', ..] => return Err(format!("\"{}\" is not allowed here", String::from_utf8_lossy(name))),
             _ if self.fields.len() >= FIELDS_MAX => {
-                return Err(format!("a call has at most {FIELDS_MAX} headers"));
+                return Err(format!("an HTTP call has at most {FIELDS_MAX} headers"));
             }
             _ => {
                 self.fields.push((name.to_vec(), value.to_vec()));
@@ -107,7 +107,8 @@ pub(super) fn send(
 
 const UNKNOWN: &str = "http call cluster invalid. Must be configured";
 /// The log says which limit was reached.
-const REFUSED: &str = "http call refused: the filter has as many calls under way as `calls_per_exchange` or `background_calls` allow";
+const REFUSED: &str =
+    "http call refused: `calls_per_exchange` or `background_calls` of the filter is reached";
 const FIELDS_MAX: usize = 128;
 /// If the script sets no timeout, the pause timeout of the exchange is the limit.
 const TIMEOUT_MS_MAX: u32 = 3_600_000;

@@ -83,7 +83,7 @@ pub(super) fn dispatch(stage: &mut LuaHookContext, question: &HostCall<'_>) -> R
             Ok(NOTHING)
         }
         30..40 => shared::dispatch_shared(stage, question, [a, b, c]),
-        other => Err(format!("there is no question {other}")),
+        other => Err(format!("unknown host call {other}")),
     }
 }
 
@@ -158,6 +158,6 @@ fn push_quoted(out: &mut Vec<u8>, text: &[u8]) {
     out.push(b'"');
 }
 
-const OUTSIDE: &str = "a length is larger than what it is the length of";
+const OUTSIDE: &str = "a length is larger than its data";
 pub(super) const NOTHING: i32 = 0;
 pub(super) const TEXT: i32 = 1;

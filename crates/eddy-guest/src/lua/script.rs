@@ -94,7 +94,7 @@ impl LuaScript {
         prepare_thread();
         let refused = |message: String| LoadError::Refused { message };
         let chunk = CString::new(format!("={}", source.chunk))
-            .map_err(|_| refused("the name of a script holds no NUL".to_owned()))?;
+            .map_err(|_| refused("the name of a script must not contain NUL".to_owned()))?;
         let recipe = Recipe {
             host: Arc::clone(host),
             stores: SharedStores::of(source.filter, source.limits.shared),
@@ -205,7 +205,7 @@ fn refuse(call: &mut LibraryCall<'_>) {
         step.verdict = Verdict::Fault;
         call.stopped = 0;
         // If there is no room for the reason, the verdict still counts.
-        let _ = call.edits.push(0, &FilterEdit::Fault(b"the worker cannot enter the script now"));
+        let _ = call.edits.push(0, &FilterEdit::Fault(b"this worker cannot enter the script now"));
     }
 }
 

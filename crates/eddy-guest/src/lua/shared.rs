@@ -240,7 +240,9 @@ pub(super) fn dispatch_shared(
     let stores = Arc::clone(&stage.stores);
     let (key, now) = (question.first, Instant::now());
     if key.len() > KEY_BYTES_MAX {
-        return Err(format!("name and key of a shared value have at most {KEY_BYTES_MAX} bytes"));
+        return Err(format!(
+            "store name and key of a shared value have at most {KEY_BYTES_MAX} bytes together"
+        ));
     }
     let [a, b, c] = numbers;
     let ends = |seconds: f64| {
@@ -290,7 +292,7 @@ pub(super) fn dispatch_shared(
             Err(put) => tell(stage, put),
         },
         36 => Ok(i32::from(stores.remove(key))),
-        other => Err(format!("there is no question {other}")),
+        other => Err(format!("unknown host call {other}")),
     }
 }
 

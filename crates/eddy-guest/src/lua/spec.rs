@@ -42,8 +42,9 @@ impl LuaSpec {
     /// [`LoadError::Refused`] with an error message that begins with the chunk's name and the line.
     pub fn load(chunk: &str, text: &[u8]) -> Result<Self, LoadError> {
         prepare_thread();
-        let chunk = CString::new(format!("={chunk}"))
-            .map_err(|_| LoadError::Refused { message: "the name of a spec holds no NUL".to_owned() })?;
+        let chunk = CString::new(format!("={chunk}")).map_err(|_| LoadError::Refused {
+            message: "the name of a spec must not contain NUL".to_owned(),
+        })?;
         let made = || -> Result<Self, VmFault> {
             let mut vm = Vm::new(&LIMITS)?;
             vm.load_host(c"=(eddy)", "return {}")?;
@@ -74,7 +75,7 @@ impl LuaSpec {
         let said = self.vm.call(1, 1).map(|()| self.text());
         self.vm.truncate(STEP);
         unpacked(&said.map_err(refused)?).ok_or_else(|| LoadError::Refused {
-            message: "what the spec says cannot be understood; this is a mistake in eddy".to_owned(),
+            message: "the output of the spec cannot be parsed; please report this bug of eddy".to_owned(),
         })
     }
 
@@ -129,9 +130,9 @@ fn unpacked(mut message: &[u8]) -> Option<Vec<SpecPart>> {
 /// Converts a fault to an error. No configuration key sets the limits of specs.
 fn refused(fault: VmFault) -> LoadError {
     let message = match fault {
-        VmFault::Cpu(allowed) => format!("it used more CPU time than a spec may ({allowed:?})"),
+        VmFault::Cpu(allowed) => format!("it used more CPU time than a spec is allowed ({allowed:?})"),
         VmFault::Memory { all, .. } => {
-            format!("it needs more memory than a spec may have ({})", size_text(all))
+            format!("it needs more memory than a spec is allowed ({})", size_text(all))
         }
         VmFault::Script(why) => why,
     };
@@ -176,7 +177,7 @@ mod tests {
         assert_eq!(said, ["failed bad a_spec.lua:3: the letter: expected \"b\", got \"a\""]);
         assert_eq!(words(&spec.step(&[]).unwrap()), ["failed worse a_spec.lua:5: assertion failed!"]);
         let said = words(&spec.step(&[]).unwrap());
-        assert_eq!(said, ["failed worst an error that is no text: a table"]);
+        assert_eq!(said, ["failed worst an error that is not a string: a table"]);
         assert_eq!(words(&spec.step(&[]).unwrap()), ["end  "]);
         assert_eq!(words(&spec.step(&[]).unwrap()), ["end  "]);
     }
@@ -239,7 +240,7 @@ mod tests {
         assert_eq!(first("\nerror('no')"), "broken  a_spec.lua:2: no");
         assert_eq!(first("\nfilter {}"), "broken  a_spec.lua:2: a filter needs a `file` or a `source`");
         let said = first("filter { flie = 'a' }");
-        assert!(said.starts_with("broken  a_spec.lua:1: `flie` means nothing here"), "{said}");
+        assert!(said.starts_with("broken  a_spec.lua:1: `flie` is not allowed here"), "{said}");
         let mut spec = load("\n\nlocal f = filter { file = 'f.lua' }");
         spec.step(&[]).unwrap();
         let said = spec.step(&[SpecPart::new("error", "f.lua:3: no", "")]).unwrap();

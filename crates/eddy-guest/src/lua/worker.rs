@@ -163,7 +163,7 @@ impl Worker {
                     self.running = Some(running);
                 }
                 Err(fault) => {
-                    let why = format!("its machine cannot be made: {fault}");
+                    let why = format!("its Lua VM cannot be created: {fault}");
                     // If there is no room for the reason, the verdict still counts.
                     let _ = edits.push(hook.step, &GuestFailure::from(fault).told_as(why).edit());
                     return HookOutcome::Failed;
@@ -377,4 +377,4 @@ impl SuspendedHook {
 }
 
 const LOST: &str =
-    "its machine was replaced while it waited, as another hook had used up its memory (`lua.memory`)";
+    "its Lua VM was replaced while it waited, because another hook used up its memory (`lua.memory`)";

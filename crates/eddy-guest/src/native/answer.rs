@@ -97,15 +97,15 @@ fn blame(call: &mut LibraryCall<'_>, base: usize, index: usize, broken: AbiViola
     if matches!(broken, AbiViolation::Edits { .. } | AbiViolation::Stopped(_) | AbiViolation::Order) {
         call.edits.truncate(base);
     }
-    let mut why = String::from("the library breaks the contract: ");
+    let mut why = String::from("the library violates the filter ABI: ");
     // Writing to a string never fails.
     let _ = match broken {
         AbiViolation::Edits { len, room } => {
-            write!(why, "it wrote {len} bytes of edits where there is room for {room}")
+            write!(why, "it wrote {len} bytes of edits to a buffer of {room}")
         }
-        AbiViolation::Stopped(index) => write!(why, "it stopped at step {index}, which there is not"),
-        AbiViolation::Verdict(number) => write!(why, "it gave the verdict {number}, which there is not"),
-        AbiViolation::Order => write!(why, "it went on after a filter that did not continue"),
+        AbiViolation::Stopped(index) => write!(why, "it stopped at step {index}, which does not exist"),
+        AbiViolation::Verdict(number) => write!(why, "it returned verdict {number}, which does not exist"),
+        AbiViolation::Order => write!(why, "it continued after a filter that did not continue"),
         AbiViolation::Stop => write!(why, "it stopped at a filter that continues"),
     };
     // If the log has no room for the reason, it is left out; the verdict still counts.

@@ -55,7 +55,7 @@ fn part<const N: usize>(bytes: &[u8], at: usize) -> io::Result<[u8; N]> {
 }
 
 fn not_elf() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "it is no shared library for this machine")
+    io::Error::new(io::ErrorKind::InvalidData, "it is not a shared library for this machine")
 }
 
 /// Sections written by the Go linker; which of them exist depends on its version and flags.

@@ -33,7 +33,7 @@ thread_local! {
 pub(crate) fn install(host: &Arc<dyn HostApi>) -> Result<&'static abi::HostTable, String> {
     let installed = HOST.get_or_init(|| Installed { host: Arc::clone(host), table: table_of(&**host) });
     if Arc::as_ptr(&installed.host).addr() != Arc::as_ptr(host).addr() {
-        return Err("this process has another host for filters already".to_owned());
+        return Err("this process already has another filter host".to_owned());
     }
     Ok(&installed.table)
 }

@@ -141,7 +141,7 @@ impl NativeEntryPoints {
         }
         if info.filter == 0 {
             return Err(LoadError::Refused {
-                message: "the library made a filter without a number".to_owned(),
+                message: "the library returned no number for a new filter".to_owned(),
             });
         }
         let said = FilterInfo {
@@ -163,7 +163,7 @@ impl NativeEntryPoints {
             return Err(refused(result, &message, error.len));
         }
         if number == 0 {
-            let message = "the library made a rule's configuration without a number".to_owned();
+            let message = "the library returned no number for the configuration of a rule".to_owned();
             return Err(LoadError::Refused { message });
         }
         Ok(number)
@@ -189,7 +189,7 @@ fn refused(result: i32, message: &[u8], len: usize) -> LoadError {
     let text = String::from_utf8_lossy(text);
     let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
     let message = if text.is_empty() {
-        format!("the filter gives no reason (result {result})")
+        format!("the filter gave no reason (result {result})")
     } else {
         text.to_owned()
     };

@@ -53,7 +53,7 @@ pub(crate) fn open(path: &Path, table: &'static abi::HostTable) -> Result<Native
     // SAFETY: `handle` was just opened and the name is a C string.
     let symbol = unsafe { libc::dlsym(handle, c"eddy_library_open".as_ptr()) };
     if symbol.is_null() {
-        return Err("it has no symbol `eddy_library_open`, so it is no library of filters".to_owned());
+        return Err("it has no symbol `eddy_library_open`, so it is not a filter library".to_owned());
     }
     // SAFETY: by the ABI, which its name declares, the symbol is a function of this type.
     let open = unsafe { std::mem::transmute::<*mut libc::c_void, abi::OpenFn>(symbol) };
@@ -62,10 +62,10 @@ pub(crate) fn open(path: &Path, table: &'static abi::HostTable) -> Result<Native
     let library = unsafe { open(ptr::from_ref(table)) };
     if library.is_null() {
         let why = host::last_words().map(|text| format!(": {text}")).unwrap_or_default();
-        return Err(format!("it says that it cannot work with this eddy{why}"));
+        return Err(format!("it does not support this version of eddy{why}"));
     }
     if !library.cast::<abi::NativeLibraryTable>().is_aligned() {
-        return Err("what it offers lies at an odd address".to_owned());
+        return Err("its library table is not aligned".to_owned());
     }
     read(library.cast())
 }
@@ -77,7 +77,7 @@ fn read(library: *const abi::NativeLibraryTable) -> Result<NativeLibraryInfo, St
     let [abi, size] = unsafe { head.read() };
     if abi != abi::ABI {
         return Err(format!(
-            "it is built for version {abi} of the contract, this eddy has version {}",
+            "it was built for version {abi} of the filter ABI, this eddy has version {}",
             abi::ABI
         ));
     }
@@ -85,7 +85,7 @@ fn read(library: *const abi::NativeLibraryTable) -> Result<NativeLibraryInfo, St
     let least = offset_of!(abi::NativeLibraryTable, stop);
     let size = usize::try_from(size).unwrap_or(usize::MAX);
     if size < least {
-        return Err(format!("it offers a structure of {size} bytes where at least {least} are needed"));
+        return Err(format!("its library table has {size} bytes; at least {least} are needed"));
     }
     let mut known = [0_u8; size_of::<abi::NativeLibraryTable>()];
     let count = size.min(known.len());
@@ -117,7 +117,7 @@ fn names_of(raw: &abi::NativeLibraryTable) -> Result<Vec<String>, String> {
         return Err("it has no filters".to_owned());
     }
     if count > FILTERS_MAX || raw.filters.is_null() || !raw.filters.is_aligned() {
-        return Err(format!("its list of {count} filters makes no sense"));
+        return Err(format!("its list of {count} filters is invalid"));
     }
     let name = |index: usize| {
         // SAFETY: the library declares that many texts; `index` is below their number.
@@ -125,7 +125,7 @@ fn names_of(raw: &abi::NativeLibraryTable) -> Result<Vec<String>, String> {
         // SAFETY: as above; the list is aligned.
         let text = unsafe { place.read() };
         let name = text_of(text, "name of a filter")?;
-        if name.is_empty() { Err("a filter of it has no name".to_owned()) } else { Ok(name) }
+        if name.is_empty() { Err("one of its filters has no name".to_owned()) } else { Ok(name) }
     };
     (0..count).map(name).collect()
 }
@@ -135,7 +135,7 @@ fn text_of(text: abi::NativeText, what: &str) -> Result<String, String> {
         return Ok(String::new());
     }
     if text.data.is_null() || text.len > TEXT_BYTES_MAX {
-        return Err(format!("its {what} of {} bytes makes no sense", text.len));
+        return Err(format!("its {what} of {} bytes is invalid", text.len));
     }
     // SAFETY: the library declares that many bytes; their number is plausible and the address not null.
     let bytes = unsafe { std::slice::from_raw_parts(text.data, text.len) };
@@ -146,7 +146,7 @@ fn loader_error() -> String {
     // SAFETY: on Linux each thread has its own error; the text is valid until this thread's next call of the loader.
     let text = unsafe { libc::dlerror() };
     if text.is_null() {
-        return "the loader of libraries does not say why".to_owned();
+        return "the dynamic loader gave no reason".to_owned();
     }
     // SAFETY: not null, so a C string.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()

@@ -24,18 +24,18 @@ static REGISTRY: Mutex<Registry> = Mutex::new(Registry { libraries: Vec::new(), 
 /// Returns the library in a file; opens it if it is not open yet.
 pub(crate) fn open(path: &Path, host: &Arc<dyn HostApi>) -> Result<Arc<NativeLibrary>, LoadError> {
     let failed = |why: String| LoadError::Library {
-        message: format!("the library \"{}\" cannot be used: {why}", path.display()),
+        message: format!("cannot use the library \"{}\": {why}", path.display()),
     };
     let identity = FileIdentity::of(path).map_err(|error| failed(error.to_string()))?;
     let mut registry = lock();
     if let Some(known) = registry.libraries.iter().find(|known| known.identity().is_same_file(&identity)) {
         if *known.identity() != identity {
-            return Err(failed("it was changed after this process had opened it".to_owned()));
+            return Err(failed("it was changed after this process opened it".to_owned()));
         }
         return Ok(Arc::clone(known));
     }
     if registry.libraries.iter().any(|known| known.path() == path) {
-        return Err(failed("it was replaced after this process had opened it".to_owned()));
+        return Err(failed("it was replaced after this process opened it".to_owned()));
     }
     let is_go = go_runtime(path).map_err(|error| failed(error.to_string()))? == GoRuntime::Inside;
     if is_go {
@@ -78,12 +78,13 @@ impl Registry {
     fn take_in_go(&mut self, path: &Path) -> Result<(), String> {
         if let Some(first) = &self.go {
             return Err(format!(
-                "a process has room for one Go runtime, and \"{}\" has brought it; build all filters in Go into one library",
+                "a process can have only one Go runtime, and \"{}\" already contains one; build all Go \
+                 filters into one library",
                 first.display()
             ));
         }
         if is_main_thread() {
-            return Err("a library in Go is not opened on the main thread".to_owned());
+            return Err("a Go library cannot be opened on the main thread".to_owned());
         }
         self.go = Some(path.to_owned());
         Ok(())
@@ -102,7 +103,7 @@ fn check_toolchain(toolchain: &str) -> Result<(), String> {
     let digits = version.bytes().take_while(u8::is_ascii_digit).count();
     match version.get(..digits).and_then(|minor| minor.parse::<u32>().ok()) {
         Some(minor) if minor < GO_MINOR_MIN => Err(format!(
-            "it was built with {toolchain}, and filters in Go need at least go1.{GO_MINOR_MIN}; build it again"
+            "it was built with {toolchain}, and Go filters need at least go1.{GO_MINOR_MIN}; build it again"
         )),
         Some(_) | None => Ok(()),
     }

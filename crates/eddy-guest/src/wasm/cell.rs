@@ -117,18 +117,18 @@ impl WorkerInstance {
                 return Ok(Verdict::Continue);
             }
             let number = if step.config == 0 { step.filter } else { step.config };
-            let plugin = library.plugin(number).ok_or("it is none of the module's filters")?;
+            let plugin = library.plugin(number).ok_or("it is not a filter of the module")?;
             step.state = self.begin(library, plugin)?;
         }
-        let key = key_of(step.state).ok_or("its state is not what it was")?;
-        let stream = self.streams.get_mut(key).ok_or("its state is not what it was")?;
+        let key = key_of(step.state).ok_or("its stream state is lost")?;
+        let stream = self.streams.get_mut(key).ok_or("its stream state is lost")?;
         let machine = match &mut stream.machine {
             Some(machine) => &mut **machine,
             None => match &mut self.machine {
                 Some(machine) if stream.generation == self.generation => machine,
                 _ if view.phase == Phase::Log => return Ok(Verdict::Continue),
                 _ => {
-                    let why = format!("the instance that it was in has failed: {}", self.last_fault);
+                    let why = format!("its instance has failed: {}", self.last_fault);
                     return Err(self.last_fault.told_as(why));
                 }
             },
@@ -213,7 +213,7 @@ impl WorkerInstance {
                 let mut machine = Box::new(PluginVm::start(kernel, std::slice::from_ref(&plugin))?);
                 self.generation = self.generation.wrapping_add(1);
                 machine.adopt(self.worker, self.generation);
-                let root = machine.root(number).ok_or("its plugin is not there")?;
+                let root = machine.root(number).ok_or("its plugin is missing")?;
                 let created = machine.enter(&plugin, None, |vm| vm.create_stream(root));
                 let context = created.map_err(|broken| broken.why)?;
                 self.owners.insert(self.generation, self.streams.vacant_key());
@@ -224,8 +224,8 @@ impl WorkerInstance {
                     let machine = library.spares.take(self.worker)?;
                     self.adopt(kernel, self.worker, machine);
                 }
-                let machine = self.machine.as_mut().ok_or("there is no instance")?;
-                let root = machine.root(number).ok_or("its plugin is not there")?;
+                let machine = self.machine.as_mut().ok_or("the module has no instance")?;
+                let root = machine.root(number).ok_or("its plugin is missing")?;
                 let created = machine.enter(&plugin, None, |vm| vm.create_stream(root));
                 let context = self.sort_out(library, plugin.id, created, None)?;
                 (context, None)

@@ -73,7 +73,7 @@ impl WasmLibrary {
         is_trial: bool,
     ) -> Result<Arc<Self>, LoadError> {
         let failed = |why: String| LoadError::Library {
-            message: format!("the module \"{}\" cannot be used: {why}", settings.module.display()),
+            message: format!("cannot use the module \"{}\": {why}", settings.module.display()),
         };
         let engine = engine(cache).map_err(failed)?;
         let module = compile(&engine, &settings.module).map_err(failed)?;
@@ -172,7 +172,8 @@ impl WasmLibrary {
                 let mut machine =
                     PluginVm::start(&self.kernel, std::slice::from_ref(&plugin)).map_err(refused)?;
                 if machine.embedding().periods.iter().any(|(_, period)| period.is_some()) {
-                    let why = b"it asks for ticks, which come to nothing with `isolation: stream`: no instance outlives its exchange";
+                    let why = b"it sets a tick period, which has no effect with `isolation: stream`: no \
+                                instance outlives its exchange";
                     // A message below the log level is dropped.
                     let _ = self.kernel.common.host.log(id, eddy_filter::FilterLogLevel::Warn, why);
                 }
@@ -350,7 +351,7 @@ impl Guest for WasmLibrary {
     ) -> Result<(u64, LibraryKeepAlive), LoadError> {
         let of = self
             .plugin(filter)
-            .ok_or_else(|| LoadError::Refused { message: "there is no such filter".to_owned() })?;
+            .ok_or_else(|| LoadError::Refused { message: "the filter does not exist".to_owned() })?;
         let number = self.add(of.id, &of.name, &of.root_id, config)?;
         Ok((number, owner.clone()))
     }

@@ -90,13 +90,13 @@ impl PluginVm {
             Ok(Err(refusal)) => {
                 let said = std::mem::take(&mut self.vm.host_mut().said);
                 let why = match refusal {
-                    PluginStartError::VmStart => "it refuses what it is given as `vm_config`".into(),
+                    PluginStartError::VmStart => "it refuses its `vm_config`".into(),
                     PluginStartError::Configure => "it refuses its configuration".into(),
                     PluginStartError::Fault(fault) => failure_of(&kernel.common, &fault),
                 };
                 return Err(with_said(why, &said));
             }
-            Err(_) => return Err("eddy failed while the module was started".into()),
+            Err(_) => return Err("internal error of eddy while the module was started".into()),
         };
         let embedding = self.vm.host_mut();
         embedding.own(context, plugin);
@@ -159,7 +159,7 @@ impl PluginVm {
                 Err(CallbackFailure { why, is_fatal: fault.is_fatal(), is_lost: false })
             }
             Err(_) => {
-                let why = "eddy failed in a host function".into();
+                let why = "internal error of eddy in a host function".into();
                 Err(CallbackFailure { why, is_fatal: true, is_lost: true })
             }
         }
@@ -241,7 +241,7 @@ fn with_said(failure: GuestFailure, said: &[String]) -> GuestFailure {
     if said.is_empty() {
         failure
     } else {
-        failure.told_as(format!("{failure}; it said: {}", said.join(" | ")))
+        failure.told_as(format!("{failure}; it logged: {}", said.join(" | ")))
     }
 }
 
@@ -251,7 +251,7 @@ fn failure_of(common: &Common, fault: &ModuleFault) -> GuestFailure {
         ModuleFaultKind::Memory => GuestFailure::of_memory("wasm.memory", common.memory_bytes, fault),
         ModuleFaultKind::NoMemory => GuestFailure::of_own_memory(fault),
         ModuleFaultKind::Deadline if is_start(fault) && common.start_time > common.cpu => {
-            let why = format!("it took longer to start than it may ({:?}): {fault}", common.start_time);
+            let why = format!("it did not start within {:?}: {fault}", common.start_time);
             GuestFailure { limit: Some(FilterLimit::Cpu), why }
         }
         ModuleFaultKind::Deadline => GuestFailure::of_cpu("wasm.cpu", common.cpu, fault),

@@ -80,7 +80,7 @@ impl StandbyInstances {
         ready.ok_or_else(|| {
             let (what, why) = match &state.refusal {
                 Some(why) => ("the last start failed", why),
-                None => ("it failed last because", &state.last_fault),
+                None => ("the last failure", &state.last_fault),
             };
             let times = state.failures;
             why.told_as(format!(
@@ -124,7 +124,7 @@ fn fill_up(library: &Weak<WasmLibrary>) {
     let plugins = library.plugins();
     let started = PluginVm::start(&library.kernel, &plugins);
     if let Err(why) = &started {
-        let text = format!("an instance of the module does not start again: {why}");
+        let text = format!("an instance of the module cannot be restarted: {why}");
         let id = plugins.first().map_or(0, |plugin| plugin.id);
         // Messages beyond the filter's log limit are dropped.
         let _ = library.kernel.common.host.log(id, FilterLogLevel::Error, text.as_bytes());

@@ -112,7 +112,7 @@ fn a_second_runtime_is_refused_before_it_starts() {
     std::fs::copy(library.path(), &copy).unwrap();
     assert!(needs_new_process(&copy));
     let error = NativeLibrary::open(&copy, &host()).unwrap_err().to_string();
-    assert!(error.contains("a process has room for one Go runtime"), "{error}");
+    assert!(error.contains("a process can have only one Go runtime"), "{error}");
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     assert!(maps.contains("libgofaults.so") && !maps.contains("libgocopy.so"));
 }

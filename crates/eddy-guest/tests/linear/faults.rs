@@ -123,7 +123,7 @@ fn what_a_filter_kept_goes_with_its_instance() {
     let later = bench.run(exchange, &mut steps, Some(&head.view()), &[]);
     assert_eq!((later.stopped, later.steps[1].verdict), (1, Verdict::Fault));
     assert!(
-        later.shown()[0] == "x-mark=seen" && later.shown()[1].contains("started anew"),
+        later.shown()[0] == "x-mark=seen" && later.shown()[1].contains("was restarted"),
         "{:?}",
         later.shown()
     );
@@ -195,7 +195,7 @@ fn what_cannot_be_made_is_refused() {
     let refused = |bytes: &[u8]| compile(bytes).unwrap_err();
     assert!(matches!(refused(b"no module"), LoadError::Library { .. }));
     let empty = refused(b"\0asm\x01\0\0\0").to_string();
-    assert!(empty.contains("lacks what a module with filters exports: eddy_abi_1"), "{empty}");
+    assert!(empty.contains("does not export eddy_abi_1"), "{empty}");
 }
 
 #[test]

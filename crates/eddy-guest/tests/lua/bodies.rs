@@ -43,7 +43,7 @@ fn a_message_without_a_body_has_none() {
     assert_eq!(play.request(), goes_on(&[]));
     assert_eq!(play.said(), ["nil", "0"]);
     let set = Play::new("function envoy_on_request(h) h:body(true):setBytes('x') end");
-    assert_eq!(reason(&set.request()), "test.lua:1: there is no body that could be set");
+    assert_eq!(reason(&set.request()), "test.lua:1: there is no body to set");
     let mut exchange = set.exchange();
     assert_eq!(exchange.request_head(false).verdict, Verdict::Buffer);
     let empty = LuaTestPhase { body: "", ..WHOLE };
@@ -83,7 +83,7 @@ fn what_went_on_cannot_be_changed_any_more() {
         ("h:bodyChunks()", "test.lua:1: cannot call bodyChunks after body processing has begun"),
         (
             "h:clearRouteCache()",
-            "test.lua:1: clearRouteCache() is only valid before the request has been sent on",
+            "test.lua:1: clearRouteCache() is only valid before the request is forwarded",
         ),
         ("kept = kept or c kept:length() kept = c c = nil", ""),
     ] {
@@ -159,7 +159,7 @@ fn only_scripts_that_name_bodies_are_shown_them() {
     assert!(!interest("function envoy_on_response(h) h:body():setBytes('') end").1);
     let hidden = Play::new("function envoy_on_request(h) h['bo' .. 'dy'](h) end");
     let came = hidden.exchange().request_head(false);
-    assert!(reason(&came).contains("shows bodies only to scripts in which the word"), "{came:?}");
+    assert!(reason(&came).contains("bodies are available only to scripts that contain the word"), "{came:?}");
 }
 
 #[test]
@@ -198,6 +198,6 @@ fn fields_are_taken_out_where_they_stand() {
         Play::new("function envoy_on_request(h) for chunk in h:bodyChunks() do chunk:field('x') end end");
     let mut exchange = pieces.exchange();
     exchange.request_head(false);
-    let why = "test.lua:1: fields are those of a whole body, which body() gives";
+    let why = "test.lua:1: message fields need the whole body: call body() instead of bodyChunks()";
     assert_eq!(reason(&exchange.enter(Phase::RequestBody, piece("a"))), why);
 }

@@ -42,7 +42,7 @@ fn a_hook_that_fails_takes_its_changes_back_and_the_machine_goes_on() {
     );
     let fine = goes_on(&["add x=1"]);
     assert_eq!(play.request(), fine);
-    assert_eq!(reason(&play.request()), "an error that is no text: a table");
+    assert_eq!(reason(&play.request()), "an error that is not a string: a table");
     assert_eq!(reason(&play.request()), "test.lua:6: attempt to perform arithmetic on a nil value");
     assert_eq!(reason(&play.request()), "script performed an unexpected yield");
     assert_eq!(reason(&play.request()), "plain");
@@ -92,7 +92,7 @@ fn a_hook_that_takes_too_much_memory_costs_its_machine_and_those_that_wait_there
     assert_eq!(play.request(), goes_on(&["add x=1"]));
     let whole = LuaTestPhase { body: "x", is_end: true, is_buffered: true, trailers: "" };
     let came = waits.enter(Phase::RequestBody, whole);
-    assert!(reason(&came).contains("its machine was replaced while it waited"), "{came:?}");
+    assert!(reason(&came).contains("its Lua VM was replaced while it waited"), "{came:?}");
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn workers_share_no_globals() {
     assert_eq!(other.request_head(true), goes_on(&["add x=1"]));
     let mut none = play.exchange();
     none.worker = 2;
-    assert_eq!(reason(&none.request_head(true)), "the worker cannot enter the script now");
+    assert_eq!(reason(&none.request_head(true)), "this worker cannot enter the script now");
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn the_way_of_a_request_can_be_changed() {
     );
     assert_eq!(
         reason(&play.response()),
-        "test.lua:4: setUpstreamOverrideHost() is only valid before the request has been sent on"
+        "test.lua:4: setUpstreamOverrideHost() is only valid before the request is forwarded"
     );
 }
 

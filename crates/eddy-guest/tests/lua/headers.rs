@@ -97,7 +97,7 @@ fn what_cannot_be_is_an_error_at_its_line() {
     for (statement, expected) in [
         (
             "h:add('a b', '1')",
-            "test.lua:1: \"a b\" is no field name: use letters, digits and any of !#$%&'*+-.^_`|~",
+            "test.lua:1: \"a b\" is not a header name: use letters, digits and any of !#$%&'*+-.^_`|~",
         ),
         (
             "h:add('x', 'a\\nb')",
@@ -105,11 +105,11 @@ fn what_cannot_be_is_an_error_at_its_line() {
         ),
         (
             "h:add('connection', 'x')",
-            "test.lua:1: \"connection\" is written by eddy itself and cannot be changed by a rule",
+            "test.lua:1: eddy writes \"connection\" itself, and a rule cannot change it",
         ),
         ("h:add('x')", "test.lua:1: string expected, got no value"),
         ("h:get({})", "test.lua:1: string expected, got table"),
-        ("h:replace(':status', '200')", "test.lua:1: :status is not of this message"),
+        ("h:replace(':status', '200')", "test.lua:1: :status does not exist in this message"),
         (
             "h:setHttp1ReasonPhrase('x')",
             "test.lua:1: setHttp1ReasonPhrase is only valid in the response flow",

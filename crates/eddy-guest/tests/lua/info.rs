@@ -79,8 +79,8 @@ fn notes_are_read_and_made() {
 #[test]
 fn notes_that_cannot_be_are_errors() {
     for (value, expected) in [
-        ("function() end", "test.lua:1: JSON has no function"),
-        ("0/0", "test.lua:1: JSON has no such number"),
+        ("function() end", "test.lua:1: JSON cannot represent a function"),
+        ("0/0", "test.lua:1: JSON cannot represent this number"),
         (
             "string.rep('x', 70000)",
             "test.lua:1: the metadata of the exchange would be larger than 64 KiB or more than 256 values",

@@ -131,11 +131,11 @@ fn edits_grow_up_to_the_limit() {
 #[test]
 fn answers_that_lie_are_faults() {
     for (name, stopped, expected) in [
-        ("lie-edits", 1, "bytes of edits where there is room for"),
-        ("lie-stopped", 0, "it stopped at step 4, which there is not"),
-        ("verdict", 1, "it gave the verdict 200, which there is not"),
+        ("lie-edits", 1, "bytes of edits to a buffer of"),
+        ("lie-stopped", 0, "it stopped at step 4, which does not exist"),
+        ("verdict", 1, "it returned verdict 200, which does not exist"),
         ("stop-continue", 1, "it stopped at a filter that continues"),
-        ("go-on", 1, "it went on after a filter that did not continue"),
+        ("go-on", 1, "it continued after a filter that did not continue"),
     ] {
         let filters = [make("set", "null"), make(name, "null"), make("pass", "null")];
         let outcome = with_view(Phase::RequestHead, |view| enter(&filters, Some(view), &[]));

@@ -33,11 +33,15 @@ fn the_same_file_is_the_same_library() {
 fn wrong_libraries_are_refused_with_the_reason() {
     for (name, flags, expected) in [
         ("nosymbol", &["-DFAULT_NO_SYMBOL", "-Wno-unused"][..], "it has no symbol `eddy_library_open`"),
-        ("abi", &["-DFAULT_ABI"], "it is built for version 99 of the contract, this eddy has version 1"),
-        ("null", &["-DFAULT_NULL", "-Wno-unused"], "cannot work with this eddy: needs a newer eddy"),
-        ("size", &["-DFAULT_SIZE"], "it offers a structure of 24 bytes"),
+        ("abi", &["-DFAULT_ABI"], "it was built for version 99 of the filter ABI, this eddy has version 1"),
+        (
+            "null",
+            &["-DFAULT_NULL", "-Wno-unused"],
+            "it does not support this version of eddy: needs a newer eddy",
+        ),
+        ("size", &["-DFAULT_SIZE"], "its library table has 24 bytes"),
         ("run", &["-DFAULT_RUN"], "its function `run` is missing"),
-        ("names", &["-DFAULT_NAMES"], "its list of 1073741824 filters makes no sense"),
+        ("names", &["-DFAULT_NAMES"], "its list of 1073741824 filters is invalid"),
         ("nofilters", &["-DFAULT_NO_FILTERS"], "it has no filters"),
         ("toolchain", &["-DFAULT_TOOLCHAIN"], "it was built with go1.19.4"),
         ("utf8", &["-DFAULT_UTF8"], "its sdk is not UTF-8"),
@@ -48,7 +52,10 @@ fn wrong_libraries_are_refused_with_the_reason() {
         ),
     ] {
         let message = problem(name, flags);
-        assert!(message.contains(expected) && message.contains("cannot be used"), "{name}: {message}");
+        assert!(
+            message.contains(expected) && message.contains("cannot use the library"),
+            "{name}: {message}"
+        );
     }
 }
 
@@ -56,7 +63,7 @@ fn wrong_libraries_are_refused_with_the_reason() {
 fn what_is_no_library_is_refused() {
     let open = |path: &str| NativeLibrary::open(Path::new(path), &host()).unwrap_err().to_string();
     assert!(open("/nowhere/x.so").contains("No such file"));
-    assert!(open(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).contains("no shared library"));
+    assert!(open(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).contains("not a shared library"));
 }
 
 #[test]
@@ -69,7 +76,7 @@ fn a_library_that_was_replaced_needs_a_new_process() {
     build("replaced", &["-O1"]);
     assert!(needs_new_process(&path));
     let message = NativeLibrary::open(&path, &host()).unwrap_err().to_string();
-    assert!(message.contains("after this process had opened it"), "{message}");
+    assert!(message.contains("after this process opened it"), "{message}");
 }
 
 #[test]
@@ -78,9 +85,9 @@ fn filters_that_cannot_be_made_say_why() {
     let LoadError::UnknownFilter { name, known, .. } = make("nobody") else { panic!("another error") };
     assert!(name == "nobody" && known.starts_with("pass, set, "));
     assert_eq!(make("refuse").to_string(), "the password is missing");
-    assert_eq!(make("silent").to_string(), "the filter gives no reason (result -42)");
-    assert_eq!(make("long-error").to_string(), "the filter gives no reason (result -1)");
-    assert_eq!(make("no-number").to_string(), "the library made a filter without a number");
+    assert_eq!(make("silent").to_string(), "the filter gave no reason (result -42)");
+    assert_eq!(make("long-error").to_string(), "the filter gave no reason (result -1)");
+    assert_eq!(make("no-number").to_string(), "the library returned no number for a new filter");
 }
 
 #[test]

@@ -1,4 +1,4 @@
--- The filter of the vectors, as far as scripts can be it: single steps, in the phases of heads.
+-- The filter of the test vectors, as far as scripts support it: single steps, in the phases of heads.
 
 local function bytes_of(text)
   if type(text) ~= "table" then return text or "" end

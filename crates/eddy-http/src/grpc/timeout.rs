@@ -10,7 +10,7 @@ pub struct BadGrpcTimeout;
 
 impl fmt::Display for BadGrpcTimeout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a timeout of gRPC is 1 to 8 digits and one of `H`, `M`, `S`, `m`, `u` and `n`")
+        f.write_str("a gRPC timeout is 1 to 8 digits and one of `H`, `M`, `S`, `m`, `u` and `n`")
     }
 }
 

@@ -58,8 +58,8 @@ impl Http2Fault {
 impl fmt::Display for Http2Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Protocol(code) => write!(f, "the peer breaks the protocol: {code:?}"),
-            Self::Abuse(abuse) => write!(f, "the peer asks for too much work: {}", abuse.label()),
+            Self::Protocol(code) => write!(f, "the peer violates the protocol: {code:?}"),
+            Self::Abuse(abuse) => write!(f, "the peer causes too much work: {}", abuse.label()),
         }
     }
 }

@@ -89,7 +89,9 @@ pub(super) fn write_own(out: &mut Vec<u8>, limits: &Http2Limits, role: Http2Role
         payload.extend_from_slice(&id.to_be_bytes());
         payload.extend_from_slice(&value.to_be_bytes());
     }
-    const { assert!(FRAME_BYTES_MAX >= 16_384, "the least that the protocol allows is not told") };
+    const {
+        assert!(FRAME_BYTES_MAX >= 16_384, "MAX_FRAME_SIZE is not announced, so the default must be accepted")
+    };
     write_frame(out, frame::SETTINGS, 0, 0, &payload);
     if let Some(more) = limits.connection_window.checked_sub(WINDOW).filter(|more| *more > 0) {
         write_frame(out, frame::WINDOW_UPDATE, 0, 0, &more.to_be_bytes());

@@ -20,13 +20,13 @@ pub struct HttpRuleError {
 #[non_exhaustive]
 pub enum HttpRuleProblem {
     /// No service has this name.
-    #[error("the descriptors have no such service; they have: {known}")]
+    #[error("the descriptors do not define this service; they define: {known}")]
     ServiceMissing {
         /// The existing services.
         known: String,
     },
     /// The option is malformed.
-    #[error("the option google.api.http can't be read: {0}")]
+    #[error("the option google.api.http is malformed: {0}")]
     Malformed(ProtobufError),
     /// A rule without a path.
     #[error("a rule has no path")]
@@ -35,7 +35,7 @@ pub enum HttpRuleProblem {
     #[error("a binding of additional_bindings has additional_bindings itself")]
     Nested,
     /// The path is not a valid template.
-    #[error("the path is no template: {what} (at byte {at})")]
+    #[error("the path is not a valid template: {what} (at byte {at})")]
     Template {
         /// Description of the problem.
         what: &'static str,
@@ -43,7 +43,7 @@ pub enum HttpRuleProblem {
         at: usize,
     },
     /// The message has no field of this name.
-    #[error("\"{field}\" is no field of {message}")]
+    #[error("\"{field}\" is not a field of {message}")]
     FieldMissing {
         /// Path of the field.
         field: String,
@@ -51,16 +51,16 @@ pub enum HttpRuleProblem {
         message: String,
     },
     /// The type of a field in the path can't be set from a path segment.
-    #[error("the field \"{0}\" can't stand in a path: it is repeated, or a message")]
+    #[error("the field \"{0}\" can't be set from the path: it is repeated, or a message")]
     FieldKind(String),
     /// A field occurs twice in a path.
-    #[error("the field \"{0}\" stands in the path twice")]
+    #[error("the field \"{0}\" occurs twice in the path")]
     FieldTwice(String),
     /// A field is both in the path and the body.
     #[error("the field \"{0}\" is in the path, so it can't be the body")]
     BodyInPath(String),
     /// Another rule matches the same requests.
-    #[error("the same requests are those of {0}")]
+    #[error("the rule matches the same requests as {0}")]
     Conflict(String),
 }
 
@@ -84,21 +84,21 @@ pub enum HttpBindError {
     #[error("the {0} is not percent-encoded UTF-8")]
     Encoding(String),
     /// A parameter that is not a field.
-    #[error("the parameter \"{0}\" is no field of the request")]
+    #[error("the parameter \"{0}\" is not a field of the request")]
     Unknown(String),
     /// A parameter for a field that the path or the body sets.
-    #[error("the parameter \"{0}\" is told by the path or the body")]
+    #[error("the parameter \"{0}\" is already set by the path or the body")]
     ToldElsewhere(String),
     /// A parameter for a field whose type can't be written as text.
     #[error(
-        "the parameter \"{0}\" is a message, a map, or in something repeated: it can only stand in a body"
+        "the parameter \"{0}\" is a message, a map, or in a repeated field: it is only allowed in the body"
     )]
     Kind(String),
     /// A duplicate parameter.
-    #[error("the parameter \"{0}\" is there twice, and its field is not repeated")]
+    #[error("the parameter \"{0}\" occurs twice, and its field is not repeated")]
     Twice(String),
     /// An invalid value for the field.
-    #[error("the value of \"{name}\" is none that the field can have: {kind}")]
+    #[error("the value of \"{name}\" is invalid: {kind}")]
     Value {
         /// Name of the field or parameter.
         name: String,
@@ -106,6 +106,6 @@ pub enum HttpBindError {
         kind: crate::ProtobufErrorKind,
     },
     /// Too many parameters, or parameters that are too long.
-    #[error("there are too many parameters")]
+    #[error("too many parameters")]
     TooMany,
 }

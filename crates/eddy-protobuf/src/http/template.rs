@@ -55,19 +55,19 @@ impl PathTemplate {
     pub(super) fn parse(text: &str) -> Result<Self, HttpRuleProblem> {
         let mut parser = PathTemplateParser { text, at: 0, template: Self::default() };
         if !parser.takes('/') {
-            return Err(parser.problem("it begins with a slash"));
+            return Err(parser.problem("a template begins with a slash"));
         }
         parser.segments(false)?;
         if parser.takes(':') {
             let verb = parser.rest();
             if verb.is_empty() || verb.contains(['/', '{', '}', '*', ':']) {
-                return Err(parser.problem("what follows the colon is one word at the end"));
+                return Err(parser.problem("a colon is followed by one verb at the end"));
             }
             parser.template.verb = Some(verb.into());
             parser.at = text.len();
         }
         if parser.at < text.len() {
-            return Err(parser.problem("there is a mark that has no place here"));
+            return Err(parser.problem("unexpected character"));
         }
         let variables = &parser.template.variables;
         let twice = variables
@@ -100,7 +100,7 @@ impl<'t> PathTemplateParser<'t> {
     fn segments(&mut self, is_within: bool) -> Result<(), HttpRuleProblem> {
         loop {
             if self.template.segments.last() == Some(&PathTemplateSegment::Rest) {
-                return Err(self.problem("nothing but a verb follows `**`"));
+                return Err(self.problem("only a verb may follow `**`"));
             }
             self.segment(is_within)?;
             if !self.takes('/') {
@@ -112,7 +112,7 @@ impl<'t> PathTemplateParser<'t> {
     fn segment(&mut self, is_within: bool) -> Result<(), HttpRuleProblem> {
         if self.takes('{') {
             if is_within {
-                return Err(self.problem("there is a variable within a variable"));
+                return Err(self.problem("variables cannot be nested"));
             }
             return self.variable();
         }
@@ -128,7 +128,7 @@ impl<'t> PathTemplateParser<'t> {
             return Err(self.problem("a segment is empty"));
         }
         let literal = decode(literal.as_bytes(), Within::Segment);
-        let literal = literal.ok_or_else(|| self.problem("a percent sign encodes nothing"))?;
+        let literal = literal.ok_or_else(|| self.problem("invalid percent-encoding"))?;
         self.at += length;
         self.template.segments.push(PathTemplateSegment::Literal(literal.into()));
         Ok(())
@@ -144,7 +144,7 @@ impl<'t> PathTemplateParser<'t> {
                 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         };
         if !field.split('.').all(is_name) {
-            return Err(self.problem("a variable is a field, or several with dots between"));
+            return Err(self.problem("a variable is a field path such as `book.name`"));
         }
         self.at += length;
         let from = self.template.segments.len();
@@ -154,7 +154,7 @@ impl<'t> PathTemplateParser<'t> {
             self.template.segments.push(PathTemplateSegment::One);
         }
         if !self.takes('}') {
-            return Err(self.problem("a variable ends with a brace"));
+            return Err(self.problem("a variable ends with `}`"));
         }
         let segments = &self.template.segments;
         let is_open = segments.last() == Some(&PathTemplateSegment::Rest);

@@ -47,11 +47,11 @@ impl<'s> ProgramBuilder<'s> {
     /// # Errors
     /// [`ProgramError`] if there is no such field.
     pub fn extract(&mut self, path: &str) -> Result<ValueSlot, ProgramError> {
-        let slot = ValueSlot(self.number(path, self.slots.len(), "fields that are extracted")?);
+        let slot = ValueSlot(self.number(path, self.slots.len(), "extracted fields")?);
         let FieldPathEnd { leaf, field, message, is_repeated, .. } =
             self.tree.locate(self.schema, self.message, path)?;
         if matches!(field.kind, FieldType::Group(_)) {
-            let problem = "is a group, of which only fields can be extracted";
+            let problem = "is a group: extract its fields instead";
             return Err(field_problem(self.schema, path, message, &field.name, problem));
         }
         if let Some(slot) = leaf.slot {
@@ -76,7 +76,7 @@ impl<'s> ProgramBuilder<'s> {
         let is_number = matches!(field.kind, FieldType::Double | FieldType::Float);
         let test = match test {
             RuleTest::Present if field.label != Label::Singular || is_of_key => {
-                return Err(problem("is repeated or an entry, which can't be asked to be there"));
+                return Err(problem("is repeated or a map entry, which can't be required"));
             }
             RuleTest::Present => {
                 leaf.required = Some(number);
@@ -84,12 +84,12 @@ impl<'s> ProgramBuilder<'s> {
                 return Ok(number);
             }
             RuleTest::Integer { .. } if is_text || is_number || field.kind.message().is_some() => {
-                return Err(problem("is no integer"));
+                return Err(problem("is not an integer"));
             }
-            RuleTest::Number { .. } if !is_number => return Err(problem("is no float or double")),
+            RuleTest::Number { .. } if !is_number => return Err(problem("is not a float or double")),
             RuleTest::Integer { min, max } => CompiledRuleTest::Integer { min: *min, max: *max },
             RuleTest::Number { min, max } => CompiledRuleTest::Number { min: *min, max: *max },
-            _ if !is_text => return Err(problem("is no string or bytes")),
+            _ if !is_text => return Err(problem("is not a string or bytes")),
             RuleTest::Utf8 => CompiledRuleTest::Utf8,
             RuleTest::Bytes { min, max } => CompiledRuleTest::Bytes { min: *min, max: *max },
             RuleTest::Characters { min, max } => CompiledRuleTest::Characters { min: *min, max: *max },
@@ -192,14 +192,14 @@ fn form_of(
     match (edit, field.kind) {
         (MessageEdit::Drop, _) => Ok(To::Nothing),
         (MessageEdit::Mask(_), FieldType::Message(_) | FieldType::Group(_)) if is_map => {
-            Err("is a map, which can't be masked: drop it, or mask its `value`")
+            Err("is a map, which can't be masked: remove it, or mask its `value`")
         }
         (MessageEdit::Mask(_), FieldType::Message(_) | FieldType::Group(_)) => {
-            Err("is a message, which can't be masked: drop it, or mask its fields")
+            Err("is a message, which can't be masked: remove it, or mask its fields")
         }
         (MessageEdit::Mask(Mask::Text(_)), FieldType::String | FieldType::Bytes) => Ok(To::Text(text)),
         (MessageEdit::Mask(Mask::Text(_)), _) => {
-            Err("is no string or bytes, so that no text can be in its place")
+            Err("is not a string or bytes, so it can't be replaced with text")
         }
         (MessageEdit::Mask(Mask::SameLength), FieldType::String) => Ok(To::Stars),
         (MessageEdit::Mask(Mask::SameLength), kind) if kind.wire_type() == crate::wire::VARINT => {

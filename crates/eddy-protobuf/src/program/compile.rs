@@ -134,7 +134,7 @@ impl<'s, 'b> Compiling<'s, 'b> {
                 op.required = u8::try_from(required.len()).ok().filter(|bit| *bit < 64);
                 let bit = op.required.ok_or_else(|| ProgramError::TooMany {
                     path: message.name().to_owned(),
-                    what: "fields of one message that must be there",
+                    what: "required fields of one message",
                     max: 64,
                 })?;
                 required.push((bit, rule));
@@ -175,7 +175,8 @@ impl<'s, 'b> Compiling<'s, 'b> {
                     path: self.schema.message(id).name().to_owned(),
                     message: self.schema.message(id).name().to_owned(),
                     field: field.name().to_owned(),
-                    problem: "has edits by key, which can't be together with edits or checks of all messages below it",
+                    problem: "has edits by key, which can't be combined with edits or checks of all messages \
+                              below it",
                 });
             }
             let mut op = self.op(id, value, entry, None, CompileScope::PathsAlone)?;

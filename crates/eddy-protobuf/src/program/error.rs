@@ -6,7 +6,8 @@
 pub enum ProgramError {
     /// The path has a syntax error.
     #[error(
-        "path \"{path}\": {problem} at byte {at}; paths are like `user.name`, `labels[\"key\"].id` or `[package.extension].id`"
+        "path \"{path}\": {problem} at byte {at}; examples of paths: `user.name`, `labels[\"key\"].id`, \
+         `[package.extension].id`"
     )]
     Syntax {
         /// The path.

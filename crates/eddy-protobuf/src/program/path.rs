@@ -21,13 +21,13 @@ pub(super) fn parse(path: &str) -> Result<Vec<FieldPathStep>, ProgramError> {
         match rest.bytes().next() {
             Some(b'[') if rest.starts_with("[\"") => {
                 if !matches!(steps.last(), Some(FieldPathStep::Field(_))) {
-                    return problem(at, "a key needs the name of a map before it");
+                    return problem(at, "a key must follow the name of a map");
                 }
                 let Some((key, used)) = quoted(rest.get(1..).unwrap_or_default()) else {
-                    return problem(at, "a key has no end");
+                    return problem(at, "a key is not terminated");
                 };
                 if rest.as_bytes().get(1 + used) != Some(&b']') {
-                    return problem(at + 1 + used, "a key ends with a quote and a bracket");
+                    return problem(at + 1 + used, "a key must end with `\"]`");
                 }
                 steps.push(FieldPathStep::Key(key));
                 at += used + 2;

@@ -116,8 +116,7 @@ impl FieldPathTree {
                 let leaf = &mut branch.leaf;
                 return Ok(FieldPathEnd { leaf, field, message, is_of_key, has_key, is_repeated });
             }
-            message =
-                field.kind.message().ok_or_else(|| problem("is no message, so that nothing is in it"))?;
+            message = field.kind.message().ok_or_else(|| problem("is not a message, so it has no fields"))?;
             tree = &mut branch.tree;
         }
     }
@@ -142,7 +141,7 @@ fn resolve_key<'s>(
 ) -> Result<(&'s FieldDescriptor, MapKey), &'static str> {
     let entry = field.kind.message().filter(|_| field.label == Label::Map).map(|id| schema.message(id));
     let fields = entry.and_then(|entry| Some((entry.by_number(1)?.1, entry.by_number(2)?.1)));
-    let (key_field, value) = fields.ok_or("is no map, so that it has no keys")?;
+    let (key_field, value) = fields.ok_or("is not a map, so it has no keys")?;
     let key = match key_field.kind {
         FieldType::String => MapKey::Text(key.as_bytes().into()),
         FieldType::Bool => match key {

@@ -8,20 +8,21 @@ use crate::fault::ProtobufError;
 pub enum SchemaError {
     /// The bytes are not a `FileDescriptorSet`.
     #[error(
-        "the descriptors can't be read: {fault}; they should be a FileDescriptorSet, as `protoc --include_imports --descriptor_set_out` writes it"
+        "the descriptors can't be read: {fault}; expected a FileDescriptorSet as written by `protoc \
+         --include_imports --descriptor_set_out`"
     )]
     Malformed {
         /// The error with its position.
         fault: ProtobufError,
     },
     /// A file is in the set twice with different content.
-    #[error("file \"{file}\" is in the descriptors twice, and differs")]
+    #[error("file \"{file}\" is in the descriptors twice with different content")]
     FileTwice {
         /// Path of the file.
         file: String,
     },
     /// A name is defined twice.
-    #[error("file \"{file}\" defines \"{name}\", which is defined already")]
+    #[error("file \"{file}\" defines \"{name}\", which is already defined")]
     NameTwice {
         /// File of the second definition.
         file: String,
@@ -82,7 +83,7 @@ pub enum SchemaError {
     },
     /// An unsupported edition.
     #[error(
-        "file \"{file}\" is of edition {edition}, which is not known; known are proto2, proto3, 2023 and 2024"
+        "file \"{file}\" has the unsupported edition {edition}; supported: proto2, proto3, 2023 and 2024"
     )]
     Edition {
         /// Path of the file.
@@ -91,7 +92,9 @@ pub enum SchemaError {
         edition: u64,
     },
     /// An unsupported syntax.
-    #[error("file \"{file}\" is of syntax \"{syntax}\"; known are proto2, proto3 and editions")]
+    #[error(
+        "file \"{file}\" has the unsupported syntax \"{syntax}\"; supported: proto2, proto3 and editions"
+    )]
     Syntax {
         /// Path of the file.
         file: String,

@@ -25,7 +25,7 @@ enum OptionValueTest {
 #[non_exhaustive]
 pub enum FieldOptionError {
     /// Fields have no such option.
-    #[error("fields have no option \"{option}\" in the descriptors; they have: debug_redact{known}")]
+    #[error("the descriptors define no field option \"{option}\"; they define: debug_redact{known}")]
     Unknown {
         /// The option as written.
         option: String,
@@ -33,7 +33,7 @@ pub enum FieldOptionError {
         known: String,
     },
     /// An option that is neither a `bool` nor an enum, or is repeated.
-    #[error("option \"{option}\" is no bool and no value of an enum")]
+    #[error("option \"{option}\" is neither a bool nor an enum value")]
     Type {
         /// The option as written.
         option: String,
@@ -79,7 +79,7 @@ impl Schema {
             }
             (FieldType::Bool, None) => OptionValueTest::True,
             (FieldType::Bool, Some(_)) => {
-                return problem("is a bool, which is looked for by its name alone".to_owned());
+                return problem("is a bool: write its name without a value".to_owned());
             }
             (FieldType::Enum(id), Some(value)) => {
                 let known = self.enumeration(id);
@@ -94,7 +94,7 @@ impl Schema {
                 OptionValueTest::Number(number)
             }
             (FieldType::Enum(_), None) => {
-                return problem(format!("is of an enum, so say which value: `{name}=VALUE`"));
+                return problem(format!("is an enum: name the value as in `{name}=VALUE`"));
             }
             _ => return Err(FieldOptionError::Type { option: option.to_owned() }),
         };

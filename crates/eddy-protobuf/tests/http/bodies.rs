@@ -46,15 +46,20 @@ fn what_the_path_tells_counts_for_more_than_the_body() {
 fn a_body_is_one_value_and_nothing_behind_it() {
     for body in [r#"{"title":"T"},"bookId":"evil""#, r#"{"title":"T"}}"#, "{} {}", "{},{}", "{}x"] {
         let refused = messages(&library(), "POST", "/v1/shelves/1/books", body).unwrap_err();
-        assert!(refused.starts_with("there is more after the end of the value"), "{body}: {refused}");
+        assert!(refused.starts_with("unexpected input after the end of the value"), "{body}: {refused}");
     }
     refused(
         "PUT",
         "/v1/shelves/1/books/2/tags",
         r#"["a"],"name":"x""#,
-        "there is more after the end of the value at byte 5",
+        "unexpected input after the end of the value at byte 5",
     );
-    refused("DELETE", "/v1/shelves/1/books/2", " {}", "there is more after the end of the value at byte 1");
+    refused(
+        "DELETE",
+        "/v1/shelves/1/books/2",
+        " {}",
+        "unexpected input after the end of the value at byte 1",
+    );
     refused("POST", "/v1/shelves/1/books", r#"{"title":"#, "the input ends within a value at byte 9");
     refused(
         "POST",
@@ -62,12 +67,7 @@ fn a_body_is_one_value_and_nothing_behind_it() {
         r#"{"titel":1}"#,
         "the message has no field of this name at byte 1",
     );
-    refused(
-        "POST",
-        "/v1/shelves/1/books",
-        r#"{"title":"","title":""}"#,
-        "a field or key comes twice at byte 12",
-    );
+    refused("POST", "/v1/shelves/1/books", r#"{"title":"","title":""}"#, "duplicate field or key at byte 12");
     let long = format!(r#"{{"title":"{}"}}"#, "x".repeat(1000));
     let refused = messages(&library(), "POST", "/v1/shelves/1/books", &long).unwrap_err();
     assert!(refused.starts_with("the message is too large"), "{refused}");
@@ -93,11 +93,11 @@ fn a_stream_is_an_array_or_messages_in_a_row() {
         ("[", "the input ends within a value at byte 1"),
         ("[{}", "the input ends within a value at byte 3"),
         ("[{},", "the input ends within a value at byte 4"),
-        ("[{},]", "this is not JSON at byte 4"),
-        ("[{} {}]", "this is not JSON at byte 4"),
-        ("[{}]{}", "there is more after the end of the value at byte 4"),
-        ("[{}] x", "there is more after the end of the value at byte 5"),
-        ("{}]", "this is not JSON at byte 2"),
+        ("[{},]", "invalid JSON at byte 4"),
+        ("[{} {}]", "invalid JSON at byte 4"),
+        ("[{}]{}", "unexpected input after the end of the value at byte 4"),
+        ("[{}] x", "unexpected input after the end of the value at byte 5"),
+        ("{}]", "invalid JSON at byte 2"),
         ("[[]]", "a value is not of the field's type at byte 1"),
         (r#"[{},{"titel":1}]"#, "the message has no field of this name at byte 5"),
     ] {

@@ -55,33 +55,24 @@ fn a_query_tells_fields_of_all_kinds() {
 #[test]
 fn a_query_that_tells_what_cannot_be_is_refused() {
     let list = |query: &str, expected: &str| refused(&format!("/v1/shelves/1/books?{query}"), expected);
-    list("size=1", "the parameter \"size\" is no field of the request");
-    list("page_size.x=1", "the parameter \"page_size.x\" is no field of the request");
-    list("parent=x", "the parameter \"parent\" is told by the path or the body");
+    list("size=1", "the parameter \"size\" is not a field of the request");
+    list("page_size.x=1", "the parameter \"page_size.x\" is not a field of the request");
+    list("parent=x", "the parameter \"parent\" is already set by the path or the body");
     list(
         "filter=x",
-        "the parameter \"filter\" is a message, a map, or in something repeated: it can only stand in a body",
+        "the parameter \"filter\" is a message, a map, or in a repeated field: it is only allowed in the body",
     );
-    list(
-        "page_size=1&pageSize=2",
-        "the parameter \"pageSize\" is there twice, and its field is not repeated",
-    );
-    list(
-        "page_size=x",
-        "the value of \"page_size\" is none that the field can have: a value is not of the field's type",
-    );
-    list(
-        "is_lent=1",
-        "the value of \"is_lent\" is none that the field can have: a value is not of the field's type",
-    );
+    list("page_size=1&pageSize=2", "the parameter \"pageSize\" occurs twice, and its field is not repeated");
+    list("page_size=x", "the value of \"page_size\" is invalid: a value is not of the field's type");
+    list("is_lent=1", "the value of \"is_lent\" is invalid: a value is not of the field's type");
     list(
         "filter.kinds=NOVEL",
-        "the value of \"filter.kinds\" is none that the field can have: the enum has no value of this name",
+        "the value of \"filter.kinds\" is invalid: the enum has no value of this name",
     );
     list("page_token=%", "the query is not percent-encoded UTF-8");
     list("%ff=1", "the query is not percent-encoded UTF-8");
     let many = "filter.tags=1&".repeat(1025);
-    list(&many, "there are too many parameters");
+    list(&many, "too many parameters");
     let long = format!("page_token={}", "x".repeat(70_000));
     assert!(messages(&library(), "GET", &format!("/v1/shelves/1/books?{long}"), "").is_err());
 }

@@ -13,19 +13,28 @@ fn problems(rules: &[TestHttpRule<'_>]) -> Vec<String> {
 fn what_cannot_be_is_told_with_its_method() {
     let get = |path| TestHttpRule(2, path, "", "", &[]);
     let check = |rule: TestHttpRule<'_>, expected: &str| assert_eq!(problems(&[rule]), [expected]);
-    check(get("/{b}"), "t.S.M0 (/{b}): \"b\" is no field of t.M");
-    check(get("/{m.x}"), "t.S.M0 (/{m.x}): \"x\" is no field of t.M");
-    check(get("/{r}"), "t.S.M0 (/{r}): the field \"r\" can't stand in a path: it is repeated, or a message");
-    check(get("/{m}"), "t.S.M0 (/{m}): the field \"m\" can't stand in a path: it is repeated, or a message");
+    check(get("/{b}"), "t.S.M0 (/{b}): \"b\" is not a field of t.M");
+    check(get("/{m.x}"), "t.S.M0 (/{m.x}): \"x\" is not a field of t.M");
+    check(
+        get("/{r}"),
+        "t.S.M0 (/{r}): the field \"r\" can't be set from the path: it is repeated, or a message",
+    );
+    check(
+        get("/{m}"),
+        "t.S.M0 (/{m}): the field \"m\" can't be set from the path: it is repeated, or a message",
+    );
     check(
         get("/{a.n}"),
-        "t.S.M0 (/{a.n}): the field \"a.n\" can't stand in a path: it is repeated, or a message",
+        "t.S.M0 (/{a.n}): the field \"a.n\" can't be set from the path: it is repeated, or a message",
     );
-    check(get("/{a}/{a}"), "t.S.M0 (/{a}/{a}): the field \"a\" stands in the path twice");
-    check(get("a"), "t.S.M0 (a): the path is no template: it begins with a slash (at byte 0)");
+    check(get("/{a}/{a}"), "t.S.M0 (/{a}/{a}): the field \"a\" occurs twice in the path");
+    check(
+        get("a"),
+        "t.S.M0 (a): the path is not a valid template: a template begins with a slash (at byte 0)",
+    );
     check(TestHttpRule(0, "", "*", "", &[]), "t.S.M0: a rule has no path");
-    check(TestHttpRule(4, "/a", "b", "", &[]), "t.S.M0 (/a): \"b\" is no field of t.M");
-    check(TestHttpRule(4, "/a", "", "b", &[]), "t.S.M0 (/a): \"b\" is no field of t.M");
+    check(TestHttpRule(4, "/a", "b", "", &[]), "t.S.M0 (/a): \"b\" is not a field of t.M");
+    check(TestHttpRule(4, "/a", "", "b", &[]), "t.S.M0 (/a): \"b\" is not a field of t.M");
     check(
         TestHttpRule(4, "/{a}", "a", "", &[]),
         "t.S.M0 (/{a}): the field \"a\" is in the path, so it can't be the body",
@@ -45,8 +54,8 @@ fn what_cannot_be_is_told_with_its_method() {
     assert_eq!(
         conflicts,
         [
-            "t.S.M1 (/{m.a}/x): the same requests are those of /t.S/M0",
-            "t.S.M4 (/y/**): the same requests are those of /t.S/M2"
+            "t.S.M1 (/{m.a}/x): the rule matches the same requests as /t.S/M0",
+            "t.S.M4 (/y/**): the rule matches the same requests as /t.S/M2"
         ],
     );
     // All problems are reported at once.
@@ -62,7 +71,7 @@ fn services_are_chosen_by_name() {
     let errors = eddy_protobuf::HttpIndex::new(schema.into(), options).unwrap_err();
     assert_eq!(
         errors.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        ["library.v1.Libary: the descriptors have no such service; they have: library.v1.Library"],
+        ["library.v1.Libary: the descriptors do not define this service; they define: library.v1.Library"],
     );
 }
 

@@ -186,5 +186,5 @@ fn edits_that_make_no_sense_are_told() {
     };
     check("address", &SAME, "is a message, which can't be masked");
     check("places", &SAME, "is a map, which can't be masked");
-    check("age", &text("x"), "is no string or bytes");
+    check("age", &text("x"), "is not a string or bytes");
 }

@@ -96,9 +96,9 @@ fn rules_that_make_no_sense_are_told() {
         let problem = builder.rule(path, &test).unwrap_err().to_string();
         assert!(problem.contains(expected), "{problem}");
     };
-    check("name", RuleTest::Integer { min: 0, max: 1 }, "is no integer");
-    check("age", RuleTest::Number { min: 0.0, max: 1.0 }, "is no float or double");
-    check("age", RuleTest::Utf8, "is no string or bytes");
+    check("name", RuleTest::Integer { min: 0, max: 1 }, "is not an integer");
+    check("age", RuleTest::Number { min: 0.0, max: 1.0 }, "is not a float or double");
+    check("age", RuleTest::Utf8, "is not a string or bytes");
     check("friends", RuleTest::Present, "is repeated");
     check("name", RuleTest::Pattern("a(".to_owned()), "unclosed group");
     check("name", RuleTest::Pattern("\\b".to_owned()), "word boundaries");

@@ -259,11 +259,11 @@ fn paths_that_lead_nowhere_are_told() {
     check("owner.x", r#"path "owner.x": message "eddy.test.Person" has no field "x""#);
     check(
         "name.x",
-        r#"path "name.x": field "name" of "eddy.test.Catalog" is no message, so that nothing is in it"#,
+        r#"path "name.x": field "name" of "eddy.test.Catalog" is not a message, so it has no fields"#,
     );
     check(
         r#"name["x"]"#,
-        r#"path "name["x"]": field "name" of "eddy.test.Catalog" is no map, so that it has no keys"#,
+        r#"path "name["x"]": field "name" of "eddy.test.Catalog" is not a map, so it has no keys"#,
     );
     check(
         r#"by_number["x"]"#,

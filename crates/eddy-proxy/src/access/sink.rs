@@ -118,7 +118,7 @@ impl AccessLogSink {
         if let Some(thread) = thread
             && thread.join().is_err()
         {
-            tracing::error!("the access log's thread had panicked");
+            tracing::error!("the access log thread panicked");
         }
     }
 }
@@ -205,7 +205,7 @@ impl SinkOutput {
     fn tell(&mut self, error: &io::Error, what: &str) {
         if !self.is_failing {
             self.is_failing = true;
-            tracing::error!(%error, "the access log {what}; records are lost until it can");
+            tracing::error!(%error, "the access log {what}; entries are lost");
         }
     }
 }

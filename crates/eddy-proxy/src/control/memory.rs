@@ -28,10 +28,10 @@ pub(crate) async fn watch(pressure: Arc<Pressure>, percent_max: Arc<AtomicU8>) {
                 tracing::warn!(
                     used_mib,
                     limit_mib,
-                    "memory is above its limit; new requests are answered 503"
+                    "memory usage is above its limit; new requests are refused with 503"
                 );
             } else {
-                tracing::info!(used_mib, limit_mib, "memory is below its limit again");
+                tracing::info!(used_mib, limit_mib, "memory usage is below its limit again");
             }
         }
     }

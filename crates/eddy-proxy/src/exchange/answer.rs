@@ -137,7 +137,7 @@ pub(crate) fn write(ctx: &mut ExchangeCx<'_>, is_uploaded: bool, is_filtered: bo
     let checked = ctx.worker.egress.borrow_mut().check_response(written, exchange.status, body, asked);
     if let Err(fault) = checked {
         ctx.worker.series.egress_stopped.increment();
-        tracing::error!(?fault, "the answer about to be sent is not what was meant; it was not sent");
+        tracing::error!(?fault, "egress check failed; the response was not sent");
         exchange.answer.out.truncate(head_from);
         return Err(Fault::Egress);
     }

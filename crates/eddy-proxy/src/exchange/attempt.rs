@@ -437,7 +437,7 @@ pub(super) fn write_request(
     };
     checked.map_err(|fault| {
         ctx.worker.series.egress_stopped.increment();
-        tracing::error!(?fault, "the request about to be sent is not what was meant; it was not sent");
+        tracing::error!(?fault, "egress check failed; the request was not sent");
         Fault::Egress
     })
 }

@@ -196,10 +196,7 @@ fn check_egress(ctx: &mut ExchangeCx<'_>, body: ResponseBody) -> Result<(), Faul
     egress.check_response(&exchange.answer.out, exchange.status, body, exchange.head.method).map_err(
         |fault| {
             ctx.worker.series.egress_stopped.increment();
-            tracing::error!(
-                ?fault,
-                "the local answer about to be sent is not what was meant; it was not sent"
-            );
+            tracing::error!(?fault, "egress check failed; the local reply was not sent");
             exchange.answer.out.clear();
             Fault::Egress
         },

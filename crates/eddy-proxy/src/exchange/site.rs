@@ -225,7 +225,7 @@ pub(crate) fn answer_edits(
         let mut own = action.map(|action| action.response_edits.clone()).unwrap_or_default();
         for challenge in &site.challenges {
             if own.add("www-authenticate", challenge).is_err() {
-                tracing::debug!("a challenge of the upstream cannot be sent, and was left out");
+                tracing::debug!("a `www-authenticate` challenge of the upstream is invalid and was omitted");
             }
         }
         let mut scratch = ctx.worker.route.borrow_mut();
@@ -233,7 +233,7 @@ pub(crate) fn answer_edits(
         sites.for_each_answer_field(status, &request, &mut site.walk, &mut scratch, |name, value| {
             let added = std::str::from_utf8(value).map(|value| own.add(name, value));
             if !matches!(added, Ok(Ok(()))) {
-                tracing::debug!(name, "a value of `add_header` cannot be sent, and the field was left out");
+                tracing::debug!(name, "a value of `add_header` is invalid; the header was omitted");
             }
         });
         edits = Some(own);
@@ -307,7 +307,10 @@ fn rewrite_fields(
             && !value.is_empty()
             && edits.set(name, value).is_err()
         {
-            tracing::debug!(name, "what `proxy_redirect` or `charset` made of a field cannot be sent");
+            tracing::debug!(
+                name,
+                "a header changed by `proxy_redirect` or `charset` is invalid; it stays unchanged"
+            );
         }
     }
     Some(edits)

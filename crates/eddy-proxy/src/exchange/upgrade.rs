@@ -147,7 +147,7 @@ pub(crate) fn add_key(exchange: &mut Exchange, rng: &mut Rng) {
     let key = websocket_key(random.to_be_bytes());
     if exchange.head.edit(&mut exchange.head_bytes).set(KEY, &key).is_err() {
         // A head without room for another header goes on without the key, and is refused for that.
-        tracing::debug!("there is no room for the key of a WebSocket");
+        tracing::debug!("the request head has no room for `sec-websocket-key`");
     }
 }
 

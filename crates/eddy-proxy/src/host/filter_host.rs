@@ -143,13 +143,13 @@ impl FilterHost {
             // The filter's own mistake, which its call returns as an error.
             OrderRefusal::TokenInUse => return,
             OrderRefusal::Exchange => {
-                format!("its exchange has {per_exchange} under way (`calls_per_exchange`)")
+                format!("its exchange has {per_exchange} calls in progress (`calls_per_exchange`)")
             }
             OrderRefusal::Background => {
-                format!("{background} are under way that no exchange waits for (`background_calls`)")
+                format!("it has {background} background calls in progress (`background_calls`)")
             }
-            OrderRefusal::Filter => "the filter has as many under way as a filter may".to_owned(),
-            OrderRefusal::Gateway => "all filters together have as many under way as they may".to_owned(),
+            OrderRefusal::Filter => "limit of calls per filter reached".to_owned(),
+            OrderRefusal::Gateway => "limit of calls of all filters reached".to_owned(),
         };
         let defined = self.metrics.define(filter, MetricKind::Counter, REFUSED_CALLS, &[]);
         // Not counted for a filter that has used up its number of metrics.
@@ -159,7 +159,7 @@ impl FilterHost {
         let second = monotonic_ms() / 1000 + 1;
         let told = writer.refusal_told.get(refusal as usize);
         if told.is_none_or(|told| told.swap(second, Relaxed) != second) {
-            tracing::warn!(filter = &*writer.name, "a call of the filter to a cluster is refused: {why}");
+            tracing::warn!(filter = &*writer.name, "a filter's call to a cluster is refused: {why}");
         }
     }
 
@@ -309,7 +309,7 @@ impl HostedFilter {
                 tracing::warn!(
                     filter = name,
                     dropped,
-                    "the filter writes too many records; some were dropped"
+                    "the filter writes too many log entries; some were dropped"
                 );
             }
         }

@@ -15,10 +15,10 @@ pub(crate) enum Unannounced {
     #[error(transparent)]
     Refused(ProxyHeaderFault),
     /// The header did not arrive in time.
-    #[error("the PROXY header did not come in time")]
+    #[error("the PROXY header did not arrive in time")]
     Late,
     /// The proxy has closed the connection.
-    #[error("the proxy left before it had sent a PROXY header")]
+    #[error("the proxy closed the connection before it sent a PROXY header")]
     Gone,
 }
 

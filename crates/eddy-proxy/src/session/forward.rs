@@ -57,7 +57,7 @@ pub(crate) async fn forward(
     }
     tracing::debug!(
         client = &*down.client.peer_text,
-        "a connection was not passed on to its end: {}",
+        "forwarding of a connection failed: {}",
         fault.reason()
     );
     Parting::Cut

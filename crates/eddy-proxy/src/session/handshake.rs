@@ -66,7 +66,7 @@ pub(crate) async fn shake_hands(
             return true;
         }
         Some(Err(fault)) => {
-            tracing::debug!(client = &*client.peer_text, "a handshake failed: {fault}");
+            tracing::debug!(client = &*client.peer_text, "a TLS handshake failed: {fault}");
             HandshakeFailure::of_client(&fault)
         }
         None => HandshakeFailure::Timeout,

@@ -35,7 +35,7 @@ impl Stats {
             labelled.filters.iter().map(|(name, all)| (name.as_ref(), all.as_slice())).collect();
         render_filters(out, &filters);
 
-        head(out, "eddy_rule_requests_total", "counter", "Exchanges that the rule won.");
+        head(out, "eddy_rule_requests_total", "counter", "Requests that the rule won.");
         let mut rules: Vec<_> = labelled.rules.iter().collect();
         rules.sort_unstable_by_key(|(label, _)| *label);
         for (label, series) in rules {
@@ -50,69 +50,69 @@ impl Stats {
             head(out, name, "counter", help);
             sample(out, name, &[], self.workers.iter().map(|worker| of(worker).value()).sum());
         };
-        counter("eddy_shed_total", "Requests refused for overload.", |worker| &worker.shed);
+        counter("eddy_shed_total", "Requests refused because of overload.", |worker| &worker.shed);
         counter("eddy_idle_closed_total", "Idle connections closed to make room.", |worker| {
             &worker.idle_closed
         });
-        counter("eddy_accepts_failed_total", "Failures to accept a connection.", |worker| {
+        counter("eddy_accepts_failed_total", "Failed attempts to accept a connection.", |worker| {
             &worker.accepts_failed
         });
         counter(
             "eddy_accepts_for_others_total",
-            "Connections accepted in place of a worker that had fallen silent.",
+            "Connections accepted on behalf of a stalled worker.",
             |worker| &worker.accepts_for_others,
         );
-        counter(
-            "eddy_egress_stopped_total",
-            "Messages that the egress assert kept from being sent.",
-            |worker| &worker.egress_stopped,
-        );
-        counter("eddy_route_checks_total", "Requests routed by trying all rules as well.", |worker| {
+        counter("eddy_egress_stopped_total", "Messages stopped by the egress check.", |worker| {
+            &worker.egress_stopped
+        });
+        counter("eddy_route_checks_total", "Requests routed by index and full scan.", |worker| {
             &worker.route_checks
         });
         counter(
             "eddy_route_check_mismatches_total",
-            "Requests for which that found another rule than the index.",
+            "Requests for which index and full scan disagree.",
             |worker| &worker.route_mismatches,
         );
-        counter("eddy_mirrors_sent_total", "Copies of requests that were sent and answered.", |worker| {
+        counter("eddy_mirrors_sent_total", "Mirrored requests with a response.", |worker| {
             &worker.mirrors_sent
         });
-        counter("eddy_mirrors_failed_total", "Copies of requests that were not answered.", |worker| {
+        counter("eddy_mirrors_failed_total", "Mirrored requests without a response.", |worker| {
             &worker.mirrors_failed
         });
         counter(
             "eddy_mirrors_dropped_total",
-            "Copies of requests that were not sent: too large, or too many under way.",
+            "Mirrored requests not sent: too large, or too many in progress.",
             |worker| &worker.mirrors_dropped,
         );
         counter(
             "eddy_spliced_bytes_total",
-            "Bytes of large bodies and connections that were moved inside of the kernel.",
+            "Bytes of large bodies and forwarded connections moved within the kernel.",
             |worker| &worker.spliced,
         );
-        counter("eddy_access_log_entries_sent_total", "Access records that a service has taken.", |worker| {
-            &worker.records_sent
-        });
+        counter(
+            "eddy_access_log_entries_sent_total",
+            "Access log entries accepted by the service.",
+            |worker| &worker.records_sent,
+        );
         counter(
             "eddy_access_log_batches_failed_total",
-            "Batches of access records that could not be sent, and are tried again.",
+            "Batches of access log entries that could not be sent; they are retried.",
             |worker| &worker.record_batches_failed,
         );
-        counter("eddy_panics_total", "Sessions that ended by a panic.", |worker| &worker.panics);
+        counter("eddy_panics_total", "Sessions ended by a panic.", |worker| &worker.panics);
         let name = "eddy_worker_processor_wait_seconds_total";
-        head(
-            out,
-            name,
-            "counter",
-            "Time in which a worker could have run and other work had the processors.",
-        );
+        head(out, name, "counter", "Time in which a worker was runnable but waited for a processor.");
         for (index, worker) in self.workers.iter().enumerate() {
             let waited = seconds(worker.processor_wait_us.value());
             text(out, name, &[("worker", &index.to_string())], &waited);
         }
         let name = "eddy_access_log_entries_dropped_total";
-        head(out, name, "counter", "Access records lost because their target was too slow or took none.");
+        head(
+            out,
+            name,
+            "counter",
+            "Access log entries lost because the target was too slow or rejected them.",
+        );
         let dropped: u64 = self.workers.iter().map(|worker| worker.records_dropped.value()).sum();
         sample(out, name, &[], dropped + self.sink.records_lost.value());
         let mut gauge = |name: &str, help: &str, of: fn(&crate::stats::WorkerSeries) -> &Gauge| {
@@ -121,8 +121,8 @@ impl Stats {
                 sample(out, name, &[("worker", &index.to_string())], of(worker).value());
             }
         };
-        gauge("eddy_worker_exchanges", "Exchanges going on.", |worker| &worker.exchanges);
-        gauge("eddy_worker_connections", "Client connections open.", |worker| &worker.connections);
+        gauge("eddy_worker_exchanges", "Exchanges in progress.", |worker| &worker.exchanges);
+        gauge("eddy_worker_connections", "Open client connections.", |worker| &worker.connections);
         let name = "eddy_worker_lag_seconds";
         head(out, name, "gauge", "Delay of the worker's last timer tick.");
         for (index, worker) in self.workers.iter().enumerate() {
@@ -135,15 +135,10 @@ impl Stats {
 type Labelled<'a, T> = [(&'a str, &'a [Arc<T>])];
 
 fn render_listeners(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
-    classes(
-        out,
-        "eddy_requests_total",
-        "Exchanges ended, by class of the status.",
-        "listener",
-        all,
-        |series| &series.requests,
-    );
-    head(out, "eddy_faults_total", "counter", "Exchanges ended by a fault.");
+    classes(out, "eddy_requests_total", "Finished exchanges, by status class.", "listener", all, |series| {
+        &series.requests
+    });
+    head(out, "eddy_faults_total", "counter", "Exchanges ended by a fault, by reason.");
     for (name, workers) in all {
         for (index, reason) in FAULT_LABELS.iter().enumerate() {
             let count: u64 =
@@ -154,27 +149,27 @@ fn render_listeners(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
         }
     }
     let by = "listener";
-    let help = "Connections accepted, or sessions of datagrams begun.";
+    let help = "Accepted connections, or started datagram sessions.";
     counters(out, "eddy_connections_accepted_total", help, by, all, |one| &one.accepted);
-    let help = "Client connections open, or sessions of datagrams.";
+    let help = "Open client connections, or datagram sessions.";
     gauges(out, "eddy_connections", help, by, all, |one| &one.connections);
     render_datagrams(out, all);
     counters(
         out,
         "eddy_proxy_protocol_rejected_total",
-        "Connections closed because they did not begin with a PROXY header.",
+        "Connections closed because they did not begin with a valid PROXY header.",
         by,
         all,
         |one| &one.unannounced,
     );
-    let help = "Handshakes of TLS, by outcome.";
+    let help = "TLS handshakes, by outcome.";
     handshakes(out, "eddy_tls_handshakes_total", help, by, all, |one| &one.handshakes);
     render_http2(out, all);
-    let help = "Tunnels opened: WebSockets, and others by an upgrade or `CONNECT`.";
+    let help = "Opened tunnels: WebSockets, other upgrades and `CONNECT`.";
     counters(out, "eddy_tunnels_opened_total", help, by, all, |one| &one.tunnels_opened);
-    gauges(out, "eddy_tunnels", "Tunnels open.", by, all, |one| &one.tunnels);
+    gauges(out, "eddy_tunnels", "Open tunnels.", by, all, |one| &one.tunnels);
     let name = "eddy_grpc_calls_total";
-    head(out, name, "counter", "Calls of gRPC ended, by status.");
+    head(out, name, "counter", "Finished gRPC calls, by status.");
     for (listener, workers) in all {
         for (index, status) in GRPC_END_LABELS.iter().enumerate() {
             let count: u64 = workers.iter().map(|series| series.grpc_calls.value(index)).sum();
@@ -186,7 +181,7 @@ fn render_listeners(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
     counters(
         out,
         "eddy_body_bytes_in_total",
-        "Bytes of request bodies, and from clients by tunnels, connections and datagrams that are passed on.",
+        "Bytes from clients: request bodies, tunnels, forwarded connections and datagrams.",
         by,
         all,
         |one| &one.bytes_in,
@@ -194,12 +189,12 @@ fn render_listeners(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
     counters(
         out,
         "eddy_body_bytes_out_total",
-        "Bytes of response bodies, and to clients by tunnels, connections and datagrams that are passed on.",
+        "Bytes to clients: response bodies, tunnels, forwarded connections and datagrams.",
         by,
         all,
         |one| &one.bytes_out,
     );
-    let help = "Time from the end of a request's head to the last byte of its answer.";
+    let help = "Time from the end of the request head to the last byte of the response.";
     histograms(out, "eddy_request_duration_seconds", help, by, all, |one| &one.duration);
 }
 
@@ -239,10 +234,10 @@ fn render_datagrams(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
             }
         }
     };
-    way("eddy_datagrams_in_total", "Datagrams passed on from clients.", |one| &one.datagrams.taken);
-    way("eddy_datagrams_out_total", "Datagrams passed on to clients.", |one| &one.datagrams.given);
+    way("eddy_datagrams_in_total", "Datagrams forwarded from clients.", |one| &one.datagrams.taken);
+    way("eddy_datagrams_out_total", "Datagrams forwarded to clients.", |one| &one.datagrams.given);
     let name = "eddy_datagrams_dropped_total";
-    head(out, name, "counter", "Datagrams that were not passed on.");
+    head(out, name, "counter", "Datagrams that were not forwarded, by reason.");
     for (listener, workers) in all {
         for (index, reason) in DATAGRAM_LOSS_LABELS.iter().enumerate() {
             let lost = workers.iter().filter_map(|series| series.datagrams.lost.get(index));
@@ -256,12 +251,12 @@ fn render_datagrams(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
 
 fn render_http2(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
     let by = "listener";
-    let help = "Connections on which HTTP/2 is spoken.";
+    let help = "HTTP/2 connections.";
     counters(out, "eddy_http2_connections_total", help, by, all, |one| &one.http2.connections);
-    let help = "Exchanges begun over HTTP/2.";
+    let help = "Requests over HTTP/2.";
     counters(out, "eddy_http2_requests_total", help, by, all, |one| &one.http2.requests);
     let name = "eddy_http2_connections_failed_total";
-    head(out, name, "counter", "Connections of HTTP/2 ended for a fault of the client.");
+    head(out, name, "counter", "HTTP/2 connections ended because of a client fault, by reason.");
     let reasons = ABUSE_LABELS.into_iter().chain(["protocol"]);
     for (listener, workers) in all {
         for (index, reason) in reasons.clone().enumerate() {
@@ -279,41 +274,43 @@ fn render_http2(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
 
 fn render_clusters(out: &mut String, all: &Labelled<'_, ClusterSeries>) {
     let by = "cluster";
-    let help = "Responses of endpoints, by class of the status.";
+    let help = "Responses of endpoints, by status class.";
     classes(out, "eddy_cluster_responses_total", help, by, all, |series| &series.responses);
-    let help = "Attempts that gave no response.";
+    let help = "Attempts without a response.";
     counters(out, "eddy_cluster_failures_total", help, by, all, |one| &one.failures);
-    counters(out, "eddy_cluster_retries_total", "Attempts beside the first.", by, all, |one| &one.retries);
-    let help = "Retries that the budget refused.";
+    counters(out, "eddy_cluster_retries_total", "Retries.", by, all, |one| &one.retries);
+    let help = "Retries refused by the retry budget.";
     counters(out, "eddy_cluster_retries_refused_total", help, by, all, |one| &one.retries_refused);
-    let help = "Attempts sent beside others that had not answered.";
+    let help = "Hedges: attempts sent while others had no response yet.";
     counters(out, "eddy_cluster_hedges_total", help, by, all, |one| &one.hedges);
-    let help = "Hedges that answered first.";
+    let help = "Hedges that responded first.";
     counters(out, "eddy_cluster_hedges_won_total", help, by, all, |one| &one.hedges_won);
-    let help = "Exchanges that went on at another cluster.";
+    let help = "Exchanges that failed over to another cluster.";
     counters(out, "eddy_cluster_failovers_total", help, by, all, |one| &one.left);
-    counters(out, "eddy_cluster_connects_total", "Links established.", by, all, |one| &one.connects);
-    let help = "Links that could not be established.";
+    counters(out, "eddy_cluster_connects_total", "Upstream connections established.", by, all, |one| {
+        &one.connects
+    });
+    let help = "Upstream connections that could not be established.";
     counters(out, "eddy_cluster_connects_failed_total", help, by, all, |one| &one.connects_failed);
-    let help = "Handshakes of TLS with endpoints, by outcome.";
+    let help = "TLS handshakes with endpoints, by outcome.";
     handshakes(out, "eddy_cluster_tls_handshakes_total", help, by, all, |one| &one.handshakes);
-    let help = "Links of HTTP/2 established, which exchanges share.";
+    let help = "HTTP/2 upstream connections established, which exchanges share.";
     counters(out, "eddy_cluster_http2_connections_total", help, by, all, |one| &one.http2_links);
-    let help = "Links of HTTP/2 that ended because the endpoint broke the protocol.";
+    let help = "HTTP/2 upstream connections ended because the endpoint violated the protocol.";
     counters(out, "eddy_cluster_http2_connections_failed_total", help, by, all, |one| {
         &one.http2_links_broken
     });
-    let help = "Requests sent on links of HTTP/2.";
+    let help = "Requests sent on HTTP/2 upstream connections.";
     counters(out, "eddy_cluster_http2_requests_total", help, by, all, |one| &one.http2_requests);
-    gauges(out, "eddy_cluster_connections", "Links open.", by, all, |one| &one.links);
-    gauges(out, "eddy_cluster_connections_idle", "Links waiting for an exchange.", by, all, |one| {
+    gauges(out, "eddy_cluster_connections", "Open upstream connections.", by, all, |one| &one.links);
+    gauges(out, "eddy_cluster_connections_idle", "Idle upstream connections.", by, all, |one| {
         &one.links_idle
     });
-    let help = "Endpoints left out because they failed, most of any worker.";
+    let help = "Ejected endpoints; the highest count of any worker.";
     most(out, "eddy_cluster_endpoints_ejected", help, by, all, |one| &one.ejected);
-    let help = "Endpoints left out because health checks find them not well.";
+    let help = "Endpoints that health checks consider unhealthy.";
     most(out, "eddy_cluster_endpoints_unhealthy", help, by, all, |one| &one.unhealthy);
-    let help = "Time from sending a request to the first byte of the answer.";
+    let help = "Time from sending a request to the first byte of the response.";
     histograms(out, "eddy_cluster_first_byte_seconds", help, by, all, |one| &one.first_byte);
 }
 
@@ -330,10 +327,10 @@ fn render_limits(out: &mut String, all: &BTreeMap<Arc<str>, Arc<InUse>>) {
         }
     };
     let name = "eddy_cluster_in_use";
-    head(out, name, "gauge", "What is in use of clusters that have limits, by all workers together.");
+    head(out, name, "gauge", "Current use of the limits of a cluster, over all workers.");
     each(out, name, |in_use, kind| in_use.now(kind).into());
     let name = "eddy_cluster_limit_reached_total";
-    head(out, name, "counter", "Times that a limit of the cluster was reached.");
+    head(out, name, "counter", "Times that a limit of the cluster was reached, by limit.");
     each(out, name, InUse::refused);
 }
 
@@ -343,7 +340,7 @@ fn render_filters(out: &mut String, all: &Labelled<'_, FilterSeries>) {
     }
     let by = "filter";
     let name = "eddy_filter_calls_total";
-    head(out, name, "counter", "Times the filter was entered.");
+    head(out, name, "counter", "Calls of the filter, by phase.");
     each_phase(all, |filter, phase, series| {
         let count: u64 = series.iter().map(|one| one.calls[phase as usize].value()).sum();
         if count > 0 {
@@ -351,7 +348,7 @@ fn render_filters(out: &mut String, all: &Labelled<'_, FilterSeries>) {
         }
     });
     let name = "eddy_filter_duration_seconds";
-    head(out, name, "histogram", "Time in the filter, of one crossing in 64.");
+    head(out, name, "histogram", "Time in the filter; one crossing in 64 is measured.");
     each_phase(all, |filter, phase, series| {
         let bucket =
             |index: usize| -> u64 { series.iter().map(|one| one.nanos[phase as usize].bucket(index)).sum() };
@@ -370,10 +367,10 @@ fn render_filters(out: &mut String, all: &Labelled<'_, FilterSeries>) {
         text(out, &format!("{name}_sum"), &labels, &nanoseconds(sum));
         sample(out, &format!("{name}_count"), &labels, total);
     });
-    let help = "Bytes of changes, those of neighbours in one crossing counted to the first of them.";
+    let help = "Bytes of edits; edits of neighbouring filters in one crossing count for the first.";
     counters(out, "eddy_filter_edit_bytes_total", help, by, all, |one| &one.edit_bytes);
     let name = "eddy_filter_faults_total";
-    head(out, name, "counter", "Times the filter failed.");
+    head(out, name, "counter", "Failures of the filter, by kind.");
     for (filter, workers) in all {
         for (index, kind) in FILTER_FAULT_LABELS.iter().enumerate() {
             let count =
@@ -381,7 +378,7 @@ fn render_filters(out: &mut String, all: &Labelled<'_, FilterSeries>) {
             sample(out, name, &[(by, filter), ("kind", kind)], count);
         }
     }
-    gauges(out, "eddy_filter_paused", "Exchanges that wait for the filter.", by, all, |one| &one.paused);
+    gauges(out, "eddy_filter_paused", "Exchanges paused by the filter.", by, all, |one| &one.paused);
 }
 
 fn each_phase(all: &Labelled<'_, FilterSeries>, mut each: impl FnMut(&str, Phase, &[Arc<FilterSeries>])) {

@@ -230,7 +230,7 @@ impl WorkerCluster {
     pub(crate) fn tell_handshake(&self, endpoint: &ResolvedAddress, fault: &HandshakeFault, now_ms: u64) {
         if self.is_to_tell(now_ms) {
             let cluster = &self.config.name;
-            tracing::warn!(%cluster, %endpoint, "a handshake of TLS with an endpoint came to nothing: {fault}");
+            tracing::warn!(%cluster, %endpoint, "TLS handshake with an endpoint failed: {fault}");
         }
     }
 
@@ -238,7 +238,7 @@ impl WorkerCluster {
     pub(crate) fn tell_strange(&self, endpoint: &ResolvedAddress, now_ms: u64) {
         if self.is_to_tell(now_ms) {
             let cluster = &self.config.name;
-            tracing::warn!(%cluster, %endpoint, "an endpoint does not speak HTTP/2, which `protocol` says it does");
+            tracing::warn!(%cluster, %endpoint, "an endpoint does not speak HTTP/2, which `protocol` requires");
         }
     }
 
@@ -246,7 +246,7 @@ impl WorkerCluster {
     pub(crate) fn tell_broken(&self, endpoint: &ResolvedAddress, fault: Http2Fault, now_ms: u64) {
         if self.is_to_tell(now_ms) {
             let cluster = &self.config.name;
-            tracing::warn!(%cluster, %endpoint, "a link of HTTP/2 was ended: {fault}");
+            tracing::warn!(%cluster, %endpoint, "an HTTP/2 connection to an endpoint failed: {fault}");
         }
     }
 
@@ -413,9 +413,11 @@ impl EndpointGuard {
         let (cluster, endpoint) = (&self.cluster.config.name, &self.address);
         match change {
             EjectionChange::Ejected => {
-                tracing::warn!(%cluster, %endpoint, "an endpoint fails and is left out for a while")
+                tracing::warn!(%cluster, %endpoint, "an endpoint fails and is ejected")
             }
-            EjectionChange::Returned => tracing::info!(%cluster, %endpoint, "an endpoint serves again"),
+            EjectionChange::Returned => {
+                tracing::info!(%cluster, %endpoint, "an ejected endpoint is used again")
+            }
             EjectionChange::EjectedAgain | EjectionChange::None => {}
         }
     }

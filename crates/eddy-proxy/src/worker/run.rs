@@ -121,7 +121,7 @@ async fn serve(start: Start) {
     state.worker.access.borrow_mut().flush(&state.worker.series);
     let unsent = state.worker.records.waiting();
     if unsent > 0 {
-        tracing::warn!(records = unsent, "the access log service was not given its last records");
+        tracing::warn!(records = unsent, "the last entries were not sent to the access log service");
     }
 }
 

@@ -114,7 +114,11 @@ fn watch(state: &Rc<Loop>, stand_ins: &mut StandIns, now_ms: u64) {
 fn stand_in(state: &Rc<Loop>, other: usize) -> Vec<AbortHandle> {
     let worker = &state.worker;
     // Not a warning: on a machine with more runnable threads than cores this happens all the time, and it is counted.
-    tracing::debug!(worker = other, by = worker.index, "a worker is silent; its connections are taken over");
+    tracing::debug!(
+        worker = other,
+        by = worker.index,
+        "a worker has stalled; its accept queue is taken over"
+    );
     let table = state.sockets.borrow();
     let mut tasks = Vec::new();
     // Datagrams wait for their own worker, which has their sessions.
@@ -128,7 +132,7 @@ fn stand_in(state: &Rc<Loop>, other: usize) -> Vec<AbortHandle> {
                     tasks.push(tokio::task::spawn_local(task).abort_handle());
                 }
             }
-            Err(error) => tracing::warn!(%error, "a silent worker's socket cannot be taken over"),
+            Err(error) => tracing::warn!(%error, "the accept queue of a stalled worker cannot be taken over"),
         }
     }
     tasks

@@ -321,7 +321,7 @@ impl fmt::Display for CompiledTest {
                 TextTest::Suffix(text) => write!(out, "suffix {text:?} in any case"),
                 TextTest::Contains(text) => write!(out, "containing {text:?} in any case"),
             },
-            Self::Range(start, end) => write!(out, "a number from {start} up to but not {end}"),
+            Self::Range(start, end) => write!(out, "a number from {start} to less than {end}"),
         }
     }
 }
@@ -333,8 +333,8 @@ impl CompiledCondition {
         let missing = match self.missing {
             _ if matches!(self.test, CompiledTest::Absent) => "",
             Missing::Fails => "",
-            Missing::IsEmpty => ", none counting as empty",
-            Missing::Passes => ", or none",
+            Missing::IsEmpty => ", missing counts as empty",
+            Missing::Passes => ", or missing",
         };
         format!("{not}{}{missing}", self.test)
     }

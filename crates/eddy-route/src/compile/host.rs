@@ -137,7 +137,7 @@ fn host_fault(name: &str) -> Option<&'static str> {
     }
     if let Some(address) = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
         let is_address = address.parse::<std::net::Ipv6Addr>().is_ok();
-        return if is_address { None } else { Some("the brackets hold no IPv6 address") };
+        return if is_address { None } else { Some("the brackets do not contain an IPv6 address") };
     }
     if name.contains('*') {
         return Some("a \"*\" may only be its first label");
@@ -150,7 +150,7 @@ fn host_fault(name: &str) -> Option<&'static str> {
     }
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     if !name.bytes().all(is_plain) {
-        return Some("it has bytes that no host name has");
+        return Some("it has bytes that are not allowed in a host name");
     }
     None
 }
@@ -164,7 +164,7 @@ fn authority_fault(text: &str) -> Option<&'static str> {
         return Some("it is longer than 1024 bytes");
     }
     let is_sound = text.bytes().all(|byte| (0x21..0x7f).contains(&byte));
-    (!is_sound).then_some("it has bytes that no host name has")
+    (!is_sound).then_some("it has bytes that are not allowed in a host name")
 }
 
 /// Maximum length of a part of an authority; requests have shorter ones.

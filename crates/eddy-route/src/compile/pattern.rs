@@ -263,7 +263,7 @@ pub(crate) fn reason_of(error: &regex_syntax::Error) -> String {
         regex_syntax::Error::Translate(error) => {
             format!("{} at column {}", error.kind(), error.span().start.column)
         }
-        _ => "it cannot be read".to_owned(),
+        _ => "it cannot be parsed".to_owned(),
     }
 }
 

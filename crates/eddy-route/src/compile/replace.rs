@@ -43,7 +43,7 @@ impl Replace {
         let fault = |reason| RouteProblem::Rewrite { rewrite: spec.by.clone(), reason };
         let pieces = pieces(&spec.by).map_err(fault)?;
         if pieces.iter().any(|piece| matches!(piece, ReplacementPiece::Group(number) if *number > groups)) {
-            return Err(fault("the expression has no group of such a number"));
+            return Err(fault("the expression has no group with this number"));
         }
         Ok(Self { machine, pieces })
     }
@@ -128,7 +128,7 @@ fn pieces(text: &str) -> Result<Vec<ReplacementPiece>, &'static str> {
                 }
                 pieces.push(ReplacementPiece::Group(digit as usize - '0' as usize));
             }
-            _ => return Err("behind a \"\\\" stands neither a digit nor another \"\\\""),
+            _ => return Err("a \"\\\" must be followed by a digit or another \"\\\""),
         }
     }
     if !plain.is_empty() {

@@ -185,9 +185,9 @@ fn rewrite_text(text: &str, form: PathForm) -> Result<String, RouteProblem> {
         return Err(fault("it has a query or fragment"));
     }
     if !text.starts_with('/') {
-        return Err(fault("it does not begin with \"/\""));
+        return Err(fault("it must begin with \"/\""));
     }
-    path_text(text, form).map_err(|_| fault("such paths are refused in requests"))
+    path_text(text, form).map_err(|_| fault("requests with such a path are rejected"))
 }
 
 fn split_pieces(text: &str, path: &PathMatcher) -> Result<Vec<RewritePiece>, RouteProblem> {
@@ -204,7 +204,7 @@ fn split_pieces(text: &str, path: &PathMatcher) -> Result<Vec<RewritePiece>, Rou
     let has_stray_brace =
         |piece: &RewritePiece| matches!(piece, RewritePiece::Text(text) if text.contains('}'));
     if pieces.iter().any(has_stray_brace) {
-        return Err(fault("a \"}\" closes nothing"));
+        return Err(fault("a \"}\" has no matching \"{\""));
     }
     Ok(pieces)
 }

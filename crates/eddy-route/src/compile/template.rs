@@ -45,7 +45,7 @@ impl CompiledPathTemplate {
         while let Some(part) = parts.next() {
             let Some(inner) = part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) else {
                 if part.contains(['{', '}']) {
-                    return Err(fault("a capture is not a whole segment"));
+                    return Err(fault("a capture must be a whole segment"));
                 }
                 template.segments.push(TemplateSegment::Fixed(part.into()));
                 continue;
@@ -53,15 +53,15 @@ impl CompiledPathTemplate {
             let rest = inner.strip_suffix("...");
             let name = rest.unwrap_or(inner);
             if !is_capture_name(name) {
-                return Err(fault("a capture's name is not letters, digits and _"));
+                return Err(fault("a capture name must consist of letters, digits and _"));
             }
             if template.capture_names().any(|known| known == name) {
-                return Err(fault("two captures have one name"));
+                return Err(fault("two captures have the same name"));
             }
             match rest {
                 None => template.segments.push(TemplateSegment::Capture(name.into())),
                 Some(_) if parts.peek().is_some() => {
-                    return Err(fault("only the last capture may take the rest"));
+                    return Err(fault("only the last capture may match the rest of the path"));
                 }
                 Some(_) => template.rest = Some(name.into()),
             }

@@ -116,7 +116,10 @@ impl ExplainContext<'_> {
             }
             RuleMismatch::Fraction(fraction) => {
                 let number = probe.random % u64::from(fraction.denominator.max(1));
-                (FailedAt::Fraction, format!("fraction: want {fraction} requests, drew number {number}"))
+                (
+                    FailedAt::Fraction,
+                    format!("fraction: want {fraction} requests, got random number {number}"),
+                )
             }
             RuleMismatch::Value(condition) => {
                 let failed_at = match condition.source {
@@ -145,7 +148,7 @@ impl ExplainContext<'_> {
         let closing =
             tried.find(|other| is_of_host && other.is_end && other.closing_table() == scope.closing_table());
         let reason = if let Some(closing) = closing {
-            format!("host: {} is more specific, and the search in its table ends there", closing.host)
+            format!("host: {} is more specific and ends the search in its table", closing.host)
         } else {
             let hosts: Vec<String> = rule.hosts.iter().map(ToString::to_string).collect();
             let got = if host.is_empty() { "none".to_owned() } else { host.escape_ascii().to_string() };

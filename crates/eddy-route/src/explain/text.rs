@@ -33,19 +33,19 @@ impl Explanation {
 
     fn write_hosts(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.hosts.is_empty() {
-            return writeln!(out, "host        no rule is for this host");
+            return writeln!(out, "host        no rule for this host");
         }
         for (at, step) in self.hosts.iter().enumerate() {
             let label = if at == 0 { "host" } else { "" };
             let rules = plural(step.rules, "rule");
             let outcome = match step.outcome {
-                HostOutcome::Won => "the winner is here",
-                HostOutcome::NoMatch => "none matches, so the next host is tried",
+                HostOutcome::Won => "one wins",
+                HostOutcome::NoMatch => "no rule matches, so the next host is tried",
                 HostOutcome::NotTried => "not needed",
             };
             let is_last = at + 1 == self.hosts.len();
             let outcome =
-                if is_last && step.outcome == HostOutcome::NoMatch { "none matches" } else { outcome };
+                if is_last && step.outcome == HostOutcome::NoMatch { "no rule matches" } else { outcome };
             writeln!(out, "{label:<12}{}  {rules}: {outcome}", step.host)?;
         }
         Ok(())
@@ -117,7 +117,7 @@ impl Explanation {
             plural(rules, "rule")
         )?;
         if passes > 0 {
-            write!(out, ", many expressions in {passes} passes")?;
+            write!(out, ", regexes matched in {passes} passes")?;
         }
         writeln!(out)
     }

@@ -104,7 +104,7 @@ impl Sites {
         let answer = match outcome {
             NginxOutcome::Proxy { .. } => {
                 match self.write_target(request, &mut walk, &mut scratch, &mut text) {
-                    Ok(()) => format!("proxy_pass, asked for {}", shown(&text)),
+                    Ok(()) => format!("proxy_pass, request target {}", shown(&text)),
                     Err(fault) => format!("500: {fault}"),
                 }
             }
@@ -149,12 +149,12 @@ impl Trace {
         let why = match (found, name) {
             (Some(_), Some(name)) => match &name.form {
                 NameForm::Exact(_) => format!("exact name {}", name.text),
-                NameForm::Leading(_) => format!("longest wildcard at the beginning: {}", name.text),
-                NameForm::Domain(_) => format!("name {} with all hosts below it", name.text),
-                NameForm::Trailing(_) => format!("longest wildcard at the end: {}", name.text),
-                NameForm::Pattern(_) => format!("first expression that matches: {}", name.text),
+                NameForm::Leading(_) => format!("longest leading wildcard: {}", name.text),
+                NameForm::Domain(_) => format!("name {} and all its subdomains", name.text),
+                NameForm::Trailing(_) => format!("longest trailing wildcard: {}", name.text),
+                NameForm::Pattern(_) => format!("first matching expression: {}", name.text),
             },
-            _ => format!("no name is for the host: the default server of {}", listening.text),
+            _ => format!("no name matches the host: the default server of {}", listening.text),
         };
         let place = &sites.places()[sites.servers()[server as usize].place as usize];
         self.server = Some(ServerChoice { server: place_ref(place), why });
@@ -169,9 +169,9 @@ impl Trace {
         located: Located,
     ) {
         let (at, why) = match located {
-            Located::Nothing => (server_place, "no location is for the path: the server itself"),
+            Located::Nothing => (server_place, "no location matches the path: the server itself"),
             Located::Redirect(place) => {
-                (place, "the path lacks the last / of this location, whose proxy_pass makes that a redirect")
+                (place, "the path lacks the final / of this location, and its proxy_pass redirects there")
             }
             Located::Prefix(place) | Located::Final(place) => {
                 (place, why_found(&sites.places()[place as usize]))
@@ -185,12 +185,12 @@ impl Trace {
 
     pub(crate) fn send_to_name(&mut self, sites: &Sites, place: u32, path: &[u8], query: &[u8]) {
         let place = Some(place_ref(&sites.places()[place as usize]));
-        self.push(path, query, place, "sent on by name".to_owned(), Vec::new());
+        self.push(path, query, place, "internal redirect to a named location".to_owned(), Vec::new());
     }
 
     pub(crate) fn rewrite(&mut self, step: &RewriteStep, path: &[u8], query: &[u8]) {
         let end = match step.end {
-            RewriteEnd::Next => "goes on",
+            RewriteEnd::Next => "continue",
             RewriteEnd::Last => "last",
             RewriteEnd::Break => "break",
             RewriteEnd::Redirect(_) => "redirect",
@@ -207,12 +207,12 @@ impl Trace {
 fn why_found(place: &PlaceSpec) -> &'static str {
     match place.kind {
         PlaceKind::Exact(_) => "the exact path ends the search",
-        PlaceKind::Prefix(_) => "the longest prefix, and no expression matches",
-        PlaceKind::FinalPrefix(_) => "the longest prefix, whose ^~ spares the expressions beside it",
+        PlaceKind::Prefix(_) => "the longest prefix, and no regex location matches",
+        PlaceKind::FinalPrefix(_) => "the longest prefix; its ^~ disables the regex locations of its level",
         PlaceKind::Pattern(_) => {
-            "the first expression that matches; they come after the longest prefix is known"
+            "the first matching regex location; they are tried once the longest prefix is known"
         }
-        PlaceKind::Named(_) => "sent on by name",
+        PlaceKind::Named(_) => "internal redirect to a named location",
         PlaceKind::Server | PlaceKind::If => "the server itself",
     }
 }
@@ -257,15 +257,15 @@ fn add_others(
 fn why_not(winner: &PlaceSpec, other: &PlaceSpec, is_in_pattern: bool) -> &'static str {
     let is_pattern = matches!(other.kind, PlaceKind::Pattern(_));
     if is_in_pattern && !is_pattern {
-        return "paths in a location with an expression are never looked at";
+        return "prefix locations inside a regex location are never tried";
     }
     match (&winner.kind, is_pattern) {
         (PlaceKind::Exact(_), _) => "an exact path ends the search",
-        (PlaceKind::FinalPrefix(_), true) => "^~ spares the expressions",
-        (PlaceKind::Pattern(_), true) => "another expression comes first",
-        (PlaceKind::Pattern(_), false) => "an expression comes before a prefix",
-        (_, true) => "it is in or beside a location that is not for the path",
-        (_, false) => "a longer prefix, or one further out, is for the path",
+        (PlaceKind::FinalPrefix(_), true) => "^~ disables the regex locations",
+        (PlaceKind::Pattern(_), true) => "another regex location comes first",
+        (PlaceKind::Pattern(_), false) => "a regex location comes before a prefix",
+        (_, true) => "its level is not searched for this path",
+        (_, false) => "a longer or an outer prefix matches the path",
     }
 }
 
@@ -310,6 +310,6 @@ impl fmt::Display for SiteExplanation {
         if let Some(place) = &self.place {
             writeln!(out, "place       {place}")?;
         }
-        writeln!(out, "answer      {}", self.answer)
+        writeln!(out, "response    {}", self.answer)
     }
 }

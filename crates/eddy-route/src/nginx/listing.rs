@@ -93,21 +93,21 @@ fn add_level(
         let mut dead = None;
         let why = match &place.kind {
             PlaceKind::Exact(_) => "an exact path ends the search",
-            PlaceKind::FinalPrefix(_) => "a prefix by its length; ^~ spares the expressions beside it",
-            PlaceKind::Prefix(_) => "a prefix by its length; expressions come before it",
+            PlaceKind::FinalPrefix(_) => {
+                "a prefix by its length; ^~ disables the regex locations of its level"
+            }
+            PlaceKind::Prefix(_) => "a prefix by its length; regex locations come before it",
             PlaceKind::Pattern(pattern) => {
                 if let Some((_, line)) = patterns.iter().find(|(text, _)| *text == pattern.text()) {
-                    dead = Some(format!("the same expression stands in line {line}"));
+                    dead = Some(format!("same expression as in line {line}"));
                 }
                 patterns.push((pattern.text(), place.origin.line));
-                "an expression by its place in the file"
+                "a regex by its position in the file"
             }
-            PlaceKind::Named(_) | PlaceKind::Server | PlaceKind::If => {
-                "only requests that are sent on come here"
-            }
+            PlaceKind::Named(_) | PlaceKind::Server | PlaceKind::If => "only reached by internal redirects",
         };
         if is_in_pattern && !matches!(place.kind, PlaceKind::Pattern(_)) {
-            dead = Some("paths in a location with an expression are never looked at".to_owned());
+            dead = Some("prefix locations inside a regex location are never tried".to_owned());
         }
         listed.push(ListedPlace {
             location: place.name.to_string(),
@@ -118,7 +118,7 @@ fn add_level(
                 && place.steps.is_empty()
                 && place.last_try.is_none()
             {
-                format!("{why}; nobody answers here but with 404")
+                format!("{why}; no handler, responds with 404")
             } else {
                 why.to_owned()
             },

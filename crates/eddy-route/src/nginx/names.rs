@@ -37,9 +37,7 @@ pub enum NameForm {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum NameFault {
     /// A `*` that is not a label of its own at the beginning or end, or an empty label.
-    #[error(
-        "\"{name}\" is no server name: a `*` stands alone at the beginning or the end, with a dot beside it"
-    )]
+    #[error("\"{name}\" is not a server name: a `*` must be the whole first or last label")]
     Wildcard {
         /// The name as written.
         name: String,

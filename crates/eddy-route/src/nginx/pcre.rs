@@ -101,9 +101,9 @@ impl Translator<'_> {
             (b"<=", "look-behind `(?<=...)`"),
             (b"<!", "look-behind `(?<!...)`"),
             (b">", "an atomic group `(?>...)`"),
-            (b"|", "a group `(?|...)` whose branches count alike"),
+            (b"|", "a branch reset group `(?|...)`"),
             (b"(", "a condition `(?(...)...)`"),
-            (b"P=", "a reference to a group"),
+            (b"P=", "a back-reference"),
             (b"P>", "recursion"),
             (b"&", "recursion"),
             (b"R", "recursion"),
@@ -147,7 +147,7 @@ impl Translator<'_> {
             }
             b'Z' => self.out.push('$'),
             b'N' => self.out.push_str(r"[^\n]"),
-            b'1'..=b'9' | b'g' | b'k' => return Err("references to groups are not supported".to_owned()),
+            b'1'..=b'9' | b'g' | b'k' => return Err("back-references are not supported".to_owned()),
             b'A' | b'z' | b'b' | b'B' => self.out.extend(['\\', char::from(byte)]),
             _ => match self.member_behind(byte)? {
                 Member::Byte(byte) => self.literal(byte),
@@ -283,7 +283,7 @@ impl Translator<'_> {
             return Ok(0);
         }
         let digits = String::from_utf8_lossy(digits).into_owned();
-        u8::from_str_radix(&digits, radix).map_err(|_| format!("`{digits}` is the number of no byte"))
+        u8::from_str_radix(&digits, radix).map_err(|_| format!("`{digits}` is not a byte value"))
     }
 
     /// Returns the bytes up to `\E`.

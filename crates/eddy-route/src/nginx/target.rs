@@ -14,7 +14,7 @@ use crate::request::RouteScratch;
 
 /// A path or query produced by rewrites and variables has invalid bytes; the request must be answered 500.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
-#[error("the target for the upstream is not one that can be sent")]
+#[error("the request target for the upstream is invalid")]
 pub struct BadTarget;
 
 impl Sites {

@@ -21,10 +21,10 @@ pub(crate) enum TextPart {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum TextFault {
     /// A `$` without a name after it, or a `{` that is not closed.
-    #[error("a `$` names no variable here")]
+    #[error("this `$` has no variable name")]
     NoName,
     /// A built-in variable of NGINX that eddy does not support.
-    #[error("eddy has no variable `${name}`: {reason}")]
+    #[error("the variable `${name}` is not supported: {reason}")]
     Refused {
         /// Name.
         name: String,

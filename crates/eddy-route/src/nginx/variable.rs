@@ -208,8 +208,8 @@ fn refused(name: &str) -> Option<&'static str> {
     by_prefix.or_else(|| NAMES.iter().find(|(_, names)| names.contains(&name)).map(|(reason, _)| *reason))
 }
 
-const UPSTREAM: &str = "it is known only when the upstream has answered; eddy's access log has it";
-const ANSWER: &str = "it is known only when the answer is written";
+const UPSTREAM: &str = "it is known only after the upstream has responded; use eddy's access log";
+const ANSWER: &str = "it is known only when the response is written";
 
 /// Families of variables; a configuration may define variables with these prefixes itself.
 const PREFIXES: [(&str, &str); 8] = [
@@ -219,11 +219,11 @@ const PREFIXES: [(&str, &str); 8] = [
     ("sent_http_", ANSWER),
     ("sent_trailer_", ANSWER),
     ("proxy_protocol_tlv_", PROXY_PROTOCOL),
-    ("jwt_header_", "eddy has no JWT module"),
-    ("jwt_claim_", "eddy has no JWT module"),
+    ("jwt_header_", "eddy does not support JWT authentication"),
+    ("jwt_claim_", "eddy does not support JWT authentication"),
 ];
 
-const PROXY_PROTOCOL: &str = "listeners of an nginx.conf have no PROXY protocol; those of an eddy.yaml have, and `$remote_addr` is the client's then";
+const PROXY_PROTOCOL: &str = "listeners of an nginx.conf do not support the PROXY protocol; those of an eddy.yaml do, and `$remote_addr` is then the client address";
 
 /// Variables that a configuration cannot define.
 const NAMES: [(&str, &[&str]); 8] = [
@@ -232,7 +232,7 @@ const NAMES: [(&str, &[&str]); 8] = [
         &["document_root", "realpath_root", "request_filename", "fastcgi_script_name", "fastcgi_path_info"],
     ),
     (
-        "it is a figure of the exchange; eddy's access log has it",
+        "it is a measurement of the exchange; use eddy's access log",
         &[
             "status",
             "bytes_sent",
@@ -250,10 +250,10 @@ const NAMES: [(&str, &[&str]); 8] = [
             "gzip_ratio",
         ],
     ),
-    ("the body is streamed and never held as a whole", &["request_body", "request_body_file"]),
-    ("authentication is a filter's in eddy", &["remote_user", "invalid_referer", "secure_link", "uid_got"]),
+    ("eddy streams the body and never buffers it completely", &["request_body", "request_body_file"]),
+    ("eddy authenticates in filters", &["remote_user", "invalid_referer", "secure_link", "uid_got"]),
     (
-        "it means nothing in eddy",
+        "it has no meaning in eddy",
         &["hostname", "nginx_version", "pid", "limit_rate", "binary_remote_addr", "tcpinfo_rtt"],
     ),
     (
@@ -279,7 +279,7 @@ const NAMES: [(&str, &[&str]); 8] = [
         ],
     ),
     (
-        "of a TLS connection eddy keeps protocol, cipher, names and the subject of the client's certificate",
+        "eddy keeps only the protocol, cipher, names and client certificate subject of a TLS connection",
         &[
             "ssl_ciphers",
             "ssl_curve",

@@ -37,14 +37,14 @@ pub(super) fn reason(step: PrecedenceStep, first: &CompiledRule, second: &Compil
     match step {
         PrecedenceStep::Rank => format!("rank {} comes before rank {}", first.rank, second.rank),
         PrecedenceStep::Path => path_reason(&first.path, &second.path),
-        PrecedenceStep::Method => "a rule for some methods comes before one for all".to_owned(),
+        PrecedenceStep::Method => "a rule for some methods comes before one for all methods".to_owned(),
         PrecedenceStep::Headers => {
             format!("more header matches: {} against {}", first.headers.len(), second.headers.len())
         }
         PrecedenceStep::Query => {
             format!("more query matches: {} against {}", first.query.len(), second.query.len())
         }
-        PrecedenceStep::Apart => "no request is for both".to_owned(),
+        PrecedenceStep::Apart => "no request matches both".to_owned(),
         PrecedenceStep::Age
         | PrecedenceStep::Name
         | PrecedenceStep::FileOrder
@@ -124,9 +124,9 @@ fn path_reason(first: &PathMatcher, second: &PathMatcher) -> String {
             format!("{first} fixes more bytes ({}) than {second} ({})", a.fixed_len, b.fixed_len)
         }
         (PathMatcher::Template(_), PathMatcher::Template(_)) => {
-            format!("{first} ends, {second} takes the rest")
+            format!("{first} has a fixed number of segments, {second} matches the rest of the path")
         }
-        _ => format!("{first} says more than {second} of the same length"),
+        _ => format!("{first} is more specific than {second} of the same length"),
     }
 }
 

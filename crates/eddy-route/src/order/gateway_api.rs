@@ -47,7 +47,7 @@ pub(super) fn reason(
     second: &CompiledRule,
 ) -> String {
     match step {
-        PrecedenceStep::Rank => "what ends the search of a listener comes last".to_owned(),
+        PrecedenceStep::Rank => "rules that end a listener's search come last".to_owned(),
         PrecedenceStep::Path if class(rank, first) != class(rank, second) => {
             format!("{} comes before {}", kind_name(first), kind_name(second))
         }
@@ -63,7 +63,7 @@ pub(super) fn reason(
         PrecedenceStep::Method if method(first) != method(second) => {
             format!("the method is longer: {} characters against {}", method(first), method(second))
         }
-        PrecedenceStep::Method => "a rule for one method comes before one for all".to_owned(),
+        PrecedenceStep::Method => "a rule for one method comes before one for all methods".to_owned(),
         PrecedenceStep::Headers => {
             format!("more header matches: {} against {}", first.headers.len(), second.headers.len())
         }
@@ -71,13 +71,13 @@ pub(super) fn reason(
             format!("more query matches: {} against {}", first.query.len(), second.query.len())
         }
         PrecedenceStep::Age => {
-            let young = if created(second) == i64::MAX { ", which has no time of creation" } else { "" };
+            let young = if created(second) == i64::MAX { ", which has no creation time" } else { "" };
             format!("only age decides: {} is older than {}{young}", object(first), object(second))
         }
         PrecedenceStep::Name => {
             format!("only the name decides: \"{}\" comes before \"{}\"", object(first), object(second))
         }
-        PrecedenceStep::Apart => "no request is for both".to_owned(),
+        PrecedenceStep::Apart => "no request matches both".to_owned(),
         PrecedenceStep::FileOrder
         | PrecedenceStep::Written
         | PrecedenceStep::Host

@@ -53,14 +53,14 @@ pub(super) fn reason(step: PrecedenceStep, first: &CompiledRule, second: &Compil
     let (a, b) = (object(first), object(second));
     match step {
         PrecedenceStep::Path if class(second) == Class::CatchAll => {
-            "a match for every request of the host comes last".to_owned()
+            "a match of every request of the host comes last".to_owned()
         }
-        PrecedenceStep::Path => "the redirect of a whole server comes first".to_owned(),
+        PrecedenceStep::Path => "a redirect of the whole server comes first".to_owned(),
         PrecedenceStep::Rank => {
-            format!("by `exportTo` {a} is {}, {b} {}", seen_by(first), seen_by(second))
+            format!("by `exportTo`, {a} is {}, {b} is {}", seen_by(first), seen_by(second))
         }
         PrecedenceStep::Age => {
-            let old = if created(first) == i64::MIN { ", which has no time of creation," } else { "" };
+            let old = if created(first) == i64::MIN { ", which has no creation time," } else { "" };
             format!("only age decides: {a}{old} is older than {b}")
         }
         PrecedenceStep::Name => format!("only the name decides: \"{a}\" comes before \"{b}\""),
@@ -70,7 +70,7 @@ pub(super) fn reason(step: PrecedenceStep, first: &CompiledRule, second: &Compil
         PrecedenceStep::FileOrder => {
             format!("only their Gateways decide: that of {a} comes before that of {b}")
         }
-        PrecedenceStep::Apart => "no request is for both".to_owned(),
+        PrecedenceStep::Apart => "no request matches both".to_owned(),
         PrecedenceStep::Method
         | PrecedenceStep::Headers
         | PrecedenceStep::Query
@@ -100,8 +100,8 @@ fn class(rule: &CompiledRule) -> Class {
 fn seen_by(rule: &CompiledRule) -> &'static str {
     match rule.rank % CATCH_ALL_RANK {
         0 => "private to the namespace",
-        1 => "exported to it",
-        _ => "for all",
+        1 => "exported to the namespace",
+        _ => "exported to all namespaces",
     }
 }
 

@@ -12,16 +12,16 @@ pub(super) fn contradiction(rule: &CompiledRule) -> Option<String> {
         }
     }
     if let Some(text) = text_of(&rule.path).filter(|text| text.contains(['?', '#'])) {
-        return Some(format!("its paths hold what ends a path: \"{text}\""));
+        return Some(format!("its paths contain a path delimiter: \"{text}\""));
     }
     if rule.fraction.is_some_and(|fraction| fraction.numerator == 0) {
-        return Some("it takes none of the requests".to_owned());
+        return Some("its fraction of the requests is 0".to_owned());
     }
     let values: Vec<&CompiledCondition> = rule.values().collect();
     values.iter().enumerate().find_map(|(at, first)| {
         let mut others = values[at + 1..].iter();
         let second = others.find(|second| contradicts(first, second))?;
-        Some(format!("no request passes both {first} and {second}"))
+        Some(format!("no request matches both {first} and {second}"))
     })
 }
 

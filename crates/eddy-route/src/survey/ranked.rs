@@ -126,9 +126,8 @@ fn survey_scope(
                 })
             }
         };
-        let dead = contradiction(members[at]).or_else(|| {
-            languages.is_empty(at).then(|| "no path that a request may have matches it".to_owned())
-        });
+        let dead = contradiction(members[at])
+            .or_else(|| languages.is_empty(at).then(|| "no valid request path matches it".to_owned()));
         let is_living = dead.is_none() && matches!(shadow, Shadow::None);
         let redundant =
             if is_living { find_redundant(&covers, &members, &mut languages, at, alike) } else { None };
@@ -154,8 +153,8 @@ fn mark_dead(ranked: &mut [RankedRule]) {
     }
     for ranked in ranked.iter_mut().filter(|ranked| open.get(&ranked.rule.index) == Some(&false)) {
         let takers = match &ranked.shadow {
-            Shadow::By { rule, file, line, .. } => format!("{rule} ({file}:{line}) takes all its requests"),
-            Shadow::Jointly { rules } => format!("{} together take all its requests", rules.join(" and ")),
+            Shadow::By { rule, file, line, .. } => format!("{rule} ({file}:{line}) matches all its requests"),
+            Shadow::Jointly { rules } => format!("{} together match all its requests", rules.join(" and ")),
             Shadow::None | Shadow::NotProven { .. } => continue,
         };
         let example = ranked.example.as_ref().map(|example| format!(", such as {example}"));

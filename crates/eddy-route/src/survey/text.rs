@@ -15,7 +15,7 @@ pub struct Listing<'r> {
 impl fmt::Display for Listing<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rows: Vec<[String; 5]> = self.rules.iter().map(columns).collect();
-        let heads = ["rank", "host", "rule", "where", "asks for"].map(str::to_owned);
+        let heads = ["rank", "host", "rule", "where", "conditions"].map(str::to_owned);
         let widths: Vec<usize> = (0..heads.len())
             .map(|at| rows.iter().chain([&heads]).map(|row| row[at].chars().count()).max().unwrap_or(0))
             .collect();
@@ -75,7 +75,7 @@ fn notes(ranked: &RankedRule) -> Vec<String> {
             notes.push(format!("SHADOWED by {} together{}", rules.join(" and "), such_as(ranked)));
         }
         Shadow::NotProven { rule, file, line, .. } => {
-            notes.push(format!("maybe shadowed by {rule} ({file}:{line}); not proven, for a regex"));
+            notes.push(format!("maybe shadowed by {rule} ({file}:{line}); not proven because of a regex"));
         }
     }
     if let Some(other) = &ranked.fragile {
@@ -83,7 +83,7 @@ fn notes(ranked: &RankedRule) -> Vec<String> {
     }
     if let Some(other) = &ranked.redundant {
         let example = if ranked.fragile.is_none() { such_as(ranked) } else { String::new() };
-        notes.push(format!("REDUNDANT: {other} does the same without it{example}"));
+        notes.push(format!("REDUNDANT: {other} has the same effect without it{example}"));
     }
     if let (Some(step), Some(reason)) = (ranked.step, &ranked.reason)
         && !matches!(

@@ -12,12 +12,12 @@ pub(super) fn translated_rule(rule: &Rule, index: usize, other: OtherDialect) ->
     rule.hosts = rule.hosts.into_iter().map(|host| said_host(host, other)).collect::<Result<_, _>>()?;
     rule.path = said_path(rule.path, other)?;
     if rule.fraction.is_some() && other != OtherDialect::Envoy {
-        return Err("a share of the requests");
+        return Err("a fraction of the requests");
     }
     if matches!(other, OtherDialect::Ingress | OtherDialect::Nginx) {
         let has_more = !rule.methods.is_empty() || !rule.headers.is_empty() || !rule.query.is_empty();
         if has_more {
-            return Err("a condition on more than host and path");
+            return Err("a condition on anything but host and path");
         }
     }
     rule.headers.iter().try_for_each(|test| said_value(test, other))?;
@@ -36,19 +36,17 @@ pub(super) fn translated_rule(rule: &Rule, index: usize, other: OtherDialect) ->
 fn said_host(host: HostPattern, other: OtherDialect) -> Result<HostPattern, &'static str> {
     match (host, other) {
         (host @ (HostPattern::Any | HostPattern::Exact(_)), _) => Ok(host),
-        (HostPattern::Suffix(_), OtherDialect::Ingress) => {
-            Err("a wildcard that stands for any number of labels")
-        }
+        (HostPattern::Suffix(_), OtherDialect::Ingress) => Err("a wildcard for any number of labels"),
         // There, `*` matches at least one byte, in one label or several.
         (HostPattern::Suffix(name), OtherDialect::Envoy | OtherDialect::Istio) => {
             Ok(HostPattern::ByteSuffix(format!(".{}", name.trim_start_matches("*."))))
         }
         (host @ HostPattern::Suffix(_), _) => Ok(host),
         (host @ HostPattern::OneLabel(_), OtherDialect::Ingress | OtherDialect::Nginx) => Ok(host),
-        (HostPattern::OneLabel(_), _) => Err("a wildcard that stands for one label"),
+        (HostPattern::OneLabel(_), _) => Err("a wildcard for one label"),
         (host @ (HostPattern::ByteSuffix(_) | HostPattern::BytePrefix(_)), OtherDialect::Envoy) => Ok(host),
         (HostPattern::ByteSuffix(_) | HostPattern::BytePrefix(_), _) => {
-            Err("a wildcard that is not whole labels in front")
+            Err("a wildcard that is not a whole leading label")
         }
     }
 }
@@ -58,22 +56,20 @@ fn said_path(path: PathPattern, other: OtherDialect) -> Result<PathPattern, &'st
     match (path, other) {
         (PathPattern::Any, GatewayApi | Ingress) => Ok(PathPattern::Prefix("/".to_owned())),
         (path @ (PathPattern::Any | PathPattern::Exact(_) | PathPattern::Prefix(_)), _) => Ok(path),
-        (PathPattern::Regex(_), Ingress) => Err("an expression for the path"),
+        (PathPattern::Regex(_), Ingress) => Err("a regular expression for the path"),
         (path @ PathPattern::Regex(_), _) => Ok(path),
         (path @ PathPattern::BytePrefix(_), Envoy | Istio | Nginx) => Ok(path),
         (PathPattern::BytePrefix(_), Eddy | GatewayApi | Ingress) => {
             Err("a prefix that ends within a segment")
         }
         (path @ PathPattern::Caseless(_), Envoy | Istio) => Ok(path),
-        (PathPattern::Caseless(_), Eddy | GatewayApi | Ingress | Nginx) => {
-            Err("a path in which letter case does not count")
-        }
+        (PathPattern::Caseless(_), Eddy | GatewayApi | Ingress | Nginx) => Err("a case-insensitive path"),
         (path @ PathPattern::Search(_), Envoy | Istio | Nginx) => Ok(path),
         (PathPattern::Search(_), Eddy | GatewayApi | Ingress) => {
-            Err("an expression that is searched for in the path")
+            Err("a regular expression that matches part of the path")
         }
         (path @ PathPattern::Template(_), Eddy | Envoy) => Ok(path),
-        (PathPattern::Template(_), GatewayApi | Ingress | Istio | Nginx) => Err("a template of the path"),
+        (PathPattern::Template(_), GatewayApi | Ingress | Istio | Nginx) => Err("a path template"),
     }
 }
 
@@ -87,7 +83,7 @@ fn said_value(value: &ValueMatch, other: OtherDialect) -> Result<(), &'static st
         OtherDialect::Istio => !is_caseless && !matches!(test, ValueTest::Range(..)),
         OtherDialect::Ingress | OtherDialect::Nginx => false,
     };
-    if can_be_said { Ok(()) } else { Err("such a test of a field or parameter") }
+    if can_be_said { Ok(()) } else { Err("this test of a header or query parameter") }
 }
 
 /// Returns the ordering criteria of a rule as if it was written in a single Gateway API route.

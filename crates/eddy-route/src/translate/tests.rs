@@ -90,5 +90,5 @@ fn what_a_dialect_has_no_words_for_is_named() {
         ["", "", "template field", "template wild field", "template", "template field"]
     );
     let unsaid = translate([&rules], OtherDialect::Ingress).unsaid;
-    assert_eq!(unsaid[1].reason, "a wildcard that stands for any number of labels");
+    assert_eq!(unsaid[1].reason, "a wildcard for any number of labels");
 }

@@ -28,8 +28,8 @@ fn hosts() {
     check("host=a..t", "\"a..t\" is not a host: it has an empty label");
     check("host=a.*.t", "\"a.*.t\" is not a host: a \"*\" may only be its first label");
     check("host=*.", "\"*.\" is not a host: it is empty");
-    check("host=é.t", "\"é.t\" is not a host: it has bytes that no host name has");
-    check("host=[::g]", "\"[::g]\" is not a host: the brackets hold no IPv6 address");
+    check("host=é.t", "\"é.t\" is not a host: it has bytes that are not allowed in a host name");
+    check("host=[::g]", "\"[::g]\" is not a host: the brackets do not contain an IPv6 address");
     check(
         &format!("host={}", "a.".repeat(127) + "aa"),
         &format!("\"{}\" is not a host: it is longer than 253 bytes", "a.".repeat(127) + "aa"),
@@ -44,15 +44,18 @@ fn paths() {
     check("prefix=/a/../b", "the path \"/a/../b\" can match no request: path_dot_segment");
     check("exact=/é", "the path \"/é\" can match no request: path_non_ascii_byte");
     check("template=/a%2F/{b}", "the path \"/a%2F/{b}\" can match no request: path_encoded_slash");
-    check("template=/v{b}", "the template \"/v{b}\" is not well formed: a capture is not a whole segment");
+    check("template=/v{b}", "the template \"/v{b}\" is not well formed: a capture must be a whole segment");
     check(
         "template=/{}",
-        "the template \"/{}\" is not well formed: a capture's name is not letters, digits and _",
+        "the template \"/{}\" is not well formed: a capture name must consist of letters, digits and _",
     );
-    check("template=/{a}/{a}", "the template \"/{a}/{a}\" is not well formed: two captures have one name");
+    check(
+        "template=/{a}/{a}",
+        "the template \"/{a}/{a}\" is not well formed: two captures have the same name",
+    );
     check(
         "template=/{a...}/b",
-        "the template \"/{a...}/b\" is not well formed: only the last capture may take the rest",
+        "the template \"/{a...}/b\" is not well formed: only the last capture may match the rest of the path",
     );
 }
 
@@ -81,8 +84,8 @@ fn regexes() {
 fn conditions() {
     check("method=G@T", "\"G@T\" is not a method");
     check("method=", "\"\" is not a method");
-    check("header=a@b:present", "\"a@b\" is not the name of a header");
-    check("query=:present", "a query match has no name");
+    check("header=a@b:present", "\"a@b\" is not a header name");
+    check("query=:present", "a query match needs a name");
     let many = "header=x:present ".repeat(65);
     check(&many, "the rule has 65 header matches, more than 64");
 }
@@ -91,10 +94,10 @@ fn conditions() {
 fn rewrites() {
     check("exact=/a to-prefix=/b", "a prefix rewrite needs a prefix path");
     check("to=/a?b", "the rewrite \"/a?b\" is not a path: it has a query or fragment");
-    check("to=a", "the rewrite \"a\" is not a path: it does not begin with \"/\"");
-    check("to=/a/..", "the rewrite \"/a/..\" is not a path: such paths are refused in requests");
+    check("to=a", "the rewrite \"a\" is not a path: it must begin with \"/\"");
+    check("to=/a/..", "the rewrite \"/a/..\" is not a path: requests with such a path are rejected");
     check("to=/{a", "the rewrite \"/{a\" is not a path: a \"{\" is not closed");
-    check("to=/a}", "the rewrite \"/a}\" is not a path: a \"}\" closes nothing");
+    check("to=/a}", "the rewrite \"/a}\" is not a path: a \"}\" has no matching \"{\"");
     check("to=/{a}", "the rewrite uses \"{a}\", which the path does not capture; it captures nothing");
     check(
         "template=/{b}/{c...} to=/{a}",

@@ -111,7 +111,7 @@ async fn watch_over(shared: Arc<HealthCheckContext>, endpoint: ResolvedEndpoint)
             // The semaphore is never closed.
             let _turn = turns.acquire().await;
             let asking = timeout(config.timeout, ask(&endpoint, &config.probe, *protocol, tls.as_ref()));
-            asking.await.unwrap_or_else(|_| Err("no answer in time".to_owned()))
+            asking.await.unwrap_or_else(|_| Err("no response in time".to_owned()))
         };
         let turn = checkup.on_answer(answer.is_ok(), config);
         shared.tell(&endpoint.address, turn, answer.err());
@@ -131,11 +131,11 @@ impl HealthCheckContext {
         match turn {
             HealthChange::None => {}
             HealthChange::Well => {
-                tracing::info!(cluster, %endpoint, "a health check finds an endpoint well again");
+                tracing::info!(cluster, %endpoint, "health check: endpoint is healthy again");
                 self.change(|unhealthy| unhealthy.remove(endpoint));
             }
             HealthChange::UnhealthyReason => {
-                tracing::warn!(cluster, %endpoint, "a health check finds an endpoint not well: {why}");
+                tracing::warn!(cluster, %endpoint, "health check: endpoint is unhealthy: {why}");
                 self.change(|unhealthy| unhealthy.insert(endpoint.clone(), why));
             }
         }

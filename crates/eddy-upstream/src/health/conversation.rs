@@ -38,7 +38,7 @@ impl<'s> Conversation<'s> {
         let is_framed = match protocol {
             LinkProtocol::Http1 => false,
             LinkProtocol::Http2 if is_secure && !has_agreed() => {
-                return Err("it does not speak HTTP/2".to_owned());
+                return Err("the endpoint does not support HTTP/2".to_owned());
             }
             LinkProtocol::Http2 => true,
             LinkProtocol::Auto => has_agreed(),

@@ -26,27 +26,27 @@ pub(super) async fn check(
     host: &str,
 ) -> Result<(), String> {
     if !conversation.is_framed() {
-        return Err("it does not speak HTTP/2".to_owned());
+        return Err("the endpoint does not support HTTP/2".to_owned());
     }
     let head = format!(
         "POST /grpc.health.v1.Health/Check HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/grpc\r\nTE: trailers\r\nUser-Agent: eddy-health-check\r\n\r\n"
     );
     let message = question(service);
     let asked = poll_fn(|cx| conversation.poll_ask(cx, head.as_bytes(), &message)).await;
-    asked.map_err(|error| format!("it takes no request: {error}"))?;
+    asked.map_err(|error| format!("the request cannot be sent: {error}"))?;
     let mut answer = Buffer::with_capacity(4096);
     loop {
         if answer.room().is_empty() {
             let capacity = answer.capacity() * 2;
             if capacity > ANSWER_BYTES_MAX {
-                return Err("its answer does not end".to_owned());
+                return Err("the response is too long".to_owned());
             }
             answer.grow(capacity);
         }
         match poll_fn(|cx| conversation.poll_fill(cx, &mut answer)).await {
             Ok(Fill::Bytes(_)) => {}
             Ok(Fill::End) => return judge(answer.held(), conversation.trailers()),
-            Err(error) => return Err(format!("it ends without an answer: {error}")),
+            Err(error) => return Err(format!("connection closed before a response: {error}")),
         }
     }
 }
@@ -74,8 +74,8 @@ fn judge(answer: &[u8], trailers: &[u8]) -> Result<(), String> {
     let mut rest = answer;
     let (fields, body) = loop {
         let length = head.parse_start(rest, &HeadLimits::default(), Method::Post);
-        let length = length.ok().flatten().ok_or("its answer breaks the rules")?;
-        let (text, behind) = rest.split_at_checked(length).ok_or("its answer breaks the rules")?;
+        let length = length.ok().flatten().ok_or("invalid response")?;
+        let (text, behind) = rest.split_at_checked(length).ok_or("invalid response")?;
         rest = behind;
         if !head.is_interim() {
             break (head.fields(text), behind);
@@ -86,7 +86,7 @@ fn judge(answer: &[u8], trailers: &[u8]) -> Result<(), String> {
     }
     let content_type = fields.first(FieldId::ContentType).unwrap_or_default();
     if GrpcKind::of(content_type) != Some(GrpcKind::Plain) {
-        return Err("it answers, but not as gRPC does".to_owned());
+        return Err("not a gRPC response".to_owned());
     }
     let mut end = GrpcEnd::of(fields);
     let mut decoder = ChunkDecoder::new(ChunkLimits::default());
@@ -96,18 +96,18 @@ fn judge(answer: &[u8], trailers: &[u8]) -> Result<(), String> {
     match end {
         GrpcEnd::Status(GrpcStatus::Ok) => {}
         GrpcEnd::Status(GrpcStatus::Unimplemented) => {
-            return Err("it has no service grpc.health.v1.Health".to_owned());
+            return Err("the service grpc.health.v1.Health is not implemented".to_owned());
         }
-        GrpcEnd::Status(GrpcStatus::NotFound) => return Err("it does not know that service".to_owned()),
-        GrpcEnd::Status(status) => return Err(format!("the call ended with {}", status.name())),
-        GrpcEnd::Other | GrpcEnd::Untold => return Err("it does not say how the call ended".to_owned()),
+        GrpcEnd::Status(GrpcStatus::NotFound) => return Err("unknown service".to_owned()),
+        GrpcEnd::Status(status) => return Err(format!("the gRPC call ended with {}", status.name())),
+        GrpcEnd::Other | GrpcEnd::Untold => return Err("the response has no gRPC status".to_owned()),
     }
     match body {
         [0, 0, 0, 0, _, 0x08, 1, ..] => Ok(()),
-        [0, 0, 0, 0, _, 0x08, 2, ..] => Err("it says NOT_SERVING".to_owned()),
-        [0, 0, 0, 0, _, 0x08, 3, ..] => Err("it says SERVICE_UNKNOWN".to_owned()),
-        [0, 0, 0, 0, 0] => Err("it says UNKNOWN".to_owned()),
-        _ => Err("it answers with another message".to_owned()),
+        [0, 0, 0, 0, _, 0x08, 2, ..] => Err("the service is NOT_SERVING".to_owned()),
+        [0, 0, 0, 0, _, 0x08, 3, ..] => Err("the service is SERVICE_UNKNOWN".to_owned()),
+        [0, 0, 0, 0, 0] => Err("the service is UNKNOWN".to_owned()),
+        _ => Err("unexpected response message".to_owned()),
     }
 }
 
@@ -139,19 +139,19 @@ mod tests {
         let check = |head: &str, body: &[u8], trailers: &str, why: &str| {
             assert_eq!(judged(head, body, trailers), Err(why.to_owned()));
         };
-        check(HEAD, &message(2), WELL, "it says NOT_SERVING");
-        check(HEAD, &message(3), WELL, "it says SERVICE_UNKNOWN");
-        check(HEAD, &[0; 5], WELL, "it says UNKNOWN");
-        check(HEAD, b"", WELL, "it answers with another message");
-        check(HEAD, &message(1), "", "it does not say how the call ended");
-        check(HEAD, &message(1), "0\r\ngrpc-status: 14\r\n\r\n", "the call ended with unavailable");
+        check(HEAD, &message(2), WELL, "the service is NOT_SERVING");
+        check(HEAD, &message(3), WELL, "the service is SERVICE_UNKNOWN");
+        check(HEAD, &[0; 5], WELL, "the service is UNKNOWN");
+        check(HEAD, b"", WELL, "unexpected response message");
+        check(HEAD, &message(1), "", "the response has no gRPC status");
+        check(HEAD, &message(1), "0\r\ngrpc-status: 14\r\n\r\n", "the gRPC call ended with unavailable");
         let ended = |code: u32| {
             format!("HTTP/1.1 200 \r\ncontent-type: application/grpc\r\ngrpc-status: {code}\r\n\r\n")
         };
-        check(&ended(12), b"", "", "it has no service grpc.health.v1.Health");
-        check(&ended(5), b"", "", "it does not know that service");
+        check(&ended(12), b"", "", "the service grpc.health.v1.Health is not implemented");
+        check(&ended(5), b"", "", "unknown service");
         check("HTTP/1.1 503 \r\n\r\n", b"", "", "status 503");
-        check("HTTP/1.1 200 \r\n\r\n", &message(1), WELL, "it answers, but not as gRPC does");
-        check("HTTP/1.1", b"", "", "its answer breaks the rules");
+        check("HTTP/1.1 200 \r\n\r\n", &message(1), WELL, "not a gRPC response");
+        check("HTTP/1.1", b"", "", "invalid response");
     }
 }

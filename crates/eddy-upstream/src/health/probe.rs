@@ -29,13 +29,13 @@ pub(super) async fn ask(
     protocol: LinkProtocol,
     tls: Option<&ClientTls>,
 ) -> Result<(), String> {
-    let stream = connect(&endpoint.address).await.map_err(|error| format!("no connection: {error}"))?;
+    let stream = connect(&endpoint.address).await.map_err(|error| format!("connection failed: {error}"))?;
     let own_name = endpoint.own_name();
     let mut stream = match tls {
         None => stream,
         Some(tls) => {
             let shaken = shake_hands(stream, tls, own_name.as_deref()).await;
-            Stream::Tls(Box::new(shaken.map_err(|fault| format!("no handshake of TLS: {fault}"))?))
+            Stream::Tls(Box::new(shaken.map_err(|fault| format!("TLS handshake failed: {fault}"))?))
         }
     };
     let answer = match probe {
@@ -71,7 +71,7 @@ async fn get(conversation: &mut Conversation<'_>, http: &HttpProbe, host: &str) 
         http.target
     );
     let asked = poll_fn(|cx| conversation.poll_ask(cx, request.as_bytes(), &[])).await;
-    asked.map_err(|error| format!("it takes no request: {error}"))?;
+    asked.map_err(|error| format!("the request cannot be sent: {error}"))?;
     let status = status(conversation).await?;
     if http.statuses.contains(&status) { Ok(()) } else { Err(format!("status {status}")) }
 }
@@ -91,19 +91,19 @@ async fn status(conversation: &mut Conversation<'_>) -> Result<u16, String> {
             }
             Ok(Some(_)) => return Ok(head.status),
             Ok(None) => {}
-            Err(fault) => return Err(format!("its answer breaks the rules: {}", fault.reason())),
+            Err(fault) => return Err(format!("invalid response: {}", fault.reason())),
         }
         if buffer.room().is_empty() {
             let capacity = buffer.capacity() * 2;
             if capacity > HEAD_BYTES_MAX {
-                return Err("the head of its answer does not end".to_owned());
+                return Err("the response head is too long".to_owned());
             }
             buffer.grow(capacity);
         }
         match poll_fn(|cx| conversation.poll_fill(cx, &mut buffer)).await {
             Ok(Fill::Bytes(_)) => {}
-            Ok(Fill::End) => return Err("it ends without an answer".to_owned()),
-            Err(error) => return Err(format!("it ends without an answer: {error}")),
+            Ok(Fill::End) => return Err("connection closed before a response".to_owned()),
+            Err(error) => return Err(format!("connection closed before a response: {error}")),
         }
     }
 }

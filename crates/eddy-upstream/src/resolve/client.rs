@@ -36,13 +36,13 @@ pub(crate) enum LookupFault {
     #[error("the name has no addresses")]
     NoAddress,
     /// No response in time.
-    #[error("no answer within {} ms", .0.as_millis())]
+    #[error("no response within {} ms", .0.as_millis())]
     Timeout(Duration),
     /// SERVFAIL, REFUSED and the like.
-    #[error("the name server answered {0}")]
+    #[error("the name server responded with {0}")]
     Refused(ResponseCode),
     /// The name server is unreachable, or its response is invalid.
-    #[error("the look-up failed: {0}")]
+    #[error("the lookup failed: {0}")]
     Broken(NetError),
 }
 

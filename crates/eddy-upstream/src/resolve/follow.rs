@@ -45,7 +45,7 @@ impl Resolution {
         let own = match own_client(cluster) {
             Ok(own) => own,
             Err(error) => {
-                tracing::error!(cluster = &*cluster.name, %error, "the name servers of the cluster can't be asked");
+                tracing::error!(cluster = &*cluster.name, %error, "the name servers of the cluster can't be used");
                 names.clear();
                 None
             }
@@ -227,7 +227,7 @@ impl Follower {
                     cluster,
                     host,
                     fault,
-                    "a look-up failed; the name has no addresses until one succeeds"
+                    "DNS lookup failed; the name has no addresses until a lookup succeeds"
                 );
             }
             Some(News::Failing) => {
@@ -236,7 +236,7 @@ impl Follower {
                     host,
                     fault,
                     addresses,
-                    "a look-up failed; using the last good addresses"
+                    "DNS lookup failed; using the last known addresses"
                 );
             }
             Some(News::Dropped) => {
@@ -244,10 +244,10 @@ impl Follower {
                     cluster,
                     host,
                     fault,
-                    "look-ups have failed for too long; the addresses are dropped"
+                    "DNS lookups have failed for too long; the addresses are dropped"
                 );
             }
-            Some(News::Recovered) => tracing::info!(cluster, host, addresses, "look-ups work again"),
+            Some(News::Recovered) => tracing::info!(cluster, host, addresses, "DNS lookups work again"),
             None => {}
         }
     }

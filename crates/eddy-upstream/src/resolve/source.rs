@@ -51,7 +51,7 @@ impl ClientSource {
         // The stamp is taken before reading: a change in between is seen at the next check.
         let seen = Mutex::new(Stamp::of(path));
         let (config, options) = read(path, parse).unwrap_or_else(|error| {
-            tracing::warn!(%error, path = %path.display(), "the file can't be used; asking the name server of this machine");
+            tracing::warn!(%error, path = %path.display(), "the file can't be used; using the name server of this machine");
             let local = NameServerConfig::udp_and_tcp(IpAddr::from([127, 0, 0, 1]));
             (ResolverConfig::from_name_servers(vec![local]), ResolverOpts::default())
         });
@@ -71,7 +71,7 @@ impl ClientSource {
                     *lock(&self.client) = client;
                 }
                 Err(error) => {
-                    tracing::warn!(%error, path = %file.path.display(), "the file has changed and can't be used; asking the name servers as before");
+                    tracing::warn!(%error, path = %file.path.display(), "the file has changed and can't be used; keeping the previous name servers");
                 }
             }
         }
@@ -104,7 +104,7 @@ impl Stamp {
 fn read(path: &Path, parse: Parse) -> Result<(ResolverConfig, ResolverOpts), NetError> {
     let (config, options) = parse(&fs::read(path)?)?;
     if config.name_servers().is_empty() {
-        return Err(io::Error::other("it names no name server").into());
+        return Err(io::Error::other("it has no name server").into());
     }
     Ok((config, options))
 }

@@ -49,11 +49,9 @@ pub(super) async fn serve(mut stream: TcpStream, pages: Arc<dyn Pages>) -> io::R
         };
         let query = head.query.map_or(b"".as_slice(), |query| query.of(&buffer));
         let page = if matches!(head.method, Method::Get | Method::Head) {
-            pages
-                .page(head.path.of(&buffer), query)
-                .unwrap_or_else(|| refusal(404, "there is no such page; see /"))
+            pages.page(head.path.of(&buffer), query).unwrap_or_else(|| refusal(404, "page not found; see /"))
         } else {
-            refusal(405, "only GET and HEAD are answered here")
+            refusal(405, "only GET and HEAD are allowed")
         };
         answer(&mut stream, &page, how).await?;
         if !how.keep_alive {

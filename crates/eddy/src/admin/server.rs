@@ -55,7 +55,7 @@ impl AdminServer {
             LocalSet::new().block_on(&runtime, async move {
                 match TcpListener::from_std(listener) {
                     Ok(listener) => accept_all(listener, reserve, pages, stopped).await,
-                    Err(error) => tracing::error!(%error, "the admin listener cannot be served"),
+                    Err(error) => tracing::error!(%error, "the admin listener cannot start"),
                 }
             });
         })?;

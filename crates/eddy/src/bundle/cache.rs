@@ -28,9 +28,8 @@ impl Cache {
         let root = match named {
             Some(root) => std::path::absolute(&root)
                 .map_err(|error| BundleFailure::of_io("find", Path::new(&root), &error))?,
-            None => of_user(variable("XDG_CACHE_HOME"), variable("HOME")).ok_or_else(|| {
-                BundleFailure::new("there is no folder to build Go filters in", Some(NO_FOLDER))
-            })?,
+            None => of_user(variable("XDG_CACHE_HOME"), variable("HOME"))
+                .ok_or_else(|| BundleFailure::new("no cache folder for Go filters", Some(NO_FOLDER)))?,
         };
         Ok(Self { root })
     }
@@ -45,15 +44,15 @@ impl Cache {
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&path);
         let known = made.and_then(|()| fs::metadata(&path));
         let known = known.map_err(|error| {
-            let message = format!("cannot make the folder \"{}\": {error}", path.display());
+            let message = format!("cannot create the folder \"{}\": {error}", path.display());
             BundleFailure::new(message, Some(NO_FOLDER))
         })?;
         let is_own = known.uid() == rustix::process::geteuid().as_raw();
         if !is_own || known.mode() & 0o022 != 0 {
-            let message = format!("others can write to the folder \"{}\"", path.display());
+            let message = format!("other users can write to the folder \"{}\"", path.display());
             return Err(BundleFailure::new(
                 message,
-                Some("libraries are loaded from there; remove it, or name another by `EDDY_CACHE_DIR`"),
+                Some("libraries are loaded from it; remove it, or set `EDDY_CACHE_DIR` to another folder"),
             ));
         }
         Ok(path)
@@ -107,7 +106,7 @@ pub(super) fn touch(path: &Path) {
     let _ = fs::File::open(path).and_then(|file| file.set_modified(SystemTime::now()));
 }
 
-const NO_FOLDER: &str = "name a folder that eddy may write to by `EDDY_CACHE_DIR` or `--cache-dir`";
+const NO_FOLDER: &str = "set `EDDY_CACHE_DIR` or `--cache-dir` to a writable folder";
 
 #[cfg(test)]
 mod tests {
@@ -155,7 +154,7 @@ mod tests {
         let folder = cache.folder("bundles").unwrap();
         assert_eq!(fs::metadata(&folder).unwrap().mode() & 0o777, 0o700);
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
-        assert!(cache.folder("bundles").unwrap_err().to_string().contains("others can write"));
+        assert!(cache.folder("bundles").unwrap_err().to_string().contains("other users can write"));
         fs::remove_dir_all(&cache.root).unwrap();
     }
 }

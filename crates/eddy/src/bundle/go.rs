@@ -131,7 +131,7 @@ impl Go {
                 let errors = String::from_utf8_lossy(&errors).into_owned();
                 Ok(Ran { is_well: status?.success(), output, errors })
             })
-            .map_err(|error| BundleFailure::new(format!("the Go command: {error}"), None))
+            .map_err(|error| BundleFailure::new(format!("the Go command failed: {error}"), None))
     }
 
     /// Runs the command with this process's standard output and error.
@@ -153,12 +153,12 @@ impl Go {
             return Err(unusable(&ran.errors));
         }
         let settings: BTreeMap<String, String> = serde_json::from_slice(&ran.output).map_err(|error| {
-            BundleFailure::new(format!("`go env` says what cannot be read: {error}"), None)
+            BundleFailure::new(format!("the output of `go env` cannot be parsed: {error}"), None)
         })?;
         let version = settings.get("GOVERSION").cloned().unwrap_or_default();
         match minor_of(&version) {
-            Some(minor) if minor < MINOR_MIN => Err(too_old(&format!("it is {version}"))),
-            None if version.is_empty() => Err(too_old("it does not tell its version")),
+            Some(minor) if minor < MINOR_MIN => Err(too_old(&format!("found {version}"))),
+            None if version.is_empty() => Err(too_old("its version is unknown")),
             // A development version counts as recent.
             Some(_) | None => Ok(Toolchain { version, settings }),
         }
@@ -167,7 +167,7 @@ impl Go {
 
 /// Returns both outputs of a process once they have ended.
 fn wait(process: &mut Child, notice: &dyn Fn()) -> io::Result<(Vec<u8>, Vec<u8>)> {
-    let missing = || io::Error::other("it has no output");
+    let missing = || io::Error::other("its output is not available");
     let output = read_all(process.stdout.take().ok_or_else(missing)?);
     let errors = read_all(process.stderr.take().ok_or_else(missing)?);
     let begun = Instant::now();
@@ -178,7 +178,7 @@ fn wait(process: &mut Child, notice: &dyn Fn()) -> io::Result<(Vec<u8>, Vec<u8>)
         }
         other => other,
     };
-    let late = |_| io::Error::other(format!("it takes longer than {} minutes", RUN_TIME_MAX.as_secs() / 60));
+    let late = |_| io::Error::other(format!("no result within {} minutes", RUN_TIME_MAX.as_secs() / 60));
     let output = ended.map_err(late)?;
     let errors = errors.recv_timeout(RUN_TIME_MAX.saturating_sub(begun.elapsed())).map_err(late)?;
     Ok((output, errors))
@@ -200,9 +200,9 @@ fn read_all(stream: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
 fn unstarted(error: &io::Error) -> BundleFailure {
     if error.kind() == io::ErrorKind::NotFound {
         return BundleFailure::new(
-            "filters in Go need the command `go`, and there is none in PATH",
+            "Go filters need the command `go`, which is not in PATH",
             Some(
-                "install Go 1.24 or later from https://go.dev/dl; or build elsewhere with `eddy filter build --output filters.so` and name that as `library`",
+                "install Go 1.24 or later from https://go.dev/dl; or build on another machine with `eddy filter build --output filters.so`, and configure that file as `library`",
             ),
         );
     }
@@ -211,15 +211,15 @@ fn unstarted(error: &io::Error) -> BundleFailure {
 
 /// Returns the failure of a Go command that does not work at all.
 pub(super) fn unusable(errors: &str) -> BundleFailure {
-    let line = errors.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it says nothing");
+    let line = errors.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("no error message");
     let is_old = errors.contains("requires go >=") || errors.contains("toolchain not available");
     if is_old { too_old(line) } else { BundleFailure::new(format!("the command `go` fails: {line}"), None) }
 }
 
 fn too_old(why: &str) -> BundleFailure {
-    let hint = "`go version` tells what there is; install a later one from https://go.dev/dl";
+    let hint = "`go version` shows the installed version; install a later one from https://go.dev/dl";
     BundleFailure::new(
-        format!("the command `go` is too old, filters need Go 1.{MINOR_MIN} or later: {why}"),
+        format!("the command `go` is too old; filters need Go 1.{MINOR_MIN} or later: {why}"),
         Some(hint),
     )
 }

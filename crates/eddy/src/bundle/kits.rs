@@ -24,8 +24,7 @@ impl Kits {
         let parent = cache.folder("kits")?;
         let kits = Self { folder: parent.join(KITS_VERSION), current: parent.join("current") };
         let unpacked = kits.fill(&parent).and_then(|()| kits.be_current(&parent));
-        unpacked
-            .map_err(|error| BundleFailure::of_io("unpack the kits for filters to", &kits.folder, &error))?;
+        unpacked.map_err(|error| BundleFailure::of_io("unpack the filter SDKs to", &kits.folder, &error))?;
         Ok(kits)
     }
 
@@ -97,7 +96,7 @@ fn files(archive: &[u8]) -> Option<Vec<(&Path, &[u8])>> {
         let path = Path::new(str::from_utf8(path).ok()?);
         assert!(
             path.components().all(|component| matches!(component, Component::Normal(_))),
-            "the build script packs paths below the kits only"
+            "the build script packs paths below the SDKs only"
         );
         files.push((path, part()?));
     }

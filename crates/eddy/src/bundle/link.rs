@@ -69,7 +69,7 @@ pub(crate) fn bundle(
             return Ok(Bundle { library, record, is_fresh: true });
         }
     }
-    Err(BundleFailure::new("the sources of the filters change while they are compiled", None))
+    Err(BundleFailure::new("the sources of the filters changed during compilation", None))
 }
 
 fn canonical(folder: &Path) -> Result<PathBuf, BundleFailure> {
@@ -77,11 +77,11 @@ fn canonical(folder: &Path) -> Result<PathBuf, BundleFailure> {
         let message = format!("the package \"{}\" {what}", folder.display());
         BundleFailure::new(
             message,
-            Some("`package` is the folder with the filter's Go files, from where the configuration lies"),
+            Some("`package` is the folder with the filter's Go files, relative to the configuration file"),
         )
     };
     let path = folder.canonicalize().map_err(|error| failed(&format!("cannot be read: {error}")))?;
-    let mut entries = fs::read_dir(&path).map_err(|_| failed("is no folder"))?;
+    let mut entries = fs::read_dir(&path).map_err(|_| failed("is not a folder"))?;
     let has_code = entries
         .any(|entry| entry.is_ok_and(|entry| entry.path().extension().is_some_and(|kind| kind == "go")));
     if has_code { Ok(path) } else { Err(failed("has no Go files")) }

@@ -96,7 +96,7 @@ impl<'a> GoDiagnostics<'a> {
             let text = self.rest.iter().take(LINES_MAX).copied().collect::<Vec<_>>().join("\n");
             let hint = hint_of(&text);
             let message =
-                if text.is_empty() { "the Go command fails and does not say why".to_owned() } else { text };
+                if text.is_empty() { "the Go command failed without a message".to_owned() } else { text };
             return BundleFailure::Other { message, hint };
         }
         BundleFailure::Code { problems: self.problems, sources: self.sources.into_values().collect() }
@@ -136,16 +136,16 @@ fn copies_in(folder: &Path) -> BTreeMap<PathBuf, PathBuf> {
 /// Returns advice for messages that have none, or whose own advice does not fit.
 fn hint_of(message: &str) -> Option<String> {
     let hint = if message.contains("C compiler") && message.contains("not found") {
-        "libraries in Go need a C compiler: install gcc, or name another by the variable CC"
+        "Go libraries need a C compiler: install gcc, or set the variable CC to another compiler"
     } else if message.contains("no required module provides package")
         || message.contains("cannot find module providing package")
         || message.contains("missing go.sum entry")
     {
-        "run `go mod tidy` in the folder of the filter's go.mod, where there is a network"
+        "run `go mod tidy` in the folder of the filter's go.mod, with network access"
     } else if message.contains("use of internal package") {
-        "a bundle imports the packages of filters, so that they can't lie in a folder `internal`"
+        "generated code imports the packages of filters, so they cannot be in a folder `internal`"
     } else if message.contains("module lookup disabled") || message.contains("dial tcp") {
-        "Go has to fetch a module: `go mod download` where there is a network, or GOPROXY, helps"
+        "Go must fetch a module: run `go mod download` with network access, or set GOPROXY"
     } else {
         return None;
     };
@@ -199,10 +199,10 @@ mod tests {
             "main.go:4:2: no required module provides package example.com/b; to add it:\n",
             &[
                 "no required module provides package example.com/b; to add it:",
-                "run `go mod tidy` in the folder of the filter's go.mod, where there is a network",
+                "run `go mod tidy` in the folder of the filter's go.mod, with network access",
             ],
         );
         check("go: all is lost\n\n", &["go: all is lost"]);
-        check("", &["the Go command fails and does not say why"]);
+        check("", &["the Go command failed without a message"]);
     }
 }

@@ -102,11 +102,8 @@ impl GoModule {
         let file = folder.join("go.mod");
         let read: ModuleFile = edit(go, &arguments([&"mod", &"edit", &"-json", &file]), &file)?;
         let Some(own) = read.module else {
-            let message = format!("\"{}\" does not name its module", file.display());
-            return Err(BundleFailure::new(
-                message,
-                Some("it begins with a line such as `module example.com/filter`"),
-            ));
+            let message = format!("\"{}\" has no `module` line", file.display());
+            return Err(BundleFailure::new(message, Some("add a line such as `module example.com/filter`")));
         };
         let requires = read.require.unwrap_or_default().into_iter().map(|required| required.path).collect();
         let module = Self {
@@ -197,7 +194,10 @@ fn edit<T: for<'a> Deserialize<'a>>(go: &Go, arguments: &[&OsStr], file: &Path) 
         return Err(failure_of(&ran.errors, Path::new("/")));
     }
     serde_json::from_slice(&ran.output).map_err(|error| {
-        BundleFailure::new(format!("what Go says of \"{}\" cannot be read: {error}", file.display()), None)
+        BundleFailure::new(
+            format!("the Go command returned invalid JSON for \"{}\": {error}", file.display()),
+            None,
+        )
     })
 }
 

@@ -83,14 +83,14 @@ impl BundleManifest {
     pub(crate) fn check(&self, library: &Path) -> Result<(), String> {
         if self.abi != ABI {
             return Err(format!(
-                "it was built by eddy {} with {} for version {} of the contract, and this eddy has version {ABI}; build it again with `eddy filter build`",
+                "it was built by eddy {} with {} for version {} of the filter ABI, but this eddy has version {ABI}; build it again with `eddy filter build`",
                 self.kits, self.go, self.abi
             ));
         }
         let bytes = fs::metadata(library).map_err(|error| error.to_string())?.len();
         if bytes != self.library_bytes {
             return Err(format!(
-                "it has {bytes} bytes, and the record beside it was written for {}; build it again with `eddy filter build`, or remove \"{}\" if it is another library",
+                "it has {bytes} bytes, but its manifest states {}; build it again with `eddy filter build`, or remove \"{}\" if that belongs to another library",
                 self.library_bytes,
                 place_of(library).display()
             ));

@@ -104,7 +104,7 @@ pub(super) fn sources_of(
     let mut imports = BTreeMap::new();
     for package in serde_json::Deserializer::from_slice(&ran.output).into_iter::<GoPackage>() {
         let package = package.map_err(|error| {
-            BundleFailure::new(format!("`go list` says what cannot be read: {error}"), None)
+            BundleFailure::new(format!("the output of `go list` cannot be parsed: {error}"), None)
         })?;
         // The toolchain and the SDKs are covered by their versions.
         if !package.standard && !package.dir.starts_with(&kits) {

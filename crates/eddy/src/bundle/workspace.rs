@@ -88,7 +88,7 @@ impl Workspace {
 
 fn root_of(folder: &Path) -> Result<PathBuf, BundleFailure> {
     module_root(folder).ok_or_else(|| {
-        let message = format!("no go.mod in \"{}\", or above", folder.display());
+        let message = format!("no go.mod in \"{}\" or its parent folders", folder.display());
         BundleFailure::new(
             message,
             Some("run `go mod init NAME` in the folder of the filter, then `go mod tidy`"),
@@ -135,7 +135,7 @@ fn manifest(modules: &[GoModule], kits: &Kits) -> Result<String, BundleFailure> 
             let before = replaces.entry(old.clone()).or_insert_with(|| new.clone());
             if before != new && !OWN.contains(&old.path.as_str()) {
                 let message =
-                    format!("filters replace the module {} differently: by {before} and by {new}", old.path);
+                    format!("filters replace the module {} by different ones: {before} and {new}", old.path);
                 return Err(BundleFailure::new(message, Some(ONE_RUNTIME)));
             }
         }
@@ -144,7 +144,7 @@ fn manifest(modules: &[GoModule], kits: &Kits) -> Result<String, BundleFailure> 
     for (path, folder) in modules.iter().map(|module| (&module.path, &module.folder)) {
         if let Some(other) = folders.insert(path, folder) {
             let (one, other) = (folder.display(), other.display());
-            let message = format!("two modules are called {path}: in \"{one}\" and in \"{other}\"");
+            let message = format!("two modules have the path {path}: in \"{one}\" and in \"{other}\"");
             return Err(BundleFailure::new(message, Some(ONE_RUNTIME)));
         }
     }
@@ -201,5 +201,5 @@ const OWN: [&str; 2] = [KIT, ENVOY];
 pub(super) const OVERLAY: &str = "overlay/overlay.json";
 const KIT_BUNDLE: &str = "github.com/eddy-gateway/eddy/sdk/go/bundle";
 const ONE_RUNTIME: &str =
-    "all Go filters of a configuration are one library, for which Go takes one version of a module";
+    "all Go filters of a configuration are linked into one library, with one version of each module";
 const WORKSPACES_MAX: usize = 16;

@@ -205,7 +205,7 @@ impl ConfigEngine {
         };
         let Some(Ok(loaded)) = last_good.map(vetted) else { return Err(StartError::Config(rejected)) };
         log_problems(&rejected.problems);
-        tracing::error!("the configuration on disk is broken; the last good one stays in force");
+        tracing::error!("the configuration on disk is invalid; the last good one stays in force");
         Ok((loaded, true))
     }
 
@@ -215,8 +215,8 @@ impl ConfigEngine {
             host: Arc::clone(host) as Arc<dyn HostApi>,
             number: Box::new(move |name| numbers.number(name)),
             reclaim_queue: self.reclaim_queue.clone(),
-            observe: Box::new(|filter| tracing::debug!(filter, "making a filter")),
-            observe_compiling: Box::new(|filter| tracing::debug!(filter, "compiling the module of a filter")),
+            observe: Box::new(|filter| tracing::debug!(filter, "creating a filter")),
+            observe_compiling: Box::new(|filter| tracing::debug!(filter, "compiling a filter's Wasm module")),
             is_trial: false,
             quarantined: self.quarantined.clone(),
         }
@@ -245,7 +245,7 @@ impl ConfigEngine {
     /// Sets the certificates to be ordered.
     fn follow_orders(&self, orders: Option<AcmeSettings>) {
         if let Err(error) = self.acme.follow(orders) {
-            tracing::error!(%error, "no certificate can be ordered");
+            tracing::error!(%error, "certificates cannot be ordered");
         }
     }
 
@@ -254,7 +254,7 @@ impl ConfigEngine {
         if let Some(parent) = &self.parent
             && let Err(error) = parent.send(message, &descriptors)
         {
-            tracing::warn!(%error, "the parent process does not take a message");
+            tracing::warn!(%error, "cannot send a message to the parent process");
         }
     }
 
@@ -266,7 +266,9 @@ impl ConfigEngine {
                 &pack(&loaded.sources, loaded.bundle.as_deref(), Some(&loaded.tls.files)),
             ) {
                 Ok(file) => self.tell(&ToParent::LastGood, Some(&file)),
-                Err(error) => tracing::warn!(%error, "the configuration in force cannot be kept"),
+                Err(error) => {
+                    tracing::warn!(%error, "the parent process cannot keep a copy of the configuration in force")
+                }
             }
         }
     }
@@ -367,9 +369,7 @@ impl RunningConfigEngine {
                 tracing::error!(problems, "configuration rejected; the last good one stays in force");
             }
             Reload::Renewing => {
-                tracing::info!(
-                    "libraries of filters have changed; a new process takes over when it is ready"
-                );
+                tracing::info!("filter libraries have changed; a new process takes over when it is ready");
             }
         }
     }
@@ -448,7 +448,9 @@ impl RunningConfigEngine {
             self.engine.tell(&ToParent::Renew, None);
             return Reload::Renewing;
         }
-        tracing::error!("libraries of filters have changed; without a parent process that takes a restart");
+        tracing::error!(
+            "filter libraries have changed; without a parent process, loading them needs a restart"
+        );
         self.status.handle_rejected();
         Reload::Rejected(1)
     }
@@ -463,7 +465,7 @@ impl RunningConfigEngine {
         let name_of = Box::new(move |number| names.of(number));
         match watch(Arc::clone(&self.engine.page), self.workers, name_of, last_words) {
             Ok(watch) => self.watch = Some(watch),
-            Err(error) => tracing::error!(%error, "filters are not watched"),
+            Err(error) => tracing::error!(%error, "the filter watchdog cannot start"),
         }
     }
 
@@ -478,7 +480,7 @@ impl RunningConfigEngine {
         log_unbound(&taken.unbound);
         if let Err(error) = self.gateway.reload(Arc::clone(&config), ready, taken.sockets) {
             self.engine.sockets.release(missing.into_iter().map(|missing| missing.key).collect());
-            return Err(error).context("the gateway does not take the configuration");
+            return Err(error).context("the gateway rejects the configuration");
         }
         if worker_count(&config) != self.workers {
             tracing::warn!("a change of `workers` takes effect at the next hand-over (SIGUSR2) or start");

@@ -12,7 +12,7 @@ use crate::control::{Channel, DESCRIPTORS_PER_MESSAGE, SocketKey, SocketRole, To
 /// Sends copies of the sockets of an address; none if this process does not listen there.
 pub(super) fn lend(successor: &Channel, key: &SocketKey, gateway: &Gateway, admin: Option<&AdminServer>) {
     let sockets = copies(key, gateway, admin).unwrap_or_else(|error| {
-        tracing::error!(address = %key.place, %error, "a successor cannot be lent sockets");
+        tracing::error!(address = %key.place, %error, "cannot pass listening sockets to a successor");
         Vec::new()
     });
     let descriptors: Vec<BorrowedFd<'_>> = sockets.iter().map(AsFd::as_fd).collect();

@@ -63,7 +63,7 @@ pub(super) fn load(source: &FileSource) -> Result<Loaded, Rejected> {
 /// # Cost
 /// With Go packages: a tenth of a second, or the time of a compiler.
 pub(super) fn linked(mut loaded: Loaded) -> Result<Loaded, Rejected> {
-    let notice = || tracing::info!("Go packages are being linked");
+    let notice = || tracing::info!("linking Go packages");
     match link_packages(Arc::make_mut(&mut loaded.config), None, GoBuildTarget::Library, &notice) {
         Ok(bundle) => Ok(Loaded { bundle: bundle.map(|bundle| bundle.library), ..loaded }),
         Err(failure) => {

@@ -11,7 +11,7 @@ pub(super) fn write_orders(out: &mut String, certificates: &BTreeMap<String, Cer
         return;
     }
     out.push_str(
-        "# HELP eddy_acme_certificate_expiry_timestamp_seconds When a certificate that is ordered expires, since 1970; 0 where there is none.\n\
+        "# HELP eddy_acme_certificate_expiry_timestamp_seconds Expiry of an ACME certificate, in seconds since 1970; 0 without a certificate.\n\
          # TYPE eddy_acme_certificate_expiry_timestamp_seconds gauge\n",
     );
     // Certificate names are host names, so they need no escaping. Writing to a string never fails.
@@ -23,7 +23,7 @@ pub(super) fn write_orders(out: &mut String, certificates: &BTreeMap<String, Cer
         );
     }
     out.push_str(
-        "# HELP eddy_acme_orders_total Orders of certificates that came to an end.\n\
+        "# HELP eddy_acme_orders_total Finished certificate orders, by result.\n\
          # TYPE eddy_acme_orders_total counter\n",
     );
     for (name, view) in certificates {

@@ -89,8 +89,8 @@ impl GatewayPages {
             let held = force.quarantined.iter().find(|held| held.name == name)?;
             let filter = force.config.filters.iter().find(|filter| *filter.name == *held.name)?;
             let effect = match filter.policy.on_failure {
-                FailurePolicy::Closed => "exchanges are refused",
-                FailurePolicy::Open => "it is left out",
+                FailurePolicy::Closed => "requests are refused",
+                FailurePolicy::Open => "the filter is skipped",
             };
             let seconds_left = held.until_ms.saturating_sub(now_ms) / 1000;
             Some(QuarantineView { deaths: held.deaths, effect, seconds_left })
@@ -110,23 +110,23 @@ impl GatewayPages {
         // Writing to a string never fails.
         let _ = write!(
             out,
-            "# HELP eddy_build_info The version of eddy; always 1.\n\
+            "# HELP eddy_build_info Version of eddy; always 1.\n\
              # TYPE eddy_build_info gauge\n\
              eddy_build_info{{version=\"{version}\"}} 1\n\
-             # HELP eddy_config_info The version of the configuration in force; always 1.\n\
+             # HELP eddy_config_info Version of the configuration in force; always 1.\n\
              # TYPE eddy_config_info gauge\n\
              eddy_config_info{{version=\"{}\"}} 1\n\
-             # HELP eddy_config_rejected Whether the configuration read last was rejected, so that an older one is in force.\n\
+             # HELP eddy_config_rejected Whether the last configuration read was rejected and an older one stays in force.\n\
              # TYPE eddy_config_rejected gauge\n\
              eddy_config_rejected {}\n\
-             # HELP eddy_config_reloads_total Reloads of the configuration.\n\
+             # HELP eddy_config_reloads_total Configuration reloads, by result.\n\
              # TYPE eddy_config_reloads_total counter\n\
              eddy_config_reloads_total{{result=\"accepted\"}} {}\n\
              eddy_config_reloads_total{{result=\"rejected\"}} {}\n\
-             # HELP eddy_draining Whether this process lets its exchanges end.\n\
+             # HELP eddy_draining Whether this process drains.\n\
              # TYPE eddy_draining gauge\n\
              eddy_draining {}\n\
-             # HELP eddy_process_generation Gateway processes the parent has started, this one included.\n\
+             # HELP eddy_process_generation Gateway processes that the parent process has started, including this one.\n\
              # TYPE eddy_process_generation gauge\n\
              eddy_process_generation {}\n",
             config.version,
@@ -152,7 +152,7 @@ fn write_unbound(out: &mut String, unbound: &BTreeMap<SocketKey, String>) {
         return;
     }
     out.push_str(
-        "# HELP eddy_listeners_unbound Listeners that are not served, because their addresses can't be had; always 1.\n\
+        "# HELP eddy_listeners_unbound Listeners that are not served because their address is unavailable; always 1.\n\
          # TYPE eddy_listeners_unbound gauge\n",
     );
     for key in unbound.keys() {
@@ -167,7 +167,7 @@ fn write_quarantined(out: &mut String, quarantined: &[Quarantined]) {
         return;
     }
     out.push_str(
-        "# HELP eddy_filters_quarantined Filters that are not entered, because the process died in them; always 1.\n\
+        "# HELP eddy_filters_quarantined Filters in quarantine because the process crashed in them; always 1.\n\
          # TYPE eddy_filters_quarantined gauge\n",
     );
     for held in quarantined {
@@ -261,13 +261,13 @@ const METRICS_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 const INDEX: &str = "\
 eddy admin
 
-/metrics    counters and gauges in the text format of Prometheus
+/metrics    metrics in the Prometheus text format
 /healthz    200 while this process runs
 /ready      200 while it accepts traffic, 503 while it drains
-/config     the configuration in force, secrets hidden
+/config     the configuration in force, without secrets
 /clusters   clusters and their endpoints, JSON
-/filters    what filters cost and how they do, JSON
-/listeners  where clients can connect, JSON
-/acme       certificates that are ordered, JSON
-/explain    which rule a request would meet, and why: /explain?url=http://HOST/PATH
+/filters    cost and state of filters, JSON
+/listeners  addresses of the listeners, JSON
+/acme       certificates ordered by ACME, JSON
+/explain    which rule wins for a request, and why: /explain?url=http://HOST/PATH
 ";

@@ -91,7 +91,7 @@ impl Predecessors {
                     "took over from a gateway process without a parent; that process drains"
                 ),
                 Err(error) => {
-                    tracing::warn!(predecessor = peer.pid, %error, "the predecessor cannot be told to drain");
+                    tracing::warn!(predecessor = peer.pid, %error, "cannot tell the predecessor to drain");
                 }
             }
         }
@@ -143,7 +143,7 @@ impl Orphan {
             let mut all = Vec::new();
             loop {
                 let (message, sockets) = hear(&self.peer.channel, Instant::now() + ANSWER_TIME_MAX)?;
-                let ToSuccessor::Lent { is_last } = message else { bail!("it answers something else") };
+                let ToSuccessor::Lent { is_last } = message else { bail!("it sent an unexpected reply") };
                 all.extend(sockets);
                 if is_last {
                     return Ok(all);
@@ -151,7 +151,10 @@ impl Orphan {
             }
         };
         let lent = ask().with_context(|| {
-            format!("gateway process {}, whose parent is gone, does not lend {}", self.peer.pid, key.place)
+            format!(
+                "gateway process {}, whose parent is gone, does not pass on the sockets of {}",
+                self.peer.pid, key.place
+            )
         });
         match lent {
             Ok(sockets) if sockets.is_empty() => None,
@@ -183,7 +186,7 @@ fn greeting(channel: &Channel, deadline: Instant) -> anyhow::Result<ServingState
         (ToSuccessor::Orphaned { protocol: SUCCESSION_PROTOCOL }, Some(file)) => {
             Ok(serde_json::from_slice(&read_memory_file(&file)?)?)
         }
-        _ => bail!("it speaks another version of the protocol"),
+        _ => bail!("it has another protocol version"),
     }
 }
 
@@ -192,7 +195,7 @@ fn claim(channel: &Channel) -> anyhow::Result<()> {
     channel.send(&ToPredecessor::Claim, &[])?;
     match hear(channel, Instant::now() + CLAIM_TIME_MAX)? {
         (ToSuccessor::Claimed, _) => Ok(()),
-        _ => bail!("it answers something else"),
+        _ => bail!("it sent an unexpected reply"),
     }
 }
 
@@ -200,13 +203,13 @@ fn hear(channel: &Channel, deadline: Instant) -> anyhow::Result<(ToSuccessor, Ve
     loop {
         match channel.receive()? {
             Received::Message(message, descriptors) => return Ok((message, descriptors)),
-            Received::Unknown(_) => bail!("it says what this version does not know"),
-            Received::Closed => bail!("it has hung up"),
+            Received::Unknown(_) => bail!("it sent an unknown message"),
+            Received::Closed => bail!("it closed the connection"),
             Received::Nothing => {}
         }
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            bail!("it says nothing");
+            bail!("it does not respond");
         }
         // An interrupted wait only makes the next check early.
         let _ = poll(&mut [PollFd::new(channel, PollFlags::IN)], Some(&Timespec::try_from(left)?));

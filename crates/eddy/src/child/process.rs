@@ -136,7 +136,7 @@ impl GatewayMain {
             .map_or((None, StartMessage::default()), |(channel, welcome)| (Some(Arc::new(channel)), welcome));
         let page = match welcome.page {
             Some(page) => page,
-            None => SharedPage::create().context("no shared page")?.0,
+            None => SharedPage::create().context("cannot create the shared page")?.0,
         };
         let is_first = welcome.reason == StartReason::First;
         let sockets: Box<dyn SocketSource> = match &parent {
@@ -253,7 +253,7 @@ impl GatewayMain {
             SignalAction::Reload => self.order(EngineCommand::Reload),
             SignalAction::ReopenLogs => self.reopen_logs(),
             SignalAction::HandOver => {
-                tracing::warn!("hand-over refused: there is no parent process to do it")
+                tracing::warn!("hand-over refused: there is no parent process")
             }
             SignalAction::Drain if self.is_draining => self.exit = Some(0),
             SignalAction::Drain => self.drain(),
@@ -282,7 +282,9 @@ impl GatewayMain {
                         self.drain();
                     }
                     ToChild::Stop => self.exit = Some(0),
-                    ToChild::Welcome { .. } => tracing::warn!("welcomed twice"),
+                    ToChild::Welcome { .. } => {
+                        tracing::warn!("the parent process sent a second welcome message")
+                    }
                 },
                 Ok(Received::Unknown(text)) => {
                     tracing::warn!(text, "unknown message from the parent process")
@@ -300,7 +302,7 @@ impl GatewayMain {
         self.parent = None;
         self.order(EngineCommand::ParentGone);
         tracing::error!(
-            "the parent process is gone; this one serves on without a guard until another `eddy run` takes its place, or SIGTERM drains it"
+            "the parent process is gone; this process keeps serving unsupervised until another `eddy run` replaces it or SIGTERM drains it"
         );
     }
 
@@ -464,8 +466,7 @@ impl Default for StartMessage {
 
 /// Takes over the control socket and waits for the parent's first message, which is sent before the process is started.
 fn await_welcome() -> anyhow::Result<(Channel, StartMessage)> {
-    let channel =
-        Channel::from_stdin().context("this command is for `eddy run`, which starts it by itself")?;
+    let channel = Channel::from_stdin().context("this command is internal to `eddy run`")?;
     let deadline = Instant::now() + WELCOME_TIME_MAX;
     loop {
         match channel.receive()? {
@@ -475,7 +476,7 @@ fn await_welcome() -> anyhow::Result<(Channel, StartMessage)> {
             ) => {
                 ensure!(
                     protocol == PROTOCOL,
-                    "the parent process speaks version {protocol} of the protocol, not {PROTOCOL}"
+                    "the parent process has protocol version {protocol}, not {PROTOCOL}"
                 );
                 let mut descriptors = descriptors.into_iter();
                 let page = descriptors.next().context("the parent process sent no shared page")?;
@@ -486,7 +487,7 @@ fn await_welcome() -> anyhow::Result<(Channel, StartMessage)> {
             }
             Received::Nothing => wait_for(&channel, deadline)?,
             Received::Message(..) | Received::Unknown(_) => {
-                bail!("the parent process did not begin with a welcome")
+                bail!("the first message of the parent process is not a welcome")
             }
             Received::Closed => bail!("the parent process is gone"),
         }
@@ -495,7 +496,7 @@ fn await_welcome() -> anyhow::Result<(Channel, StartMessage)> {
 
 fn wait_for(channel: &Channel, deadline: Instant) -> anyhow::Result<()> {
     let left = deadline.saturating_duration_since(Instant::now());
-    ensure!(!left.is_zero(), "the parent process says nothing");
+    ensure!(!left.is_zero(), "the parent process does not respond");
     let timeout = Timespec::try_from(left)?;
     match poll(&mut [PollFd::new(channel, PollFlags::IN)], Some(&timeout)) {
         Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),

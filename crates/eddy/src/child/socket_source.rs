@@ -111,7 +111,7 @@ impl FromParent {
             let message = ToParent::Inherited { key: key.clone(), bound: bound.clone() };
             self.parent
                 .send(&message, batch)
-                .with_context(|| format!("the parent process does not take the sockets of {bound}"))?;
+                .with_context(|| format!("cannot pass the sockets of {bound} to the parent process"))?;
         }
         tracing::info!(address = %bound, "listening sockets inherited");
         Ok(())
@@ -127,10 +127,9 @@ impl FromParent {
         let mut all = Vec::new();
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            let answer = self
-                .answers
-                .recv_timeout(left)
-                .map_err(|_| anyhow!("cannot listen at {}: the parent process does not answer", key.place))?;
+            let answer = self.answers.recv_timeout(left).map_err(|_| {
+                anyhow!("cannot listen at {}: the parent process does not respond", key.place)
+            })?;
             match answer {
                 Lent::Sockets { request, bound, sockets, is_last } if request == self.requests => {
                     all.extend(sockets);
@@ -183,7 +182,7 @@ impl SocketSource for FromParent {
 
     fn release(&mut self, keys: Vec<SocketKey>) {
         if !keys.is_empty() && self.parent.send(&ToParent::Release { keys }, &[]).is_err() {
-            tracing::debug!("no parent to give sockets back to");
+            tracing::debug!("no parent process to return sockets to");
         }
     }
 }

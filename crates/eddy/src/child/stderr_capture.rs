@@ -54,7 +54,7 @@ impl StderrCapture {
             tracing::warn!("standard error: {line}");
         }
         if lines.len() > LINES_MAX {
-            tracing::warn!(lines = lines.len() - LINES_MAX, "more lines on standard error were left out");
+            tracing::warn!(lines = lines.len() - LINES_MAX, "further lines of standard error were omitted");
         }
         if self.relayed == length && length > FILE_BYTES_MAX && ftruncate(&self.file, 0).is_ok() {
             self.relayed = 0;

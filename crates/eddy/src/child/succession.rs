@@ -116,7 +116,7 @@ impl Succession {
             successor.claim = TakeoverClaim::Held;
             tracing::info!(
                 successor = successor.pid,
-                "a successor is starting; this process serves on until the successor is ready"
+                "a successor is starting; this process keeps serving until the successor is ready"
             );
         }
     }
@@ -154,7 +154,7 @@ impl Successor {
                     if self.claim == TakeoverClaim::Held {
                         tracing::warn!(
                             successor = self.pid,
-                            "the successor ended before it was ready; this process serves on"
+                            "the successor ended before it was ready; this process keeps serving"
                         );
                     }
                     return false;

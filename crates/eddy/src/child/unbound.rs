@@ -33,7 +33,7 @@ pub(super) fn next_order(
 pub(super) fn log_unbound(unbound: &BTreeMap<SocketKey, String>) {
     for (key, problem) in unbound {
         let address = &key.place;
-        tracing::error!(%address, reason = "PortUnavailable", "a listener is not served, and tried again every second: {problem}");
+        tracing::error!(%address, reason = "PortUnavailable", "a listener is not served; binding is retried every second: {problem}");
     }
 }
 
@@ -53,7 +53,7 @@ pub(super) fn listen_again(
                 status.handle_bound(key, lent.bound);
             }
             Err(error) => {
-                tracing::error!(%error, "the gateway does not take a listener");
+                tracing::error!(%error, "a listener cannot start");
                 source.release(vec![key]);
             }
         }

@@ -91,14 +91,14 @@ impl Watcher {
                         filter,
                         worker,
                         held_ms,
-                        "a filter holds its worker up: work that takes time belongs elsewhere, or set `blocking: true`"
+                        "a filter blocks its worker: move slow work to a background task, or set `blocking: true`"
                     );
                 } else {
                     tracing::error!(
                         filter,
                         worker,
                         held_ms,
-                        "a filter still holds its worker up, which takes no new connections meanwhile"
+                        "a filter still blocks its worker, which accepts no new connections meanwhile"
                     );
                 }
             }

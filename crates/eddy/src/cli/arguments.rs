@@ -383,45 +383,45 @@ pub(super) struct GatewayArgs {
 
 const AFTER_HELP: &str = "\
 Examples:
-  eddy check eddy.yaml                        every problem, with file, line and what to do
-  eddy run eddy.yaml                          start; Ctrl-C lets requests in progress end
-  eddy explain eddy.yaml http://localhost/a   which rule wins for this request, and why
-  eddy routes eddy.yaml                       the rules in the order they are tried
-  eddy filter new --lang go hello             a filter of your own, ready to run
+  eddy check eddy.yaml                        report every problem, with file, line and a hint
+  eddy run eddy.yaml                          start; Ctrl-C finishes open requests and exits
+  eddy explain eddy.yaml http://localhost/a   show which rule wins for this request, and why
+  eddy routes eddy.yaml                       list the rules in matching order
+  eddy filter new --lang go hello             create a filter project, ready to run
 
-CONFIG is an eddy.yaml, an nginx.conf, a configuration of Envoy's, or manifests of Kubernetes
-with Gateways, HTTPRoutes, GRPCRoutes, Ingresses, or Istio's Gateways and VirtualServices.
+CONFIG is an eddy.yaml, an nginx.conf, an Envoy configuration, or Kubernetes manifests: Gateways,
+HTTPRoutes, GRPCRoutes, Ingresses, or the Gateways and VirtualServices of Istio.
 
 Exit codes:
-  0  all is well
-  1  the configuration or the input is wrong
-  2  the command line is wrong
-  70 a fault of eddy itself; please report it
+  0  success
+  1  the configuration or the input is invalid
+  2  the command line is invalid
+  70 internal error; please report it
 
-`eddy help COMMAND` tells more of a command.";
+`eddy help COMMAND` shows help for a command.";
 
 const AFTER_RUN: &str = "\
 Signals to the process that was started:
-  HUP              read the configuration again; a changed file is noticed by itself
-  TERM, INT, QUIT  refuse new connections, let requests in progress end, exit; again: exit now
-  USR1             open log files again
-  USR2             hand over to the program that is now on disk; should it fail, nothing changes
+  HUP              reload the configuration; changed files are detected without a signal
+  TERM, INT, QUIT  refuse new connections, finish open requests, exit; again: exit at once
+  USR1             reopen log files
+  USR2             hand over to the program that is now on disk; if that fails, nothing changes
 
-A broken configuration never replaces a good one: its problems are logged, the good one stays.
-Colour is used on a terminal only, and never when NO_COLOR is set.
+An invalid configuration never replaces a valid one: its problems are logged, and the one in force
+stays. Output is coloured only on a terminal, and never when NO_COLOR is set.
 
 Examples:
   eddy run eddy.yaml
   eddy run conf.d/ --log-level debug
-  eddy run nginx.conf                 NGINX's servers and locations
-  eddy run envoy.yaml                 Envoy's listeners, routes and clusters
+  eddy run nginx.conf                 servers and locations of NGINX
+  eddy run envoy.yaml                 listeners, routes and clusters of Envoy
   eddy run manifests/ eddy.yaml       Gateways, HTTPRoutes and Ingresses of Kubernetes
-  eddy run istio/                     Istio's Gateways and VirtualServices
+  eddy run istio/                     Gateways and VirtualServices of Istio
   eddy run eddy.yaml --json 2>> /var/log/eddy.log
   pkill -HUP -o -x eddy";
 
 const AFTER_CHECK: &str = "\
-Exit code 1 if there is an error; warnings alone are well.
+The exit code is 1 if there is an error, and 0 if there are only warnings.
 
 Examples:
   eddy check eddy.yaml
@@ -430,32 +430,32 @@ Examples:
   eddy check eddy.yaml --json | jq '.problems[].message'";
 
 const AFTER_EXPLAIN: &str = "\
-The request is read and its path normalised exactly as the gateway would.
+The request is parsed, and its path normalised, exactly as by the gateway.
 
 Examples:
   eddy explain eddy.yaml http://www.example.com/user/1
   eddy explain eddy.yaml www.example.com/user -X POST -H 'content-type: application/json'
   eddy explain eddy.yaml http://localhost/a --why-not catch-all
   eddy explain eddy.yaml http://localhost/a --all
-  eddy explain manifests/ http://localhost/a --as envoy --as nginx    who would win there
+  eddy explain manifests/ http://localhost/a --as envoy --as nginx    which rule would win there
   eddy explain eddy.yaml /healthz --json";
 
 const AFTER_ROUTES: &str = "\
-Rules that can never win are marked DEAD or SHADOWED, those that only the order
-in the file decides FRAGILE.
+Rules that can never win are marked DEAD or SHADOWED; rules that win or lose only by their order
+in the file are marked FRAGILE.
 
 Examples:
   eddy routes eddy.yaml
   eddy routes eddy.yaml --json | jq '.listeners[].rules[].rule'
   eddy routes eddy.yaml --witness catch-all    a request that this rule wins
-  eddy routes new.yaml --diff old.yaml         requests that go elsewhere than before";
+  eddy routes new.yaml --diff old.yaml         requests that are handled differently";
 
 const AFTER_CONVERT: &str = "\
-What is written sends the same requests to the same place, with the same path, host and
-fields. Each thing that the other dialect cannot say is named with file and line; then
+The converted routes send the same requests to the same endpoints, with the same path, host and
+headers. Everything that the other dialect cannot express is reported with file and line; then
 nothing is written, unless `--partial` is given.
 
-Exit code 1 if something cannot be said exactly and `--partial` is not given.
+Exit code 1 if something cannot be converted exactly and `--partial` is not given.
 
 Examples:
   eddy convert --to eddy nginx.conf > eddy.yaml
@@ -465,19 +465,19 @@ Examples:
 const AFTER_DESCRIPTORS: &str = "\
 Examples:
   eddy descriptors fetch 127.0.0.1:50051 -o shop.binpb    for grpc_json, message_fields and redact
-  eddy descriptors openapi shop.binpb > shop.json         what callers of grpc_json may ask for";
+  eddy descriptors openapi shop.binpb > shop.json         the HTTP API that grpc_json provides";
 
 const AFTER_DESCRIPTORS_FETCH: &str = "\
-The file is replaced as a whole, and only when all is well: what a gateway that runs has
-read of it stays until its configuration is loaded again.
+The file is replaced atomically, and only on success. A running gateway keeps the descriptors that
+it has read until its configuration is reloaded.
 
 Examples:
   eddy descriptors fetch 127.0.0.1:50051 -o shop.binpb
   eddy descriptors fetch shop.internal:443 --service shop.v1.Shop -o shop.binpb";
 
 const AFTER_DESCRIPTORS_OPENAPI: &str = "\
-Paths, parameters and bodies are those of the google.api.http options, schemas those of
-the JSON form of protobuf.
+Paths, parameters and bodies follow the google.api.http options, schemas follow the JSON form of
+protobuf.
 
 Examples:
   eddy descriptors openapi shop.binpb --title Shop --api-version 1.4 > shop.json
@@ -489,11 +489,11 @@ Examples:
   eddy filter test hello              its tests, which need no gateway
   eddy run hello/eddy.yaml            a gateway with the filter, and a service behind it
 
-Filters written for Envoy's Go API are packages like any other: name their folder as `package`.";
+A filter written for Envoy's Go API is used like any other Go package: set `package` to its folder.";
 
 const AFTER_FILTER_NEW: &str = "\
-Nothing is ever overwritten. The kit for the filter lies in eddy itself and is unpacked
-into the cache, so that a project in Go builds without a network.
+Existing files are never overwritten. eddy contains the SDK and unpacks it into the cache, so a Go
+project builds without network access.
 
 Examples:
   eddy filter new --lang go hello
@@ -501,24 +501,24 @@ Examples:
   eddy filter new --lang rust --dir filters/keyed keyed";
 
 const AFTER_FILTER_BUILD: &str = "\
-All packages of a configuration become one library, because a process has room for one
-Go runtime. `eddy run` and `eddy check` build it by themselves where there is Go 1.24 or
-later and a C compiler. The last 16 libraries are kept in the cache; nothing is compiled
-again that has not changed. Variables such as GOFLAGS, GOPROXY and CC are respected.
+All Go packages of a configuration are linked into one library, because a process can have only
+one Go runtime. `eddy run` and `eddy check` build it by themselves if Go 1.24 or later and a C
+compiler are installed. The cache keeps the last 16 libraries; unchanged packages are not compiled
+again. Variables such as GOFLAGS, GOPROXY and CC are respected.
 
-Exit code 1 if something does not build.
+Exit code 1 if the build fails.
 
 Examples:
-  eddy filter build eddy.yaml                         says where the library lies
+  eddy filter build eddy.yaml                         prints the path of the library
   eddy filter build eddy.yaml --output filters.so     for a machine without Go
   eddy filter build eddy.yaml --json | jq -r .library
   eddy filter build eddy.yaml --target wasm --output filters.wasm     for a sandbox";
 
 const AFTER_FILTER_TEST: &str = "\
-Runs `go test ./...` or `cargo test` in the folder, or else the specs in Lua in it, whose names end
-in _spec.lua. Where go.mod leads to no kit by itself, the one that eddy brings along is used.
+Runs `go test ./...` or `cargo test` in the folder, or else its Lua specs, whose names end in
+_spec.lua. If go.mod does not find the SDK by itself, the SDK that eddy contains is used.
 
-A spec names scripts, sends them requests, and says what has to come of them; no gateway runs:
+A spec loads scripts, sends requests to them, and checks the results; no gateway runs:
 
   local hello = filter { file = \"filter.lua\", config = { greeting = \"hello\" } }
   test(\"the service is greeted\", function()
@@ -532,4 +532,4 @@ Exit code 1 if a test fails.
 Examples:
   eddy filter test
   eddy filter test hello -- -run Greeting -v
-  eddy filter test hello -- greeted           the specs in Lua of this name";
+  eddy filter test hello -- greeted           the Lua tests with this text in their names";

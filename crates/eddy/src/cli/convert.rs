@@ -33,8 +33,8 @@ pub(super) fn run(arguments: &Convert) -> Result<(), CommandError> {
     }
     let count = converted.losses.len();
     print_error(&format!(
-        "{count} {} cannot be said exactly; `--partial` writes the rest all the same\n",
-        if count == 1 { "thing" } else { "things" }
+        "{count} {} cannot be converted exactly; `--partial` writes the rest\n",
+        if count == 1 { "item" } else { "items" }
     ));
     Err(CommandError::Shown)
 }

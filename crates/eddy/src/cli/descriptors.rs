@@ -25,14 +25,14 @@ pub(super) fn run(command: &DescriptorsCommand) -> Result<(), CommandError> {
 fn run_fetch(arguments: &DescriptorsFetch) -> Result<(), CommandError> {
     let set = fetch(&arguments.server, &arguments.services)?;
     replace(&arguments.output, &set)?;
-    print_error(&format!("{} bytes of descriptors in {}\n", set.len(), arguments.output.display()));
+    print_error(&format!("{} bytes of descriptors written to {}\n", set.len(), arguments.output.display()));
     Ok(())
 }
 
 fn run_openapi(arguments: &DescriptorsOpenapi) -> Result<(), CommandError> {
     let path = arguments.descriptors.display();
     let descriptors = fs::read(&arguments.descriptors).with_context(|| format!("cannot read {path}"))?;
-    let schema = Schema::from_descriptors(&descriptors).with_context(|| format!("{path} can't be used"))?;
+    let schema = Schema::from_descriptors(&descriptors).with_context(|| format!("{path} cannot be used"))?;
     let options = OpenApiOptions {
         services: &arguments.services,
         is_auto: arguments.auto,
@@ -40,9 +40,10 @@ fn run_openapi(arguments: &DescriptorsOpenapi) -> Result<(), CommandError> {
         title: &arguments.title,
         version: &arguments.api_version,
     };
-    let told = open_api(schema, &options).with_context(|| format!("{path} can't be told of"))?;
+    let told =
+        open_api(schema, &options).with_context(|| format!("cannot describe the HTTP API of {path}"))?;
     for left_out in &told.left_out {
-        print_error(&format!("left out: {left_out}\n"));
+        print_error(&format!("omitted: {left_out}\n"));
     }
     print(&told.document)?;
     Ok(())
@@ -50,7 +51,7 @@ fn run_openapi(arguments: &DescriptorsOpenapi) -> Result<(), CommandError> {
 
 /// Replaces a file atomically, so that no reader sees a half-written file.
 fn replace(path: &Path, content: &[u8]) -> anyhow::Result<()> {
-    let mut name = path.file_name().context("the output is no file")?.to_owned();
+    let mut name = path.file_name().context("the output is not a file")?.to_owned();
     name.push(format!(".{}", std::process::id()));
     let next = path.with_file_name(name);
     let written = fs::write(&next, content).and_then(|()| fs::rename(&next, path));

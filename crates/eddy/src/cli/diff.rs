@@ -107,7 +107,8 @@ pub(super) fn diff(arguments: &RoutesArgs) -> Result<(), CommandError> {
             }
         }
     }
-    let _ = writeln!(text, "{} of {asked} requests, one for each rule, are treated unlike", changed.len());
+    let _ =
+        writeln!(text, "{} of {asked} requests, one for each rule, are handled differently", changed.len());
     show(&changed, &text, arguments)
 }
 

@@ -13,12 +13,13 @@ pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
         "ms" => 1,
         "s" => 1_000,
         "m" => 60_000,
-        _ => return Err("a time is a number and a unit, as in 500ms, 30s or 2m".to_owned()),
+        _ => return Err("expected a number and a unit, as in 500ms, 30s or 2m".to_owned()),
     };
-    let number: u64 = number.parse().map_err(|_| "a time begins with a number, as in 30s".to_owned())?;
+    let number: u64 =
+        number.parse().map_err(|_| "expected a number before the unit, as in 30s".to_owned())?;
     match number.checked_mul(unit_ms) {
         Some(time_ms) if (1..=TIME_MS_MAX).contains(&time_ms) => Ok(Duration::from_millis(time_ms)),
-        _ => Err("a time here is more than nothing and at most a day".to_owned()),
+        _ => Err("expected a time above zero and at most one day".to_owned()),
     }
 }
 

@@ -146,7 +146,7 @@ fn text_of(listeners: &[ListenerRules]) -> String {
             } else {
                 format!(" for {}", way.server_names.join(", "))
             };
-            let _ = writeln!(out, "  {what}{named} are passed on to cluster {}", way.cluster);
+            let _ = writeln!(out, "  {what}{named} are forwarded to cluster {}", way.cluster);
         }
         if !listener.rules.is_empty() || (listener.sites.is_none() && listener.forward.is_none()) {
             let _ = write!(out, "{}", Listing { rules: &listener.rules });

@@ -41,7 +41,7 @@ pub(super) fn run(arguments: RunArgs) -> u8 {
     let program = match GatewayProgram::of_this_process(for_gateway) {
         Ok(program) => program,
         Err(error) => {
-            print_error(&format!("eddy: cannot find the program this process runs: {error}\n"));
+            print_error(&format!("eddy: cannot find the executable of this process: {error}\n"));
             return OUR_FAULT;
         }
     };
@@ -108,7 +108,7 @@ fn log_panics(log: Log) {
         let thread = std::thread::current().name().unwrap_or("unnamed").to_owned();
         let place = panic.location().map(ToString::to_string);
         let message = panic.payload_as_str().unwrap_or("no message");
-        tracing::error!(thread, place, "eddy is at fault: {message}");
+        tracing::error!(thread, place, "internal error: {message}");
         log.flush();
     }));
 }

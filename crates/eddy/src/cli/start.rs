@@ -47,7 +47,7 @@ pub(crate) fn main() -> ExitCode {
         CliCommand::Routes(arguments) => code_of(routes::run(&arguments)),
     }));
     ExitCode::from(outcome.unwrap_or_else(|_| {
-        print_error("eddy: this is a fault of eddy itself; please report it with the lines above\n");
+        print_error("eddy: internal error; please report it with the lines above\n");
         OUR_FAULT
     }))
 }

@@ -44,17 +44,17 @@ impl GrpcClientCall {
     /// # Errors
     /// When the server cannot be connected to.
     pub(super) fn begin(host: &str, path: &str) -> Result<Self> {
-        let addresses = host.to_socket_addrs().with_context(|| format!("\"{host}\" has no address"))?;
+        let addresses = host.to_socket_addrs().with_context(|| format!("cannot resolve \"{host}\""))?;
         let mut failure = None;
         let connected = addresses.into_iter().find_map(|address| {
             TcpStream::connect_timeout(&address, TIMEOUT).map_err(|error| failure = Some(error)).ok()
         });
         let Some(stream) = connected else {
             let failure = failure.unwrap_or_else(|| io::ErrorKind::NotFound.into());
-            return Err(failure).with_context(|| format!("no connection to {host}"));
+            return Err(failure).with_context(|| format!("cannot connect to {host}"));
         };
-        stream.set_read_timeout(Some(TIMEOUT)).context("the connection takes no time limit")?;
-        stream.set_write_timeout(Some(TIMEOUT)).context("the connection takes no time limit")?;
+        stream.set_read_timeout(Some(TIMEOUT)).context("cannot set a timeout")?;
+        stream.set_write_timeout(Some(TIMEOUT)).context("cannot set a timeout")?;
         let limits =
             Http2Limits { connection_window: 4 << 20, stream_window: 4 << 20, ..Http2Limits::default() };
         let mut state = Http2::client("http", limits, 0);
@@ -63,7 +63,7 @@ impl GrpcClientCall {
              User-Agent: eddy/{}\r\n\r\n",
             env!("CARGO_PKG_VERSION")
         );
-        let id = state.open(head.as_bytes(), false).ok().context("the request can't be sent")?.stream;
+        let id = state.open(head.as_bytes(), false).ok().context("the request cannot be sent")?.stream;
         Ok(Self {
             stream,
             state,
@@ -88,7 +88,7 @@ impl GrpcClientCall {
     /// # Errors
     /// When the connection fails, or the response is not gRPC.
     pub(super) fn ask(&mut self, message: &[u8]) -> Result<Result<Vec<u8>, GrpcClientError>> {
-        let length = u32::try_from(message.len()).context("a question is small")?;
+        let length = u32::try_from(message.len()).context("the request message is too large")?;
         let frame = [&Frames::head(length, false)[..], message].concat();
         let mut rest = frame.as_slice();
         loop {
@@ -111,29 +111,29 @@ impl GrpcClientCall {
 
     fn write(&mut self) -> Result<()> {
         while !self.state.output().is_empty() {
-            let count = self.stream.write(self.state.output()).context("the server takes nothing more")?;
-            ensure!(count > 0, "the server takes nothing more");
+            let count = self.stream.write(self.state.output()).context("the server accepts no more data")?;
+            ensure!(count > 0, "the server accepts no more data");
             self.state.written(count);
         }
         Ok(())
     }
 
     fn read(&mut self) -> Result<()> {
-        ensure!(self.begun.elapsed() < CALL_TIMEOUT, "the server takes longer than {CALL_TIMEOUT:?}");
+        ensure!(self.begun.elapsed() < CALL_TIMEOUT, "the call did not end within {CALL_TIMEOUT:?}");
         let mut room = [0; 16 * 1024];
         let count = match self.stream.read(&mut room) {
-            Ok(0) => bail!("the server has closed the connection; is it one of gRPC, in the clear?"),
+            Ok(0) => bail!("the server has closed the connection; is it a gRPC server without TLS?"),
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
-                bail!("the server says nothing for {TIMEOUT:?}")
+                bail!("the server sent nothing for {TIMEOUT:?}")
             }
-            read => read.context("the connection broke")?,
+            read => read.context("the connection failed")?,
         };
         self.frames.extend_from_slice(room.get(..count).unwrap_or_default());
         let mut rest = self.frames.as_slice();
         loop {
             let now_ms = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
             let taken = self.state.receive(rest, now_ms);
-            let taken = taken.ok().context("what the server says is not HTTP/2, which gRPC needs")?;
+            let taken = taken.ok().context("the server does not speak HTTP/2, which gRPC needs")?;
             if taken == 0 {
                 break;
             }
@@ -154,24 +154,28 @@ impl GrpcClientCall {
                 }
                 Ok(BodyReadResult::Nothing) => break false,
                 Ok(BodyReadResult::End) => break true,
-                Err(_) => bail!("the server has given the call up"),
+                Err(_) => bail!("the server has reset the call"),
             }
             ensure!(
                 self.input.len() <= ANSWER_BYTES_MAX,
-                "the answer is larger than {ANSWER_BYTES_MAX} bytes"
+                "the response is larger than {ANSWER_BYTES_MAX} bytes"
             );
         };
         while !self.is_answered {
             let parsed = self.head.parse_start(&self.input, &HeadLimits::default(), Method::Post);
-            let Some(length) = parsed.ok().context("the head of the answer can't be read")? else {
-                ensure!(!is_over, "there is no answer");
+            let Some(length) = parsed.ok().context("the response head is invalid")? else {
+                ensure!(!is_over, "the call ended without a response");
                 break;
             };
             self.head_bytes = self.input.drain(..length).collect();
             self.is_answered = !self.head.is_interim();
         }
         if self.is_answered {
-            ensure!(self.head.status == 200, "the server answers {}: it is none of gRPC", self.head.status);
+            ensure!(
+                self.head.status == 200,
+                "the server responds with status {}: it is not a gRPC server",
+                self.head.status
+            );
         }
         Ok(is_over)
     }

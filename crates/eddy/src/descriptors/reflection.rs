@@ -37,14 +37,11 @@ pub(crate) fn fetch(server: &ServerAddress, services: &[String]) -> Result<Vec<u
     for service in SERVICES {
         let call = GrpcClientCall::begin(&server.0, &format!("/{service}/ServerReflectionInfo"))?;
         if let Some(set) = ask(call, services)? {
-            Schema::from_descriptors(&set).context("what the server tells does not fit together")?;
+            Schema::from_descriptors(&set).context("the server's descriptors are inconsistent")?;
             return Ok(set);
         }
     }
-    bail!(
-        "{} does not tell of itself: it has no grpc.reflection; use protoc's --descriptor_set_out",
-        server.0
-    )
+    bail!("{} has no gRPC reflection (grpc.reflection); use protoc's --descriptor_set_out", server.0)
 }
 
 /// Requests the files of services and of their imports; `None` when the server does not implement the call.
@@ -60,18 +57,18 @@ fn ask(mut call: GrpcClientCall, services: &[String]) -> Result<Option<Vec<u8>>>
     } else {
         for service in services {
             let known = || listed.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
-            ensure!(listed.contains(service), "the server has no service {service}, but {}", known());
+            ensure!(listed.contains(service), "the server has no service {service}; it has {}", known());
         }
         services.iter().cloned().collect()
     };
-    ensure!(!wanted.is_empty(), "the server tells of no service but that of reflection");
+    ensure!(!wanted.is_empty(), "the server has no service except reflection");
     let mut gathered = Gathered::default();
     for service in &wanted {
         add_files(&mut call, &mut gathered, FILE_OF_SYMBOL, service)?;
     }
     while let Some(missing) = gathered.missing().map(str::to_owned) {
         add_files(&mut call, &mut gathered, FILE_BY_NAME, &missing)?;
-        ensure!(gathered.missing() != Some(&missing), "the server does not tell of the file {missing}");
+        ensure!(gathered.missing() != Some(&missing), "the server does not return the file {missing}");
     }
     Ok(Some(gathered.into_set()))
 }
@@ -117,7 +114,7 @@ fn names_of(answer: &[u8]) -> Result<Vec<String>> {
 fn part_of<'a>(answer: &'a [u8], wanted: u32, about: &str) -> Result<&'a [u8]> {
     let mut items = Items::new(answer, DEPTH_MAX);
     let mut part = None;
-    while let Some((number, item)) = items.next().context("what the server tells can't be read")? {
+    while let Some((number, item)) = items.next().context("the response of the server is malformed")? {
         let WireValue::Bytes(bytes) = item else { continue };
         if number == wanted {
             part = Some(bytes);
@@ -129,10 +126,10 @@ fn part_of<'a>(answer: &'a [u8], wanted: u32, about: &str) -> Result<&'a [u8]> {
                     message = String::from_utf8_lossy(text).into_owned();
                 }
             }
-            bail!("{about}: the server says \"{message}\"");
+            bail!("{about}: the server reports \"{message}\"");
         }
     }
-    part.with_context(|| format!("{about}: the server does not tell"))
+    part.with_context(|| format!("{about}: missing in the response of the server"))
 }
 
 /// Reflection services, the newer version first.

@@ -26,7 +26,7 @@ impl Gathered {
         let mut name = None;
         let mut imports = Vec::new();
         let mut items = Items::new(bytes, DEPTH_MAX);
-        while let Some((number, item)) = items.next().context("a file of descriptors can't be read")? {
+        while let Some((number, item)) = items.next().context("a descriptor file is malformed")? {
             let WireValue::Bytes(text) = item else { continue };
             match number {
                 1 => name = Some(text_of(text)?),
@@ -34,9 +34,9 @@ impl Gathered {
                 _ => {}
             }
         }
-        let name = name.context("a file of descriptors has no name")?;
+        let name = name.context("a descriptor file has no name")?;
         self.files.entry(name).or_insert_with(|| File { bytes: bytes.to_vec(), imports });
-        ensure!(self.files.len() <= FILES_MAX, "there are more than {FILES_MAX} files");
+        ensure!(self.files.len() <= FILES_MAX, "there are more than {FILES_MAX} descriptor files");
         Ok(())
     }
 
@@ -76,7 +76,7 @@ impl Gathered {
 }
 
 fn text_of(bytes: &[u8]) -> Result<String> {
-    Ok(std::str::from_utf8(bytes).context("the name of a file is no text")?.to_owned())
+    Ok(std::str::from_utf8(bytes).context("the name of a descriptor file is not UTF-8")?.to_owned())
 }
 
 /// Maximum files of a server.

@@ -100,12 +100,12 @@ pub(crate) fn explain(
     let is_site = listeners.iter().any(|listener| listener.site.is_some() && listener.explanation.is_none());
     if let (Some(_), true) = (&question.why_not, is_site) {
         return Err(anyhow!(
-            "an nginx.conf has no rules to ask after; the explanation lists the locations that fit as well"
+            "an nginx.conf has no named rules; the explanation lists the other matching locations as well"
         ));
     }
     if is_site && !question.others.is_empty() {
         return Err(anyhow!(
-            "an nginx.conf is not told in another dialect: write it as an eddy.yaml with `eddy convert`, and ask that"
+            "an nginx.conf cannot be explained in another dialect; convert it with `eddy convert --to eddy` first"
         ));
     }
     if let Some(name) = &question.why_not
@@ -286,7 +286,7 @@ pub(crate) fn action_text(config: &GatewayConfig, action: &Action) -> String {
         }
         ActionKind::Respond(respond) => format!("respond {}", respond.status),
         ActionKind::Redirect(redirect) => format!("redirect {}", redirect.status),
-        ActionKind::Sites(_) => "servers of NGINX's".to_owned(),
+        ActionKind::Sites(_) => "NGINX servers".to_owned(),
     }
 }
 
@@ -296,7 +296,7 @@ fn no_listener(config: &GatewayConfig, question: &Question) -> anyhow::Error {
         && matches!(listener.serve, Serve::Forward(_))
     {
         return anyhow!(
-            "the listener \"{}\" sees no requests: it passes on what comes as it is; `eddy routes` says where to",
+            "the listener \"{}\" forwards its traffic without parsing requests; `eddy routes` shows the cluster",
             listener.name
         );
     }

@@ -27,7 +27,7 @@ impl ExplainRequest {
         let mut has_host = false;
         for field in &question.fields {
             let Some((name, value)) = field.split_once(':') else {
-                bail!("\"{field}\" is no field; write it as 'name: value'");
+                bail!("\"{field}\" is not a header; write it as 'name: value'");
             };
             has_host |= name.eq_ignore_ascii_case("host");
             let _ = write!(fields, "{name}: {}\r\n", value.trim());
@@ -46,7 +46,7 @@ impl ExplainRequest {
         let bytes = text.into_bytes();
         let mut head = RequestHead::new();
         head.parse(&bytes, &HeadLimits::default()).map_err(|fault| {
-            anyhow!("this is no request: {} (a client would get {})", fault.reason(), fault.status())
+            anyhow!("the request is invalid: {} (a client would get {})", fault.reason(), fault.status())
         })?;
         Ok(Self { bytes, head, port: url.port, is_secure: url.is_secure })
     }

@@ -71,8 +71,8 @@ impl OtherAnswer {
             (Some(fault), _) => fault.clone(),
             (None, Some(rule)) if self.is_same => format!("{rule} wins as well"),
             (None, Some(rule)) => format!("{rule} wins"),
-            (None, None) if self.is_same => "no rule is for it either".to_owned(),
-            (None, None) => "no rule is for it".to_owned(),
+            (None, None) if self.is_same => "no rule matches either".to_owned(),
+            (None, None) => "no rule matches".to_owned(),
         };
         // Writing to a string never fails.
         let _ = writeln!(out, "{label:<16}{what}");
@@ -80,10 +80,10 @@ impl OtherAnswer {
         let (winner, others): (Vec<_>, Vec<_>) = self.unsaid.iter().partition(|unsaid| unsaid.wins_here);
         for UnsaidRule { rule, file, line, reason, .. } in winner.iter().chain(others.iter().take(SHOWN_MAX))
         {
-            let _ = writeln!(out, "  without       {rule}  {file}:{line}  it has {reason}");
+            let _ = writeln!(out, "  left out      {rule}  {file}:{line}  it has {reason}");
         }
         if let Some(more) = others.len().checked_sub(SHOWN_MAX).filter(|more| *more > 0) {
-            let _ = writeln!(out, "  without       {more} others (--json lists them)");
+            let _ = writeln!(out, "  left out      {more} others (--json lists them)");
         }
     }
 }

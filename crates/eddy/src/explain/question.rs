@@ -48,8 +48,8 @@ impl Question {
                 "as" => question.others.push(parse_dialect(&value).map_err(anyhow::Error::msg)?),
                 "format" if value == "json" => is_json = true,
                 "format" if value == "text" => is_json = false,
-                "format" => bail!("there is no format \"{value}\"; ask for text or json"),
-                other => bail!("\"{other}\" is nothing that can be asked; {USAGE}"),
+                "format" => bail!("unknown format \"{value}\"; use text or json"),
+                other => bail!("unknown parameter \"{other}\"; {USAGE}"),
             }
         }
         if !has_url {
@@ -66,7 +66,7 @@ impl Question {
 pub(crate) fn parse_dialect(name: &str) -> Result<OtherDialect, String> {
     OtherDialect::parse(name).ok_or_else(|| {
         let names = OtherDialect::ALL.map(OtherDialect::name).join(", ");
-        format!("there is no dialect \"{name}\"; there are {names}")
+        format!("unknown dialect \"{name}\"; the dialects are {names}")
     })
 }
 
@@ -95,8 +95,8 @@ fn hex(digit: u8) -> Option<u8> {
     u8::try_from(char::from(digit).to_digit(16)?).ok()
 }
 
-const USAGE: &str = "write `/explain?url=http://HOST/PATH`, with `&method=`, `&header=name:value`, `&listener=`, \
-                     `&why_not=RULE`, `&as=DIALECT`, `&all` and `&format=json` where they are wanted";
+const USAGE: &str = "use `/explain?url=http://HOST/PATH`, and optionally `&method=`, `&header=name:value`, `&listener=`, \
+                     `&why_not=RULE`, `&as=DIALECT`, `&all` and `&format=json`";
 
 #[cfg(test)]
 mod tests {

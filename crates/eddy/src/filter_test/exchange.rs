@@ -261,7 +261,7 @@ impl<'a> ScriptExchange<'a> {
             let sent = self.take_sent(|_| true);
             let Some(ScriptRequest { cluster, token, is_awaited, request }) = sent else {
                 return Err(SpecInterrupt::Wrong(
-                    "the script waits for nothing; this is a mistake in eddy".to_owned(),
+                    "the script waits without a request; this is a bug in eddy".to_owned(),
                 ));
             };
             let answer = answers.answer(&cluster, &request)?;
@@ -389,7 +389,7 @@ impl<'a> ScriptExchange<'a> {
             | FilterEdit::BodyPrepend(_)
             | FilterEdit::BodyDrain(_) => {
                 let piece = at.piece.and_then(|piece| self.way(phase).pieces.get_mut(piece));
-                let piece = piece.ok_or("bodies are changed in the phases of bodies")?;
+                let piece = piece.ok_or("a body can be changed only in a body hook")?;
                 return apply_to_body(edit, piece).map_err(|refused| refused.to_string());
             }
             FilterEdit::Reply { status, body, .. } => {
@@ -443,7 +443,7 @@ impl<'a> ScriptExchange<'a> {
             | Phase::ResponseHead
             | Phase::ResponseBody
             | Phase::Log
-            | Phase::End => return Err("the head has been sent and cannot be changed any more".to_owned()),
+            | Phase::End => return Err("the head is already sent and can no longer be changed".to_owned()),
         };
         apply_to_fields(edit, &mut head).map_err(|refused| refused.to_string())
     }

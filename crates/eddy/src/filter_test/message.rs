@@ -38,8 +38,9 @@ impl SpecMessage {
             "authority" => self.authority.clone_from(&part.value),
             "status" => {
                 let status = str::from_utf8(&part.value).ok().and_then(|text| text.parse().ok());
-                self.status =
-                    status.filter(|status| (200..600).contains(status)).ok_or("a status is 200 to 599")?;
+                self.status = status
+                    .filter(|status| (200..600).contains(status))
+                    .ok_or("a status must be 200 to 599")?;
             }
             "field" => self.fields.push(named()),
             "trailer" => self.trailers.push(named()),
@@ -79,7 +80,7 @@ impl SpecMessage {
             fields.insert(0, SpecField { name: b"Host".to_vec(), value: or(&self.authority, b"localhost") });
         }
         let (mut head, bytes) = (RequestHead::new(), head_bytes(&line, &fields)?);
-        head.parse(&bytes, &LIMITS).map_err(|fault| format!("eddy refuses this request: {fault}"))?;
+        head.parse(&bytes, &LIMITS).map_err(|fault| format!("the request is invalid: {fault}"))?;
         Ok((head, bytes))
     }
 
@@ -92,7 +93,7 @@ impl SpecMessage {
         let (mut head, bytes) =
             (ResponseHead::new(), head_bytes(line.as_bytes(), &self.framed_fields(true))?);
         let parsed = head.parse(&bytes, &LIMITS, Method::Get);
-        parsed.map_err(|fault| format!("eddy refuses this answer: {fault}"))?;
+        parsed.map_err(|fault| format!("the response is invalid: {fault}"))?;
         Ok((head, bytes))
     }
 
@@ -103,7 +104,7 @@ impl SpecMessage {
     pub(super) fn kept_trailers(&self) -> Result<KeptFields, String> {
         let (mut head, bytes) = (ResponseHead::new(), head_bytes(b"HTTP/1.1 200 \r\n", &self.trailers)?);
         let parsed = head.parse(&bytes, &LIMITS, Method::Get);
-        parsed.map_err(|fault| format!("eddy refuses these trailers: {fault}"))?;
+        parsed.map_err(|fault| format!("the trailers are invalid: {fault}"))?;
         Ok(KeptFields::of(head.fields(&bytes)))
     }
 
@@ -134,7 +135,7 @@ fn head_bytes(line: &[u8], fields: &[SpecField]) -> Result<Vec<u8>, String> {
     for SpecField { name, value } in fields {
         if [name, value].into_iter().flatten().any(|byte| matches!(byte, b'\r' | b'\n' | 0)) {
             return Err(format!(
-                "the header \"{}\" has the end of a line in it",
+                "the header \"{}\" contains a line break or NUL",
                 String::from_utf8_lossy(name)
             ));
         }

@@ -88,7 +88,7 @@ impl Rehearsal {
                     "package" => limits.allows_package = true,
                     "ffi" => limits.allows_ffi = true,
                     other => {
-                        return Err(format!("`allow` knows os, io, package and ffi, but not \"{other}\""));
+                        return Err(format!("unknown `allow` entry \"{other}\"; use os, io, package or ffi"));
                     }
                 },
                 _ => {}
@@ -101,7 +101,7 @@ impl Rehearsal {
 
     fn send(&mut self, number: &str, parts: &[SpecPart]) -> Result<Vec<SpecPart>, SpecInterrupt> {
         let script = number.parse().ok().and_then(|number: usize| self.scripts.get(number));
-        let script = script.ok_or_else(|| SpecInterrupt::Wrong("there is no such filter".to_owned()))?;
+        let script = script.ok_or_else(|| SpecInterrupt::Wrong("unknown filter".to_owned()))?;
         let mut request = SpecMessage::default();
         let (mut clusters, mut rule) = (Vec::new(), None);
         for part in parts {
@@ -184,7 +184,7 @@ impl MockUpstream for SpecUpstream<'_> {
             match said.first().map(|part| part.what.as_str()) {
                 Some("reply") => return answer_of(&said).map_err(SpecInterrupt::Wrong),
                 Some("filter" | "send") => {
-                    parts = vec![SpecPart::new("error", "one request is under way already", "")];
+                    parts = vec![SpecPart::new("error", "another request is already in progress", "")];
                 }
                 _ => return Err(SpecInterrupt::Said(said)),
             }

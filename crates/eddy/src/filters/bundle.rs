@@ -85,7 +85,7 @@ pub(crate) fn problems_of(
     let name = filter.map(|filter| &*filter.name).unwrap_or_default();
     match failure {
         BundleFailure::Code { problems, sources: files } => {
-            let message = "the Go packages of the configuration do not build into a library";
+            let message = "the Go packages of the configuration do not build";
             let summary = FilterProblem::new(name, message, None).in_sources(sources);
             sources.extend(files);
             problems.into_iter().chain([summary]).collect()

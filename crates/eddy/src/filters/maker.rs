@@ -258,7 +258,7 @@ impl FilterMaker {
                 let (number, owner) = library
                     .rule_config(filter.number, &filter.owner, own, &self.reclaim_queue)
                     .map_err(|error| {
-                        let message = format!("what a rule says of it: {error}");
+                        let message = format!("its configuration in a rule: {error}");
                         FilterProblem::new(&config.name, message, None)
                     })?;
                 Ok(Some(RuleFilter { action, index, filter: Arc::clone(filter), config: number, owner }))

@@ -22,7 +22,7 @@ pub(crate) fn library_figures(views: &[MetricView]) -> BTreeMap<String, i64> {
 /// filter are added up. If metrics share a name but differ otherwise, the newest is written.
 pub(crate) fn write_metrics(out: &mut String, views: Vec<MetricView>, name_of: impl Fn(u32) -> String) {
     let (of_libraries, of_filters) = views.into_iter().partition(|view: &MetricView| view.filter == 0);
-    write_families(out, "library", "a library of filters of itself", families(of_libraries, |_| None));
+    write_families(out, "library", "a filter library", families(of_libraries, |_| None));
     write_families(out, "filter", "a filter", families(of_filters, |number| Some(name_of(number))));
 }
 
@@ -115,10 +115,10 @@ mod tests {
             |filter| if filter == 2 { "a\"b".to_owned() } else { "auth".to_owned() },
         );
         let expected = "\
-# HELP eddy_library_go_goroutines Defined by a library of filters of itself.
+# HELP eddy_library_go_goroutines Defined by a filter library.
 # TYPE eddy_library_go_goroutines gauge
 eddy_library_go_goroutines 12
-# HELP eddy_library_lag Defined by a library of filters of itself.
+# HELP eddy_library_lag Defined by a filter library.
 # TYPE eddy_library_lag histogram
 eddy_library_lag_bucket{le=\"5\"} 1
 eddy_library_lag_bucket{le=\"+Inf\"} 1

@@ -41,7 +41,7 @@ pub(crate) fn probe(config: &GatewayConfig, sources: &[SourceText], bundle: Opti
         return Vec::new();
     }
     let found = FilterProbe::start(sources, bundle).and_then(FilterProbe::finish).unwrap_or_else(|error| {
-        let message = format!("the process in which filters are tried out cannot be started: {error}");
+        let message = format!("the filter probe process cannot be started: {error}");
         vec![FilterProblem::new("", message, None)]
     });
     found.iter().map(|problem| problem.in_sources(sources)).collect()
@@ -129,16 +129,17 @@ impl FilterProbe {
     }
 
     fn verdict(&mut self, status: ExitStatus) -> (String, Option<String>) {
-        let said = self.last_line().map(|line| format!("it said: {line}"));
+        let said = self.last_line().map(|line| format!("its output: {line}"));
         if Instant::now() >= self.deadline && self.compiling.is_some() {
-            let message = format!("compiling its module takes more than {} s", COMPILING_TIME_MAX.as_secs());
+            let message = format!("compiling the module took longer than {} s", COMPILING_TIME_MAX.as_secs());
             return (message, said);
         }
         if Instant::now() >= self.deadline {
-            let message =
-                format!("opening its library and making it takes more than {} s", PROBE_TIME_MAX.as_secs());
-            let hint =
-                "what takes long belongs into a task that the filter starts, not into its initialisation";
+            let message = format!(
+                "loading the library and creating the filter took longer than {} s",
+                PROBE_TIME_MAX.as_secs()
+            );
+            let hint = "move slow work from the initialisation of the filter to a background task";
             return (message, Some(said.unwrap_or_else(|| hint.to_owned())));
         }
         let how = match (status.signal(), status.code()) {
@@ -149,10 +150,10 @@ impl FilterProbe {
             (None, code) => format!("exit code {}", code.unwrap_or(-1)),
         };
         let what = match self.making {
-            Some(_) => "the process dies while its library is opened or the filter is made",
-            None => "the process in which filters are tried out dies before it makes one",
+            Some(_) => "the process crashed while it loaded the library or created the filter",
+            None => "the filter probe process ended before it created a filter",
         };
-        (format!("{what}, by {how}"), said)
+        (format!("{what}: {how}"), said)
     }
 
     /// Returns the most informative line of standard error: the first one of a Go panic, or the last line.

@@ -27,10 +27,10 @@ pub(crate) fn run() -> u8 {
 }
 
 fn try_out() -> anyhow::Result<()> {
-    let channel = Arc::new(Channel::from_stdin().context("this command is for eddy itself")?);
-    let Received::Message((), descriptors) = channel.receive()? else { bail!("no configuration came") };
-    let texts = read_memory_file(descriptors.first().context("no configuration came")?)?;
-    let loaded = unpack(&texts).context("the configuration is broken")?;
+    let channel = Arc::new(Channel::from_stdin().context("this command is internal to eddy")?);
+    let Received::Message((), descriptors) = channel.receive()? else { bail!("no configuration received") };
+    let texts = read_memory_file(descriptors.first().context("no configuration received")?)?;
+    let loaded = unpack(&texts).context("the configuration is malformed")?;
     let (reports, compilers) = (Arc::clone(&channel), Arc::clone(&channel));
     let ids = AtomicU32::new(1);
     let maker = FilterMaker {

@@ -45,10 +45,10 @@ impl FilterProblem {
     pub(super) fn of_load(filter: &str, error: &LoadError) -> Self {
         let hint = match error {
             LoadError::UnknownFilter { .. } => {
-                Some("write the name under which the library registers the filter")
+                Some("use the name under which the library registers the filter")
             }
             LoadError::Refused { .. } => {
-                Some("the filter said so of its `config`; its documentation tells what it takes")
+                Some("the filter rejects its `config`; see the documentation of the filter")
             }
             LoadError::Path { .. } | LoadError::Library { .. } => None,
         };

@@ -38,13 +38,13 @@ pub(super) fn registered_name(
         }
         ([], false) => {
             let others = quoted(by.into_iter());
-            Err(format!("the package {path:?} registers no filter {name:?}; one of that name is of {others}"))
+            Err(format!("the package {path:?} registers no filter {name:?}; one of that name is in {others}"))
         }
         (several, _) => {
             let full = several.iter().map(|by| format!("{by}:{name}")).collect::<Vec<_>>();
             let full = quoted(full.iter().map(String::as_str));
             Err(format!(
-                "several packages that {path:?} imports register a filter {name:?}: say one of {full}"
+                "several packages that {path:?} imports register a filter {name:?}: use one of {full}"
             ))
         }
     }
@@ -87,7 +87,7 @@ mod tests {
         let two = ["x", "a.test/one:x", "a.test/two:x", "y", "a.test/two:y"];
         check("x", &two, Ok("a.test/one:x"));
         check("a.test/two:x", &two, Ok("a.test/two:x"));
-        check("y", &two, Err("one of that name is of \"a.test/two\""));
+        check("y", &two, Err("one of that name is in \"a.test/two\""));
         check("z", &two, Err("\"a.test/one\" registers no filter \"z\"; it registers \"x\""));
         check("z", &["y", "a.test/two:y"], Err("it registers none"));
     }
@@ -96,7 +96,7 @@ mod tests {
     fn else_what_it_brings_along() {
         let inner = ["x", "a.test/one/inner:x", "a.test/two:x", "f.test/frame:x"];
         check("x", &inner[..3], Ok("a.test/one/inner:x"));
-        check("x", &inner, Err("say one of \"a.test/one/inner:x\", \"f.test/frame:x\""));
+        check("x", &inner, Err("use one of \"a.test/one/inner:x\", \"f.test/frame:x\""));
         // An older SDK registers names without their packages.
         check("x", &["x"], Ok("x"));
     }

@@ -33,7 +33,7 @@ pub(super) fn seed() -> Result<[u64; 4], String> {
     let mut bytes = [0; 32];
     let filled = getrandom(&mut bytes[..], GetRandomFlags::empty()).map_err(|error| error.to_string())?;
     if filled != 32 {
-        return Err("the kernel has too few random numbers".to_owned());
+        return Err("the kernel returned too few random bytes".to_owned());
     }
     let mut seed = [0; 4];
     for (number, bytes) in seed.iter_mut().zip(bytes.as_chunks().0) {

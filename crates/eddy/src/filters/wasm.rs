@@ -45,7 +45,7 @@ impl Modules {
         let is_plain = config.vm_id.is_empty() && config.vm_config.is_empty() && config.env.is_empty();
         if !is_plain || config.isolation == WasmIsolation::Stream {
             let message = format!(
-                "\"{}\" has filters in Go, for which `vm_id`, `vm_config`, `allow` and `isolation: stream` mean nothing: leave them out",
+                "\"{}\" contains Go filters, which do not support `vm_id`, `vm_config`, `allow` and `isolation: stream`: remove them",
                 config.module.display()
             );
             return Err(LoadError::Library { message });

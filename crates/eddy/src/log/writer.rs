@@ -65,7 +65,7 @@ fn write_all(sink: impl Write, orders: &Receiver<WriterCommand>, dropped: &Atomi
                 if lost > 0 {
                     tracing::warn!(
                         count = lost,
-                        "log records were dropped; standard error could not take them"
+                        "log entries were dropped; standard error could not be written"
                     );
                 }
             }

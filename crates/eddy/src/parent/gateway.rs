@@ -164,7 +164,7 @@ impl GatewayProcess {
     /// Sends a message. A process that does not accept it is as good as gone, which is logged.
     pub(super) fn tell(&self, message: &ToChild, descriptors: &[BorrowedFd<'_>]) {
         if let Err(error) = self.channel.send(message, descriptors) {
-            tracing::warn!(gateway = self.pid(), %error, "the gateway process does not take a message");
+            tracing::warn!(gateway = self.pid(), %error, "cannot send a message to the gateway process");
         }
     }
 

@@ -164,7 +164,7 @@ impl Supervisor {
         match reason {
             StartReason::HandOver => self.finish_hand_over(index, image, state_format),
             StartReason::Renewal => {
-                tracing::info!("libraries of filters renewed; the process before drains");
+                tracing::info!("filter libraries renewed; the previous process drains");
                 self.repeat_reload(index);
             }
             StartReason::First | StartReason::Replacement => {}
@@ -172,7 +172,7 @@ impl Supervisor {
     }
 
     fn finish_hand_over(&mut self, index: usize, image: Image, state_format: u32) {
-        tracing::info!(program = %self.program.path().display(), "handed over; the process before drains");
+        tracing::info!(program = %self.program.path().display(), "handed over; the previous process drains");
         let is_ours = Image::running().is_ok_and(|running| running.is_same_file(&image));
         self.program.set_image(image);
         // A program that cannot parse the state must not get it: this image stays its parent.

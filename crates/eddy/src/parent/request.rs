@@ -46,7 +46,7 @@ impl Supervisor {
         }
         tracing::info!(program = %self.program.path().display(), "handing over to the program on disk");
         if self.start(StartReason::HandOver).is_err() {
-            tracing::error!("hand-over failed; the gateway process before goes on");
+            tracing::error!("hand-over failed; the previous gateway process keeps serving");
         }
     }
 
@@ -61,21 +61,21 @@ impl Supervisor {
             return;
         }
         if let Some(problem) = self.obstacle() {
-            tracing::warn!(problem, "changed libraries of filters are not taken up; try again later");
+            tracing::warn!(problem, "changed filter libraries are not loaded; try again later");
             return;
         }
-        tracing::info!("handing over to a new process, because libraries of filters have changed");
+        tracing::info!("handing over to a new process because filter libraries have changed");
         if self.start(StartReason::Renewal).is_err() {
-            tracing::error!("hand-over failed; the gateway process before goes on");
+            tracing::error!("hand-over failed; the previous gateway process keeps serving");
         }
     }
 
     /// Returns why no process can take over now, if so.
     fn obstacle(&self) -> Option<&'static str> {
         if self.is_starting() {
-            Some("a gateway process is still getting ready")
+            Some("a gateway process is still starting")
         } else if self.stage != SupervisorStage::Serving || self.serving().is_none() {
-            Some("no gateway process serves")
+            Some("no gateway process is serving")
         } else if self.processes.len() >= PROCESSES_MAX {
             Some("too many gateway processes are still draining")
         } else {

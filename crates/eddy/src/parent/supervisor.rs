@@ -97,7 +97,7 @@ impl Supervisor {
     pub(crate) fn run(mut self) -> u8 {
         if super::program::is_taken_up() {
             if let Err(error) = self.take_up() {
-                tracing::error!(error = %format!("{error:#}"), "cannot take up the work of the parent this one replaced");
+                tracing::error!(error = %format!("{error:#}"), "cannot restore the state of the previous parent process");
                 return 70;
             }
         } else if self.start(StartReason::First).is_err() {
@@ -207,7 +207,7 @@ impl Supervisor {
                 tracing::info!(gateway, "gateway process has drained and ended");
             }
             (GatewayPhase::Draining(_), _) | (_, SupervisorStage::Stopping) => {
-                tracing::warn!(gateway, cause, "gateway process ended before its exchanges did");
+                tracing::warn!(gateway, cause, "gateway process ended before its exchanges were finished");
             }
             (GatewayPhase::Starting(_), SupervisorStage::First) => {
                 if ending != ProcessExit::Exited(1) {
@@ -218,7 +218,11 @@ impl Supervisor {
             (GatewayPhase::Starting(_), SupervisorStage::Serving)
                 if matches!(process.reason, StartReason::HandOver | StartReason::Renewal) =>
             {
-                tracing::error!(gateway, cause, "hand-over failed; the gateway process before goes on");
+                tracing::error!(
+                    gateway,
+                    cause,
+                    "hand-over failed; the previous gateway process keeps serving"
+                );
             }
             (
                 GatewayPhase::Starting(_) | GatewayPhase::Serving,
@@ -235,7 +239,7 @@ impl Supervisor {
                     at = words.at.as_deref(),
                     lived_ms = u64::try_from(lived.as_millis()).unwrap_or(u64::MAX),
                     wait_ms = u64::try_from(wait_ms).unwrap_or(u64::MAX),
-                    "gateway process died; another takes its place"
+                    "gateway process ended unexpectedly; another one replaces it"
                 );
                 self.blame(&process, ending, &words, &entered);
             }
@@ -267,7 +271,7 @@ impl Supervisor {
                 deaths = held.deaths,
                 within_ms = limits.within_ms,
                 time_ms = limits.time_ms,
-                "a filter is quarantined: the gateway process died in it again and again; it is entered again when its configuration or library changes, or its time is over"
+                "a filter is quarantined: the gateway process crashed in it repeatedly; the quarantine ends when its configuration or library changes, or its time is over"
             );
             // The cause of the early deaths is gone.
             self.restart.hurry();
@@ -281,7 +285,7 @@ impl Supervisor {
             return;
         }
         for filter in released {
-            tracing::warn!(filter, "the quarantine of a filter is over; it is entered again");
+            tracing::warn!(filter, "the quarantine of a filter has ended");
         }
         let quarantined = self.quarantine.held().to_vec();
         for process in

@@ -27,10 +27,10 @@ use crate::sockets::HeldSockets;
 impl Supervisor {
     /// Executes the image that now serves, keeping the process ID. Returns only on failure; nothing has changed then.
     pub(super) fn execute_successor(&self) {
-        tracing::info!(program = %self.program.path().display(), "the parent becomes the program on disk");
+        tracing::info!(program = %self.program.path().display(), "the parent process executes the program on disk");
         self.log.flush();
         let Err(error) = self.try_execute_successor();
-        tracing::error!(%error, "cannot become the program on disk; this parent goes on");
+        tracing::error!(%error, "cannot execute the program on disk; this parent process continues");
     }
 
     fn try_execute_successor(&self) -> io::Result<std::convert::Infallible> {
@@ -102,13 +102,13 @@ impl Supervisor {
     /// # Errors
     /// When the state is incomplete, or written by an unknown version.
     pub(super) fn take_up(&mut self) -> anyhow::Result<()> {
-        let channel = Channel::from_stdin().context("no state at standard input")?;
+        let channel = Channel::from_stdin().context("no state on standard input")?;
         let (count, first) = receive(&channel)?;
         let description = first.into_iter().next().context("no description of the state")?;
         let state: ParentState = serde_json::from_slice(&read_memory_file(&description)?)?;
         ensure!(
             state.format == STATE_FORMAT,
-            "the state has format {}, this program knows {STATE_FORMAT}",
+            "the state has format {}, this program supports {STATE_FORMAT}",
             state.format
         );
         let mut descriptors = VecDeque::new();
@@ -143,7 +143,7 @@ impl Supervisor {
         tracing::info!(
             generation = self.generation,
             version = env!("CARGO_PKG_VERSION"),
-            "the parent has taken up its work"
+            "the parent process has restored its state"
         );
         Ok(())
     }
@@ -166,7 +166,7 @@ fn adopt(
         GatewayPhase::Draining(Instant::now() + Duration::from_millis(left_ms))
     });
     Ok(GatewayProcess::adopt(Adopted {
-        pid: Pid::from_raw(state.pid).context("a process id is not one")?,
+        pid: Pid::from_raw(state.pid).context("a process ID is invalid")?,
         channel: Channel::from_fd(channel),
         image: Image::from_fd(image),
         generation: state.generation,

@@ -31,13 +31,13 @@ pub(crate) enum SocketBindError {
         source: io::Error,
     },
     /// Another program accepts connections on the Unix socket.
-    #[error("cannot listen at unix:{}: a program answers there; stop it or choose another path", path.display())]
+    #[error("cannot listen at unix:{}: another program listens there; stop it or choose another path", path.display())]
     UnixInUse {
         /// Requested path.
         path: PathBuf,
     },
     /// The file at the path is not a socket.
-    #[error("cannot listen at unix:{}: the file there is no socket; remove it or choose another path", path.display())]
+    #[error("cannot listen at unix:{}: the file there is not a socket; remove it or choose another path", path.display())]
     NotASocket {
         /// Requested path.
         path: PathBuf,

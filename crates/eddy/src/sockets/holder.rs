@@ -19,15 +19,13 @@ pub(crate) fn explain_in_use(place: &SocketPlace) -> String {
     };
     let Some(holder) = find_holder(tables, port) else {
         return format!(
-            "cannot listen at {place}: another program listens there; `ss -l{option}np 'sport = :{port}'` run as root \
-             names it; stop it or choose another address"
+            "cannot listen at {place}: another program listens there; run `ss -l{option}np 'sport = :{port}'` \
+             as root to find it; stop it or choose another address"
         );
     };
     let Holder { pid, command, .. } = &holder;
     let way_out = if holder.is_orphaned_gateway() {
-        format!(
-            "it is an eddy gateway whose parent is gone; `kill -TERM {pid}` lets it finish its work and exit"
-        )
+        format!("it is an eddy gateway whose parent is gone; `kill -TERM {pid}` drains it")
     } else {
         "stop it or choose another address".to_owned()
     };

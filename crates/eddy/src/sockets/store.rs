@@ -110,7 +110,7 @@ impl SocketStore {
             let (socket, file) = bind_unix(path)?;
             return Ok(HeldSockets { bound: key.place.clone(), sockets: vec![socket], file });
         }
-        let (transport, address) = port_of(&key.place).expect("what is no Unix socket has a port");
+        let (transport, address) = port_of(&key.place).expect("only Unix sockets have no port");
         let is_ours = |held: &HeldSockets| {
             port_of(&held.bound)
                 .is_some_and(|(other, bound)| other == transport && bound.port() == address.port())

@@ -57,24 +57,26 @@ fn nameless(identity: &Identity, chain: &WrittenPath) -> Option<Problem> {
         return None;
     }
     let message =
-        "the first certificate names no host in a subjectAltName: browsers and most other clients refuse it";
-    let hint = "have it issued again with a subjectAltName, as in `openssl req -addext subjectAltName=DNS:www.example.com`";
+        "the first certificate has no host in a subjectAltName: browsers and most other clients reject it";
+    let hint =
+        "reissue it with a subjectAltName, as in `openssl req -addext subjectAltName=DNS:www.example.com`";
     Some(Problem::about(chain, Severity::Warning, message, Some(hint.to_owned())))
 }
 
 /// Warns about outdated revocation lists.
 fn old_lists(lists: &Revocations, file: &WrittenPath, now: u64) -> Option<Problem> {
     let next = lists.next_update().filter(|next| *next < now)?;
-    let message = format!("the list, or one of several, should have been replaced: {}", date(next));
-    let hint = "certificates that were revoked since then are taken; get the new list from the authority";
+    let message = format!("a revocation list is outdated; its next update was due: {}", date(next));
+    let hint =
+        "certificates revoked since then are accepted; get the current list from the certificate authority";
     Some(Problem::about(file, Severity::Warning, message, Some(hint.to_owned())))
 }
 
 /// Warns about a chain renewed by ACME that has expired.
 fn age_of_ordered(identity: &Identity, chain: &WrittenPath, now: u64) -> Option<Problem> {
     let not_after = identity.validity().not_after;
-    let message = format!("the certificate has expired, and no other was issued: {}", date(not_after));
-    let hint = "clients refuse it; the log says why orders fail, and `/acme` of the admin listener";
+    let message = format!("the certificate has expired and was not renewed: {}", date(not_after));
+    let hint = "clients reject it; the log and `/acme` of the admin listener show why orders fail";
     (not_after < now).then(|| Problem::about(chain, Severity::Warning, message, Some(hint.to_owned())))
 }
 
@@ -82,16 +84,16 @@ fn age_of_ordered(identity: &Identity, chain: &WrittenPath, now: u64) -> Option<
 fn validity(validity: Validity, now: u64) -> Option<(String, &'static str)> {
     let Validity { not_before, not_after } = validity;
     if not_after < now {
-        let message = format!("the certificate, or one behind it, has expired: {}", date(not_after));
-        return Some((message, "OTHERS refuse it; renew it"));
+        let message = format!("a certificate of the chain has expired: {}", date(not_after));
+        return Some((message, "OTHERS reject it; renew it"));
     }
     if not_before > now {
-        let message = format!("the certificate, or one behind it, does not hold before {}", date(not_before));
-        return Some((message, "OTHERS refuse it until then; is the clock of this machine right?"));
+        let message = format!("a certificate of the chain is not valid before {}", date(not_before));
+        return Some((message, "OTHERS reject it until then; check the clock of this machine"));
     }
     (not_after - now < SOON_S).then(|| {
-        let message = format!("the certificate, or one behind it, expires soon: {}", date(not_after));
-        (message, "renew it; eddy takes a new file up within a second")
+        let message = format!("a certificate of the chain expires soon: {}", date(not_after));
+        (message, "renew it; eddy loads the new file within a second")
     })
 }
 
@@ -120,8 +122,8 @@ fn strangers(
         1 => String::new(),
         count => format!(" (and {} others)", count - 1),
     };
-    let message = format!("no certificate of listener `{}` is for the host `{first}`{more}", listener.name);
-    let hint = "clients refuse what they are shown for it; add a certificate for it";
+    let message = format!("no certificate of listener `{}` covers the host `{first}`{more}", listener.name);
+    let hint = "clients reject the certificate that they get for it; add a certificate for it";
     let first = &tls.certificates.first()?.chain;
     Some(Problem::about(first, Severity::Warning, message, Some(hint.to_owned())))
 }
@@ -133,7 +135,7 @@ fn is_covered(host: &str, names: &BTreeSet<String>) -> bool {
 
 fn date(seconds: u64) -> String {
     let time = i64::try_from(seconds).ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
-    time.map_or_else(|| "in another age".to_owned(), |time| time.strftime("%Y-%m-%d %H:%M UTC").to_string())
+    time.map_or_else(|| "an invalid time".to_owned(), |time| time.strftime("%Y-%m-%d %H:%M UTC").to_string())
 }
 
 const SOON_S: u64 = 14 * 24 * 3600;
@@ -151,7 +153,7 @@ mod tests {
         assert_eq!(told(now - day, now + 15 * day), None);
         assert!(told(now - day, now + 13 * day).unwrap().contains("expires soon: 2027-01-28"));
         assert!(told(now - 9 * day, now - day).unwrap().contains("has expired: 2027-01-14"));
-        assert!(told(now + day, now + 99 * day).unwrap().contains("does not hold before 2027-01-16"));
+        assert!(told(now + day, now + 99 * day).unwrap().contains("is not valid before 2027-01-16"));
     }
 
     #[test]

@@ -39,7 +39,7 @@ impl TlsFiles {
                 // The file exists once its certificate was ordered.
                 Err(error) if error.kind() == io::ErrorKind::NotFound && is_ordered(config, &file.path) => {}
                 Err(error) => {
-                    let hint = "name an existing file that eddy may read; a relative path is taken from where the configuration file lies";
+                    let hint = "name an existing file that eddy can read; relative paths are resolved against the directory of the configuration file";
                     let message = format_args!("it cannot be read: {error}");
                     problems.push(Problem::about(file, Severity::Error, message, Some(hint.to_owned())));
                 }
@@ -101,17 +101,17 @@ fn read_machine(config: &GatewayConfig) -> Result<Option<(PathBuf, Vec<u8>)>, Pr
     let said = std::env::var_os("SSL_CERT_FILE").filter(|path| !path.is_empty()).map(PathBuf::from);
     let usual = || MACHINE_FILES.iter().map(PathBuf::from).find(|path| path.is_file());
     let problem = |message: String| {
-        let hint =
-            "name the authorities with `authorities`, or install those of the system (`ca-certificates`)";
+        let hint = "set `authorities`, or install the CA certificates of the system (`ca-certificates`)";
         Problem::at(asking, Severity::Error, message, Some(hint.to_owned()))
     };
     let path = said.or_else(usual);
-    let path = path.ok_or_else(|| problem("this machine has no file of authorities".to_owned()))?;
+    let path = path.ok_or_else(|| problem("this system has no file with CA certificates".to_owned()))?;
     match read(&path) {
         Ok(bytes) => Ok(Some((path, bytes))),
-        Err(error) => {
-            Err(problem(format!("the machine's authorities, `{}`, cannot be read: {error}", path.display())))
-        }
+        Err(error) => Err(problem(format!(
+            "the CA certificates of the system, `{}`, cannot be read: {error}",
+            path.display()
+        ))),
     }
 }
 

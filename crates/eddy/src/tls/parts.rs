@@ -181,7 +181,7 @@ impl TlsFileParser<'_> {
     fn of_machine(&mut self, asking: &WrittenPlace) -> Option<Authorities> {
         // Files packed by another version of eddy may lack them.
         let (path, text) =
-            self.files.machine().unwrap_or_else(|| (Path::new("the machine's authorities"), &[]));
+            self.files.machine().unwrap_or_else(|| (Path::new("the CA certificates of the system"), &[]));
         let found = known_or(&mut self.authorities, path, text, Authorities::of_machine);
         let message = |error| format!("`{}`: {error}", path.display());
         found
@@ -207,4 +207,4 @@ fn known_or(
 }
 
 const ORDER_ANOTHER: &str =
-    "put back what was there, or remove the file, and eddy orders another certificate when it starts";
+    "restore the file, or remove it, and eddy orders another certificate when it starts";

@@ -44,10 +44,10 @@ fn the_plan_in_force_says_what_the_command_says() {
     }
     for (query, told) in [
         ("", "url="),
-        ("?url=/a&method=G%20T", "no request"),
+        ("?url=/a&method=G%20T", "the request is invalid"),
         ("?url=/a&listener=other", "there is no listener \"other\""),
         ("?url=/a&why_not=other", "there is no rule \"other\""),
-        ("?url=/a&as=caddy", "there is no dialect \"caddy\""),
+        ("?url=/a&as=caddy", "unknown dialect \"caddy\""),
     ] {
         let page = get(eddy.admin(), &format!("/explain{query}"));
         assert_eq!((page.status, page.text.contains(told)), (400, true), "{query}: {}", page.text);

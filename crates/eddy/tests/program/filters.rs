@@ -69,13 +69,13 @@ fn whatever_is_wrong_with_a_filter_is_said() {
     for (filter, flags, settings, expected) in [
         ("nobody", &[][..], "", "has no filter \"nobody\"; it has: pass, set"),
         ("refuse", &[], "", "the password is missing"),
-        ("set", &["-DFAULT_ABI"], "", "built for version 99 of the contract"),
+        ("set", &["-DFAULT_ABI"], "", "built for version 99 of the filter ABI"),
         ("set", &["-DFAULT_NO_SYMBOL"], "", "no symbol `eddy_library_open`"),
-        ("set", &["-DFAULT_NULL"], "", "cannot work with this eddy: needs a newer eddy"),
-        ("set", &["-DFAULT_TOOLCHAIN"], "", "filters in Go need at least go1.24"),
+        ("set", &["-DFAULT_NULL"], "", "it does not support this version of eddy: needs a newer eddy"),
+        ("set", &["-DFAULT_TOOLCHAIN"], "", "Go filters need at least go1.24"),
         ("set", &["-Dpause=eddy_nowhere"], "", "undefined symbol: eddy_nowhere"),
-        ("crash", &[], "early", "by signal 11 (SIGSEGV)"),
-        ("set", &["-DFAULT_INIT_ABORT"], "", "by signal 6 (SIGABRT)"),
+        ("crash", &[], "early", ": signal 11 (SIGSEGV)"),
+        ("set", &["-DFAULT_INIT_ABORT"], "", ": signal 6 (SIGABRT)"),
     ] {
         let (code, text, _) = check(filter, flags, settings);
         assert_eq!(code, Some(1), "{filter} {flags:?}: {text}");
@@ -83,7 +83,7 @@ fn whatever_is_wrong_with_a_filter_is_said() {
         assert!(text.contains("eddy.yaml:4:3"), "{filter} {flags:?}: {text}");
     }
     let (_, text, _) = check("set", &["-DFAULT_INIT_ABORT"], "");
-    assert!(text.contains("it said: libfaults: no licence found"), "{text}");
+    assert!(text.contains("its output: libfaults: no licence found"), "{text}");
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_filter_that_hangs_is_given_up() {
     for (filter, flags, settings) in [("set", &["-DFAULT_INIT_HANG"][..], ""), ("hang", &[], "early")] {
         let (code, text, time) = check(filter, flags, settings);
         assert_eq!(code, Some(1), "{text}");
-        assert!(text.contains("takes more than 5 s"), "{text}");
+        assert!(text.contains("took longer than 5 s"), "{text}");
         assert!(time < Duration::from_secs(15), "{time:?}");
     }
 }
@@ -106,7 +106,7 @@ fn a_bad_library_changes_nothing_at_a_reload() {
     eddy.write_config(&config("set", &bad, "{}"));
     eddy.signal(Signal::HUP);
     eddy.record("configuration rejected; the last good one stays in force");
-    assert!(eddy.log().contains("by signal 6 (SIGABRT)"), "{}", eddy.log());
+    assert!(eddy.log().contains(": signal 6 (SIGABRT)"), "{}", eddy.log());
     assert_eq!(eddy.gateway(), gateway);
     assert_eq!(get(eddy.address(), "/fixed").status, 200);
     eddy.stop();
@@ -168,7 +168,7 @@ fn a_filter_that_crashes_is_named_and_the_process_replaced() {
         let before = eddy.gateway();
         let crashed = Instant::now();
         assert!(try_get(eddy.address(), "/fixed").is_err());
-        let died = eddy.record("gateway process died; another takes its place");
+        let died = eddy.record("gateway process ended unexpectedly; another one replaces it");
         eddy.record("ready");
         let silence = crashed.elapsed();
         assert_eq!((died["filter"].as_str(), died["cause"].as_str()), (Some("it"), Some(cause)), "{died}");
@@ -192,7 +192,7 @@ fn a_filter_that_hangs_is_named_and_the_process_replaced() {
     assert!(held["held_ms"].as_u64().unwrap() >= 1000, "{held}");
     let hung = eddy.record("a worker hangs; its process is killed");
     assert_eq!(hung["filter"], "it", "{hung}");
-    let died = eddy.record("gateway process died; another takes its place");
+    let died = eddy.record("gateway process ended unexpectedly; another one replaces it");
     assert_eq!(died["filter"], "it", "{died}");
     eddy.record("ready");
     assert!(client.join().unwrap());
@@ -209,7 +209,7 @@ fn a_changed_library_is_taken_up_by_a_new_process() {
     let fresh = faults(&libraries, "fresh.so", &["-O1"]);
     std::fs::rename(&fresh, &library).unwrap();
     eddy.signal(Signal::HUP);
-    eddy.record("libraries of filters renewed; the process before drains");
+    eddy.record("filter libraries renewed; the previous process drains");
     assert_ne!(eddy.gateway(), before);
     assert_eq!(get(eddy.address(), "/fixed").status, 403);
     // An additional library needs no new process.
@@ -265,7 +265,7 @@ fn another_bundle_in_go_is_taken_up_by_a_new_process_under_load() {
         .collect();
     eddy.write_config(&go_config("collect", &other));
     eddy.signal(Signal::HUP);
-    eddy.record("libraries of filters renewed; the process before drains");
+    eddy.record("filter libraries renewed; the previous process drains");
     // A runtime that is busy until the very end must not cause an abnormal exit.
     let ended = eddy.record("gateway process has drained and ended");
     assert_eq!(ended["gateway"], before.as_raw_nonzero().get(), "{ended}");
@@ -294,7 +294,7 @@ fn a_panic_in_a_goroutine_names_its_package() {
     let Some(library) = go_faults(&libraries, "libgo.so") else { return };
     let mut eddy = EddyProcess::launch(&go_config("panic-goroutine", &library), Launch::default());
     let _ = try_get(eddy.address(), "/fixed");
-    let died = eddy.record("gateway process died; another takes its place");
+    let died = eddy.record("gateway process ended unexpectedly; another one replaces it");
     assert!(died["said"].as_str().unwrap().starts_with("panic: in a goroutine"), "{died}");
     assert_eq!(died["at"], "main.refresh", "{died}");
     eddy.record("ready");
@@ -311,7 +311,7 @@ fn the_end_of_a_goroutine_in_a_hook_is_the_filters_and_not_a_hang() {
         let entered = Instant::now();
         let _ = try_get(eddy.address(), "/fixed");
         // The last output of the process may be lost with it; the data that its parent has is not.
-        let died = eddy.record("gateway process died; another takes its place");
+        let died = eddy.record("gateway process ended unexpectedly; another one replaces it");
         assert_eq!(died["filter"], "it", "{died}");
         assert!(died["said"].as_str().unwrap().contains("runtime.Goexit"), "{died}");
         eddy.record("ready");

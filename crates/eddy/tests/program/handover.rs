@@ -63,8 +63,8 @@ fn a_good_program_takes_over_without_a_lost_request() {
         let storm = Storm::start(parent);
         installed.install_good();
         eddy.signal(Signal::USR2);
-        eddy.record("handed over; the process before drains");
-        eddy.record("the parent has taken up its work");
+        eddy.record("handed over; the previous process drains");
+        eddy.record("the parent process has restored its state");
         eddy.record("gateway process has drained and ended");
         assert_eq!(slow.join().unwrap().status, 200);
         storm.stop();
@@ -79,7 +79,7 @@ fn a_good_program_takes_over_without_a_lost_request() {
     // The new parent is fully functional: it replaces processes and still has the last good configuration.
     eddy.write_config("listeners: nothing\n");
     eddy.kill_gateway();
-    eddy.records(&["the configuration on disk is broken; the last good one stays in force", "ready"]);
+    eddy.records(&["the configuration on disk is invalid; the last good one stays in force", "ready"]);
     assert_eq!(get(address, "/fixed").status, 200);
     assert_eq!(get(eddy.admin(), "/ready").status, 200);
     eddy.stop();
@@ -92,7 +92,7 @@ fn the_same_file_takes_over_without_a_new_parent() {
     eddy.signal(Signal::USR2);
     eddy.record("gateway process has drained and ended");
     assert_ne!(eddy.gateway(), before);
-    assert!(!eddy.has_seen("the parent has taken up its work"));
+    assert!(!eddy.has_seen("the parent process has restored its state"));
     assert_eq!(get(eddy.address(), "/fixed").status, 200);
     eddy.stop();
 }
@@ -106,7 +106,7 @@ fn broken_programs_change_nothing() {
     for commands in ["exit 1", "exit 0", "kill -SEGV $$", "exec sleep 1000"] {
         installed.install_script(commands);
         eddy.signal(Signal::USR2);
-        let failed = eddy.record("hand-over failed; the gateway process before goes on");
+        let failed = eddy.record("hand-over failed; the previous gateway process keeps serving");
         assert_eq!(eddy.gateway(), gateway, "{commands}: {failed}");
         assert_eq!(get(address, "/fixed").status, 200);
     }
@@ -128,7 +128,7 @@ fn a_broken_configuration_fails_the_hand_over() {
     let gateway = eddy.gateway();
     eddy.write_config("listeners: nothing\n");
     eddy.signal(Signal::USR2);
-    eddy.record("hand-over failed; the gateway process before goes on");
+    eddy.record("hand-over failed; the previous gateway process keeps serving");
     assert_eq!(eddy.gateway(), gateway);
     assert_eq!(get(eddy.address(), "/fixed").status, 200);
 }
@@ -145,7 +145,7 @@ fn a_death_during_a_hand_over_is_answered_at_once() {
     eddy.record("ready");
     assert!(killed.elapsed() < Duration::from_secs(2), "{:?}", killed.elapsed());
     assert_eq!(get(eddy.address(), "/fixed").status, 200);
-    eddy.record("hand-over failed; the gateway process before goes on");
+    eddy.record("hand-over failed; the previous gateway process keeps serving");
     eddy.stop();
 }
 
@@ -158,7 +158,7 @@ fn signals_during_a_hand_over_are_sane() {
     eddy.record("handing over to the program on disk");
     eddy.signal(Signal::USR2);
     let refused = eddy.record("hand-over refused");
-    assert_eq!(refused["problem"], "a gateway process is still getting ready");
+    assert_eq!(refused["problem"], "a gateway process is still starting");
     eddy.signal(Signal::HUP);
     eddy.record("configuration unchanged");
     eddy.signal(Signal::TERM);

@@ -35,7 +35,7 @@ fn a_dead_gateway_is_replaced_and_nobody_is_refused() {
         client.until_answered();
         let killed = Instant::now();
         eddy.kill_gateway();
-        eddy.record("gateway process died; another takes its place");
+        eddy.record("gateway process ended unexpectedly; another one replaces it");
         eddy.record("ready");
         let silence = killed.elapsed();
         assert_ne!(eddy.gateway(), before);
@@ -116,7 +116,7 @@ fn a_replacement_survives_a_broken_file() {
     let mut eddy = EddyProcess::start(DEMO);
     eddy.write_config("listeners: nothing\n");
     eddy.kill_gateway();
-    eddy.records(&["the configuration on disk is broken; the last good one stays in force", "ready"]);
+    eddy.records(&["the configuration on disk is invalid; the last good one stays in force", "ready"]);
     assert_eq!(get(eddy.address(), "/fixed").status, 200);
     let metrics = get(eddy.admin(), "/metrics").text;
     assert!(metrics.contains("eddy_config_rejected 1\n"), "{metrics}");

@@ -167,7 +167,7 @@ fn a_project_in_go_is_made_tested_built_checked_and_run() {
     eddy.record("configuration rejected; the last good one stays in force");
     let replaced = |eddy: &mut EddyProcess| {
         eddy.kill_gateway();
-        eddy.record("gateway process died; another takes its place");
+        eddy.record("gateway process ended unexpectedly; another one replaces it");
         eddy.record("ready");
         assert!(get(eddy.address(), "/fixed").text.contains("x-greeting: one\r\n"));
     };
@@ -184,7 +184,7 @@ fn a_project_in_go_is_made_tested_built_checked_and_run() {
 /// Waits until a new process serves and the previous one, which may still accept a connection, has ended.
 fn renewed(eddy: &mut EddyProcess) {
     eddy.records(&[
-        "libraries of filters renewed; the process before drains",
+        "filter libraries renewed; the previous process drains",
         "gateway process has drained and ended",
     ]);
 }
@@ -366,7 +366,7 @@ fn packages_of_several_modules_and_of_envoy_become_one_library() {
     let packages = [("one", "one"), ("two", "sub dir/two"), ("three", "three"), ("passthrough", &*envoy)];
     place.write("eddy.yaml", &config_of(&packages));
     let checked = place.eddy(&["check", "eddy.yaml"], ".");
-    if checked.code != Some(0) && checked.errors.contains("Go has to fetch a module") {
+    if checked.code != Some(0) && checked.errors.contains("Go must fetch a module") {
         let missing = "the modules that filters for Envoy depend on are not in Go's cache";
         return test_peers::skip(missing, "(cd sdk/go-envoy && go mod download)").unwrap();
     }
@@ -437,7 +437,7 @@ fn packages_that_register_one_name_by_a_framework_run_their_own() {
     place.write("three.yaml", &config.replace(&source("two"), &source("three")));
     let said = place.eddy(&["check", "three.yaml"], ".").all(1);
     assert!(said.contains("the package \"example.com/three\" registers no filter \"marked\""), "{said}");
-    assert!(said.contains("one of that name is of \"example.com/one\""), "{said}");
+    assert!(said.contains("of that name is in \"example.com/one\""), "{said}");
     // The name of a library does not determine the package.
     place.write("both.yaml", &config);
     place.eddy(&["filter", "build", "both.yaml", "--output", "both.so"], ".").all(0);
@@ -468,7 +468,7 @@ fn a_library_is_checked_against_the_record_beside_it() {
     place.eddy(&["check", "there.yaml"], ".").all(0);
     place.replace("filters.so.json", "\"abi\": 1", "\"abi\": 9");
     let said = place.eddy(&["check", "there.yaml"], ".").all(1);
-    assert!(said.contains("for version 9 of the contract") && said.contains("there.yaml:3:3"), "{said}");
+    assert!(said.contains("for version 9 of the filter ABI") && said.contains("there.yaml:3:3"), "{said}");
     place.replace("filters.so.json", "\"abi\": 9", "\"abi\": 1");
     fs::OpenOptions::new()
         .write(true)
@@ -476,7 +476,7 @@ fn a_library_is_checked_against_the_record_beside_it() {
         .unwrap()
         .set_len(1000)
         .unwrap();
-    assert!(place.eddy(&["check", "there.yaml"], ".").all(1).contains("it has 1000 bytes, and the record"));
+    assert!(place.eddy(&["check", "there.yaml"], ".").all(1).contains("it has 1000 bytes, but its manifest"));
     // A truncated library in the cache is built again.
     let built = place.eddy(&["filter", "build", "eddy.yaml", "--json"], ".").json(0);
     let library = fs::OpenOptions::new().write(true).open(built["library"].as_str().unwrap()).unwrap();
@@ -525,7 +525,7 @@ fn what_does_not_build_is_told_in_its_place() {
     );
     let said = place.eddy(&["filter", "build", "eddy.yaml"], ".").all(1);
     // With the dependencies of the SDK, the error in the filter is reported; without them, how to get them.
-    let is_missing = said.contains("Go has to fetch a module") || said.contains("where there is a network");
+    let is_missing = said.contains("Go must fetch a module") || said.contains("with network access");
     assert!(said.contains("one/filter.go:7:9") || is_missing, "{said}");
 }
 
@@ -556,17 +556,17 @@ fn what_is_missing_is_told_with_what_to_do() {
         path
     };
     for (path, expected) in [
-        (place.directory.join("none"), "none in PATH"),
+        (place.directory.join("none"), "not in PATH"),
         (
             fake("old", "echo '{\"GOVERSION\": \"go1.19.3\"}'"),
-            "too old, filters need Go 1.24 or later: it is go1.19.3",
+            "too old; filters need Go 1.24 or later: found go1.19.3",
         ),
         (
             fake(
                 "local",
                 "echo 'go: go.mod requires go >= 1.24 (running go 1.22.1; GOTOOLCHAIN=local)' >&2; exit 1",
             ),
-            "too old, filters need Go 1.24",
+            "too old; filters need Go 1.24",
         ),
         (
             fake("broken", "echo 'go: cannot find GOROOT' >&2; exit 2"),

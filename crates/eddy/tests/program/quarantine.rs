@@ -39,12 +39,12 @@ routes:
 fn die(eddy: &mut EddyProcess, times: usize) {
     for _ in 0..times {
         assert!(try_get(eddy.address(), "/fixed").is_err());
-        eddy.record("gateway process died; another takes its place");
+        eddy.record("gateway process ended unexpectedly; another one replaces it");
         eddy.record("ready");
     }
 }
 
-const QUARANTINED: &str = "a filter is quarantined: the gateway process died in it again and again; it is entered again when its configuration or library changes, or its time is over";
+const QUARANTINED: &str = "a filter is quarantined: the gateway process crashed in it repeatedly; the quarantine ends when its configuration or library changes, or its time is over";
 
 /// Returns the entry of a filter in `/filters`.
 fn shown(eddy: &EddyProcess, name: &str) -> Value {
@@ -82,7 +82,7 @@ fn a_filter_that_kills_is_refused_for_until_it_changes() {
     let it = shown(&eddy, "it");
     assert_eq!(
         (&it["quarantined"]["deaths"], &it["quarantined"]["effect"]),
-        (&3.into(), &"exchanges are refused".into())
+        (&3.into(), &"requests are refused".into())
     );
     assert!(shown(&eddy, "mark").get("quarantined").is_none());
     // The quarantine survives a reload that does not change the filter, and a new process.
@@ -91,10 +91,10 @@ fn a_filter_that_kills_is_refused_for_until_it_changes() {
     eddy.record("configuration reloaded");
     assert_eq!(get(eddy.address(), "/fixed").status, 503);
     eddy.signal(Signal::USR2);
-    eddy.records(&["handed over; the process before drains", "gateway process has drained and ended"]);
+    eddy.records(&["handed over; the previous process drains", "gateway process has drained and ended"]);
     assert_eq!(get(eddy.address(), "/fixed").status, 503);
     eddy.kill_gateway();
-    eddy.record("gateway process died; another takes its place");
+    eddy.record("gateway process ended unexpectedly; another one replaces it");
     eddy.record("ready");
     assert_eq!(get(eddy.address(), "/fixed").status, 503);
     // A filter with another configuration is another filter.
@@ -117,7 +117,7 @@ fn a_filter_that_kills_is_left_out_where_its_failures_are() {
     eddy.record(QUARANTINED);
     eddy.record("ready");
     assert_eq!(get(eddy.address(), "/fixed").status, 200);
-    assert_eq!(shown(&eddy, "it")["quarantined"]["effect"], "it is left out");
+    assert_eq!(shown(&eddy, "it")["quarantined"]["effect"], "the filter is skipped");
     eddy.stop();
 }
 
@@ -129,7 +129,7 @@ fn a_quarantine_ends_with_its_time() {
         EddyProcess::launch(&config(&library, "{deaths: 1, time: 1s}", "closed", "{}"), Launch::default());
     assert!(try_get(eddy.address(), "/fixed").is_err());
     eddy.record(QUARANTINED);
-    eddy.records(&["the quarantine of a filter is over; it is entered again", "configuration reloaded"]);
+    eddy.records(&["the quarantine of a filter has ended", "configuration reloaded"]);
     assert!(try_get(eddy.address(), "/fixed").is_err());
     eddy.record(QUARANTINED);
     eddy.record("ready");
@@ -190,7 +190,7 @@ routes: {{site: [{{respond: {{status: 200}}}}]}}
     ));
     let died = |eddy: &mut EddyProcess| {
         assert!(try_get(eddy.address(), "/").is_err());
-        let died = eddy.record("gateway process died; another takes its place");
+        let died = eddy.record("gateway process ended unexpectedly; another one replaces it");
         assert_eq!(
             (died["filter"].as_str(), died["said"].as_str()),
             (Some("innocent"), Some("panic: left behind"))

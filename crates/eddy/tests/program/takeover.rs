@@ -51,7 +51,7 @@ fn a_supervisor_that_starts_again_gets_a_working_pair_without_a_lost_request() {
     let mut last = eddies.pop().unwrap();
     assert!(client.stop() > 0);
     last.kill_gateway();
-    last.record("gateway process died; another takes its place");
+    last.record("gateway process ended unexpectedly; another one replaces it");
     last.record("ready");
     assert_eq!(get(address, "/fixed").status, 200);
     last.stop();

@@ -16,7 +16,7 @@ pub struct Pairs<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum PairsError {
     /// The map is longer than allowed.
-    #[error("a map of {bytes} bytes, of which {max} are allowed")]
+    #[error("a map has {bytes} bytes; at most {max} are allowed")]
     Bytes {
         /// Length of the map.
         bytes: usize,
@@ -24,7 +24,7 @@ pub enum PairsError {
         max: usize,
     },
     /// The map has more pairs than allowed.
-    #[error("a map of {pairs} pairs, of which {max} are allowed")]
+    #[error("a map has {pairs} pairs; at most {max} are allowed")]
     Count {
         /// Number of pairs that the map announces.
         pairs: usize,
@@ -32,7 +32,7 @@ pub enum PairsError {
         max: usize,
     },
     /// A length reaches beyond the end of the map, or a terminating zero byte is missing.
-    #[error("a map whose lengths do not fit its contents")]
+    #[error("the lengths in a map do not fit its contents")]
     Lengths,
 }
 

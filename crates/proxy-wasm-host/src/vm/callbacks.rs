@@ -31,7 +31,7 @@ impl<H: Host> Vm<H> {
         let contexts = &self.store.data().contexts;
         let is_plugin = contexts.get(plugin).is_some_and(|context| context.plugin.is_none());
         if !is_plugin && self.fault.is_none() {
-            let message = format!("there is no plugin {}", plugin.0);
+            let message = format!("plugin {} does not exist", plugin.0);
             return Err(ModuleFault::new(
                 ModuleFaultKind::UnknownContext,
                 Some(Callback::ContextCreate),
@@ -45,7 +45,7 @@ impl<H: Host> Vm<H> {
         let state = self.store.data_mut();
         let max = state.shared.limits.contexts_max;
         if state.contexts.len() >= max {
-            let message = format!("there are {max} contexts, which is as many as there may be");
+            let message = format!("the limit of {max} contexts is reached");
             return Err(ModuleFault::new(
                 ModuleFaultKind::TooManyContexts,
                 Some(Callback::ContextCreate),

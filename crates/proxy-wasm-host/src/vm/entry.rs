@@ -44,11 +44,11 @@ impl<H: Host> Vm<H> {
     /// Checks that the VM is usable and that the context exists.
     fn check(&self, callback: Callback, context: ContextId) -> Result<(), ModuleFault> {
         if let Some(fault) = &self.fault {
-            let message = format!("it had failed before: {}", fault.message());
+            let message = format!("it failed before: {}", fault.message());
             return Err(ModuleFault::new(ModuleFaultKind::Dead, Some(callback), message));
         }
         if !self.store.data().contexts.has(context) {
-            let message = format!("there is no context {}", context.0);
+            let message = format!("context {} does not exist", context.0);
             return Err(ModuleFault::new(ModuleFaultKind::UnknownContext, Some(callback), message));
         }
         Ok(())
@@ -61,7 +61,7 @@ impl<H: Host> Vm<H> {
 
     /// Fails the VM because a callback returned an invalid number.
     pub(super) fn bad_return(&mut self, callback: Callback, number: u32) -> ModuleFault {
-        let message = format!("it answered {number}, which means nothing");
+        let message = format!("it returned the invalid number {number}");
         self.die(ModuleFault::new(ModuleFaultKind::BadReturn(number), Some(callback), message))
     }
 }

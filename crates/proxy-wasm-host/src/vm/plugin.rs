@@ -23,7 +23,7 @@ pub struct Plugin {
 #[derive(Debug, Clone, Error)]
 pub enum PluginStartError {
     /// The module refused the VM configuration.
-    #[error("the module refuses the configuration of its machine")]
+    #[error("the module refuses its VM configuration")]
     VmStart,
     /// The module refused the plugin configuration.
     #[error("the module refuses its configuration")]

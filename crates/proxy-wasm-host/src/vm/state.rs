@@ -58,7 +58,7 @@ impl<H: Host> VmState<H> {
             && let Some(host) = &mut self.host
         {
             let scope = CallerScope { context: self.effective, callback: self.callback };
-            let message = format!("{dropped} bytes that the module printed were dropped");
+            let message = format!("{dropped} bytes of module output were dropped");
             host.log(scope, LogLevel::Warn, message.as_bytes());
         }
         self.callback = None;

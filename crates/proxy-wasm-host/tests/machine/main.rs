@@ -108,7 +108,7 @@ fn what_is_not_there_can_be_taken_until_it_is_called() {
     let body = r#"(func (export "proxy_on_tick") (param i32) (drop (call $mystery (i64.const 1))))"#;
     let engine = engine(Allocation::OnDemand);
     let refused = compile(&engine, imports, body, UnknownImports::Refuse).map(drop).unwrap_err();
-    assert_eq!(refused.to_string(), "the module imports `env.mystery`, which this host does not have");
+    assert_eq!(refused.to_string(), "the module imports `env.mystery`, which this host does not provide");
     let taken = compile(&engine, imports, body, UnknownImports::Trap).unwrap();
     assert_eq!(taken.unknown_imports(), ["env.mystery"]);
     let mut vm = machine(imports, body, WasmVmLimits::default());
@@ -130,7 +130,7 @@ fn types_are_named_where_they_are_wrong() {
     );
     assert_eq!(
         says("", r#"(func (export "proxy_on_request_headers") (param i32))"#),
-        "the module exports `proxy_on_request_headers` as (i32) -> (), but hosts call (i32, i32, i32) -> (i32) or (i32, i32) -> (i32)"
+        "the module exports `proxy_on_request_headers` as (i32) -> (), but the ABI has (i32, i32, i32) -> (i32) or (i32, i32) -> (i32)"
     );
 }
 
@@ -332,7 +332,7 @@ fn what_is_dropped_of_the_print_is_told() {
     let mut vm = machine(imports, body, limits);
     let plugin = vm.start_plugin(&Plugin::default()).unwrap();
     vm.on_tick(plugin).unwrap();
-    assert_eq!(vm.host().lines, ["12345", "Warn Some(Tick) 4 bytes that the module printed were dropped"]);
+    assert_eq!(vm.host().lines, ["12345", "Warn Some(Tick) 4 bytes of module output were dropped"]);
 }
 
 #[test]

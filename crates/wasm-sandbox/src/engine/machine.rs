@@ -22,7 +22,7 @@ pub struct Engine {
 #[derive(Debug, Error)]
 pub enum EngineError {
     /// The cache folder for compiled code cannot be used.
-    #[error("the folder `{folder}` for compiled code cannot be used")]
+    #[error("cannot use the folder `{folder}` for compiled code")]
     Cache {
         /// The folder.
         folder: PathBuf,
@@ -31,7 +31,7 @@ pub enum EngineError {
         source: wasmtime::Error,
     },
     /// The settings ask for resources that the machine does not have, most often address space for the pool.
-    #[error("a machine for modules cannot be made with these settings")]
+    #[error("the WebAssembly engine cannot be created with these settings")]
     Settings {
         /// Underlying error.
         #[source]

@@ -1,4 +1,4 @@
-// Package auth is HTTP Basic authentication (RFC 7617) with one user.
+// Package auth implements HTTP Basic authentication (RFC 7617) with one user.
 package auth
 
 import (
@@ -10,12 +10,12 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/raw"
 )
 
-// Config names the user.
+// Config has the credentials.
 type Config struct {
-	// Username can't have a colon.
+	// Username must not contain a colon.
 	Username string `json:"username" eddy:"required"`
 	Password string `json:"password" eddy:"required"`
-	// Realm is shown to the user; "restricted" by default.
+	// Realm is shown to the user; default "restricted".
 	Realm string `json:"realm,omitempty"`
 }
 
@@ -42,8 +42,8 @@ func newFilter(c Config) (eddy.Filter, error) {
 	return f, nil
 }
 
-// RequestHead lets those pass who know the password. Every request is decoded and compared anew, in a time that does
-// not tell how much of the password was right.
+// RequestHead continues requests with the correct password. Every request is decoded and compared again, in constant
+// time, so the duration does not reveal a partial match.
 func (f *filter) RequestHead(x *eddy.Exchange) eddy.Verdict {
 	if f.isKnown(x.Request().Get(eddy.Authorization)) {
 		return eddy.Continue

@@ -1,4 +1,4 @@
-// Package read looks through response bodies as they stream by, and changes nothing.
+// Package read searches response bodies while they are streamed, without changing them.
 package read
 
 import (
@@ -8,9 +8,9 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go"
 )
 
-// Config says what to look for.
+// Config configures the search.
 type Config struct {
-	// Byte is the one that is counted; a line end by default.
+	// Byte is the byte to count; default is the line feed.
 	Byte string `json:"byte,omitempty"`
 }
 

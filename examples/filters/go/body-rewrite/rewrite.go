@@ -1,4 +1,4 @@
-// Package rewrite replaces a text in the bodies of responses.
+// Package rewrite replaces a text in response bodies.
 package rewrite
 
 import (
@@ -8,11 +8,11 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go"
 )
 
-// Config says what becomes what.
+// Config has the text and its replacement.
 type Config struct {
 	Find    string `json:"find" eddy:"required"`
 	Replace string `json:"replace"`
-	// Types are the beginnings of the content types that are looked into; text/ and application/json by default.
+	// Types are prefixes of the content types to rewrite; default text/ and application/json.
 	Types []string `json:"types,omitempty"`
 }
 
@@ -33,11 +33,11 @@ func init() {
 	})
 }
 
-// ResponseHead asks for the whole body, because the text may lie across two pieces.
+// ResponseHead requests the whole body, because the text may be split across two pieces.
 func (f *filter) ResponseHead(x *eddy.Exchange) eddy.Verdict {
 	response := x.Response()
 	if x.IsLast() || response.Has(eddy.ContentEncoding) || response.Status() == 206 {
-		// There is no body, or only a part of it, or one that would have to be unpacked.
+		// No body, a partial one, or a compressed one.
 		return eddy.Continue
 	}
 	for _, prefix := range f.types {
@@ -48,12 +48,12 @@ func (f *filter) ResponseHead(x *eddy.Exchange) eddy.Verdict {
 	return eddy.Continue
 }
 
-// ResponseBody replaces the text in a whole body.
+// ResponseBody replaces the text in the whole body.
 func (f *filter) ResponseBody(x *eddy.Exchange) eddy.Verdict {
 	body := x.Body()
 	if body.IsWhole() && bytes.Contains(body.Bytes(), f.find) {
 		body.Set(bytes.ReplaceAll(body.Bytes(), f.find, f.replace))
-		// It told the old body's.
+		// It is valid only for the old body.
 		x.Response().Remove(eddy.ETag)
 	}
 	return eddy.Continue

@@ -1,4 +1,4 @@
-// Command bundle is all example filters as one library: go build -buildmode=c-shared -o filters.so ./bundle
+// Command bundle builds all example filters into one library: go build -buildmode=c-shared -o filters.so ./bundle
 package main
 
 import (

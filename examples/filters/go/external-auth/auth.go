@@ -1,4 +1,4 @@
-// Package auth asks a service whether a request may pass.
+// Package auth lets an external service authorize requests.
 package auth
 
 import (
@@ -9,17 +9,17 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go"
 )
 
-// Config names the service.
+// Config configures the service.
 type Config struct {
-	// Cluster is the one to ask.
+	// Cluster is the cluster of the service.
 	Cluster string `json:"cluster" eddy:"required"`
-	// Path is put before the request's own target.
+	// Path is the prefix of the request's target.
 	Path    string        `json:"path,omitempty"`
 	Timeout eddy.Duration `json:"timeout,omitempty"`
-	// Ask are the fields of the request that the service is shown.
+	// Ask are the request headers that are sent to the service.
 	Ask []string `json:"ask,omitempty"`
-	// Keep are the fields of the service's answer that go on with the request. What a client sends under these
-	// names is always taken away.
+	// Keep are the headers of the service's response that are added to the request. Headers of these names from the
+	// client are always removed.
 	Keep []string `json:"keep,omitempty"`
 }
 
@@ -52,7 +52,7 @@ func (f *filter) Start(env *eddy.Env) (err error) {
 	return err
 }
 
-// RequestHead asks on a goroutine; the worker goes on with other requests meanwhile.
+// RequestHead asks the service on a goroutine; meanwhile, the worker handles other requests.
 func (f *filter) RequestHead(x *eddy.Exchange) eddy.Verdict { return eddy.Go(x, f.ask) }
 
 func (f *filter) ask(x *eddy.Exchange) eddy.Verdict {
@@ -84,7 +84,7 @@ func (f *filter) ask(x *eddy.Exchange) eddy.Verdict {
 	return eddy.Continue
 }
 
-// refuse tells the client what the service said, with the fields that clients need.
+// refuse replies with the response of the service and the headers that clients need.
 func refuse(x *eddy.Exchange, answer *eddy.OutResponse) eddy.Verdict {
 	reply := eddy.Answer{Status: answer.Status, Body: answer.Body, Details: "refused_by_service"}
 	for _, f := range answer.Fields {

@@ -1,4 +1,4 @@
-// Package field tells the endpoint in a header whose an order is, as its message says.
+// Package field adds a header with a field of the request message, the tenant of an order.
 package field
 
 import "github.com/eddy-gateway/eddy/sdk/go"
@@ -12,7 +12,7 @@ func init() {
 // ReadsOnly implements eddy.BodyReader: bodies keep their framing.
 func (filter) ReadsOnly() bool { return true }
 
-// RequestHead asks for the whole body, in which a field can be found.
+// RequestHead requests the whole body, in which fields are located.
 func (filter) RequestHead(x *eddy.Exchange) eddy.Verdict {
 	if x.IsLast() {
 		return eddy.Continue
@@ -20,8 +20,8 @@ func (filter) RequestHead(x *eddy.Exchange) eddy.Verdict {
 	return x.Buffer()
 }
 
-// RequestBody takes the field out of the message, which is not decoded: the configuration has its path under fields, by the key
-// tenant.
+// RequestBody reads the field in the message without decoding it: the configuration has its path under fields, with the
+// key tenant.
 func (filter) RequestBody(x *eddy.Exchange) eddy.Verdict {
 	if tenant, ok := x.Body().Field("tenant"); ok {
 		x.Request().SetByName("x-tenant-go", string(tenant))

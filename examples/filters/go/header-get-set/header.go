@@ -1,4 +1,4 @@
-// Package header reads a field of each head and sets another to its value.
+// Package header reads a header of each head and sets another one to its value.
 package header
 
 import "github.com/eddy-gateway/eddy/sdk/go"
@@ -12,7 +12,7 @@ func init() {
 	eddy.Register("header-get-set", func(Config) (eddy.Filter, error) { return filter{}, nil })
 }
 
-// RequestHead sets host2 to the host that the client named.
+// RequestHead sets host2 to the host of the request.
 func (filter) RequestHead(x *eddy.Exchange) eddy.Verdict {
 	request := x.Request()
 	host := request.Get(eddy.Host)
@@ -23,7 +23,7 @@ func (filter) RequestHead(x *eddy.Exchange) eddy.Verdict {
 	return eddy.Continue
 }
 
-// ResponseHead sets server2 to what the endpoint calls itself.
+// ResponseHead sets server2 to the Server header of the response.
 func (filter) ResponseHead(x *eddy.Exchange) eddy.Verdict {
 	response := x.Response()
 	if response.Has(eddy.Server) {

@@ -1,4 +1,4 @@
-// Package passthrough is the filter that does nothing, in both directions: what entering a filter costs.
+// Package passthrough does nothing in either direction. It measures the cost of calling a filter.
 package passthrough
 
 import "github.com/eddy-gateway/eddy/sdk/go"
@@ -12,8 +12,8 @@ func init() {
 	eddy.Register("passthrough", func(Config) (eddy.Filter, error) { return filter{}, nil })
 }
 
-// RequestHead lets every request go on.
+// RequestHead continues every request.
 func (filter) RequestHead(*eddy.Exchange) eddy.Verdict { return eddy.Continue }
 
-// ResponseHead lets every response go on.
+// ResponseHead continues every response.
 func (filter) ResponseHead(*eddy.Exchange) eddy.Verdict { return eddy.Continue }

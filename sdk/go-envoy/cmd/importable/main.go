@@ -1,13 +1,13 @@
-// Command importable makes filters that were written as programs fit to be linked into one library.
+// Command importable converts filters that were written as programs, so that they can be linked into one library.
 //
-// A filter for Envoy is a package main of its own; a bundle for eddy links many filters, and Go lets nobody import a
-// package main. This command writes, for each folder given, copies of its Go files with another package clause, and an
-// overlay for `go build -overlay FILE` that puts them in the place of the originals, which stay as they are:
+// A filter for Envoy is a package main. A bundle for eddy links many filters, but Go cannot import a package main. For
+// each given folder, this command writes copies of its Go files with another package clause, and an overlay for `go
+// build -overlay FILE` that replaces the originals, which are not changed:
 //
 //	importable -out DIR FOLDER...
 //	go build -overlay DIR/overlay.json ...
 //
-// Folders whose package is not main are left alone. An overlay that DIR has already is added to.
+// Folders with another package are ignored. An existing overlay in DIR is extended.
 package main
 
 import (
@@ -22,7 +22,7 @@ import (
 	"slices"
 )
 
-// Overlay is the file that `go build -overlay` reads.
+// Overlay is the file format of `go build -overlay`.
 type Overlay struct {
 	Replace map[string]string
 }
@@ -92,7 +92,7 @@ func (o *Overlay) add(out, folder string) error {
 		if !ok {
 			continue
 		}
-		// Files of many folders may have one name.
+		// Files of several folders may have the same name.
 		copied := filepath.Join(out, fmt.Sprintf("%d-%s", len(o.Replace), filepath.Base(name)))
 		if err := os.WriteFile(copied, renamed, 0o644); err != nil {
 			return err
@@ -102,14 +102,14 @@ func (o *Overlay) add(out, folder string) error {
 	return nil
 }
 
-// rename changes the clause of a package main, and nothing else: places in messages of the compiler stay right.
+// rename changes only the clause of a package main: positions in compiler messages stay correct.
 func rename(name string, text []byte) (renamed []byte, ok bool, err error) {
 	files := token.NewFileSet()
 	parsed, err := parser.ParseFile(files, name, text, parser.PackageClauseOnly)
 	if err != nil {
 		return nil, false, err
 	}
-	// The tests of a program lie in a package main or main_test beside it, and must stay its tests.
+	// The tests of a program are in a package main or main_test in the same folder, and must remain its tests.
 	if name := parsed.Name.Name; name != "main" && name != "main_test" {
 		return nil, false, nil
 	}

@@ -9,25 +9,25 @@ import (
 	"github.com/envoyproxy/envoy/contrib/golang/common/go/api"
 )
 
-// buffer is a body or a piece of one: what came, less its first bytes, with something before and something behind.
-// What came is neither copied nor sent again unless somebody asks for it.
+// buffer is a body or a piece of one: the received bytes without a prefix, with data before and after them. The
+// received bytes are neither copied nor sent again unless requested.
 type buffer struct {
 	x       *exchange
 	came    []byte
-	isOurs  bool // what came is memory of Go
+	isOurs  bool // the received bytes are memory of Go
 	drained int
 	before  []byte
 	behind  []byte
-	// injected goes out before everything, whatever becomes of the rest.
+	// injected is sent before everything else, regardless of the rest.
 	injected []byte
 	isOver   bool
 }
 
-// open gives the buffer of a body phase.
+// open returns the buffer of a body phase.
 func (w *way) open(c *raw.Call) *buffer {
 	b := &buffer{x: w.x, isOurs: w.copy != nil}
 	if c.EditsBody() {
-		// A filter before this one in the crossing has changed it.
+		// An earlier filter in the crossing has changed it.
 		b.came, b.isOurs = c.AppendBody(nil), true
 	} else {
 		b.came = c.Body.Bytes()
@@ -42,7 +42,7 @@ func (w *way) open(c *raw.Call) *buffer {
 	return b
 }
 
-// keep makes the buffer last beyond the hook. The caller holds the mutex, as for the next three.
+// keep preserves the buffer beyond the hook. The caller holds the mutex, also for the next three methods.
 func (b *buffer) keep() {
 	if !b.isOurs {
 		b.came, b.isOurs = slices.Clone(b.came), true
@@ -54,12 +54,12 @@ func (b *buffer) close() {
 	b.came, b.drained, b.before, b.behind, b.injected, b.isOver = nil, 0, nil, nil, nil, true
 }
 
-// drop leaves nothing to be sent on.
+// drop removes all data.
 func (b *buffer) drop() { b.drained, b.before, b.behind = len(b.came), nil, nil }
 
 func (b *buffer) inject(data []byte) { b.injected = append(b.injected, data...) }
 
-// ship writes what has changed.
+// ship writes the changes as edits.
 func (b *buffer) ship(w *way) error {
 	text := func(bytes []byte) string { return unsafe.String(unsafe.SliceData(bytes), len(bytes)) }
 	before := b.before
@@ -96,7 +96,7 @@ func (b *buffer) unlock() { b.x.mutex.Unlock() }
 
 func (b *buffer) length() int { return len(b.before) + len(b.came) - b.drained + len(b.behind) }
 
-// content copies all of it.
+// content returns a copy of all data.
 func (b *buffer) content() []byte {
 	if b.length() == 0 {
 		return nil
@@ -117,14 +117,14 @@ func (b *buffer) drain(n int) {
 	b.behind = cut(b.behind)
 }
 
-// Bytes copies the content.
+// Bytes returns a copy of the content.
 func (b *buffer) Bytes() []byte {
 	b.lock()
 	defer b.unlock()
 	return b.content()
 }
 
-// String copies the content.
+// String returns a copy of the content.
 func (b *buffer) String() string {
 	b.lock()
 	defer b.unlock()
@@ -135,7 +135,7 @@ func (b *buffer) String() string {
 	return unsafe.String(unsafe.SliceData(all), len(all))
 }
 
-// Peek copies the first n bytes; nil where there are fewer.
+// Peek returns a copy of the first n bytes; nil if there are fewer.
 func (b *buffer) Peek(n int) []byte {
 	b.lock()
 	defer b.unlock()
@@ -145,7 +145,7 @@ func (b *buffer) Peek(n int) []byte {
 	return b.content()[:n]
 }
 
-// Len is the number of bytes.
+// Len returns the number of bytes.
 func (b *buffer) Len() int {
 	b.lock()
 	defer b.unlock()
@@ -161,7 +161,7 @@ func (b *buffer) Drain(offset int) {
 	}
 }
 
-// Reset removes everything.
+// Reset removes all bytes.
 func (b *buffer) Reset() {
 	b.lock()
 	defer b.unlock()
@@ -177,49 +177,49 @@ func (b *buffer) add(data []byte) {
 	b.behind = append(b.behind, data...)
 }
 
-// Append adds bytes behind.
+// Append appends bytes.
 func (b *buffer) Append(data []byte) error {
 	b.add(data)
 	return nil
 }
 
-// AppendString adds bytes behind.
+// AppendString appends a string.
 func (b *buffer) AppendString(s string) error {
 	b.add(viewOf(s))
 	return nil
 }
 
-// Write adds bytes behind.
+// Write appends bytes.
 func (b *buffer) Write(p []byte) (int, error) {
 	b.add(p)
 	return len(p), nil
 }
 
-// WriteString adds bytes behind.
+// WriteString appends a string.
 func (b *buffer) WriteString(s string) (int, error) {
 	b.add(viewOf(s))
 	return len(s), nil
 }
 
-// WriteByte adds a byte behind.
+// WriteByte appends a byte.
 func (b *buffer) WriteByte(p byte) error {
 	b.add([]byte{p})
 	return nil
 }
 
-// WriteUint16 adds the number's digits behind.
+// WriteUint16 appends the number as decimal digits.
 func (b *buffer) WriteUint16(p uint16) error { return b.WriteUint64(uint64(p)) }
 
-// WriteUint32 adds the number's digits behind.
+// WriteUint32 appends the number as decimal digits.
 func (b *buffer) WriteUint32(p uint32) error { return b.WriteUint64(uint64(p)) }
 
-// WriteUint64 adds the number's digits behind.
+// WriteUint64 appends the number as decimal digits.
 func (b *buffer) WriteUint64(p uint64) error {
 	b.add(strconv.AppendUint(nil, p, 10))
 	return nil
 }
 
-// Prepend adds bytes before.
+// Prepend prepends bytes.
 func (b *buffer) Prepend(data []byte) error {
 	b.lock()
 	defer b.unlock()
@@ -229,27 +229,27 @@ func (b *buffer) Prepend(data []byte) error {
 	return nil
 }
 
-// PrependString adds bytes before.
+// PrependString prepends a string.
 func (b *buffer) PrependString(s string) error { return b.Prepend(viewOf(s)) }
 
-// Set puts bytes in the place of everything.
+// Set replaces all bytes.
 func (b *buffer) Set(data []byte) error {
 	b.lock()
 	defer b.unlock()
 	if b.isOver {
 		return nil
 	}
-	// The bytes may be a part of what is behind now.
+	// The bytes may be a part of the appended data.
 	data = slices.Clone(data)
 	b.drop()
 	b.behind = data
 	return nil
 }
 
-// SetString puts bytes in the place of everything.
+// SetString replaces all bytes with a string.
 func (b *buffer) SetString(s string) error { return b.Set(viewOf(s)) }
 
-// viewOf is for reading only.
+// viewOf returns a read-only view.
 func viewOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
 var _ api.BufferInstance = (*buffer)(nil)

@@ -10,13 +10,14 @@ import (
 	"github.com/envoyproxy/envoy/contrib/golang/common/go/api"
 )
 
-// DecoderFilterCallbacks steers the request.
+// DecoderFilterCallbacks returns the callbacks of the request.
 func (x *exchange) DecoderFilterCallbacks() api.DecoderFilterCallbacks { return &x.ways[requestWay] }
 
-// EncoderFilterCallbacks steers the response.
+// EncoderFilterCallbacks returns the callbacks of the response.
 func (x *exchange) EncoderFilterCallbacks() api.EncoderFilterCallbacks { return &x.ways[responseWay] }
 
-// current is the way that callbacks mean that don't say: the one that is under way, the last entered if both are.
+// current returns the direction of callbacks that do not name one: the one in progress, or the last entered one if both
+// are.
 func (x *exchange) current() *way {
 	x.mutex.Lock()
 	defer x.mutex.Unlock()
@@ -27,29 +28,29 @@ func (x *exchange) current() *way {
 	return w
 }
 
-// Continue goes on with the direction that is Running.
+// Continue continues the direction that is Running.
 func (x *exchange) Continue(status api.StatusType) { x.current().Continue(status) }
 
-// SendLocalReply answers in the place of the endpoint.
+// SendLocalReply replies instead of the endpoint.
 func (x *exchange) SendLocalReply(status int, body string, headers api.ReplyHeaders, grpcStatus int64, details string) {
 	x.current().reply(status, body, headers, grpcStatus, details)
 }
 
-// RecoverPanic is to be deferred in goroutines.
+// RecoverPanic must be deferred in goroutines.
 func (x *exchange) RecoverPanic() {
 	if r := recover(); r != nil {
 		x.current().fail(raw.PanicText(r))
 	}
 }
 
-// RecoverPanic is to be deferred in goroutines.
+// RecoverPanic must be deferred in goroutines.
 func (w *way) RecoverPanic() {
 	if r := recover(); r != nil {
 		w.fail(raw.PanicText(r))
 	}
 }
 
-// fail ends what is under way as a fault; where nothing is, the next hook.
+// fail ends the current phase as a fault; without one, the next hook fails.
 func (w *way) fail(why string) {
 	w.x.mutex.Lock()
 	defer w.x.mutex.Unlock()
@@ -67,7 +68,7 @@ func (w *way) fail(why string) {
 	}
 }
 
-// Continue goes on.
+// Continue continues.
 func (w *way) Continue(status api.StatusType) {
 	x := w.x
 	x.mutex.Lock()
@@ -83,7 +84,7 @@ func (w *way) Continue(status api.StatusType) {
 	switch {
 	case failure != "":
 	case verdict == raw.Pause:
-		return // Running once more
+		return // another Running
 	case verdict == raw.Buffer && isHead(w.call.Phase) && w.call.Flags&raw.CallEnd != 0:
 		failure = "the filter wants to wait for a body, but the message has none"
 	case verdict == raw.Buffer && !isHead(w.call.Phase) && w.state == paused:
@@ -101,7 +102,7 @@ func (w *way) Continue(status api.StatusType) {
 	w.finish(verdict)
 }
 
-// SendLocalReply answers in the place of the endpoint.
+// SendLocalReply replies instead of the endpoint.
 func (w *way) SendLocalReply(status int, body string, headers map[string][]string, grpcStatus int64, details string) {
 	w.reply(status, body, headers, grpcStatus, details)
 }
@@ -121,7 +122,7 @@ func (w *way) reply(status int, body string, headers api.ReplyHeaders, grpcStatu
 	hasType := false
 	for _, f := range fields {
 		if strings.HasPrefix(f[0], ":") {
-			// The status is the argument's; in Envoy, one among the headers makes an answer that no client understands.
+			// The status is the argument's; in Envoy, a status among the headers results in an invalid response.
 			continue
 		}
 		id := raw.FieldByName(f[0])
@@ -131,7 +132,7 @@ func (w *way) reply(status int, body string, headers api.ReplyHeaders, grpcStatu
 		}
 	}
 	if body != "" && !hasType && err == nil {
-		// As Envoy does.
+		// As in Envoy.
 		err = w.edit(raw.OpReplyField, "content-type", "text/plain", 0)
 	}
 	if grpcStatus >= 0 && err == nil {
@@ -161,12 +162,13 @@ func replyFields(headers api.ReplyHeaders) (fields [][2]string, err error) {
 	default:
 		return nil, fmt.Errorf("headers are a map[string]string or map[string][]string, not %T", headers)
 	}
-	// The order of a map is any; an answer should look the same each time.
+	// Maps are not ordered, but a reply should be the same each time.
 	sort.SliceStable(fields, func(i, j int) bool { return fields[i][0] < fields[j][0] })
 	return fields, nil
 }
 
-// AddData puts data before what comes next of the body. Where it can't, it panics: data must not vanish unseen.
+// AddData adds data before the next part of the body. If that is not possible, it panics: data must not be lost
+// silently.
 func (w *way) AddData(data []byte, isStreaming bool) {
 	x := w.x
 	x.mutex.Lock()
@@ -185,8 +187,9 @@ func (w *way) AddData(data []byte, isStreaming bool) {
 	}
 }
 
-// InjectData sends data before the piece of the body that is under way, and where none is before the next one; it goes out
-// with that piece. Where it can't, it panics in a hook and writes a warning elsewhere: data must not vanish unseen.
+// InjectData sends data before the current piece of the body, or before the next one if there is none; it is sent with
+// that piece. If that is not possible, it panics in a hook and logs a warning elsewhere: data must not be lost
+// silently.
 func (w *way) InjectData(data []byte) {
 	x := w.x
 	x.mutex.Lock()
@@ -207,8 +210,8 @@ func (w *way) InjectData(data []byte) {
 	}
 }
 
-// notInjected tells of data that is not sent. In a goroutine a panic could end the process, since it need not have a
-// barrier.
+// notInjected reports data that was not sent. In a goroutine a panic could end the process, because it may not be
+// recovered.
 func (w *way) notInjected(why string, size int) {
 	if w.state == inHook || w.state == done {
 		panic("InjectData: " + why)
@@ -216,7 +219,7 @@ func (w *way) notInjected(why string, size int) {
 	raw.WriteLog(w.x.filter.id, raw.LevelWarn, fmt.Sprintf("InjectData: %s; %d bytes are not sent", why, size))
 }
 
-// bodyPhase is the phase of the bodies of this way.
+// bodyPhase returns the body phase of this direction.
 func (w *way) bodyPhase() raw.Phase {
 	if w == &w.x.ways[requestWay] {
 		return raw.PhaseRequestBody
@@ -224,10 +227,10 @@ func (w *way) bodyPhase() raw.Phase {
 	return raw.PhaseResponseBody
 }
 
-// injectedBytes is the most that waits for a piece of a body.
+// injectedBytes is the maximum size of data that waits for a piece of a body.
 const injectedBytes = 1 << 20
 
-// SetUpstreamOverrideHost chooses the endpoint.
+// SetUpstreamOverrideHost selects the endpoint.
 func (w *way) SetUpstreamOverrideHost(host string, strict bool) error {
 	if _, err := netip.ParseAddrPort(host); err != nil {
 		return api.ErrInvalidIPAddress
@@ -248,7 +251,7 @@ func (w *way) SetUpstreamOverrideHost(host string, strict bool) error {
 	return nil
 }
 
-// ClearRouteCache has the rule looked up again.
+// ClearRouteCache requests a new selection of the rule.
 func (x *exchange) ClearRouteCache() {
 	x.mutex.Lock()
 	defer x.mutex.Unlock()
@@ -260,23 +263,23 @@ func (x *exchange) ClearRouteCache() {
 	w.edit(raw.OpClearRoute, "", "", 0)
 }
 
-// RefreshRouteCache has the rule looked up again.
+// RefreshRouteCache requests a new selection of the rule.
 func (x *exchange) RefreshRouteCache() { x.ClearRouteCache() }
 
-// Log writes a record.
+// Log logs a message.
 func (x *exchange) Log(level api.LogType, text string) {
 	if raw.LogEnabled(levelOf(level)) {
 		raw.WriteLog(x.filter.id, levelOf(level), text)
 	}
 }
 
-// LogLevel is the least weight that is written.
+// LogLevel returns the minimum level that is logged.
 func (x *exchange) LogLevel() api.LogType { return libraryLog{}.LogLevel() }
 
-// SecretManager hands out the secrets of the configuration.
+// SecretManager returns the secrets of the configuration.
 func (x *exchange) SecretManager() api.SecretManager { return x.bound.secrets }
 
-// libraryLog is for records of no exchange.
+// libraryLog logs messages outside of exchanges.
 type libraryLog struct{}
 
 func (libraryLog) Log(level api.LogType, text string) { raw.WriteLog(0, levelOf(level), text) }
@@ -294,13 +297,13 @@ func levelOf(level api.LogType) raw.Level {
 	return raw.Level(min(max(level, api.Trace), api.Error))
 }
 
-// isOurs tells whether a field is eddy's own affair: it frames the message or ends at this hop. What filters do to
-// such is dropped, as they often do it to keep a head in step with a body, which eddy does by itself.
+// isOurs returns whether eddy itself manages a field: framing and hop-by-hop headers. Edits of them by filters are
+// dropped, because filters often make them to keep a head consistent with a body, which eddy does itself.
 func isOurs(id raw.FieldID) bool {
 	return id >= raw.FieldHost && id <= raw.FieldHTTP2Settings && id != raw.FieldMaxForwards || id == raw.FieldAlias
 }
 
-// lower gives a name in lower case, without a copy where it is so already.
+// lower returns a name in lower case, without a copy if it already is.
 func lower(name string) string { return strings.ToLower(name) }
 
 var (

@@ -8,11 +8,11 @@ import (
 	"github.com/envoyproxy/envoy/contrib/golang/common/go/api"
 )
 
-// exchange is one filter's side of one exchange; it implements api.FilterCallbackHandler.
+// exchange is the state of one filter in one exchange; it implements api.FilterCallbackHandler.
 //
-// Filters may hold it for ever and use it from any goroutine, so it is never used again for another exchange, and
-// mutex guards everything that hooks and goroutines share. Views of the host's memory are read under the mutex and
-// only while a hook runs.
+// Filters may keep it for ever and use it from any goroutine, so it is never reused for another exchange, and mutex
+// guards all data shared by hooks and goroutines. Views of the host's memory are read only under the mutex and while a
+// hook runs.
 type exchange struct {
 	mutex  sync.Mutex
 	filter *filter
@@ -22,24 +22,24 @@ type exchange struct {
 	ways   [2]way
 	id     uint64
 	worker uint32
-	last   uint8 // the way that was entered last, for callbacks that don't say which
+	last   uint8 // last entered direction, for callbacks that do not name one
 	over   bool
-	// isShared tells that the filter's factory was given the exchange.
+	// isShared means that the filter's factory received the exchange.
 	isShared bool
-	// failure is why the next hook of either way is a fault: a goroutine panicked where nothing waited for it.
+	// failure makes the next hook of either direction a fault: a goroutine panicked while nothing waited for it.
 	failure string
-	// elsewhere tells that a goroutine works on tasks, for a filter that blocks.
+	// elsewhere means that a goroutine executes tasks, for a blocking filter.
 	elsewhere bool
 	tasks     []func()
-	// isBlocking tells that all hooks do.
+	// isBlocking means that all hooks run on goroutines.
 	isBlocking bool
-	// trailers are those of both ways, for a filter that logs.
+	// trailers are those of both directions, for a filter that logs.
 	trailers [2][]field
-	// log is the call of the log phase while that lasts.
+	// log is the call of the log phase while it lasts.
 	log *raw.Call
 }
 
-// The ways of an exchange.
+// Directions of an exchange.
 const (
 	requestWay  = 0
 	responseWay = 1
@@ -48,26 +48,26 @@ const (
 // way is one direction of an exchange; it implements the callbacks of both directions.
 type way struct {
 	x     *exchange
-	call  *raw.Call // what a hook or a goroutine that goes on with it sees; nil when neither is under way
-	copy  *raw.Copy // the owner of call where that is in memory of Go
+	call  *raw.Call // the data of the current hook, or of a goroutine that continues it; nil if there is none
+	copy  *raw.Copy // the owner of call if that is in memory of Go
 	body  *buffer   // in body phases
 	state wayState
-	// holdsHead tells that the head waits for the body, so that it can still be changed.
+	// holdsHead means that the head waits for the body and can still be changed.
 	holdsHead bool
-	isReply   bool // the way was finished by a local reply
-	// bodyEnded tells that the last piece of the body has been entered, or that there is no body.
+	isReply   bool // the direction was finished by a local reply
+	// bodyEnded means that the last piece of the body has been passed to the filter, or that there is no body.
 	bodyEnded bool
 	turn      uint32
 	verdict   raw.Verdict // of a finish before the hook returned
 	more      *wayMore
 }
 
-// wayMore is what most exchanges never need.
+// wayMore has data that most exchanges never need.
 type wayMore struct {
-	failure string // why the running hook is a fault, whatever it answers
-	pending []byte // edits that the call could not take from the thread they were made on
-	added   []byte // data to go before the next piece of the body, as a part of it
-	// injected is data to go before the next piece of the body, whatever becomes of that.
+	failure string // reason for which the running hook is a fault, regardless of its result
+	pending []byte // edits that could not be added to the call on the thread that made them
+	added   []byte // data to send before the next piece of the body, as a part of it
+	// injected is data to send before the next piece of the body, regardless of that piece.
 	injected []byte
 }
 
@@ -98,14 +98,14 @@ func (x *exchange) enter(c *raw.Call, s *raw.Step, elsewhere *raw.Copy) raw.Verd
 		at = responseWay
 	}
 	w := &x.ways[at]
-	// Before its first hook, nobody else has the exchange, except the worker where the hook runs elsewhere.
+	// Before its first hook, only this code has the exchange, and the worker if the hook runs elsewhere.
 	isShared := x.isShared || elsewhere != nil
 	if isShared {
 		x.mutex.Lock()
 	}
 	x.isShared = true
 	if x.over {
-		// It ended before the goroutine of the hook ran.
+		// It ended before the hook's goroutine ran.
 		x.mutex.Unlock()
 		return raw.Continue
 	}
@@ -142,7 +142,7 @@ func (x *exchange) hook(w *way, c *raw.Call) (status api.StatusType, failure str
 		}
 		r := recover()
 		if r == nil {
-			// runtime.Goexit: there is no way back, but the way must not be left as if its hook ran.
+			// runtime.Goexit cannot be undone, but the direction must not be left as if its hook still ran.
 			x.mutex.Lock()
 			w.call, w.copy, w.body, w.state = nil, nil, nil, idle
 			x.mutex.Unlock()
@@ -188,14 +188,14 @@ func (x *exchange) make() (failure string) {
 	x.shape = shapeOf(made)
 	x.user = made
 	if more := x.shape.interest &^ x.filter.interest; more != 0 {
-		// The alternative is to pass what the filter may be there to stop.
+		// Otherwise data that the filter may be meant to stop would be forwarded.
 		return fmt.Sprintf("the factory made a filter of type %T, which wants phases (%s) that the one it made when it was "+
 			"configured did not; put \"@phases\": \"all\" into the filter's configuration", made, phases(more))
 	}
 	return ""
 }
 
-// checkHead knows the answer that Envoy panics at.
+// checkHead detects the result for which Envoy panics.
 func checkHead(status api.StatusType, isEnd bool) string {
 	if isEnd && (status == api.StopAndBuffer || status == api.StopAndBufferWatermark) {
 		return "the filter wants to wait for a body, but the message has none: it must not answer " +
@@ -204,10 +204,10 @@ func checkHead(status api.StatusType, isEnd bool) string {
 	return ""
 }
 
-// leave makes a verdict of a hook's answer, and decides what becomes of the way. The edits before this hook's are kept.
+// leave converts a hook's result to a verdict, and updates the direction. Edits before this hook's are kept.
 func (w *way) leave(c *raw.Call, s *raw.Step, before uint32, status api.StatusType, failure string) raw.Verdict {
 	if w.call == nil {
-		return raw.Continue // the exchange is over: nobody asks
+		return raw.Continue // the exchange has ended, so the verdict has no effect
 	}
 	if failure == "" && w.more != nil {
 		failure = w.more.failure
@@ -236,7 +236,7 @@ func (w *way) leave(c *raw.Call, s *raw.Step, before uint32, status api.StatusTy
 	return verdict
 }
 
-// keepTrailers copies trailers for a filter that will log them: they can't be read any more then.
+// keepTrailers copies trailers for a filter that will log them: they are not readable then.
 func (w *way) keepTrailers() {
 	x := w.x
 	if x.shape == nil || x.shape.log == nil {
@@ -250,7 +250,7 @@ func (w *way) keepTrailers() {
 	}
 }
 
-// close ends a hook or what went on with it: views of it are no longer valid.
+// close ends a hook or its continuation: views of it are no longer valid.
 func (w *way) close() {
 	if w.body != nil {
 		w.body.close()
@@ -258,7 +258,7 @@ func (w *way) close() {
 	w.call, w.copy, w.body, w.state, w.verdict = nil, nil, nil, idle, 0
 }
 
-// retract takes the changes of a hook back.
+// retract drops the edits of a hook.
 func (w *way) retract(before uint32) {
 	if w.more != nil {
 		w.more.pending, w.more.failure = nil, ""
@@ -270,7 +270,7 @@ func (w *way) retract(before uint32) {
 	w.call.EditsLen = before
 }
 
-// pause lets goroutines go on: whatever they may look at goes to memory of Go.
+// pause prepares for goroutines: all data that they may read is moved to memory of Go.
 func (w *way) pause(c *raw.Call, s *raw.Step) raw.Verdict {
 	if w.copy == nil {
 		if w.body != nil {
@@ -289,7 +289,7 @@ func (w *way) pause(c *raw.Call, s *raw.Step) raw.Verdict {
 	return raw.Pause
 }
 
-// ship writes what is still to be written of a hook's changes.
+// ship writes the pending edits of a hook.
 func (w *way) ship(verdict raw.Verdict) (failure string) {
 	if w.more != nil && len(w.more.pending) != 0 {
 		pending := w.more.pending
@@ -312,7 +312,7 @@ func isHead(p raw.Phase) bool { return p == raw.PhaseRequestHead || p == raw.Pha
 
 func isBody(p raw.Phase) bool { return p == raw.PhaseRequestBody || p == raw.PhaseResponseBody }
 
-// verdictOf translates a status; body is the piece in body phases.
+// verdictOf converts a status; body is the piece in body phases.
 func verdictOf(c *raw.Call, status api.StatusType, body *buffer) (raw.Verdict, string) {
 	isEnd := c.Flags&raw.CallEnd != 0
 	switch {
@@ -328,7 +328,7 @@ func verdictOf(c *raw.Call, status api.StatusType, body *buffer) (raw.Verdict, s
 			return raw.Buffer, ""
 		case api.HeaderStopIteration:
 			if isEnd {
-				// Nothing will come that could go on with it, but a goroutine may.
+				// Nothing else will arrive to continue with, but a goroutine may continue it.
 				return raw.Pause, ""
 			}
 			return raw.Buffer, ""
@@ -339,7 +339,7 @@ func verdictOf(c *raw.Call, status api.StatusType, body *buffer) (raw.Verdict, s
 			return raw.Continue, ""
 		case api.StopAndBuffer, api.StopAndBufferWatermark, api.DataStopIterationAndBuffer, api.DataStopIterationAndWatermark:
 			if isEnd {
-				// Envoy complains in its log and waits for ever.
+				// Envoy logs an error and waits for ever.
 				api.LogError("a filter wants more of a body that is at its end; it goes on")
 				return raw.Continue, ""
 			}
@@ -356,7 +356,7 @@ func verdictOf(c *raw.Call, status api.StatusType, body *buffer) (raw.Verdict, s
 			return raw.Pause, ""
 		}
 	}
-	return 0, fmt.Sprintf("the filter answered %d in phase %s, which means nothing there", status, c.Phase)
+	return 0, fmt.Sprintf("the filter answered %d in phase %s, which is invalid there", status, c.Phase)
 }
 
 // finish ends a pause, or a hook that has not returned yet. The caller holds the mutex and has made the edits.
@@ -378,19 +378,19 @@ func (w *way) finish(verdict raw.Verdict) {
 		w.keepTrailers()
 		w.close()
 		if err := raw.Resume(w.x.id, turn, verdict, edits); err != nil && raw.LogEnabled(raw.LevelDebug) {
-			raw.WriteLog(w.x.filter.id, raw.LevelDebug, "a filter goes on too late: "+err.Error())
+			raw.WriteLog(w.x.filter.id, raw.LevelDebug, "a filter continues too late:  "+err.Error())
 		}
 	}
 }
 
-// stale notes that something was asked of a way on which nothing is under way.
+// stale records a callback for a direction without a current phase.
 func (w *way) stale(what string) {
 	if raw.LogEnabled(raw.LevelDebug) {
-		raw.WriteLog(w.x.filter.id, raw.LevelDebug, what+" has no effect: the exchange has gone on without it, or is over")
+		raw.WriteLog(w.x.filter.id, raw.LevelDebug, what+" has no effect: the exchange has continued without it, or has ended")
 	}
 }
 
-// edit makes a change. The caller holds the mutex.
+// edit makes an edit. The caller holds the mutex.
 func (w *way) edit(op raw.Op, name, value string, number uint32) error {
 	if w.copy != nil {
 		return w.copy.Edit(op, name, value, number)
@@ -400,21 +400,21 @@ func (w *way) edit(op raw.Op, name, value string, number uint32) error {
 			return nil
 		}
 	}
-	// The log of a call grows on the thread of the call only, and this may be another: the hook's end tries again.
+	// The log of a call grows only on the thread of the call, and this may be another: the end of the hook tries again.
 	log, err := raw.AppendEdit(w.rest().pending, op, 0, name, value, number)
 	w.more.pending = log
 	return err
 }
 
-// editsHead tells whether the head of the way can be changed now.
+// editsHead returns whether the head of the direction can be changed now.
 func (w *way) editsHead() bool {
 	return w.state != idle && w.call != nil && (isHead(w.call.Phase) || w.holdsHead && isBody(w.call.Phase))
 }
 
-// enterLog tells the filter that the exchange is over and can still be looked at.
+// enterLog calls the filter's log hooks for the ended exchange, which is still readable.
 func (x *exchange) enterLog(c *raw.Call) {
 	if x.user == nil {
-		return // no hook was entered
+		return // no hook was called
 	}
 	x.mutex.Lock()
 	x.log = c
@@ -447,7 +447,7 @@ func (x *exchange) enterLog(c *raw.Call) {
 	x.shape.log(x.user, (*requestHeaders)(x), trailers[requestWay], response, trailers[responseWay])
 }
 
-// end is the last of an exchange.
+// end handles the end of an exchange.
 func (x *exchange) end(reason raw.EndReason) {
 	x.mutex.Lock()
 	x.over = true
@@ -485,7 +485,7 @@ func (x *exchange) destroy(why api.DestroyReason) {
 	}
 }
 
-// enterElsewhere runs a hook on a goroutine, for filters that block.
+// enterElsewhere runs a hook on a goroutine, for blocking filters.
 func (x *exchange) enterElsewhere(c *raw.Call, s *raw.Step) raw.Verdict {
 	n := c.Copy(s)
 	if c.Phase == raw.PhaseLog {
@@ -496,7 +496,7 @@ func (x *exchange) enterElsewhere(c *raw.Call, s *raw.Step) raw.Verdict {
 		returned := false
 		defer func() {
 			if !returned {
-				// runtime.Goexit: nobody else would go on with the exchange.
+				// runtime.Goexit: without this, the exchange would never continue.
 				n.Clear()
 				n.Edit(raw.OpFault, "", raw.GoexitText(), 0)
 				raw.Resume(n.Call.Exchange, n.Call.Turn, raw.Fault, n.Own())
@@ -517,8 +517,8 @@ func (x *exchange) enterElsewhere(c *raw.Call, s *raw.Step) raw.Verdict {
 	return raw.Pause
 }
 
-// later runs what is to be done for an exchange on a goroutine of its own, one after another: a filter written for
-// Envoy expects that its hooks don't run at the same time. The goroutine ends when there is nothing more to do.
+// later runs a task of an exchange on a separate goroutine, one after another: a filter written for Envoy expects that
+// its hooks do not run concurrently. The goroutine ends when there are no more tasks.
 func (x *exchange) later(task func()) {
 	x.mutex.Lock()
 	defer x.mutex.Unlock()
@@ -531,7 +531,7 @@ func (x *exchange) later(task func()) {
 }
 
 func (x *exchange) work() {
-	// A task that calls runtime.Goexit takes this goroutine with it, but not the tasks behind it.
+	// A task that calls runtime.Goexit ends this goroutine, but not the tasks after it.
 	isDone := false
 	defer func() {
 		if !isDone {

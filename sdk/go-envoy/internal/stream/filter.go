@@ -19,15 +19,15 @@ type filter struct {
 	exchanges *raw.Slabs[exchange]
 }
 
-// bound is a configuration and what makes filters with it.
+// bound is a configuration and its factory.
 type bound struct {
 	config  any
-	parts   []any // what is to be destroyed with it
+	parts   []any // configuration to destroy with it
 	make    maker
 	secrets secrets
 }
 
-// library makes filters from the registry; it is the one factory of the floor below.
+// library creates filters from the registry; it is the only factory in package raw.
 type library struct{}
 
 var opened struct {
@@ -35,7 +35,7 @@ var opened struct {
 	names map[string]bool
 }
 
-// announce tells the floor below of a name, once.
+// announce registers a name with package raw, once.
 func announce(name string) {
 	opened.Lock()
 	defer opened.Unlock()
@@ -49,7 +49,7 @@ func announce(name string) {
 	}
 }
 
-// New makes a filter from its configuration.
+// New creates a filter from its configuration.
 func (library) New(name string, config []byte, id uint32) (raw.Filter, raw.Info, error) {
 	k, err := find(name)
 	if err != nil {
@@ -75,7 +75,7 @@ func (library) New(name string, config []byte, id uint32) (raw.Filter, raw.Info,
 	return f, raw.Info{Interest: f.interest}, nil
 }
 
-// NewConfig makes the configuration of a rule: its own, merged into the filter's.
+// NewConfig creates the configuration of a rule: its own, merged into the filter's.
 func (library) NewConfig(parent raw.Filter, config []byte) (raw.Config, error) {
 	f := parent.(*filter)
 	s, err := readSettings(string(config))
@@ -113,10 +113,10 @@ func (f *filter) bind(config any, secrets secrets) (*bound, error) {
 	return &bound{config: config, make: m, secrets: secrets}, nil
 }
 
-// Close is called when nothing uses the filter any more.
+// Close is called when the filter is no longer used.
 func (f *filter) Close() { f.own.Close() }
 
-// Close is called when nothing uses the configuration any more.
+// Close is called when the configuration is no longer used.
 func (b *bound) Close() {
 	for _, part := range b.parts {
 		if c, ok := part.(api.Config); ok {
@@ -125,17 +125,17 @@ func (b *bound) Close() {
 	}
 }
 
-// isSame tells whether two configurations are one: whether they are the same pointer.
+// isSame returns whether two configurations are identical: the same pointer.
 func isSame(a, b any) bool {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	return x.Kind() == reflect.Pointer && y.Kind() == reflect.Pointer && x.Pointer() == y.Pointer()
 }
 
-// probe makes a filter to see what its type wants to hear of, and destroys it.
+// probe creates a filter to find the hooks of its type, and destroys it.
 //
-// The interest of a filter in eddy is known when it is configured, a filter of Envoy only when there is an exchange. A
-// factory that can't make one without an exchange, or gives a bare pass-through now and may give something else later,
-// gets everything.
+// eddy needs the interest of a filter when it is configured, but Envoy creates filters only for an exchange. If a
+// factory cannot create a filter without an exchange, or returns a plain pass-through now and may return another type
+// later, the filter is called in all phases.
 func (f *filter) probe(b *bound) (interest uint32) {
 	interest = everyPhase
 	defer func() {
@@ -173,7 +173,7 @@ func phases(interest uint32) string {
 	return strings.Join(names, ", ")
 }
 
-// Run enters the filter.
+// Run runs the filter.
 func (f *filter) Run(c *raw.Call, s *raw.Step) raw.Verdict {
 	var x *exchange
 	if s.State != 0 {
@@ -198,13 +198,13 @@ func (f *filter) Run(c *raw.Call, s *raw.Step) raw.Verdict {
 	return x.enter(c, s, nil)
 }
 
-// Ended tells of the end of an exchange.
+// Ended handles the end of an exchange.
 func (f *filter) Ended(state uint64, reason raw.EndReason) {
 	x := f.exchanges.Get(state)
 	if x == nil {
 		return
 	}
-	// A goroutine of the filter may hold the exchange as long as it likes: it is never used for another.
+	// A goroutine of the filter may keep the exchange as long as it likes: it is never reused.
 	f.exchanges.Free(state, false)
 	x.end(reason)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/envoyproxy/envoy/contrib/golang/common/go/api"
 )
 
-// The maps of an exchange are the exchange itself under other types, so that handing one out allocates nothing.
+// The maps of an exchange are the exchange itself under other types, so returning one does not allocate.
 type (
 	requestHeaders   exchange
 	responseHeaders  exchange
@@ -40,8 +40,8 @@ func (h *responseTrailers) section() section {
 	return section{x: (*exchange)(h), fields: raw.TrailerFields, way: responseWay, isTrailer: true}
 }
 
-// view gives what a section can be read from; nil where nothing is under way. The caller holds the mutex, and copies what
-// it hands out: the call is memory of the host, or its edits can be taken back.
+// view returns the source for reading a section; nil without a current phase. The caller holds the mutex, and copies
+// what it returns: the call is memory of the host, or its edits can be dropped.
 func (s section) view() *raw.Call {
 	w := &s.x.ways[s.way]
 	if s.isTrailer {
@@ -54,13 +54,13 @@ func (s section) view() *raw.Call {
 		return w.call
 	}
 	if s.way == requestWay && s.x.ways[responseWay].call != nil {
-		// The request's head can be read in the phases of the response, too.
+		// The request head is also readable in response phases.
 		return s.x.ways[responseWay].call
 	}
 	return s.x.log
 }
 
-// edits gives the way on which the section can be changed now; nil where it can't. The caller holds the mutex.
+// edits returns the direction in which the section can be changed now; nil if it cannot. The caller holds the mutex.
 func (s section) edits() *way {
 	w := &s.x.ways[s.way]
 	if s.isTrailer {
@@ -89,7 +89,7 @@ func (s section) get(name string) (string, bool) {
 	return strings.Clone(value), ok
 }
 
-// pseudo gives what Envoy keeps as fields and HTTP/1 as something else.
+// pseudo returns pseudo-headers, which HTTP/1 represents in other ways.
 func (s section) pseudo(c *raw.Call, name string) (string, bool) {
 	if s.isTrailer || len(name) < 4 {
 		return "", false
@@ -133,7 +133,7 @@ func (s section) values(name string) (values []string) {
 	return values
 }
 
-// field is a field in memory of Go, its name in lower case.
+// field is a field in memory of Go, with its name in lower case.
 type field struct{ name, value string }
 
 // all copies the fields.
@@ -143,7 +143,7 @@ func (s section) all() []field {
 	return s.copyAll()
 }
 
-// copyAll copies the fields: one arena for all texts. The caller holds the mutex.
+// copyAll copies the fields, with one arena for all texts. The caller holds the mutex.
 func (s section) copyAll() []field {
 	c := s.view()
 	if c == nil {
@@ -183,7 +183,7 @@ func (s section) copyAll() []field {
 		}
 		arena = append(arena, fields[i].value...)
 	}
-	// The arena is never written again, so that one conversion makes texts of all of it.
+	// The arena is never written again, so a single conversion makes strings of it.
 	text := string(arena)
 	for i := range fields {
 		f := &fields[i]
@@ -215,7 +215,7 @@ func (s section) set(op raw.Op, name, value string) {
 
 func (s section) setPseudo(w *way, op raw.Op, name, value string) {
 	if op == raw.OpRemove {
-		return // a message is none without them
+		return // required in every message
 	}
 	var err error
 	switch {
@@ -289,7 +289,7 @@ func (h *requestHeaders) SetMethod(method string)                      { h.Set("
 func (h *requestHeaders) SetHost(host string)                          { h.Set(":authority", host) }
 func (h *requestHeaders) SetPath(path string)                          { h.Set(":path", path) }
 
-// Protocol is the version that the client speaks.
+// Protocol returns the client's HTTP version.
 func (h *requestHeaders) Protocol() string {
 	text, _ := (*info)(h).Protocol()
 	return text
@@ -306,7 +306,7 @@ func (h *responseHeaders) RangeWithCopy(f func(key, value string) bool) { h.sect
 func (h *responseHeaders) GetAllHeaders() map[string][]string           { return h.section().collect() }
 func (h *responseHeaders) ByteSize() uint64                             { return h.section().size() }
 
-// Status is the status of the response.
+// Status returns the status of the response.
 func (h *responseHeaders) Status() (int, bool) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()

@@ -8,14 +8,14 @@ import (
 	"github.com/envoyproxy/envoy/contrib/golang/common/go/api"
 )
 
-// info is the exchange as the facts about it.
+// info is the exchange as api.StreamInfo.
 type info exchange
 
-// StreamInfo tells facts about the exchange.
+// StreamInfo returns facts about the exchange.
 func (x *exchange) StreamInfo() api.StreamInfo { return (*info)(x) }
 
-// facts gives what facts can be read from, the way that was entered last first; nil where nothing is under way. The
-// caller holds the mutex.
+// facts returns the source of facts, the last entered direction first; nil without a current phase. The caller holds
+// the mutex.
 func (x *exchange) facts() (c *raw.Call, w *way) {
 	for _, at := range [...]uint8{x.last, 1 - x.last} {
 		if w := &x.ways[at]; w.call != nil {
@@ -25,7 +25,7 @@ func (x *exchange) facts() (c *raw.Call, w *way) {
 	return x.log, nil
 }
 
-// read gives a text of the facts, copied.
+// read returns a copy of a text of the facts.
 func (i *info) read(which func(*raw.Call, *raw.About) raw.Text) string {
 	i.mutex.Lock()
 	defer i.mutex.Unlock()
@@ -140,7 +140,7 @@ func (i *info) DownstreamSslConnection() api.SslConnection {
 	return nil
 }
 
-// noCertificate is a TLS connection of which nothing more is known.
+// noCertificate is a TLS connection without known details.
 type noCertificate struct{}
 
 func (noCertificate) PeerCertificatePresented() bool                   { return false }
@@ -163,7 +163,7 @@ func (noCertificate) SessionId() (string, bool)                        { return 
 func (noCertificate) UrlEncodedPemEncodedPeerCertificate() string      { return "" }
 func (noCertificate) UrlEncodedPemEncodedPeerCertificateChain() string { return "" }
 
-// metadata is the exchange as the notes that its filters make for each other.
+// metadata is the exchange as the metadata that its filters share.
 type metadata exchange
 
 func (i *info) DynamicMetadata() api.DynamicMetadata { return (*metadata)(i) }
@@ -179,7 +179,7 @@ func (m *metadata) Get(space string) map[string]interface{} {
 	return all
 }
 
-// notes copies a namespace, as the edits of what is under way left it.
+// notes returns a copy of a namespace, after the edits of the current phase.
 func (x *exchange) notes(space string) map[string]string {
 	x.mutex.Lock()
 	defer x.mutex.Unlock()
@@ -236,10 +236,10 @@ func (x *exchange) note(space, key, text string) {
 	}
 }
 
-// stateSpace is the namespace in which the filter state lies, so that all filters of the exchange see it.
+// stateSpace is the metadata namespace of the filter state, which all filters of the exchange share.
 const stateSpace = "envoy.filter_state"
 
-// filterState is the exchange as the texts that its filters keep for each other.
+// filterState is the exchange as the filter state that its filters share.
 type filterState exchange
 
 func (i *info) FilterState() api.FilterState { return (*filterState)(i) }

@@ -6,7 +6,7 @@ import (
 	"github.com/envoyproxy/envoy/contrib/golang/common/go/api"
 )
 
-// kept is a section that is over: a copy that nobody changes.
+// kept is a copy of a section of an ended exchange, which is not changed.
 type kept []field
 
 func (k kept) GetRaw(name string) string {
@@ -14,7 +14,7 @@ func (k kept) GetRaw(name string) string {
 	return value
 }
 
-// Get gives the first value.
+// Get returns the first value.
 func (k kept) Get(key string) (string, bool) {
 	for _, f := range k {
 		if strings.EqualFold(f.name, key) {
@@ -24,7 +24,7 @@ func (k kept) Get(key string) (string, bool) {
 	return "", false
 }
 
-// Values gives all values.
+// Values returns all values.
 func (k kept) Values(key string) (values []string) {
 	for _, f := range k {
 		if strings.EqualFold(f.name, key) {
@@ -43,7 +43,7 @@ func (kept) Add(string, string) {}
 // Del does nothing.
 func (kept) Del(string) {}
 
-// Range goes over the fields.
+// Range iterates over the fields.
 func (k kept) Range(f func(key, value string) bool) {
 	for _, field := range k {
 		if !f(field.name, field.value) {
@@ -52,10 +52,10 @@ func (k kept) Range(f func(key, value string) bool) {
 	}
 }
 
-// RangeWithCopy goes over the fields.
+// RangeWithCopy iterates over the fields.
 func (k kept) RangeWithCopy(f func(key, value string) bool) { k.Range(f) }
 
-// GetAllHeaders copies the fields.
+// GetAllHeaders returns a copy of the fields.
 func (k kept) GetAllHeaders() map[string][]string {
 	all := make(map[string][]string, len(k))
 	for _, f := range k {
@@ -64,7 +64,7 @@ func (k kept) GetAllHeaders() map[string][]string {
 	return all
 }
 
-// ByteSize is the number of bytes of all names and values.
+// ByteSize returns the number of bytes of all names and values.
 func (k kept) ByteSize() (bytes uint64) {
 	for _, f := range k {
 		bytes += uint64(len(f.name) + len(f.value))

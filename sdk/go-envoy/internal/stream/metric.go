@@ -7,7 +7,7 @@ import (
 	"github.com/envoyproxy/envoy/contrib/golang/common/go/api"
 )
 
-// metrics is what the parser of a filter's configuration defines metrics with, and asks for secrets.
+// metrics defines metrics and returns secrets for the parser of a filter's configuration.
 type metrics struct {
 	filter  uint32
 	secrets secrets
@@ -16,24 +16,24 @@ type metrics struct {
 // secrets are those of a configuration.
 type secrets map[string]string
 
-// GetGenericSecret gives one of the secrets of the configuration.
+// GetGenericSecret returns a secret of the configuration.
 func (s secrets) GetGenericSecret(name string) (string, bool) {
 	secret, ok := s[name]
 	return secret, ok
 }
 
-// SecretManager hands out the secrets of the configuration.
+// SecretManager returns the secrets of the configuration.
 func (m *metrics) SecretManager() api.SecretManager { return m.secrets }
 
-// metric is a counter or gauge. What it adds up to is known here only: the host's cells are for adding.
+// metric is a counter or gauge. Its sum is known only here: the host's cells can only be added to.
 type metric struct {
 	mutex     sync.Mutex
-	cells     *raw.Metric // nil where the host refused it
+	cells     *raw.Metric // nil if the host refused it
 	value     int64
 	isCounter bool
 }
 
-// known keeps metrics by filter and name, as a filter that is configured anew goes on with the host's cells.
+// known has metrics by filter and name, because a reconfigured filter continues with the host's cells.
 var known struct {
 	sync.Mutex
 	metrics map[knownMetric]*metric
@@ -44,12 +44,12 @@ type knownMetric struct {
 	name   string
 }
 
-// DefineCounterMetric defines a counter. Characters that eddy's names can't have become underscores.
+// DefineCounterMetric defines a counter. Characters that are not allowed in eddy's names are replaced with underscores.
 func (m *metrics) DefineCounterMetric(name string) api.CounterMetric {
 	return m.define(name, raw.CounterKind)
 }
 
-// DefineGaugeMetric defines a gauge. Characters that eddy's names can't have become underscores.
+// DefineGaugeMetric defines a gauge. Characters that are not allowed in eddy's names are replaced with underscores.
 func (m *metrics) DefineGaugeMetric(name string) api.GaugeMetric {
 	return m.define(name, raw.GaugeKind)
 }
@@ -89,21 +89,21 @@ func (m *metric) add(n int64) {
 	}
 }
 
-// Increment adds; a counter takes nothing below zero.
+// Increment adds a value; a counter ignores negative ones.
 func (m *metric) Increment(offset int64) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.add(offset)
 }
 
-// Get is the value.
+// Get returns the value.
 func (m *metric) Get() uint64 {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	return uint64(m.value)
 }
 
-// Record sets the value; a counter only grows.
+// Record sets the value; a counter only increases.
 func (m *metric) Record(value uint64) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/envoyproxy/envoy/contrib/golang/common/go/api"
 )
 
-// GetProperty reads an attribute by the names that Envoy gives them.
+// GetProperty reads an attribute by its name in Envoy.
 func (x *exchange) GetProperty(key string) (string, error) {
 	if name, ok := strings.CutPrefix(key, "filter_state."); ok {
 		return found(x.stateText(strings.Trim(name, `[]"'`)))
@@ -32,7 +32,7 @@ func (x *exchange) GetProperty(key string) (string, error) {
 	for prefix, section := range headerProperties {
 		if name, ok := strings.CutPrefix(key, prefix); ok {
 			if name == "" {
-				// Envoy can't say a map as a text either.
+				// Envoy does not convert a map to text either.
 				return "", api.ErrSerializationFailure
 			}
 			if name[0] != '.' {
@@ -61,7 +61,7 @@ func found(value string, ok bool) (string, error) {
 	return value, nil
 }
 
-// plain is for values that are one text.
+// plain is for values with a single text.
 func plain(value any) (string, error) {
 	switch value := value.(type) {
 	case string:
@@ -79,7 +79,7 @@ var headerProperties = map[string]raw.Section{
 	"request.headers": raw.RequestFields, "response.headers": raw.ResponseFields,
 }
 
-// properties are the attributes that eddy knows. A value may be a view.
+// properties are the supported attributes. A value may be a view.
 var properties = map[string]func(*raw.Call, *raw.About) (string, bool){
 	"request.path":     func(c *raw.Call, _ *raw.About) (string, bool) { return some(c.CurrentTarget()) },
 	"request.url_path": func(c *raw.Call, _ *raw.About) (string, bool) { return path(c) },

@@ -1,4 +1,4 @@
-// Package stream runs filters that are written for Envoy's Go API on eddy's filter contract.
+// Package stream runs filters that are written for Envoy's Go API on eddy's filter ABI.
 package stream
 
 import (
@@ -15,23 +15,23 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 )
 
-// kind is a registered filter: what makes configurations and filters.
+// kind is a registered filter: its parser and its factory.
 type kind struct {
 	name    string
 	where   string // import path of the package that registered it, see raw.Registrant
-	caller  string // import path of the package whose code did, which may be a framework that others use
+	caller  string // import path of the package whose code registered it, which may be a framework
 	factory factory
-	isPass  bool   // the factory is the one of pass-through filters
+	isPass  bool   // the factory is that of pass-through filters
 	parser  parser // nil: the parser that its package registered for all of its filters, as in Envoy 1.26
 }
 
-// A factory binds a configuration and gives what makes filters with it.
+// A factory binds a configuration and returns a maker of filters.
 type factory func(config any) (maker, error)
 
-// A maker makes a filter for an exchange.
+// A maker creates a filter for an exchange.
 type maker func(api.FilterCallbackHandler) api.StreamFilter
 
-// parser is both shapes of a parser as one.
+// parser unifies both types of parsers.
 type parser struct {
 	parse func(*anypb.Any, api.ConfigCallbackHandler) (any, error)
 	merge func(parent, child any) any
@@ -43,10 +43,11 @@ var registry struct {
 	parsers map[string]parser  // by package, from Envoy 1.26
 }
 
-// Register notes a filter. It panics where the shapes are none that Envoy had, as the filter could never work.
+// Register registers a filter. It panics if the types are not those of any Envoy version, because the filter could
+// never work.
 //
-// Names need to be unique in a package only, as a library may hold filters of many authors, and several of them may
-// register by way of one framework.
+// Names need to be unique only in a package, because a library may have filters of many authors, and several of them
+// may register through one framework.
 func Register(name string, makes, parses any) {
 	_, isPass := makes.(factoryLenient)
 	k := &kind{name: name, where: raw.Registrant(kits...), caller: caller(), factory: factoryOf(makes), isPass: isPass}
@@ -62,12 +63,12 @@ func Register(name string, makes, parses any) {
 		registry.kinds = map[string][]*kind{}
 	}
 	same := func(other *kind) bool { return other.where == k.where && other.caller == k.caller }
-	// The later one counts, as in Envoy.
+	// The later one wins, as in Envoy.
 	others := slices.DeleteFunc(registry.kinds[name], same)
 	registry.kinds[name] = append(others, k)
 }
 
-// RegisterParser notes the parser of all filters of a package that have none of their own.
+// RegisterParser registers the parser of all filters of a package without their own.
 func RegisterParser(parses any) {
 	p, where, caller := parserOf(parses), raw.Registrant(kits...), caller()
 	registry.Lock()
@@ -79,7 +80,7 @@ func RegisterParser(parses any) {
 	registry.parsers[caller] = p
 }
 
-// find gives the filter of a name.
+// find returns the filter of a name.
 func find(name string) (*kind, error) {
 	registry.Lock()
 	defer registry.Unlock()
@@ -122,10 +123,10 @@ func find(name string) (*kind, error) {
 // NullParser is for filters without configuration.
 type NullParser struct{}
 
-// Parse takes anything.
+// Parse accepts any configuration.
 func (NullParser) Parse(*anypb.Any, api.ConfigCallbackHandler) (any, error) { return nil, nil }
 
-// Merge gives the child.
+// Merge returns the child.
 func (NullParser) Merge(_, child any) any { return child }
 
 func parserOf(parses any) parser {
@@ -144,7 +145,7 @@ func parserOf(parses any) parser {
 	}
 }
 
-// The functions that are factories, by version of Envoy.
+// Factory functions, by version of Envoy.
 type (
 	factory131     = func(any, api.FilterCallbackHandler) api.StreamFilter
 	factory126     = func(any) any
@@ -172,19 +173,19 @@ func factoryOf(makes any) factory {
 	panic(fmt.Sprintf("%T is no factory that Envoy's Go API had", makes))
 }
 
-// makerOf is for the factories up to Envoy 1.30, which come in two steps.
+// makerOf supports the factories up to Envoy 1.30, which have two steps.
 func makerOf(made any) (maker, error) {
 	if m, ok := as[maker126](made); ok {
 		return m, nil
 	}
 	if f, ok := made.(api.StreamFilter); ok {
-		// This is what http.PassThroughFactory gives to both generations.
+		// http.PassThroughFactory returns this for both generations.
 		return func(api.FilterCallbackHandler) api.StreamFilter { return f }, nil
 	}
 	return nil, fmt.Errorf("the filter's factory made %T, which makes no filters", made)
 }
 
-// as takes a function for one of a type, be its own type named or not.
+// as converts a function to a function type, whether its own type is named or not.
 func as[F any](function any) (F, bool) {
 	if f, ok := function.(F); ok {
 		return f, true
@@ -197,9 +198,9 @@ func as[F any](function any) (F, bool) {
 	return value.Convert(want).Interface().(F), true
 }
 
-// caller is the import path of the package that calls the registration.
+// caller returns the import path of the package that calls the registration.
 func caller() string {
-	// This function, that of this package, and the one of package http.
+	// Skips this function, its caller in this package, and that of package http.
 	pc, _, _, ok := runtime.Caller(3)
 	if !ok {
 		return ""
@@ -207,11 +208,11 @@ func caller() string {
 	name := runtime.FuncForPC(pc).Name()
 	slash := strings.LastIndexByte(name, '/') + 1
 	path, _, _ := strings.Cut(name[slash:], ".")
-	// A dot in the last element of a path is written as %2e.
+	// A dot in the last element of a path is encoded as %2e.
 	return strings.ReplaceAll(name[:slash]+path, "%2e", ".")
 }
 
-// kits are the packages of this module that lie between a filter and its registration.
+// kits are the packages of this module between a filter and its registration.
 var kits = []string{
 	"github.com/envoyproxy/envoy/internal/stream",
 	"github.com/envoyproxy/envoy/contrib/golang/filters/http/source/go/pkg/http",

@@ -13,18 +13,19 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// settings is a configuration as eddy hands it over, taken apart.
+// settings is a decoded configuration from eddy.
 type settings struct {
-	message *anypb.Any // what the filter's parser gets
-	secrets secrets    // of the key "@secrets"
-	// everyPhase is the key "@phases" with the value "all": enter filters for everything, whatever their type says.
+	message *anypb.Any // for the filter's parser
+	secrets secrets    // from the key "@secrets"
+	// everyPhase is set by the key "@phases" with the value "all": call filters in all phases, regardless of their
+	// type.
 	everyPhase bool
 }
 
 const typedStruct = "type.googleapis.com/xds.type.v3.TypedStruct"
 
-// readSettings makes of a JSON text what Envoy makes of a plugin's configuration: an empty message for null, the
-// message of a "@type" where there is one, else a TypedStruct. Keys that begin with @ are not the filter's.
+// readSettings converts a JSON text to the plugin configuration that Envoy would pass: an empty message for null, the
+// message of a "@type" if there is one, otherwise a TypedStruct. Keys that begin with @ are not passed to the filter.
 func readSettings(text string) (settings, error) {
 	var s settings
 	if text == "" {
@@ -65,14 +66,14 @@ func readSettings(text string) (settings, error) {
 	return s, err
 }
 
-// typed is for a configuration that names its message, as it would in Envoy.
+// typed handles a configuration with a message type, as in Envoy.
 func typed(members map[string]json.RawMessage, text []byte) (*anypb.Any, error) {
 	var url string
 	if err := json.Unmarshal(members["@type"], &url); err != nil {
 		return nil, fmt.Errorf("\"@type\" must be a text: %w", err)
 	}
 	if url == typedStruct {
-		// The filter need not have linked the message, and this module doesn't: its form is simple enough.
+		// The filter may not have linked the message type, and this module does not: the format is simple enough.
 		var inner string
 		if raw, ok := members["type_url"]; ok {
 			if err := json.Unmarshal(raw, &inner); err != nil {
@@ -92,7 +93,7 @@ func typed(members map[string]json.RawMessage, text []byte) (*anypb.Any, error) 
 	return message, nil
 }
 
-// wrapped puts a JSON object into a TypedStruct: field 1 is a type's name, field 2 a Struct.
+// wrapped encodes a JSON object as a TypedStruct: field 1 is the name of a type, field 2 a Struct.
 func wrapped(text []byte, url string) (*anypb.Any, error) {
 	var value structpb.Struct
 	if err := value.UnmarshalJSON(text); err != nil {

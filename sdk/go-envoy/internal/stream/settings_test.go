@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 )
 
-// unwrap reads a TypedStruct as Envoy's library for it would.
+// unwrap decodes a TypedStruct like Envoy's library.
 func unwrap(t *testing.T, message *anypb.Any) (url string, text string) {
 	t.Helper()
 	if message.TypeUrl != typedStruct {

@@ -9,20 +9,20 @@ import (
 	"github.com/envoyproxy/envoy/contrib/golang/common/go/api"
 )
 
-// shape is what a type of filter wants to hear of.
+// shape has the hooks of a type of filter.
 type shape struct {
 	interest uint32
 	log      func(api.StreamFilter, api.RequestHeaderMap, api.RequestTrailerMap, api.ResponseHeaderMap, api.ResponseTrailerMap)
 	start    func(api.StreamFilter, api.RequestHeaderMap)
 	complete func(api.StreamFilter)
-	// hasDestroy tells that OnDestroy does something.
+	// hasDestroy means that OnDestroy does something.
 	hasDestroy bool
 }
 
 const everyPhase = 1<<raw.PhaseRequestHead | 1<<raw.PhaseRequestBody | 1<<raw.PhaseRequestTrailers |
 	1<<raw.PhaseResponseHead | 1<<raw.PhaseResponseBody | 1<<raw.PhaseResponseTrailers | 1<<raw.PhaseLog
 
-// The shapes that the methods of the end of an exchange had.
+// Signatures of the methods for the end of an exchange.
 type (
 	logger133 interface {
 		OnLog(api.RequestHeaderMap, api.RequestTrailerMap, api.ResponseHeaderMap, api.ResponseTrailerMap)
@@ -77,7 +77,7 @@ func shapeOf(filter api.StreamFilter) *shape {
 		s.interest |= raw.PhaseLog.Bit()
 	}
 	if _, ok := filter.(logger133); ok && s.log != nil {
-		// It is shown the trailers, which must be kept for it.
+		// It receives the trailers, which must be kept for it.
 		s.interest |= raw.PhaseRequestTrailers.Bit() | raw.PhaseResponseTrailers.Bit()
 	}
 	s.hasDestroy = isOwn(of, "OnDestroy")
@@ -91,8 +91,8 @@ var (
 	passBoth    = reflect.TypeOf((*passThrough)(nil))
 )
 
-// isOwn tells whether a method does something: whether it is not one of the pass-through types', directly or by
-// embedding. In doubt it is the filter's own.
+// isOwn returns whether a method does something: whether it is not a method of the pass-through types, directly or by
+// embedding. In doubt it returns true.
 func isOwn(of reflect.Type, method string) bool {
 	if _, ok := of.MethodByName(method); !ok || isPass(of) {
 		return false
@@ -100,27 +100,27 @@ func isOwn(of reflect.Type, method string) bool {
 	if isDeclared(of, method) {
 		return true
 	}
-	// The method comes from an embedded field. Whose it is must be found by following the fields, as filters embed types
-	// of their own, too.
+	// The method comes from an embedded field. Follow the fields to find its type, because filters also embed their own
+	// types.
 	embedded := embeds(of, method)
 	return embedded == nil || isOwn(embedded, method)
 }
 
-// isDeclared tells whether a type, or the one it points to, has a method in its own source. The others are wrappers,
-// of which the compiler says that they are in no file.
+// isDeclared returns whether a type, or the one it points to, declares a method in its source. Other methods are
+// wrappers, for which the compiler records no file.
 func isDeclared(of reflect.Type, method string) bool {
 	if m, ok := of.MethodByName(method); ok && isWritten(m) {
 		return true
 	}
 	if of.Kind() == reflect.Pointer {
-		// A method of the value is wrapped for the pointer.
+		// A method of the value has a wrapper for the pointer.
 		m, ok := of.Elem().MethodByName(method)
 		return ok && isWritten(m)
 	}
 	return false
 }
 
-// isWritten tells whether a method is in a file; true where that can't be told.
+// isWritten returns whether a method is in a file; true if unknown.
 func isWritten(m reflect.Method) bool {
 	function := runtime.FuncForPC(m.Func.Pointer())
 	if function == nil {
@@ -132,8 +132,8 @@ func isWritten(m reflect.Method) bool {
 
 func isPass(of reflect.Type) bool { return of == passDecoder || of == passEncoder || of == passBoth }
 
-// embeds gives the type of the embedded field, as deep as need be, that a promoted method comes from: the one at the
-// least depth, as the language has it. Nil where that can't be told.
+// embeds returns the type of the embedded field, at any depth, that a promoted method comes from: the one at the least
+// depth, as the language specifies. Nil if unknown.
 func embeds(of reflect.Type, method string) reflect.Type {
 	if of.Kind() == reflect.Pointer {
 		of = of.Elem()
@@ -156,8 +156,8 @@ func embeds(of reflect.Type, method string) reflect.Type {
 		if candidate.Kind() != reflect.Pointer {
 			candidate = reflect.PointerTo(candidate)
 		}
-		// Were two fields to offer the method at one depth, it would not be promoted at all; at different depths, the
-		// shallower one counts, and a wrapper within it is followed in turn.
+		// If two fields at the same depth had the method, it would not be promoted at all; at different depths, the
+		// shallower one wins, and wrappers within it are followed in turn.
 		if _, ok := candidate.MethodByName(method); ok && !shadowed(of, i, method) {
 			return candidate
 		}
@@ -165,7 +165,7 @@ func embeds(of reflect.Type, method string) reflect.Type {
 	return nil
 }
 
-// shadowed tells whether another embedded field offers the method at a lesser depth.
+// shadowed returns whether another embedded field has the method at a lesser depth.
 func shadowed(of reflect.Type, index int, method string) bool {
 	mine := depth(of.Field(index).Type, method)
 	for i := range of.NumField() {
@@ -179,7 +179,7 @@ func shadowed(of reflect.Type, index int, method string) bool {
 	return false
 }
 
-// depth is how many fields lie between a type and the one that declares the method; negative where it has none.
+// depth returns the number of fields between a type and the one that declares the method; negative if there is none.
 func depth(of reflect.Type, method string) int {
 	if of.Kind() == reflect.Interface {
 		if _, ok := of.MethodByName(method); ok {

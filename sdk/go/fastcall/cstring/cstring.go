@@ -1,10 +1,9 @@
-// Package cstring has what passing strings between Go and native code takes besides a call: views of native memory,
-// texts that native code writes, and many strings in one call. It is plain Go; the package examples/passing beside it
-// shows each with a C function.
+// Package cstring helps with passing strings between Go and native code: views of native memory, texts that native code
+// writes, and many strings in one call. It is plain Go; the package examples/passing shows each with a C function.
 //
-// Three rules hold for all of it. Memory of Go is the callee's until it returns, and no longer. A view of native memory
-// is good until its owner frees or changes it; what must live longer is cloned (strings.Clone). And nothing that Go gives
-// away has pointers of Go in it: a string is passed as its bytes, many strings as one buffer.
+// Three rules apply to all of it. The callee may use memory of Go only until it returns. A view of native memory is
+// valid until its owner frees or changes it; clone what is needed longer (strings.Clone). Memory passed to native code
+// contains no Go pointers: a string is passed as its bytes, many strings as one buffer.
 package cstring
 
 import (
@@ -12,10 +11,10 @@ import (
 	"unsafe"
 )
 
-// View returns the bytes at an address as a string, without a copy. A nil address gives "".
+// View returns the bytes at an address as a string, without a copy. A nil address returns "".
 //
-// Changing the bytes while the string is in use breaks the promise that strings never change; a map with such a key, for
-// one, does not find it again.
+// Changing the bytes while the string is in use violates the immutability of strings; for example, a map no longer
+// finds such a key.
 func View(data unsafe.Pointer, length int) string {
 	if data == nil {
 		return ""
@@ -23,7 +22,7 @@ func View(data unsafe.Pointer, length int) string {
 	return unsafe.String((*byte)(data), length)
 }
 
-// ViewTerminated returns the bytes at an address up to a NUL as a string, without a copy. A nil address gives "".
+// ViewTerminated returns the bytes at an address up to a NUL as a string, without a copy. A nil address returns "".
 //
 // # Cost
 //
@@ -35,7 +34,7 @@ func ViewTerminated(data unsafe.Pointer) string {
 		return ""
 	}
 	for length := 0; ; {
-		// Up to the end of the page, because behind it may be nothing.
+		// Only up to the end of the page, because the next page may not be mapped.
 		end := length + pageBytes - int((uintptr(data)+uintptr(length))%pageBytes)
 		rest := unsafe.Slice((*byte)(data), end)[length:]
 		if found := bytes.IndexByte(rest, 0); found >= 0 {
@@ -45,12 +44,12 @@ func ViewTerminated(data unsafe.Pointer) string {
 	}
 }
 
-// Filled returns a text that native code writes: fill is given a buffer of `size` bytes, passes it on, and returns how
-// many bytes were written. It must not keep the buffer.
+// Filled returns a text that native code writes: fill receives a buffer of `size` bytes, passes it on, and returns the
+// number of bytes written. It must not keep the buffer.
 //
 // # Panics
 //
-// When fill says that it has written more than there was room for, or less than nothing.
+// If fill returns a number outside of the buffer.
 //
 // # Cost
 //
@@ -63,5 +62,5 @@ func Filled(size int, fill func(buffer []byte) int) string {
 	return unsafe.String(unsafe.SliceData(buffer), len(buffer[:fill(buffer)]))
 }
 
-// pageBytes divides the size of every page of memory.
+// pageBytes divides the size of every memory page.
 const pageBytes = 4096

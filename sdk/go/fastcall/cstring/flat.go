@@ -6,9 +6,9 @@ import (
 	"unsafe"
 )
 
-// Flat is many strings in one buffer, to be passed in one call as an address and a length. Each string is its length as
-// a uint32 of the machine's order, then its bytes, then up to three zero bytes, so that the next begins at a multiple
-// of four. In C:
+// Flat is many strings in one buffer, passed in one call as address and length. Each string is its length as a
+// native-endian uint32, then its bytes, then up to three zero bytes, so that the next one starts at a multiple of four.
+// In C:
 //
 //	for (const uint8_t *at = data, *end = data + length; at < end;) {
 //	  uint32_t size = *(const uint32_t *)at;
@@ -16,16 +16,16 @@ import (
 //	  at += 4 + ((size + 3) & ~3u);
 //	}
 //
-// The zero Flat is empty and ready. One that is kept and Reset costs no allocation once it has grown.
+// The zero Flat is empty and ready to use. A Flat that is reused with Reset does not allocate once it has grown.
 type Flat struct {
-	words []uint32 // of words, so that the buffer begins where a uint32 may
+	words []uint32 // words, so that the buffer is aligned for uint32
 }
 
-// Append adds a string at the end.
+// Append appends a string.
 //
 // # Panics
 //
-// When it has 4 GiB or more.
+// If it has 4 GiB or more.
 func (f *Flat) Append(text string) {
 	size := uint32(len(text))
 	if int(size) != len(text) {
@@ -44,16 +44,16 @@ func (f *Flat) Append(text string) {
 	}
 }
 
-// Reset empties it and keeps its memory.
+// Reset clears the buffer and keeps its memory.
 func (f *Flat) Reset() { f.words = f.words[:0] }
 
-// Bytes returns the buffer. It is good until the next Append or Reset.
+// Bytes returns the buffer. It is valid until the next Append or Reset.
 func (f *Flat) Bytes() []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(f.words))), 4*len(f.words))
 }
 
-// All returns the strings of a buffer in Flat's form, as views of it. It ends early where the buffer is not in that form:
-// a length that leads out of it is not followed.
+// All returns the strings of a buffer in Flat's format, as views. It stops early if the buffer has another format: a
+// length beyond the end is not followed.
 func All(flat []byte) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for len(flat) >= 4 {

@@ -1,4 +1,4 @@
-/* The C side of the bridge: the table that the host gets, and thin functions around those of Go. */
+/* C side of the bridge: the table for the host, and thin wrappers around Go functions. */
 #include "bridge.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static void event(const eddy_event *event) { eddyGoEvent((void *)event); }
 
 static void stop(void) { eddyGoStop(); }
 
-/* Says why the library can't work with a host, where the host is new enough to listen. */
+/* Logs why the library does not support a host, if the host is new enough for that. */
 static const eddy_library *refuse(const eddy_host *host, const char *why) {
   size_t len = 0;
   while (why[len] != 0) len++;
@@ -39,8 +39,8 @@ static const eddy_library *refuse(const eddy_host *host, const char *why) {
 
 __attribute__((visibility("default"))) const eddy_library *eddy_library_open(const eddy_host *host) {
   if (host->abi != EDDY_ABI) return refuse(host, "the Go library speaks version 1 of the filter interface only");
-  /* What came later is looked for where it is used. */
-  if (host->size < offsetof(eddy_host, memory_soft_bytes)) return refuse(host, "the gateway is older than the Go library's kit");
+  /* Newer members are checked where they are used. */
+  if (host->size < offsetof(eddy_host, memory_soft_bytes)) return refuse(host, "the gateway is older than the SDK of the Go library");
   if (eddy_bridge_host != NULL && eddy_bridge_host != host) return refuse(host, "the Go library is open already");
   eddy_bridge_host = host;
   library.abi = EDDY_ABI;

@@ -1,4 +1,4 @@
-/* What the C and the Go side of the bridge share. */
+/* Declarations shared by the C and the Go side of the bridge. */
 #ifndef EDDY_BRIDGE_H
 #define EDDY_BRIDGE_H
 
@@ -8,11 +8,11 @@
 
 #define EDDY_BRIDGE_HIDDEN __attribute__((visibility("hidden")))
 
-/* The host that opened the library; null before. */
+/* Host that opened the library; null before. */
 extern const eddy_host *eddy_bridge_host EDDY_BRIDGE_HIDDEN;
 
-/* Sends a request whose texts stand one after another in `bytes`, with the lengths `lens`: cluster, method, target,
- * authority and body, then names and values in turn. */
+/* Sends a request whose texts are concatenated in `bytes`, with the lengths `lens`: cluster, method, target, authority
+ * and body, then alternating names and values. */
 EDDY_BRIDGE_HIDDEN int32_t eddy_bridge_send(uint32_t filter, uint64_t token, uint64_t exchange, uint32_t timeout_ms,
                                             const uint8_t *bytes, const uint64_t *lens, uint32_t fields_len);
 
@@ -34,7 +34,7 @@ static inline int32_t eddy_bridge_metric(uint32_t filter, uint32_t kind, const u
   return eddy_bridge_host->metric(filter, kind, name, name_len, bounds, bounds_len, out);
 }
 
-/* What the host wishes of memory; 0 where it is too old to say. */
+/* Memory limit of the host; 0 if it is too old to have one. */
 static inline uint64_t eddy_bridge_memory_soft(void) {
   const size_t known = offsetof(eddy_host, memory_soft_bytes) + sizeof eddy_bridge_host->memory_soft_bytes;
   return eddy_bridge_host->size >= known ? eddy_bridge_host->memory_soft_bytes : 0;

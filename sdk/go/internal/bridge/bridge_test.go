@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// These tests build a library as eddy loads it, and drive it by a program in C: what the Go race detector can't be
-// linked into, and what a Go test can't be, a process whose threads are not Go's.
+// These tests build a library as eddy loads it, and drive it with a C program: the Go race detector cannot be linked
+// into such a library, and a Go test has no threads that are not Go's.
 
 func TestAPanicInAnyExportedFunctionEndsNothing(t *testing.T) { drive(t, "faults") }
 
@@ -27,7 +27,7 @@ func TestTheLibrarySaysWhatItIs(t *testing.T) {
 	}
 }
 
-// Go can't return to C from a goroutine that is exiting, so this is about the trace that is left.
+// Go cannot return to C from an exiting goroutine, so this checks only the trace that is left.
 func TestGoexitOnAWorkerNamesTheFilter(t *testing.T) {
 	build(t)
 	out, err := exec.Command(built.driver, built.library, "goexit").CombinedOutput()
@@ -40,8 +40,9 @@ func TestGoexitOnAWorkerNamesTheFilter(t *testing.T) {
 	}
 }
 
-// BenchmarkCrossing tells the least time of a call from C, as ns/crossing: `empty` does nothing, `auth` decodes and
-// compares a credential among 20 fields. The native ones are the same by package eddy; headers reads 20 fields and sets two.
+// BenchmarkCrossing reports the minimum time of a call from C, as ns/crossing: `empty` does nothing, `auth` decodes and
+// compares a credential among 20 headers. The native ones do the same with package eddy; headers reads 20 headers and
+// sets two.
 func BenchmarkCrossing(b *testing.B) {
 	for _, line := range strings.Split(strings.TrimSpace(drive(b, "bench", "empty", "auth", "native-empty", "native-auth", "native-headers", "native-state")), "\n") {
 		name, figure, _ := strings.Cut(line, " ")
@@ -110,7 +111,7 @@ func drive(t testing.TB, arguments ...string) string {
 func TestMain(m *testing.M) {
 	status := m.Run()
 	if built.library != "" {
-		// A failure leaves files in the folder for temporary files, which is where they may stay.
+		// A failed run leaves files in the temporary folder.
 		_ = os.RemoveAll(filepath.Dir(built.library))
 	}
 	os.Exit(status)

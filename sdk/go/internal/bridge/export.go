@@ -1,6 +1,6 @@
-// Package bridge joins package raw to the gateway: the only package of this module that needs cgo.
+// Package bridge connects package raw to the gateway. It is the only package of this module that needs cgo.
 //
-// Every exported function begins with a barrier, because a panic that leaves it ends the process.
+// Every exported function starts with a barrier, because a panic that leaves it would end the process.
 package bridge
 
 // #cgo CFLAGS: -I${SRCDIR}/../../raw -O2
@@ -24,7 +24,7 @@ func eddyGoOpen(library *C.eddy_library) (refused C.int32_t) {
 	options := raw.Configured()
 	runtime.GOMAXPROCS(options.Processors)
 	if options.MemoryLimit == 0 {
-		// The wish of the gateway, which knows what it was given.
+		// Memory limit of the gateway, which knows its resources.
 		options.MemoryLimit = int64(min(C.eddy_bridge_memory_soft(), 1<<62))
 	}
 	if options.MemoryLimit != 0 {
@@ -37,11 +37,11 @@ func eddyGoOpen(library *C.eddy_library) (refused C.int32_t) {
 		raw.WriteLog(0, raw.LevelInfo, "the monitor of Go's runtime takes processors from workers, and calls cost more: "+reason)
 	}
 	if library.filters != nil {
-		// It was opened before, by the same host.
+		// The library is already open, with the same host.
 		return 0
 	}
 	names := raw.Names()
-	// The host keeps these as long as the process lives, so nobody frees them.
+	// The host keeps these as long as the process lives, so they are never freed.
 	texts := (*C.eddy_text)(C.calloc(C.size_t(len(names)+1), C.size_t(unsafe.Sizeof(C.eddy_text{}))))
 	for i, name := range names {
 		unsafe.Slice(texts, len(names))[i] = forever(name)
@@ -57,7 +57,7 @@ func eddyGoFilterNew(
 	name unsafe.Pointer, nameLen C.size_t, config unsafe.Pointer, configLen C.size_t, id C.uint32_t,
 	info *C.eddy_filter_info, failure *C.eddy_text,
 ) (result C.int32_t) {
-	defer barrier("a filter could not be made", func() { result = fail(failure, "the kit panicked") })
+	defer barrier("a filter could not be created", func() { result = fail(failure, "the SDK panicked") })
 	handle, made, err := raw.NewFilter(
 		C.GoStringN((*C.char)(name), C.int(nameLen)), unsafe.Slice((*byte)(config), int(configLen)), uint32(id))
 	if err != nil {
@@ -71,7 +71,7 @@ func eddyGoFilterNew(
 func eddyGoConfigNew(
 	filter C.uint64_t, config unsafe.Pointer, configLen C.size_t, out *C.uint64_t, failure *C.eddy_text,
 ) (result C.int32_t) {
-	defer barrier("a rule's configuration could not be made", func() { result = fail(failure, "the kit panicked") })
+	defer barrier("a rule's configuration could not be created", func() { result = fail(failure, "the SDK panicked") })
 	handle, err := raw.NewConfig(uint64(filter), unsafe.Slice((*byte)(config), int(configLen)))
 	if err != nil {
 		return fail(failure, err.Error())
@@ -92,7 +92,7 @@ func eddyGoFilterFree(filter C.uint64_t) {
 	raw.FreeFilter(uint64(filter))
 }
 
-// The barrier of this one is the first statement of [raw.Run], where the filter that failed is known.
+// The barrier of this function is the first statement of [raw.Run], where the failed filter is known.
 //
 //export eddyGoRun
 func eddyGoRun(call unsafe.Pointer) {
@@ -102,7 +102,7 @@ func eddyGoRun(call unsafe.Pointer) {
 
 //export eddyGoEvent
 func eddyGoEvent(event unsafe.Pointer) {
-	defer barrier("an event could not be taken", nil)
+	defer barrier("an event could not be handled", nil)
 	raw.HandleEvent((*raw.Event)(event))
 }
 
@@ -112,7 +112,7 @@ func eddyGoStop() {
 	raw.Stop()
 }
 
-// barrier ends a panic of what is not on the way of a request.
+// barrier recovers a panic outside of requests.
 func barrier(what string, then func()) {
 	if r := recover(); r != nil {
 		raw.WriteLog(0, raw.LevelError, what+": "+raw.PanicText(r))
@@ -122,7 +122,7 @@ func barrier(what string, then func()) {
 	}
 }
 
-// fail writes a message where the host has room for it.
+// fail writes a message to the buffer of the host.
 func fail(failure *C.eddy_text, message string) C.int32_t {
 	if message == "" {
 		message = "unknown error"
@@ -132,7 +132,7 @@ func fail(failure *C.eddy_text, message string) C.int32_t {
 	return C.EDDY_INVALID
 }
 
-// forever copies a text to where the garbage collector never looks.
+// forever copies a text to memory outside of the garbage collector.
 func forever(s string) C.eddy_text {
 	return C.eddy_text{data: (*C.uint8_t)(unsafe.Pointer(C.CString(s))), len: C.size_t(len(s))}
 }

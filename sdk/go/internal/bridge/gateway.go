@@ -17,7 +17,7 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/raw"
 )
 
-// gateway is the host, as package raw sees it.
+// gateway is the host, as used by package raw.
 type gateway struct{}
 
 func (gateway) Workers() int { return int(C.eddy_bridge_host.workers) }
@@ -41,7 +41,7 @@ func (gateway) Log(filter uint32, level raw.Level, text string) raw.Result {
 
 func (gateway) Metric(filter uint32, kind raw.MetricKind, name string, bounds []uint64) (raw.MetricCells, raw.Result) {
 	text, limits := (*C.uint8_t)(unsafe.StringData(name)), (*C.uint64_t)(unsafe.SliceData(bounds))
-	// What the host writes, a pointer of its own, goes to memory that is not Go's.
+	// The host writes a pointer of its own, so the memory must not be Go's.
 	out := C.calloc(1, C.size_t(unsafe.Sizeof(raw.MetricCells{})))
 	defer C.free(out)
 	result := C.eddy_bridge_metric(

@@ -1,6 +1,6 @@
-// Package linear joins package raw to a gateway that runs the filters as a module of Wasm. It is for GOOS=wasip1 only;
-// abi/linear-memory.md tells what both sides do.
+// Package linear connects package raw to a gateway that runs the filters as a Wasm module. It is only for GOOS=wasip1;
+// abi/linear-memory.md describes both sides.
 //
-// Go for Wasm has pointers of 64 bits, so that a call has the same layout in the module's memory as it has in a
-// process: package raw reads it as it stands.
+// Go for Wasm has 64-bit pointers, so a call has the same layout in the module's memory as in a process, and package
+// raw reads it unchanged.
 package linear

@@ -10,7 +10,7 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/raw"
 )
 
-// library is what the gateway reads of this module: the beginning of `eddy_library`.
+// library is the part of the module that the gateway reads: the beginning of `eddy_library`.
 var library struct {
 	abi        uint32
 	size       uint32
@@ -20,7 +20,7 @@ var library struct {
 	filtersLen uint64
 }
 
-// The gateway looks for this name before anything else, and never calls it.
+// The gateway looks for this name first, and never calls it.
 //
 //go:wasmexport eddy_abi_1
 func abi() {}
@@ -48,8 +48,7 @@ func open(workers, level uint32) unsafe.Pointer {
 	return unsafe.Pointer(&library)
 }
 
-// made is what the gateway reads after a filter or configuration was to be made; where it is refused, the reason is
-// `text`.
+// made is the result of creating a filter or configuration; if that was refused, `text` is the reason.
 var made struct {
 	info raw.FilterInfo
 	text raw.Text
@@ -57,7 +56,7 @@ var made struct {
 
 //go:wasmexport eddy_filter_new
 func filterNew(name unsafe.Pointer, nameLen uint32, config unsafe.Pointer, configLen, id uint32) unsafe.Pointer {
-	defer barrier("a filter could not be made", func() { refuse("the kit panicked") })
+	defer barrier("a filter could not be created", func() { refuse("the SDK panicked") })
 	handle, info, err := raw.NewFilter(string(bytesAt(name, nameLen)), bytesAt(config, configLen), id)
 	if err != nil {
 		refuse(err.Error())
@@ -71,7 +70,7 @@ func filterNew(name unsafe.Pointer, nameLen uint32, config unsafe.Pointer, confi
 
 //go:wasmexport eddy_config_new
 func configNew(filter uint64, config unsafe.Pointer, configLen uint32) unsafe.Pointer {
-	defer barrier("a rule's configuration could not be made", func() { refuse("the kit panicked") })
+	defer barrier("a rule's configuration could not be created", func() { refuse("the SDK panicked") })
 	handle, err := raw.NewConfig(filter, bytesAt(config, configLen))
 	if err != nil {
 		refuse(err.Error())
@@ -94,7 +93,7 @@ func filterFree(filter uint64) {
 	raw.FreeFilter(filter)
 }
 
-// The barrier of this one is the first statement of [raw.Run], where the filter that failed is known.
+// The barrier of this function is the first statement of [raw.Run], where the failed filter is known.
 //
 //go:wasmexport eddy_run
 func run(call unsafe.Pointer) {
@@ -105,12 +104,12 @@ func run(call unsafe.Pointer) {
 
 //go:wasmexport eddy_event
 func event(event unsafe.Pointer) {
-	defer barrier("an event could not be taken", nil)
+	defer barrier("an event could not be handled", nil)
 	raw.HandleEvent((*raw.Event)(event))
 	others()
 }
 
-// barrier ends a panic of what is not on the way of a request.
+// barrier recovers a panic outside of requests.
 func barrier(what string, then func()) {
 	if r := recover(); r != nil {
 		raw.WriteLog(0, raw.LevelError, what+": "+raw.PanicText(r))
@@ -120,7 +119,7 @@ func barrier(what string, then func()) {
 	}
 }
 
-// refuse notes why something was not made.
+// refuse records why something was not created.
 func refuse(why string) {
 	if why == "" {
 		why = "unknown error"
@@ -128,5 +127,5 @@ func refuse(why string) {
 	made.info, made.text = raw.FilterInfo{}, raw.TextOf(why)
 }
 
-// bytesAt is what the gateway wrote somewhere in the room.
+// bytesAt returns data that the gateway wrote to the buffer.
 func bytesAt(at unsafe.Pointer, n uint32) []byte { return unsafe.Slice((*byte)(at), int(n)) }

@@ -10,13 +10,13 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/raw"
 )
 
-// gateway is the host, as package raw sees it.
+// gateway is the host, as used by package raw.
 type gateway struct {
 	workers int
 	level   raw.Level
 }
 
-// What the gateway is asked for.
+// Host calls.
 const (
 	askResume        = 1
 	askLog           = 2
@@ -27,7 +27,7 @@ const (
 	askCancel        = 7
 )
 
-// question is what the gateway is asked, `eddy_question` of abi/linear-memory.md. It writes its answer to result.
+// question is a host call, `eddy_question` of abi/linear-memory.md. The gateway writes the result to result.
 type question struct {
 	what   uint32
 	result raw.Result
@@ -39,8 +39,8 @@ type question struct {
 	more   raw.Text
 }
 
-// name is the function of the gateway that takes questions. All hosts of proxy-wasm know how to call one by name, so
-// that a module with this import can be loaded by each of them.
+// name is the gateway's function for host calls. All hosts of Proxy-Wasm can call functions by name, so they can load a
+// module with this import.
 const name = "eddy_abi_1"
 
 //go:wasmimport env proxy_call_foreign_function
@@ -48,7 +48,7 @@ func callForeignFunction(
 	name unsafe.Pointer, nameLen uint32, argument unsafe.Pointer, argumentLen uint32, answer, answerLen unsafe.Pointer,
 ) uint32
 
-// ask has the gateway answer. What the question points to is kept alive by the caller.
+// ask makes a host call. The caller keeps the data alive that the question points to.
 func ask(q *question) raw.Result {
 	q.result = raw.Invalid
 	var answer, answerLen uint32
@@ -78,7 +78,7 @@ func (gateway) Log(filter uint32, level raw.Level, text string) raw.Result {
 	return result
 }
 
-// Metric gives the gateway's number of a metric in the place of cells.
+// Metric returns the gateway's number of a metric instead of cells.
 func (gateway) Metric(filter uint32, kind raw.MetricKind, name string, bounds []uint64) (raw.MetricCells, raw.Result) {
 	q := question{
 		what: askMetric, filter: filter, number: uint32(kind), text: raw.TextOf(name),
@@ -100,7 +100,7 @@ func (gateway) MetricObserve(metric uint32, value uint64) {
 	ask(&q)
 }
 
-// outbound is laid out as `eddy_outbound` is.
+// outbound has the layout of `eddy_outbound`.
 type outbound struct {
 	size      uint32
 	filter    uint32

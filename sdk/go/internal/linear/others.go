@@ -4,14 +4,14 @@ package linear
 
 import "runtime"
 
-// idle is how many goroutines there are when none runs for a filter.
+// idle is the number of goroutines when none runs for a filter.
 var idle int
 
-// turnsMax is how often other goroutines get a turn before the gateway is answered: enough for one that was woken and
-// wakes another, and an end for those that never rest.
+// turnsMax is how often other goroutines run before the call returns to the gateway: enough for one that was woken and
+// wakes another, and a limit for those that never stop.
 const turnsMax = 32
 
-// others lets goroutines of filters run until they wait: nothing runs in a module once its function has returned.
+// others runs goroutines of filters until they wait, because nothing runs in a module after its function has returned.
 func others() {
 	for turn := 0; turn < turnsMax && runtime.NumGoroutine() > idle; turn++ {
 		runtime.Gosched()

@@ -9,17 +9,17 @@ import (
 )
 
 var (
-	// room is where the gateway writes what it tells. The garbage collector does not look into it: all that lies there
-	// points into it, but for edits that grew.
+	// room is the buffer for data of the gateway. The garbage collector does not scan it: all pointers in it point into
+	// it, except for edits that were moved to a larger buffer.
 	room []uint64
-	// outgrown keeps what edits were written to, until the next call: views of it may be out.
+	// outgrown keeps former edit buffers until the next call, because there may be views of them.
 	outgrown [][]uint64
 )
 
-// roomMax is the most that a gateway may ask for: the largest body and all edits, and then some.
+// roomMax is the maximum size that a gateway may request: the largest body and all edits, with a reserve.
 const roomMax = 1 << 31
 
-// The room is valid until more is asked for.
+// The buffer is valid until a larger one is requested.
 //
 //go:wasmexport eddy_room
 func makeRoom(n uint32) unsafe.Pointer {
@@ -32,7 +32,8 @@ func makeRoom(n uint32) unsafe.Pointer {
 	return unsafe.Pointer(&room[0])
 }
 
-// growEdits gives a call more room for its edits, in memory of this module: the gateway looks where the call says.
+// growEdits gives a call a larger buffer for its edits, in memory of this module; the gateway reads its address from
+// the call.
 func growEdits(c *raw.Call, more uint32) raw.Result {
 	want := uint64(c.EditsLen) + uint64(more)
 	if want > raw.EditsMax {

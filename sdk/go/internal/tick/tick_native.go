@@ -1,14 +1,15 @@
 //go:build linux && gc && (amd64 || arm64)
 
-// Package tick tells Go's monitor that a worker's thread makes progress.
+// Package tick shows Go's monitor that a worker's thread makes progress.
 //
-// The runtime's monitor (sysmon) takes the processor of a thread away that has been in native code while the
-// processor's schedtick stood still for 10 ms. The goroutine of a thread that native code owns is never scheduled, so
-// its processor's schedtick never moves, however often native code calls Go: the monitor looks every 20 µs, takes the
-// processor each time, and the next call has to find another one. On a busy gateway that costs more than the calls.
+// The runtime's monitor (sysmon) takes the processor away from a thread that has been in native code while the
+// schedtick of the processor did not change for 10 ms. The goroutine of a thread that native code owns is never
+// scheduled, so its processor's schedtick never changes, however often native code calls Go: the monitor checks every
+// 20 µs, takes the processor each time, and the next call has to find another one. On a busy gateway that costs more
+// than the calls.
 //
-// Bump moves schedtick, as the scheduler would. It writes one word of the runtime's own memory, so it does so only
-// where [Probe] has found the word by what surrounds it; otherwise nothing is written and calls cost what they cost.
+// Bump increments schedtick, like the scheduler. It writes one word of the runtime's memory, and only if [Probe] has
+// located the word by its context; otherwise nothing is written, and calls keep the extra cost.
 package tick
 
 import (
@@ -19,30 +20,30 @@ import (
 	"unsafe"
 )
 
-// Where things lie: g.m as for fast calls, the others as in all versions from 1.24 to 1.27.
+// Offsets: g.m as for fast calls, the others as in all versions from 1.24 to 1.27.
 const (
 	offsetM         = 0x30 // g.m
 	offsetStatus    = 4    // p.status
 	offsetSchedtick = 16   // p.schedtick
-	offsetPM        = 48   // p.m, which points back
+	offsetPM        = 48   // p.m, which refers back
 	running         = 1    // _Prunning
 	searched        = 0x180
 )
 
-// offsetP is where a thread names its processor (m.p); 0 while nothing is to be written.
+// offsetP is the offset of a thread's processor (m.p); 0 while Bump is off.
 var offsetP uintptr
 
-// Bump notes progress; to be called on the thread of a worker, in each call from native code.
+// Bump records progress. Call it on the thread of a worker, in each call from native code.
 //
 //go:noescape
 func Bump()
 
-// currentG is the goroutine, as the runtime has it.
+// currentG returns the goroutine, as known to the runtime.
 //
 //go:noescape
 func currentG() uintptr
 
-// Probe looks for the place and turns Bump on; it tells why if it stays off. EDDY_GO_TICK=0 keeps it off.
+// Probe locates the word and turns Bump on; it returns the reason if Bump stays off. EDDY_GO_TICK=0 keeps it off.
 func Probe() (reason string) {
 	if os.Getenv("EDDY_GO_TICK") == "0" {
 		return "EDDY_GO_TICK=0"
@@ -69,7 +70,7 @@ func Probe() (reason string) {
 // Reset turns Bump off.
 func Reset() { offsetP = 0 }
 
-// find looks in the thread's structure for the one word that points to a processor which points back.
+// find searches the thread's structure for the only word that points to a processor which refers back.
 func find() (at uintptr, reason string) {
 	m := load(currentG() + offsetM)
 	if m == 0 || m%8 != 0 {
@@ -92,7 +93,7 @@ func find() (at uintptr, reason string) {
 }
 
 func isProcessor(p, m uintptr) (is bool) {
-	// Words of other kinds are no addresses, or those of pages that nobody may read.
+	// Other words are not addresses, or addresses of pages that cannot be read.
 	if p < 1<<16 || p%8 != 0 || p>>47 != 0 {
 		return false
 	}
@@ -105,7 +106,7 @@ func isProcessor(p, m uintptr) (is bool) {
 	return id >= 0 && int(id) < runtime.GOMAXPROCS(0) && load32(p+offsetStatus) == running && load(p+offsetPM) == m
 }
 
-// confirm lets the scheduler run and looks whether the word moves as schedtick does.
+// confirm runs the scheduler and checks whether the word changes like schedtick.
 func confirm(at uintptr) string {
 	for range 1000 {
 		p := load(load(currentG()+offsetM) + at)

@@ -1,13 +1,13 @@
 //go:build !(linux && gc && (amd64 || arm64))
 
-// Package tick tells Go's monitor that a worker's thread makes progress, where it knows how.
+// Package tick shows Go's monitor that a worker's thread makes progress, on supported systems.
 package tick
 
-// Bump does nothing here.
+// Bump does nothing on this system.
 func Bump() {}
 
-// Probe tells why Bump does nothing.
+// Probe returns why Bump does nothing.
 func Probe() (reason string) { return "there is no assembly for this platform" }
 
-// Reset does nothing here.
+// Reset does nothing on this system.
 func Reset() {}

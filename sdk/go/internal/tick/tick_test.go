@@ -22,7 +22,7 @@ func TestTheProcessorsTickMoves(t *testing.T) {
 		Bump()
 		after := load32(p + offsetSchedtick)
 		if load(load(currentG()+offsetM)+offsetP) != p {
-			continue // the scheduler came between
+			continue // the scheduler ran in between
 		}
 		if after == before {
 			t.Fatal("the tick stands still")

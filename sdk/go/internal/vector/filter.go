@@ -21,7 +21,7 @@ type Config struct {
 	Log              []Operation `json:"log"`
 }
 
-// Operation is one thing to do, see abi/vectors/README.md.
+// Operation is one operation, see abi/vectors/README.md.
 type Operation struct {
 	Do      string      `json:"do"`
 	What    string      `json:"what"`
@@ -43,7 +43,7 @@ func init() {
 	eddy.Register("vector", func(c Config) (eddy.Filter, error) { return &filter{c}, nil })
 }
 
-// The hooks do what the configuration says for their phase.
+// The hooks execute the operations of their phase.
 
 func (f *filter) RequestHead(x *eddy.Exchange) eddy.Verdict { return do(x, f.config.RequestHead) }
 func (f *filter) RequestBody(x *eddy.Exchange) eddy.Verdict { return do(x, f.config.RequestBody) }
@@ -57,7 +57,7 @@ func (f *filter) ResponseTrailers(x *eddy.Exchange) eddy.Verdict {
 }
 func (f *filter) Log(x *eddy.Exchange) { do(x, f.config.Log) }
 
-// do makes the operations up to the first that is a verdict.
+// do executes the operations up to the first one with a verdict.
 func do(x *eddy.Exchange, operations []Operation) eddy.Verdict {
 	for i := range operations {
 		o := &operations[i]
@@ -87,7 +87,7 @@ func do(x *eddy.Exchange, operations []Operation) eddy.Verdict {
 	return eddy.Continue
 }
 
-// fields gives the section that the phase is about.
+// fields returns the section of the phase.
 func fields(x *eddy.Exchange) eddy.Fields {
 	switch x.Phase() {
 	case raw.PhaseRequestHead, raw.PhaseRequestBody:
@@ -148,7 +148,7 @@ func change(x *eddy.Exchange, o *Operation) error {
 
 type counted struct{ calls int }
 
-// see gives what an operation asks for, to be made JSON.
+// see returns the value that an operation requests, for JSON.
 func see(x *eddy.Exchange, o *Operation) (any, error) {
 	name := string(o.Name)
 	switch o.What {
@@ -194,7 +194,7 @@ func see(x *eddy.Exchange, o *Operation) (any, error) {
 
 type rawJSON string
 
-// MarshalJSON gives the text as it is.
+// MarshalJSON returns the text unchanged.
 func (r rawJSON) MarshalJSON() ([]byte, error) { return []byte(r), nil }
 
 func first(f eddy.Fields, name string) any {

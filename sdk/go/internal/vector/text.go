@@ -1,4 +1,4 @@
-// Package vector is the test filter of abi/vectors: it does what its configuration says, through package eddy.
+// Package vector is the test filter of abi/vectors: it executes its configuration with package eddy.
 package vector
 
 import (
@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// Text is bytes as abi/vectors writes them: "text", {"hex": "00ff"} or {"repeat": "a", "times": 3}.
+// Text is bytes as written in abi/vectors: "text", {"hex": "00ff"} or {"repeat": "a", "times": 3}.
 type Text string
 
-// UnmarshalJSON reads any of the forms.
+// UnmarshalJSON reads any of the formats.
 func (t *Text) UnmarshalJSON(text []byte) error {
 	var plain string
 	if json.Unmarshal(text, &plain) == nil {
@@ -40,8 +40,8 @@ func (t *Text) UnmarshalJSON(text []byte) error {
 	}
 }
 
-// Seen is the JSON by which the filter reports bytes: a string, or for what is long or no UTF-8 its length and the
-// sum of its bytes.
+// Seen returns JSON that describes bytes: a string, or the length and the sum of the bytes if they are long or not
+// UTF-8.
 func Seen(s string) any {
 	if len(s) <= 1024 && utf8.ValidString(s) {
 		return strings.Clone(s)

@@ -37,15 +37,17 @@ impl EditTarget<'_> {
                 check_change(edit)?;
                 change(self.fields()?, edit);
             }
-            abi::EDIT_METHOD if !is_token(&edit.value) => return Err(format!("{:?} is no method", text())),
+            abi::EDIT_METHOD if !is_token(&edit.value) => {
+                return Err(format!("{:?} is not a method", text()));
+            }
             abi::EDIT_METHOD => self.request.method = text(),
             abi::EDIT_TARGET
                 if edit.value.first() != Some(&b'/') || !edit.value.iter().all(u8::is_ascii_graphic) =>
             {
-                return Err(format!("the target {:?} is no path", text()));
+                return Err(format!("the target {:?} is not a path", text()));
             }
             abi::EDIT_AUTHORITY if edit.value.iter().any(|byte| b"/?#@ ".contains(byte)) => {
-                return Err(format!("the authority {:?} is none", text()));
+                return Err(format!("the authority {:?} is invalid", text()));
             }
             abi::EDIT_TARGET => self.request.target = text(),
             abi::EDIT_AUTHORITY => {
@@ -56,7 +58,7 @@ impl EditTarget<'_> {
                 }
             }
             abi::EDIT_STATUS => {
-                let response = self.response.as_deref_mut().ok_or("there is no response yet")?;
+                let response = self.response.as_deref_mut().ok_or("the response does not exist yet")?;
                 response.status = status(edit.number)?;
             }
             abi::EDIT_BODY_SET => *self.body_of_phase()? = edit.value.clone(),
@@ -82,7 +84,7 @@ impl EditTarget<'_> {
             abi::EDIT_CLEAR_ROUTE => self.outcome.is_route_cleared = true,
             abi::EDIT_ENDPOINT => self.outcome.endpoint = Some(text()),
             abi::EDIT_FAULT => self.outcome.faults.push(text()),
-            other => return Err(format!("there is no edit {other}")),
+            other => return Err(format!("unknown edit {other}")),
         }
         Ok(())
     }
@@ -93,14 +95,14 @@ impl EditTarget<'_> {
             Phase::RequestTrailers => Ok(&mut self.request.trailers),
             Phase::ResponseHead | Phase::ResponseBody | Phase::ResponseTrailers | Phase::Log => {
                 let is_trailers = self.phase.is_trailers();
-                let response = self.response.as_deref_mut().ok_or("there is no response yet")?;
+                let response = self.response.as_deref_mut().ok_or("the response does not exist yet")?;
                 Ok(if is_trailers { &mut response.trailers } else { &mut response.fields })
             }
         }
     }
 
     fn body_of_phase(&mut self) -> Result<&mut Vec<u8>, String> {
-        if self.phase.is_body() { Ok(self.body) } else { Err("there is no body in this phase".to_owned()) }
+        if self.phase.is_body() { Ok(self.body) } else { Err("this phase has no body".to_owned()) }
     }
 }
 
@@ -135,7 +137,7 @@ fn note(metadata: &mut Vec<Note>, edit: &Written) -> Result<(), String> {
 
 fn status(number: u32) -> Result<u16, String> {
     let status = u16::try_from(number).ok().filter(|status| (200..600).contains(status));
-    status.ok_or_else(|| format!("{number} is no status"))
+    status.ok_or_else(|| format!("{number} is not a status"))
 }
 
 /// Whether this sets `Connection: close`, the only permitted value of that field.
@@ -156,17 +158,17 @@ fn check_change(edit: &Written) -> Result<(), String> {
 fn check_field(name: &[u8], value: &[u8]) -> Result<(), String> {
     let shown = || String::from_utf8_lossy(name).into_owned();
     if !is_token(name) {
-        return Err(format!("{:?} is no name of a field", shown()));
+        return Err(format!("{:?} is not a header name", shown()));
     }
     if value.iter().any(|byte| (*byte < 0x20 && *byte != b'\t') || *byte == 0x7f) {
-        return Err(format!("the value of {:?} has a control byte", shown()));
+        return Err(format!("the value of {:?} has a control character", shown()));
     }
     let dashed: Vec<u8> = name.iter().map(|byte| if *byte == b'_' { b'-' } else { *byte }).collect();
     if dashed != name && FieldId::of(&dashed).is_some() {
-        return Err(format!("{:?} is taken for another name by some programs", shown()));
+        return Err(format!("some programs read {:?} as another header name", shown()));
     }
     match FieldId::of(name) {
-        Some(id) if FRAMING_OR_HOP.contains(&id) => Err(format!("{:?} is eddy's to set", shown())),
+        Some(id) if FRAMING_OR_HOP.contains(&id) => Err(format!("{:?} is set by eddy itself", shown())),
         _ => Ok(()),
     }
 }

@@ -227,11 +227,11 @@ impl TestLibraryCall<'_> {
         whole.call.edits_cap = 8 * len_32(whole.room.len());
         enter(library, &raw mut whole);
         let stopped = whole.call.stopped as usize;
-        assert!(stopped <= steps.len(), "the library stopped at a step that is not there");
-        assert_eq!(current, 0, "the library leaves its number in `current`");
+        assert!(stopped <= steps.len(), "the library stopped at a step that does not exist");
+        assert_eq!(current, 0, "the library left a step number in `current`");
         let edits = whole.edits();
         let size: usize = Written::all(&edits).iter().map(Written::size).sum();
-        assert_eq!(size, edits.len(), "the edits are no whole records");
+        assert_eq!(size, edits.len(), "the edits are not complete records");
         Crossed { steps, stopped, edits }
     }
 }

@@ -89,12 +89,12 @@ impl Library {
         // SAFETY: a string with a NUL at its end.
         let handle = unsafe { dlopen(file.as_ptr(), RTLD_NOW) };
         if handle.is_null() {
-            return Err(format!("{}: the dynamic linker refuses it", path.display()));
+            return Err(format!("{}: the dynamic linker cannot load it", path.display()));
         }
         // SAFETY: the handle is open, and the name has a NUL at its end.
         let symbol = unsafe { dlsym(handle, c"eddy_library_open".as_ptr()) };
         if symbol.is_null() {
-            return Err(format!("{}: it has no eddy_library_open", path.display()));
+            return Err(format!("{}: it has no symbol `eddy_library_open`", path.display()));
         }
         // SAFETY: the ABI requires that the symbol is a function of this type.
         let open = unsafe { std::mem::transmute::<*mut c_void, abi::LibraryOpen>(symbol) };
@@ -102,7 +102,7 @@ impl Library {
         let table = unsafe { open(&raw const fake::HOST) };
         // SAFETY: null, or a table that lives as long as the process.
         let table = unsafe { table.as_ref() };
-        let table = table.ok_or_else(|| format!("{}: it does not open for this host", path.display()))?;
+        let table = table.ok_or_else(|| format!("{}: it does not support this host", path.display()))?;
         Ok(Self { table })
     }
 

@@ -44,7 +44,7 @@ impl ChainOutcome {
     #[must_use]
     #[track_caller]
     pub fn answered(&self) -> &Response {
-        self.answered.as_ref().expect("the client got an answer")
+        self.answered.as_ref().expect("the client received a response")
     }
 
     /// Whether the client received a response.

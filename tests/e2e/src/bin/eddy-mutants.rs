@@ -27,9 +27,9 @@ async fn main() -> Result<()> {
     let profile = place::variable("EDDY_MUTANTS_PROFILE").unwrap_or_else(|| "dev".into());
     let workshop = Workshop::open(&place::tree().canonicalize()?, &place, &profile)?;
     let commit = workshop.commit()?;
-    println!("{} faults in a copy of {commit}; first their tests without any fault", chosen.len());
+    println!("{} faults in a copy of {commit}; running their tests without faults first", chosen.len());
     let red = workshop.find_red(&chosen).await?;
-    red.iter().for_each(|check| println!("fails without any fault: {}", describe(check)));
+    red.iter().for_each(|check| println!("fails without a fault: {}", describe(check)));
     let mut report = MutantReport::default();
     for mutant in &chosen {
         let since = Instant::now();
@@ -39,12 +39,12 @@ async fn main() -> Result<()> {
     }
     workshop.close()?;
     let (count, noticed) = report.count();
-    let summary = format!("{noticed} of {count} planted faults were noticed, in the tree of {commit}.");
+    let summary = format!("{noticed} of {count} planted faults were detected, in the tree of {commit}.");
     println!("\n{report}\n{summary}");
     if names.is_empty() {
-        let text = format!("# Planted faults, the last whole run\n\n{summary}\n\n{report}");
+        let text = format!("# Planted faults, last full run\n\n{summary}\n\n{report}");
         std::fs::write(folder.join("RESULT.md"), text).context("cannot write the result")?;
     }
-    ensure!(report.missed().is_empty(), "not noticed: {}", report.missed().join(", "));
+    ensure!(report.missed().is_empty(), "not detected: {}", report.missed().join(", "));
     Ok(())
 }

@@ -94,7 +94,7 @@ impl FramingCase {
     /// # Errors
     /// When the line does not match the corpus schema.
     pub fn from_line(text: &str) -> Result<Self> {
-        let line: FramingCaseRecord = serde_json::from_str(text).context("not a line of a corpus")?;
+        let line: FramingCaseRecord = serde_json::from_str(text).context("not a corpus line")?;
         let kind = match line.kind.as_str() {
             "request" => FramingCaseKind::Request,
             "response" => FramingCaseKind::Response,

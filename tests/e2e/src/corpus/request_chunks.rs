@@ -83,7 +83,7 @@ fn sizes(shelf: &mut Shelf) {
         shelf.any(
             &format!("size/{id}"),
             post(format!("{size}\r\nabc")),
-            "not whole and hardly ever will be: must not wrap (RFC 9112 §7.1)",
+            "incomplete, with a huge size: the size must not wrap (RFC 9112 §7.1)",
         );
     }
     shelf.any(
@@ -135,7 +135,7 @@ fn line_ends(shelf: &mut Shelf) {
 }
 
 fn extensions(shelf: &mut Shelf) {
-    let why = "extensions that are not known are ignored and do not go on as framing (RFC 9112 §7.1.1)";
+    let why = "unknown extensions are ignored and do not affect the framing (RFC 9112 §7.1.1)";
     for (id, extension) in [
         ("name", ";a"),
         ("value", ";a=b"),
@@ -207,7 +207,7 @@ fn extension_ends(shelf: &mut Shelf) {
 }
 
 fn trailers(shelf: &mut Shelf) {
-    let accept = "trailer fields go on as trailers or not at all (RFC 9112 §7.1.2, RFC 9110 §6.5.1)";
+    let accept = "trailer fields are forwarded as trailers or dropped (RFC 9112 §7.1.2, RFC 9110 §6.5.1)";
     for (id, fields) in [
         ("one", "X-T: 1\r\n"),
         ("two", "X-T: 1\r\nX-U: 2\r\n"),
@@ -258,7 +258,7 @@ fn trailers(shelf: &mut Shelf) {
 }
 
 fn short(shelf: &mut Shelf) {
-    let why = "not whole: the last chunk never comes (RFC 9112 §8)";
+    let why = "incomplete: the last chunk never arrives (RFC 9112 §8)";
     for (id, body) in [
         ("nothing", ""),
         ("in-size", "3"),

@@ -113,8 +113,8 @@ fn names(shelf: &mut Shelf) {
     ] {
         shelf.reject(&format!("name/{id}"), post(field), why);
     }
-    let alias = "not Transfer-Encoding: without a length the chunks would be the next request, which is none \
-                 (RFC 9112 §6.3)";
+    let alias = "not Transfer-Encoding: without a length the chunks are parsed as the next request, which is \
+                 invalid (RFC 9112 §6.3)";
     for name in [
         "Transfer_Encoding",
         "Transfer.Encoding",
@@ -162,7 +162,7 @@ fn versions(shelf: &mut Shelf) {
     shelf.accept(
         "te/trailers",
         format!("POST / HTTP/1.1\r\nHost: a.example\r\nConnection: TE\r\nTE: trailers\r\nTransfer-Encoding: chunked\r\n\r\n{CHUNKS}"),
-        "TE names what the client takes, not what it sends (RFC 9110 §10.1.4)",
+        "TE names the codings that the client accepts, not those that it sends (RFC 9110 §10.1.4)",
     );
     shelf.accept(
         "te/chunked",

@@ -51,7 +51,7 @@ fn names(shelf: &mut Shelf) {
         shelf.accept(
             &format!("name/length-{length}"),
             with(format!("{}: 1", "n".repeat(length))),
-            "the length of a name fits no byte: it must not wrap (RFC 9110 §5.4)",
+            "the length of a name exceeds one byte: it must not wrap (RFC 9110 §5.4)",
         );
     }
     for length in [65_535, 65_536] {
@@ -182,18 +182,18 @@ fn line_ends(shelf: &mut Shelf) {
     shelf.any(
         "end/cut-before-last-lf",
         format!("{head}\r\n\r"),
-        "not whole: the last LF never comes (RFC 9112 §8)",
+        "incomplete: the last LF never arrives (RFC 9112 §8)",
     );
     shelf.any(
         "end/cut-before-last-line",
         format!("{head}\r\n"),
-        "not whole: the head never ends (RFC 9112 §8)",
+        "incomplete: the head never ends (RFC 9112 §8)",
     );
-    shelf.any("end/cut-in-name", format!("{head}\r\nX-"), "not whole: the head never ends (RFC 9112 §8)");
+    shelf.any("end/cut-in-name", format!("{head}\r\nX-"), "incomplete: the head never ends (RFC 9112 §8)");
 }
 
 fn hop_by_hop(shelf: &mut Shelf) {
-    let why = "the field is the connection's own and does not go on; the request does (RFC 9110 §7.6.1)";
+    let why = "the field is hop-by-hop and is not forwarded; the request is (RFC 9110 §7.6.1)";
     for (id, field) in [
         ("keep-alive", "Connection: keep-alive\r\nKeep-Alive: timeout=5"),
         ("close", "Connection: close"),
@@ -223,7 +223,8 @@ fn hop_by_hop(shelf: &mut Shelf) {
 }
 
 fn aliases(shelf: &mut Shelf) {
-    let why = "some servers fold this name into another's (CGI, RFC 3875 §4.1.18); it must not frame or speak for the gateway";
+    let why = "some servers map this name to another one (CGI, RFC 3875 §4.1.18); it must not affect \
+               framing or trust";
     for field in [
         "Content_Length: 5",
         "Content.Length: 5",

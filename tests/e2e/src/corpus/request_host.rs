@@ -88,11 +88,7 @@ fn valid(shelf: &mut Shelf) {
         "[v1.x]",
         "a.example:00080",
     ] {
-        shelf.any(
-            &format!("odd/{value}"),
-            host(value),
-            "in the grammar of RFC 3986 §3.2, yet servers differ",
-        );
+        shelf.any(&format!("odd/{value}"), host(value), "allowed by RFC 3986 §3.2, but servers differ");
     }
 }
 
@@ -156,13 +152,13 @@ fn spelling(shelf: &mut Shelf) {
     shelf.reject(
         "spelling/alias-only",
         "GET / HTTP/1.1\r\nHost_: a.example\r\n\r\n",
-        "that is not Host (RFC 9112 §3.2)",
+        "this is not Host (RFC 9112 §3.2)",
     );
     for (id, name) in [("lower", "host"), ("upper", "HOST"), ("mixed", "hOsT")] {
         shelf.accept(
             &format!("spelling/{id}"),
             format!("GET / HTTP/1.1\r\n{name}: a.example\r\n\r\n"),
-            "names of fields have no case (RFC 9110 §5.1)",
+            "field names are case-insensitive (RFC 9110 §5.1)",
         );
     }
     shelf.accept(
@@ -183,7 +179,7 @@ fn spelling(shelf: &mut Shelf) {
 }
 
 fn mismatch(shelf: &mut Shelf) {
-    let why = "the target's authority replaces Host before it goes on (RFC 9112 §3.2.2)";
+    let why = "the target's authority replaces Host before forwarding (RFC 9112 §3.2.2)";
     shelf.accept(
         "mismatch/other-port",
         "GET http://a.example:81/ HTTP/1.1\r\nHost: a.example:82\r\n\r\n",
@@ -199,12 +195,12 @@ fn mismatch(shelf: &mut Shelf) {
     shelf.reject(
         "mismatch/comma",
         "GET http://a.example,b.example/ HTTP/1.1\r\nHost: a.example\r\n\r\n",
-        "two hosts that somebody put together (RFC 9112 §3.2)",
+        "two hosts in one authority (RFC 9112 §3.2)",
     );
     shelf.reject(
         "mismatch/bad-host-beside-absolute",
         "GET http://a.example/ HTTP/1.1\r\nHost: b/c\r\n\r\n",
-        "an invalid Host is answered 400 whatever the target says (RFC 9112 §3.2)",
+        "an invalid Host is answered 400 regardless of the target (RFC 9112 §3.2)",
     );
     shelf.accept(
         "mismatch/forwarded-host",

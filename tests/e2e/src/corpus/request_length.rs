@@ -15,7 +15,7 @@ fn post(fields: impl AsRef<[u8]>, body: impl AsRef<[u8]>) -> Vec<u8> {
 }
 
 fn plain(shelf: &mut Shelf) {
-    let why = "a body of so many bytes (RFC 9112 §6.3)";
+    let why = "a body of that many bytes (RFC 9112 §6.3)";
     shelf.accept("plain/five", post("Content-Length: 5", "hello"), why);
     shelf.accept("plain/zero", post("Content-Length: 0", ""), why);
     shelf.accept("plain/no-space", post("Content-Length:5", "hello"), why);
@@ -94,7 +94,7 @@ fn spellings(shelf: &mut Shelf) {
         shelf.any(
             &format!("spelling/{id}"),
             post(format!("Content-Length: {value}"), "hello"),
-            "in the grammar, yet some read it as octal; it must be written anew (RFC 9110 §8.6)",
+            "valid, but some parsers read it as octal; it must be rewritten (RFC 9110 §8.6)",
         );
     }
     shelf.reject(
@@ -105,7 +105,7 @@ fn spellings(shelf: &mut Shelf) {
 }
 
 fn copies(shelf: &mut Shelf) {
-    let why = "two lengths are refused, alike or not (RFC 9112 §6.3)";
+    let why = "two lengths are refused, equal or not (RFC 9112 §6.3)";
     for (id, fields) in [
         ("different", "Content-Length: 5\r\nContent-Length: 6"),
         ("alike", "Content-Length: 5\r\nContent-Length: 5"),
@@ -178,7 +178,7 @@ fn with_coding(shelf: &mut Shelf) {
 }
 
 fn short(shelf: &mut Shelf) {
-    let why = "not whole: fewer bytes than the length came (RFC 9112 §8)";
+    let why = "incomplete: fewer bytes than the length arrived (RFC 9112 §8)";
     shelf.any("short/one-missing", post("Content-Length: 5", "hell"), why);
     shelf.any("short/all-missing", post("Content-Length: 5", ""), why);
     shelf.any("short/huge", post("Content-Length: 1000000000000000000", "hello"), why);

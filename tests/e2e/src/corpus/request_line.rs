@@ -38,17 +38,17 @@ fn spaces(shelf: &mut Shelf) {
     }
     shelf.reject("space/no-target", line("GET HTTP/1.1"), "a request line has three parts (RFC 9112 §3)");
     shelf.reject("space/only-method", line("GET"), "a request line has three parts (RFC 9112 §3)");
-    shelf.reject("space/http-0.9", b"GET /\r\n\r\n", "no version: HTTP/0.9 is not spoken (RFC 9112 §3)");
+    shelf.reject("space/http-0.9", b"GET /\r\n\r\n", "no version: HTTP/0.9 is not supported (RFC 9112 §3)");
     shelf.reject(
         "space/http-0.9-with-fields",
         line("GET /"),
-        "no version: HTTP/0.9 is not spoken (RFC 9112 §3)",
+        "no version: HTTP/0.9 is not supported (RFC 9112 §3)",
     );
 }
 
 fn versions(shelf: &mut Shelf) {
-    shelf.accept("version/1.1", line("GET / HTTP/1.1"), "the least request (RFC 9112 §3)");
-    shelf.accept("version/1.0", line("GET / HTTP/1.0"), "HTTP/1.0 is spoken (RFC 9110 §2.5)");
+    shelf.accept("version/1.1", line("GET / HTTP/1.1"), "the smallest request (RFC 9112 §3)");
+    shelf.accept("version/1.0", line("GET / HTTP/1.0"), "HTTP/1.0 is supported (RFC 9110 §2.5)");
     shelf.accept(
         "version/1.0-without-host",
         "GET /old HTTP/1.0\r\n\r\n",
@@ -94,7 +94,7 @@ fn versions(shelf: &mut Shelf) {
     shelf.reject(
         "version/http2-preface",
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-        "the preface of HTTP/2 on a port of HTTP/1 (RFC 9113 §3.4)",
+        "the HTTP/2 preface on an HTTP/1 port (RFC 9113 §3.4)",
     );
     for (id, first) in [
         ("1.1", "PRI * HTTP/1.1"),
@@ -105,7 +105,7 @@ fn versions(shelf: &mut Shelf) {
         shelf.reject(
             &format!("method/pri-{id}"),
             line(first),
-            "PRI is reserved for the preface of HTTP/2 and none of a request (RFC 9113 §3.4)",
+            "PRI is reserved for the HTTP/2 preface and is not a request method (RFC 9113 §3.4)",
         );
     }
 }
@@ -174,7 +174,7 @@ fn methods(shelf: &mut Shelf) {
 }
 
 fn target_forms(shelf: &mut Shelf) {
-    let absolute = "a server takes the absolute form and its authority wins over Host (RFC 9112 §3.2.2)";
+    let absolute = "a server accepts the absolute form, and its authority wins over Host (RFC 9112 §3.2.2)";
     shelf.accept("form/absolute", line("GET http://a.example/p?q HTTP/1.1"), absolute);
     shelf.accept("form/absolute-other-host", line("GET http://b.example/p HTTP/1.1"), absolute);
     shelf.accept("form/absolute-port", line("GET http://a.example:8080/p HTTP/1.1"), absolute);
@@ -207,22 +207,22 @@ fn target_forms(shelf: &mut Shelf) {
     shelf.reject(
         "form/authority-for-get",
         line("GET a.example:80 HTTP/1.1"),
-        "the authority form is CONNECT's (RFC 9112 §3.2.3)",
+        "the authority form is only for CONNECT (RFC 9112 §3.2.3)",
     );
     shelf.reject(
         "form/asterisk-for-get",
         line("GET * HTTP/1.1"),
-        "the asterisk form is OPTIONS' (RFC 9112 §3.2.4)",
+        "the asterisk form is only for OPTIONS (RFC 9112 §3.2.4)",
     );
     shelf.any(
         "form/asterisk-for-options",
         line("OPTIONS * HTTP/1.1"),
-        "a gateway may answer for itself (RFC 9112 §3.2.4)",
+        "a gateway may answer itself (RFC 9112 §3.2.4)",
     );
     shelf.reject(
         "form/asterisk-with-path",
         line("OPTIONS */p HTTP/1.1"),
-        "the asterisk stands alone (RFC 9112 §3.2.4)",
+        "the asterisk form has nothing else (RFC 9112 §3.2.4)",
     );
     shelf.reject(
         "form/relative",
@@ -256,7 +256,7 @@ fn target_bytes(shelf: &mut Shelf) {
         shelf.accept(
             &format!("target/{id}"),
             line(format!("GET {target} HTTP/1.1")),
-            "a URI's own characters (RFC 3986 §3.3, §3.4)",
+            "characters allowed in a URI (RFC 3986 §3.3, §3.4)",
         );
     }
     for (id, target) in [
@@ -272,7 +272,11 @@ fn target_bytes(shelf: &mut Shelf) {
         ("high-byte-in-query", b"/p?\xff"),
     ] {
         let raw = line(join(&[b"GET ", target, b" HTTP/1.1"]));
-        shelf.reject(&format!("target/{id}"), raw, "no URI holds this byte (RFC 3986 §2; RFC 9112 §3.2)");
+        shelf.reject(
+            &format!("target/{id}"),
+            raw,
+            "this byte is not allowed in a URI (RFC 3986 §2; RFC 9112 §3.2)",
+        );
     }
     for (id, target) in [
         ("bad-escape", "/%zz"),
@@ -302,7 +306,7 @@ fn target_bytes(shelf: &mut Shelf) {
         shelf.any(
             &format!("target/{id}"),
             line(format!("GET {target} HTTP/1.1")),
-            "not in a URI, yet browsers send it: refusing and forwarding are both safe (RFC 3986 §2)",
+            "not allowed in a URI, but browsers send it: refusing and forwarding are both safe (RFC 3986 §2)",
         );
     }
 }
@@ -328,11 +332,11 @@ fn line_ends(shelf: &mut Shelf) {
     );
     shelf.reject("end/lf-before", "\nGET / HTTP/1.1\r\nHost: a.example\r\n\r\n", why);
     shelf.reject("end/cr-before", "\rGET / HTTP/1.1\r\nHost: a.example\r\n\r\n", why);
-    shelf.any("end/only-empty-lines", "\r\n\r\n\r\n\r\n", "no request at all (RFC 9112 §2.2)");
+    shelf.any("end/only-empty-lines", "\r\n\r\n\r\n\r\n", "not a request (RFC 9112 §2.2)");
     shelf.reject(
         "end/tls-hello",
         b"\x16\x03\x01\x00\xa5\x01\x00\x00\xa1\x03\x03",
-        "not HTTP at all: the first byte is no token's",
+        "not HTTP: the first byte is not a token character",
     );
 }
 

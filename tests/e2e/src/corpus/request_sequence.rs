@@ -45,7 +45,7 @@ fn pipelines(shelf: &mut Shelf) {
     shelf.any(
         "pipeline/second-cut",
         join(&[GET, b"GET /2 HTTP/1.1\r\nHo"]),
-        "the second is not whole (RFC 9112 §8)",
+        "the second is incomplete (RFC 9112 §8)",
     );
 }
 
@@ -66,7 +66,7 @@ fn faults_later(shelf: &mut Shelf) {
         1,
         "later/body-longer-than-length",
         join(&[POST, b"defg\r\n\r\n"]),
-        "bytes after the body are the next request, and none (RFC 9112 §6.3)",
+        "bytes after the body are parsed as the next request, which is invalid (RFC 9112 §6.3)",
     );
     shelf.reject("later/first-is-bad", join(&[b"GET /1 HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", NEXT]), why);
     shelf.reject(
@@ -118,7 +118,7 @@ fn expectations(shelf: &mut Shelf) {
     let post = |expect: &str| {
         format!("POST /e HTTP/1.1\r\nHost: a.example\r\n{expect}\r\nContent-Length: 3\r\n\r\nabc")
     };
-    let why = "a client may send the body before 100 (Continue) comes (RFC 9110 §10.1.1)";
+    let why = "a client may send the body before 100 (Continue) arrives (RFC 9110 §10.1.1)";
     shelf.accept("expect/100-continue", post("Expect: 100-continue"), why);
     shelf.accept("expect/100-continue-in-capitals", post("Expect: 100-CONTINUE"), why);
     shelf.accept(
@@ -129,7 +129,7 @@ fn expectations(shelf: &mut Shelf) {
     shelf.any(
         "expect/1.0",
         "POST / HTTP/1.0\r\nHost: a.example\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\nabc",
-        "HTTP/1.0 knows no expectations (RFC 9110 §10.1.1)",
+        "HTTP/1.0 has no expectations (RFC 9110 §10.1.1)",
     );
     let unknown = "an expectation that cannot be met is answered 417 (RFC 9110 §10.1.1)";
     for (id, value) in [
@@ -148,14 +148,14 @@ fn expectations(shelf: &mut Shelf) {
     shelf.any(
         "expect/two-lines",
         post("Expect: 100-continue\r\nExpect: 100-continue"),
-        "one expectation, said twice (RFC 9110 §10.1.1)",
+        "one expectation, sent twice (RFC 9110 §10.1.1)",
     );
     shelf.reject("expect/folded", post("Expect:\r\n 100-continue"), "line folding (RFC 9112 §5.2)");
 }
 
 fn upgrades(shelf: &mut Shelf) {
-    let why =
-        "until 101 comes everything is HTTP/1.1 and a pipelined request stays a request (RFC 9110 §7.8)";
+    let why = "until a 101 response, everything is HTTP/1.1 and a pipelined request stays a request \
+               (RFC 9110 §7.8)";
     let upgrade: &[u8] = b"GET /u HTTP/1.1\r\nHost: a.example\r\nConnection: Upgrade\r\nUpgrade: foo\r\n\r\n";
     shelf.accept("upgrade/then-get", join(&[upgrade, NEXT]), why);
     shelf.accept(
@@ -166,7 +166,7 @@ fn upgrades(shelf: &mut Shelf) {
     shelf.any(
         "upgrade/websocket",
         "GET /ws HTTP/1.1\r\nHost: a.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n",
-        "a gateway may leave Upgrade out (RFC 9110 §7.8)",
+        "a gateway may drop Upgrade (RFC 9110 §7.8)",
     );
     // Handshakes of drafts before RFC 6455. In the first two, eight bytes follow the head, which the head does not
     // declare.
@@ -177,7 +177,8 @@ fn upgrades(shelf: &mut Shelf) {
     };
     let keys = "Sec-WebSocket-Key2: 12998 5 Y3 1  .P00\r\nSec-WebSocket-Protocol: sample\r\nUpgrade: WebSocket\r\n\
                 Sec-WebSocket-Key1: 4 @1  46546xW%0l 1 5\r\n";
-    let why = "eight bytes without a length are no body: they are the next request, and none (RFC 9112 §6.3, RFC 9110 §7.8)";
+    let why = "eight bytes without a length are not a body but the next request, which is invalid \
+               (RFC 9112 §6.3, RFC 9110 §7.8)";
     shelf.reject_after(1, "upgrade/draft-76-and-key", join(&[draft(keys).as_bytes(), b"^n:ds[4U"]), why);
     shelf.reject_after(
         1,
@@ -197,12 +198,13 @@ fn upgrades(shelf: &mut Shelf) {
         shelf.accept(
             &format!("upgrade/{id}-then-get"),
             join(&[draft(fields).as_bytes(), NEXT]),
-            "an offer that is not taken leaves, with its fields, and the next request is one (RFC 9110 §7.6.1, §7.8)",
+            "a declined Upgrade is removed, with its fields, and the next request is read \
+             (RFC 9110 §7.6.1, §7.8)",
         );
     }
     shelf.reject(
         "upgrade/connect-then-bytes",
         join(&[b"CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n\r\n", NEXT]),
-        "no tunnel, so nothing behind it goes anywhere (RFC 9110 §9.3.6)",
+        "no tunnel, so nothing after it is forwarded (RFC 9110 §9.3.6)",
     );
 }

@@ -19,11 +19,15 @@ fn chunked(body: impl AsRef<[u8]>) -> Vec<u8> {
 }
 
 fn lengths(shelf: &mut Shelf) {
-    shelf.accept("length/five", ok("Content-Length: 5", "hello"), "a body of so many bytes (RFC 9112 §6.3)");
+    shelf.accept(
+        "length/five",
+        ok("Content-Length: 5", "hello"),
+        "a body of that many bytes (RFC 9112 §6.3)",
+    );
     shelf.accept(
         "length/like-a-response",
         ok("Content-Length: 38", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
-        "a body of so many bytes (RFC 9112 §6.3)",
+        "a body of that many bytes (RFC 9112 §6.3)",
     );
     let why = "Content-Length is one 1*DIGIT; a response with another is answered 502 (RFC 9110 §8.6, RFC 9112 §6.3)";
     for (id, fields) in [
@@ -45,7 +49,7 @@ fn lengths(shelf: &mut Shelf) {
     ] {
         shelf.reject(&format!("bad-length/{id}"), ok(fields, "hello"), why);
     }
-    let short = "fewer bytes than the length: the client must see that it is cut (RFC 9112 §8)";
+    let short = "fewer bytes than the length: the client must see the truncation (RFC 9112 §8)";
     shelf.reject("short/one-missing", ok("Content-Length: 5", "hell"), short);
     shelf.reject("short/all-missing", ok("Content-Length: 5", ""), short);
     shelf.reject("short/huge", ok("Content-Length: 9223372036854775807", "hello"), short);
@@ -77,7 +81,7 @@ fn codings(shelf: &mut Shelf) {
             "one chunked, in any case (RFC 9112 §7)",
         );
     }
-    let why = "a coding that cannot be read whole is answered 502 (RFC 9112 §6.3)";
+    let why = "a coding that cannot be decoded is answered 502 (RFC 9112 §6.3)";
     for (id, value) in [
         ("chunked-chunked", &b"chunked, chunked"[..]),
         ("chunked-identity", b"chunked, identity"),
@@ -105,7 +109,7 @@ fn codings(shelf: &mut Shelf) {
         shelf.any(
             &format!("odd-coding/{id}"),
             ok(format!("Transfer-Encoding: {value}"), body),
-            "nobody asked for it in TE; refusing is safe (RFC 9110 §10.1.4, RFC 9112 §6.3)",
+            "no TE header asked for it; refusing is safe (RFC 9110 §10.1.4, RFC 9112 §6.3)",
         );
     }
     shelf.any(
@@ -162,7 +166,7 @@ fn chunks(shelf: &mut Shelf) {
         shelf.reject(
             &format!("cut-chunk/{id}"),
             chunked(body),
-            "the last chunk never comes: the client must see that it is cut (RFC 9112 §8)",
+            "the last chunk never arrives: the client must see the truncation (RFC 9112 §8)",
         );
     }
 }
@@ -176,7 +180,7 @@ fn until_close(shelf: &mut Shelf) {
     shelf.accept(
         "close/1.0-length",
         "HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello",
-        "HTTP/1.0 knows lengths (RFC 9112 §6.3)",
+        "HTTP/1.0 has lengths (RFC 9112 §6.3)",
     );
     shelf.accept(
         "close/1.0-keep-alive",
@@ -192,7 +196,8 @@ fn until_close(shelf: &mut Shelf) {
 }
 
 fn extra(shelf: &mut Shelf) {
-    let why = "bytes behind a whole response are nobody's answer: the connection is not used again (RFC 9112 §6.3, §9.2)";
+    let why = "bytes after a complete response belong to no request: the connection is not reused \
+               (RFC 9112 §6.3, §9.2)";
     let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil";
     shelf.any("extra/byte", ok("Content-Length: 2", "ok!"), why);
     shelf.any("extra/line-end", ok("Content-Length: 2", "ok\r\n"), why);

@@ -65,11 +65,7 @@ fn status_lines(shelf: &mut Shelf) {
         "HTTP/1.1 099 Low",
         "HTTP/1.1 000 Nil",
     ] {
-        shelf.reject(
-            &format!("bad-status/{line}"),
-            status(line),
-            "not a status line of HTTP/1 (RFC 9112 §4)",
-        );
+        shelf.reject(&format!("bad-status/{line}"), status(line), "not an HTTP/1 status line (RFC 9112 §4)");
     }
     for (id, line) in [
         ("nul-in-phrase", &b"HTTP/1.1 200 O\0K"[..]),
@@ -82,7 +78,7 @@ fn status_lines(shelf: &mut Shelf) {
         shelf.reject(
             &format!("bad-status/{id}"),
             status(line),
-            "CR, LF, NUL and other digits have no place here (RFC 9112 §2.2, §4)",
+            "CR, LF, NUL and other digits are not allowed here (RFC 9112 §2.2, §4)",
         );
     }
     for code in [600, 601, 666, 700, 999] {
@@ -96,7 +92,7 @@ fn status_lines(shelf: &mut Shelf) {
         shelf.any(
             &format!("odd-status/{line}"),
             status(line),
-            "lenient readers take it (RFC 9112 §4, RFC 9110 §15)",
+            "lenient parsers accept it (RFC 9112 §4, RFC 9110 §15)",
         );
     }
 }
@@ -116,10 +112,10 @@ fn fields(shelf: &mut Shelf) {
         shelf.accept(
             &format!("field/{id}"),
             with(field),
-            "fields of the response arrive as they were sent, hop-by-hop ones apart (RFC 9110 §5.3, §7.6.1)",
+            "response fields arrive unchanged, except hop-by-hop fields (RFC 9110 §5.3, §7.6.1)",
         );
     }
-    let why = "field lines of HTTP/1; a response that breaks them is answered 502 (RFC 9112 §5)";
+    let why = "HTTP/1 field lines; a response that violates them is answered 502 (RFC 9112 §5)";
     for (id, field) in [
         ("space-before-colon", &b"X-A : 1"[..]),
         ("tab-before-colon", b"X-A\t: 1"),
@@ -170,7 +166,7 @@ fn line_ends(shelf: &mut Shelf) {
         "\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
         "only a server may skip an empty line (RFC 9112 §2.2)",
     );
-    shelf.reject("end/nothing", "", "the end of the connection is no response (RFC 9112 §8)");
+    shelf.reject("end/nothing", "", "the end of the connection is not a response (RFC 9112 §8)");
     shelf.reject("end/cut-in-status", "HTTP/1.1 20", "the head never ends (RFC 9112 §8)");
     shelf.reject("end/cut-in-field", "HTTP/1.1 200 OK\r\nContent-Le", "the head never ends (RFC 9112 §8)");
     shelf.reject(
@@ -178,12 +174,8 @@ fn line_ends(shelf: &mut Shelf) {
         "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n",
         "the head never ends (RFC 9112 §8)",
     );
-    shelf.reject("end/garbage", "SSH-2.0-OpenSSH_9\r\n\r\n", "not HTTP at all (RFC 9112 §4)");
-    shelf.reject(
-        "end/http-0.9-body",
-        "<html>hello</html>",
-        "a response without a head is none (RFC 9112 §4)",
-    );
+    shelf.reject("end/garbage", "SSH-2.0-OpenSSH_9\r\n\r\n", "not HTTP (RFC 9112 §4)");
+    shelf.reject("end/http-0.9-body", "<html>hello</html>", "a response needs a head (RFC 9112 §4)");
 }
 
 fn interim(shelf: &mut Shelf) {
@@ -221,12 +213,12 @@ fn interim(shelf: &mut Shelf) {
     shelf.reject(
         "interim/alone",
         "HTTP/1.1 103 Early Hints\r\n\r\n",
-        "the final response never comes (RFC 9110 §15.2)",
+        "the final response never arrives (RFC 9110 §15.2)",
     );
     shelf.reject(
         "interim/with-body",
         format!("HTTP/1.1 103 Early Hints\r\nContent-Length: 2\r\n\r\nok{last}"),
-        "what follows an interim head is a head (RFC 9112 §6.3)",
+        "an interim head is followed by another head (RFC 9112 §6.3)",
     );
     shelf.reject(
         "interim/bad",
@@ -236,13 +228,13 @@ fn interim(shelf: &mut Shelf) {
     shelf.reject(
         "interim/101-unasked",
         "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: foo\r\n\r\n",
-        "nobody asked for another protocol (RFC 9110 §7.8)",
+        "no other protocol was requested (RFC 9110 §7.8)",
     );
     let flood = "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(1000);
     shelf.any(
         "interim/thousand",
         format!("{flood}{last}"),
-        "a bound on interim responses is wise (RFC 9110 §15.2)",
+        "interim responses should be limited (RFC 9110 §15.2)",
     );
 }
 
@@ -260,7 +252,7 @@ fn without_body(shelf: &mut Shelf) {
     shelf.accept(
         "no-body/304-with-length",
         "HTTP/1.1 304 Not Modified\r\nContent-Length: 100\r\n\r\n",
-        "304 may tell the length of the body it leaves out (RFC 9110 §8.6)",
+        "304 may have the length of the omitted body (RFC 9110 §8.6)",
     );
     shelf.accept(
         "no-body/200-length-0",
@@ -270,14 +262,14 @@ fn without_body(shelf: &mut Shelf) {
     shelf.any(
         "no-body/204-with-length",
         "HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n",
-        "204 has no Content-Length, yet servers send it (RFC 9110 §8.6)",
+        "204 has no Content-Length, but servers send it (RFC 9110 §8.6)",
     );
     shelf.any(
         "no-body/205-with-body",
         "HTTP/1.1 205 Reset Content\r\nContent-Length: 2\r\n\r\nok",
-        "205 has no body, yet its framing says so (RFC 9110 §15.3.6)",
+        "205 has no body, but its framing declares one (RFC 9110 §15.3.6)",
     );
-    let extra = "a body where there is none: what follows is not the next response (RFC 9112 §6.3)";
+    let extra = "a body where none is allowed: it is not the next response (RFC 9112 §6.3)";
     shelf.any("no-body/204-with-body", "HTTP/1.1 204 No Content\r\nContent-Length: 2\r\n\r\nok", extra);
     shelf.any(
         "no-body/204-with-chunks",
@@ -293,19 +285,19 @@ fn without_body(shelf: &mut Shelf) {
     shelf.accept(
         "head/length",
         "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n",
-        "the answer to HEAD has no body (RFC 9112 §6.3)",
+        "the response to HEAD has no body (RFC 9112 §6.3)",
     );
     shelf.answers("HEAD");
     shelf.accept(
         "head/chunked",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
-        "the answer to HEAD has no body (RFC 9112 §6.3)",
+        "the response to HEAD has no body (RFC 9112 §6.3)",
     );
     shelf.answers("HEAD");
     shelf.accept(
         "head/neither",
         "HTTP/1.1 200 OK\r\nX-A: 1\r\n\r\n",
-        "the answer to HEAD has no body, whatever its fields (RFC 9112 §6.3)",
+        "the response to HEAD has no body, regardless of its fields (RFC 9112 §6.3)",
     );
     shelf.answers("HEAD");
     shelf.any("head/with-body", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", extra);

@@ -67,7 +67,7 @@ impl Panel {
         for absent in &panel.absent {
             test_peers::use_recorded(&format!("the HTTP parser {absent}"), HTTP_PARSERS)?;
         }
-        ensure!(panel.parsers.len() >= PARSERS_MIN, "{} parsers are too few", panel.parsers.len());
+        ensure!(panel.parsers.len() >= PARSERS_MIN, "{} parsers are not enough", panel.parsers.len());
         Ok(panel)
     }
 
@@ -75,7 +75,7 @@ impl Panel {
         let checked = async {
             let mut peer = peer?;
             let seen = peer.read(CANARY).await?;
-            ensure!(seen.messages == [canary()], "it cannot read the simplest request: {seen:?}");
+            ensure!(seen.messages == [canary()], "it cannot parse the simplest request: {seen:?}");
             anyhow::Ok(peer)
         };
         match checked.await {
@@ -125,7 +125,7 @@ impl Panel {
     /// # Errors
     /// When a parser is absent, or a file cannot be written.
     pub fn record(&self) -> Result<()> {
-        ensure!(self.absent.is_empty(), "parsers are absent, nothing is recorded: {:?}", self.absent);
+        ensure!(self.absent.is_empty(), "parsers are absent, so nothing is recorded: {:?}", self.absent);
         self.said.iter().try_for_each(|(name, record)| record.write(name))
     }
 

@@ -34,14 +34,21 @@ impl Exceptions {
             let at = || format!("{}:{number}", path.display());
             let parts: Vec<&str> = line.splitn(3, '\t').collect();
             let [expect, pattern, reason] = parts[..] else {
-                anyhow::bail!("{}: three parts with tabs between: expectation, pattern, reason", at());
+                anyhow::bail!(
+                    "{}: expected three parts separated by tabs: expectation, pattern, reason",
+                    at()
+                );
             };
-            ensure!(reason.contains("RFC") && reason.contains('§'), "{}: no section of an RFC", at());
+            ensure!(
+                reason.contains("RFC") && reason.contains('§'),
+                "{}: the reason names no RFC section",
+                at()
+            );
             let expect = match expect {
                 "accept" => Expect::Accept,
                 "reject" => Expect::Reject,
                 "any" => Expect::Any,
-                other => anyhow::bail!("{}: {other:?} is no expectation", at()),
+                other => anyhow::bail!("{}: {other:?} is not an expectation", at()),
             };
             exceptions.lines.push(ExceptionRule { expect, pattern: pattern.trim().into() });
         }

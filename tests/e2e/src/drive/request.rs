@@ -195,8 +195,8 @@ impl Canary {
         let response = self.client.exchange(request).await?;
         let client = response.fields.text("x-tap-client");
         ensure!(response.status == 200, "status {}", response.status);
-        ensure!(client == self.source.to_string(), "an answer for {client}, not {}", self.source);
-        ensure!(response.text() == format!("GET {target}\n"), "a wrong answer: {:?}", response.text());
+        ensure!(client == self.source.to_string(), "a response for {client}, not {}", self.source);
+        ensure!(response.text() == format!("GET {target}\n"), "a wrong response: {:?}", response.text());
         Ok(())
     }
 }

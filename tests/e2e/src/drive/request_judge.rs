@@ -83,7 +83,7 @@ impl Forwarded {
                     Some(client) => forwarded.whole.entry(client).or_default().push((*request, raw)),
                     None => forwarded.findings.add(
                         "a message at the origin",
-                        "of nobody",
+                        "of no client",
                         format!("X-Forwarded-For is {:?}", request.fields.text("x-forwarded-for")),
                     ),
                 },
@@ -113,12 +113,12 @@ fn client_of(request: &WireRequest) -> Option<Ipv4Addr> {
 
 fn judge_ending(case: &FramingCase, attempt: &Attempt, found: &mut Vec<String>) {
     match &attempt.outcome.ending {
-        AttemptEnd::Hung => found.push("neither an answer nor an end".into()),
-        AttemptEnd::Bad(why) => found.push(format!("the client got no HTTP: {why}")),
+        AttemptEnd::Hung => found.push("neither a response nor the end of the connection".into()),
+        AttemptEnd::Bad(why) => found.push(format!("the client received invalid HTTP: {why}")),
         AttemptEnd::Open | AttemptEnd::Ended(_) => {}
     }
     if attempt.outcome.is_pushed && case.expect != Expect::Any {
-        found.push("no last word before the client's end".into());
+        found.push("no response before the client closed".into());
     }
 }
 
@@ -136,7 +136,7 @@ fn judge_expectation(
             let wanted = if plan.is_bad { 1 } else { plan.messages.len() };
             if good != wanted || statuses.len() != wanted || messages.len() != wanted {
                 found.push(format!(
-                    "(e) to be accepted: {wanted} messages; answers {statuses:?}, {} forwarded",
+                    "(e) expected to be accepted: {wanted} messages; answers {statuses:?}, {} forwarded",
                     messages.len()
                 ));
             }
@@ -144,7 +144,7 @@ fn judge_expectation(
         Expect::Reject => {
             if messages.len() > case.before {
                 let raw = messages.last().map(|(_, raw)| String::from_utf8_lossy(raw).into_owned());
-                found.push(format!("(d) to be rejected, yet forwarded: {raw:?}"));
+                found.push(format!("(d) expected to be rejected, but forwarded: {raw:?}"));
             }
             if messages.len() < case.before
                 || statuses.get(..case.before).is_some_and(|s| s.iter().any(|s| *s != 200))
@@ -156,13 +156,13 @@ fn judge_expectation(
                 found.push(format!("(c) read on after rejecting: answers {statuses:?}"));
             }
             if refusals.iter().any(|status| *status < 400) {
-                found.push(format!("to be rejected, yet answered {statuses:?}"));
+                found.push(format!("expected to be rejected, but answered {statuses:?}"));
             }
             if refusals.is_empty() && attempt.segments == Segments::Whole {
                 found.push(format!("rejected without a status: {:?}", attempt.outcome.ending));
             }
             if attempt.outcome.ending == AttemptEnd::Open {
-                found.push("rejected, yet the connection stays open".into());
+                found.push("rejected, but the connection stays open".into());
             }
         }
         Expect::Any => {
@@ -183,14 +183,17 @@ fn judge_answers(attempt: &Attempt, messages: &[(WireRequest, Vec<u8>)], found: 
     for (index, answer) in answers.enumerate() {
         let client = answer.fields.text("x-tap-client");
         if client != attempt.source.to_string() {
-            found.push(format!("(f) an answer for {client:?} came to {}", attempt.source));
+            found.push(format!("(f) a response for {client:?} arrived at {}", attempt.source));
         }
         let Some((request, _)) = messages.get(index) else {
             continue;
         };
         let wanted = [&request.method[..], b" ", &request.target, b"\n", &request.body].concat();
         if request.method != b"HEAD" && answer.body != wanted {
-            found.push(format!("(f) answer {index} is not to request {index}: {:?}", answer.text()));
+            found.push(format!(
+                "(f) response {index} does not belong to request {index}: {:?}",
+                answer.text()
+            ));
         }
     }
 }
@@ -203,7 +206,9 @@ fn judge_content(plan: &RequestCasePlan, messages: &[(WireRequest, Vec<u8>)], fo
         let names = got.fields.0.iter().map(|(name, _)| String::from_utf8_lossy(name).to_ascii_lowercase());
         if !sent.fields.text("upgrade").is_empty() && got.fields.text("upgrade").is_empty() {
             let left = names.filter(|name| is_of_handshake(name));
-            found.extend(left.map(|name| format!("{name} of message {index} went on without its upgrade")));
+            found.extend(
+                left.map(|name| format!("{name} of message {index} was forwarded without its upgrade")),
+            );
         }
         if sent.method != got.method || sent.body != got.body {
             found.push(format!("message {index} was altered: {sent:?} became {got:?}"));

@@ -123,7 +123,7 @@ impl ResponseDriver {
                     Err(error) => found.push(format!("{error:#}")),
                 }
                 if let Err(error) = sing(gateway, &lane).await {
-                    found.push(format!("(f) the next request on this way upstream: {error:#}"));
+                    found.push(format!("(f) the next request on this upstream connection: {error:#}"));
                 }
                 for what in found {
                     report.findings.add(&case.name(), segments, what);
@@ -206,26 +206,30 @@ async fn sing(gateway: SocketAddr, lane: &OriginLane) -> Result<()> {
 
 fn judge(case: &FramingCase, seen: &CaseResponse, found: &mut Vec<String>) {
     match seen {
-        CaseResponse::Hung => found.push("no answer".into()),
-        CaseResponse::Bad(why) => found.push(format!("the client got no HTTP: {why}")),
+        CaseResponse::Hung => found.push("no response".into()),
+        CaseResponse::Bad(why) => found.push(format!("the client received invalid HTTP: {why}")),
         CaseResponse::Cut(None) if case.expect == Expect::Any => {}
         CaseResponse::Cut(None) => found.push("the connection ended without a status".into()),
         CaseResponse::Cut(Some(_)) if case.expect == Expect::Accept => {
-            found.push("to be accepted, yet cut".into())
+            found.push("expected to be accepted, but truncated".into())
         }
         CaseResponse::Cut(Some(_)) => {}
         CaseResponse::Whole(answer) if is_local(answer) => {
             if case.expect == Expect::Accept {
-                found.push(format!("to be accepted, yet answered {}", answer.status));
+                found.push(format!("expected to be accepted, but answered {}", answer.status));
             }
         }
         CaseResponse::Whole(answer) => {
             if case.expect == Expect::Reject {
-                found.push(format!("to be rejected, yet passed on: {} {:?}", answer.status, answer.text()));
+                found.push(format!(
+                    "expected to be rejected, but forwarded: {} {:?}",
+                    answer.status,
+                    answer.text()
+                ));
             }
             match strictly(case) {
                 Some((sent, _)) => judge_content(&sent, answer, found),
-                None if case.expect == Expect::Accept => found.push("no strict reader takes it".into()),
+                None if case.expect == Expect::Accept => found.push("no strict parser accepts it".into()),
                 None => {}
             }
         }

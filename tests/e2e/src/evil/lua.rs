@@ -4,13 +4,16 @@
 pub const SCRIPTS: [(&str, &str); 12] = [
     ("a compiled loop", "while true do end"),
     ("an interpreted loop", "while true do local f = function() end end"),
-    ("two that call each other", "local a, b function a() return b() end function b() return a() end a()"),
+    (
+        "two functions that call each other",
+        "local a, b function a() return b() end function b() return a() end a()",
+    ),
     ("a pattern that tries everything", "(('a'):rep(1e5)):find(('a*'):rep(20) .. 'b')"),
-    ("long texts", "local t = {} for i = 1, 1e9 do t[i] = ('xyz'):rep(3e5 + i) end"),
+    ("long strings", "local t = {} for i = 1, 1e9 do t[i] = ('xyz'):rep(3e5 + i) end"),
     ("gsub that doubles", "local s = 'x' while true do s = s:gsub('x', 'xx') end"),
     ("coroutines", "local t = {} while true do t[#t + 1] = coroutine.create(function() end) end"),
-    ("recursion that is caught", "local function f() return 1 + f() end while true do pcall(f) end"),
-    ("loops that are caught", "while true do pcall(function() while true do end end) end"),
+    ("recursion inside pcall", "local function f() return 1 + f() end while true do pcall(f) end"),
+    ("loops inside pcall", "while true do pcall(function() while true do end end) end"),
     ("a table that grows", "local t = {} for i = 1, 1e9 do t[i] = { i } end"),
     ("a comparator that loops", "table.sort({ 3, 2, 1 }, function() while true do end end)"),
     (

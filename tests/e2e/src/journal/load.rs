@@ -111,7 +111,7 @@ impl RunningLoad {
             tokio::time::sleep(POLL).await;
             still = if self.sent() == last { still + 1 } else { 0 };
             last = self.sent();
-            anyhow::ensure!(still < STILL_MAX, "the load stands still at {last} requests");
+            anyhow::ensure!(still < STILL_MAX, "the load is stuck at {last} requests");
         }
         Ok(())
     }

@@ -106,8 +106,8 @@ impl fmt::Display for JournalSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} sent, {} clean; {} lost, {} duplicated ({} GETs repeated), {} altered, {} crossed, {} foreign; \
-             {} failed ({} of them came)",
+            "{} sent, {} clean; {} lost, {} duplicated ({} GETs repeated), {} altered, {} crossed, {} \
+             foreign; {} failed ({} of them arrived)",
             self.sent,
             self.clean,
             self.lost,

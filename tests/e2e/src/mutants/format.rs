@@ -53,7 +53,7 @@ impl Mutant {
     /// When the text to replace does not occur in `text` exactly once.
     pub fn plant(&self, text: &str) -> Result<String> {
         let count = text.matches(&self.find).count();
-        ensure!(count == 1, "{}: stands {count} times in {}, not once", self.name, self.file.display());
+        ensure!(count == 1, "{}: occurs {count} times in {}, not once", self.name, self.file.display());
         Ok(text.replacen(&self.find, &self.replace, 1))
     }
 }
@@ -71,7 +71,7 @@ pub fn read_mutants(folder: &Path) -> Result<Vec<Mutant>> {
     for path in paths {
         let text = std::fs::read_to_string(&path)?;
         for mutant in parse(&text).with_context(|| path.display().to_string())? {
-            ensure!(mutants.iter().all(|other| other.name != mutant.name), "{} comes twice", mutant.name);
+            ensure!(mutants.iter().all(|other| other.name != mutant.name), "{} occurs twice", mutant.name);
             mutants.push(mutant);
         }
     }
@@ -86,18 +86,19 @@ fn parse(text: &str) -> Result<Vec<Mutant>> {
             continue;
         }
         let at = format!("line {}", number + 1);
-        let head =
-            line.strip_prefix("== ").with_context(|| format!("{at}: no fault begins here: {line:?}"))?;
+        let head = line
+            .strip_prefix("== ")
+            .with_context(|| format!("{at}: expected the start of a fault: {line:?}"))?;
         let (name, what) = head.split_once(": ").with_context(|| format!("{at}: no name"))?;
         let (mut file, mut checks) = (None, Vec::new());
         loop {
-            let (_, line) = lines.next().with_context(|| format!("{at}: the fault has no end"))?;
+            let (_, line) = lines.next().with_context(|| format!("{at}: the fault is not terminated"))?;
             match line.split_once(": ") {
                 Some(("file", path)) => file = Some(PathBuf::from(path)),
                 Some(("unit", words)) => checks.push(Check::Unit(split(words))),
                 Some(("test", words)) => checks.push(end_to_end(words)),
                 _ if line == "<<<<" => break,
-                _ => bail!("{at}: not understood: {line:?}"),
+                _ => bail!("{at}: invalid line: {line:?}"),
             }
         }
         let mut block = |end: &str| -> Result<String> {

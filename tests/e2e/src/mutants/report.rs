@@ -67,7 +67,7 @@ impl Display for MutantOutcome {
             Self::Survived => out.write_str("**SURVIVED**"),
             Self::NotPlanted(why) => write!(out, "**did not apply**: {why}"),
             Self::NotCompiled(why) => write!(out, "**did not compile**: {why}"),
-            Self::Red => out.write_str("**not tried**: its tests fail without it"),
+            Self::Red => out.write_str("**not tried**: its tests fail without the fault"),
         }
     }
 }

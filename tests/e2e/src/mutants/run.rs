@@ -164,7 +164,7 @@ impl Workshop {
         if !output.status.success() {
             return Ok(TestRunResult::Failed);
         }
-        ensure!(passed(&output.stdout) > 0, "no test is named by: {}", describe(check));
+        ensure!(passed(&output.stdout) > 0, "no test matches: {}", describe(check));
         Ok(TestRunResult::Passed)
     }
 
@@ -203,7 +203,7 @@ async fn build_with(mut cargo: Waiting) -> Result<()> {
 
 /// Returns the first error in the compiler output.
 fn first_error(text: &str) -> &str {
-    text.lines().find(|line| line.starts_with("error")).unwrap_or("no error is said")
+    text.lines().find(|line| line.starts_with("error")).unwrap_or("no error message")
 }
 
 /// Number of passed tests, summed over the `test result` lines of cargo's output.

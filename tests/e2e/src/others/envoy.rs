@@ -36,13 +36,13 @@ pub fn envoy_filters(folder: &Path, ids: &[&str], source: FilterSource) -> Resul
     let output = go.output().context("cannot run go")?;
     ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let filters: Vec<EnvoyFilter> =
-        serde_json::from_slice(&output.stdout).context("what `fetch` says cannot be read")?;
+        serde_json::from_slice(&output.stdout).context("the output of `fetch` cannot be parsed")?;
     let mut had = Vec::new();
     for filter in filters {
         if filter.missing.is_empty() {
             had.push(filter);
         } else {
-            absent(&format!("the filter {:?} cannot be had: {}", filter.id, filter.missing), source)?;
+            absent(&format!("the filter {:?} is not available: {}", filter.id, filter.missing), source)?;
         }
     }
     Ok(had)

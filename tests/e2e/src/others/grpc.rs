@@ -44,7 +44,7 @@ fn program(module: &str, package: &str, folder: &Path) -> Result<Option<PathBuf>
     let output = Command::new("go").current_dir(&module).args(["mod", "download"]).output()?;
     if !output.status.success() {
         let why = String::from_utf8_lossy(&output.stderr).into_owned();
-        absent(&format!("gRPC's library cannot be had: {why}"), FilterSource::Registry)?;
+        absent(&format!("the gRPC library is not available: {why}"), FilterSource::Registry)?;
         return Ok(None);
     }
     let program = folder.join("program");
@@ -69,7 +69,7 @@ pub fn grpc_conformance(folder: &Path) -> Result<Option<Conformance>> {
     let output = go.output().context("cannot run go")?;
     if !output.status.success() {
         let why = String::from_utf8_lossy(&output.stderr).into_owned();
-        absent(&format!("{CONFORMANCE}@{VERSION} cannot be had: {why}"), FilterSource::Registry)?;
+        absent(&format!("{CONFORMANCE}@{VERSION} is not available: {why}"), FilterSource::Registry)?;
         return Ok(None);
     }
     let [runner, connect, grpc] = PROGRAMS.map(|program| folder.join(program));

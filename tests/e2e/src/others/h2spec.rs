@@ -23,7 +23,7 @@ pub fn h2spec(folder: &Path) -> Result<Option<PathBuf>> {
     let output = go.output().context("cannot run go")?;
     if !output.status.success() {
         let why = String::from_utf8_lossy(&output.stderr).into_owned();
-        absent(&format!("{H2SPEC} cannot be had: {why}"), FilterSource::Registry)?;
+        absent(&format!("{H2SPEC} is not available: {why}"), FilterSource::Registry)?;
         return Ok(None);
     }
     Ok(Some(folder.join("h2spec")))

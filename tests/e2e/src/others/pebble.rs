@@ -66,7 +66,7 @@ impl PebblePrograms {
         let output = go.output().context("cannot run go")?;
         if !output.status.success() {
             let why = String::from_utf8_lossy(&output.stderr).into_owned();
-            absent(&format!("{MODULE}@{VERSION} cannot be had: {why}"), FilterSource::Registry)?;
+            absent(&format!("{MODULE}@{VERSION} is not available: {why}"), FilterSource::Registry)?;
             return Ok(None);
         }
         Ok(Some(Self { authority: folder.join("pebble"), names: folder.join("pebble-challtestsrv") }))
@@ -132,7 +132,7 @@ impl Pebble {
             if tokio::time::Instant::now() > deadline {
                 let asked = self.ask(self.directory, "/dir").await.err();
                 bail!(
-                    "the authority is not ready after {START_TIME_MAX:?}: {asked:?}, {names}, {}",
+                    "the ACME server is not ready after {START_TIME_MAX:?}: {asked:?}, {names}, {}",
                     self.log()
                 );
             }
@@ -196,7 +196,7 @@ impl Pebble {
 fn spawn(mut command: Command, log: &Path) -> Result<Child> {
     let file = File::create(log)?;
     command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file).kill_on_drop(true);
-    command.spawn().context("the authority cannot be started")
+    command.spawn().context("the ACME server cannot be started")
 }
 
 const MODULE: &str = "github.com/letsencrypt/pebble/v2";

@@ -32,11 +32,11 @@ pub(super) fn go_module(module: &str) -> Result<Option<PathBuf>> {
     let output =
         Command::new("go").args(["mod", "download", "-json", module]).output().context("cannot run go")?;
     let told: GoModuleDownload =
-        serde_json::from_slice(&output.stdout).context("what the Go command says cannot be read")?;
+        serde_json::from_slice(&output.stdout).context("the output of the Go command cannot be parsed")?;
     if told.error.is_empty() {
         return Ok(Some(told.dir));
     }
-    absent(&format!("the module {module} cannot be had: {}", told.error), FilterSource::Registry)?;
+    absent(&format!("the module {module} is not available: {}", told.error), FilterSource::Registry)?;
     Ok(None)
 }
 
@@ -66,12 +66,12 @@ pub(super) fn published_crate(name: &str, version: &str, folder: &Path) -> Resul
         .context("cannot run cargo")?;
     if !output.status.success() {
         let why = String::from_utf8_lossy(&output.stderr).into_owned();
-        absent(&format!("the crate {name} {version} cannot be had: {why}"), FilterSource::Registry)?;
+        absent(&format!("the crate {name} {version} is not available: {why}"), FilterSource::Registry)?;
         return Ok(None);
     }
     let metadata: CargoMetadata = serde_json::from_slice(&output.stdout)?;
     let package = metadata.packages.into_iter().find(|package| package.name == name);
-    let package = package.with_context(|| format!("Cargo knows of no {name}"))?;
+    let package = package.with_context(|| format!("Cargo does not list {name}"))?;
     let from = package.manifest_path.parent().context("a manifest without a folder")?;
     let copy = folder.join(format!("{name}-{version}"));
     copy_folder(from, &copy)?;

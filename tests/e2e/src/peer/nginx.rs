@@ -34,7 +34,7 @@ impl Nginx {
         if !test_peers::present_or_partial(&needed)? {
             return Ok(None);
         }
-        let program = test_peers::program("nginx").context("NGINX is gone")?;
+        let program = test_peers::program("nginx").context("NGINX has ended")?;
         let shown = folder.path().display().to_string();
         let kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
         let temp: String = kinds.iter().map(|kind| format!("{kind}_temp_path {shown}/{kind}; ")).collect();

@@ -35,7 +35,7 @@ pub fn envoy_says(
     shown: impl Fn(&Reply) -> String,
 ) -> Result<Vec<String>> {
     let Some(program) = Envoy::find()? else {
-        return recorded_answers(recorded.context("this compares with the real Envoy alone")?, all);
+        return recorded_answers(recorded.context("this test needs the real Envoy")?, all);
     };
     let mut answers = Vec::new();
     for questions in all {
@@ -57,7 +57,7 @@ pub fn envoy_says(
     } else {
         ensure!(
             recorded_answers(file, all)? == answers,
-            "Envoy says something else than {}; UPDATE=1 records it anew",
+            "the answers of Envoy differ from {}; UPDATE=1 records them again",
             file.display()
         );
     }
@@ -73,7 +73,7 @@ pub fn recorded_answers(file: &Path, all: &[Questions]) -> Result<Vec<String>> {
     let mut lines = text.lines();
     ensure!(
         lines.next() == Some(&first_line(all)),
-        "{} is for other questions; UPDATE=1 records answers anew where Envoy is installed",
+        "{} is for other questions; UPDATE=1 records the answers again where Envoy is installed",
         file.display()
     );
     Ok(lines.map(str::to_owned).collect())

@@ -126,7 +126,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "arch_overview/http/http_routing",
-        about: "a redirect of the path and of the scheme, a rewrite and a direct response side by side",
+        about: "a redirect of the path and of the scheme, a rewrite and a direct response",
         shape: Routes(
             r#"[{"match": {"prefix": "/login"}, "redirect": {"https_redirect": true}}, {"match": {"path": "/old"}, "redirect": {"path_redirect": "/new"}}, {"match": {"prefix": "/v1/"}, "to": {"prefix_rewrite": "/"}}, {"match": {"prefix": "/"}, "direct_response": {"status": 403, "body": {"inline_string": "no"}}}]"#,
         ),
@@ -134,7 +134,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "arch_overview/http/http_routing (matcher tree)",
-        about: "a map of values of a field chooses the route",
+        about: "a map of header values selects the route",
         shape: Host(
             r#"{"matcher": {"matcher_tree": {"input": {"name": "h", "typed_config": {"@type": "type.googleapis.com/envoy.type.matcher.v3.HttpRequestHeaderMatchInput", "header_name": "some-header"}}, "exact_match_map": {"map": {"some_value_to_match_on": {"action": {"name": "route", "typed_config": {"@type": "type.googleapis.com/envoy.config.route.v3.Route", "match": {"prefix": "/"}, "is": "found"}}}}}}}}"#,
         ),
@@ -142,7 +142,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "arch_overview/http/http_routing (matcher tree)",
-        about: "a list of predicates, one of which is the opposite of another",
+        about: "a list of predicates, one of which negates another",
         shape: Host(
             r#"{"matcher": {"matcher_list": {"matchers": [{"predicate": {"single_predicate": {"input": {"name": "h", "typed_config": {"@type": "type.googleapis.com/envoy.type.matcher.v3.HttpRequestHeaderMatchInput", "header_name": "x-env"}}, "value_match": {"exact": "staging"}}}, "on_match": {"action": {"name": "route", "typed_config": {"@type": "type.googleapis.com/envoy.config.route.v3.Route", "match": {"prefix": "/app"}, "is": "staging"}}}}, {"predicate": {"not_matcher": {"single_predicate": {"input": {"name": "h", "typed_config": {"@type": "type.googleapis.com/envoy.type.matcher.v3.HttpRequestHeaderMatchInput", "header_name": "x-blocked"}}, "value_match": {"prefix": "y"}}}}, "on_match": {"action": {"name": "route", "typed_config": {"@type": "type.googleapis.com/envoy.config.route.v3.Route", "match": {"prefix": "/"}, "is": "open"}}}}]}}}"#,
         ),
@@ -150,7 +150,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "arch_overview/http/http_routing (matcher tree)",
-        about: "of prefixes of the path the longest that leads to an action counts",
+        about: "the longest path prefix that has an action wins",
         shape: Host(
             r#"{"matcher": {"matcher_tree": {"input": {"name": "p", "typed_config": {"@type": "type.googleapis.com/envoy.type.matcher.v3.HttpRequestHeaderMatchInput", "header_name": ":path"}}, "prefix_match_map": {"map": {"/foo": {"action": {"name": "route", "typed_config": {"@type": "type.googleapis.com/envoy.config.route.v3.Route", "match": {"prefix": "/"}, "is": "foo"}}}, "/foo/bar": {"matcher": {"matcher_tree": {"input": {"name": "h", "typed_config": {"@type": "type.googleapis.com/envoy.type.matcher.v3.HttpRequestHeaderMatchInput", "header_name": "x"}}, "exact_match_map": {"map": {"1": {"action": {"name": "route", "typed_config": {"@type": "type.googleapis.com/envoy.config.route.v3.Route", "match": {"prefix": "/"}, "is": "bar"}}}}}}}}}}}}}"#,
         ),
@@ -158,7 +158,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "route_components.proto#RouteMatch.prefix",
-        about: "a prefix is one of bytes",
+        about: "a prefix of bytes",
         shape: Routes(r#"[{"match": {"prefix": "/prefix"}, "is": "a"}]"#),
         asks: "/prefix => 200 a\n/prefixed?x => 200 a\n/prefi => 404\n//prefix => 404",
     },
@@ -170,7 +170,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "route_components.proto#RouteMatch.safe_regex",
-        about: "an expression matches the whole path without the query",
+        about: "a regular expression matches the whole path without the query",
         shape: Routes(r#"[{"match": {"safe_regex": {"regex": "/b[io]t"}}, "is": "a"}]"#),
         asks: "/bit => 200 a\n/bot?x=1 => 200 a\n/bite => 404\n/bit/bot => 404",
     },
@@ -182,7 +182,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "route_components.proto#RouteMatch.case_sensitive",
-        about: "letters of either case",
+        about: "case-insensitive paths",
         shape: Routes(
             r#"[{"match": {"path": "/Data", "case_sensitive": false}, "is": "exact"}, {"match": {"prefix": "/mixed", "case_sensitive": false}, "is": "prefix"}]"#,
         ),
@@ -190,7 +190,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "path/match/uri_template.proto",
-        about: "`*` is one segment, with an end of its own",
+        about: "`*` matches one segment, with a fixed suffix",
         shape: Routes(
             r#"[{"match": {"path_match_policy": {"name": "t", "typed_config": {"@type": "type.googleapis.com/envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig", "path_template": "/videos/*/*/*.m4u"}}}, "is": "a"}]"#,
         ),
@@ -198,7 +198,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "path/match/uri_template.proto",
-        about: "`**` is all that is left",
+        about: "`**` matches the rest of the path",
         shape: Routes(
             r#"[{"match": {"path_match_policy": {"name": "t", "typed_config": {"@type": "type.googleapis.com/envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig", "path_template": "/**.mpd"}}}, "is": "a"}]"#,
         ),
@@ -206,7 +206,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "path/match/uri_template.proto",
-        about: "variables of one segment and of several",
+        about: "variables for one segment and for several",
         shape: Routes(
             r#"[{"match": {"path_match_policy": {"name": "t", "typed_config": {"@type": "type.googleapis.com/envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig", "path_template": "/{country}/{rest=media/*/x}"}}}, "is": "a"}]"#,
         ),
@@ -222,7 +222,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "route_components.proto#HeaderMatcher.string_match (exact)",
-        about: "a field has one value",
+        about: "a header has this value",
         shape: Routes(
             r#"[{"match": {"prefix": "/", "headers": [{"name": "x", "string_match": {"exact": "abcd"}}]}, "is": "a"}]"#,
         ),
@@ -230,7 +230,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "route_components.proto#HeaderMatcher.string_match (prefix)",
-        about: "a field begins with a text",
+        about: "a header begins with this text",
         shape: Routes(
             r#"[{"match": {"prefix": "/", "headers": [{"name": "x", "string_match": {"prefix": "abcd"}}]}, "is": "a"}]"#,
         ),
@@ -238,7 +238,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "route_components.proto#HeaderMatcher.string_match (suffix)",
-        about: "a field ends in a text",
+        about: "a header ends with this text",
         shape: Routes(
             r#"[{"match": {"prefix": "/", "headers": [{"name": "x", "string_match": {"suffix": "abcd"}}]}, "is": "a"}]"#,
         ),
@@ -246,7 +246,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "route_components.proto#HeaderMatcher.string_match (contains)",
-        about: "a field has a text in it",
+        about: "a header contains this text",
         shape: Routes(
             r#"[{"match": {"prefix": "/", "headers": [{"name": "x", "string_match": {"contains": "abcd"}}]}, "is": "a"}]"#,
         ),
@@ -254,7 +254,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "route_components.proto#HeaderMatcher.string_match (safe_regex)",
-        about: "an expression matches the whole value",
+        about: "a regular expression matches the whole value",
         shape: Routes(
             r#"[{"match": {"prefix": "/", "headers": [{"name": "x", "string_match": {"safe_regex": {"regex": "\\d{3}"}}}]}, "is": "a"}]"#,
         ),
@@ -262,7 +262,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "route_components.proto#HeaderMatcher.range_match",
-        about: "a number, the end not among them",
+        about: "a number in a half-open range",
         shape: Routes(
             r#"[{"match": {"prefix": "/", "headers": [{"name": "x", "range_match": {"start": -10, "end": 0}}]}, "is": "a"}]"#,
         ),
@@ -270,7 +270,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "route_components.proto#HeaderMatcher.present_match",
-        about: "a field is there, or is not",
+        about: "a header is present or absent",
         shape: Routes(
             r#"[{"match": {"prefix": "/a", "headers": [{"name": "x", "present_match": true}]}, "is": "there"}, {"match": {"prefix": "/b", "headers": [{"name": "x", "present_match": false}]}, "is": "absent"}]"#,
         ),
@@ -278,7 +278,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "route_components.proto#HeaderMatcher.invert_match",
-        about: "the opposite of a test fails without the field",
+        about: "an inverted test fails without the header",
         shape: Routes(
             r#"[{"match": {"prefix": "/", "headers": [{"name": "x", "range_match": {"start": -10, "end": 0}, "invert_match": true}]}, "is": "a"}]"#,
         ),
@@ -286,7 +286,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "route_components.proto#HeaderMatcher.treat_missing_header_as_empty",
-        about: "a missing field counts as an empty one",
+        about: "a missing header counts as empty",
         shape: Routes(
             r#"[{"match": {"prefix": "/", "headers": [{"name": "x", "range_match": {"start": 1, "end": 10}, "invert_match": true, "treat_missing_header_as_empty": true}]}, "is": "a"}]"#,
         ),
@@ -294,7 +294,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "route_components.proto#HeaderMatcher (names with a colon)",
-        about: "the method as a field",
+        about: "the method as a pseudo-header",
         shape: Routes(
             r#"[{"match": {"prefix": "/", "headers": [{"name": ":method", "string_match": {"exact": "DELETE"}}]}, "is": "gone"}, {"match": {"prefix": "/"}, "is": "rest"}]"#,
         ),
@@ -302,7 +302,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "string.proto#StringMatcher.ignore_case",
-        about: "letters of either case in a value",
+        about: "case-insensitive values",
         shape: Routes(
             r#"[{"match": {"prefix": "/", "headers": [{"name": "x", "string_match": {"contains": "data", "ignore_case": true}}]}, "is": "a"}]"#,
         ),
@@ -310,7 +310,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "route_components.proto#QueryParameterMatcher.string_match",
-        about: "a parameter has a value; the first counts, as it was sent",
+        about: "a parameter has this value; the first one counts, undecoded",
         shape: Routes(
             r#"[{"match": {"prefix": "/", "query_parameters": [{"name": "debug", "string_match": {"exact": "on"}}]}, "is": "a"}]"#,
         ),
@@ -318,7 +318,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "route_components.proto#QueryParameterMatcher.present_match",
-        about: "a parameter is there",
+        about: "a parameter is present",
         shape: Routes(
             r#"[{"match": {"prefix": "/", "query_parameters": [{"name": "debug", "present_match": true}]}, "is": "a"}]"#,
         ),
@@ -326,7 +326,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "route_components.proto#CookieMatcher",
-        about: "a cookie among others, and one that is not there",
+        about: "a cookie among others, and a missing cookie",
         shape: Routes(
             r#"[{"match": {"prefix": "/a", "cookies": [{"name": "stage", "string_match": {"exact": "beta"}}]}, "is": "beta"}, {"match": {"prefix": "/b", "cookies": [{"name": "stage", "string_match": {"exact": "beta"}, "invert_match": true}]}, "is": "others"}]"#,
         ),
@@ -334,7 +334,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "route_components.proto#RouteMatch.grpc",
-        about: "only requests of gRPC",
+        about: "only gRPC requests",
         shape: Routes(
             r#"[{"match": {"prefix": "/", "grpc": {}}, "is": "grpc"}, {"match": {"prefix": "/"}, "is": "rest"}]"#,
         ),
@@ -342,7 +342,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "route_components.proto#RouteMatch.runtime_fraction",
-        about: "all requests, and none",
+        about: "all requests, and no requests",
         shape: Routes(
             r#"[{"match": {"prefix": "/all", "runtime_fraction": {"default_value": {"numerator": 100}, "runtime_key": "no.such"}}, "is": "all"}, {"match": {"prefix": "/none", "runtime_fraction": {"default_value": {"numerator": 0}, "runtime_key": "no.such"}}, "is": "none"}, {"match": {"prefix": "/"}, "is": "rest"}]"#,
         ),
@@ -358,7 +358,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "route_components.proto#RouteAction.regex_rewrite",
-        about: "groups change places",
+        about: "groups are swapped",
         shape: Routes(
             r#"[{"match": {"prefix": "/"}, "to": {"regex_rewrite": {"pattern": {"regex": "^/service/([^/]+)(/.*)$"}, "substitution": "\\2/instance/\\1"}}}]"#,
         ),
@@ -366,7 +366,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "route_components.proto#RouteAction.regex_rewrite",
-        about: "every place is replaced",
+        about: "every match is replaced",
         shape: Routes(
             r#"[{"match": {"prefix": "/"}, "to": {"regex_rewrite": {"pattern": {"regex": "one"}, "substitution": "two"}}}]"#,
         ),
@@ -374,7 +374,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "route_components.proto#RouteAction.regex_rewrite",
-        about: "the first place alone, and any case",
+        about: "only the first match, case-insensitively",
         shape: Routes(
             r#"[{"match": {"prefix": "/xxx"}, "to": {"regex_rewrite": {"pattern": {"regex": "^(.*?)one(.*)$"}, "substitution": "\\1two\\2"}}}, {"match": {"prefix": "/"}, "to": {"regex_rewrite": {"pattern": {"regex": "(?i)/xxx/"}, "substitution": "/yyy/"}}}]"#,
         ),
@@ -382,13 +382,13 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "route_components.proto#RouteAction.host_rewrite_literal",
-        about: "another host for the endpoint",
+        about: "another host is sent to the endpoint",
         shape: Routes(r#"[{"match": {"prefix": "/"}, "to": {"host_rewrite_literal": "www.internal.test"}}]"#),
         asks: "/a => 200 GET /a www.internal.test",
     },
     EnvoyDocExample {
         section: "route_components.proto#RouteAction.weighted_clusters",
-        about: "a share of nothing and one of all, with a field of its own",
+        about: "a weight of zero and one of everything, with its own header",
         shape: Routes(
             r#"[{"match": {"prefix": "/"}, "to": {"weighted_clusters": {"clusters": [{"name": "one", "weight": 0}, {"name": "one", "weight": 100, "request_headers_to_add": [{"header": {"key": "x-t-share", "value": "all"}}]}]}}}]"#,
         ),
@@ -404,13 +404,13 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "route_components.proto#RedirectAction.path_redirect",
-        about: "a query of its own takes the place of the request's",
+        about: "the redirect's own query replaces that of the request",
         shape: Routes(r#"[{"match": {"prefix": "/a"}, "redirect": {"path_redirect": "/to?own=1"}}]"#),
         asks: "/a?q=1 => 301 -> http://e37.test/to?own=1",
     },
     EnvoyDocExample {
         section: "route_components.proto#RedirectAction.regex_rewrite",
-        about: "an address made of the path",
+        about: "a URL built from the path",
         shape: Routes(
             r#"[{"match": {"prefix": "/"}, "redirect": {"regex_rewrite": {"pattern": {"regex": "^/u/([0-9]+)$"}, "substitution": "/users/\\1"}}}]"#,
         ),
@@ -424,7 +424,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "http_conn_man/headers#custom-request-response-headers",
-        about: "fields of a route and of its virtual host, and a percent sign",
+        about: "headers of a route and of its virtual host, and a percent sign",
         shape: Host(
             r#"{"request_headers_to_add": [{"header": {"key": "x-t-host", "value": "h"}}], "routes": [{"match": {"prefix": "/"}, "request_headers_to_add": [{"header": {"key": "x-t-share", "value": "50%%"}}], "request_headers_to_remove": ["x-t-gone"], "to": {}}]}"#,
         ),
@@ -432,7 +432,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "base.proto#HeaderValueOption.append_action",
-        about: "one beside those that are there, and one in their place",
+        about: "one header is appended, and one replaces the existing ones",
         shape: Routes(
             r#"[{"match": {"prefix": "/add"}, "request_headers_to_add": [{"header": {"key": "x-t-a", "value": "new"}, "append_action": 0}], "to": {}}, {"match": {"prefix": "/set"}, "request_headers_to_add": [{"header": {"key": "x-t-a", "value": "new"}, "append_action": 2}], "to": {}}]"#,
         ),
@@ -440,7 +440,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "route_components.proto#VirtualHost.domains",
-        about: "exact, then suffixes, then prefixes, then any",
+        about: "exact domains, then suffixes, then prefixes, then any",
         shape: Whole(
             r#"{"virtual_hosts": [{"name": "exact", "domains": ["www.foo.com"], "routes": [{"match": {"prefix": "/"}, "is": "exact"}]}, {"name": "suffix", "domains": ["*.foo.com", "*-bar.foo.com"], "routes": [{"match": {"prefix": "/"}, "is": "suffix"}]}, {"name": "prefix", "domains": ["foo.*", "foo-*"], "routes": [{"match": {"prefix": "/"}, "is": "prefix"}]}, {"name": "any", "domains": ["*"], "routes": [{"match": {"prefix": "/"}, "is": "any"}]}]}"#,
             "{}",
@@ -449,13 +449,13 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "route_components.proto#VirtualHost.require_tls",
-        about: "all requests that did not come by TLS are sent there",
+        about: "all requests without TLS are redirected",
         shape: Host(r#"{"require_tls": 2, "routes": [{"match": {"prefix": "/"}, "is": "secure"}]}"#),
         asks: "/a?b=1 => 301 -> https://e43.test/a?b=1\n/a x-forwarded-proto=https => 200 secure",
     },
     EnvoyDocExample {
         section: "route.proto#RouteConfiguration.ignore_port_in_host_matching",
-        about: "a port does not belong to the host",
+        about: "the port is not part of the host",
         shape: Whole(
             r#"{"ignore_port_in_host_matching": true, "virtual_hosts": [{"name": "a", "domains": ["www.ex.com"], "routes": [{"match": {"prefix": "/"}, "is": "a"}]}]}"#,
             "{}",
@@ -464,7 +464,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "route.proto#RouteConfiguration.ignore_path_parameters_in_path_matching",
-        about: "what follows a semicolon does not belong to the path",
+        about: "path parameters after a semicolon are ignored",
         shape: Whole(
             r#"{"ignore_path_parameters_in_path_matching": true, "virtual_hosts": [{"name": "a", "domains": ["*"], "routes": [{"match": {"path": "/foo/bar"}, "is": "a"}]}]}"#,
             "{}",
@@ -473,7 +473,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "http_connection_manager.proto#normalize_path, merge_slashes",
-        about: "a path is resolved before routes see it, and sent so",
+        about: "a path is normalised before routing and when it is forwarded",
         shape: Whole(
             r#"{"virtual_hosts": [{"name": "a", "domains": ["*"], "routes": [{"match": {"prefix": "/a/b"}, "to": {}}]}]}"#,
             r#"{"normalize_path": true, "merge_slashes": true, "path_with_escaped_slashes_action": "UNESCAPE_AND_FORWARD"}"#,
@@ -482,7 +482,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "http_connection_manager.proto#strip_any_host_port",
-        about: "hosts lose their port before they are compared, and towards the endpoint",
+        about: "the port of a host is removed before matching and forwarding",
         shape: Whole(
             r#"{"virtual_hosts": [{"name": "a", "domains": ["www.ex.com"], "routes": [{"match": {"prefix": "/"}, "is": "a"}]}]}"#,
             r#"{"strip_any_host_port": true}"#,
@@ -491,7 +491,7 @@ pub(crate) const EXAMPLES: &[EnvoyDocExample] = &[
     },
     EnvoyDocExample {
         section: "route.proto#RouteConfiguration (fields of all routes)",
-        about: "fields of the configuration come behind those of the route",
+        about: "headers of the configuration follow those of the route",
         shape: Whole(
             r#"{"request_headers_to_add": [{"header": {"key": "x-t-b", "value": "all"}}], "response_headers_to_add": [{"header": {"key": "x-t-r", "value": "all"}}], "virtual_hosts": [{"name": "a", "domains": ["*"], "routes": [{"match": {"prefix": "/"}, "request_headers_to_add": [{"header": {"key": "x-t-a", "value": "one"}}], "to": {}}]}]}"#,
             "{}",

@@ -55,7 +55,7 @@ impl Ledger {
         self.seed = self.seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let Some(path) = &self.path else { return Ok(()) };
         let mut text =
-            "Generated routes beside the real Envoy, request by request, as far as the last run came.\n\n"
+            "Generated routes compared with the real Envoy, request by request; progress of the last run.\n\n"
                 .to_owned();
         let own = [(PAIRS, self.compared.pairs), (DIFFERENT, 0), (LEFT_OUT, self.compared.left_out)];
         for (name, count) in own.into_iter().chain(self.coverage.lines()) {

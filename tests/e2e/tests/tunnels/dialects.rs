@@ -79,7 +79,7 @@ impl TunnelNginx {
         if !test_peers::present_or_partial(&[test_peers::NGINX])? {
             return Ok(None);
         }
-        let program = test_peers::program("nginx").context("NGINX is gone")?;
+        let program = test_peers::program("nginx").context("NGINX has ended")?;
         let (folder, address) = (TempDir::new("nginx")?, place::free_address()?);
         let text = NGINX.replace("LISTEN", &address.to_string()).replace("ENDPOINT", &endpoint.to_string());
         let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]

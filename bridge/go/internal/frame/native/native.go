@@ -1,9 +1,9 @@
-// Package native has the function that the tests of package frame call: Go has no cgo in tests.
+// Package native has the function that the tests of package frame call, because Go does not support cgo in tests.
 package native
 
 /*
 #include <stdint.h>
-// A frame of a list of texts and a number: the bytes of all texts, and the number with the word.
+// Frame with a list of texts and a number. The reply has the bytes of all texts, and the number with the word.
 static uintptr_t frame_test_sum(uint64_t *words, uintptr_t word) {
   uint32_t request = (uint32_t)words[0], room = (uint32_t)(words[0] >> 32) - request;
   if (request != 3 || word == 0) return 77;
@@ -24,5 +24,5 @@ import "C"
 
 import "github.com/eddy-gateway/eddy/sdk/go/fastcall"
 
-// Sum takes a list of texts and a number. It answers with the sum of all bytes, and of the number and the word.
+// Sum reads a list of texts and a number. It replies with the sum of all bytes, and of the number and the word.
 var Sum = fastcall.Func(C.frame_test_sum_at())

@@ -1,15 +1,15 @@
 // Peer is the other process of the tests and benchmarks.
 //
-//	peer listen PATH        answers at a path, one link after the other
-//	peer call PATH COUNT    calls who listens there so often, with messages of many lengths
+//	peer listen PATH        accepts links at a path, one after another
+//	peer call PATH COUNT    makes that many calls to the process there, with messages of many lengths
 //	peer wait PATH          makes a call there that is never answered
-//	peer idle PATH          makes a call there when the link has ended
-//	peer flood PATH         makes long calls there once its input has ended
+//	peer idle PATH          makes a call there after the link has ended
+//	peer flood PATH         makes long calls there after its input has ended
 //
-// The last three say "linked" first, and at the end why a call failed.
+// The last three print "linked" first, and at the end the reason why a call failed.
 //
-// Method 1 answers with what it is called with, method 2 never answers, method 3 fails, method 4 calls method 1 back; method 5 is 1
-// without a goroutine of its own.
+// Method 1 echoes the payload, method 2 never answers, method 3 fails, method 4 calls method 1 of the caller; method 5
+// is method 1 without a separate goroutine.
 package main
 
 import (
@@ -66,7 +66,7 @@ func run(arguments []string) error {
 	return errors.New("usage: peer listen PATH | call PATH COUNT | wait, idle or flood PATH")
 }
 
-// untilEnd calls until that fails.
+// untilEnd makes calls until one fails.
 func untilEnd(path string, call func(context.Context, *ring.Link) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -58,8 +58,8 @@ fn registration(service: &ServiceDeclaration, measures: &Measures, codecs: &mut 
     let name = service.name.to_string();
     let shape = measures.shape_of_service(service);
     let mut text = format!(
-        "// Register{name} has an implementation serve {name} for Rust. It is for init functions: there is one for each\n\
-         // service, which any number of threads call at once.\n\
+        "// Register{name} registers the implementation of {name} that Rust calls. Call it in an init function. A service\n\
+         // has one implementation, which any number of threads call concurrently.\n\
          func Register{name}(implementation {name}) {{\n\tbridge.Register(\"{name}\", {shape:#x}, []bridge.Method{{\n"
     );
     for method in &service.methods {
@@ -124,9 +124,9 @@ fn caller(service: &ServiceDeclaration, measures: &Measures, codecs: &mut Codecs
         text.push_str("//\n");
     }
     text.push_str(&format!(
-        "// It calls an implementation in Rust. Any goroutine may use it.\n\
+        "// The implementation is in Rust. Any goroutine may use it.\n\
          type {name} struct {{\n\tservice *bridge.Service\n}}\n\n\
-         // Bind{name} finds the implementation that Rust offers.\n\
+         // Bind{name} binds the implementation that Rust offers.\n\
          func Bind{name}(from bridge.Binder) ({name}, error) {{\n\
          \tservice, err := from.Bind(\"{name}\", {shape:#x})\n\
          \treturn {name}{{service}}, err\n}}\n"

@@ -60,8 +60,8 @@ fn memory_that_could_go_away_is_refused() {
         (bytes, SealFlags::empty(), "not sealed"),
         (bytes, SealFlags::GROW | SealFlags::SEAL, "not sealed"),
         (bytes, SealFlags::SHRINK | SealFlags::GROW, "not sealed"),
-        (bytes - 1, all, "another size"),
-        (0, all, "another size"),
+        (bytes - 1, all, "the size of the shared memory differs"),
+        (0, all, "the size of the shared memory differs"),
     ] {
         let (error, answer) = offered(&offer(1, 4096), memory(bytes, seals));
         let LinkError::Memory(source) = &error else { panic!("{error}") };
@@ -82,13 +82,13 @@ fn memory_that_cannot_be_written_is_refused() {
 #[test]
 fn offers_that_make_no_sense_are_refused() {
     for (words, said) in [
-        (offer(2, 4096), "another version"),
-        (offer(1, 8192), "a size that is not allowed"),
-        (offer(1, 5000), "a size that is not allowed"),
-        (offer(1, 0), "a size that is not allowed"),
-        (offer(1, u64::MAX), "a size that is not allowed"),
-        (vec![b'G'; 40], "something else first"),
-        (offer(1, 4096), "no memory"),
+        (offer(2, 4096), "another protocol version"),
+        (offer(1, 8192), "the offered ring size is not allowed"),
+        (offer(1, 5000), "the offered ring size is not allowed"),
+        (offer(1, 0), "the offered ring size is not allowed"),
+        (offer(1, u64::MAX), "the offered ring size is not allowed"),
+        (vec![b'G'; 40], "not an eddy ring handshake"),
+        (offer(1, 4096), "no shared memory"),
     ] {
         let (error, _) = offered(&words, None);
         assert!(error.to_string().contains(said), "{error}");
@@ -111,7 +111,7 @@ fn who_leaves_is_noticed() {
 #[test]
 fn an_answer_is_checked_too() {
     for (status, ring_bytes, said) in
-        [(1_u32, 4096_u64, "refused"), (99, 4096, "refused"), (0, 8192, "another ring")]
+        [(1_u32, 4096_u64, "refused"), (99, 4096, "refused"), (0, 8192, "the ring size differs")]
     {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         let mut words = offer(1, ring_bytes);

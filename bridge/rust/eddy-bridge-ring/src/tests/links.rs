@@ -161,7 +161,7 @@ fn failures_say_why() {
     assert_eq!(failed(1), CallFailure::new(77, "out of order"));
     assert_eq!(failed(2), CallFailure::new(CallFailure::PANICKED, "the handler panicked"));
     assert_eq!(failed(3), CallFailure::new(CallFailure::PANICKED, "the handler panicked: number 3"));
-    assert_eq!(failed(4), CallFailure::new(CallFailure::UNANSWERED, "the handler gave no answer"));
+    assert_eq!(failed(4), CallFailure::new(CallFailure::UNANSWERED, "the handler did not answer"));
     assert_eq!(failed(5).code, CallFailure::ANSWER_TOO_LONG);
     assert_eq!(failed(6).text.len(), 4096);
     let error = link.call(1, &vec![0; (1 << 20) + 1], SOON).unwrap_err();

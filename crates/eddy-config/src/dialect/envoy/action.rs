@@ -54,15 +54,15 @@ impl EnvoyReader<'_> {
                 matched.and_then(|matched| entry(matched, "path_match_policy")),
             ) {
                 self.report
-                    .error(prefix.key.place, "`prefix_rewrite` does not go with `path_match_policy`")
-                    .hint("Envoy refuses it too: a template has no prefix; write `regex_rewrite`");
+                    .error(prefix.key.place, "`prefix_rewrite` can't be combined with `path_match_policy`")
+                    .hint("Envoy rejects it too: a template has no prefix; write `regex_rewrite`");
             }
             self.redirect(redirect)
         } else if let Some(response) = self.get(node, "direct_response") {
             self.direct_response(response)?
         } else {
             self.report
-                .error(node.place, "a route does nothing that eddy has")
+                .error(node.place, "the route has no action that eddy supports")
                 .hint("write `route`, `redirect` or `direct_response`");
             return None;
         };
@@ -92,7 +92,7 @@ impl EnvoyReader<'_> {
         scope: &HostScope<'_>,
         frame: &mut RouteConfigContext<'_>,
     ) -> Option<Did> {
-        self.warn_ineffective(node, &[("priority", "all requests are alike")]);
+        self.warn_ineffective(node, &[("priority", "all requests have the same priority")]);
         let weighted = self.get(node, "weighted_clusters");
         let kind = if let Some(name) = self.word(node, "cluster") {
             let place = self.get(node, "cluster").map_or(node.place, |node| node.place);
@@ -100,9 +100,9 @@ impl EnvoyReader<'_> {
         } else if let Some(weighted) = weighted {
             ActionKind::Weighted(self.weighted(weighted, frame)?)
         } else {
-            self.report
-                .error(node.place, "a route names no cluster")
-                .hint("write `cluster` or `weighted_clusters`; eddy takes no name from a request");
+            self.report.error(node.place, "the route has no cluster").hint(
+                "write `cluster` or `weighted_clusters`; eddy can't take the cluster name from a request",
+            );
             return None;
         };
         let key = self.hash_key(node);
@@ -200,14 +200,15 @@ impl EnvoyReader<'_> {
         let written = self.text(config, "path_template_rewrite").unwrap_or_default().to_owned();
         let Some(template) = matched.and_then(|matched| self.template_of(matched)) else {
             self.report
-                .error(node.place, "a path is rewritten by a template only where it was matched by one")
+                .error(node.place, "a template rewrite needs a path template in the match")
                 .hint("write `path_match_policy` in the `match`, or `regex_rewrite` here");
             return None;
         };
         match template::replacement(&written, &template::variables(&template)) {
             Ok(path) => Some(PathRewrite::Full(path)),
             Err(reason) => {
-                self.report.error(config.place, format!("the new path `{}` {reason}", shown(&written)));
+                self.report
+                    .error(config.place, format!("the rewrite template `{}` {reason}", shown(&written)));
                 None
             }
         }
@@ -251,7 +252,7 @@ impl EnvoyReader<'_> {
         let status = self.number::<u16>(node, "status").unwrap_or(0);
         if !(200..600).contains(&status) {
             self.report
-                .error(node.place, "a direct response has a `status` from 200 to 599")
+                .error(node.place, "a direct response needs a `status` from 200 to 599")
                 .hint("for example `direct_response: {status: 404}`");
             return None;
         }
@@ -308,6 +309,6 @@ impl EnvoyReader<'_> {
     }
 }
 
-const NO_TRACES: &str = "eddy writes no traces";
+const NO_TRACES: &str = "eddy does not support tracing";
 
 const TEMPLATE: &str = "envoy.extensions.path.rewrite.uri_template.v3.UriTemplateRewriteConfig";

@@ -44,7 +44,8 @@ impl EnvoyReader<'_> {
                 continue;
             };
             if names.insert(Arc::clone(&cluster.name), clusters.len()).is_some() {
-                self.report.error(node.place, format!("there are two clusters `{}`", shown(&cluster.name)));
+                self.report
+                    .error(node.place, format!("the cluster `{}` is defined twice", shown(&cluster.name)));
             }
             clusters.push(cluster);
         }
@@ -56,21 +57,21 @@ impl EnvoyReader<'_> {
         self.warn_ineffective(
             node,
             &[
-                ("dns_lookup_family", "addresses of both families are asked"),
+                ("dns_lookup_family", "eddy looks up addresses of both families"),
                 ("respect_dns_ttl", "names are looked up again when their records expire"),
-                ("ring_hash_lb_config", "the ring is eddy's own"),
+                ("ring_hash_lb_config", "eddy builds the ring in its own way"),
             ],
         );
         let Some(name) = self.word(node, "name") else {
-            self.report.error(node.place, "a cluster has no `name`");
+            self.report.error(node.place, "a cluster needs a `name`");
             return None;
         };
         let kind = self.text(node, "type").unwrap_or("STATIC").to_owned();
         if !matches!(&*kind, "STATIC" | "0" | "STRICT_DNS" | "1" | "LOGICAL_DNS" | "2") {
             let place = self.get(node, "type").map_or(node.place, |node| node.place);
             self.report
-                .objection(place, format!("eddy has no clusters of type `{}`", shown(&kind)))
-                .hint("it has STATIC, STRICT_DNS and LOGICAL_DNS");
+                .objection(place, format!("the cluster type `{}` is not supported", shown(&kind)))
+                .hint("supported are STATIC, STRICT_DNS and LOGICAL_DNS");
         }
         let mut endpoints = Vec::new();
         let mut overprovisioning = None;
@@ -82,7 +83,7 @@ impl EnvoyReader<'_> {
             for locality in self.list(assignment, "endpoints") {
                 self.warn_ineffective(
                     locality,
-                    &[("locality", "endpoints of all localities are asked alike")],
+                    &[("locality", "eddy treats endpoints of all localities alike")],
                 );
                 let tier = self.number::<u8>(locality, "priority").unwrap_or(0);
                 for endpoint in self.list(locality, "lb_endpoints") {
@@ -107,10 +108,11 @@ impl EnvoyReader<'_> {
             Some("RING_HASH" | "2") => Balance::Ring,
             Some("MAGLEV" | "5") => Balance::Maglev,
             Some(other) => {
-                let (message, place) = (format!("eddy has no `lb_policy: {}`", shown(other)), node.place);
+                let (message, place) =
+                    (format!("`lb_policy: {}` is not supported", shown(other)), node.place);
                 self.report
                     .objection(place, message)
-                    .hint("it has ROUND_ROBIN, LEAST_REQUEST, RANDOM, RING_HASH and MAGLEV");
+                    .hint("supported are ROUND_ROBIN, LEAST_REQUEST, RANDOM, RING_HASH and MAGLEV");
                 Balance::RoundRobin
             }
         };
@@ -120,7 +122,9 @@ impl EnvoyReader<'_> {
             self.report
                 .objection(
                     table.place,
-                    format!("eddy's table has {MAGLEV_PLACES} places, as Envoy's has by default"),
+                    format!(
+                        "eddy's Maglev table always has {MAGLEV_PLACES} entries, which is Envoy's default"
+                    ),
                 )
                 .hint("leave `table_size` out");
         }
@@ -132,7 +136,7 @@ impl EnvoyReader<'_> {
         if let Some(detection) = self.get(node, "outlier_detection") {
             self.warn_ineffective(
                 detection,
-                &[("interval", "endpoints are left out as soon as they have failed so often")],
+                &[("interval", "an endpoint is ejected as soon as it reaches the number of failures")],
             );
             cluster.ejection = EjectionConfig {
                 failures: self.number(detection, "consecutive_5xx").unwrap_or(5),
@@ -201,7 +205,7 @@ impl EnvoyReader<'_> {
         });
         if written.is_none() {
             self.report
-                .error(node.place, "an address is missing")
+                .error(node.place, "the address is missing")
                 .hint("for example `socket_address: {address: 127.0.0.1, port_value: 8080}`");
         }
         written
@@ -216,12 +220,12 @@ impl EnvoyReader<'_> {
             Written::Socket(host, port) => match host.parse::<IpAddr>() {
                 Ok(ip) => Some(AdminConfig { address: self.admin_address(ip, port, address.place) }),
                 Err(_) => {
-                    self.report.error(address.place, format!("`{}` is no IP address", shown(&host)));
+                    self.report.error(address.place, format!("`{}` is not an IP address", shown(&host)));
                     None
                 }
             },
             Written::Pipe(_) => {
-                self.report.objection(address.place, "the admin listener has an address of TCP");
+                self.report.objection(address.place, "the admin listener needs a TCP address");
                 None
             }
         }
@@ -236,7 +240,7 @@ impl EnvoyReader<'_> {
             self.report
                 .warning(
                     place,
-                    format!("the admin listener is bound to {address}: eddy opens it on loopback only, not at {written}"),
+                    format!("the admin listener is bound to {address}: eddy opens it on loopback only, not on {written}"),
                 )
                 .hint(format!("write `address: {}`", address.ip()));
         }
@@ -266,7 +270,7 @@ impl EnvoyReader<'_> {
             Written::Pipe(path) => ListenAddress::Unix(path),
             Written::Socket(host, port) => {
                 let Ok(ip) = host.parse::<IpAddr>() else {
-                    self.report.error(node.place, format!("`{}` is no IP address", shown(&host)));
+                    self.report.error(node.place, format!("`{}` is not an IP address", shown(&host)));
                     return None;
                 };
                 ListenAddress::Tcp(SocketAddr::new(ip, port))
@@ -276,16 +280,16 @@ impl EnvoyReader<'_> {
         let chains = self.list(node, "filter_chains");
         let [chain] = chains else {
             self.report
-                .error(node.place, format!("a listener has one filter chain here, not {}", chains.len()))
-                .hint("eddy chooses no chain by connection; use a listener for each");
+                .error(node.place, format!("a listener needs exactly one filter chain, not {}", chains.len()))
+                .hint("eddy does not select filter chains by connection; write a listener for each");
             return None;
         };
         self.pass(chain, &["name", "metadata"]);
         let filters = self.list(chain, "filters");
         let [filter] = filters else {
             self.report
-                .error(chain.place, "a filter chain has one filter here: the HTTP connection manager")
-                .hint("eddy has none of Envoy's other network filters");
+                .error(chain.place, "a filter chain needs exactly one filter: the HTTP connection manager")
+                .hint("Envoy's other network filters are not supported");
             return None;
         };
         self.pass(filter, &["name"]);
@@ -309,14 +313,14 @@ impl EnvoyReader<'_> {
         self.warn_ineffective(
             node,
             &[
-                ("codec_type", "HTTP/1.1 is spoken"),
-                ("tracing", "eddy writes no traces"),
-                ("server_name", "the endpoint's `Server` is passed on"),
-                ("server_header_transformation", "the endpoint's `Server` is passed on"),
-                ("generate_request_id", "requests get no id"),
-                ("access_log", "no access records are written"),
-                ("http_protocol_options", "eddy's own rules hold"),
-                ("use_remote_address", "the client's address is always that of the connection"),
+                ("codec_type", "connections use HTTP/1.1"),
+                ("tracing", "eddy does not support tracing"),
+                ("server_name", "the endpoint's `Server` header is forwarded"),
+                ("server_header_transformation", "the endpoint's `Server` header is forwarded"),
+                ("generate_request_id", "eddy generates no request IDs"),
+                ("access_log", "no access log is written"),
+                ("http_protocol_options", "eddy uses its own rules"),
+                ("use_remote_address", "the client address is always that of the connection"),
             ],
         );
         let mut takes_grpc_web = false;
@@ -361,7 +365,7 @@ impl EnvoyReader<'_> {
         let Some(routes) = self.get(node, "route_config") else {
             self.report
                 .error(node.place, format!("the listener `{}` has no `route_config`", shown(name)))
-                .hint("eddy takes routes from the file: write them here");
+                .hint("eddy reads routes only from the configuration file: write them here");
             return None;
         };
         let config = ListenerConfig {

@@ -33,8 +33,11 @@ impl EnvoyReader<'_> {
             let value = self.text(header, "value").unwrap_or_default().to_owned();
             if value.replace("%%", "").contains('%') {
                 self.report
-                    .objection(header.place, format!("eddy puts no `%...%` into `{}`", shown(&name)))
-                    .hint("write a text; a filter can put what a request has");
+                    .objection(
+                        header.place,
+                        format!("`%...%` in the value of `{}` is not supported", shown(&name)),
+                    )
+                    .hint("write constant text; a filter can insert values of the request");
                 continue;
             }
             let value = value.replace("%%", "%");
@@ -43,8 +46,11 @@ impl EnvoyReader<'_> {
                 (None | Some("APPEND_IF_EXISTS_OR_ADD" | "0"), _) => false,
                 (Some(other), _) => {
                     self.report
-                        .objection(option.place, format!("eddy has no `append_action: {}`", shown(other)))
-                        .hint("it has APPEND_IF_EXISTS_OR_ADD and OVERWRITE_IF_EXISTS_OR_ADD");
+                        .objection(
+                            option.place,
+                            format!("`append_action: {}` is not supported", shown(other)),
+                        )
+                        .hint("supported are APPEND_IF_EXISTS_OR_ADD and OVERWRITE_IF_EXISTS_OR_ADD");
                     continue;
                 }
             };

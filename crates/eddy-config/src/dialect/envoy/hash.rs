@@ -24,11 +24,8 @@ impl EnvoyReader<'_> {
                 let name = self.word(header, "header_name").unwrap_or_default();
                 if name.is_empty() || name.starts_with(':') {
                     self.report
-                        .objection(
-                            header.place,
-                            format!("`{}` is no field that eddy balances by", shown(name)),
-                        )
-                        .hint("name a field of the request");
+                        .objection(header.place, format!("balancing by `{}` is not supported", shown(name)))
+                        .hint("name a request header");
                     continue;
                 }
                 keys.push(BalanceKey::Header(name.to_ascii_lowercase().into()));
@@ -37,8 +34,8 @@ impl EnvoyReader<'_> {
                 self.pass(cookie, &["path"]);
                 if self.get(cookie, "ttl").is_some() {
                     self.report
-                        .objection(cookie.place, "eddy gives clients no cookie to be balanced by")
-                        .hint("leave `ttl` out: the endpoint's own cookie counts");
+                        .objection(cookie.place, "eddy does not generate cookies for balancing")
+                        .hint("leave `ttl` out: eddy uses the endpoint's own cookie");
                 }
                 keys.push(BalanceKey::Cookie(name));
             } else if let Some(properties) = self.get(policy, "connection_properties")
@@ -47,14 +44,14 @@ impl EnvoyReader<'_> {
                 keys.push(BalanceKey::Address);
             } else {
                 self.report
-                    .objection(policy.place, "eddy balances by a field, a cookie or the client's address")
+                    .objection(policy.place, "eddy balances by a header, a cookie or the client address")
                     .hint("write `header`, `cookie` or `connection_properties: {source_ip: true}`");
             }
         }
         if keys.len() > 1 {
             self.report
-                .objection(list.place, "eddy balances by one key, and these are put together")
-                .hint("leave one of them");
+                .objection(list.place, "eddy balances by one key, not by a combination of several")
+                .hint("keep one of them");
         }
         keys.into_iter().next()
     }
@@ -73,9 +70,9 @@ pub(super) fn give_keys(clusters: &mut [ClusterConfig], keys: &RouteKeys, report
             report
                 .objection(
                     *place,
-                    format!("another route has requests to `{}` balanced by another key, or this one by none", shown(&cluster.name)),
+                    format!("the routes to `{}` have different hash keys, or some have none", shown(&cluster.name)),
                 )
-                .hint("in eddy the key belongs to the cluster: write the same `hash_policy`, or define another cluster");
+                .hint("in eddy, the hash key belongs to the cluster: write the same `hash_policy`, or define another cluster");
         }
         cluster.key = first.cloned();
         if cluster.key.is_none() {

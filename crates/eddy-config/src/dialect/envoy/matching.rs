@@ -72,8 +72,8 @@ impl EnvoyReader<'_> {
             let text = super::reader::text(prefix).unwrap_or_default().to_owned();
             if text.len() < 2 || text.ends_with('/') || text.contains(['?', '#']) {
                 self.report
-                    .error(prefix.place, format!("`{}` is no `path_separated_prefix`", shown(&text)))
-                    .hint("it has no `?` or `#` and no `/` at its end, which Envoy refuses too");
+                    .error(prefix.place, format!("`{}` is not a valid `path_separated_prefix`", shown(&text)))
+                    .hint("it must not contain `?` or `#` or end with `/`; Envoy rejects it too");
                 return None;
             }
             return Some(if is_caseless {
@@ -92,7 +92,7 @@ impl EnvoyReader<'_> {
                 Err(reason) => {
                     let place = self.get(node, "path_match_policy").map_or(node.place, |policy| policy.place);
                     self.report.error(place, format!("the template `{}` {reason}", shown(&template))).hint(
-                        "Envoy refuses it too; `*` is a segment, `**` all that is left, `{name}` a variable",
+                        "Envoy rejects it too; `*` is a segment, `**` is the rest of the path, `{name}` is a variable",
                     );
                     None
                 }
@@ -100,8 +100,8 @@ impl EnvoyReader<'_> {
         }
         if let Some(connect) = entry(node, "connect_matcher") {
             self.pass(node, &["connect_matcher"]);
-            self.report.objection(connect.key.place, "eddy has no `connect_matcher`").hint(
-                "a rule of eddy.yaml makes tunnels for CONNECT, with `connect: open`; leave the route out",
+            self.report.objection(connect.key.place, "`connect_matcher` is not supported").hint(
+                "for CONNECT tunnels write a rule with `connect: open` in eddy.yaml, and leave this route out",
             );
             return None;
         }
@@ -110,7 +110,7 @@ impl EnvoyReader<'_> {
                 node.place,
                 "a match needs a path: `prefix`, `path`, `safe_regex` or `path_separated_prefix`",
             )
-            .hint("`prefix: \"/\"` is every path");
+            .hint("`prefix: \"/\"` matches every path");
         None
     }
 
@@ -126,7 +126,7 @@ impl EnvoyReader<'_> {
     /// Reads a `CookieMatcher`. An inverted one also matches requests without the cookie.
     fn cookie(&mut self, node: &YamlNode<'_>) -> Option<ValueMatch> {
         let Some(name) = self.word(node, "name") else {
-            self.report.error(node.place, "a cookie match has no `name`");
+            self.report.error(node.place, "a cookie match needs a `name`");
             return None;
         };
         let mut spec = ValueMatch::new(&format!("cookie:{name}"), ValueTest::Present);
@@ -144,7 +144,9 @@ impl EnvoyReader<'_> {
     pub(super) fn regex(&mut self, node: &YamlNode<'_>) -> Option<String> {
         self.pass(node, &["google_re2"]);
         let Some(text) = self.word(node, "regex") else {
-            self.report.error(node.place, "an expression is missing").hint("for example `regex: \"/a/.*\"`");
+            self.report
+                .error(node.place, "the regular expression is missing")
+                .hint("for example `regex: \"/a/.*\"`");
             return None;
         };
         Some(translated(text))
@@ -152,7 +154,7 @@ impl EnvoyReader<'_> {
 
     fn header(&mut self, node: &YamlNode<'_>) -> Option<ValueMatch> {
         let Some(name) = self.word(node, "name") else {
-            self.report.error(node.place, "a header match has no `name`");
+            self.report.error(node.place, "a header match needs a `name`");
             return None;
         };
         let name = match name.to_ascii_lowercase().as_str() {
@@ -195,7 +197,7 @@ impl EnvoyReader<'_> {
 
     fn parameter(&mut self, node: &YamlNode<'_>) -> Option<ValueMatch> {
         let Some(name) = self.word(node, "name") else {
-            self.report.error(node.place, "a query match has no `name`");
+            self.report.error(node.place, "a query match needs a `name`");
             return None;
         };
         let spec = ValueMatch::new(name, ValueTest::Present);
@@ -228,7 +230,7 @@ impl EnvoyReader<'_> {
             return Some(spec);
         }
         self.report
-            .error(node.place, "a string match says nothing that eddy has")
+            .error(node.place, "the string match has no test that eddy supports")
             .hint("write `exact`, `prefix`, `suffix`, `contains` or `safe_regex`");
         None
     }

@@ -81,7 +81,7 @@ impl<'r> EnvoyReader<'r> {
     pub(super) fn warn_ineffective(&mut self, node: &YamlNode<'_>, names: &[(&str, &str)]) {
         for (name, instead) in names {
             if let Some(entry) = entry(node, name) {
-                let message = format!("`{name}` changes nothing here: {instead}");
+                let message = format!("`{name}` has no effect in eddy: {instead}");
                 self.report.warning(entry.key.place, message);
             }
             self.pass(node, &[*name]);
@@ -114,8 +114,8 @@ impl<'r> EnvoyReader<'r> {
         if found.is_none() {
             let place = node.entry("@type").map_or(node.place, |entry| entry.value.place);
             self.report
-                .objection(place, format!("eddy has no `{}`", shown(name)))
-                .hint(format!("what may stand here is {}", names.join(", ")));
+                .objection(place, format!("`{}` is not supported", shown(name)))
+                .hint(format!("expected one of: {}", names.join(", ")));
             self.pass_all(node);
         }
         found.map(|at| (node, at))
@@ -132,7 +132,7 @@ impl<'r> EnvoyReader<'r> {
                     } else if !is_default(&entry.value) {
                         let key = &entry.key.text;
                         self.report
-                            .objection(entry.key.place, format!("eddy has no `{}` here", shown(key)))
+                            .objection(entry.key.place, format!("`{}` is not supported here", shown(key)))
                             .hint(advice(key));
                     }
                 }
@@ -146,7 +146,7 @@ impl<'r> EnvoyReader<'r> {
         if let Err(fault) = result {
             self.report
                 .objection(place, fault.to_string())
-                .hint("eddy keeps the framing of messages to itself");
+                .hint("eddy writes the headers that delimit messages itself");
         }
     }
 }
@@ -185,21 +185,21 @@ fn is_default(node: &YamlNode<'_>) -> bool {
 fn advice(name: &str) -> &'static str {
     match name {
         "typed_per_filter_config" | "typedPerFilterConfig" => {
-            "Envoy's filters are not there; configure a filter of eddy's in eddy.yaml, under `filters`"
+            "Envoy's filters are not available; configure an eddy filter in eddy.yaml, under `filters`"
         }
         "host_rewrite_header" | "host_rewrite_path_regex" | "auto_host_rewrite" => {
-            "eddy takes no host from a request: write `host_rewrite_literal`"
+            "eddy can't take the host from a request: write `host_rewrite_literal`"
         }
-        "internal_redirect_policy" => "eddy passes redirects on: leave it out",
+        "internal_redirect_policy" => "eddy forwards redirects to the client: leave it out",
         "rate_limits" | "rateLimits" | "rate_limit" | "cors" | "csrf_policy" => {
             "eddy.yaml has built-in filters for this, under `filters`"
         }
         "health_checks" | "healthChecks" => {
-            "endpoints that fail are left out without being asked: see `outlier_detection`"
+            "failing endpoints are ejected without active health checks: see `outlier_detection`"
         }
         "rds" | "vhds" | "scoped_routes" | "eds_cluster_config" | "dynamic_resources" => {
-            "eddy takes routes and clusters from files: write them here"
+            "eddy reads routes and clusters only from files: write them here"
         }
-        _ => "leave it out, or pass it over with `--lenient`",
+        _ => "leave it out, or ignore it with `--lenient`",
     }
 }

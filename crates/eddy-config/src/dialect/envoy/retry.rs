@@ -26,11 +26,11 @@ impl EnvoyReader<'_> {
             .collect();
         if attempts > u32::from(retry.attempts) {
             let place = self.get(node, "num_retries").map_or(node.place, |node| node.place);
-            self.report.warning(place, "a request is tried again 10 times at most");
+            self.report.warning(place, "a request is retried at most 10 times");
         }
         // A retry always goes to another endpoint, as long as there is one.
         self.pass(node, &["retry_host_predicate", "host_selection_retry_max_attempts"]);
-        self.warn_ineffective(node, &[("retry_back_off", "another endpoint is asked at once")]);
+        self.warn_ineffective(node, &[("retry_back_off", "eddy retries at once, on another endpoint")]);
         let Some(conditions) = self.get(node, "retry_on") else { return retry };
         for condition in text(conditions).unwrap_or_default().split(',').map(str::trim) {
             match condition {
@@ -40,7 +40,7 @@ impl EnvoyReader<'_> {
                     let message = format!("eddy does not retry on `{}`", shown(other));
                     self.report
                         .objection(conditions.place, message)
-                        .hint(format!("it knows retriable-status-codes, {KNOWN}"));
+                        .hint(format!("supported are retriable-status-codes, {KNOWN}"));
                 }
             }
         }

@@ -95,7 +95,7 @@ impl EnvoyReader<'_> {
         routes: &mut EnvoyRouteTable,
     ) {
         self.pass(node, &["metadata"]);
-        let untold = "nobody is told of attempts";
+        let untold = "attempt counts are not sent";
         self.warn_ineffective(
             node,
             &[("include_request_attempt_count", untold), ("include_attempt_count_in_response", untold)],
@@ -106,15 +106,15 @@ impl EnvoyReader<'_> {
             let written = text(domain).unwrap_or_default().to_ascii_lowercase();
             if let Some(first) = domains.insert(written.clone(), domain.place) {
                 let message =
-                    format!("the domain `{}` stands in line {} already", shown(&written), first.line);
-                self.report.error(domain.place, message).hint("a domain belongs to one virtual host");
+                    format!("the domain `{}` is already defined in line {}", shown(&written), first.line);
+                self.report.error(domain.place, message).hint("a domain can belong to only one virtual host");
             }
             hosts.push(host_pattern(&written));
         }
         if hosts.is_empty() {
             self.report
                 .error(node.place, format!("the virtual host `{}` has no domains", shown(&name)))
-                .hint("`domains: [\"*\"]` is every host");
+                .hint("`domains: [\"*\"]` matches every host");
             return;
         }
         let own = self.edits(node);
@@ -132,7 +132,7 @@ impl EnvoyReader<'_> {
             if let Some(first) = list.first() {
                 let message =
                     format!("the virtual host `{}` has both `routes` and a `matcher`", shown(&name));
-                self.report.error(first.place, message).hint("Envoy refuses that too: leave one of them out");
+                self.report.error(first.place, message).hint("Envoy rejects it too: leave one of them out");
             }
             self.tree(tree, &scope, frame, routes);
         }
@@ -160,7 +160,9 @@ impl EnvoyReader<'_> {
         let is_matched = match self.get(node, "match") {
             Some(wanted) => self.route_match(wanted, &mut rule),
             None => {
-                self.report.error(node.place, "a route has no `match`").hint("`match: {prefix: \"/\"}`");
+                self.report
+                    .error(node.place, "a route needs a `match`")
+                    .hint("for example `match: {prefix: \"/\"}`");
                 false
             }
         };
@@ -189,10 +191,7 @@ impl EnvoyReader<'_> {
             Some("ALL" | "2") => {}
             _ => {
                 self.report
-                    .objection(
-                        wanted.place,
-                        "eddy does not know requests from inside from those from outside",
-                    )
+                    .objection(wanted.place, "eddy does not distinguish internal requests from external ones")
                     .hint("write `require_tls: ALL`");
                 return;
             }
@@ -211,7 +210,7 @@ impl EnvoyReader<'_> {
         // Without `X-Forwarded-Proto`, the connection decides.
         let untold = ValueMatch::new(FORWARDED, ValueTest::Absent);
         let came = ValueMatch { is_inverted: true, ..ValueMatch::new(":scheme", https()) };
-        for (kind, headers) in [("require_tls", vec![told]), ("require_tls-untold", vec![untold, came])] {
+        for (kind, headers) in [("require_tls", vec![told]), ("require_tls-no-header", vec![untold, came])] {
             let origin = SourceLocation { file: Arc::clone(&frame.file), line: wanted.place.line };
             let mut rule = Rule::new(&format!("{name}/{kind}"), origin);
             rule.hosts = hosts.to_vec();

@@ -61,7 +61,7 @@ pub(super) fn check(node: &YamlNode<'_>, message: &str, path: &str, report: &mut
         (MessageJsonForm::Scalar(scalar), _) => check_scalar(node, scalar, path, report),
         (MessageJsonForm::Message, YamlNodeKind::Mapping { .. }) => check_fields(node, message, path, report),
         (MessageJsonForm::Message | MessageJsonForm::Any, _) => {
-            report.error(node.place, format!("`{path}` is a mapping of fields, of `{message}`"));
+            report.error(node.place, format!("`{path}` must be a mapping, a `{message}`"));
         }
     }
 }
@@ -105,8 +105,8 @@ pub(super) fn type_of<'n>(node: &'n YamlNode<'_>) -> Option<&'n str> {
 
 fn check_any(node: &YamlNode<'_>, path: &str, report: &mut ProblemReport) {
     let Some(name) = type_of(node) else {
-        report.error(node.place, format!("`{path}` has no `@type`")).hint(
-            "write which message it is, such as \"@type\": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router",
+        report.error(node.place, format!("`{path}` needs an `@type`")).hint(
+            "name the message type, such as \"@type\": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router",
         );
         return;
     };
@@ -130,17 +130,19 @@ fn check_fields(node: &YamlNode<'_>, message: &str, path: &str, report: &mut Pro
         let Some(field) = known.field(key) else {
             let told = shown(key).into_owned();
             let near = report.closest(key, known.fields.iter().map(|field| field.name)).map(str::to_owned);
-            let found = report.error(entry.key.place, format!("there is no `{told}` in `{path}`"));
+            let found = report.error(entry.key.place, format!("`{path}` has no field `{told}`"));
             match near {
-                Some(near) => found.hint(format!("did you mean `{near}`? It is a `{message}`")),
-                None => found.hint(format!("it is a `{message}` of Envoy's API, version 3")),
+                Some(near) => found.hint(format!("did you mean `{near}`? the message is a `{message}`")),
+                None => found.hint(format!("the message is a `{message}` of Envoy's v3 API")),
             }
             continue;
         };
         if let Some(choice) = field.choice {
             if let Some((_, other)) = chosen.iter().find(|(known, _)| *known == choice) {
-                let message =
-                    format!("`{path}` has `{other}` and `{}`, of which only one can be", field.name);
+                let message = format!(
+                    "`{path}` has both `{other}` and `{}`, and only one of them is allowed",
+                    field.name
+                );
                 report.error(entry.key.place, message);
             }
             chosen.push((choice, field.name));
@@ -162,7 +164,7 @@ fn check_field(node: &YamlNode<'_>, field: &EnvoyApiField, path: &str, report: &
             }
         }
         (FieldCardinality::List, _) => {
-            report.error(node.place, format!("`{path}` is a list")).hint("begin each element with `- `");
+            report.error(node.place, format!("`{path}` must be a list")).hint("begin each element with `- `");
         }
         (FieldCardinality::Map, YamlNodeKind::Mapping { entries, .. }) => {
             for entry in entries {
@@ -170,7 +172,7 @@ fn check_field(node: &YamlNode<'_>, field: &EnvoyApiField, path: &str, report: &
             }
         }
         (FieldCardinality::Map, _) => {
-            report.error(node.place, format!("`{path}` is a mapping"));
+            report.error(node.place, format!("`{path}` must be a mapping"));
         }
     }
 }
@@ -187,14 +189,14 @@ fn check_value(node: &YamlNode<'_>, kind: &'static str, path: &str, report: &mut
 
 fn check_enum(node: &YamlNode<'_>, values: &[&'static str], path: &str, report: &mut ProblemReport) {
     let YamlNodeKind::Text { text, .. } = &node.form else {
-        report.error(node.place, format!("`{path}` is one of {}", values.join(", ")));
+        report.error(node.place, format!("`{path}` must be one of {}", values.join(", ")));
         return;
     };
     if values.contains(&&**text) || text.parse::<usize>().is_ok_and(|number| number < values.len()) {
         return;
     }
     let near = report.closest(text, values.iter().copied()).map(str::to_owned);
-    let found = report.error(node.place, format!("`{path}` is one of {}", values.join(", ")));
+    let found = report.error(node.place, format!("`{path}` must be one of {}", values.join(", ")));
     if let Some(near) = near {
         found.hint(format!("did you mean `{near}`?"));
     }
@@ -223,7 +225,7 @@ fn check_scalar(node: &YamlNode<'_>, kind: &str, path: &str, report: &mut Proble
             "bytes" => "Base64 without line breaks".to_owned(),
             _ => format!("a {kind}"),
         };
-        report.error(node.place, format!("`{path}` is {wanted}"));
+        report.error(node.place, format!("`{path}` must be {wanted}"));
     }
 }
 

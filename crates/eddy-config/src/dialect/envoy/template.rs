@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 /// # Errors
 /// The reason why the template is invalid; Envoy rejects it too.
 pub(super) fn expression(template: &str) -> Result<String, String> {
-    let Some(mut rest) = template.strip_prefix('/') else { return Err("begins with `/`".to_owned()) };
+    let Some(mut rest) = template.strip_prefix('/') else { return Err("must begin with `/`".to_owned()) };
     let mut parser = UriTemplateParser::default();
     while !rest.is_empty() {
         parser.out.push('/');
@@ -38,15 +38,16 @@ pub(super) fn expression(template: &str) -> Result<String, String> {
 /// The reason why the template is invalid.
 pub(super) fn replacement(template: &str, variables: &[String]) -> Result<String, String> {
     if !template.starts_with('/') {
-        return Err("begins with `/`".to_owned());
+        return Err("must begin with `/`".to_owned());
     }
     let mut rest = template;
     while let Some(at) = rest.find(['{', '}', '*']) {
         let inner = rest.get(at..).and_then(|rest| rest.strip_prefix('{'));
-        let (name, after) =
-            inner.and_then(|inner| inner.split_once('}')).ok_or("has variables in `{}` alone")?;
+        let (name, after) = inner
+            .and_then(|inner| inner.split_once('}'))
+            .ok_or("may have `{`, `}` and `*` only as `{variable}`")?;
         if !variables.iter().any(|known| known == name) {
-            return Err(format!("has the variable `{name}`, which the match does not have"));
+            return Err(format!("has the variable `{name}`, which the path template does not define"));
         }
         rest = after;
     }
@@ -85,7 +86,7 @@ impl UriTemplateParser {
 
     fn glob<'t>(&mut self, text: &'t str) -> Result<&'t str, String> {
         if self.is_ended {
-            return Err("has a `*` behind `**`".to_owned());
+            return Err("has a `*` after `**`".to_owned());
         }
         // Writing to memory cannot fail.
         if let Some(rest) = text.strip_prefix("**") {
@@ -94,7 +95,7 @@ impl UriTemplateParser {
             return Ok(rest);
         }
         let _ = write!(self.out, "[{SIGNS}]+");
-        text.strip_prefix('*').ok_or_else(|| "has no `*` where one should be".to_owned())
+        text.strip_prefix('*').ok_or_else(|| "needs a `*` in a variable's pattern".to_owned())
     }
 
     fn variable(&mut self, text: &str) -> Result<(), String> {
@@ -103,7 +104,7 @@ impl UriTemplateParser {
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         if !is_name || name.len() > NAME_MAX {
             return Err(format!(
-                "has `{name}` for a variable: a letter, then letters, digits and `_`, 16 in all"
+                "has the invalid variable name `{name}`: a letter, then letters, digits and `_`, at most 16 characters"
             ));
         }
         if self.names.iter().any(|known| known == name) {
@@ -121,7 +122,7 @@ impl UriTemplateParser {
             if !part.starts_with('*') {
                 self.literal(part)?;
             } else if !self.glob(part)?.is_empty() {
-                return Err(format!("has `{part}` in a variable"));
+                return Err(format!("has the invalid pattern `{part}` in a variable"));
             }
         }
         self.out.push(')');
@@ -131,7 +132,7 @@ impl UriTemplateParser {
     fn literal(&mut self, text: &str) -> Result<(), String> {
         let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~%!$&'()+,;:@".contains(&byte);
         if text.is_empty() || !text.bytes().all(is_sign) {
-            return Err(format!("has `{text}`, which is no part of a path there"));
+            return Err(format!("has `{text}`, which is not allowed in a path there"));
         }
         self.out.push_str(&regex_syntax::escape(text));
         Ok(())

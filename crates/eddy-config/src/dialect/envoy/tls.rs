@@ -33,7 +33,7 @@ impl EnvoyReader<'_> {
         let (config, _) =
             self.get(node, "typed_config").and_then(|config| self.typed(config, &[DOWNSTREAM]))?;
         let Some(common) = self.get(config, "common_tls_context") else {
-            self.report.error(config.place, "a `common_tls_context` is missing: it names the certificates");
+            self.report.error(config.place, "`common_tls_context` is missing: it names the certificates");
             return None;
         };
         // The listener's own settings decide which of these protocols are spoken.
@@ -41,7 +41,7 @@ impl EnvoyReader<'_> {
         let certificates = self.certificates(common, file)?;
         if certificates.is_empty() {
             self.report
-                .error(common.place, "without a certificate nobody can be served over TLS")
+                .error(common.place, "TLS needs a certificate")
                 .hint("write `tls_certificates`, with a `certificate_chain` and a `private_key`");
             return None;
         }
@@ -51,7 +51,10 @@ impl EnvoyReader<'_> {
             context.map_or(DataSource::Absent, |context| self.source(context, "trusted_ca", file));
         if is_required && matches!(authorities, DataSource::Absent) {
             self.report
-                .error(config.place, "clients are to show certificates, and no authority is named")
+                .error(
+                    config.place,
+                    "client certificates are required, but no certificate authority is configured",
+                )
                 .hint("write `validation_context: {trusted_ca: {filename: /etc/clients.pem}}`");
         }
         let revoked = context.and_then(|context| self.source(context, "crl", file).into_path());
@@ -59,11 +62,8 @@ impl EnvoyReader<'_> {
             let place = context.map_or(config.place, |context| context.place);
             let name = revoked.path.display();
             self.report
-                .error(
-                    place,
-                    format!("without an authority there is nobody whose certificates `{name}` could revoke"),
-                )
-                .hint("write `trusted_ca` beside `crl`");
+                .error(place, format!("`{name}` revokes nothing without a certificate authority"))
+                .hint("add `trusted_ca` next to `crl`");
         }
         let clients = authorities.into_path().map(|authorities| ClientCertificatesConfig {
             authorities,
@@ -90,7 +90,7 @@ impl EnvoyReader<'_> {
         let mut is_refused = self.refuse(
             node,
             &["tls_certificate_sds_secret_configs", "tls_certificate_provider_instance"],
-            "eddy asks no other service for certificates",
+            "eddy does not load certificates from another service",
             "write them under `tls_certificates`",
         );
         for certificate in self.list(node, "tls_certificates") {
@@ -98,7 +98,7 @@ impl EnvoyReader<'_> {
             is_refused |= self.refuse(
                 certificate,
                 &["pkcs12", "password", "private_key_provider"],
-                "eddy takes certificates and keys as PEM that is not encrypted",
+                "eddy reads certificates and keys only as unencrypted PEM",
                 "write `certificate_chain` and `private_key`",
             );
             let [chain, key, ocsp] = ["certificate_chain", "private_key", "ocsp_staple"]
@@ -118,7 +118,7 @@ impl EnvoyReader<'_> {
                     self.report
                         .error(
                             certificate.place,
-                            "a certificate has a `certificate_chain` and a `private_key`",
+                            "a certificate needs a `certificate_chain` and a `private_key`",
                         )
                         .hint(SOURCE_HINT);
                     is_refused = true;
@@ -141,7 +141,7 @@ impl EnvoyReader<'_> {
             "combined_validation_context",
             "validation_context_certificate_provider_instance",
         ];
-        let message = "eddy asks no other service whose certificates are taken";
+        let message = "eddy does not load certificate authorities from another service";
         if self.refuse(node, &names, message, "write a `validation_context`") {
             return Err(ErrorReported);
         }
@@ -170,16 +170,16 @@ impl EnvoyReader<'_> {
         match self.text(parameters, "tls_maximum_protocol_version") {
             None | Some("TLS_AUTO" | "0" | "TLSv1_3" | "4") => {}
             Some(other) => {
-                let message = format!("eddy has no `tls_maximum_protocol_version: {}`", shown(other));
+                let message = format!("`tls_maximum_protocol_version: {}` is not supported", shown(other));
                 self.report
                     .objection(parameters.place, message)
-                    .hint("TLS 1.3 is always spoken: leave it out");
+                    .hint("TLS 1.3 is always enabled: leave it out");
             }
         }
         match self.text(parameters, "tls_minimum_protocol_version") {
             Some("TLSv1_3" | "4") => TlsVersion::Tls13,
             Some("TLSv1_0" | "1" | "TLSv1_1" | "2") => {
-                self.report.warning(parameters.place, "TLS 1.2 is the least that eddy speaks");
+                self.report.warning(parameters.place, "TLS 1.2 is the lowest version that eddy supports");
                 TlsVersion::Tls12
             }
             _ => TlsVersion::Tls12,
@@ -199,7 +199,7 @@ impl EnvoyReader<'_> {
         }
         if let Some(variable) = self.get(source, "environment_variable") {
             self.report
-                .error(variable.place, format!("eddy takes no `{name}` from an environment variable"))
+                .error(variable.place, format!("eddy does not read `{name}` from an environment variable"))
                 .hint(SOURCE_HINT);
             return DataSource::Refused;
         }
@@ -252,7 +252,7 @@ pub(super) fn written_place(place: SourceSpan, file: &Arc<str>) -> WrittenPlace 
 
 const DOWNSTREAM: &str = "envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext";
 
-const SOURCE_HINT: &str = "write a file, such as `{filename: /etc/site.pem}`, or the content itself as `inline_string` or `inline_bytes`";
+const SOURCE_HINT: &str = "write a file name, such as `{filename: /etc/site.pem}`, or the content as `inline_string` or `inline_bytes`";
 
 /// Timeout of a TLS handshake; Envoy's API has none by default.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(15);

@@ -47,7 +47,7 @@ impl EnvoyReader<'_> {
         routes: &mut EnvoyRouteTable,
     ) {
         if way.depth > DEPTH_MAX {
-            self.report.error(node.place, format!("matchers lie more than {DEPTH_MAX} deep in each other"));
+            self.report.error(node.place, format!("matchers are nested more than {DEPTH_MAX} deep"));
             return;
         }
         if let Some(list) = self.get(node, "matcher_list") {
@@ -105,7 +105,7 @@ impl EnvoyReader<'_> {
         self.leaves += 1;
         if self.leaves > LEAVES_MAX {
             if self.leaves == LEAVES_MAX + 1 {
-                let message = format!("the matchers have more than {LEAVES_MAX} ways to their actions");
+                let message = format!("the matchers have more than {LEAVES_MAX} paths to their actions");
                 self.report.error(node.place, message);
             }
             return;
@@ -114,7 +114,7 @@ impl EnvoyReader<'_> {
             return self.matcher(inner, TreePath { depth: way.depth + 1, ..way }, scope, frame, routes);
         }
         let Some(action) = self.get(node, "action") else {
-            self.report.error(node.place, "nothing is to be done here: write `action` or `matcher`");
+            self.report.error(node.place, "the match has no `action` and no `matcher`");
             return;
         };
         self.pass(action, &["name"]);
@@ -145,7 +145,7 @@ impl EnvoyReader<'_> {
             let input = self.get(single, "input").and_then(|input| self.input(input))?;
             let Some(wanted) = self.get(single, "value_match") else {
                 self.report
-                    .objection(single.place, "a predicate of a matcher compares texts here")
+                    .objection(single.place, "a matcher predicate must compare text")
                     .hint("write `value_match` with `exact`, `prefix`, `suffix`, `contains` or `safe_regex`");
                 return None;
             };
@@ -171,12 +171,12 @@ impl EnvoyReader<'_> {
                 if is_and == is_inverted { parts?.into_iter().flatten().collect() } else { product(parts?) };
             if combined.len() > WAYS_MAX {
                 self.report
-                    .error(several.place, format!("a predicate has more than {WAYS_MAX} ways to hold"));
+                    .error(several.place, format!("the predicate has more than {WAYS_MAX} alternatives"));
                 return None;
             }
             return Some(combined);
         }
-        self.report.error(node.place, "a predicate says nothing");
+        self.report.error(node.place, "the predicate is empty");
         None
     }
 
@@ -187,7 +187,7 @@ impl EnvoyReader<'_> {
         let (input, _) = self.typed(config, &[HEADER])?;
         let name = self.word(input, "header_name").map(str::to_ascii_lowercase);
         if name.is_none() {
-            self.report.error(input.place, "a `header_name` is missing");
+            self.report.error(input.place, "`header_name` is missing");
         }
         name.map(|name| if name == "host" { ":authority".to_owned() } else { name })
     }

@@ -29,7 +29,7 @@ impl EnvoyReader<'_> {
             }
             names.retain(|known| **known != name);
             if is_enabled && is_http(name.as_bytes()) {
-                let message = format!("eddy never switches to `{name}`: it is HTTP by another way");
+                let message = format!("an upgrade to `{name}` is not supported, as it is an HTTP version");
                 self.report.objection(config.place, message).hint("leave it out");
             } else if is_enabled && !name.is_empty() {
                 names.push(name.into());

@@ -43,7 +43,7 @@ impl EnvoyReader<'_> {
             if self.report.is_lenient() {
                 // Leniency must not turn a request for more than cleartext into cleartext.
                 self.report
-                    .error(node.place, "a `transport_socket` cannot be passed over")
+                    .error(node.place, "`--lenient` can't ignore a `transport_socket`")
                     .hint("leave it out for cleartext");
             }
             return None;
@@ -52,7 +52,7 @@ impl EnvoyReader<'_> {
             return None;
         }
         self.pass(config, &["max_session_keys", "enforce_rsa_key_usage"]);
-        self.warn_ineffective(config, &[("allow_renegotiation", "connections are never negotiated anew")]);
+        self.warn_ineffective(config, &[("allow_renegotiation", "eddy never renegotiates TLS")]);
         let mut tls = ClusterTlsConfig::new(written_place(node.place, file));
         let written = self.word(config, "sni").map(str::to_ascii_lowercase);
         let is_of_host = self.is_true(config, "auto_host_sni");
@@ -70,8 +70,8 @@ impl EnvoyReader<'_> {
             tls.identity = certificates.next().map(|own| IdentityFiles { chain: own.chain, key: own.key });
             if certificates.next().is_some() {
                 self.report
-                    .objection(common.place, "eddy shows endpoints one certificate")
-                    .hint("leave one of `tls_certificates`");
+                    .objection(common.place, "eddy sends endpoints only one client certificate")
+                    .hint("keep one of `tls_certificates`");
             }
         }
         let context = match common {
@@ -97,14 +97,14 @@ impl EnvoyReader<'_> {
             (true, true) => ServerCheck::Full,
             (true, false) => {
                 self.report
-                    .warning(place, "whatever name an endpoint's certificate is for, it is taken")
-                    .hint("say with `match_typed_subject_alt_names` or `auto_sni_san_validation` what it has to be for");
+                    .warning(place, "the name in the endpoint's certificate is not checked")
+                    .hint("name it with `match_typed_subject_alt_names`, or write `auto_sni_san_validation`");
                 ServerCheck::Authority
             }
             (false, _) => {
                 self.report
-                    .warning(place, "nobody checks who the endpoints are: whoever stands in between can read and change everything")
-                    .hint("name the authorities: `validation_context: {trusted_ca: {filename: /etc/ssl/certs/ca-certificates.crt}}`");
+                    .warning(place, "endpoint certificates are not verified: an attacker in between can read and change everything")
+                    .hint("name the certificate authorities: `validation_context: {trusted_ca: {filename: /etc/ssl/certs/ca-certificates.crt}}`");
                 ServerCheck::Nothing
             }
         };
@@ -122,7 +122,7 @@ impl EnvoyReader<'_> {
             let kind = self.text(matcher, "san_type");
             if !matches!(kind, Some("DNS" | "2" | "IP_ADDRESS" | "4")) {
                 self.report
-                    .objection(matcher.place, "eddy looks for hosts and addresses alone in certificates")
+                    .objection(matcher.place, "eddy checks only DNS names and IP addresses in certificates")
                     .hint("write `san_type: DNS`");
             }
             if let Some(test) = self.get(matcher, "matcher") {
@@ -142,10 +142,7 @@ impl EnvoyReader<'_> {
             Some(name) => Some((name, test.place)),
             None => {
                 self.report
-                    .objection(
-                        test.place,
-                        "eddy checks that a certificate is for one name, which has to be written out",
-                    )
+                    .objection(test.place, "eddy can only match a certificate against one exact name")
                     .hint("write `exact` with a host or an address");
                 None
             }
@@ -163,8 +160,8 @@ impl EnvoyReader<'_> {
     ) {
         let [(name, _)] = names else {
             self.report
-                .objection(place, "eddy checks that a certificate is for one name, not for one of several")
-                .hint("leave one of them");
+                .objection(place, "eddy can match a certificate against only one name, not against several")
+                .hint("keep one of them");
             return;
         };
         let is_other = tls.server_name.as_deref().is_some_and(|sent| sent != name);
@@ -173,7 +170,7 @@ impl EnvoyReader<'_> {
                 .objection(
                     place,
                     format!(
-                        "eddy checks the name that endpoints are asked for, and not `{}` instead",
+                        "eddy checks certificates for the SNI name that it sends, not for `{}`",
                         shown(name)
                     ),
                 )
@@ -200,8 +197,8 @@ impl EnvoyReader<'_> {
         }
         if tls.check == ServerCheck::Full {
             self.report
-                .error(place, "no certificate can be for an endpoint without a name")
-                .hint("say with `sni` what its certificate is for");
+                .error(place, "the certificate of an endpoint without a name can't be verified")
+                .hint("write the certificate's name as `sni`");
         }
         tls.server_name = Some("localhost".into());
         tls.sends_name = false;

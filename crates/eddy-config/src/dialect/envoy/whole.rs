@@ -36,7 +36,9 @@ pub(crate) fn check_envoy(
 ) -> Option<GatewayConfig> {
     let [source] = sources else {
         let place = SourceSpan { source: 1, ..BEGINNING };
-        report.error(place, "a configuration of Envoy's is one file").hint("put all of it into the first");
+        report
+            .error(place, "an Envoy configuration is a single file")
+            .hint("move everything into the first file");
         return None;
     };
     let tree = parse(&source.text, 0, report);
@@ -99,8 +101,8 @@ impl EnvoyBootstrap {
         if let [(first, _), ..] = clusters.as_slice() {
             reader
                 .report
-                .warning(root.place, format!("nothing here says where clusters such as `{first}` are: requests to them are answered 503"))
-                .hint("a bootstrap file has both: `static_resources: {listeners: [...], clusters: [...]}`");
+                .warning(root.place, format!("clusters such as `{first}` have no addresses here: requests to them fail with 503"))
+                .hint("write a bootstrap file, which has both: `static_resources: {listeners: [...], clusters: [...]}`");
         }
         self.listeners.push(default_listener());
     }
@@ -109,7 +111,7 @@ impl EnvoyBootstrap {
         reader.pass(root, &["@type", "node", "layered_runtime", "stats_config"]);
         self.admin = reader.admin(root);
         let Some(resources) = reader.get(root, "static_resources") else {
-            reader.report.error(root.place, "there are no `static_resources`");
+            reader.report.error(root.place, "`static_resources` is missing");
             return;
         };
         let (mut names, clusters) = reader.clusters(resources, &self.file);
@@ -140,7 +142,7 @@ impl EnvoyBootstrap {
         }
         give_keys(&mut self.clusters, &keys, reader.report);
         if self.listeners.is_empty() && !reader.report.has_errors() {
-            reader.report.error(resources.place, "nothing to listen on: there are no `listeners`");
+            reader.report.error(resources.place, "no `listeners` are configured");
         }
     }
 
@@ -159,7 +161,7 @@ impl EnvoyBootstrap {
 
     fn add(&mut self, routes: EnvoyRouteTable, node: &YamlNode<'_>, report: &mut ProblemReport) {
         if routes.table.rules.is_empty() {
-            report.warning(node.place, "there are no routes").hint("every request is answered 404");
+            report.warning(node.place, "there are no routes").hint("every request gets a 404 response");
         }
         self.tables.push(routes.table);
         self.actions.extend(routes.actions);

@@ -52,7 +52,7 @@ pub(super) fn attach(
     for (number, route) in routes.iter().enumerate() {
         let mut of_route = Vec::with_capacity(route.parents.len());
         if route.parents.is_empty() {
-            report.warning(route.place, "a route without `parentRefs` attaches to nothing");
+            report.warning(route.place, "a route without `parentRefs` is not attached to any Gateway");
         }
         for parent in &route.parents {
             let gateway = gateways.iter().position(|gateway| gateway.name == parent.gateway);
@@ -90,14 +90,14 @@ fn no_gateway(parent: &Parent, gateways: &[GatewayObject], manifests: &Manifests
         object.metadata.namespace == parent.gateway.namespace && object.metadata.name == parent.gateway.name
     });
     let message = if is_there {
-        format!("the Gateway `{name}` is not eddy's")
+        format!("the Gateway `{name}` belongs to another controller")
     } else {
         let names: Vec<String> = gateways
             .iter()
             .map(|gateway| format!("`{}/{}`", gateway.name.namespace, gateway.name.name))
             .collect();
         let known = if names.is_empty() {
-            "there are none".to_owned()
+            "there are no Gateways".to_owned()
         } else {
             format!("there are {}", names.join(", "))
         };
@@ -130,7 +130,7 @@ impl Try<'_> {
             })
             .collect();
         if named.is_empty() {
-            let message = "no listener has the `sectionName` and `port` that are asked for".to_owned();
+            let message = "no listener has this `sectionName` and `port`".to_owned();
             return Err(AttachFault { reason: "NoMatchingParent", message });
         }
         let allowed: Vec<(usize, &GatewayListener)> = named
@@ -150,7 +150,7 @@ impl Try<'_> {
             .collect();
         if allowed.is_empty() {
             let message = format!(
-                "no listener allows a {} of the namespace `{}`",
+                "no listener allows a {} from the namespace `{}`",
                 self.route.kind.name(),
                 self.route.name.namespace
             );
@@ -164,7 +164,7 @@ impl Try<'_> {
         if fitting.is_empty() {
             let names: Vec<String> =
                 allowed.iter().map(|(_, listener)| format!("`{}`", host_text(&listener.hostname))).collect();
-            let message = format!("none of its hostnames is one of {}", names.join(", "));
+            let message = format!("none of its hostnames matches {}", names.join(", "));
             return Err(AttachFault { reason: "NoMatchingListenerHostname", message });
         }
         let mut rival = None;
@@ -183,7 +183,7 @@ impl Try<'_> {
             Some(other) if !is_attached => {
                 let other = &self.routes[other];
                 let message = format!(
-                    "the {} `{}/{}` came first and has some of its hostnames",
+                    "the older {} `{}/{}` has some of the same hostnames",
                     other.kind.name(),
                     other.name.namespace,
                     other.name.name

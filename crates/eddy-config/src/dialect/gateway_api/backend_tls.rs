@@ -72,7 +72,7 @@ impl BackendTls {
                     report
                         .warning(
                             target.place,
-                            "a BackendTLSPolicy is for Services: this target has no effect",
+                            "a BackendTLSPolicy applies only to Services: this target has no effect",
                         )
                         .hint("write `group: ''` and `kind: Service`");
                     continue;
@@ -151,7 +151,7 @@ impl BackendTls {
             rivals.collect::<Option<Vec<&BackendTlsPolicy>>>().map(|rivals| rivals.first().copied())
         {
             let ObjectName { namespace, name } = &rivals.name;
-            let message = format!("the BackendTLSPolicy `{namespace}/{name}` came first");
+            let message = format!("the BackendTLSPolicy `{namespace}/{name}` is older");
             return StatusCondition::fails("Accepted", "Conflicted", message);
         }
         if let Err(fault) = &policy.tls {
@@ -219,7 +219,7 @@ fn tls_of(
     let mut tls = ClusterTlsConfig::new(written_place(*place, sources));
     let hostname = spec.hostname.as_ref().map(|name| name.value.0.to_ascii_lowercase()).unwrap_or_default();
     if !is_server_name(&hostname) {
-        report.error(*place, format!("`{}` is no name of a server", shown(&hostname)));
+        report.error(*place, format!("`{}` is not a valid server name", shown(&hostname)));
     }
     if let Some(names) = &spec.names {
         let others = names.value.iter().filter(|name| {
@@ -227,7 +227,7 @@ fn tls_of(
         });
         for other in others {
             report
-                .objection(other.place, "eddy checks the name that endpoints are asked for, and no other")
+                .objection(other.place, "eddy checks certificates only for the SNI name that it sends")
                 .hint("leave `subjectAltNames` out, or write the `hostname`");
         }
     }
@@ -237,8 +237,8 @@ fn tls_of(
         (Some(references), None) if !references.value.is_empty() => {
             if let Some(second) = references.value.get(1) {
                 report
-                    .objection(second.place, "eddy reads the authorities of one ConfigMap")
-                    .hint("put them into one");
+                    .objection(second.place, "eddy reads certificate authorities from only one ConfigMap")
+                    .hint("put them into one ConfigMap");
             }
             let Some(first) = references.value.first() else { return Ok(tls) };
             let name = first.value.name.as_ref().map(|name| name.value.0.clone()).unwrap_or_default();
@@ -253,14 +253,17 @@ fn tls_of(
                 ),
                 other => Err(RefFault {
                     reason: "InvalidKind",
-                    message: format!("authorities are in ConfigMaps, not in a `{}`", shown(other)),
+                    message: format!(
+                        "certificate authorities must be in a ConfigMap, not in a `{}`",
+                        shown(other)
+                    ),
                 }),
             };
             tls.authorities = Some(found.map_err(|fault| warn_of_fault(fault, first.place, report))?);
             Ok(tls)
         }
         _ => {
-            let message = "a BackendTLSPolicy names authorities by `caCertificateRefs` or `wellKnownCACertificates: System`";
+            let message = "a BackendTLSPolicy needs certificate authorities: `caCertificateRefs` or `wellKnownCACertificates: System`";
             let fault = RefFault { reason: NO_AUTHORITY, message: message.to_owned() };
             Err(warn_of_fault(fault, *place, report))
         }
@@ -268,7 +271,7 @@ fn tls_of(
 }
 
 fn warn_of_fault(fault: RefFault, place: SourceSpan, report: &mut ProblemReport) -> RefFault {
-    report.warning(place, fault.message.clone()).hint("requests to the Service are answered 500");
+    report.warning(place, fault.message.clone()).hint("requests to the Service fail with 500");
     fault
 }
 

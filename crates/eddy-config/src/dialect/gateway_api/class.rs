@@ -25,7 +25,7 @@ pub(super) struct Class {
 impl Class {
     /// Returns the reason why its Gateways are not served, if they are not.
     pub(super) fn fault_message(&self) -> Option<String> {
-        self.fault.as_ref().map(|fault| format!("of the GatewayClass `{}`: {fault}", self.name))
+        self.fault.as_ref().map(|fault| format!("GatewayClass `{}`: {fault}", self.name))
     }
 }
 
@@ -57,15 +57,14 @@ pub(super) fn parameters_fault(
     if controller != CONTROLLER {
         report.warning(
             *place,
-            format!("the parameters in a `{kind}` are passed over: they are meant for `{controller}`"),
+            format!("the parameters in a `{kind}` are ignored: they are for `{controller}`"),
         );
         return None;
     }
-    let message =
-        format!("the parameters in a `{kind}` can't be had: eddy has no kind of object for parameters");
+    let message = format!("the parameters in a `{kind}` can't be read: eddy supports no kind of parameters");
     report
-        .warning(*place, format!("{message}, so this is not served"))
-        .hint("leave `parametersRef` out, and write in eddy.yaml what it says");
+        .warning(*place, format!("{message}, so this object is not served"))
+        .hint("leave `parametersRef` out, and write its settings in eddy.yaml");
     Some(message)
 }
 

@@ -33,14 +33,14 @@ pub(super) fn gateway_statuses(gateways: &[GatewayObject]) -> Vec<ObjectStatus> 
                     StatusCondition::fails(
                         "Accepted",
                         "UnsupportedProtocol",
-                        format!("`{}` is not spoken here", listener.protocol),
+                        format!("the protocol `{}` is not supported", listener.protocol),
                     ),
                     StatusCondition::fails("Programmed", "Invalid", ""),
                     None,
                 ),
                 Some(ListenerFault::Certificate) => (
                     StatusCondition::holds("Accepted"),
-                    StatusCondition::fails("Programmed", "Invalid", "it has no certificate to show"),
+                    StatusCondition::fails("Programmed", "Invalid", "it has no certificate"),
                     None,
                 ),
                 Some(ListenerFault::Gateway) => (

@@ -100,7 +100,7 @@ pub(super) fn read_filters(
         };
         let Some(name) = word_of(written, kinds, report) else { continue };
         if seen.contains(&name) && name != "RequestMirror" {
-            report.error(place, format!("a filter of type `{name}` stands above already"));
+            report.error(place, format!("a filter of type `{name}` is already defined above"));
         }
         seen.push(name);
         has_redirect |= name == "RequestRedirect";
@@ -153,10 +153,10 @@ impl RouteFilters {
                     .objection(
                         place,
                         format!(
-                            "eddy has no filter of type `{name}`: requests of this rule are answered 500"
+                            "filters of type `{name}` are not supported: requests of this rule fail with 500"
                         ),
                     )
-                    .hint("leave it out, or use a filter of eddy's own in eddy.yaml");
+                    .hint("leave it out, or configure an eddy filter in eddy.yaml");
                 self.is_unserved = true;
                 Some(())
             }
@@ -176,11 +176,11 @@ fn edits(spec: HeadersSpec, report: &mut ProblemReport) -> FieldEdits {
     for name in counted(spec.remove, 16, "names", report) {
         note(edits.remove(&name.value.0), name.place, report);
     }
-    for Spanned { value: field, place } in counted(spec.set, 16, "fields", report) {
+    for Spanned { value: field, place } in counted(spec.set, 16, "headers", report) {
         let (Some(name), Some(value)) = (field.name, field.value) else { continue };
         note(edits.set(&name.value.0, &value.value.0), place, report);
     }
-    for Spanned { value: field, place } in counted(spec.add, 16, "fields", report) {
+    for Spanned { value: field, place } in counted(spec.add, 16, "headers", report) {
         let (Some(name), Some(value)) = (field.name, field.value) else { continue };
         note(edits.add(&name.value.0, &value.value.0), place, report);
     }
@@ -216,10 +216,8 @@ fn read_redirect(spec: RedirectSpec, report: &mut ProblemReport) -> RouteRedirec
     let status = spec.status.as_ref().map_or(302, |status| status.value.to_u16());
     if !matches!(status, 301 | 302 | 303 | 307 | 308) {
         let place = spec.status.as_ref().map_or_else(SourceSpan::default, |status| status.place);
-        report.error(
-            place,
-            format!("`{status}` is no status of a redirect: expected 301, 302, 303, 307 or 308"),
-        );
+        report
+            .error(place, format!("`{status}` is not a redirect status: expected 301, 302, 303, 307 or 308"));
     }
     RouteRedirect {
         scheme: spec.scheme.and_then(|scheme| word_of(&scheme, &["http", "https"], report)),
@@ -235,7 +233,7 @@ fn precise_host(text: &Spanned<ApiText>, report: &mut ProblemReport) -> Option<A
     if let HostPattern::Exact(host) = read_host(text, report)? {
         return Some(host.into());
     }
-    report.error(text.place, format!("`{}` is no single host", shown(&text.value.0)));
+    report.error(text.place, format!("`{}` is not a single host", shown(&text.value.0)));
     None
 }
 
@@ -247,7 +245,7 @@ fn new_path(spec: Spanned<NewPathSpec>, report: &mut ProblemReport) -> Option<Ne
         _ => (prefix, full, "replacePrefixMatch"),
     };
     if let Some(other) = other {
-        report.error(other.place, format!("a path of type `{kind}` has the key `{key}` alone"));
+        report.error(other.place, format!("a path of type `{kind}` can have only the key `{key}`"));
     }
     let Some(Spanned { value: ApiText(text), place: at }) = mine else {
         report.error(place, format!("a path of type `{kind}` needs the key `{key}`"));
@@ -256,7 +254,7 @@ fn new_path(spec: Spanned<NewPathSpec>, report: &mut ProblemReport) -> Option<Ne
     // An empty replacement and `/` both keep what follows the prefix.
     let text = if text.is_empty() { "/" } else { &*text };
     if let Some(reason) = path_fault(text) {
-        report.error(at, format!("`{}` is no path: {reason}", shown(text)));
+        report.error(at, format!("`{}` is not a valid path: {reason}", shown(text)));
         return None;
     }
     let rewrite = match kind {

@@ -92,11 +92,11 @@ pub(super) fn read_gateways(
         let known = classes.iter().find(|known| known.name == class.value.0);
         if let Some(Class { controller, .. }) = known.filter(|known| !known.is_ours) {
             let message = format!(
-                "{object} is of a class of `{}` and passed over: eddy is `{CONTROLLER}`",
+                "{object} is ignored: its class belongs to the controller `{}`, not to `{CONTROLLER}`",
                 shown(controller)
             );
             let hint = format!(
-                "to have eddy serve it all the same, add to eddy.yaml `kubernetes: {{controllers: [{controller}]}}`"
+                "to serve it with eddy, add to eddy.yaml `kubernetes: {{controllers: [{controller}]}}`"
             );
             report.warning(class.place, message).hint(hint);
             continue;
@@ -134,7 +134,7 @@ impl GatewayObject {
         let written = spec.listeners.map(|listeners| (listeners.place, listeners.value));
         if let Some((place, listeners)) = written {
             if listeners.is_empty() || listeners.len() > LISTENERS_MAX {
-                report.error(place, format!("a Gateway has 1 to {LISTENERS_MAX} listeners"));
+                report.error(place, format!("a Gateway needs 1 to {LISTENERS_MAX} listeners"));
             }
             for listener in listeners {
                 let listener = GatewayListener::of(listener, &gateway, certificates, report);
@@ -151,13 +151,13 @@ impl GatewayObject {
         match (&*kind, value.value.0.parse()) {
             ("IPAddress", Ok(address)) => self.addresses.push(address),
             ("IPAddress", Err(_)) => {
-                report.error(value.place, format!("`{}` is no address", shown(&value.value.0)));
+                report.error(value.place, format!("`{}` is not an IP address", shown(&value.value.0)));
             }
             _ => {
-                let message = format!("addresses of type `{}` can't be listened on", shown(&kind));
+                let message = format!("eddy can't listen on an address of type `{}`", shown(&kind));
                 report
                     .warning(address.place, message.clone())
-                    .hint("name an address of this machine with `type: IPAddress`");
+                    .hint("write an address of this machine with `type: IPAddress`");
                 self.address_fault = Some(message);
             }
         }
@@ -181,7 +181,7 @@ impl GatewayListener {
             if other.name == name.value.0 {
                 report.error(
                     name.place,
-                    format!("a listener of this Gateway has the name `{}` already", shown(&name.value.0)),
+                    format!("another listener of this Gateway has the name `{}`", shown(&name.value.0)),
                 );
             } else if other.port == port && other.protocol == protocol.value.0 && other.hostname == hostname {
                 report.error(
@@ -194,7 +194,7 @@ impl GatewayListener {
         let tls = match (&*protocol.value.0, spec.tls) {
             ("HTTP", Some(tls)) => {
                 report
-                    .error(tls.place, "a listener for HTTP has no `tls`")
+                    .error(tls.place, "an HTTP listener can't have `tls`")
                     .hint("write `protocol: HTTPS`, or leave `tls` out");
                 None
             }
@@ -202,7 +202,7 @@ impl GatewayListener {
             ("HTTPS", tls) => {
                 let shown = certificates.read(tls, &gateway.name.namespace, &hostname, report);
                 if shown.certificates.is_empty() {
-                    report.warning(place, "this listener is not served: it has no certificate to show");
+                    report.warning(place, "this listener is not served: it has no certificate");
                     fault = Some(ListenerFault::Certificate);
                 }
                 Some(shown)
@@ -240,7 +240,7 @@ impl GatewayListener {
                 _ if !is_spoken => {}
                 other => {
                     let message =
-                        format!("routes of kind `{}` can't attach to a listener for HTTP", shown(other));
+                        format!("routes of kind `{}` can't attach to an HTTP listener", shown(other));
                     report.warning(name.place, message.clone());
                     listener.wrong_kind = Some(message);
                 }
@@ -268,17 +268,15 @@ fn note_protocol(
     let mode = tls.and_then(|tls| tls.value.mode.as_ref()).map(|mode| &*mode.value.0);
     if let ("TLS", Some("Passthrough")) = (protocol, mode) {
         report
-            .warning(place, "this listener is not served: a Gateway can't pass TLS through (`Passthrough`), eddy has those of HTTP and HTTPS")
-            .hint("a listener of eddy.yaml with `forward` passes connections on by the name that is asked for");
+            .warning(place, "this listener is not served: eddy does not support TLS passthrough (`Passthrough`) on Gateways, only HTTP and HTTPS")
+            .hint("to forward connections by SNI, write a listener with `forward` in eddy.yaml");
         return;
     }
     let message = format!(
-        "this listener is not served: of Gateways, eddy has those of HTTP and HTTPS, not of the protocol `{}`",
+        "this listener is not served: eddy supports HTTP and HTTPS on Gateways, not the protocol `{}`",
         shown(protocol)
     );
-    report
-        .warning(place, message)
-        .hint("write `protocol: HTTPS` with a certificate where requests of HTTP come over TLS");
+    report.warning(place, message).hint("for HTTP over TLS, write `protocol: HTTPS` with a certificate");
 }
 
 /// Maximum number of listeners of a Gateway.

@@ -15,10 +15,10 @@ pub(super) fn read_host(text: &Spanned<ApiText>, report: &mut ProblemReport) -> 
     };
     let is_address = name.split('.').all(|label| label.bytes().all(|byte| byte.is_ascii_digit()));
     if name_fault(name, NAME_BYTES_MAX, true).is_some() || is_address {
-        let message = format!("`{}` is no hostname", shown(written));
+        let message = format!("`{}` is not a valid hostname", shown(written));
         report
             .error(text.place, message)
-            .hint("write it in lower case and without port, such as `www.example.com` or `*.example.com`");
+            .hint("write it in lower case and without a port, such as `www.example.com` or `*.example.com`");
         return None;
     }
     Some(if is_wildcard { HostPattern::Suffix(name.to_owned()) } else { HostPattern::Exact(name.to_owned()) })

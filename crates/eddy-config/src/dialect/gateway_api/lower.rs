@@ -100,10 +100,8 @@ fn sockets(
                 };
                 if let Some(other) = listeners.iter().find(is_other) {
                     let other = &gateways[other.gateway].listeners[other.listener];
-                    let message = format!(
-                        "the listener `{}` speaks {} at {address} already",
-                        other.name, other.protocol
-                    );
+                    let message =
+                        format!("the listener `{}` already uses {} at {address}", other.name, other.protocol);
                     conflict = Some(ListenerFault::OtherProtocol(message));
                     continue;
                 }
@@ -115,7 +113,7 @@ fn sockets(
                     Some(other) => {
                         let other = &gateways[other.gateway];
                         conflict = Some(ListenerFault::Hostname(format!(
-                            "the Gateway `{}/{}` has {} at {address} already",
+                            "the Gateway `{}/{}` already serves {} at {address}",
                             other.name.namespace,
                             other.name.name,
                             host_text(&listener.hostname)
@@ -131,7 +129,7 @@ fn sockets(
                     continue;
                 };
                 report.warning(listener.place, format!("this listener is not served: {message}")).hint(format!(
-                    "have this Gateway listen elsewhere: in eddy.yaml `kubernetes: {{gateways: {{{}/{}: {{address: 127.0.0.2}}}}}}`",
+                    "give this Gateway another address in eddy.yaml: `kubernetes: {{gateways: {{{}/{}: {{address: 127.0.0.2}}}}}}`",
                     name.namespace, name.name
                 ));
                 gateways[number].listeners[index].fault = Some(fault);

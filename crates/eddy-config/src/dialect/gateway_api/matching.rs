@@ -36,7 +36,7 @@ fn read_match(spec: Spanned<MatchSpec>, kind: RouteKind, report: &mut ProblemRep
             .flatten()
         {
             report
-                .objection(key, "a GRPCRoute has no matches of paths and parameters")
+                .objection(key, "a GRPCRoute can't match paths or query parameters")
                 .hint("match on `method` and `headers`");
         }
     }
@@ -57,11 +57,8 @@ fn read_match(spec: Spanned<MatchSpec>, kind: RouteKind, report: &mut ProblemRep
             (path, method_len) = ((pattern, service_len), own_len);
         }
         Some(Spanned { place, .. }) => {
-            let expected = if kind == RouteKind::Http {
-                "a method such as `GET`"
-            } else {
-                "a mapping (a method of gRPC)"
-            };
+            let expected =
+                if kind == RouteKind::Http { "a method such as `GET`" } else { "a mapping (a gRPC method)" };
             report.error(place, format!("expected {expected}"));
             return None;
         }
@@ -88,7 +85,7 @@ fn http_path(spec: PathSpec, place: SourceSpan, report: &mut ProblemReport) -> O
     let (text, place) = spec.value.map_or_else(|| ("/".into(), place), |value| (value.value.0, value.place));
     let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
     if text.len() > PATH_BYTES_MAX {
-        report.error(place, format!("a path has at most {PATH_BYTES_MAX} bytes"));
+        report.error(place, format!("the path is too long: at most {PATH_BYTES_MAX} bytes"));
         return None;
     }
     let text = text.to_string();
@@ -96,7 +93,7 @@ fn http_path(spec: PathSpec, place: SourceSpan, report: &mut ProblemReport) -> O
         return Some((PathPattern::Regex(text), length));
     }
     if let Some(reason) = path_fault(&text) {
-        report.error(place, format!("`{}` is no path to match: {reason}", shown(&text)));
+        report.error(place, format!("`{}` is not a valid path: {reason}", shown(&text)));
         return None;
     }
     Some((if kind == "Exact" { PathPattern::Exact(text) } else { PathPattern::Prefix(text) }, length))
@@ -111,15 +108,15 @@ pub(super) fn path_fault(text: &str) -> Option<&'static str> {
         |at: usize| bytes.get(at + 1..at + 3).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
     let is_fine = |(at, byte): (usize, &u8)| is_plain(*byte) || (*byte == b'%' && is_escape(at));
     if !text.starts_with('/') {
-        Some("it begins with `/`")
+        Some("it must begin with `/`")
     } else if has("//") {
-        Some("it has no `//`")
+        Some("it must not contain `//`")
     } else if has("/./") || has("/../") || text.ends_with("/.") || text.ends_with("/..") {
-        Some("it has no dot segments")
+        Some("it must not contain dot segments")
     } else if has("%2f") || has("%2F") {
-        Some("it has no `%2F`")
+        Some("it must not contain `%2F`")
     } else if !bytes.iter().enumerate().all(is_fine) {
-        Some("it has characters that no path has")
+        Some("it has characters that are not allowed in a path")
     } else {
         None
     }
@@ -138,7 +135,7 @@ fn grpc_path(
     let is_given = |text: &Spanned<ApiText>| !text.value.0.is_empty();
     let (service, method) = (spec.service.filter(is_given), spec.method.filter(is_given));
     if service.is_none() && method.is_none() {
-        report.error(place, "a method of gRPC needs `service`, `method` or both");
+        report.error(place, "a gRPC method needs `service`, `method` or both");
         return None;
     }
     let length = |text: &Option<Spanned<ApiText>>| {
@@ -151,8 +148,8 @@ fn grpc_path(
         {
             if !is_grpc_name(&text.value.0, has_dots) {
                 report
-                    .error(text.place, format!("`{}` is no name of gRPC", shown(&text.value.0)))
-                    .hint("for an expression write `type: RegularExpression`");
+                    .error(text.place, format!("`{}` is not a valid gRPC name", shown(&text.value.0)))
+                    .hint("for a regular expression write `type: RegularExpression`");
                 return None;
             }
         }
@@ -198,7 +195,7 @@ fn values(
         if values.iter().any(|other| same(&other.name)) {
             report.warning(
                 place,
-                format!("`{}` stands above already, and only the first counts", shown(&name.value.0)),
+                format!("`{}` is already defined above, and only the first one counts", shown(&name.value.0)),
             );
             continue;
         }

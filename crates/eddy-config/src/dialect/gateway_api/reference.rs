@@ -42,7 +42,7 @@ impl References<'_, '_, '_> {
             if !faults.contains(&fault) {
                 report
                     .warning(backend.place, fault.message.clone())
-                    .hint("its share of requests is answered 500");
+                    .hint("its share of the requests fails with 500");
                 faults.push(fault);
             }
         }
@@ -58,11 +58,11 @@ impl References<'_, '_, '_> {
         let what = format!("the Service `{}/{}`", service.namespace, service.name);
         let fail = |reason: &'static str, message: String| Err(RefFault { reason, message });
         if let Some(kind) = &backend.other_kind {
-            return fail("InvalidKind", format!("requests can go to Services, not to a {kind}"));
+            return fail("InvalidKind", format!("eddy can send requests to Services only, not to a {kind}"));
         }
         if !self.grants.allow(route.kind.name(), &route.name.namespace, "Service", service) {
             let (kind, namespace) = (route.kind.name(), &route.name.namespace);
-            let message = format!("no ReferenceGrant lets a {kind} of `{namespace}` refer to {what}");
+            let message = format!("no ReferenceGrant allows a {kind} of `{namespace}` to refer to {what}");
             return fail("RefNotPermitted", message);
         }
         let mut found = match self.manifests.backends.find(service, &PortOrName::Number(backend.port)) {
@@ -76,7 +76,7 @@ impl References<'_, '_, '_> {
         };
         if found.is_external_name {
             let message = format!(
-                "{what} is an `ExternalName`, which the Gateway API advises against and eddy refuses here"
+                "{what} is an `ExternalName`, which is not supported here, as the Gateway API advises against it"
             );
             return fail("UnsupportedValue", message);
         }
@@ -92,13 +92,13 @@ impl References<'_, '_, '_> {
             Some(Spoken::OverTls) => {
                 let protocol = found.app_protocol.unwrap_or_default();
                 let message = format!(
-                    "{what} speaks `{protocol}`, and no BackendTLSPolicy says which certificate it has to show"
+                    "{what} uses `{protocol}`, and no BackendTLSPolicy configures how to verify its certificate"
                 );
                 return fail("UnsupportedProtocol", message);
             }
             Some(Spoken::Other) => {
                 let protocol = found.app_protocol.unwrap_or_default();
-                let message = format!("{what} speaks `{protocol}`, which eddy doesn't");
+                let message = format!("{what} uses `{protocol}`, which eddy does not support");
                 return fail("UnsupportedProtocol", message);
             }
         }

@@ -162,13 +162,13 @@ impl GatewayRoute {
             if route.rules.iter().any(|other| other.label == rule.label) {
                 report.error(
                     rule.place,
-                    format!("a rule of this route has the name `{}` already", shown(&rule.label)),
+                    format!("another rule of this route has the name `{}`", shown(&rule.label)),
                 );
             }
             route.rules.push(rule);
         }
         if route.rules.iter().map(|rule| rule.matches.len()).sum::<usize>() > 128 {
-            report.error(object.place, "a route has at most 128 matches in all its rules");
+            report.error(object.place, "the route has too many matches: at most 128 in all its rules");
         }
         if !is_given {
             // The API gives a route without rules one rule for all requests, which then has no backends.
@@ -203,7 +203,7 @@ impl Parent {
             let kind = spec.kind.map_or_else(|| "Gateway".into(), |kind| kind.value.0);
             report.warning(
                 place,
-                format!("attaching to a {} is passed over: eddy serves Gateways", shown(&kind)),
+                format!("the reference to a {} is ignored: eddy serves only Gateways", shown(&kind)),
             );
             return None;
         }
@@ -234,15 +234,18 @@ impl RouteRule {
             .filter_map(|backend| BackendRef::of(backend, kind, namespace, report))
             .collect();
         if filters.redirect.is_some() && !backends.is_empty() {
-            report.error(backends_place.unwrap_or(place), "a rule that redirects has no `backendRefs`");
+            report.error(backends_place.unwrap_or(place), "a rule with a redirect can't have `backendRefs`");
         }
         if let Some(prefix) = filters.prefix_place() {
             let is_one_prefix =
                 matches!(matches.as_slice(), [one] if matches!(one.path, PathPattern::Prefix(_)));
             if !is_one_prefix {
                 report
-                    .error(prefix, "`ReplacePrefixMatch` needs a rule with exactly one match, which is of type `PathPrefix`")
-                    .hint("make a rule of each prefix, or use `ReplaceFullPath`");
+                    .error(
+                        prefix,
+                        "`ReplacePrefixMatch` needs a rule with exactly one match, of type `PathPrefix`",
+                    )
+                    .hint("write a rule for each prefix, or use `ReplaceFullPath`");
             }
         }
         let timeouts = spec.timeouts.map_or_else(TimeoutsSpec::default, |timeouts| timeouts.value);
@@ -291,8 +294,8 @@ impl BackendRef {
         let filters = read_filters(spec.filters, kind, namespace, report);
         if let Some(place) = filters.other_place {
             report
-                .objection(place, "of the filters of a backendRef, eddy has those that change fields")
-                .hint("move this one to the filters of the rule");
+                .objection(place, "a backendRef supports only filters that modify headers")
+                .hint("move this filter to the rule");
         }
         Some(Self {
             other_kind: (!is_service)
@@ -321,7 +324,7 @@ pub(super) fn counted<T>(
 ) -> Vec<Spanned<T>> {
     let Some(Spanned { value: list, place }) = list else { return Vec::new() };
     if list.len() > most {
-        report.error(place, format!("{} {what} are too many: the API takes {most}", list.len()));
+        report.error(place, format!("{} {what} are too many: the API allows {most}", list.len()));
     }
     list
 }
@@ -330,7 +333,7 @@ pub(super) fn counted<T>(
 fn duration(text: &Spanned<ApiText>, report: &mut ProblemReport) -> Option<Duration> {
     let parsed = parse_duration(&text.value.0);
     if parsed.is_none() {
-        let message = format!("`{}` is no duration of the Gateway API", shown(&text.value.0));
+        let message = format!("`{}` is not a valid duration", shown(&text.value.0));
         report.error(text.place, message).hint("write it as in `10s`, `500ms` or `1h30m`");
     }
     parsed

@@ -11,7 +11,7 @@ pub(super) type FractionPart = Number<0, 2_147_483_647>;
 
 object! {
     /// Class of Gateways.
-    GatewayClassSpec as "the spec of a GatewayClass" {
+    GatewayClassSpec as "a GatewayClass spec" {
         /// Controller that serves Gateways of this class.
         required controller "controllerName": ApiText;
         /// Parameters for the controller.
@@ -42,7 +42,7 @@ object! {
 
 object! {
     /// Gateway.
-    GatewaySpec as "the spec of a Gateway" {
+    GatewaySpec as "a Gateway spec" {
         /// Name of its GatewayClass.
         required class "gatewayClassName": ApiText;
         /// Listeners.
@@ -51,15 +51,15 @@ object! {
         optional addresses "addresses": Vec<Spanned<AddressSpec>>;
         /// Infrastructure.
         optional infrastructure "infrastructure": InfrastructureSpec;
-        refused "allowedListeners" "ListenerSets are not read";
-        refused "backendTLS" "backends are reached without TLS so far";
-        refused "tls" "clients are asked for no certificates so far";
+        refused "allowedListeners" "eddy does not read ListenerSets";
+        refused "backendTLS" "eddy sends no client certificate to backends here";
+        refused "tls" "eddy does not request client certificates here";
     }
 }
 
 object! {
     /// Address of a Gateway.
-    AddressSpec as "an address of a Gateway" {
+    AddressSpec as "a Gateway address" {
         /// `IPAddress`, `Hostname` or another.
         optional kind "type": ApiText;
         /// Address; any when absent.
@@ -87,14 +87,14 @@ object! {
 
 object! {
     /// TLS settings of a listener.
-    ListenerTlsSpec as "tls of a listener" {
+    ListenerTlsSpec as "the tls of a listener" {
         /// `Terminate` or `Passthrough`.
         optional mode "mode": ApiText;
         /// Secrets with the certificates.
         optional certificates "certificateRefs": Vec<Spanned<SecretRefSpec>>;
         /// Implementation-specific options.
         optional options "options": NamedMap<Label, ApiText>;
-        refused "frontendValidation" "clients are asked for no certificates so far";
+        refused "frontendValidation" "eddy does not request client certificates here";
     }
 }
 
@@ -114,12 +114,12 @@ object! {
 
 object! {
     /// TLS to the endpoints of Services.
-    BackendTlsPolicySpec as "the spec of a BackendTLSPolicy" {
+    BackendTlsPolicySpec as "a BackendTLSPolicy spec" {
         /// Services that the policy targets.
         required targets "targetRefs": Vec<Spanned<PolicyTargetSpec>>;
         /// Requirements for the certificates of endpoints.
         required validation "validation": BackendValidationSpec;
-        refused "options" "TLS is 1.2 or newer, with the suites that are safe";
+        refused "options" "eddy always uses TLS 1.2 or newer with secure cipher suites";
     }
 }
 
@@ -139,7 +139,7 @@ object! {
 
 object! {
     /// Requirements for the certificates of endpoints.
-    BackendValidationSpec as "validation of a BackendTLSPolicy" {
+    BackendValidationSpec as "the validation of a BackendTLSPolicy" {
         /// ConfigMaps with the authorities.
         optional authorities "caCertificateRefs": Vec<Spanned<AuthoritiesRefSpec>>;
         /// `System` for the authorities of the system.
@@ -206,7 +206,7 @@ object! {
 
 object! {
     /// Condition on a label.
-    ExpressionSpec as "an expression of a selector" {
+    ExpressionSpec as "a selector expression" {
         /// Label.
         required key "key": ApiText;
         /// `In`, `NotIn`, `Exists` or `DoesNotExist`.
@@ -218,7 +218,7 @@ object! {
 
 object! {
     /// Kind of routes.
-    KindSpec as "a kind of routes" {
+    KindSpec as "a route kind" {
         /// API group.
         optional group "group": ApiText;
         /// Kind.
@@ -228,7 +228,7 @@ object! {
 
 object! {
     /// HTTPRoute or GRPCRoute; the rules are read according to the kind.
-    RouteSpec as "the spec of a route" {
+    RouteSpec as "a route spec" {
         /// Parents that it attaches to.
         optional parents "parentRefs": Vec<Spanned<ParentSpec>>;
         /// Hosts that it serves; any when absent.
@@ -270,8 +270,8 @@ object! {
         optional backends "backendRefs": Vec<Spanned<BackendSpec>>;
         /// Timeouts.
         optional timeouts "timeouts": TimeoutsSpec;
-        refused "retry" "it is in the experimental channel alone";
-        refused "sessionPersistence" "it is in the experimental channel alone";
+        refused "retry" "eddy does not support the experimental channel";
+        refused "sessionPersistence" "eddy does not support the experimental channel";
     }
 }
 
@@ -301,7 +301,7 @@ object! {
 
 object! {
     /// Match of a header or query parameter.
-    ValueSpec as "a match of a value" {
+    ValueSpec as "a value match" {
         /// `Exact` or `RegularExpression`.
         optional kind "type": ApiText;
         /// Name.
@@ -322,7 +322,7 @@ pub(super) enum MethodSpec {
 
 object! {
     /// gRPC service and method.
-    GrpcMethodSpec as "a method of gRPC" {
+    GrpcMethodSpec as "a gRPC method" {
         /// `Exact` or `RegularExpression`.
         optional kind "type": ApiText;
         /// Service.
@@ -355,7 +355,7 @@ object! {
 
 object! {
     /// Header edits.
-    HeadersSpec as "changes of fields" {
+    HeadersSpec as "header edits" {
         /// Headers to set, replacing others of the same name.
         optional set "set": Vec<Spanned<FieldSpec>>;
         /// Headers to add.
@@ -367,7 +367,7 @@ object! {
 
 object! {
     /// Header.
-    FieldSpec as "a field" {
+    FieldSpec as "a header" {
         /// Name.
         required name "name": ApiText;
         /// Value.
@@ -485,7 +485,7 @@ object! {
 
 object! {
     /// Permission for objects of other namespaces to refer to objects of this one.
-    ReferenceGrantSpec as "the spec of a ReferenceGrant" {
+    ReferenceGrantSpec as "a ReferenceGrant spec" {
         /// Objects that may refer.
         required from "from": Vec<Spanned<GrantFromSpec>>;
         /// Objects that may be referred to.

@@ -49,7 +49,7 @@ impl Certificates<'_, '_, '_> {
             tls.value.certificates
         });
         if refs.as_ref().is_none_or(|refs| refs.value.is_empty()) {
-            shown.fail("InvalidCertificateRef", "no certificate is named".to_owned());
+            shown.fail("InvalidCertificateRef", "the listener names no certificate".to_owned());
         }
         for reference in refs.into_iter().flat_map(|refs| refs.value) {
             let place = reference.place;
@@ -59,9 +59,9 @@ impl Certificates<'_, '_, '_> {
                     shown.certificates.push(CertificateFiles { hosts, ..certificate });
                 }
                 Err(fault) => {
-                    report
-                        .warning(place, fault.message.clone())
-                        .hint("the listener shows those of its certificates that are there, and is not served where none is");
+                    report.warning(place, fault.message.clone()).hint(
+                        "the listener uses the certificates that it can load, and is not served without one",
+                    );
                     shown.fail(fault.reason, fault.message);
                 }
             }
@@ -77,12 +77,12 @@ impl Certificates<'_, '_, '_> {
         let namespace_of = spec.namespace.map_or_else(|| Arc::clone(namespace), |own| own.value.0);
         let name = ObjectName { namespace: namespace_of, name };
         if !group.is_empty() || kind != "Secret" {
-            let message = format!("certificates are in Secrets, not in a `{}`", shown(kind));
+            let message = format!("certificates must be in a Secret, not in a `{}`", shown(kind));
             return fail("InvalidCertificateRef", message);
         }
         if !self.grants.allow("Gateway", namespace, "Secret", &name) {
             let message = format!(
-                "no ReferenceGrant lets a Gateway of `{namespace}` refer to the Secret `{}/{}`",
+                "no ReferenceGrant allows a Gateway of `{namespace}` to refer to the Secret `{}/{}`",
                 name.namespace, name.name
             );
             return fail("RefNotPermitted", message);
@@ -104,7 +104,7 @@ fn note_mode(tls: &Spanned<ListenerTlsSpec>, report: &mut ProblemReport) {
         "Terminate" => {}
         "Passthrough" => {
             report
-                .error(mode.place, "a listener for HTTPS has its TLS end here: it can't be passed through")
+                .error(mode.place, "an HTTPS listener terminates TLS: it can't pass it through")
                 .hint("write `mode: Terminate`");
         }
         other => {
@@ -118,8 +118,8 @@ fn note_options(tls: &Spanned<ListenerTlsSpec>, report: &mut ProblemReport) {
         return;
     };
     report
-        .objection(options.place, "eddy has no `options` for the TLS of listeners")
-        .hint("leave them out: TLS is 1.2 or newer, with the suites that are safe");
+        .objection(options.place, "TLS `options` of listeners are not supported")
+        .hint("leave them out: eddy always uses TLS 1.2 or newer with secure cipher suites");
 }
 
 /// Returns the hostname for which a listener's certificates are shown.

@@ -65,10 +65,12 @@ fn read_class(object: &Object<'_>, report: &mut ProblemReport) -> Option<Flavour
         EDDY => Some(Flavour::Plain),
         other => {
             let message = format!(
-                "eddy serves Ingresses of the controller `{}` as the API says, without what it adds",
+                "eddy serves Ingresses of the controller `{}` as plain Ingresses, without the controller's extensions",
                 shown(other)
             );
-            report.warning(controller.place, message).hint(format!("write `{EDDY}` for that, or `{NGINX}`"));
+            report
+                .warning(controller.place, message)
+                .hint(format!("write `{EDDY}` for plain Ingresses, or `{NGINX}`"));
             Some(Flavour::Plain)
         }
     }

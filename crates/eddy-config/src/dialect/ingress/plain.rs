@@ -127,7 +127,7 @@ pub(super) fn note_unresolved(service: &Spanned<String>, why: Unresolved, report
         Unresolved::Service => format!("there is no Service `{}` in this namespace", shown(&service.value)),
         Unresolved::Port => format!("the Service `{}` has no such port", shown(&service.value)),
     };
-    report.warning(service.place, what).hint("requests to it are answered 503");
+    report.warning(service.place, what).hint("requests to it fail with 503");
 }
 
 /// Returns the pattern of a host; a wildcard stands for one label.

@@ -34,7 +34,7 @@ pub(super) fn read_ingress(
     if rules.is_empty() && !has_backend {
         report
             .warning(metadata.place, "this Ingress has neither `rules` nor a `defaultBackend`")
-            .hint("it leads nowhere");
+            .hint("it serves no requests");
     }
     let ingress = Ingress {
         namespace: metadata.namespace.to_string(),
@@ -101,7 +101,7 @@ fn read_backend(backend: Spanned<BackendSpec>, report: &mut ProblemReport) -> Op
             None
         }
         (None, None) => {
-            report.error(backend.place, "a backend of an Ingress needs the key `service`");
+            report.error(backend.place, "an Ingress backend needs the key `service`");
             None
         }
     }
@@ -114,11 +114,11 @@ fn read_service(service: Spanned<ServiceBackendSpec>, report: &mut ProblemReport
         (Some(number), None) => PortOrName::Number(number.value.to_u16()),
         (None, Some(name)) => PortOrName::Name(name.value.0),
         (Some(_), Some(_)) => {
-            report.error(place, "a port of an Ingress has a `number` or a `name`, not both");
+            report.error(place, "an Ingress port must have either a `number` or a `name`, not both");
             return None;
         }
         (None, None) => {
-            report.error(place, "a port of an Ingress needs a `number` or a `name`");
+            report.error(place, "an Ingress port needs a `number` or a `name`");
             return None;
         }
     };
@@ -129,20 +129,18 @@ fn read_service(service: Spanned<ServiceBackendSpec>, report: &mut ProblemReport
 fn check_host(host: Spanned<String>, report: &mut ProblemReport) -> Option<Spanned<String>> {
     let bare = host.value.strip_prefix("*.").unwrap_or(&host.value);
     let reason = match HostPattern::parse(&host.value) {
-        _ if bare.parse::<IpAddr>().is_ok() || bare.starts_with('[') => {
-            "hosts of Ingresses are names, not addresses"
-        }
-        Ok(_) if bare == "*" => "a wildcard is `*.` and a name",
-        Ok(_) if bare.bytes().any(|byte| byte.is_ascii_uppercase()) => "hosts are written in lower case",
-        Ok(_) if bare.ends_with('.') => "a host has no dot at its end",
+        _ if bare.parse::<IpAddr>().is_ok() || bare.starts_with('[') => "it must be a name, not an address",
+        Ok(_) if bare == "*" => "a wildcard must be `*.` and a name",
+        Ok(_) if bare.bytes().any(|byte| byte.is_ascii_uppercase()) => "it must be in lower case",
+        Ok(_) if bare.ends_with('.') => "it must not end with a dot",
         Ok(_) => return Some(host),
         Err(Misfit::Reason { reason, .. }) => {
             report.error(host.place, format!("`{}` {reason}", shown(&host.value)));
             return None;
         }
-        Err(Misfit::Form { .. } | Misfit::Choice { .. } | Misfit::Range) => "it is no name",
+        Err(Misfit::Form { .. } | Misfit::Choice { .. } | Misfit::Range) => "it is not a valid name",
     };
-    report.error(host.place, format!("`{}` is not a host of an Ingress: {reason}", shown(&host.value)));
+    report.error(host.place, format!("`{}` is not a valid Ingress host: {reason}", shown(&host.value)));
     None
 }
 
@@ -151,11 +149,11 @@ fn check_path(path: &Spanned<String>, kind: PathKind, report: &mut ProblemReport
     let text = path.value.as_str();
     let is_empty = text.is_empty() && kind == PathKind::Implementation;
     if !text.starts_with('/') && !is_empty {
-        report.error(path.place, format!("`{}` is not a path: it begins with `/`", shown(text)));
+        report.error(path.place, format!("`{}` is not a valid path: it must begin with `/`", shown(text)));
         return None;
     }
     if text.len() > PATH_BYTES_MAX {
-        report.error(path.place, format!("too long: a path has at most {PATH_BYTES_MAX} bytes"));
+        report.error(path.place, format!("the path is too long: at most {PATH_BYTES_MAX} bytes"));
         return None;
     }
     if kind == PathKind::Implementation {
@@ -165,8 +163,8 @@ fn check_path(path: &Spanned<String>, kind: PathKind, report: &mut ProblemReport
     let end = ["/..", "/."].into_iter().find(|part| text.ends_with(part));
     if let Some(part) = inner.or(end) {
         report
-            .error(path.place, format!("a path of an Ingress has no `{part}`"))
-            .hint("requests with such a path never come as they are written");
+            .error(path.place, format!("an Ingress path must not contain `{part}`"))
+            .hint("normalised request paths never contain it");
         return None;
     }
     Some(())
@@ -175,8 +173,8 @@ fn check_path(path: &Spanned<String>, kind: PathKind, report: &mut ProblemReport
 /// Reports a backend that is not a Service.
 pub(super) fn note_resource(place: SourceSpan, report: &mut ProblemReport) {
     report
-        .objection(place, "eddy serves nothing but Services: a `resource` would have to be known to it")
-        .hint("name a `service`, or give `--lenient` to answer 503 there");
+        .objection(place, "a `resource` backend is not supported: eddy serves only Services")
+        .hint("write a `service`, or give `--lenient` to respond with 503 there");
 }
 
 fn text(text: Spanned<ApiText>) -> Spanned<String> {

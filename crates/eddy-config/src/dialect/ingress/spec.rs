@@ -6,7 +6,7 @@ use crate::value::Number;
 
 object! {
     /// Spec of an Ingress.
-    IngressSpec as "the spec of an Ingress" {
+    IngressSpec as "an Ingress spec" {
         /// Name of its IngressClass.
         optional class "ingressClassName": ApiText;
         /// Backend of requests that match no rule.
@@ -20,7 +20,7 @@ object! {
 
 object! {
     /// Paths of a host.
-    RuleSpec as "a rule of an Ingress" {
+    RuleSpec as "an Ingress rule" {
         /// Host; any when absent.
         optional host "host": ApiText;
         /// Paths.
@@ -30,7 +30,7 @@ object! {
 
 object! {
     /// Paths of a rule.
-    HttpSpec as "`http` of an Ingress" {
+    HttpSpec as "the `http` of an Ingress" {
         /// Paths.
         required paths "paths": Vec<Spanned<PathSpec>>;
     }
@@ -38,7 +38,7 @@ object! {
 
 object! {
     /// Path and its backend.
-    PathSpec as "a path of an Ingress" {
+    PathSpec as "an Ingress path" {
         /// Path.
         optional path "path": ApiText;
         /// Path type.
@@ -50,7 +50,7 @@ object! {
 
 object! {
     /// Backend that requests are sent to.
-    BackendSpec as "a backend of an Ingress" {
+    BackendSpec as "an Ingress backend" {
         /// Port of a Service.
         optional service "service": ServiceBackendSpec;
         /// Other resource.
@@ -60,7 +60,7 @@ object! {
 
 object! {
     /// Port of a Service.
-    ServiceBackendSpec as "a Service of an Ingress" {
+    ServiceBackendSpec as "an Ingress Service" {
         /// Name of the Service.
         required name "name": ApiText;
         /// Port of the Service.
@@ -70,7 +70,7 @@ object! {
 
 object! {
     /// Port, by number or name.
-    BackendPortSpec as "a port of an Ingress" {
+    BackendPortSpec as "an Ingress port" {
         /// Port number.
         optional number "number": Number<1, 65_535>;
         /// Port name.
@@ -80,7 +80,7 @@ object! {
 
 object! {
     /// Hosts with a certificate.
-    TlsSpec as "`tls` of an Ingress" {
+    TlsSpec as "the `tls` of an Ingress" {
         /// Hosts.
         optional hosts "hosts": Vec<Spanned<ApiText>>;
         /// Name of the Secret with certificate and key.
@@ -90,7 +90,7 @@ object! {
 
 object! {
     /// Spec of an IngressClass.
-    ClassSpec as "the spec of an IngressClass" {
+    ClassSpec as "an IngressClass spec" {
         /// Controller that serves its Ingresses.
         required controller "controller": ApiText;
         passed "parameters";

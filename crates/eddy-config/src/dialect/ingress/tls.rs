@@ -31,9 +31,9 @@ fn certificate(
     report: &mut ProblemReport,
 ) -> Option<CertificateFiles> {
     let Some(secret) = &tls.secret else {
-        report
-            .objection(tls.place, "`tls` without a `secretName`: eddy has no certificate of its own to show")
-            .hint("name a Secret of the type `kubernetes.io/tls`, or give `--lenient` to do without");
+        report.objection(tls.place, "`tls` needs a `secretName`: eddy has no default certificate").hint(
+            "name a Secret of the type `kubernetes.io/tls`, or give `--lenient` to go without a certificate",
+        );
         return None;
     };
     let name =
@@ -47,7 +47,7 @@ fn certificate(
         }
         Err(fault) => {
             report.objection(secret.place, fault.message_for(&name)).hint(
-                "put it among the manifests, with `tls.crt` and `tls.key`, or give `--lenient` to do without",
+                "add it to the manifests, with `tls.crt` and `tls.key`, or give `--lenient` to go without a certificate",
             );
             None
         }

@@ -55,7 +55,7 @@ impl ActionMaker<'_, '_, '_, '_> {
         if kinds.iter().filter(|is_there| **is_there).count() != 1 {
             report.error(
                 route.place,
-                "a route has exactly one of `route`, `redirect`, `directResponse` and `delegate`",
+                "a route needs exactly one of `route`, `redirect`, `directResponse` and `delegate`",
             );
             return None;
         }
@@ -91,7 +91,7 @@ impl ActionMaker<'_, '_, '_, '_> {
 
     /// Returns where requests go: one cluster, whose edits are joined to those of the route in `edits`, or several by
     /// weight.
-    #[expect(clippy::too_many_arguments, reason = "what is read, and what it is written to")]
+    #[expect(clippy::too_many_arguments, reason = "the input, and the output that it is written to")]
     fn forward(
         &self,
         route: &HttpRoute,
@@ -127,9 +127,9 @@ impl ActionMaker<'_, '_, '_, '_> {
             report
                 .error(
                     list.place,
-                    "the weights of several destinations come to more than 0 and less than 2^32",
+                    "the sum of the destination weights must be greater than 0 and less than 2^32",
                 )
-                .hint("write a `weight` beside each `destination`");
+                .hint("write a `weight` for each `destination`");
             return None;
         }
         let mut shares = Vec::new();
@@ -235,8 +235,8 @@ fn rewrite_of(route: &HttpRoute, edits: &mut Edits) -> (Option<PathRewrite>, Opt
 fn note_unused(route: &HttpRoute, kind: &str, report: &mut ProblemReport) {
     if let Some(rewrite) = &route.spec.rewrite {
         report
-            .warning(rewrite.place, format!("`rewrite` does nothing beside `{kind}`"))
-            .hint("take it out; Istio refuses it unless it comes from a route that delegates");
+            .warning(rewrite.place, format!("`rewrite` has no effect with `{kind}`"))
+            .hint("remove it; Istio rejects it unless it comes from a delegating route");
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) fn redirect(
         Some((other, place)) => {
             report.error(
                 place,
-                format!("`{other}` is no status of a redirect: expected 301, 302, 303, 307 or 308"),
+                format!("`{other}` is not a redirect status: expected 301, 302, 303, 307 or 308"),
             );
             return None;
         }
@@ -31,7 +31,10 @@ pub(super) fn redirect(
     let scheme = scheme.as_ref().and_then(|scheme| Some((text(scheme)?, scheme.place)));
     if let Some((other, place)) = scheme.as_ref().filter(|(scheme, _)| !matches!(&**scheme, "http" | "https"))
     {
-        report.error(*place, format!("`{}` is no scheme: expected `http` or `https`", shown(other)));
+        report.error(
+            *place,
+            format!("`{}` is not a supported scheme: expected `http` or `https`", shown(other)),
+        );
         return None;
     }
     let scheme = scheme.map(|(scheme, _)| scheme);
@@ -41,7 +44,7 @@ pub(super) fn redirect(
             "FROM_REQUEST_PORT" => Some(listener_port),
             "FROM_PROTOCOL_DEFAULT" => None,
             other => {
-                let message = format!("`{}` is no way to find a port", shown(other));
+                let message = format!("`{}` is not a valid `derivePort`", shown(other));
                 report
                     .error(derived.place, message)
                     .hint("write `FROM_PROTOCOL_DEFAULT` or `FROM_REQUEST_PORT`");
@@ -92,18 +95,18 @@ pub(super) fn respond(spec: &DirectResponseSpec, report: &mut ProblemReport) -> 
                 Ok(decoded) => decoded.into(),
                 Err(_) => {
                     report
-                        .error(bytes.place, "these are no bytes in base64")
-                        .hint("a text stands under `string`");
+                        .error(bytes.place, "this is not valid Base64")
+                        .hint("for plain text, write `string`");
                     return None;
                 }
             },
             _ => {
-                report.error(*place, "a body has one of the keys `string` and `bytes`");
+                report.error(*place, "a body needs exactly one of the keys `string` and `bytes`");
                 return None;
             }
         };
         if body.len() > BODY_BYTES_MAX {
-            report.error(*place, format!("this body is too long: at most {BODY_BYTES_MAX} bytes"));
+            report.error(*place, format!("the body is too long: at most {BODY_BYTES_MAX} bytes"));
             return None;
         }
     }

@@ -22,7 +22,7 @@ pub(super) fn unite_delegates(
     roots.retain(|root| {
         if root.is_delegate {
             report
-                .error(root.place, "a delegate that delegates itself: Istio follows one level alone")
+                .error(root.place, "a delegate can't delegate further: Istio supports only one level")
                 .hint("write its routes into the VirtualService that names it");
         }
         !root.is_delegate
@@ -47,9 +47,9 @@ pub(super) fn unite_delegates(
                 report
                     .objection(
                         place,
-                        format!("there is no delegate `{shown_name}`: a VirtualService without `hosts`"),
+                        format!("there is no delegate `{shown_name}`, which must be a VirtualService without `hosts`"),
                     )
-                    .hint("Istio leaves this route out; give `--lenient` to do the same");
+                    .hint("Istio ignores this route; give `--lenient` to do the same");
                 continue;
             };
             if !is_seen(found, &root.name.namespace) {
@@ -58,7 +58,7 @@ pub(super) fn unite_delegates(
                         place,
                         format!("the delegate `{shown_name}` is not exported to this namespace"),
                     )
-                    .hint("Istio leaves this route out; give `--lenient` to do the same");
+                    .hint("Istio ignores this route; give `--lenient` to do the same");
                 continue;
             }
             used.insert(&found.name);
@@ -73,8 +73,11 @@ pub(super) fn unite_delegates(
             }
             if left == 0 {
                 report
-                    .error(place, format!("delegates make more than {MERGED_MAX} matches of their routes"))
-                    .hint("have fewer routes delegate to the same VirtualService");
+                    .error(
+                        place,
+                        format!("the routes of the delegates expand to more than {MERGED_MAX} matches"),
+                    )
+                    .hint("let fewer routes delegate to the same VirtualService");
                 return Vec::new();
             }
         }
@@ -82,7 +85,7 @@ pub(super) fn unite_delegates(
     }
     for delegate in &delegates {
         if !used.contains(&delegate.name) {
-            report.warning(delegate.place, "nobody delegates to this VirtualService, and it has no `hosts`");
+            report.warning(delegate.place, "no VirtualService delegates to this one, and it has no `hosts`");
         }
     }
     roots
@@ -143,11 +146,9 @@ fn merge_matches(root: &HttpRoute, delegate: &HttpRoute, report: &mut ProblemRep
         report
             .error(
                 own.place,
-                format!(
-                    "these matches and those of the route that delegates here make more than {MERGED_MAX}"
-                ),
+                format!("these matches and those of the delegating route combine to more than {MERGED_MAX}"),
             )
-            .hint("write fewer");
+            .hint("write fewer matches");
         return None;
     }
     for inner in &own.value {
@@ -160,10 +161,10 @@ fn merge_matches(root: &HttpRoute, delegate: &HttpRoute, report: &mut ProblemRep
             }
         }
         if merged.len() == before {
-            let message = format!("this match contradicts the route that delegates here: {reason}");
+            let message = format!("this match contradicts the delegating route: {reason}");
             report
                 .objection(inner.place, message)
-                .hint("Istio leaves the whole route out; give `--lenient` to do the same");
+                .hint("Istio ignores the whole route; give `--lenient` to do the same");
             return None;
         }
     }
@@ -173,19 +174,19 @@ fn merge_matches(root: &HttpRoute, delegate: &HttpRoute, report: &mut ProblemRep
 /// Returns the reason why two matches cannot be joined, or `None` when they can.
 fn conflict(root: &MatchSpec, inner: &MatchSpec) -> Option<&'static str> {
     for (outer, own, why) in [
-        (&root.uri, &inner.uri, "`uri` is not within it"),
-        (&root.scheme, &inner.scheme, "`scheme` is not within it"),
-        (&root.method, &inner.method, "`method` is not within it"),
-        (&root.authority, &inner.authority, "`authority` is not within it"),
+        (&root.uri, &inner.uri, "its `uri` does not match this one"),
+        (&root.scheme, &inner.scheme, "its `scheme` does not match this one"),
+        (&root.method, &inner.method, "its `method` does not match this one"),
+        (&root.authority, &inner.authority, "its `authority` does not match this one"),
     ] {
         if tests_conflict(outer.as_ref(), own.as_ref()) {
             return Some(why);
         }
     }
     for (outer, own, why) in [
-        (&root.headers, &inner.headers, "a test of `headers` is not within it"),
-        (&root.without_headers, &inner.without_headers, "a test of `withoutHeaders` is not within it"),
-        (&root.query, &inner.query, "a test of `queryParams` is not within it"),
+        (&root.headers, &inner.headers, "its `headers` do not match these"),
+        (&root.without_headers, &inner.without_headers, "its `withoutHeaders` do not match these"),
+        (&root.query, &inner.query, "its `queryParams` do not match these"),
     ] {
         let own = own.iter().flat_map(|own| &own.value.0);
         for entry in own {
@@ -205,7 +206,7 @@ fn conflict(root: &MatchSpec, inner: &MatchSpec) -> Option<&'static str> {
     };
     let (outer, own) = (names(root), names(inner));
     if !outer.is_empty() && own.iter().any(|gateway| !outer.contains(gateway)) {
-        return Some("one of its `gateways` is not among those of the other");
+        return Some("its `gateways` do not include all of these");
     }
     let ports = root.port.as_ref().zip(inner.port.as_ref());
     ports.filter(|(outer, own)| outer.value != own.value).map(|_| "`port` differs")

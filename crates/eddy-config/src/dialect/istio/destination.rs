@@ -73,7 +73,7 @@ impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
         }
         let Some(service) = service else {
             let hint = if written.value.0.contains('.') {
-                "to a name with a dot Istio adds nothing: write `name`, or `name.namespace.svc.cluster.local`"
+                "Istio does not complete a name with a dot: write `name`, or `name.namespace.svc.cluster.local`"
             } else {
                 ANSWERED_503
             };
@@ -145,10 +145,10 @@ impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
         report
             .objection(
                 place,
-                format!("which endpoints are the subset `{}` is not known: nothing tells their labels", shown(&subset.name)),
+                format!("the endpoints of the subset `{}` are unknown: no manifest has their labels", shown(&subset.name)),
             )
             .hint(format!(
-                "add the Pods of `{}` to the manifests, or a Service `{}`; with `--lenient` eddy takes all endpoints",
+                "add the Pods of `{}` to the manifests, or a Service `{}`; with `--lenient`, eddy uses all endpoints",
                 service.name, own.name
             ));
         None
@@ -175,7 +175,7 @@ impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
         }
         if cluster.endpoints.is_empty() {
             report
-                .warning(wanted.place, format!("no endpoints are known of `{}`", shown(&cluster.name)))
+                .warning(wanted.place, format!("`{}` has no known endpoints", shown(&cluster.name)))
                 .hint(ANSWERED_503);
         }
         self.rules.apply(wanted.host, subset, &mut cluster);
@@ -216,6 +216,6 @@ fn service_of(host: &str) -> Option<ObjectName> {
 
 /// Istio's default balancing.
 pub(super) const DEFAULT_BALANCE: Balance = Balance::LeastRequest;
-const ANSWERED_503: &str = "requests to it are answered 503";
+const ANSWERED_503: &str = "requests to it fail with 503";
 /// Cluster domain, as Istio and most clusters use it.
 const DOMAIN: &str = "cluster.local";

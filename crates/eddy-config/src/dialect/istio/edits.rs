@@ -140,8 +140,8 @@ fn plain(text: &Arc<str>, name: &str, place: SourceSpan, report: &mut ProblemRep
     }
     if text.replace("%%", "").contains('%') {
         report
-            .objection(place, format!("eddy puts no `%...%` into `{}`", shown(name)))
-            .hint("write a text, and `%%` for a `%`; a filter can put what a request has");
+            .objection(place, format!("`%...%` in the value of `{}` is not supported", shown(name)))
+            .hint("write constant text, and `%%` for a `%`; a filter can insert values of the request");
         return None;
     }
     Some(text.replace("%%", "%").into())

@@ -64,7 +64,7 @@ fn read_entry(object: &Object<'_>, entries: &mut ServiceEntries, report: &mut Pr
     let resolution = resolution.map_or_else(|| (object.place, "NONE".into()), |at| (at.place, at.value.0));
     if !matches!(&*resolution.1, "STATIC" | "DNS" | "DNS_ROUND_ROBIN") {
         report
-            .objection(resolution.0, format!("eddy has no resolution `{}`", shown(&resolution.1)))
+            .objection(resolution.0, format!("the resolution `{}` is not supported", shown(&resolution.1)))
             .hint("write `STATIC` with `endpoints`, or `DNS`");
         return;
     }
@@ -113,7 +113,8 @@ fn endpoint_of(
     let target = own.or(port.target.as_ref()).map_or(number, |port| port.value.to_u16());
     let weight = spec.weight.as_ref().map_or(1, |weight| weight.value.to_u32().max(1));
     let Some(parsed) = parse_endpoint(&address.value.0, target, weight) else {
-        report.error(address.place, format!("`{}` is no address and no name", shown(&address.value.0)));
+        report
+            .error(address.place, format!("`{}` is neither an address nor a name", shown(&address.value.0)));
         return None;
     };
     Some((parsed, pairs(spec.labels.as_ref())))

@@ -69,7 +69,7 @@ fn read_server(
             report
                 .objection(
                     protocol.place,
-                    format!("eddy serves no `{}` from manifests", shown(&protocol.value.0)),
+                    format!("eddy does not support `{}` servers in manifests", shown(&protocol.value.0)),
                 )
                 .hint("give `--lenient` to leave this port out");
             return None;
@@ -128,7 +128,7 @@ pub(super) fn check_host(host: &str, place: SourceSpan, report: &mut ProblemRepo
             .split('.')
             .all(|label| !label.is_empty() && label.bytes().all(is_letter));
     if host != "*" && !is_name {
-        let message = format!("`{}` is not a host: it is a name, `*`, or a name after `*.`", shown(host));
+        let message = format!("`{}` is not a valid host: write a name, `*`, or `*.` and a name", shown(host));
         report.error(place, message);
         return None;
     }

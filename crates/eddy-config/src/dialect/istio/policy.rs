@@ -42,8 +42,8 @@ pub(super) fn fault(spec: &FaultSpec, report: &mut ProblemReport) -> FaultConfig
             (Some(status), _) => config.abort = Some(Abort { status: status.value.to_u16(), share }),
             (None, Some(grpc)) => {
                 report
-                    .objection(grpc.place, "eddy ends requests with a status of HTTP alone")
-                    .hint("write `httpStatus`, or give `--lenient` to pass over it");
+                    .objection(grpc.place, "eddy aborts requests only with an HTTP status")
+                    .hint("write `httpStatus`, or ignore it with `--lenient`");
             }
             (None, None) => {
                 report.error(*place, "an abort needs the key `httpStatus`");
@@ -64,7 +64,7 @@ pub(super) fn retries(
     };
     let attempts = spec.attempts.as_ref().map_or(0, |attempts| attempts.value.to_u32());
     if let Some(attempts) = spec.attempts.as_ref().filter(|_| attempts > ATTEMPTS_MAX.into()) {
-        report.warning(attempts.place, format!("eddy tries again {ATTEMPTS_MAX} times at most"));
+        report.warning(attempts.place, format!("eddy retries a request at most {ATTEMPTS_MAX} times"));
     }
     let mut retry = if spec.on.is_some() { RetryConfig::default() } else { by_default() };
     retry.attempts = u8::try_from(attempts).unwrap_or(ATTEMPTS_MAX).min(ATTEMPTS_MAX);
@@ -93,8 +93,8 @@ fn add(reason: &str, place: SourceSpan, retry: &mut RetryConfig, report: &mut Pr
         Ok(status @ 400..=599) => retry.statuses.push(status),
         Ok(_) | Err(_) => {
             report
-                .objection(place, format!("eddy does not try again on `{}`", shown(reason)))
-                .hint(format!("it knows statuses, {KNOWN}"));
+                .objection(place, format!("eddy does not retry on `{}`", shown(reason)))
+                .hint(format!("supported are status codes, {KNOWN}"));
         }
     }
 }
@@ -122,7 +122,7 @@ pub(super) fn cors(spec: &CorsSpec, report: &mut ProblemReport) -> CorsConfig {
         config.origins.extend(plain.filter_map(|origin| read_origin(&origin.value.0, origin.place, report)));
     }
     if let Some(unmatched) = spec.unmatched.as_ref().filter(|unmatched| &*unmatched.value.0 == "FORWARD") {
-        report.warning(unmatched.place, "eddy answers preflights of other sites with 403 itself");
+        report.warning(unmatched.place, "eddy answers preflight requests of other origins itself, with 403");
     }
     config
 }
@@ -138,7 +138,7 @@ fn origin_of(spec: &TextMatchSpec, place: SourceSpan, report: &mut ProblemReport
             read_origin(&format!("~{}", translated(&regex.value.0)), regex.place, report)
         }
         (None, None, None) => {
-            report.error(place, "an origin has one of the keys `exact`, `prefix` and `regex`");
+            report.error(place, "an origin needs one of the keys `exact`, `prefix` and `regex`");
             None
         }
     }

@@ -115,8 +115,8 @@ fn add_tests(
         let name = &*entry.name.value.0;
         if name.starts_with("@request.auth.") {
             report
-                .objection(entry.name.place, "eddy knows no claims of tokens")
-                .hint("let a filter check the token and set a field, and test that");
+                .objection(entry.name.place, "matching on token claims is not supported")
+                .hint("let a filter verify the token and set a header, and match that header");
             continue;
         }
         add_test(name, entry.value.as_ref(), list, places);

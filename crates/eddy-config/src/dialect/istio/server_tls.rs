@@ -28,7 +28,7 @@ impl Credentials<'_> {
     ) -> Option<IstioServerTls> {
         let Some(Spanned { value: spec, place }) = tls else {
             report
-                .error(place, "a server for HTTPS says under `tls` which certificate it shows")
+                .error(place, "an HTTPS server needs `tls` with a certificate")
                 .hint("for example `tls: {mode: SIMPLE, credentialName: site}`");
             return None;
         };
@@ -40,8 +40,8 @@ impl Credentials<'_> {
             "PASSTHROUGH" | "AUTO_PASSTHROUGH" | "ISTIO_MUTUAL" => {
                 let place = spec.mode.as_ref().map_or(*place, |mode| mode.place);
                 report
-                    .objection(place, format!("eddy has no servers of mode `{mode}` from manifests: nobody would answer at this port"))
-                    .hint("a listener of eddy.yaml with `forward` passes TLS on; give `--lenient` to leave this port out");
+                    .objection(place, format!("eddy does not support servers of mode `{mode}` in manifests: this port would not be served"))
+                    .hint("to forward TLS, write a listener with `forward` in eddy.yaml; give `--lenient` to leave this port out");
                 return None;
             }
             other => {
@@ -76,7 +76,7 @@ impl Credentials<'_> {
                 Ok(certificate) => shown.push(certificate),
                 Err(fault) => {
                     report.objection(secret.place, fault).hint(
-                        "put it among the manifests, in the namespace of the Gateway, with `tls.crt` and `tls.key`; `--lenient` leaves this port out",
+                        "add it to the manifests, in the namespace of the Gateway, with `tls.crt` and `tls.key`; `--lenient` leaves this port out",
                     );
                     return None;
                 }
@@ -91,7 +91,7 @@ impl Credentials<'_> {
             });
         }
         if shown.is_empty() {
-            report.error(place, "without a certificate nobody can be served over TLS").hint(
+            report.error(place, "TLS needs a certificate").hint(
                 "name a Secret with `credentialName`, or files with `serverCertificate` and `privateKey`",
             );
             return None;
@@ -110,8 +110,8 @@ impl Credentials<'_> {
         let Some(authorities) = of_secret.or_else(|| spec.authorities.as_ref().map(|file| self.file(file)))
         else {
             report
-                .objection(place, "clients are to show certificates, and no authority is known")
-                .hint("put `ca.crt` into the Secret of the certificate, or into one beside it that is called `NAME-cacert`");
+                .objection(place, "client certificates are required, but no certificate authority is configured")
+                .hint("put `ca.crt` into the Secret of the certificate, or into a second Secret named `NAME-cacert`");
             return None;
         };
         Some(ClientCertificatesConfig { authorities, is_optional, revoked: None })
@@ -122,13 +122,13 @@ fn version_min(spec: &ServerTlsSpec, report: &mut ProblemReport) -> TlsVersion {
     if let Some(most) =
         spec.version_max.as_ref().filter(|most| !matches!(&*most.value.0, "TLS_AUTO" | "TLSV1_3"))
     {
-        report.warning(most.place, "TLS 1.3 is always spoken").hint("leave it out");
+        report.warning(most.place, "TLS 1.3 is always enabled").hint("leave it out");
     }
     match spec.version_min.as_ref().map(|least| (least.place, &*least.value.0)) {
         Some((_, "TLSV1_3")) => TlsVersion::Tls13,
         None | Some((_, "TLS_AUTO" | "TLSV1_2")) => TlsVersion::Tls12,
         Some((place, _)) => {
-            report.warning(place, "TLS 1.2 is the least that eddy speaks");
+            report.warning(place, "TLS 1.2 is the lowest version that eddy supports");
             TlsVersion::Tls12
         }
     }
@@ -151,7 +151,7 @@ pub(super) fn listener_tls(
                 report
                     .error(
                         server.place,
-                        "servers for HTTP and HTTPS are at one port: one of them could not be reached",
+                        "an HTTP and an HTTPS server have the same port: one of them would be unreachable",
                     )
                     .hint("give one of them another port, or its Gateway another address");
             }
@@ -164,9 +164,11 @@ pub(super) fn listener_tls(
             report
                 .objection(
                     server.place,
-                    "the servers of a port ask clients for the same certificates in eddy",
+                    "in eddy, all servers of a port need the same client certificate settings",
                 )
-                .hint("write the same `mode` and authorities, or give its Gateway another address");
+                .hint(
+                    "write the same `mode` and certificate authorities, or give its Gateway another address",
+                );
         }
         certificates.extend(own.certificates.iter().cloned());
         version_min = version_min.max(own.version_min);

@@ -66,8 +66,8 @@ pub(super) fn read_service(object: &Object<'_>, report: &mut ProblemReport) -> V
     for (key, place) in [("tls", spec.tls.map(|tls| tls.place)), ("tcp", spec.tcp.map(|tcp| tcp.place))] {
         if let Some(place) = place {
             report
-                .objection(place, format!("eddy has no `{key}` routes from manifests"))
-                .hint("take them out, or give `--lenient` to pass over them");
+                .objection(place, format!("eddy does not support `{key}` routes in manifests"))
+                .hint("remove them, or ignore them with `--lenient`");
         }
     }
     let hosts = spec.hosts.into_iter().flat_map(|hosts| hosts.value);
@@ -78,7 +78,7 @@ pub(super) fn read_service(object: &Object<'_>, report: &mut ProblemReport) -> V
     if is_delegate && !gateways.is_empty() {
         report
             .error(object.metadata.place, "a VirtualService with `gateways` needs `hosts`")
-            .hint("one that others delegate to has neither");
+            .hint("a delegate has neither");
     }
     let bound: Vec<ObjectName> =
         gateways.iter().filter_map(|gateway| gateway_name(&gateway.value.0, &name.namespace)).collect();
@@ -86,9 +86,9 @@ pub(super) fn read_service(object: &Object<'_>, report: &mut ProblemReport) -> V
         report
             .warning(
                 object.metadata.place,
-                "this VirtualService is for the mesh alone: eddy, which is a gateway, serves none of it",
+                "this VirtualService is only for the mesh: eddy is a gateway and serves none of it",
             )
-            .hint("name a Gateway under `gateways`");
+            .hint("write a Gateway under `gateways`");
     }
     let export: Vec<String> =
         spec.export_to.into_iter().flat_map(|export| export.value).map(|to| to.value.0.to_string()).collect();
@@ -143,8 +143,8 @@ fn check_source(
     for (key, place) in [("sourceLabels", labels), ("sourceNamespace", source)] {
         if let Some(place) = place {
             report
-                .objection(place, format!("`{key}` asks who the proxy is that a request comes to, which eddy can't say"))
-                .hint("add `gateways: [mesh]` to a match for sidecars alone; with `--lenient` eddy leaves the match out");
+                .objection(place, format!("`{key}` matches the receiving proxy, which eddy cannot do"))
+                .hint("add `gateways: [mesh]` to a match that is only for sidecars; with `--lenient`, eddy ignores the match");
         }
     }
 }

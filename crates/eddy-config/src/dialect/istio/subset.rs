@@ -120,8 +120,8 @@ fn read_rule(
 
 fn note_twice(name: &str, place: SourceSpan, report: &mut ProblemReport) {
     report
-        .warning(place, format!("the subset `{}` is there already: this one does nothing", shown(name)))
-        .hint("give it a name of its own");
+        .warning(place, format!("the subset `{}` is already defined: this one has no effect", shown(name)))
+        .hint("give it its own name");
 }
 
 /// Returns the pairs of a mapping of labels.
@@ -149,8 +149,8 @@ fn read_policy(
         [("connectionPool", "pool"), ("outlierDetection", "ejection")].into_iter().zip([pool, ejection]);
     for ((key, own), place) in others.filter_map(|(names, part)| Some((names, part.as_ref()?.place))) {
         report
-            .warning(place, format!("eddy has limits of its own, and takes no `{key}` from manifests"))
-            .hint(format!("write the cluster with its `{own}` into eddy.yaml"));
+            .warning(place, format!("eddy ignores `{key}` of manifests and uses its own limits"))
+            .hint(format!("write the cluster with `{own}` in eddy.yaml"));
     }
     let tls = tls.as_ref().and_then(|tls| credentials.upstream_tls(tls, host, report));
     let Some(Spanned { value: balancer, .. }) = balancer else { return TrafficPolicy { balance: None, tls } };
@@ -165,7 +165,7 @@ fn read_policy(
         "RANDOM" => Some(Balance::Random),
         other => {
             report
-                .objection(simple.place, format!("eddy has no balancer `{}`", shown(other)))
+                .objection(simple.place, format!("the balancer `{}` is not supported", shown(other)))
                 .hint("write `LEAST_REQUEST`, `ROUND_ROBIN` or `RANDOM`");
             None
         }
@@ -182,7 +182,7 @@ fn keyed_balance(hash: &HashSpec, report: &mut ProblemReport) -> Balance {
         report
             .objection(
                 places.place,
-                format!("eddy's table has {MAGLEV_PLACES} places, as Envoy's has by default"),
+                format!("eddy's Maglev table always has {MAGLEV_PLACES} entries, which is Envoy's default"),
             )
             .hint("leave `tableSize` out");
     }
@@ -196,8 +196,8 @@ fn key_of(hash: &Spanned<HashSpec>, report: &mut ProblemReport) -> Option<Balanc
     let cookie = cookie.as_ref().and_then(|cookie| {
         if let Some(ttl) = &cookie.value.ttl {
             report
-                .objection(ttl.place, "eddy gives clients no cookie to be balanced by")
-                .hint("the endpoint's own cookie counts: give `--lenient`, and requests without one go to endpoints in turn");
+                .objection(ttl.place, "eddy does not generate cookies for balancing")
+                .hint("eddy uses the endpoint's own cookie; with `--lenient`, requests without a cookie go to the endpoints in turn");
         }
         cookie.value.name.as_ref().map(|name| BalanceKey::Cookie(name.value.0.clone()))
     });
@@ -206,7 +206,7 @@ fn key_of(hash: &Spanned<HashSpec>, report: &mut ProblemReport) -> Option<Balanc
     let (first, second) = (keys.next(), keys.next());
     if first.is_none() || second.is_some() {
         report
-            .error(hash.place, "a consistent hash goes by one key")
+            .error(hash.place, "a consistent hash needs exactly one key")
             .hint("write one of `httpHeaderName`, `httpCookie` and `useSourceIp: true`");
     }
     first

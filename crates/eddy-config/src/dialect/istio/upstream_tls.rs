@@ -22,8 +22,10 @@ impl Credentials<'_> {
         let shows_own = match &*mode.value.0 {
             "DISABLE" => return None,
             "ISTIO_MUTUAL" => {
-                report
-                    .warning(mode.place, "eddy is not in the mesh: it speaks to these endpoints without TLS");
+                report.warning(
+                    mode.place,
+                    "eddy is not part of the mesh: it connects to these endpoints without TLS",
+                );
                 return None;
             }
             "SIMPLE" => false,
@@ -47,8 +49,8 @@ impl Credentials<'_> {
         if spec.value.takes_all.as_ref().is_some_and(|takes_all| takes_all.value) {
             tls.check = ServerCheck::Nothing;
             report
-                .warning(spec.place, "nobody checks who the endpoints are: whoever stands in between can read and change everything")
-                .hint("name the authority with `caCertificates` or `credentialName`, and leave `insecureSkipVerify` out");
+                .warning(spec.place, "endpoint certificates are not verified: an attacker in between can read and change everything")
+                .hint("name the certificate authority with `caCertificates` or `credentialName`, and leave `insecureSkipVerify` out");
         }
         tls.server_name = self.name(spec, host, report);
         Some(tls)
@@ -64,7 +66,7 @@ impl Credentials<'_> {
                 .warning(
                     spec.place,
                     format!(
-                        "endpoints are asked for `{}`, not for the host of each request as Istio does",
+                        "eddy sends the SNI name `{}`, not the host of each request as Istio does",
                         shown(host)
                     ),
                 )
@@ -73,7 +75,7 @@ impl Credentials<'_> {
         };
         let name = asked.value.0.to_ascii_lowercase();
         if !is_server_name(&name) {
-            report.error(asked.place, format!("`{}` is no name of a server", shown(&name)));
+            report.error(asked.place, format!("`{}` is not a valid server name", shown(&name)));
             return None;
         }
         if let Some(other) = names.iter().find(|other| !other.value.0.eq_ignore_ascii_case(&name)) {
@@ -81,11 +83,11 @@ impl Credentials<'_> {
                 .objection(
                     other.place,
                     format!(
-                        "eddy checks the name that endpoints are asked for, `{}`, and no other",
+                        "eddy checks certificates only for the SNI name that it sends, `{}`",
                         shown(&name)
                     ),
                 )
-                .hint("write the same as `sni`, and no other in `subjectAltNames`");
+                .hint("write the same name in `sni` and `subjectAltNames`");
         }
         Some(name.into())
     }
@@ -98,14 +100,14 @@ impl Credentials<'_> {
                 Err(fault) => {
                     report
                         .error(secret.place, fault)
-                        .hint("put it among the manifests, with `tls.crt` and `tls.key`");
+                        .hint("add it to the manifests, with `tls.crt` and `tls.key`");
                     None
                 }
             };
         }
         let (Some(chain), Some(key)) = (&spec.value.chain, &spec.value.key) else {
             report
-                .error(spec.place, "`MUTUAL` needs a certificate and its key")
+                .error(spec.place, "`MUTUAL` needs a certificate and its private key")
                 .hint("write `credentialName`, or `clientCertificate` and `privateKey`");
             return None;
         };

@@ -84,10 +84,10 @@ fn note_others(servers: &[&IstioServer], address: &ListenAddress, report: &mut P
         report
             .warning(
                 server.place,
-                format!("its `selector` is not that of `{}/{}`: eddy serves both at {address}", name.namespace, name.name),
+                format!("its `selector` differs from that of `{}/{}`: eddy serves both at {address}", name.namespace, name.name),
             )
             .hint(format!(
-                "give it an address of its own: in eddy.yaml `kubernetes: {{gateways: {{{}/{}: {{address: 127.0.0.2}}}}}}`",
+                "give it its own address in eddy.yaml: `kubernetes: {{gateways: {{{}/{}: {{address: 127.0.0.2}}}}}}`",
                 own.namespace, own.name
             ));
     }
@@ -105,22 +105,25 @@ fn note_unbound(services: &[VirtualService], servers: &[IstioServer], report: &m
                 .warning(
                     service.place,
                     format!(
-                        "no server of {} is here: this VirtualService serves nothing",
+                        "the manifests have no server of {}: this VirtualService serves nothing",
                         shown(&names.join(", "))
                     ),
                 )
-                .hint("name a Gateway of the same manifests, with its namespace");
+                .hint("write a Gateway of the same manifests, with its namespace");
         } else if bound.iter().all(|server| hosts_of(service, server).is_empty()) {
             report
-                .warning(service.place, "none of its hosts is one that its Gateways have for this namespace: it serves nothing")
-                .hint("a host of a Gateway may name the namespaces for which it is, as in `team-a/*.example.com`");
+                .warning(
+                    service.place,
+                    "its Gateways have none of its hosts for this namespace: it serves nothing",
+                )
+                .hint("a host of a Gateway can have a namespace, as in `team-a/*.example.com`");
         } else if bound.iter().all(|server| service.visibility_rank(&server.gateway.namespace).is_none()) {
             report
                 .warning(
                     service.place,
                     "its `exportTo` hides this VirtualService from its Gateways: it serves nothing",
                 )
-                .hint("eddy takes the namespace of a Gateway for that of its proxies");
+                .hint("eddy uses the namespace of a Gateway as the namespace of its proxies");
         }
     }
 }
@@ -182,8 +185,11 @@ impl<'s> IstioRuleBuilder<'s, '_, '_, '_, '_> {
             let at = route.spec.matches.as_ref().map_or(route.place, |matches| matches.place);
             if is_cut {
                 report
-                    .warning(at, "a route before this one is for every request: Istio leaves this one out, and so does eddy")
-                    .hint("put it before that route");
+                    .warning(
+                        at,
+                        "an earlier route matches every request: Istio ignores this route, and so does eddy",
+                    )
+                    .hint("move it before that route");
                 break;
             }
             let matches = route.spec.matches.as_ref().map_or(&[][..], |matches| &matches.value);

@@ -32,7 +32,7 @@ macro_rules! object {
 
         impl crate::read::FromNode for $name {
             fn read(node: &crate::yaml::YamlNode<'_>, report: &mut crate::problem::ProblemReport) -> Option<Self> {
-                #[allow(unused_mut, reason = "some mappings have nothing but keys that are passed over")]
+                #[allow(unused_mut, reason = "some mappings have only ignored keys")]
                 let mut spec = Self::default();
                 // Built once, however many keys are unknown.
                 static SHAPE: std::sync::LazyLock<crate::read::ValueSchema> =
@@ -47,7 +47,7 @@ macro_rules! object {
                         })*
                         $($($passed)|+ => {})?
                         $($refused => {
-                            let message = concat!("`", $refused, "` can't be had: ", $why);
+                            let message = concat!("`", $refused, "` is not supported: ", $why);
                             report.objection(entry.key.place, message).hint("leave it out");
                         })*
                         _ => meant.extend(crate::read::unknown_key(entry, Self::TITLE, Self::KEYS, || &SHAPE, report)),

@@ -84,7 +84,10 @@ impl<'t> ManifestReader<'t, '_> {
         let items = entries.into_iter().find(|entry| entry.key.text == "items").map(|entry| entry.value);
         match items.map(|items| items.form) {
             Some(YamlNodeKind::List(_)) if depth >= LIST_DEPTH_MAX => {
-                self.report.error(place, format!("lists in lists: at most {LIST_DEPTH_MAX} levels are read"));
+                self.report.error(
+                    place,
+                    format!("lists are nested too deeply: at most {LIST_DEPTH_MAX} levels are read"),
+                );
             }
             Some(YamlNodeKind::List(items)) => {
                 items.into_iter().for_each(|item| self.document(item, depth + 1))
@@ -111,10 +114,10 @@ impl<'t> ManifestReader<'t, '_> {
         let key = ObjectIdentity { group: kind.group, kind: kind.name, name: ObjectName::of(&metadata) };
         let object = Object { kind, version, metadata, node, place };
         if let Some(first) = self.known.get(&key) {
-            let message = format!("{object} stands in line {} already", first.line);
+            let message = format!("{object} is already defined in line {}", first.line);
             self.report
                 .objection(object.metadata.place, message)
-                .hint("keep one of them: in a cluster the later would replace the earlier");
+                .hint("keep one of them: in a cluster, the later one would replace the earlier one");
             return;
         }
         if self.objects.list.len() >= OBJECTS_MAX {
@@ -141,7 +144,7 @@ impl<'t> ManifestReader<'t, '_> {
         let version = kind.versions.first().copied().unwrap_or_default();
         let whole =
             if kind.group.is_empty() { version.to_owned() } else { format!("{}/{version}", kind.group) };
-        let message = format!("`{}` is no version of {} that is read", shown(&written.value), kind.name);
+        let message = format!("the version `{}` of {} is not supported", shown(&written.value), kind.name);
         self.report.error(written.place, message).hint(format!("write `apiVersion: {whole}`"));
     }
 
@@ -161,7 +164,7 @@ impl<'t> ManifestReader<'t, '_> {
     fn note_others(&mut self) {
         for (kind, (place, count)) in std::mem::take(&mut self.others) {
             let objects = if count == 1 { "object" } else { "objects" };
-            let message = format!("eddy does nothing with {kind}: {count} {objects} passed over");
+            let message = format!("eddy does not read {kind}: {count} {objects} ignored");
             self.report.warning(place, message);
         }
     }

@@ -54,13 +54,13 @@ impl ObjectMetadata {
     pub(super) fn of(spec: MetadataSpec, is_namespaced: bool, report: &mut ProblemReport) -> Option<Self> {
         let Spanned { value: ApiText(name), place } = spec.name?;
         if let Some(reason) = name_fault(&name, NAME_BYTES_MAX, true) {
-            report.error(place, format!("this is not a name of an object: {reason}"));
+            report.error(place, format!("this is not a valid object name: {reason}"));
             return None;
         }
         let namespace = match spec.namespace {
             Some(Spanned { value: ApiText(namespace), place }) if is_namespaced => {
                 if let Some(reason) = name_fault(&namespace, LABEL_BYTES_MAX, false) {
-                    report.error(place, format!("this is not a namespace: {reason}"));
+                    report.error(place, format!("this is not a valid namespace: {reason}"));
                     return None;
                 }
                 namespace
@@ -133,7 +133,7 @@ pub(crate) fn name_fault(name: &str, bytes_max: usize, has_dots: bool) -> Option
     });
     if !is_fine || (!has_dots && name.contains('.')) {
         return Some(
-            "it is made of lower-case letters, digits and `-`, and begins and ends with a letter or digit",
+            "it must consist of lower-case letters, digits and `-`, and begin and end with a letter or digit",
         );
     }
     None

@@ -141,7 +141,7 @@ pub(crate) struct Object<'t> {
     /// Kind of the object.
     pub(crate) kind: &'static ObjectKind,
     /// API version that it is written in.
-    #[allow(dead_code, reason = "those of the Gateway API are alike")]
+    #[allow(dead_code, reason = "the versions of the Gateway API do not differ")]
     pub(crate) version: &'static str,
     /// Name, namespace, labels and annotations.
     pub(crate) metadata: ObjectMetadata,

@@ -74,7 +74,7 @@ impl Secrets {
         let identity = Identity::from_pem(&bytes(&secret.chain), &bytes(&secret.key), None);
         let identity = identity.map_err(|error| {
             let part = if error.is_of_key() { KEY } else { CHAIN };
-            SecretFault::Broken(format!("of its `{part}`: {error}"))
+            SecretFault::Broken(format!("its `{part}`: {error}"))
         })?;
         Ok(CertificateFiles { chain, key, ocsp: None, hosts: Some(identity.names().to_vec()) })
     }
@@ -96,7 +96,7 @@ impl SecretFault {
         match self {
             Self::Missing => format!("there is no Secret `{namespace}/{name}`"),
             Self::Broken(why) => {
-                format!("the Secret `{namespace}/{name}` is no certificate with its key: {why}")
+                format!("the Secret `{namespace}/{name}` is not a usable certificate and key: {why}")
             }
         }
     }
@@ -148,15 +148,15 @@ struct Encoded(InlineText);
 impl FromNode for Encoded {
     fn read(node: &YamlNode<'_>, report: &mut ProblemReport) -> Option<Self> {
         let YamlNodeKind::Text { text, .. } = &node.form else {
-            report.error(node.place, "expected Base64 of what is kept secret");
+            report.error(node.place, "expected a Base64 string");
             return None;
         };
         // Line breaks are allowed anywhere, as in an API server.
         let joined: String = text.chars().filter(|character| !matches!(character, '\n' | '\r')).collect();
         let Ok(bytes) = Base64::decode_vec(&joined) else {
             report
-                .error(node.place, "this is no Base64")
-                .hint("encode it with `base64 -w0`, or write it as it is under `stringData`");
+                .error(node.place, "this is not valid Base64")
+                .hint("encode it with `base64 -w0`, or write it unencoded under `stringData`");
             return None;
         };
         Some(Self(InlineText(bytes.into())))
@@ -177,14 +177,14 @@ struct SecretText(InlineText);
 impl FromNode for SecretText {
     fn read(node: &YamlNode<'_>, report: &mut ProblemReport) -> Option<Self> {
         let YamlNodeKind::Text { text, .. } = &node.form else {
-            report.error(node.place, "expected a text");
+            report.error(node.place, "expected a string");
             return None;
         };
         Some(Self(InlineText(text.as_bytes().into())))
     }
 
     fn shape() -> ValueSchema {
-        ValueSchema::Word(WordInfo::text("a text"))
+        ValueSchema::Word(WordInfo::text("a string"))
     }
 
     fn fits(node: &YamlNode<'_>) -> bool {

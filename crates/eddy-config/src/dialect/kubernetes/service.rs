@@ -10,7 +10,7 @@ use crate::value::Number;
 
 object! {
     /// Spec of a Service: the part that concerns routing.
-    ServiceSpec as "the spec of a Service" {
+    ServiceSpec as "a Service spec" {
         /// `ClusterIP`, `NodePort`, `LoadBalancer` or `ExternalName`.
         optional kind "type": ApiText;
         /// Ports.
@@ -28,7 +28,7 @@ object! {
 
 object! {
     /// Port of a Service.
-    ServicePortSpec as "a port of a Service" {
+    ServicePortSpec as "a Service port" {
         /// Name of the port.
         optional name "name": ApiText;
         /// Number of the port.
@@ -83,7 +83,7 @@ impl KubernetesService {
             let number = number.value.to_u16();
             let name: Arc<str> = port.name.map_or_else(|| "".into(), |name| name.value.0);
             if ports.iter().any(|other| other.name == name) {
-                report.error(place, "a Service with several ports gives each a name of its own");
+                report.error(place, "each port of a Service with several ports needs its own name");
             }
             let target = port.target_port.map_or(PortOrName::Number(number), |target| target.value);
             let app_protocol = port.app_protocol.map(|protocol| protocol.value.0);

@@ -26,7 +26,7 @@ object! {
 
 object! {
     /// Readiness of an endpoint.
-    ConditionsSpec as "conditions of an endpoint" {
+    ConditionsSpec as "the conditions of an endpoint" {
         /// Whether it accepts requests.
         optional ready "ready": bool;
         /// Whether it would accept requests if it were not terminating.
@@ -38,7 +38,7 @@ object! {
 
 object! {
     /// Port of all endpoints of a slice.
-    PortSpec as "a port of an EndpointSlice" {
+    PortSpec as "an EndpointSlice port" {
         /// Name of the Service port.
         optional name "name": ApiText;
         /// Port number.
@@ -51,7 +51,7 @@ object! {
 
 object! {
     /// Object behind an endpoint.
-    TargetSpec as "a reference to an object" {
+    TargetSpec as "an object reference" {
         /// Kind of the object.
         optional kind "kind": ApiText;
         /// Name of the object.
@@ -113,7 +113,7 @@ impl Slice {
                 continue;
             };
             if is_address && host.parse::<IpAddr>().is_err() {
-                report.error(place, format!("expected an address, found `{}`", shown(&host)));
+                report.error(place, format!("expected an IP address, found `{}`", shown(&host)));
                 continue;
             }
             let is_last_resort = is(conditions.serving) && is(conditions.terminating);

@@ -46,7 +46,7 @@ fn documents_and_lists_are_objects_in_their_order() {
 fn other_kinds_are_passed_over_and_slips_are_told() {
     check_told(
         "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}}\n---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: b}}",
-        &["1:29: warning: eddy does nothing with Deployment (apps/v1): 2 objects passed over"],
+        &["1:29: warning: eddy does not read Deployment (apps/v1): 2 objects ignored"],
     );
     check_told(
         "{apiVersion: v1, kind: service, metadata: {name: a}}",
@@ -54,7 +54,7 @@ fn other_kinds_are_passed_over_and_slips_are_told() {
     );
     check_told(
         "{apiVersion: v2, kind: Service, metadata: {name: a}}",
-        &["1:14: error: `v2` is no version of Service that is read\n  hint: write `apiVersion: v1`"],
+        &["1:14: error: the version `v2` of Service is not supported\n  hint: write `apiVersion: v1`"],
     );
     check_told("{apiVersion: v1, metadata: {name: a}}", &["1:1: error: an object needs the key `kind`"]);
     check_told("[a]", &["1:1: error: expected an object with `apiVersion` and `kind`"]);
@@ -62,13 +62,13 @@ fn other_kinds_are_passed_over_and_slips_are_told() {
     check_told(
         "{apiVersion: v1, kind: Service, metadata: {name: A_b}}",
         &[
-            "1:50: error: this is not a name of an object: it is made of lower-case letters, digits and `-`, and begins and ends with a letter or digit",
+            "1:50: error: this is not a valid object name: it must consist of lower-case letters, digits and `-`, and begin and end with a letter or digit",
         ],
     );
     check_told(
         "{apiVersion: v1, kind: Service, metadata: {name: a}}\n---\n{apiVersion: v1, kind: Service, metadata: {name: a}}",
         &[
-            "3:50: error: Service default/a stands in line 1 already\n  hint: keep one of them: in a cluster the later would replace the earlier",
+            "3:50: error: Service default/a is already defined in line 1\n  hint: keep one of them: in a cluster, the later one would replace the earlier one",
         ],
     );
 }
@@ -79,15 +79,15 @@ fn keys_and_types_are_as_strict_as_an_api_server() {
         "{apiVersion: v1, kind: Service, metadata: {name: a, label: {}}, spec: {port: [], ports: [{port: '80'}]}}",
         &[
             "1:53: error: unknown key `label` in metadata\n  hint: did you mean `labels`?",
-            "1:72: error: unknown key `port` in the spec of a Service\n  hint: did you mean `ports`?",
-            "1:97: error: expected a whole number, found the text `80`\n  hint: leave the quotes out",
+            "1:72: error: unknown key `port` in a Service spec\n  hint: did you mean `ports`?",
+            "1:97: error: expected a whole number, found the string `80`\n  hint: leave the quotes out",
         ],
     );
     check_told(
         "{apiVersion: v1, kind: Service, metadata: {name: a, labels: {a: 1, b: yes, c: v1}, creationTimestamp: now}, spc: {}}",
         &[
-            "1:65: error: expected a text, and `1` without quotes is none\n  hint: write \"1\"",
-            "1:71: error: expected a text, and `yes` without quotes is none\n  hint: write \"yes\"",
+            "1:65: error: expected a string, found `1` without quotes\n  hint: write \"1\"",
+            "1:71: error: expected a string, found `yes` without quotes\n  hint: write \"yes\"",
             "1:103: error: expected a time such as `2026-01-31T12:00:00Z`, found `now`\n  hint: write it as in `2026-01-31T12:00:00Z`",
             "1:109: error: unknown key `spc` in a Service\n  hint: did you mean `spec`?",
         ],

@@ -30,14 +30,14 @@ impl FromNode for ApiText {
             return None;
         };
         if *is_plain && is_no_text(text) {
-            let message = format!("expected a text, and `{}` without quotes is none", shown(text));
+            let message = format!("expected a string, found `{}` without quotes", shown(text));
             report.objection(node.place, message).hint(format!("write \"{}\"", shown(text)));
         }
         Some(Self(text.as_ref().into()))
     }
 
     fn shape() -> ValueSchema {
-        ValueSchema::Word(WordInfo::text("a text"))
+        ValueSchema::Word(WordInfo::text("a string"))
     }
 
     fn fits(node: &YamlNode<'_>) -> bool {

@@ -40,7 +40,7 @@ pub(crate) fn add(
     if draft.listeners.is_empty() && !report.has_errors() {
         let place = objects.list.first().map_or_else(SourceSpan::default, |object| object.place);
         report
-            .error(place, "nothing to listen on: no object here says where requests come in")
+            .error(place, "the manifests define no listener")
             .hint("add a Gateway with a listener of protocol HTTP");
     }
 }
@@ -67,7 +67,7 @@ impl Manifests<'_, '_> {
         if cluster.endpoints.is_empty() && !draft.has_cluster(&cluster.name) {
             let name = &cluster.name;
             let message =
-                format!("no endpoints are known of the Service at `{name}`: requests to it are answered 503");
+                format!("the Service at `{name}` has no known endpoints: requests to it fail with 503");
             report
                 .warning(place.unwrap_or_default(), message)
                 .hint(format!("add its EndpointSlice, or to eddy.yaml `kubernetes: {{endpoints: {{'{name}': [127.0.0.1:9000]}}}}`"));

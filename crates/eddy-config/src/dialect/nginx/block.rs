@@ -18,16 +18,8 @@ pub(super) const IF: u16 = 64;
 pub(super) const UPSTREAM: u16 = 128;
 
 /// Names of the blocks, in the order of the bits.
-const NAMES: [&str; 8] = [
-    "outside of all blocks",
-    "events",
-    "http",
-    "server",
-    "if in server",
-    "location",
-    "if in location",
-    "upstream",
-];
+const NAMES: [&str; 8] =
+    ["main", "events", "http", "server", "if in server", "location", "if in location", "upstream"];
 
 /// Returns the names of some blocks, for messages.
 pub(super) fn names(blocks: u16) -> String {

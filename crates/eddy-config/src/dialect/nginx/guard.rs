@@ -77,8 +77,8 @@ pub(super) fn is_decided(directive: &Directive) -> bool {
 pub(super) fn remark(name: &str) -> &'static str {
     match guard_consequence(name, HTTP | SERVER | LOCATION | IF) {
         Consequence::PassedOver => "",
-        Consequence::Closes => "; with `--lenient` the requests that it guards are answered 403",
-        Consequence::Kept(_) => "; with `--lenient`, too",
+        Consequence::Closes => "; with `--lenient`, the requests that it protects are rejected with 403",
+        Consequence::Kept(_) => "; even with `--lenient`",
     }
 }
 
@@ -97,7 +97,7 @@ fn guard_consequence(name: &str, here: u16) -> Consequence {
     }
     match is_guard(name) {
         true if here & (HTTP | SERVER | LOCATION | IF) != 0 => Consequence::Closes,
-        true => Consequence::Kept("it may guard"),
+        true => Consequence::Kept("it may control access"),
         false => Consequence::PassedOver,
     }
 }
@@ -114,19 +114,19 @@ impl NginxReader<'_> {
         let (place, is_lenient) = (directive.name.place, self.leniency == Leniency::Lenient);
         match guard_consequence(&directive.name.text, here) {
             Consequence::Kept(reason) if !is_off(directive) => {
-                let hint = hint.unwrap_or_else(|| format!("`--lenient` does not pass over it: {reason}"));
+                let hint = hint.unwrap_or_else(|| format!("`--lenient` does not ignore it: {reason}"));
                 self.report.error(place, message).hint(hint);
             }
             Consequence::Closes if is_lenient && !is_off(directive) => {
-                let message = format!("{message}; the requests that it guards are answered 403");
-                self.report.warning(place, message).hint("take it out to let them through");
+                let message = format!("{message}; the requests that it protects are rejected with 403");
+                self.report.warning(place, message).hint("remove it to allow them");
             }
             Consequence::Closes if !is_off(directive) => {
-                let usual = "take it out, or give `--lenient` to answer what it guards with 403";
+                let usual = "remove it, or give `--lenient` to reject the requests that it protects with 403";
                 self.refuse(place, message, hint.unwrap_or_else(|| usual.to_owned()));
             }
             Consequence::PassedOver | Consequence::Closes | Consequence::Kept(_) => {
-                let usual = "take it out, or give `--lenient` to pass over it";
+                let usual = "remove it, or ignore it with `--lenient`";
                 self.refuse(place, message, hint.unwrap_or_else(|| usual.to_owned()));
             }
         }
@@ -139,9 +139,9 @@ impl NginxReader<'_> {
             self.report
                 .warning(
                     place,
-                    "what eddy cannot read may guard; the requests that come here are answered 403",
+                    "this may control access, and eddy cannot read it; the requests here are rejected with 403",
                 )
-                .hint("take it out to let them through");
+                .hint("remove it to allow them");
         }
     }
 }
@@ -216,27 +216,27 @@ const BEGINNINGS: &[&str] = &[
 
 /// Directives that are never ignored, with the reason.
 const KEPT: &[(&str, &str)] = &[
-    ("proxy_ssl_crl", "certificates that were revoked would be taken"),
-    ("real_ip_header", "the address of the proxy in front would be taken for the client's"),
-    ("set_real_ip_from", "the address of the proxy in front would be taken for the client's"),
+    ("proxy_ssl_crl", "revoked certificates would be accepted"),
+    ("real_ip_header", "the address of the proxy in front would count as the client address"),
+    ("set_real_ip_from", "the address of the proxy in front would count as the client address"),
     ("ssl", "clients would be served without TLS"),
-    ("ssl_ocsp", "certificates that were revoked would be taken"),
+    ("ssl_ocsp", "revoked certificates would be accepted"),
 ];
 
 /// Directives of access control modules that eddy does not have.
 #[rustfmt::skip]
 pub(super) static ACCESS: &[DirectiveInfo] = &[
-    known("auth_jwt", HTTP | SERVER | LOCATION, (1, 2), Use::Refused("eddy has no JWT module")),
-    known("auth_jwt_key_file", HTTP | SERVER | LOCATION, (1, 1), Use::Idle("it is for `auth_jwt`")),
-    known("auth_jwt_key_request", HTTP | SERVER | LOCATION, (1, 1), Use::Idle("it is for `auth_jwt`")),
-    known("auth_jwt_require", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Refused("eddy has no JWT module")),
-    known("auth_request_set", HTTP | SERVER | LOCATION, (2, 2), Use::Refused("it is for `auth_request`")),
-    known("referer_hash_bucket_size", SERVER | LOCATION, (1, 1), Use::Idle("it is for `valid_referers`")),
-    known("referer_hash_max_size", SERVER | LOCATION, (1, 1), Use::Idle("it is for `valid_referers`")),
-    known("secure_link", HTTP | SERVER | LOCATION, (1, 1), Use::Refused("eddy has no `$secure_link`; what asks for it is answered 403 with `--lenient`")),
-    known("secure_link_md5", HTTP | SERVER | LOCATION, (1, 1), Use::Idle("it is for `secure_link`")),
-    known("secure_link_secret", LOCATION, (1, 1), Use::Refused("eddy has no `$secure_link`; what asks for it is answered 403 with `--lenient`")),
-    known("valid_referers", SERVER | LOCATION, (1, usize::MAX), Use::Refused("eddy has no `$invalid_referer`; what asks for it is answered 403 with `--lenient`")),
+    known("auth_jwt", HTTP | SERVER | LOCATION, (1, 2), Use::Refused("eddy does not support JWT authentication")),
+    known("auth_jwt_key_file", HTTP | SERVER | LOCATION, (1, 1), Use::Idle("it has no effect without `auth_jwt`")),
+    known("auth_jwt_key_request", HTTP | SERVER | LOCATION, (1, 1), Use::Idle("it has no effect without `auth_jwt`")),
+    known("auth_jwt_require", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Refused("eddy does not support JWT authentication")),
+    known("auth_request_set", HTTP | SERVER | LOCATION, (2, 2), Use::Refused("it depends on `auth_request`")),
+    known("referer_hash_bucket_size", SERVER | LOCATION, (1, 1), Use::Idle("it has no effect without `valid_referers`")),
+    known("referer_hash_max_size", SERVER | LOCATION, (1, 1), Use::Idle("it has no effect without `valid_referers`")),
+    known("secure_link", HTTP | SERVER | LOCATION, (1, 1), Use::Refused("`$secure_link` is not available; with `--lenient`, requests that use it are rejected with 403")),
+    known("secure_link_md5", HTTP | SERVER | LOCATION, (1, 1), Use::Idle("it has no effect without `secure_link`")),
+    known("secure_link_secret", LOCATION, (1, 1), Use::Refused("`$secure_link` is not available; with `--lenient`, requests that use it are rejected with 403")),
+    known("valid_referers", SERVER | LOCATION, (1, usize::MAX), Use::Refused("`$invalid_referer` is not available; with `--lenient`, requests that use it are rejected with 403")),
 ];
 
 const fn known(name: &'static str, blocks: u16, arguments: (usize, usize), use_: Use) -> DirectiveInfo {

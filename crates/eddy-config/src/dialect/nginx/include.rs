@@ -132,7 +132,7 @@ impl Uniter<'_> {
         if matching.is_empty() && !is_pattern(&path) {
             report
                 .error(pattern.place, format!("there is no file `{}`", shown(&path)))
-                .hint("relative names are taken from the folder of the first file");
+                .hint("relative paths are resolved against the folder of the first file");
         }
         for (_, number) in matching {
             let tree = self.tree(number, report);

@@ -36,19 +36,19 @@ impl NginxReader<'_> {
                 "default_server" | "default" => is_default = true,
                 "ssl" => is_tls = true,
                 "quic" => {
-                    let message = "eddy does not have `quic` for a listener".to_owned();
-                    let hint = "leave it out: clients speak HTTP/2 or HTTP/1.1 over TLS then";
+                    let message = "eddy does not support `quic` for a listener".to_owned();
+                    let hint = "leave it out: clients then use HTTP/2 or HTTP/1.1 over TLS";
                     self.refuse(parameter.place, message, hint.to_owned());
                 }
                 "proxy_protocol" => {
                     let message =
-                        "eddy does not have `proxy_protocol` for a listener of an nginx.conf".to_owned();
+                        "eddy does not support `proxy_protocol` for a listener of an nginx.conf".to_owned();
                     let hint =
-                        "name this file as a table in an eddy.yaml, whose listeners have `proxy_protocol`";
+                        "use this file as a table of an eddy.yaml, whose listeners support `proxy_protocol`";
                     self.refuse(parameter.place, message, hint.to_owned());
                 }
                 "http3" | "spdy" => {
-                    self.report.warning(parameter.place, "eddy speaks HTTP/1.1 and HTTP/2 to clients");
+                    self.report.warning(parameter.place, "eddy supports HTTP/1.1 and HTTP/2 for clients");
                 }
                 "http2" => has_http2 = true,
                 "reuseport" | "backlog" | "rcvbuf" | "sndbuf" | "deferred" | "bind" | "ipv6only"

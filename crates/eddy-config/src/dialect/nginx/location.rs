@@ -34,8 +34,8 @@ impl NginxReader<'_> {
         let place = directive.name.place;
         if !outer.may_hold {
             self.report
-                .error(place, "a location cannot stand in one with `=` or in a named one")
-                .hint("put it beside that location");
+                .error(place, "a location is not allowed inside a named location or one with `=`")
+                .hint("move it next to that location");
             return None;
         }
         let (kind, text) = self.location_kind(&directive.arguments, outer)?;
@@ -135,7 +135,8 @@ impl NginxReader<'_> {
         };
         if let Some(name) = text.text.strip_prefix('@').filter(|_| sign.is_empty()) {
             if !outer.is_server {
-                self.report.error(text.place, "a named location stands in a server, not in a location");
+                self.report
+                    .error(text.place, "a named location is only allowed in a server, not in a location");
                 return None;
             }
             return Some((PlaceKind::Named(name.into()), None));
@@ -143,12 +144,13 @@ impl NginxReader<'_> {
         let path: Box<str> = text.text.as_str().into();
         let is_outside = outer.text.is_some_and(|around| !text.text.starts_with(around));
         if matches!(sign.as_str(), "" | "=" | "^~") && is_outside {
-            let message = format!("`{}` does not begin as the location around it does", shown(&text.text));
-            self.report.error(text.place, message).hint("put it beside that location");
+            let message =
+                format!("`{}` does not begin with the path of the enclosing location", shown(&text.text));
+            self.report.error(text.place, message).hint("move it next to that location");
             return None;
         }
         if path.contains('\0') {
-            return self.misfit(&text, "a path: no request has a NUL");
+            return self.misfit(&text, "a valid path: it contains a NUL");
         }
         let inner = Some(text.text.clone());
         match sign.as_str() {
@@ -198,7 +200,7 @@ impl NginxReader<'_> {
         let mut passes = directives.iter().filter(|directive| directive.name.text == "proxy_pass");
         let Some(directive) = passes.next() else { return LocationHandler::None };
         if let Some(second) = passes.next() {
-            self.report.error(second.name.place, "there is a `proxy_pass` in this block already");
+            self.report.error(second.name.place, "duplicate `proxy_pass` in this block");
         }
         let Some(word) = directive.arguments.first() else { return LocationHandler::None };
         self.proxy_pass(word, scope, replaced, held)
@@ -215,7 +217,7 @@ impl NginxReader<'_> {
             Some(PlaceKind::Server | PlaceKind::Pattern(_) | PlaceKind::If) | None => return,
         };
         if !known.insert(own) {
-            self.report.error(place, "this location stands here twice").hint("put both into one");
+            self.report.error(place, "duplicate location").hint("merge the two");
         }
     }
 
@@ -234,8 +236,11 @@ impl NginxReader<'_> {
             && locations.is_empty()
         {
             self.report
-                .warning(place, "nobody answers here: NGINX would look for a file, eddy answers 404")
-                .hint("give it a `proxy_pass` or a `return`");
+                .warning(
+                    place,
+                    "no handler in this location: NGINX would look for a file, eddy responds with 404",
+                )
+                .hint("add a `proxy_pass` or a `return`");
         }
     }
 }

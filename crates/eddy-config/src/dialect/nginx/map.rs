@@ -15,8 +15,7 @@ impl NginxReader<'_> {
             return;
         };
         let Some(slot) = self.spec.variables.define(variable) else {
-            let message =
-                format!("`${}` is one of NGINX's own and cannot be filled by a map", shown(variable));
+            let message = format!("`${}` is a built-in variable and cannot be set by a map", shown(variable));
             self.report.error(name.place, message).hint("use another name");
             return;
         };
@@ -51,7 +50,7 @@ impl NginxReader<'_> {
                 ("hostnames", true) => {}
                 ("volatile", true) => map.is_volatile = true,
                 _ => {
-                    self.report.error(place, "a row of a map is a text and its value");
+                    self.report.error(place, "a map entry needs a key and one value");
                 }
             }
             return;

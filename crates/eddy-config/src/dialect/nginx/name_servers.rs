@@ -65,7 +65,7 @@ impl NginxReader<'_> {
             (true, true) => AddressFamilies::Both,
             (true, false) => AddressFamilies::V4,
             (false, true) => AddressFamilies::V6,
-            (false, false) => return self.misfit(words.first()?, "a resolver of any addresses"),
+            (false, false) => return self.misfit(words.first()?, "valid: both address families are off"),
         };
         let timeout = Duration::from_secs(30);
         (!servers.is_empty()).then_some(NameServers { servers, valid, families, timeout })
@@ -77,7 +77,7 @@ impl NginxReader<'_> {
         let address =
             text.parse().ok().or_else(|| Some(SocketAddr::new(address.parse::<IpAddr>().ok()?, 53)));
         if address.is_none() {
-            let message = format!("the name server `{}` is no address", shown(text));
+            let message = format!("the name server `{}` is not an IP address", shown(text));
             self.refuse(word.place, message, "write its address, as in `resolver 10.96.0.10;`".to_owned());
         }
         address

@@ -10,15 +10,15 @@ pub fn directives_page() -> String {
     let mut out = String::from(HEAD);
     // Writing to a string never fails.
     for module in MODULES {
-        let _ = write!(out, "\n## {}\n\n| directive | stands in | in eddy |\n|---|---|---|\n", module.title);
+        let _ = write!(out, "\n## {}\n\n| directive | context | in eddy |\n|---|---|---|\n", module.title);
         let mut directives: Vec<_> = module.directives.iter().collect();
         directives.sort_by_key(|known| known.name);
         for known in directives {
             let (word, note) = match known.use_ {
                 Use::Read("") => ("accepted", ""),
                 Use::Read(note) => ("accepted: ", note),
-                Use::Idle(note) => ("accepted, means nothing: ", note),
-                Use::Warned(note) => ("accepted with a warning: ", note),
+                Use::Idle(note) => ("ignored: ", note),
+                Use::Warned(note) => ("ignored with a warning: ", note),
                 Use::Refused(note) => ("**refused**: ", note),
             };
             let remark = if matches!(known.use_, Use::Refused(_)) { guard::remark(known.name) } else { "" };
@@ -32,11 +32,11 @@ pub fn directives_page() -> String {
             let _ = writeln!(out, "| `{name}` | {blocks} | {word}{note}{remark}{forms} |");
         }
     }
-    out.push_str("\n## Protocols of upstreams that eddy does not speak\n\n| directive | stands in | in eddy |\n|---|---|---|\n");
+    out.push_str("\n## Unsupported upstream protocols\n\n| directive | context | in eddy |\n|---|---|---|\n");
     for protocol in harmless::PROTOCOLS {
         let _ = writeln!(
             out,
-            "| `{protocol}_...` | {} | accepted, means nothing: it is for `{protocol}_pass`, which is refused |",
+            "| `{protocol}_...` | {} | ignored: it has no effect without `{protocol}_pass`, which is refused |",
             block::names(block::HTTP | block::SERVER | block::LOCATION)
         );
     }
@@ -46,8 +46,8 @@ pub fn directives_page() -> String {
 const HEAD: &str = "\
 # NGINX's directives in eddy
 
-This page is made from the code. What is refused is an error that names file, line and column; `--lenient` makes a warning
-of it and passes over the directive. So it does with directives that are not on this page. Directives that guard, and those whose
-names sound as if they did, are never passed over: the requests that they guard are answered 403. How to run an `nginx.conf`, and
-where eddy differs, is in [the guide](../guide/nginx.md) and in [divergences](divergences.md).
+This page is generated from the code. A refused directive is an error with file, line and column; `--lenient` turns it into a
+warning and ignores the directive. The same applies to directives that are not on this page. Directives for access control,
+and unknown directives with similar names, are never ignored: the requests that they protect are rejected with 403. How to run
+an `nginx.conf`, and where eddy differs, is in [the guide](../guide/nginx.md) and in [divergences](divergences.md).
 ";

@@ -72,7 +72,7 @@ impl NginxReader<'_> {
         match self.spec.variables.define(variable) {
             Some(slot) => Some(RewriteDirective::Set { slot, value }),
             None => {
-                let message = format!("`${}` is one of NGINX's own and cannot be set", shown(variable));
+                let message = format!("`${}` is a built-in variable and cannot be set", shown(variable));
                 self.report.error(name.place, message).hint("use another name");
                 None
             }
@@ -163,7 +163,7 @@ impl NginxReader<'_> {
         });
         if !is_open || !is_closed {
             self.report
-                .error(place, "the condition of `if` stands in brackets")
+                .error(place, "the condition of `if` must be in parentheses")
                 .hint("as in `if ($name = value) {`");
             return None;
         }
@@ -177,19 +177,19 @@ impl NginxReader<'_> {
             [variable] => Some(IfCondition::IsSet(self.variable(variable)?)),
             [variable, sign, other] => self.comparison(variable, sign, other),
             [sign, _] if sign.text.trim_start_matches('!').starts_with('-') => {
-                let message = "eddy has no files to test".to_owned();
+                let message = "eddy does not support file tests".to_owned();
                 self.refuse(
                     sign.place,
                     message,
-                    "take this `if` out; with `--lenient` there is no file".to_owned(),
+                    "remove this `if`; with `--lenient`, no file exists".to_owned(),
                 );
                 let holds = if sign.text.starts_with('!') { "1" } else { "" };
                 Some(IfCondition::IsSet(TextTemplate::plain(holds)))
             }
             _ => {
-                self.report
-                    .error(place, "this is no condition")
-                    .hint("write `($name)`, `($name = text)` or `($name ~ expression)`, with spaces between");
+                self.report.error(place, "this is not a valid condition").hint(
+                    "write `($name)`, `($name = text)` or `($name ~ expression)`, with spaces in between",
+                );
                 None
             }
         }

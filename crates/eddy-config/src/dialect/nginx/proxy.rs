@@ -68,10 +68,10 @@ impl NginxReader<'_> {
                 self.report
                     .error(
                         word.place,
-                        "`proxy_pass` has a URI, but no text of a location that it could replace",
+                        "`proxy_pass` can't have a URI here: this location has no fixed path to replace",
                     )
                     .hint(
-                        "leave the URI out, also a `/` at the end; rewrite the path with `rewrite ... break`",
+                        "remove the URI, including a `/` at the end; rewrite the path with `rewrite ... break`",
                     );
                 return None;
             }
@@ -195,8 +195,8 @@ impl NginxReader<'_> {
                 continue;
             }
             if host.starts_with("unix:") {
-                let message = "a Unix socket cannot be named by variables".to_owned();
-                self.refuse(word.place, message, "name it in an `upstream`".to_owned());
+                let message = "variables cannot select a Unix socket".to_owned();
+                self.refuse(word.place, message, "put it into an `upstream`".to_owned());
                 continue;
             }
             addresses.insert(format!("{}{host}", scheme.start()));
@@ -205,8 +205,8 @@ impl NginxReader<'_> {
             self.refuse_unknown(word.place, end);
         }
         if addresses.is_empty() && unknown.is_empty() && !self.report.has_errors() {
-            let message = "no value of these variables is an address";
-            self.report.error(word.place, message).hint("it begins with `http://` or `https://`");
+            let message = "none of the values of these variables is a URL";
+            self.report.error(word.place, message).hint("it must begin with `http://` or `https://`");
         }
         addresses
     }
@@ -216,16 +216,16 @@ impl NginxReader<'_> {
         let name = shown(&end.variable);
         let (message, hint) = match end.kind {
             EndKind::TooMany => (
-                format!("what `${name}` may hold cannot be told: too much, or made of itself"),
-                "set it to an address at fewer places".to_owned(),
+                format!(
+                    "the values of `${name}` cannot be determined: there are too many, or it depends on itself"
+                ),
+                "set it in fewer places".to_owned(),
             ),
             EndKind::Uri | EndKind::Group | EndKind::Other => (
+                format!("`${name}` comes from the request, so clients would choose where eddy connects to"),
                 format!(
-                    "`${name}` comes with the request, so that clients would choose where eddy connects to"
-                ),
-                format!(
-                    "name the addresses there are: `map ${name} $upstream_of {{ a.test 10.0.0.5:80; ... }}` in `http` and \
-                     `proxy_pass http://$upstream_of;`"
+                    "list the allowed addresses: `map ${name} $upstream_of {{ a.test 10.0.0.5:80; ... }}` in \
+                     `http` and `proxy_pass http://$upstream_of;`"
                 ),
             ),
         };
@@ -320,9 +320,8 @@ impl NginxReader<'_> {
                     && !self.is_written(host, scheme)
                 {
                     let Some(resolver) = scope.name_servers() else {
-                        let message =
-                            format!("no `resolver` is there that could be asked for `{}`", shown(name));
-                        let hint = "write `resolver ADDRESS;`, which NGINX asks for the names that variables hold, or name it in an `upstream`";
+                        let message = format!("there is no `resolver` for the name `{}`", shown(name));
+                        let hint = "write `resolver ADDRESS;`, which NGINX uses for names in variables, or put the name into an `upstream`";
                         self.refuse(place, message, hint.to_owned());
                         return None;
                     };

@@ -113,15 +113,13 @@ impl<'r> NginxReader<'r> {
         let Some(known) = catalogue::find(text, here) else {
             let meant =
                 self.report.closest(text, catalogue::names()).map(|name| format!("did you mean `{name}`?"));
-            let message = format!("eddy does not know the directive `{}`", shown(text));
+            let message = format!("unknown directive `{}`", shown(text));
             self.refuse_directive(directive, here, message, meant);
             return false;
         };
         if known.blocks & here == 0 {
-            let message = format!("`{text}` cannot stand here ({})", block::names(here));
-            self.report
-                .error(*place, message)
-                .hint(format!("it belongs into: {}", block::names(known.blocks)));
+            let message = format!("`{text}` is not allowed here ({})", block::names(here));
+            self.report.error(*place, message).hint(format!("allowed in: {}", block::names(known.blocks)));
             return false;
         }
         if guard::is_decided(directive) || changes_nothing(directive) {
@@ -131,11 +129,11 @@ impl<'r> NginxReader<'r> {
             Use::Read(_) => {}
             Use::Idle(_) => return false,
             Use::Warned(reason) => {
-                self.report.warning(*place, format!("`{text}` means nothing in eddy: {reason}"));
+                self.report.warning(*place, format!("`{text}` has no effect in eddy: {reason}"));
                 return false;
             }
             Use::Refused(reason) => {
-                let message = format!("eddy does not have `{text}`: {reason}");
+                let message = format!("eddy does not support `{text}`: {reason}");
                 self.refuse_directive(directive, here, message, None);
                 return false;
             }
@@ -148,7 +146,7 @@ impl<'r> NginxReader<'r> {
                 (least, most) if least == most => least.to_string(),
                 (least, most) => format!("{least} to {most}"),
             };
-            let message = format!("`{text}` has {} arguments; it takes {wanted}", arguments.len());
+            let message = format!("`{text}` has {} arguments, expected {wanted}", arguments.len());
             self.report.error(*place, message);
             return false;
         }
@@ -159,7 +157,7 @@ impl<'r> NginxReader<'r> {
             let message = if is_block {
                 format!("`{text}` needs a block in `{{}}`")
             } else {
-                format!("`{text}` has no block; end it with `;`")
+                format!("`{text}` can't have a block; end it with `;`")
             };
             self.report.error(*place, message);
             return false;
@@ -207,7 +205,9 @@ impl<'r> NginxReader<'r> {
                 None
             }
             Err(fault @ TextFault::NoName) => {
-                self.report.error(place, format!("{fault}")).hint("a name is letters, digits and `_`");
+                self.report
+                    .error(place, format!("{fault}"))
+                    .hint("a name consists of letters, digits and `_`");
                 None
             }
         }
@@ -223,16 +223,16 @@ impl<'r> NginxReader<'r> {
         match SearchPattern::parse(text, case) {
             Ok(mut pattern) => {
                 if let Err(name) = pattern.bind(&mut self.spec.variables) {
-                    let message =
-                        format!("a group cannot be named `{name}`, as a variable of NGINX's own is");
+                    let message = format!("a group cannot have the name `{name}` of a built-in variable");
                     self.report.error(place, message);
                     return None;
                 }
                 Some(pattern)
             }
             Err(problem) => {
-                let hint = "look-around, references to groups and possessive repetition do not exist here, since they can take \
-                            exponential time; what a `(?!...)` excepts can have a location of its own";
+                let hint = "look-around, back-references and possessive repetition are not supported, as \
+                            they can take exponential time; write a separate location for the paths that a \
+                            `(?!...)` excludes";
                 self.report.error(place, problem.to_string()).hint(hint);
                 None
             }
@@ -253,7 +253,7 @@ impl<'r> NginxReader<'r> {
         const MOST: Duration = Duration::from_secs(86_400);
         match parse_time(&word.text).filter(|time| *time >= Duration::from_millis(1)) {
             Some(time) if time > MOST => {
-                let message = format!("`{}` is longer than eddy waits: a day", shown(&word.text));
+                let message = format!("`{}` is longer than eddy's maximum of one day", shown(&word.text));
                 self.report.warning(word.place, message).hint("write `1d`");
                 Some(MOST)
             }

@@ -247,7 +247,7 @@ impl BlockSettings {
                     |text: &String| text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b';');
                 self.charset = match charset {
                     Some(text) if is_name(&text) => Some(text.into()),
-                    Some(_) => reader.misfit(word, "the name of a charset such as `utf-8`"),
+                    Some(_) => reader.misfit(word, "a charset such as `utf-8`"),
                     None => None,
                 };
             }
@@ -266,18 +266,18 @@ impl BlockSettings {
                 // An HTTP/1.0 upstream understands what eddy sends, except for chunked bodies.
                 reader
                     .report
-                    .warning(word.place, "eddy speaks HTTP/1.1 to upstreams")
+                    .warning(word.place, "eddy uses HTTP/1.1 to upstreams")
                     .hint("write `proxy_http_version 1.1`");
             }
             "proxy_intercept_errors" => set(&mut self.intercepts_errors, reader.flag(word)),
             "proxy_pass_request_headers" if reader.flag(word) == Some(false) => {
                 reader
                     .report
-                    .error(word.place, "eddy does not have `proxy_pass_request_headers off`")
-                    .hint("`--lenient` does not pass over it: what clients say would reach the upstream");
+                    .error(word.place, "eddy does not support `proxy_pass_request_headers off`")
+                    .hint("`--lenient` does not ignore it: client headers would reach the upstream");
             }
             "proxy_pass_request_body" if reader.flag(word) == Some(false) => {
-                let message = format!("eddy does not have `{name} {}`", word.text);
+                let message = format!("eddy does not support `{name} {}`", word.text);
                 reader.refuse(word.place, message, "leave it out".to_owned());
             }
             name if name.starts_with("proxy_ssl_") => self.upstream_tls.set(name, word, reader),
@@ -413,7 +413,7 @@ impl NginxReader<'_> {
             page.statuses.push(u16::try_from(self.number(status, 300, 599)?).ok()?);
         }
         if page.statuses.is_empty() {
-            self.report.error(target.place, "`error_page` names no status");
+            self.report.error(target.place, "`error_page` needs a status");
             return None;
         }
         Some(page)
@@ -425,7 +425,7 @@ impl NginxReader<'_> {
             [word] if word.text == "off" => rules.clear(),
             [word] if word.text == "default" => rules.push(None),
             [word] => {
-                self.misfit::<()>(word, "`off`, `default`, or an address and what takes its place");
+                self.misfit::<()>(word, "`off`, `default`, or an address and its replacement");
             }
             [from, to, ..] => rules.extend(self.redirect_rule(from, to).map(Some)),
             [] => {}
@@ -456,13 +456,13 @@ impl NginxReader<'_> {
                 "invalid_header" => {}
                 "off" => retry.attempts = 0,
                 "non_idempotent" => {
-                    let message = "eddy never repeats a request that may do something twice".to_owned();
+                    let message = "eddy never retries a request that is not idempotent".to_owned();
                     self.refuse(condition.place, message, "leave `non_idempotent` out".to_owned());
                 }
                 text => match text.strip_prefix("http_").and_then(|code| code.parse().ok()) {
                     Some(status @ (403 | 404 | 429 | 500 | 502 | 503 | 504)) => retry.statuses.push(status),
                     _ => {
-                        self.misfit::<()>(condition, "a reason such as `error`, `timeout` or `http_502`");
+                        self.misfit::<()>(condition, "a condition such as `error`, `timeout` or `http_502`");
                     }
                 },
             }

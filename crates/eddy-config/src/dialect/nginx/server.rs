@@ -71,7 +71,7 @@ impl NginxReader<'_> {
 
     fn server_name(&mut self, word: &NginxWord) -> Option<ServerName> {
         if word.text == "$hostname" {
-            let message = "eddy does not ask for the name of the machine".to_owned();
+            let message = "eddy does not read the host name of the machine".to_owned();
             self.refuse(word.place, message, "write the name".to_owned());
             return None;
         }
@@ -80,10 +80,8 @@ impl NginxReader<'_> {
                 if let NameForm::Pattern(pattern) = &mut name.form
                     && let Err(taken) = pattern.bind(&mut self.spec.variables)
                 {
-                    let message = format!(
-                        "a group cannot be named `{}`, as a variable of NGINX's own is",
-                        shown(&taken)
-                    );
+                    let message =
+                        format!("a group cannot have the name `{}` of a built-in variable", shown(&taken));
                     self.report.error(word.place, message);
                     return None;
                 }

@@ -61,7 +61,7 @@ impl NginxServerTls {
                     "off" => Clients::Unasked,
                     "optional" => Clients::Optional,
                     "optional_no_ca" => {
-                        let message = "eddy takes no certificate that nobody has checked".to_owned();
+                        let message = "eddy does not accept unverified client certificates".to_owned();
                         reader.refuse(word.place, message, "write `optional`".to_owned());
                         Clients::Unasked
                     }
@@ -103,8 +103,8 @@ impl NginxReader<'_> {
         if let Some(kind) =
             ["data:", "engine:", "store:"].into_iter().find(|kind| word.text.starts_with(kind))
         {
-            let message = format!("certificates and keys are files here, not `{kind}`");
-            self.refuse(word.place, message, "name a PEM file".to_owned());
+            let message = format!("certificates and keys must be files, not `{kind}`");
+            self.refuse(word.place, message, "write the path of a PEM file".to_owned());
             return None;
         }
         self.without_variables(word)
@@ -124,11 +124,8 @@ impl NginxReader<'_> {
         let own = &default.scope.tls;
         if own.chains.is_empty() && !own.is_rejecting {
             self.report
-                .error(
-                    default.place,
-                    format!("no certificate is for the server that answers at {}", address.text),
-                )
-                .hint("name one: `ssl_certificate site.crt; ssl_certificate_key site.key;`");
+                .error(default.place, format!("the default server at {} has no certificate", address.text))
+                .hint("for example `ssl_certificate site.crt; ssl_certificate_key site.key;`");
             return None;
         }
         let mut taken: HashSet<String> = HashSet::new();
@@ -145,16 +142,16 @@ impl NginxReader<'_> {
             let is_as_default =
                 !own.is_rejecting && (tls.chains.is_empty() || tls.has_same_certificates(own));
             if !is_as_default && let Some(unsaid) = hosts.unsaid {
-                let message = format!("a certificate cannot be chosen by the name `{}`", shown(&unsaid));
+                let message = format!("the name `{}` cannot select a certificate", shown(&unsaid));
                 self.refuse(
                     server.place,
                     message,
-                    "give the server names without expressions, or its own address".to_owned(),
+                    "give the server names without regular expressions, or its own address".to_owned(),
                 );
             }
             if !tls.has_same_client_check(own) {
                 let message =
-                    "the servers of an address ask clients for the same certificates in eddy".to_owned();
+                    "in eddy, all servers of an address need the same client certificate settings".to_owned();
                 let hint = "put `ssl_verify_client` and `ssl_client_certificate` into `http`, or give the server its own address";
                 self.report.error(server.place, message).hint(hint);
             }
@@ -162,8 +159,9 @@ impl NginxReader<'_> {
                 hosts.names.into_iter().filter(|host| taken.insert(host.clone())).collect();
             if tls.is_rejecting {
                 if server.index != default.index {
-                    let message = "eddy turns clients away by the default server alone".to_owned();
-                    self.refuse(server.place, message, "leave `ssl_reject_handshake` to that".to_owned());
+                    let message =
+                        "eddy supports `ssl_reject_handshake` only in the default server".to_owned();
+                    self.refuse(server.place, message, "remove it from this server".to_owned());
                 }
                 continue;
             }
@@ -187,7 +185,7 @@ impl NginxReader<'_> {
         if certificates.is_empty() {
             if !self.report.has_errors() {
                 let message = format!("no server at {} has a certificate", address.text);
-                self.report.error(default.place, message).hint("without one nobody can be served over TLS");
+                self.report.error(default.place, message).hint("TLS needs a certificate");
             }
             return None;
         }
@@ -208,15 +206,15 @@ impl NginxReader<'_> {
             self.report
                 .error(
                     place,
-                    format!("there are {} certificates and {} keys", tls.chains.len(), tls.keys.len()),
+                    format!("the server has {} certificates and {} keys", tls.chains.len(), tls.keys.len()),
                 )
-                .hint("to each `ssl_certificate` belongs an `ssl_certificate_key`, in the same order");
+                .hint("write an `ssl_certificate_key` for each `ssl_certificate`, in the same order");
             return Vec::new();
         }
         if let Some(ocsp) = tls.ocsp.as_ref().filter(|_| tls.chains.len() > 1) {
             self.report
-                .error(ocsp.place, "one `ssl_stapling_file` cannot be for several certificates")
-                .hint("leave it out, or leave one certificate");
+                .error(ocsp.place, "`ssl_stapling_file` can't be combined with several certificates")
+                .hint("leave it out, or keep one certificate");
         }
         let pairs = tls.chains.iter().zip(tls.keys.iter());
         let files = pairs.map(|(chain, key)| CertificateFiles {
@@ -235,7 +233,7 @@ impl NginxReader<'_> {
         let Some(authorities) = &tls.authorities else {
             self.report
                 .error(place, "`ssl_verify_client` needs `ssl_client_certificate`")
-                .hint("name the file of the authorities whose certificates clients may show");
+                .hint("write the file of the certificate authorities for client certificates");
             return None;
         };
         let authorities = self.written(authorities);

@@ -24,7 +24,7 @@ pub(super) fn parse(text: &str, source: u32, report: &mut ProblemReport) -> Vec<
     let mut tokens = split(text, source, report).into_iter().peekable();
     let directives = read_block(&mut tokens, None, 0, report);
     if let Some(token) = tokens.next() {
-        report.error(token.place, "this `}` closes nothing");
+        report.error(token.place, "this `}` does not close a block");
     }
     directives
 }
@@ -58,7 +58,7 @@ fn read_block(
                 }
             }
             Some(Token { kind: TokenKind::End, place }) => {
-                report.error(place, "this `;` ends no directive");
+                report.error(place, "this `;` does not end a directive");
             }
             Some(Token { kind: TokenKind::Open, place }) if depth >= DEPTH_MAX => {
                 refuse_depth(place, tokens, report);
@@ -83,7 +83,7 @@ fn read_directive(
         let Some(token) = tokens.next() else {
             if !report.has_errors() {
                 report
-                    .error(name.place, format!("`{}` is not ended", shown(&name.text)))
+                    .error(name.place, format!("the directive `{}` is not closed", shown(&name.text)))
                     .hint("end it with `;`, or with a block in `{}`");
             }
             return None;
@@ -101,7 +101,10 @@ fn read_directive(
             }
             TokenKind::Close => {
                 report
-                    .error(token.place, format!("`{}` is not ended before this `}}`", shown(&name.text)))
+                    .error(
+                        token.place,
+                        format!("the directive `{}` is not closed before this `}}`", shown(&name.text)),
+                    )
                     .hint("end it with `;`");
                 return None;
             }

@@ -103,7 +103,7 @@ impl NginxReader<'_> {
         }
         self.check_group(name, &group);
         if self.groups.insert(name.text.to_ascii_lowercase(), group).is_some() {
-            self.report.error(name.place, format!("there is an upstream `{}` already", shown(&name.text)));
+            self.report.error(name.place, format!("the upstream `{}` is already defined", shown(&name.text)));
         }
     }
 
@@ -127,7 +127,7 @@ impl NginxReader<'_> {
         }
         let has_first = group.endpoints.iter().any(|endpoint| endpoint.terms.tier == 0);
         if !has_first {
-            let message = format!("the upstream `{}` has no server that is no backup", shown(&name.text));
+            let message = format!("the upstream `{}` has only backup servers", shown(&name.text));
             self.report.error(name.place, message).hint("add `server host:port;`");
         }
         let is_without_backup = group.method.filter(|(_, may_have_backup)| !may_have_backup);
@@ -135,7 +135,7 @@ impl NginxReader<'_> {
             && group.endpoints.iter().any(|endpoint| endpoint.terms.tier > 0)
         {
             self.report
-                .error(place, "an upstream with this balancing has no `backup`")
+                .error(place, "`backup` can't be combined with this balancing method")
                 .hint("use `least_conn`, or leave `backup` out");
         }
     }
@@ -173,7 +173,7 @@ impl NginxReader<'_> {
                 // Names are always resolved again when their records expire.
                 "resolve" => {}
                 "route" | "service" | "slow_start" | "drain" => {
-                    let message = format!("eddy does not have `{name}` for an endpoint");
+                    let message = format!("eddy does not support `{name}` for an endpoint");
                     self.refuse(parameter.place, message, "leave it out".to_owned());
                 }
                 _ => {
@@ -206,7 +206,7 @@ impl NginxReader<'_> {
                 if let Some(method) = rest.first().filter(|method| method.text != "least_conn") {
                     self.refuse(
                         method.place,
-                        format!("eddy does not have `{}`", shown(&method.text)),
+                        format!("eddy does not support `{}`", shown(&method.text)),
                         "write `random two least_conn`".to_owned(),
                     );
                 }

@@ -60,7 +60,7 @@ impl NginxReader<'_> {
             match word.text.as_str() {
                 "TLSv1.2" | "TLSv1.3" => {}
                 "SSLv2" | "SSLv3" | "TLSv1" | "TLSv1.1" => {
-                    let message = format!("eddy does not speak {}, which can be broken", word.text);
+                    let message = format!("eddy does not support {}, which is insecure", word.text);
                     self.report.warning(word.place, message).hint("leave it out");
                 }
                 _ => {
@@ -69,7 +69,7 @@ impl NginxReader<'_> {
             }
         }
         if let Some(word) = words.first().filter(|_| !has("TLSv1.3")) {
-            let message = format!("eddy offers TLSv1.3 to {to} as well");
+            let message = format!("eddy also offers TLSv1.3 to {to}");
             self.report.warning(word.place, message).hint("add `TLSv1.3`");
         }
         if has("TLSv1.2") || !has("TLSv1.3") { TlsVersion::Tls12 } else { TlsVersion::Tls13 }
@@ -92,8 +92,10 @@ impl NginxReader<'_> {
                 Some(IdentityFiles { chain: self.written(chain), key: self.written(key) })
             }
             (Some(only), None) | (None, Some(only)) => {
-                self.report
-                    .error(only.place, "`proxy_ssl_certificate` and `proxy_ssl_certificate_key` go together");
+                self.report.error(
+                    only.place,
+                    "`proxy_ssl_certificate` and `proxy_ssl_certificate_key` need each other",
+                );
                 None
             }
             (None, None) => None,
@@ -103,17 +105,17 @@ impl NginxReader<'_> {
             self.report
                 .warning(
                     place,
-                    "nobody checks who the upstream is: `proxy_ssl_verify` is off unless it is turned on",
+                    "upstream certificates are not verified: `proxy_ssl_verify` is off by default",
                 )
                 .hint("add `proxy_ssl_verify on; proxy_ssl_trusted_certificate authorities.pem;`");
         } else if tls.authorities.is_none() {
-            self.report
-                .error(place, "`proxy_ssl_verify` needs `proxy_ssl_trusted_certificate`")
-                .hint("name the file of the authorities, such as `/etc/ssl/certs/ca-certificates.crt`");
+            self.report.error(place, "`proxy_ssl_verify` needs `proxy_ssl_trusted_certificate`").hint(
+                "write the file of the certificate authorities, such as `/etc/ssl/certs/ca-certificates.crt`",
+            );
         } else if cluster.server_name.is_none() {
             self.report
-                .error(place, format!("no certificate can be for `{}`", shown(host)))
-                .hint("say with `proxy_ssl_name` what it is for");
+                .error(place, format!("`{}` is not a name that a certificate can contain", shown(host)))
+                .hint("write the certificate's name with `proxy_ssl_name`");
         }
         cluster
     }
@@ -143,8 +145,8 @@ impl NginxReader<'_> {
     /// Returns a word if it has no variables: its value must be known before the first request.
     pub(super) fn without_variables(&mut self, word: &NginxWord) -> Option<NginxWord> {
         if word.text.contains('$') {
-            let message = format!("`{}` is not known before a request comes", shown(&word.text));
-            self.refuse(word.place, message, "write it out".to_owned());
+            let message = format!("`{}` is unknown before a request arrives", shown(&word.text));
+            self.refuse(word.place, message, "write it without variables".to_owned());
             return None;
         }
         Some(word.clone())

@@ -118,7 +118,7 @@ impl NginxReader<'_> {
         }
         if frame.servers.is_empty() && !self.report.has_errors() {
             self.report
-                .error(SourceSpan { source: 0, line: 1, column: 1, length: 1 }, "there is no `server`")
+                .error(SourceSpan { source: 0, line: 1, column: 1, length: 1 }, "no `server` is configured")
                 .hint("write `http { server { listen 8080; location / { proxy_pass http://127.0.0.1:9000; } } }`");
         }
     }
@@ -165,16 +165,18 @@ impl NginxReader<'_> {
         for (slot, place) in uses {
             if self.unread.contains(&slot) {
                 let message = format!(
-                    "eddy cannot read what fills `${}`, which is asked for here",
+                    "`${}` is used here, but eddy cannot read the directive that sets it",
                     shown(self.spec.variables.name(slot))
                 );
-                self.report.error(place, message).hint("take out what asks for it, or what eddy cannot read");
-            } else if !self.spec.variables.is_defined(slot) {
-                let message =
-                    format!("nothing fills the variable `${}`", shown(self.spec.variables.name(slot)));
                 self.report
                     .error(place, message)
-                    .hint("fill it with `set`, `map` or a named group, or mend its name");
+                    .hint("remove this use, or change the directive that sets it");
+            } else if !self.spec.variables.is_defined(slot) {
+                let message =
+                    format!("the variable `${}` is undefined", shown(self.spec.variables.name(slot)));
+                self.report
+                    .error(place, message)
+                    .hint("set it with `set`, `map` or a named group, or correct its name");
             }
         }
     }
@@ -213,10 +215,7 @@ impl NginxReader<'_> {
             let source = u32::try_from(source).unwrap_or_default();
             let place = SourceSpan { source, line: origin.line, column: 1, length: 1 };
             self.report
-                .error(
-                    place,
-                    format!("this sends requests to `@{}`, which is no location of its server", shown(&name)),
-                )
+                .error(place, format!("there is no location `@{}` in this server", shown(&name)))
                 .hint(format!("add `location @{} {{ ... }}` to the server", shown(&name)));
         }
     }

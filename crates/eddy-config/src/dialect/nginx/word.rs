@@ -112,8 +112,8 @@ impl WordReader<'_> {
         let next = self.rest.chars().next();
         if next.is_some_and(|next| !matches!(next, ' ' | '\t' | '\r' | '\n' | ';' | '{' | ')')) {
             report
-                .error(self.place, "a word stands right behind a quoted one")
-                .hint("put a space between them, or both in one pair of quotes");
+                .error(self.place, "a quoted word needs a space after it")
+                .hint("add a space, or put both words into one pair of quotes");
             return false;
         }
         if next == Some(')') {
@@ -196,6 +196,6 @@ mod tests {
         split("\"a\"b;", 0, &mut report);
         let messages: Vec<String> =
             report.into_problems(&[]).into_iter().map(|problem| problem.message).collect();
-        assert_eq!(messages, ["this quote is not closed", "a word stands right behind a quoted one"]);
+        assert_eq!(messages, ["this quote is not closed", "a quoted word needs a space after it"]);
     }
 }

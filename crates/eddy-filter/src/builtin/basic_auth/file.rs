@@ -23,13 +23,13 @@ pub(super) fn read_users(bytes: &[u8]) -> Result<Vec<(Arc<str>, PasswordForm)>, 
         // Some programs store more data about a user behind another colon.
         let hash = rest.split(':').next().unwrap_or_default();
         if name.is_empty() || name.len() > USER_BYTES_MAX || name.chars().any(char::is_control) {
-            return Err(format!("line {number} has no proper user name"));
+            return Err(format!("line {number} has no valid user name"));
         }
         let form = PasswordForm::parse_hash(hash)
             .map_err(|error: FormError| format!("the password in line {number} {error}"))?;
         users.push((name.into(), form));
         if users.len() > USERS_MAX {
-            return Err(format!("there are more than {USERS_MAX} users"));
+            return Err(format!("it has more than {USERS_MAX} users"));
         }
     }
     Ok(users)

@@ -58,7 +58,7 @@ impl BasicAuthFilter {
         let mut file = Vec::new();
         if let Some(path) = &config.file {
             let refused = |why: String| LoadError::Refused {
-                message: format!("the file of users \"{}\" cannot be used: {why}", path.display()),
+                message: format!("cannot use the password file \"{}\": {why}", path.display()),
             };
             let bytes = Zeroizing::new(context.services.read(path).map_err(refused)?);
             file = read_users(&bytes).map_err(refused)?;
@@ -131,7 +131,7 @@ impl BasicAuthFilter {
             return Verdict::Pause;
         }
         self.overloaded.count(answer.worker);
-        let verdict = answer.reply(503, "too many log in at once\n", "basic_auth_overload");
+        let verdict = answer.reply(503, "too many concurrent logins\n", "basic_auth_overload");
         answer.reply_field("retry-after", b"1");
         answer.edit(&FilterEdit::ReplyGrpc(GRPC_UNAVAILABLE));
         verdict

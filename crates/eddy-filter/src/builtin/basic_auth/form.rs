@@ -34,21 +34,22 @@ pub enum PasswordForm {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum FormError {
     /// The hash is truncated or damaged.
-    #[error("is no whole {0} hash")]
+    #[error("is not a complete {0} hash")]
     Damaged(&'static str),
     /// The hash format is unknown or not safe to use.
-    #[error("is a form of password that is not read; bcrypt (`htpasswd -B`) is best")]
+    #[error("has an unsupported hash format; use bcrypt (`htpasswd -B`)")]
     Unknown,
     /// The hash needs more work than a request may cost.
     #[error(
-        "asks for more work than a request may cost: at most bcrypt cost {BCRYPT_COST_MAX} or {ROUNDS_MAX} rounds"
+        "needs more work than a request may cost: at most bcrypt cost {BCRYPT_COST_MAX} or {ROUNDS_MAX} \
+         rounds"
     )]
     TooDear,
     /// The password is empty or too long.
-    #[error("is no password: it has 1 to 1,024 bytes")]
+    #[error("must have 1 to 1,024 bytes")]
     Length,
     /// A plain password where only hashes are allowed.
-    #[error("is a plain password, which a file of hashes does not hold")]
+    #[error("is a plain password; a password file may only contain hashes")]
     Plain,
 }
 

@@ -72,7 +72,7 @@ impl HashThreadPool {
             };
             let task = Box::new(move || worker.run());
             context.services.spawn("basic_auth", task).map_err(|why| LoadError::Refused {
-                message: format!("there is no thread for passwords: {why}"),
+                message: format!("cannot start a thread for password verification: {why}"),
             })?;
         }
         Ok(Self { queue })

@@ -112,9 +112,9 @@ fn a_file_has_a_user_a_line() {
     assert_eq!(users.iter().map(|(name, _)| &**name).collect::<Vec<_>>(), ["alice", "bob"]);
     let check = |text: &[u8], expected: &str| assert_eq!(read_users(text).unwrap_err(), expected);
     check(b"a:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=\nbob", "line 2 has no colon");
-    check(b"\n:x", "line 2 has no proper user name");
+    check(b"\n:x", "line 2 has no valid user name");
     check(b"\n\xff", "line 2 is not UTF-8");
-    check(b"a:secret", "the password in line 1 is a plain password, which a file of hashes does not hold");
+    check(b"a:secret", "the password in line 1 is a plain password; a password file may only contain hashes");
 }
 
 #[test]
@@ -306,7 +306,7 @@ fn a_file_is_read_when_the_filter_is_made() {
     assert_eq!(enter(&*library, 1, "bob:password").verdict, Verdict::Reply);
     let (context, _) = context(1, TestServices::default());
     let error = make(&BuiltinConfig::BasicAuth(file("/none")), &context).unwrap_err();
-    let message = "the file of users \"/none\" cannot be used: there is no such file".to_owned();
+    let message = "cannot use the password file \"/none\": there is no such file".to_owned();
     assert_eq!(error, LoadError::Refused { message });
 }
 

@@ -93,7 +93,7 @@ impl Cors {
     ) -> Verdict {
         let fields = &view.request.fields;
         let Some(origin) = self.let_in(fields) else {
-            let verdict = answer.reply(403, "this site may not ask here\n", "cors");
+            let verdict = answer.reply(403, "origin not allowed\n", "cors");
             answer.reply_field("vary", b"origin");
             return verdict;
         };

@@ -30,7 +30,7 @@ pub enum OriginError {
     #[error("is not an origin: write scheme and host, as in `https://example.com`, without a path")]
     Form,
     /// The wildcard is in an invalid position.
-    #[error("has a wildcard that does not stand for whole labels, as in `https://*.example.com`")]
+    #[error("has a wildcard that does not replace whole labels, as in `https://*.example.com`")]
     Wildcard,
     /// The regular expression is invalid.
     #[error("is not a regular expression: {0}")]

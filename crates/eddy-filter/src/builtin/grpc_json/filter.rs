@@ -62,7 +62,7 @@ impl GrpcJson {
         })?;
         if index.routes().is_empty() {
             let why =
-                "no method has a rule (google.api.http); `auto: true` calls methods by their path in gRPC";
+                "no method has an HTTP rule (google.api.http); `auto: true` maps methods by their gRPC path";
             return Err(refused(&config.descriptors, why));
         }
         Ok(Self {

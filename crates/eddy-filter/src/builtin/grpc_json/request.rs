@@ -28,11 +28,13 @@ impl GrpcJson {
             HttpRouteLookup::Route(route) => route,
             _ if self.config.unknown_requests == UnknownRequests::Pass => return Verdict::Continue,
             HttpRouteLookup::Methods(methods) => {
-                let verdict = self.refuse(405, "the path is for other methods", answer);
+                let verdict = self.refuse(405, "method not allowed for this path", answer);
                 answer.reply_field("allow", methods.join(", ").as_bytes());
                 return verdict;
             }
-            HttpRouteLookup::None => return self.refuse(404, "no method has this path", answer),
+            HttpRouteLookup::None => {
+                return self.refuse(404, "no gRPC method is mapped to this path", answer);
+            }
         };
         if !view.is_end
             && let Err(why) = check_body(route, request.fields)
@@ -105,7 +107,7 @@ impl GrpcJson {
 
     fn refuse_body(&self, fault: &ProtobufError, answer: &mut PhaseContext<'_>) -> Verdict {
         let status = if fault.kind == ProtobufErrorKind::MessageTooLarge { 413 } else { 400 };
-        let why = format!("the body is not what the method takes: {}", fault.describe(self.index.schema()));
+        let why = format!("the body is invalid for the gRPC method: {}", fault.describe(self.index.schema()));
         self.refuse(status, &why, answer)
     }
 
@@ -133,7 +135,7 @@ fn split(target: &[u8]) -> (&[u8], &[u8]) {
 fn check_body(route: &HttpRoute, fields: Fields<'_>) -> Result<(), &'static str> {
     let coding = fields.first_named(b"content-encoding").unwrap_or_default();
     if !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity") {
-        return Err("a body that is compressed can't be read");
+        return Err("compressed bodies are not supported");
     }
     let kind = fields.first(FieldId::ContentType).unwrap_or_default();
     let kind = kind.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii().to_ascii_lowercase();

@@ -76,8 +76,7 @@ impl GrpcJson {
         answer: &mut PhaseContext<'_>,
     ) -> Verdict {
         let Some(response) = &mut call.response else { return Verdict::Continue };
-        let status = status
-            .unwrap_or_else(|| RpcStatus::new(INTERNAL, "the endpoint has not told how the call ended"));
+        let status = status.unwrap_or_else(|| RpcStatus::new(INTERNAL, "the endpoint sent no `grpc-status`"));
         if status.code == 0 {
             if let Err(fault) = response.finish(&mut call.held) {
                 return self.fail(call, &fault, answer);
@@ -107,10 +106,8 @@ impl GrpcJson {
         if call.is_released {
             return Verdict::Reset;
         }
-        let why = format!(
-            "the response is not what the method answers with: {}",
-            fault.describe(self.index.schema())
-        );
+        let why =
+            format!("the response is invalid for the gRPC method: {}", fault.describe(self.index.schema()));
         self.answer(502, &RpcStatus::new(INTERNAL, why), "grpc_json", answer)
     }
 }

@@ -285,14 +285,11 @@ fn descriptors_that_cannot_be_used_are_told_of() {
         message
     };
     let message = refused(|_| {}, b"x");
-    assert!(
-        message.starts_with("the descriptors in library.binpb: the descriptors can't be read"),
-        "{message}"
-    );
+    assert!(message.starts_with("descriptors in library.binpb: the descriptors can't be read"), "{message}");
     let message = refused(|config| config.services = vec!["library.v1.Shop".into()], LIBRARY);
-    assert!(message.ends_with("they have: library.v1.Library"), "{message}");
+    assert!(message.ends_with("they define: library.v1.Library"), "{message}");
     let without = include_bytes!("../../../../eddy-protobuf/tests/schema/eddy.binpb");
-    assert!(refused(|_| {}, without).contains("no method has a rule"));
+    assert!(refused(|_| {}, without).contains("no method has an HTTP rule"));
     let message = refused(|config| config.descriptors = "other.binpb".into(), LIBRARY);
-    assert_eq!(message, "the descriptors in other.binpb: there is no such file");
+    assert_eq!(message, "descriptors in other.binpb: there is no such file");
 }

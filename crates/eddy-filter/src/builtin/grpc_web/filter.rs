@@ -51,7 +51,7 @@ impl GrpcWeb {
         self.calls.count(answer.worker);
         let has_text_request = kind == GrpcKind::WebText;
         if has_text_request && !self.config.has_text {
-            return self.refuse(415, "Base64 is not taken here\n", answer);
+            return self.refuse(415, "gRPC-Web text (Base64) is not enabled\n", answer);
         }
         set_type(answer, GrpcKind::Plain, suffix);
         answer.edit(&FilterEdit::Set { name: b"te", value: b"trailers" });
@@ -83,7 +83,7 @@ impl GrpcWeb {
                 answer.edit(&FilterEdit::BodySet(&out));
                 Verdict::Continue
             }
-            Err(BadBase64) => self.refuse(400, "the body is no Base64\n", answer),
+            Err(BadBase64) => self.refuse(400, "the body is not valid Base64\n", answer),
         }
     }
 

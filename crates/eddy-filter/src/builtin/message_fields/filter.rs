@@ -91,7 +91,7 @@ impl MessageFields {
             return Verdict::Continue;
         };
         if is_encoded(fields) {
-            return self.give_up(taking.has_header, "its body is compressed", 415, answer);
+            return self.give_up(taking.has_header, "the body is compressed", 415, answer);
         }
         known.is_held = taking.has_header;
         known.request =
@@ -168,7 +168,7 @@ impl MessageFields {
             return Verdict::Hold;
         }
         if is_held && found.as_ref().is_some_and(|found| found.is_header_missing) {
-            let verdict = self.give_up(true, "a field is too long for a header", 400, answer);
+            let verdict = self.give_up(true, "a field value is too long for a header", 400, answer);
             if verdict == Verdict::Reply {
                 known.is_held = false;
                 return verdict;
@@ -228,7 +228,7 @@ impl MessageFields {
             return Verdict::Continue;
         }
         self.counters.refused.count(answer.worker);
-        let body = format!("the message that chooses the way can't be read: {why}\n");
+        let body = format!("the message that selects the route cannot be read: {why}\n");
         let verdict = answer.reply(status, &body, "message_fields");
         let code = if status == 413 { RESOURCE_EXHAUSTED } else { INVALID_ARGUMENT };
         answer.edit(&FilterEdit::ReplyGrpc(code));

@@ -245,15 +245,15 @@ fn fields_that_nothing_has_are_refused() {
             panic!("it is taken")
         };
         assert_eq!(told, path);
-        message.strip_prefix("the descriptors in orders.binpb: ").unwrap_or(&message).to_owned()
+        message.strip_prefix("descriptors in orders.binpb: ").unwrap_or(&message).to_owned()
     };
     assert!(refused("customer.name", &[]).contains("has no field \"name\""));
     assert_eq!(refused("customer", &[]), "path \"customer\" ends at a message or map; name a field in it");
     assert!(refused("items", &["orders.v1.UploadRequest"]).contains("has no field \"items\""));
-    assert_eq!(refused("a", &["orders.v1.None"]), "they have no message \"orders.v1.None\"");
+    assert_eq!(refused("a", &["orders.v1.None"]), "no message \"orders.v1.None\" is defined");
     assert_eq!(
         refused("total.units", &["orders.v1.PlaceReply"]),
-        "path \"total.units\": no call has messages \"orders.v1.PlaceReply\" there"
+        "path \"total.units\": no gRPC method has messages \"orders.v1.PlaceReply\" in this direction"
     );
-    assert!(refused("customer..", &[]).contains("paths are like"));
+    assert!(refused("customer..", &[]).contains("examples of paths"));
 }

@@ -24,5 +24,5 @@ pub(in crate::builtin) fn refused(path: &Path, why: impl Display) -> LoadError {
 
 /// Formats that error as a sentence.
 pub(in crate::builtin) fn told(path: &Path, why: impl Display) -> String {
-    format!("the descriptors in {}: {why}", path.display())
+    format!("descriptors in {}: {why}", path.display())
 }

@@ -40,7 +40,7 @@ impl MessagePath {
         let path = &self.path;
         let mut found = BTreeSet::new();
         if self.messages.is_empty() {
-            let mut problem = format!("path \"{path}\": no call has messages there");
+            let mut problem = format!("path \"{path}\": no gRPC method has messages in this direction");
             for message in all {
                 match check(*message) {
                     Ok(()) => drop(found.insert(*message)),
@@ -52,7 +52,9 @@ impl MessagePath {
         for name in &self.messages {
             let message = find_message(schema, name)?;
             if !all.contains(&message) {
-                return Err(format!("path \"{path}\": no call has messages \"{name}\" there"));
+                return Err(format!(
+                    "path \"{path}\": no gRPC method has messages \"{name}\" in this direction"
+                ));
             }
             check(message)?;
             found.insert(message);

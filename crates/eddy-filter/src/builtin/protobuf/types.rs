@@ -105,5 +105,5 @@ fn body_type(media: Media, call: Option<(MessageId, bool)>, own: Option<MessageI
 /// # Errors
 /// The message type does not exist; described as a sentence.
 pub(super) fn find_message(schema: &Schema, name: &str) -> Result<MessageId, String> {
-    schema.find_message(name).ok_or_else(|| format!("they have no message \"{name}\""))
+    schema.find_message(name).ok_or_else(|| format!("no message \"{name}\" is defined"))
 }

@@ -148,17 +148,17 @@ impl Redact {
         };
         match (media, body) {
             (Media::Other, _) => Ok(None),
-            (Media::Foreign, _) => pass(self.config.unknown, "messages in this form can't be redacted"),
+            (Media::Foreign, _) => pass(self.config.unknown, "messages in this format cannot be redacted"),
             (Media::Grpc, None) => {
-                pass(self.config.unknown, "messages of this method can't be redacted: it is not known")
+                pass(self.config.unknown, "messages of this method cannot be redacted: the method is unknown")
             }
             (Media::Message, None) => {
-                pass(self.config.unknown, "messages can't be redacted here: their type is not known")
+                pass(self.config.unknown, "messages of unknown type cannot be redacted")
             }
             (Media::Grpc | Media::Message, Some(body)) => {
                 let Some(program) = self.policy.program(body.message) else { return Ok(None) };
                 if is_encoded(fields) {
-                    return pass(self.config.compressed, "a body that is compressed can't be redacted");
+                    return pass(self.config.compressed, "a compressed body cannot be redacted");
                 }
                 let compressed = match self.config.compressed {
                     Unreadable::Refuse => Compressed::Refuse,

@@ -35,7 +35,7 @@ impl RedactPolicy {
         }
         if roots.is_empty() {
             return Err(
-                "they have no service; say what bodies are with `request_message` and `response_message`"
+                "no service is defined; set the types of bodies with `request_message` and `response_message`"
                     .to_owned(),
             );
         }
@@ -62,7 +62,7 @@ impl RedactPolicy {
             }
         }
         if programs.is_empty() {
-            return Err("no message of a call has any of the fields".to_owned());
+            return Err("no message of any gRPC method has any of the fields".to_owned());
         }
         Ok(Self { types, programs })
     }
@@ -87,7 +87,7 @@ impl<'s> Everywhere<'s> {
             for (_, message) in schema.messages() {
                 for field in message.fields() {
                     let has_option = field.has_option(option).map_err(|fault| {
-                        format!("the options of \"{}.{}\": {fault}", message.name(), field.name())
+                        format!("options of \"{}.{}\": {fault}", message.name(), field.name())
                     })?;
                     if has_option {
                         check_dropped(message.name(), field, &config.edit)?;
@@ -106,7 +106,7 @@ impl<'s> Everywhere<'s> {
                 Some((message, message.by_name(field.as_bytes())?.1))
             });
             let Some((message, field)) = found else {
-                return Err(format!("they have no field \"{name}\"; write package.Message.field"));
+                return Err(format!("no field \"{name}\" is defined; write package.Message.field"));
             };
             check_dropped(message.name(), field, &config.edit)?;
             fields.insert((message.name(), field.number()));
@@ -180,9 +180,7 @@ fn edit_of(field: &FieldDescriptor, edit: &RedactEdit) -> MessageEdit {
 fn check_dropped(message: &str, field: &FieldDescriptor, edit: &RedactEdit) -> Result<(), String> {
     if field.is_required() && edit_of(field, edit) == MessageEdit::Drop {
         let name = field.name();
-        return Err(format!(
-            "\"{message}.{name}\" is required, so that it can't be left out; mask it instead"
-        ));
+        return Err(format!("\"{message}.{name}\" is required and cannot be removed; mask it instead"));
     }
     Ok(())
 }

@@ -33,12 +33,12 @@ impl RedactError {
             } else {
                 (400, INVALID_ARGUMENT)
             };
-        Self { http, grpc, why: format!("a message can't be redacted: {fault}") }
+        Self { http, grpc, why: format!("a message cannot be redacted: {fault}") }
     }
 
     /// Converts the error to that of a response, for which the client is not responsible.
     pub(super) fn of_response(&self) -> Self {
-        Self { http: 502, grpc: INTERNAL, why: format!("the response is not passed on: {}", self.why) }
+        Self { http: 502, grpc: INTERNAL, why: format!("the response was not forwarded: {}", self.why) }
     }
 }
 

@@ -319,19 +319,17 @@ fn what_is_in_an_any_is_left_out() {
 fn a_policy_that_does_nothing_is_refused() {
     let refused = |change: fn(&mut RedactConfig)| {
         let Err(LoadError::Refused { message }) = try_made(change) else { panic!("it is taken") };
-        message.strip_prefix("the descriptors in accounts.binpb: ").unwrap_or(&message).to_owned()
+        message.strip_prefix("descriptors in accounts.binpb: ").unwrap_or(&message).to_owned()
     };
-    assert_eq!(
-        refused(|config| config.descriptors = "x".into()),
-        "the descriptors in x: there is no such file"
-    );
+    assert_eq!(refused(|config| config.descriptors = "x".into()), "descriptors in x: there is no such file");
     assert_eq!(
         refused(|config| config.options = vec!["personal".into()]),
-        "fields have no option \"personal\" in the descriptors; they have: debug_redact, accounts.v1.personal, accounts.v1.privacy"
+        "the descriptors define no field option \"personal\"; they define: debug_redact, \
+         accounts.v1.personal, accounts.v1.privacy"
     );
     assert_eq!(
         refused(|config| config.options = vec!["accounts.v1.privacy".into()]),
-        "option \"accounts.v1.privacy\": is of an enum, so say which value: `accounts.v1.privacy=VALUE`"
+        "option \"accounts.v1.privacy\": is an enum: name the value as in `accounts.v1.privacy=VALUE`"
     );
     assert_eq!(
         refused(|config| config.options = vec!["accounts.v1.privacy=PRIVATE".into()]),
@@ -340,7 +338,7 @@ fn a_policy_that_does_nothing_is_refused() {
     assert_eq!(refused(|config| config.options = vec!["lazy".into()]), "no field has the option \"lazy\"");
     assert_eq!(
         refused(|config| config.fields = vec!["accounts.v1.Account.mail".into()]),
-        "they have no field \"accounts.v1.Account.mail\"; write package.Message.field"
+        "no field \"accounts.v1.Account.mail\" is defined; write package.Message.field"
     );
     let path = refused(|config| {
         config.paths = vec![MessagePath { path: "cards.digits".into(), messages: Vec::new() }];
@@ -349,9 +347,9 @@ fn a_policy_that_does_nothing_is_refused() {
     let path = refused(|config| {
         config.paths = vec![MessagePath { path: "number".into(), messages: vec!["accounts.v1.Card".into()] }];
     });
-    assert_eq!(path, "path \"number\": no call has messages \"accounts.v1.Card\" there");
+    assert_eq!(path, "path \"number\": no gRPC method has messages \"accounts.v1.Card\" in this direction");
     let name = refused(|config| config.response_message = Some("accounts.v1.Acount".into()));
-    assert_eq!(name, "they have no message \"accounts.v1.Acount\"");
+    assert_eq!(name, "no message \"accounts.v1.Acount\" is defined");
 }
 
 #[test]

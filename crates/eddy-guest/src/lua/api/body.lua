@@ -1,4 +1,4 @@
--- Bodies, whole and in pieces.
+-- Body access: the whole body, or one piece at a time.
 
 local internal = ...
 local ffi, setmetatable, tonumber = ffi, setmetatable, tonumber
@@ -34,21 +34,21 @@ end
 
 function methods.setBytes(self, bytes)
   check(self)
-  if shown.has_piece == 0 then raise("there is no body that could be set") end
+  if shown.has_piece == 0 then raise("there is no body to set") end
   change(BODY_SET, "", text_of(bytes), 0)
   internal.set_in = shown.scope
   return body.len
 end
 
--- Where the values of a field of the message stand, as a text of pairs; none if it is absent.
+-- Returns the positions of the values of a message field, as a text of pairs; empty if the field is absent.
 local function places_of(self, key)
   check(self)
-  if shown.body_seen == PIECES then raise("fields are those of a whole body, which body() gives") end
-  if internal.set_in == shown.scope then raise("a body that was set has no fields any more") end
+  if shown.body_seen == PIECES then raise("message fields need the whole body: call body() instead of bodyChunks()") end
+  if internal.set_in == shown.scope then raise("a body that was set has no message fields") end
   return question(FIELD, text_of(key) .. "_at", "", 0, 0, 0) ~= 0 and answer() or ""
 end
 
--- The last value of a field of the message, which is the one that counts, and where it stands.
+-- Returns the last value of a message field, which is the one in force, and its position.
 function methods.field(self, key)
   local index, length
   for offset, count in gmatch(places_of(self, key), "(%d+),(%d+)") do
@@ -78,7 +78,7 @@ end
 
 local function check_mention()
   if not internal.mentions_body then
-    raise("eddy shows bodies only to scripts in which the word `body`, `bodyChunks` or `trailers` stands")
+    raise("bodies are available only to scripts that contain the word `body`, `bodyChunks` or `trailers`")
   end
 end
 

@@ -1,4 +1,4 @@
--- Requests of a script's own, and answers in the place of the upstream's.
+-- HTTP calls of a script, and replies in place of the upstream response.
 
 local internal = ...
 local ffi, pairs, tonumber, tostring, type = ffi, pairs, tonumber, tostring, type
@@ -32,7 +32,7 @@ local function options_of(options, asynchronous)
   return options
 end
 
--- The answer's fields as a table; of several of a name the last, or a list of all.
+-- Returns the response headers as a table. Of several with the same name, the last one, or a list of all.
 local function answered_headers(keeps_all)
   local headers, reply = { [":status"] = tostring(shown.reply_status) }, shown.reply
   for index = 0, reply.len - 1 do

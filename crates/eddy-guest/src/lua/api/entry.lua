@@ -1,16 +1,16 @@
--- The way into the script: hooks run as coroutines, which are used again when they have come to their end.
+-- Entry points of the script. Hooks run as coroutines, which are reused when they have ended.
 
 local internal, globals = ...
 local create, resume, running, yield = coroutine.create, coroutine.resume, coroutine.running, coroutine.yield
 local error, pairs, rawget, raise, setmetatable, type = error, pairs, rawget, internal.raise, setmetatable, type
 local shown, ask, stage, handle = internal.shown, internal.ask, internal.stage, internal.handle
 
--- What the host is told: what is waited for, and eight times the number of who waits.
+-- Result for the host: the event waited for, plus eight times the number of the waiting coroutine.
 local DONE, RESPONDED, FAILED = 0, 5, 7
 local NOTE_FAILURE = 50
 local IDLE_MAX = 64
 
--- Tells a wait from a `coroutine.yield` of the script's own.
+-- Distinguishes a wait from a `coroutine.yield` of the script.
 local TOKEN = {}
 local current
 local waiting, free, last = {}, {}, 0
@@ -37,7 +37,7 @@ local function looped(hook)
 end
 
 local function failed(why)
-  if type(why) ~= "string" then why = "an error that is no text: a " .. type(why) end
+  if type(why) ~= "string" then why = "an error that is not a string: a " .. type(why) end
   ask(stage, NOTE_FAILURE, why, #why, "", 0, 0, 0, 0)
   return FAILED
 end
@@ -105,7 +105,7 @@ for way, name in pairs { [0] = "envoy_on_request", [1] = "envoy_on_response" } d
   end
 end
 
--- These end at a switch of coroutines, which is never compiled; what they call is.
+-- These functions switch coroutines, which is never compiled; the functions they call are compiled.
 jit.off(start)
 jit.off(continue)
 jit.off(settle)

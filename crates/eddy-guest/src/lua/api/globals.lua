@@ -1,4 +1,4 @@
--- What scripts find beside the language's own.
+-- Globals of scripts beyond those of the language.
 
 local internal, globals = ...
 local setmetatable, tonumber, type = setmetatable, tonumber, type
@@ -13,11 +13,11 @@ local TEXT, NUMBER, TRUE, FALSE = 1, 2, 3, 4
 local function seconds(ttl)
   if ttl == nil then return 0 end
   ttl = tonumber(ttl)
-  if not ttl or ttl < 0 then raise("the life of a value is a number of seconds") end
+  if not ttl or ttl < 0 then raise("the lifetime of a value is a number of seconds") end
   return ttl
 end
 
--- Puts a value in; true, or false and why not.
+-- Stores a value. Returns true, or false and the reason.
 local function put(self, key, value, ttl, only_new)
   key, ttl = self[1] .. text_of(key), seconds(ttl)
   local kind, what, text, number = type(value), nil, "", 0
@@ -55,8 +55,8 @@ end
 
 function store.incr(self, key, by, init, ttl)
   by = tonumber(by)
-  if not by then raise("a shared number is changed by a number") end
-  init = init == nil and 0 / 0 or tonumber(init) or raise("the initial value is a number")
+  if not by then raise("the increment must be a number") end
+  init = init == nil and 0 / 0 or tonumber(init) or raise("the initial value must be a number")
   if question(ADD_UP, self[1] .. text_of(key), "", by, init, seconds(ttl)) == 0 then return shown.number end
   return nil, answer()
 end
@@ -70,7 +70,7 @@ local metatable = { __index = store, __metatable = false }
 globals.eddy = {
   shared = function(name)
     name = text_of(name)
-    if name:find("\0", 1, true) then raise("the name of a store has no NUL") end
+    if name:find("\0", 1, true) then raise("the name of a store must not contain NUL") end
     return setmetatable({ name .. "\0" }, metatable)
   end,
 }

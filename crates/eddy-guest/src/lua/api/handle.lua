@@ -1,4 +1,4 @@
--- The object that hooks get.
+-- Argument of hooks.
 
 local internal = ...
 local pairs, setmetatable, type = pairs, setmetatable, type
@@ -64,7 +64,7 @@ function methods.clearRouteCache(self)
   return internal.clear_route()
 end
 
--- Trace, debug, info, warn, error; what is critical is an error too.
+-- Trace, debug, info, warn, error; critical is logged as error.
 local LEVELS = { logTrace = 0, logDebug = 1, logInfo = 2, logWarn = 3, logErr = 4, logCritical = 4 }
 for name, level in pairs(LEVELS) do
   methods[name] = function(self, message)
@@ -76,7 +76,7 @@ end
 
 function methods.log(self, level, message)
   check(self)
-  if type(level) ~= "number" or level < 0 or level > 5 then raise("there are the levels 0 to 5") end
+  if type(level) ~= "number" or level < 0 or level > 5 then raise("the log level must be 0 to 5") end
   message = text_of(message)
   log(stage, level < 4 and level or 4, message, #message)
 end
@@ -87,17 +87,17 @@ function methods.base64Escape(self, text)
   return answer()
 end
 
--- Bytes that a script gives with how many of them count.
+-- Returns the first `length` bytes of a text that a script passes.
 local function counted(bytes, length)
   bytes = text_of(bytes)
   if length == nil then return bytes end
   if type(length) ~= "number" or length < 0 or length > #bytes then
-    raise("a length is larger than what it is the length of")
+    raise("a length is larger than its data")
   end
   return sub(bytes, 1, length)
 end
 
--- What a key is, by the object that stands for it: scripts only hand it on.
+-- Keys by their objects, which are opaque to scripts.
 local keys = setmetatable({}, { __mode = "k" })
 local key_metatable = { __metatable = false }
 
@@ -113,7 +113,7 @@ end
 function methods.verifySignature(self, hash, key, signature, signature_length, data, data_length)
   check(self)
   local der = keys[key]
-  if not der then raise("the public key is one that importPublicKey() gave") end
+  if not der then raise("the public key must come from importPublicKey()") end
   signature, data = counted(signature, signature_length), counted(data, data_length)
   if question(VERIFY, text_of(hash) .. "\0" .. der, signature .. data, #signature, 0, 0) == 0 then
     return true, ""

@@ -1,4 +1,4 @@
--- The fields of a message: read where they lie, changed by the host.
+-- Headers and trailers: read in place, changed by the host.
 
 local internal = ...
 local ffi, pairs, setmetatable, tonumber, tostring, type = ffi, pairs, setmetatable, tonumber, tostring, type
@@ -11,7 +11,7 @@ local MORE = 0x10000
 
 local method, target, authority, scheme = shown.method, shown.target, shown.authority, shown.scheme
 
--- What a head has beside its fields: how it is read, and by which edit it is changed.
+-- Pseudo-headers: 0 for requests or 1 for responses, a function that reads the value, and the edit that sets it.
 local pseudo = {
   [":method"] = { 0, function() return string_of(method.data, method.len) end, METHOD },
   [":path"] = { 0, function() return string_of(target.data, target.len) end, TARGET },
@@ -121,7 +121,7 @@ local function methods_of(section, is_head)
       end
       return change(SET + flag, name, value, 0)
     end
-    if known[1] ~= shown.way then raise(name .. " is not of this message") end
+    if known[1] ~= shown.way then raise(name .. " does not exist in this message") end
     local op = known[3]
     if op == STATUS then
       local status = tonumber(value)
@@ -129,17 +129,17 @@ local function methods_of(section, is_head)
       return change(STATUS, "", "", status)
     end
     if op then return change(op, "", value, 0) end
-    -- The scheme is that of the connection, whatever a script says.
+    -- The scheme is always that of the connection; scripts cannot change it.
   end
 
   function methods.setHttp1ReasonPhrase(self, reason)
     check_open(self)
     text_of(reason)
     if shown.way == 0 then raise("setHttp1ReasonPhrase is only valid in the response flow") end
-    -- The phrase says nothing that the status does not, and eddy writes the usual one.
+    -- The phrase adds nothing to the status; eddy writes the standard one.
   end
 
-  -- An iterator over all fields, those of the head's first line before the others.
+  -- Returns an iterator over all headers, pseudo-headers first.
   local function each(self)
     if self[1] ~= shown.scope then raise(SCOPE) end
     local scope, changes, at = shown.scope, shown.changes, 0
@@ -175,7 +175,7 @@ function internal.trailers_object()
   return setmetatable({ shown.scope }, trailers)
 end
 
--- The fields that a script gives as a table; each value is a text or a list of texts.
+-- Calls `add` for each header of a table from a script; each value is a string or a list of strings.
 function internal.each_header(headers, add)
   if type(headers) ~= "table" then raise("a table of headers is expected") end
   for name, value in pairs(headers) do

@@ -1,4 +1,4 @@
--- Facts beside the message, and what filters note for each other.
+-- Stream information and metadata, through which filters exchange values.
 
 local internal = ...
 local next, pcall, setmetatable, type = next, pcall, setmetatable, type
@@ -18,7 +18,7 @@ local function fact(what)
   return answer()
 end
 
--- Objects of a class with these methods, which last as long as the hook.
+-- Returns a constructor of objects with these methods, which are valid during the hook.
 local function class(methods, each)
   local metatable = { __index = methods, __pairs = each, __metatable = false }
   return function(...)
@@ -27,14 +27,14 @@ local function class(methods, each)
 end
 internal.class = class
 
--- What is noted under a name, as a table; nil where nothing is.
+-- Returns the metadata under a name as a table; nil if there is none.
 local function noted(space)
   if question(SPACE, space, "", 0, 0, 0) == 0 then return nil end
   return from_json(answer())
 end
 
 local function note(space, key, value)
-  if key == "" then raise("the key of metadata cannot be empty") end
+  if key == "" then raise("a metadata key cannot be empty") end
   local is_text, text = pcall(to_json, value)
   if not is_text then raise(text) end
   change(METADATA, space .. "\0" .. key, value == nil and "" or text, 0)
@@ -63,7 +63,7 @@ local dynamic_object = class(dynamic, function(self)
   end
 end)
 
--- Filter state lies with the other metadata, under a name of its own.
+-- Filter state is stored as metadata under a reserved name.
 local STATE = "filter_state"
 local state = {}
 
@@ -96,7 +96,7 @@ function stream.requestedServerName(self) check(self) return "" end
 function stream.downstreamSslConnection(self) check(self) return nil end
 function stream.drainConnectionUponCompletion(self)
   check(self)
-  if shown.is_open == 0 then raise("the head has gone on, which would have to say that the connection ends") end
+  if shown.is_open == 0 then raise("the head was already sent, so it cannot announce the end of the connection") end
   change(SET, "connection", "close", 0)
 end
 function stream.dynamicMetadata(self) check(self) return dynamic_object() end
@@ -118,7 +118,7 @@ internal.connection = class {
   ssl = function(self) check(self) return nil end,
 }
 
--- The configuration of the filter under this rule; an empty table where there is none.
+-- Returns the configuration of the filter for this rule; an empty table if there is none.
 function internal.context()
   question(CONTEXT, "", "", 0, 0, 0)
   local value = from_json(answer())
@@ -149,14 +149,14 @@ internal.route = class { metadata = metadata_of }
 
 function internal.override_host(host, is_strict)
   if shown.way ~= 0 or shown.is_open == 0 then
-    raise("setUpstreamOverrideHost() is only valid before the request has been sent on")
+    raise("setUpstreamOverrideHost() is only valid before the request is forwarded")
   end
   change(ENDPOINT, "", text_of(host), is_strict and 1 or 0)
 end
 
 function internal.clear_route()
   if shown.way ~= 0 or shown.is_open == 0 then
-    raise("clearRouteCache() is only valid before the request has been sent on")
+    raise("clearRouteCache() is only valid before the request is forwarded")
   end
   change(CLEAR_ROUTE, "", "", 0)
 end

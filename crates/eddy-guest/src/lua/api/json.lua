@@ -1,4 +1,4 @@
--- JSON from and to values.
+-- JSON parser and serializer.
 
 local internal = ...
 local byte, char, find, format, gsub, match, sub = string.byte, string.char, string.find, string.format, string.gsub, string.match, string.sub
@@ -21,12 +21,12 @@ local function read_string(text, at)
   local pieces = {}
   while true do
     local stop = find(text, '["\\]', at)
-    if not stop then error("a text in JSON has no end", 0) end
+    if not stop then error("a string in JSON is not terminated", 0) end
     pieces[#pieces + 1] = sub(text, at, stop - 1)
     if byte(text, stop) == 34 then return concat(pieces), stop + 1 end
     local escape = sub(text, stop + 1, stop + 1)
     if escape == "u" then
-      local code = tonumber(match(text, "^%x%x%x%x", stop + 2) or error("an escape in JSON is cut off", 0), 16)
+      local code = tonumber(match(text, "^%x%x%x%x", stop + 2) or error("an escape in JSON is truncated", 0), 16)
       at = stop + 6
       local low = code >= 0xd800 and code < 0xdc00 and match(text, "^\\u(%x%x%x%x)", at)
       if low then
@@ -35,7 +35,7 @@ local function read_string(text, at)
       end
       pieces[#pieces + 1] = utf8_of(code)
     else
-      pieces[#pieces + 1] = ESCAPES[escape] or error("there is no such escape in JSON", 0)
+      pieces[#pieces + 1] = ESCAPES[escape] or error("an escape in JSON is unknown", 0)
       at = stop + 2
     end
   end
@@ -53,7 +53,7 @@ local function read_list(text, at, depth)
     at = find(text, "%S", at)
     local after = byte(text, at or 0)
     if after == 93 then return list, at + 1 end
-    if after ~= 44 then error("a list in JSON has no end", 0) end
+    if after ~= 44 then error("an array in JSON is not terminated", 0) end
     at = at + 1
   end
 end
@@ -64,7 +64,7 @@ local function read_object(text, at, depth)
   if byte(text, at or 0) == 125 then return object, at + 1 end
   while true do
     at = find(text, '"', at, true)
-    if not at then error("an object in JSON has no end", 0) end
+    if not at then error("an object in JSON is not terminated", 0) end
     local key
     key, at = read_string(text, at + 1)
     at = find(text, ":", at, true)
@@ -72,7 +72,7 @@ local function read_object(text, at, depth)
     at = find(text, "%S", at)
     local after = byte(text, at or 0)
     if after == 125 then return object, at + 1 end
-    if after ~= 44 then error("an object in JSON has no end", 0) end
+    if after ~= 44 then error("an object in JSON is not terminated", 0) end
     at = at + 1
   end
 end
@@ -90,11 +90,11 @@ function read(text, at, depth)
   if word == "null" then return nil, at + 4 end
   local digits = at and match(text, "^[-+%d.eE]+", at)
   local number = tonumber(digits)
-  if not number then error("no value in JSON", 0) end
+  if not number then error("expected a value in JSON", 0) end
   return number, at + #digits
 end
 
--- The value of a text; null is nil, and a member of an object that is null is not there.
+-- Parses a text. null becomes nil, so a member that is null is left out.
 function internal.from_json(text)
   return (read(text, 1, 0))
 end
@@ -131,15 +131,15 @@ function write(value, depth)
   if kind == "string" then return quoted(value) end
   if kind == "boolean" then return value and "true" or "false" end
   if kind == "number" then
-    if value ~= value or value == 1 / 0 or value == -1 / 0 then error("JSON has no such number", 0) end
+    if value ~= value or value == 1 / 0 or value == -1 / 0 then error("JSON cannot represent this number", 0) end
     return format(value == floor(value) and "%.0f" or "%.17g", value)
   end
   if kind == "nil" then return "null" end
   if kind == "table" then return write_table(value, depth + 1) end
-  error("JSON has no " .. kind, 0)
+  error("JSON cannot represent a " .. kind, 0)
 end
 
--- The text of a value.
+-- Serializes a value.
 function internal.to_json(value)
   return write(value, 0)
 end

@@ -1,4 +1,4 @@
--- The host's structures and functions as this machine knows them; `shown.rs` and `asked.rs` say the same in Rust.
+-- Structures and functions of the host; `shown.rs` and `asked.rs` have the same definitions in Rust.
 
 local ffi = ffi
 
@@ -49,13 +49,13 @@ local internal = {
 
 local shown, string_of = internal.shown, ffi.string
 
--- What the host answered last.
+-- Returns the last answer of the host.
 local answered = shown.answer
 function internal.answer()
   return string_of(answered.data, answered.len)
 end
 
--- Raises an error at the script's line that led here, however many of the host's functions lie between.
+-- Raises an error at the innermost line of the script, regardless of the host functions in between.
 local error, pcall, sub = error, pcall, string.sub
 local function raise(message)
   for level = 3, 20 do
@@ -66,7 +66,7 @@ local function raise(message)
 end
 internal.raise = raise
 
--- Asks the host; an answer that is an error is raised.
+-- Calls the host and raises its error, if any.
 local ask, stage = internal.ask, internal.stage
 function internal.question(what, first, second, a, b, c)
   local kind = ask(stage, what, first, #first, second, #second, a, b, c)
@@ -74,7 +74,7 @@ function internal.question(what, first, second, a, b, c)
   return kind
 end
 
--- Makes a change, or raises why it cannot be.
+-- Applies an edit, or raises the reason why it is refused.
 local edit = internal.edit
 function internal.change(op, name, value, number)
   if edit(stage, op, name, #name, value, #value, number) ~= 0 then

@@ -1,8 +1,9 @@
--- What a spec finds: `test`, `equal`, `filter`, and what its host is asked for.
+-- Functions of specs (`test`, `equal`, `filter`) and their protocol with the host.
 --
--- Both sides speak in messages of parts, each of three texts: what it is, a name, a value. The spec says `passed` and
--- `failed` (a test), `broken` (the spec itself), `end`; it asks for a `filter`, to `send` a request, and answers an `ask`
--- for an endpoint's or cluster's answer by a `reply`. It is told `only` (which tests), `made`, `ask`, `result`, `error`.
+-- Both sides exchange messages of parts, each of three texts: kind, name, value. The spec sends `passed` and `failed`
+-- (a test), `broken` (the spec itself) and `end`. It requests a `filter`, or to `send` a request, and answers an `ask`
+-- for the response of an endpoint or cluster with a `reply`. It receives `only` (selected tests), `made`, `ask`,
+-- `result` and `error`.
 
 local internal, globals, main = ...
 local create, resume, running, status, yield =
@@ -20,7 +21,7 @@ local text_type = ffi.typeof("const eddy_spec_text *")
 
 local current
 
--- A mistake of the spec's, to be told at its line.
+-- Marks an error of the spec, which is reported at its line.
 local MISTAKE = {}
 local function mistake(why)
   error(setmetatable({ why }, MISTAKE), 0)
@@ -48,9 +49,9 @@ local function unpack_parts(message)
   return texts
 end
 
--- Asks the host, out of the coroutine of a test or of the spec itself.
+-- Sends a message to the host from the coroutine of a test or of the spec itself; returns the answer.
 local function ask(parts)
-  if running() ~= current then error("a spec asks in its own coroutine only", 3) end
+  if running() ~= current then error("a spec can send requests only in its own coroutine", 3) end
   return unpack_parts(yield(pack(parts)))
 end
 
@@ -80,25 +81,25 @@ local function same(a, b)
   return true
 end
 
--- The text of a value that stands for one.
+-- Converts a string or number to text.
 local function text_of(value, what)
   if type(value) == "string" then return value end
   if type(value) == "number" then return tostring(value) end
-  mistake(what .. " has to be a string, and is a " .. type(value))
+  mistake(what .. " must be a string, not a " .. type(value))
 end
 
 local function check_keys(value, known, what)
-  if type(value) ~= "table" then mistake(what .. " is a table, not a " .. type(value)) end
+  if type(value) ~= "table" then mistake(what .. " must be a table, not a " .. type(value)) end
   for key in pairs(value) do
     if not find(known, " " .. tostring(key) .. " ", 1, true) then
-      mistake("`" .. tostring(key) .. "` means nothing here; " .. what .. " has:" .. known)
+      mistake("`" .. tostring(key) .. "` is not allowed here; " .. what .. " has:" .. known)
     end
   end
 end
 
 local function add_fields(parts, what, fields)
   if fields == nil then return end
-  if type(fields) ~= "table" then mistake("headers are a table") end
+  if type(fields) ~= "table" then mistake("headers must be a table") end
   local names = {}
   for name in pairs(fields) do names[#names + 1] = text_of(name, "the name of a header") end
   sort(names)
@@ -115,7 +116,7 @@ local function add_body(parts, body)
   for _, piece in ipairs(body) do part(parts, "piece", "", text_of(piece, "a body")) end
 end
 
--- Several of a name are one, joined by commas; any case of a name finds it.
+-- Headers by name: several with one name are joined by commas, and case is ignored.
 local function fields_object()
   return setmetatable({}, {
     __index = function(self, name)
@@ -130,7 +131,7 @@ local function add_field(fields, name, value)
   fields[name] = before and before .. "," .. value or value
 end
 
--- A message out of the parts from `at` on; gives where it ends.
+-- Reads a message from the parts from `at` on; also returns the position after it.
 local function read_message(texts, at)
   local message = { headers = fields_object(), fields = {}, body = "", trailers = fields_object() }
   local pieces = {}
@@ -156,7 +157,7 @@ local function read_message(texts, at)
   return message, at
 end
 
--- What came of a request.
+-- Reads the result of a request.
 local function read_result(texts)
   local result, at = read_message(texts, 4)
   result.logs, result.notes = {}, {}
@@ -181,7 +182,7 @@ local function read_result(texts)
   return result
 end
 
--- What stands in an endpoint's or a cluster's place says to a request.
+-- Returns the reply of a mocked endpoint or cluster to a request.
 local function reply_of(answers, request)
   if type(answers) == "function" then answers = answers(request) end
   local parts = {}
@@ -190,7 +191,7 @@ local function reply_of(answers, request)
     part(parts, "none", "", answers)
     return parts
   end
-  check_keys(answers, " status headers body trailers ", "an answer")
+  check_keys(answers, " status headers body trailers ", "a response")
   part(parts, "status", "", tostring(answers.status or 200))
   add_fields(parts, "field", answers.headers)
   add_body(parts, answers.body)
@@ -223,7 +224,7 @@ local function sent(self, request)
   return read_result(texts)
 end
 
--- Raises what is wrong at the spec's line that led here.
+-- Raises an error of the spec at the line of its caller.
 local function located(run, ...)
   local is_fine, result = pcall(run, ...)
   if is_fine then return result end
@@ -260,8 +261,8 @@ end
 local tests, names = {}, {}
 
 function globals.test(name, run)
-  if type(name) ~= "string" or type(run) ~= "function" then error("a test has a name and a function", 2) end
-  if names[name] then error("there is a test \"" .. name .. "\" already", 2) end
+  if type(name) ~= "string" or type(run) ~= "function" then error("a test needs a name and a function", 2) end
+  if names[name] then error("a test \"" .. name .. "\" already exists", 2) end
   names[name], tests[#tests + 1] = true, { name = name, run = run }
 end
 
@@ -271,7 +272,7 @@ function globals.equal(actual, expected, what)
   error(what .. "expected " .. shown(expected, 0) .. ", got " .. shown(actual, 0), 2)
 end
 
--- As the language's own, but that it tells the line.
+-- As in Lua, but the error has the line.
 function globals.assert(value, message, ...)
   if value then return value, message, ... end
   error(message == nil and "assertion failed!" or message, 2)
@@ -285,7 +286,7 @@ end
 
 local function reason(why)
   if type(why) == "string" then return why end
-  return "an error that is no text: a " .. type(why)
+  return "an error that is not a string: a " .. type(why)
 end
 
 local only, at = {}, 0
@@ -299,7 +300,7 @@ local function is_wanted(name)
   return false
 end
 
--- Goes on until there is something to say.
+-- Resumes the coroutine until it has a message for the host.
 local function go_on(answer)
   local is_fine, said = resume(current, answer)
   if status(current) == "suspended" then return said end
@@ -307,7 +308,7 @@ local function go_on(answer)
   current, under_way = nil, nil
   if not is_fine then
     part(parts, of and "failed" or "broken", of and of.name, reason(said))
-    -- Nothing is known of the tests of a spec that is broken.
+    -- The tests of a broken spec are unknown.
     if not of then at = #tests end
     return pack(parts)
   end

@@ -1,5 +1,5 @@
--- Runs a script once, so that its functions are there, in a coroutine: out of one an entry that lasts too long ends in one
--- step, however many protected calls the script has nested.
+-- Runs a script once, which defines its functions. It runs in a coroutine, because there an entry that exceeds its time
+-- limit ends in one step, regardless of nested protected calls.
 
 local main = ...
 local thread = coroutine.create(main)

@@ -183,7 +183,7 @@ impl Drop for Vm {
 fn message(thread: *mut lua_State) -> String {
     // SAFETY: a failed call leaves one value.
     if unsafe { ffi::lua_type(thread, -1) } != ffi::LUA_TSTRING {
-        return "an error that is no text".to_owned();
+        return "an error that is not a string".to_owned();
     }
     let mut len = 0;
     // SAFETY: the value is a string, so that nothing is converted and no error raised.

@@ -1,5 +1,5 @@
--- What a script finds as its globals. Runs once in each machine, where every library is open, and answers with the
--- script's own table. What is not named here is not there.
+-- Globals of scripts. Runs once in each VM, where every library is open, and returns the global table of the script.
+-- Functions that are not named here are not available.
 
 local allow, string_bytes_max, bounded = ...
 
@@ -11,13 +11,13 @@ local next_match, replace = bounded.next_match, bounded.replace
 local check_depth = bounded.check_depth
 local resume, wrap = coroutine.resume, coroutine.wrap
 
--- How long what runs in C without a look at the clock may be.
+-- Size limits of C functions that run without a check of the CPU time.
 local ELEMENTS_MAX = 4096
 local CHUNK_BYTES_MAX = 8192
 local FORMAT_BYTES_MAX = 16384
 local PLAIN_WORK_MAX = 2 ^ 20
 local REPEATED_BYTES_MAX = string_bytes_max / 2
--- How many patterns are known to be plain texts, or not to be.
+-- Maximum number of patterns for which it is cached whether they are plain text.
 local PATTERNS_MAX = 256
 
 local function pick(from, names)
@@ -42,7 +42,7 @@ script.math = pick(math, [[
 script.string = pick(string, "byte char len lower reverse sub upper")
 script.table = pick(table, "foreach foreachi getn insert maxn move pack remove unpack")
 
--- A full collection takes as long as there is garbage: the machine collects by itself, in steps.
+-- The duration of a full collection is not bounded; the VM collects by itself, in steps.
 function script.collectgarbage(option)
   return option == "count" and collectgarbage("count") or 0
 end
@@ -68,7 +68,7 @@ function script.string.rep(text, count, separator)
   return rep(text, count, separator)
 end
 
--- The library would call `__tostring` from C.
+-- Converts tables to text first, because the library would call `__tostring` from C.
 local function with_texts(list, count)
   for i = 1, count do
     if type(list[i]) == "table" then list[i] = tostring(list[i]) end
@@ -91,7 +91,7 @@ end
 
 local plain_patterns, plain_patterns_count = {}, 0
 
--- Whether a pattern seen for the first time is a plain text.
+-- Caches whether a new pattern is plain text, and returns it.
 local function note(pattern)
   if type(pattern) ~= "string" then return false end
   if plain_patterns_count == PATTERNS_MAX then plain_patterns, plain_patterns_count = {}, 0 end
@@ -100,7 +100,7 @@ local function note(pattern)
   return plain_patterns[pattern]
 end
 
--- The library's own search for a plain text is the one that is compiled.
+-- Only the library's search for plain text is compiled.
 function script.string.find(text, pattern, from, plain)
   local is_plain = plain or plain_patterns[pattern]
   if is_plain == nil then is_plain = note(pattern) end
@@ -124,7 +124,7 @@ function script.string.gmatch(text, pattern)
   return function() return go_on(next_match(text, pattern, at)) end
 end
 
--- What stands in the place of a match, and where that was.
+-- Returns the replacement of a match, and its position.
 local function swap(with, kind, text, first, last, ...)
   if not first then return nil end
   local key = ...
@@ -217,25 +217,25 @@ function script.table.sort(list, less)
   end
 end
 
--- The text of all pieces that a function gives; nothing if they are more than a chunk may have.
+-- Joins all pieces that a function returns; nil if they exceed the size limit of a chunk.
 local function gather(read)
   local pieces, bytes = {}, 0
   while true do
     local piece = read()
     if piece == nil or piece == "" then return concat(pieces) end
-    if type(piece) ~= "string" then error("load: the function has to give strings", 3) end
+    if type(piece) ~= "string" then error("load: the function must return strings", 3) end
     bytes = bytes + #piece
     if bytes > CHUNK_BYTES_MAX then return nil end
     pieces[#pieces + 1] = piece
   end
 end
 
--- Text only: nobody checks what is in compiled chunks.
+-- Text only, because compiled chunks are not verified.
 function script.load(chunk, name, _, globals)
   globals = globals or script
-  if type(globals) ~= "table" then error("load: the globals have to be a table", 2) end
+  if type(globals) ~= "table" then error("load: the globals must be a table", 2) end
   if type(chunk) == "function" then chunk = gather(chunk) end
-  if chunk and type(chunk) ~= "string" then error("load: the chunk has to be a string or a function", 2) end
+  if chunk and type(chunk) ~= "string" then error("load: the chunk must be a string or a function", 2) end
   if not chunk or #chunk > CHUNK_BYTES_MAX then
     return nil, "load: the chunk is longer than " .. CHUNK_BYTES_MAX .. " bytes"
   end
@@ -259,15 +259,15 @@ end
 if allow.package then
   script.package, script.require = package, require
 else
-  -- What a script has anyway, by the names that it has elsewhere.
+  -- Libraries that a script has anyway, by the names that are usual in other hosts.
   local known = pick(script, "bit coroutine math string table")
   known.os, known.io, known.ffi = script.os, script.io, allow.ffi and ffi or nil
   function script.require(name)
     local library = known[name]
     if library then return library end
     error(
-      "require: there is no \"" .. tostring(name) .. "\" here, only bit, coroutine, math, string and table: "
-        .. "modules are loaded where `allow` names `package`, and ffi where it names `ffi`",
+      "require: \"" .. tostring(name) .. "\" is not available, only bit, coroutine, math, string and table: "
+        .. "add `package` to `allow` for modules, and `ffi` for ffi",
       2
     )
   end

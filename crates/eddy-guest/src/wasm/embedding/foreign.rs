@@ -57,8 +57,8 @@ fn path_and_value(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 fn verify_signature(arguments: &[u8]) -> Option<Vec<u8>> {
     let [_, hash, der, signature, text, pem] = texts(arguments)?;
     let verified = match decoded(pem) {
-        Some(_) if !der.is_empty() && !pem.is_empty() => Err("there are two keys".to_owned()),
-        None => Err("the key is no text in the form PEM".to_owned()),
+        Some(_) if !der.is_empty() && !pem.is_empty() => Err("more than one key is given".to_owned()),
+        None => Err("the key is not valid PEM".to_owned()),
         Some(decoded) => PublicKey::read(if der.is_empty() { &decoded } else { der })
             .and_then(|key| key.verify(hash, signature, text)),
     };
@@ -175,9 +175,9 @@ mod tests {
         for (key, hash, text, why) in [
             ((2, &*key), "sha256", "signed test", "Failed to verify digest."),
             ((2, &*key), "md5", "signed text", "md5 is not supported."),
-            ((2, b"no key".as_slice()), "sha256", "signed text", "this is no public key"),
-            ((5, b"no key".as_slice()), "sha256", "signed text", "the key is no text in the form PEM"),
-            ((6, b"no key at all".as_slice()), "sha256", "signed text", "this is no public key"),
+            ((2, b"no key".as_slice()), "sha256", "signed text", "not a public key"),
+            ((5, b"no key".as_slice()), "sha256", "signed text", "the key is not valid PEM"),
+            ((6, b"no key at all".as_slice()), "sha256", "signed text", "not a public key"),
         ] {
             let answer = asked(key, hash, text);
             assert_eq!((answer[0], usize::from(answer[1])), (0x12, answer.len() - 2));

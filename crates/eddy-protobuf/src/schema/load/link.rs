@@ -34,7 +34,7 @@ pub(super) fn link(defining: Defining<'_, '_>) -> Result<Schema, SchemaError> {
         let twice = message.fields.array_windows().find(|[one, two]| one.number == two.number);
         if let Some([_, field]) = twice {
             let linker = LinkErrorContext { file: pending.file, message: &message.name };
-            return Err(linker.problem(&field.name, "another field has its number"));
+            return Err(linker.problem(&field.name, "another field has the same number"));
         }
     }
     schema.services = services
@@ -130,7 +130,7 @@ impl Linker<'_, '_> {
         let features = outer.with(raw.options, FIELD_FEATURES).map_err(malformed)?;
         let number = match u32::try_from(raw.number) {
             Ok(number) if (1..=NUMBER_MAX).contains(&number) => number,
-            _ => return Err(names.problem(raw.name, "its number is 0 or above 536870911")),
+            _ => return Err(names.problem(raw.name, "the field number is 0 or above 536870911")),
         };
         let kind = self.kind(raw, features)?;
         let is_map = kind.message().is_some_and(|id| self.schema.message(id).is_map_entry);
@@ -151,7 +151,7 @@ impl Linker<'_, '_> {
         let oneof = oneof
             .map(u16::try_from)
             .transpose()
-            .map_err(|_| names.problem(raw.name, "it is of a oneof that the message doesn't have"))?;
+            .map_err(|_| names.problem(raw.name, "the message has no such oneof"))?;
         let json_name: Box<str> = match (extension, raw.json_name) {
             (Some(name), _) => name.into(),
             (None, Some(name)) => name.into(),
@@ -219,7 +219,7 @@ impl Linker<'_, '_> {
             },
             _ => {
                 let names = LinkErrorContext { file: self.file, message: self.message };
-                return Err(names.problem(raw.name, "its type is none that protobuf has"));
+                return Err(names.problem(raw.name, "unknown field type"));
             }
         })
     }

@@ -6,7 +6,7 @@ use crate::fault::Fault;
 ///
 /// # Spec
 /// `envoy.data.accesslog.v3.ResponseFlags`
-#[expect(clippy::wildcard_enum_match_arm, reason = "what has no flag is told by its word alone")]
+#[expect(clippy::wildcard_enum_match_arm, reason = "other faults have no flag, only a reason")]
 pub(super) fn response_flag(fault: Fault) -> Option<u32> {
     Some(match fault {
         Fault::NoEndpoint => 2,

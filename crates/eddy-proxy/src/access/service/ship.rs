@@ -42,18 +42,18 @@ pub(crate) async fn ship(worker: Rc<Worker>) {
         match outcome {
             BatchOutcome::Taken => {
                 if failures > 0 {
-                    tracing::info!("the access log service takes records again");
+                    tracing::info!("the access log service accepts entries again");
                 }
                 failures = 0;
                 queue.done();
                 continue;
             }
             BatchOutcome::Refused(reason) => {
-                tell(failures, &reason, "does not take records; they are lost until it does");
+                tell(failures, &reason, "rejects entries; they are lost");
                 queue.done();
             }
             BatchOutcome::Failed(reason) => {
-                tell(failures, &reason, "cannot be given records; they wait for it");
+                tell(failures, &reason, "is unavailable; entries are queued");
             }
         }
         failures = (failures + 1).min(FAILURES_MAX);
@@ -85,10 +85,10 @@ async fn deliver(worker: &Rc<Worker>, batch: &Batch) -> BatchOutcome {
     let plan = worker.plan();
     let service = plan.plan.access.as_ref().and_then(|access| access.service.as_ref());
     let Some(service) = service else {
-        return BatchOutcome::Refused("none is configured any more".to_owned());
+        return BatchOutcome::Refused("no service is configured".to_owned());
     };
     let Some(cluster) = plan.clusters.get(service.cluster) else {
-        return BatchOutcome::Refused("its cluster is not there".to_owned());
+        return BatchOutcome::Refused("its cluster does not exist".to_owned());
     };
     // Cluster names may contain characters that are invalid in a host.
     let authority = cluster.config.name.replace(['/', ':'], "-");
@@ -97,7 +97,7 @@ async fn deliver(worker: &Rc<Worker>, batch: &Batch) -> BatchOutcome {
     let head = request.get(..head_bytes).unwrap_or_default();
     let checked = worker.egress.borrow_mut().check_request(head, b"POST", METHOD.as_bytes(), body);
     if let Err(fault) = checked {
-        return BatchOutcome::Refused(format!("the request for it would be wrong: {fault:?}"));
+        return BatchOutcome::Refused(format!("egress check failed: {fault:?}"));
     }
     // Delivery is at least once: a batch that may have arrived is sent twice rather than lost, here as after any
     // failure.
@@ -124,9 +124,9 @@ fn judge(status: u16, end: GrpcEnd) -> BatchOutcome {
             | GrpcStatus::Aborted
             | GrpcStatus::Cancelled),
         ) => BatchOutcome::Failed(failed.name().to_owned()),
-        GrpcEnd::Untold => BatchOutcome::Failed("its answer has no grpc-status".to_owned()),
+        GrpcEnd::Untold => BatchOutcome::Failed("response without grpc-status".to_owned()),
         GrpcEnd::Status(refused) => BatchOutcome::Refused(refused.name().to_owned()),
-        GrpcEnd::Other => BatchOutcome::Refused("its answer has an unknown grpc-status".to_owned()),
+        GrpcEnd::Other => BatchOutcome::Refused("response with an unknown grpc-status".to_owned()),
     }
 }
 

@@ -102,7 +102,7 @@ pub(crate) fn apply(
                     continue;
                 }
                 Some(place) => (place, change(ctx, phase, place, &record.edit, &mut applied.is_rerouted)),
-                None => (places.last(), Err("an edit names a step that was not entered".to_owned())),
+                None => (places.last(), Err("an edit refers to a filter that was not called".to_owned())),
             },
             Err(error) => (places.last(), Err(error.to_string())),
         };
@@ -111,13 +111,13 @@ pub(crate) fn apply(
         }
     }
     if let Some(place) = faulty {
-        let why = why.unwrap_or_else(|| "it gives no reason".to_owned());
+        let why = why.unwrap_or_else(|| "no reason given".to_owned());
         applied.faulty = Some(Failed { place, kind, why });
     }
     if let Some((Verdict::Reply, place)) = stop
         && !ctx.exchange.filtering.reply.is_given()
     {
-        let why = "it answers without saying what".to_owned();
+        let why = "it replied without giving a reply".to_owned();
         applied.faulty = Some(Failed { place, kind: FailureKind::Fault, why });
     }
     applied
@@ -177,7 +177,9 @@ fn set_absent_body(exchange: &mut Exchange, phase: Phase, place: u8, body: &[u8]
     let can_have_body = phase == Phase::RequestHead || exchange.response.body != ResponseBody::None;
     let way = exchange.filtering.direction(direction_of(phase));
     if !way.is_ended || way.is_whole || !can_have_body {
-        return Err("a body is set with the head only where there is none and may be one".to_owned());
+        return Err(
+            "a body can be set with the head only if the message has none and may have one".to_owned()
+        );
     }
     way.collected.clear();
     way.collected.extend_from_slice(body);
@@ -222,12 +224,12 @@ fn carry_out(
             let is_body = matches!(phase, Phase::RequestBody | Phase::ResponseBody);
             let way = exchange.filtering.direction(direction_of(phase));
             let body =
-                Some(body_of(way)).filter(|_| is_body).ok_or("bodies are changed in the phases of bodies")?;
+                Some(body_of(way)).filter(|_| is_body).ok_or("a body can be changed only in a body hook")?;
             apply_to_body(edit, body).map_err(|refused| refused.to_string())
         }
         FilterEdit::Reply { status, body, details } => {
             let status = u16::try_from(status).ok().filter(|status| (200..600).contains(status));
-            let status = status.ok_or("the status of a reply is 200 to 599")?;
+            let status = status.ok_or("the status of a reply must be 200 to 599")?;
             let reply = &mut exchange.filtering.reply;
             reply.status = status;
             reply.body.clear();
@@ -251,7 +253,7 @@ fn carry_out(
             Ok(())
         }
         FilterEdit::ClearRoute => {
-            Err("the rule is looked up again only before the request has been sent".to_owned())
+            Err("the route can be selected again only before the request is sent".to_owned())
         }
         FilterEdit::Endpoint { address, is_strict } => {
             let address = address.get(..ADDRESS_BYTES_MAX).unwrap_or(address).to_vec();
@@ -283,7 +285,7 @@ fn fields(exchange: &mut Exchange, phase: Phase, edit: &FilterEdit<'_>) -> Resul
         | Phase::ResponseHead
         | Phase::ResponseBody
         | Phase::Log
-        | Phase::End => return Err("the head has been sent and cannot be changed any more".to_owned()),
+        | Phase::End => return Err("the head is already sent and can no longer be changed".to_owned()),
     };
     apply_to_fields(edit, &mut head).map_err(|refused| refused.to_string())?;
     if let FilterEdit::Remove { name } = edit
@@ -301,7 +303,7 @@ fn trailers(way: &mut DirectionState) -> EditableSection<'_> {
 /// Derives the target to match and send from the one that a filter set, with the normaliser that clients' targets pass.
 fn retarget(exchange: &mut Exchange) -> Result<(), EditProblem> {
     rules::derive_target(exchange)
-        .map_err(|fault| format!("the path that the filter set is refused: {}", fault.reason()))?;
+        .map_err(|fault| format!("the path set by the filter is invalid: {}", fault.reason()))?;
     exchange.filtering.is_target_own = true;
     Ok(())
 }
@@ -311,11 +313,11 @@ fn body_of(way: &mut DirectionState) -> &mut Vec<u8> {
 }
 
 fn reply_field(reply: &mut FilterReply, name: &[u8], value: &[u8]) -> Result<(), EditProblem> {
-    check_field(name, value).map_err(|fault| format!("a header of its reply is refused: {fault}"))?;
+    check_field(name, value).map_err(|fault| format!("a header of its reply is invalid: {fault}"))?;
     if reply.ends.len() >= REPLY_FIELDS_MAX
         || reply.text.len() + name.len() + value.len() > REPLY_FIELDS_BYTES_MAX
     {
-        return Err("the fields of a reply are too many or too large".to_owned());
+        return Err("the headers of the reply are too many or too large".to_owned());
     }
     reply.add(name, value);
     Ok(())

@@ -47,7 +47,7 @@ pub enum BadChain {
     #[error(transparent)]
     TooLong(#[from] ChainTooLong),
     /// A configured filter was not prepared.
-    #[error("a filter of the configuration was not made ready")]
+    #[error("a configured filter was not loaded")]
     Missing,
 }
 

@@ -463,5 +463,5 @@ fn is_replied(ctx: &ExchangeCx<'_>) -> bool {
     ctx.exchange.filtering.reply.is_given()
 }
 
-const LENGTHENED: &str = "it made the body longer than the `content-length` of the head that has gone on; remove that field in the hook for the head, or hold the head until the body is there";
-const SHORTENED: &str = "it made the body shorter than the `content-length` of the head that has gone on; remove that field in the hook for the head, or hold the head until the body is there";
+const LENGTHENED: &str = "it made the body longer than the `content-length` of the head already sent; remove that header in the head hook, or hold the head until the body is complete";
+const SHORTENED: &str = "it made the body shorter than the `content-length` of the head already sent; remove that header in the head hook, or hold the head until the body is complete";

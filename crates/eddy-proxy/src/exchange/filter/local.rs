@@ -82,7 +82,7 @@ fn build(ctx: &mut ExchangeCx<'_>, reply: &LocalReply<'_>, body: &[u8]) -> Resul
     if let Some((place, fault)) = refused {
         let plan = Rc::clone(&ctx.plan);
         if let Some(chain) = plan.chain(ctx.index, ctx.exchange.filtering.chain) {
-            let why = format!("a header of its reply is refused: {fault}");
+            let why = format!("a header of its reply is invalid: {fault}");
             // The filter's reply is not sent, whatever its failure policy.
             let _ = fail(ctx, &plan, chain, place, FailureKind::Edit, &why);
         }

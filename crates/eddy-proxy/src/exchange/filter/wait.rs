@@ -56,7 +56,7 @@ pub(crate) fn poll(
         let timeout =
             chain.chain.steps().get(usize::from(wait.step)).map(|step| step.filter.policy.pause_timeout);
         let timeout = timeout.unwrap_or_default();
-        let why = format!("it paused the exchange and did not go on within its `timeout` ({timeout:?})");
+        let why = format!("it paused the exchange and did not resume it within its `timeout` ({timeout:?})");
         let failed = Failed { place: wait.step, kind: FailureKind::Timeout, why };
         let outcome =
             failed.end(ctx, &plan, chain).map_or(FilterPhaseOutcome::Through, FilterPhaseOutcome::Failed);

@@ -159,7 +159,7 @@ impl Http2SessionDriver {
                 input.clear();
                 tracing::debug!(
                     client = &*connection.client.peer_text,
-                    "a connection of HTTP/2 ends: {fault}"
+                    "an HTTP/2 connection failed: {fault}"
                 );
                 connection.series.http2.failed(fault);
             }

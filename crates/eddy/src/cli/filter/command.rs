@@ -24,7 +24,7 @@ pub(in crate::cli) fn run(command: &FilterCommand) -> Result<(), CommandError> {
 
 /// Tells the user that a long build is running.
 pub(in crate::cli) fn say_linking() {
-    print_error("eddy: building the filters in Go; the first time takes up to a minute\n");
+    print_error("eddy: building the Go filters; the first build takes up to a minute\n");
 }
 
 /// Prints a failure that is unrelated to a configuration file.

@@ -18,16 +18,14 @@ impl FilterName {
             || text.ends_with('-')
         {
             bail!(
-                "\"{text}\" can't be a filter's name: use lower-case letters, digits and hyphens, as in basic-auth"
+                "\"{text}\" is not a valid filter name: use lower-case letters, digits and hyphens, as in basic-auth"
             );
         }
         if text.len() > NAME_CHARS_MAX {
-            bail!("\"{text}\" can't be a filter's name: it has more than {NAME_CHARS_MAX} characters");
+            bail!("\"{text}\" is not a valid filter name: it has more than {NAME_CHARS_MAX} characters");
         }
         if TAKEN.contains(&text) {
-            bail!(
-                "\"{text}\" can't be a filter's name: it means something else to the tools; try \"my-{text}\""
-            );
+            bail!("\"{text}\" is not a valid filter name: it is reserved; try \"my-{text}\"");
         }
         Ok(Self(text.to_owned()))
     }

@@ -48,7 +48,7 @@ pub(super) fn run(arguments: &FilterNew) -> Result<(), CommandError> {
 fn check_free(folder: &Path) -> anyhow::Result<()> {
     match fs::read_dir(folder).map(Iterator::count) {
         Ok(0) => Ok(()),
-        Ok(_) => bail!("the folder \"{}\" is not empty; name another by `--dir`", folder.display()),
+        Ok(_) => bail!("the folder \"{}\" is not empty; choose another with `--dir`", folder.display()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error).with_context(|| format!("cannot use \"{}\"", folder.display())),
     }
@@ -69,6 +69,6 @@ fn next_steps(lang: Language, folder: &Path) -> String {
         Language::Rust => ("cargo test", "cargo build && eddy run eddy.yaml"),
     };
     format!(
-        "made {shown}\n\n  cd {shown}\n  {test}\n  {run}\n\nand in another terminal\n\n  curl -i http://127.0.0.1:8080/echo\n"
+        "created {shown}\n\n  cd {shown}\n  {test}\n  {run}\n\nand in another terminal\n\n  curl -i http://127.0.0.1:8080/echo\n"
     )
 }

@@ -49,7 +49,7 @@ pub(super) fn run(specs: &[PathBuf], only: &[OsString]) -> Result<(), CommandErr
             Err(why) => told(&SpecTestResult::Broken { why })?,
         }
     }
-    let none = if passed + failed == 0 { "; there is no test to be run" } else { "" };
+    let none = if passed + failed == 0 { "; there are no tests to run" } else { "" };
     print(&format!("{passed} passed, {failed} failed{none}\n"))?;
     if failed == 0 && passed > 0 { Ok(()) } else { Err(CommandError::Shown) }
 }

@@ -35,7 +35,9 @@ pub(super) fn run(arguments: &FilterTest) -> Result<(), CommandError> {
     let status = if folder.join("Cargo.toml").is_file() {
         let mut command = Command::new("cargo");
         command.current_dir(&folder).arg("test").args(&arguments.rest);
-        command.status().context("the command `cargo` cannot be started; https://rustup.rs has it")?
+        command
+            .status()
+            .context("the command `cargo` cannot be started; install Rust from https://rustup.rs")?
     } else if let Some(root) = module_root(&folder) {
         let go = Go::new(&cache);
         let mut command = go.command(&folder);

@@ -56,12 +56,12 @@ pub(crate) fn open_api(schema: Schema, options: &OpenApiOptions<'_>) -> Result<O
                 // Writing to a string never fails.
                 let _ = write!(text, "\n  {problem}");
             }
-            bail!("rules of google.api.http are not right:{text}");
+            bail!("invalid google.api.http rules:{text}");
         }
     };
     ensure!(
         !index.routes().is_empty(),
-        "no method has a google.api.http option; `--auto` tells of methods without one"
+        "no method has a google.api.http option; `--auto` includes methods without one"
     );
     let mut schemas = Schemas::new(&schema, options.names);
     let mut paths = Paths::default();

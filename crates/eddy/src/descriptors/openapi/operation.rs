@@ -23,8 +23,8 @@ pub(super) fn operation(route: &HttpRoute, place: &RoutePath, schemas: &mut Sche
         operation.insert("requestBody".to_owned(), body);
     }
     let failure =
-        json!({"description": "Why the call failed.", "content": {JSON: {"schema": schemas.status()}}});
-    let well = json!({"description": "What the method answers.", "content": response(route, schemas)});
+        json!({"description": "Error of the call.", "content": {JSON: {"schema": schemas.status()}}});
+    let well = json!({"description": "Response of the method.", "content": response(route, schemas)});
     operation.insert("responses".to_owned(), json!({"200": well, "default": failure}));
     Value::Object(operation)
 }
@@ -37,10 +37,7 @@ fn parameters(route: &HttpRoute, place: &RoutePath, schemas: &mut Schemas<'_>) -
         let schema = field.map_or_else(|| json!({"type": "string"}), |field| schemas.of_text(field));
         let mut told = json!({"name": parameter.name, "in": "path", "required": true, "schema": schema});
         if let (true, Some(told)) = (parameter.is_rest, told.as_object_mut()) {
-            told.insert(
-                "description".to_owned(),
-                json!("All up to the end of the path; it may have slashes."),
-            );
+            told.insert("description".to_owned(), json!("The rest of the path, which may contain slashes."));
         }
         parameters.push(told);
     }

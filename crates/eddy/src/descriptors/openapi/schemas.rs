@@ -106,9 +106,9 @@ impl<'s> Schemas<'s> {
         self.made.entry(name.to_owned()).or_insert_with(|| {
             json!({
                 "type": "object",
-                "description": "Why a call failed.",
+                "description": "Error of a call.",
                 "properties": {
-                    "code": {"type": "integer", "format": "int32", "description": "The status of gRPC."},
+                    "code": {"type": "integer", "format": "int32", "description": "gRPC status code."},
                     "message": {"type": "string"},
                     "details": {"type": "array", "items": own_form("google.protobuf.Any")},
                 },
@@ -221,9 +221,9 @@ fn own_form(name: &str) -> Option<Value> {
     let own = match name.strip_prefix("google.protobuf.")? {
         "Timestamp" => json!({"type": "string", "format": "date-time"}),
         "Duration" => json!({"type": "string", "pattern": r"^-?[0-9]+(\.[0-9]{1,9})?s$"}),
-        "FieldMask" => json!({"type": "string", "description": "Paths of fields with commas between."}),
+        "FieldMask" => json!({"type": "string", "description": "Comma-separated field paths."}),
         "Struct" => json!({"type": "object"}),
-        "Value" => json!({"description": "Any JSON."}),
+        "Value" => json!({"description": "Any JSON value."}),
         "ListValue" => json!({"type": "array", "items": {}}),
         "Any" => json!({
             "type": "object",

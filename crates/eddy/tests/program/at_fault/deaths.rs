@@ -68,7 +68,7 @@ routes:
         origin.take();
         let (before, dying) = (failed.load(Relaxed), Instant::now());
         assert!(try_get(address, &format!("/{way}")).is_err());
-        let died = eddy.record("gateway process died; another takes its place");
+        let died = eddy.record("gateway process ended unexpectedly; another one replaces it");
         assert_eq!(died["filter"], *way, "{died}");
         eddy.record("ready");
         silences.push(dying.elapsed());

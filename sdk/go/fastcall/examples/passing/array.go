@@ -12,24 +12,24 @@ import "C"
 
 import "unsafe"
 
-// Table is an array of some size.
+// Table is an array.
 type Table [4096]byte
 
-// SumTableCopied shows a trap. For a parameter of type void *, cgo checks whether the memory has pointers of Go in it. Where
-// the argument is written as the address of an element of an array, it takes the array into a variable of its own for
-// that check: 4 KiB are copied to the heap in each call.
+// SumTableCopied shows a pitfall. For a parameter of type void *, cgo checks whether the memory contains Go pointers.
+// If the argument is the address of an array element, cgo copies the array into a separate variable for the check: 4
+// KiB on the heap in each call.
 func SumTableCopied(table Table) uint64 {
 	return uint64(C.passing_first(unsafe.Pointer(&table[0])))
 }
 
-// SumTable gets around it by taking the address in a line of its own.
+// SumTable avoids the copy: it takes the address in a separate statement.
 func SumTable(table *Table) uint64 {
 	start := unsafe.Pointer(&table[0])
 	return uint64(C.passing_first(start))
 }
 
-// SumTableTyped gets around the check as a whole: behind a uint8_t * can't be a pointer, so nothing is looked for. Declare C functions so, not
-// with void *.
+// SumTableTyped avoids the check entirely: a uint8_t * cannot lead to pointers, so cgo does not search. Declare C
+// functions like this, not with void *.
 func SumTableTyped(table *Table) uint64 {
 	return uint64(C.passing_sum_array((*C.uint8_t)(&table[0])))
 }

@@ -18,18 +18,18 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/fastcall/cstring"
 )
 
-// Batch sums many strings in one call. It is kept between calls, for its memory.
+// Batch sums many strings in one call. It is reused between calls for its memory.
 type Batch struct {
 	flat cstring.Flat
 }
 
-// Sum copies the strings into one buffer and passes that. Copying some hundred bytes costs less than anything else here.
+// Sum copies the strings into one buffer and passes it. Copying some hundred bytes is the cheapest part.
 func (b *Batch) Sum(texts []string) uint64 {
 	bytes := b.flatten(texts)
 	return uint64(C.passing_sum_flat((*C.uint8_t)(unsafe.SliceData(bytes)), C.size_t(len(bytes))))
 }
 
-// SumFast is the same without cgo, for a function that is short.
+// SumFast is Sum without cgo, for a short function.
 func (b *Batch) SumFast(texts []string) uint64 {
 	return uint64(fastcall.CallBytes(sumFlat, b.flatten(texts)))
 }
@@ -42,9 +42,9 @@ func (b *Batch) flatten(texts []string) []byte {
 	return b.flat.Bytes()
 }
 
-// SumHeadersFast passes the strings as Go has them, addresses and lengths in a row, without a copy or a look at them.
-// fastcall allows it, because nothing moves or is collected while the function runs; cgo's rules don't, so it is for
-// functions that only fastcall calls.
+// SumHeadersFast passes the strings as Go stores them, addresses and lengths, without a copy or a scan. fastcall allows
+// it, because nothing moves or is collected while the function runs; cgo's rules do not, so it is only for functions
+// called through fastcall.
 func SumHeadersFast(texts []string) uint64 {
 	arg := struct {
 		texts *string
@@ -62,8 +62,8 @@ func SumEach(texts []string) uint64 {
 	return sum
 }
 
-// SumPinned passes an array of addresses. What an array in Go's memory points to must be pinned: this is what the Pinner
-// is for, and it costs more than copying.
+// SumPinned passes an array of addresses. Data that an array in Go's memory points to must be pinned with the Pinner,
+// which costs more than copying.
 func SumPinned(texts []string) uint64 {
 	var pinner runtime.Pinner
 	defer pinner.Unpin()
@@ -76,7 +76,7 @@ func SumPinned(texts []string) uint64 {
 	return uint64(C.passing_sum_texts(unsafe.SliceData(array), C.size_t(len(array))))
 }
 
-// SumCStrings copies each string to C's heap and frees it again.
+// SumCStrings copies each string to the C heap and frees it.
 func SumCStrings(texts []string) uint64 {
 	array := make([]C.passing_text, len(texts))
 	for i, text := range texts {
@@ -90,7 +90,7 @@ func SumCStrings(texts []string) uint64 {
 	return sum
 }
 
-// Packed returns strings of C that lie in one buffer in the form of cstring.Flat, as views: no call a string.
+// Packed returns C strings in one buffer in the format of cstring.Flat, as views: no call per string.
 func Packed() []byte {
 	var length C.size_t
 	data := C.passing_packed(&length)

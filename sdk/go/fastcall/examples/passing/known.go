@@ -15,15 +15,15 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/fastcall/cstring"
 )
 
-// Hex has C write 16 digits into memory that Go made for them: one allocation, no copy.
+// Hex lets C write 16 digits into memory allocated by Go: one allocation, no copy.
 func Hex(number uint64) string {
 	return cstring.Filled(16, func(buffer []byte) int {
 		return int(C.passing_hex(C.uint64_t(number), (*C.uint8_t)(unsafe.SliceData(buffer)), C.size_t(len(buffer))))
 	})
 }
 
-// AppendLetters has C write letters behind what a buffer holds already: no allocation where there is room. The
-// function is short, so it is called without cgo.
+// AppendLetters lets C append letters to a buffer: no allocation if there is space. The function is short, so it is
+// called without cgo.
 func AppendLetters(buffer []byte, count int) []byte {
 	start := len(buffer)
 	for cap(buffer) < start+count {
@@ -33,7 +33,7 @@ func AppendLetters(buffer []byte, count int) []byte {
 	return buffer[:start+int(fastcall.CallBytes(letters, buffer[start:]))]
 }
 
-// HexMalloc is how it is usually written: C allocates, Go copies and frees.
+// HexMalloc is the usual way: C allocates, Go copies and frees.
 func HexMalloc(number uint64) string {
 	text := C.passing_hex_malloc(C.uint64_t(number))
 	defer C.free(unsafe.Pointer(text))

@@ -1,11 +1,12 @@
-// Package passing shows how strings go between Go and C, one way a file, the good one beside the usual one. Copy what
-// you need: the C functions are made up, the Go around them is not. `go test -bench .` says what each costs.
+// Package passing shows how to pass strings between Go and C, one case per file, each with the usual way for
+// comparison. Copy what you need: the C functions are made up, the Go code around them is not. `go test -bench .`
+// measures the costs.
 //
 //   - toc.go: a Go string to C, without a copy and without an allocation
-//   - unknown.go: a string of C whose length Go learns from C: look at it, or keep it
-//   - known.go: a text whose length is known before: Go makes room, C fills it
+//   - unknown.go: a C string whose length C returns: to read it, or to keep it
+//   - known.go: a text of known length: Go allocates, C fills
 //   - batch.go: many strings in one call
-//   - array.go: an array, and how cgo comes to copy all of it
+//   - array.go: an array, and when cgo copies all of it
 //
-// Everything passes cgo's own checks as they are by default (GODEBUG=cgocheck=1).
+// All of it passes cgo's default checks (GODEBUG=cgocheck=1).
 package passing

@@ -74,7 +74,7 @@ func TestATableIsPassedWhole(t *testing.T) {
 	}
 }
 
-// What each way allocates is what it is chosen for.
+// The allocations of each way are the reason to choose it.
 func TestAllocations(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates by itself")
@@ -171,7 +171,7 @@ var (
 	sinkString string
 )
 
-// makeHeaders makes 16 strings of 24 bytes, each in memory of its own.
+// makeHeaders returns 16 strings of 24 bytes, each in separate memory.
 func makeHeaders() []string {
 	headers := make([]string, 16)
 	for i := range headers {

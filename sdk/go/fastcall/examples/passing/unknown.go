@@ -17,27 +17,27 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/fastcall/cstring"
 )
 
-// HasName looks at a text of C where it lies: C tells address and length. The view must not be used once C may change
-// or free the text, so it does not leave this function.
+// HasName reads a C text in place: C returns address and length. The view must not be used once C may change or free
+// the text, so it does not leave this function.
 func HasName(number int, name string) bool {
 	var length C.size_t
 	data := C.passing_name(C.uint32_t(number), &length)
 	return cstring.View(unsafe.Pointer(data), int(length)) == name
 }
 
-// Name keeps the text: it clones the view.
+// Name keeps the text by cloning the view.
 func Name(number int) string {
 	var length C.size_t
 	data := C.passing_name(C.uint32_t(number), &length)
 	return strings.Clone(cstring.View(unsafe.Pointer(data), int(length)))
 }
 
-// HasMotto looks at a text that ends with a NUL.
+// HasMotto reads a text that ends with a NUL.
 func HasMotto(motto string) bool {
 	return cstring.ViewTerminated(unsafe.Pointer(C.passing_motto())) == motto
 }
 
-// NameGoString is how it is usually written; C.GoStringN is a call of cgo too, but not into C.
+// NameGoString is the usual way; C.GoStringN is a cgo call as well, but not into C.
 func NameGoString(number int) string {
 	var length C.size_t
 	data := C.passing_name(C.uint32_t(number), &length)

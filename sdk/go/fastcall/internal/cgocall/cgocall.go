@@ -1,5 +1,5 @@
-// Package cgocall is the way of fastcall that is right everywhere: cgo. It is a package of its own because cgo and
-// assembly can't be in one.
+// Package cgocall is the portable path of fastcall: cgo. It is a separate package because cgo and assembly cannot be in
+// one.
 package cgocall
 
 /*
@@ -22,13 +22,13 @@ import "C"
 
 import "unsafe"
 
-// Linked says whether the program was built with cgo.
+// Linked is whether the program was built with cgo.
 const Linked = true
 
 // Quiet calls a native function that does not call back into Go, and does not let arg escape.
 //
-// arg goes as a pointer to bytes: cgo would search what a pointer to anything leads to for further pointers, which the
-// fast way does not do and fastcall allows.
+// arg is passed as a pointer to bytes: for other pointer types cgo would search the target for further pointers, which
+// the fast path does not do and fastcall allows.
 func Quiet(fn uintptr, arg unsafe.Pointer, length uintptr) uintptr {
 	return uintptr(C.fastcall_quiet(C.uintptr_t(fn), (*C.char)(arg), C.uintptr_t(length)))
 }

@@ -4,15 +4,15 @@ package cgocall
 
 import "unsafe"
 
-// Linked says whether the program was built with cgo.
+// Linked is whether the program was built with cgo.
 const Linked = false
 
-// Quiet can't be reached: fastcall asks Linked before.
+// Quiet is never called: fastcall checks Linked first.
 func Quiet(uintptr, unsafe.Pointer, uintptr) uintptr {
 	panic("cgocall: built without cgo")
 }
 
-// Any can't be reached: fastcall asks Linked before.
+// Any is never called: fastcall checks Linked first.
 func Any(uintptr, unsafe.Pointer, uintptr) uintptr {
 	panic("cgocall: built without cgo")
 }

@@ -1,2 +1,2 @@
-// Package native has C functions for the tests and benchmarks of fastcall, which can't contain C themselves.
+// Package native has C functions for the tests and benchmarks of fastcall, which cannot contain C themselves.
 package native

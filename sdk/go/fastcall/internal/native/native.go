@@ -12,16 +12,16 @@ import "C"
 
 import "unsafe"
 
-// Addresses of the functions, to be called by fastcall.
+// Addresses of the functions, for calls through fastcall.
 var (
 	Empty     = unsafe.Pointer(C.fastcall_test_empty)
 	Identity  = unsafe.Pointer(C.fastcall_test_identity)  // returns its argument
 	Add       = unsafe.Pointer(C.fastcall_test_add)       // takes an Addition
-	Sum       = unsafe.Pointer(C.fastcall_test_sum)       // (data, length): the sum of the bytes
+	Sum       = unsafe.Pointer(C.fastcall_test_sum)       // (data, length): returns the sum of the bytes
 	Fill      = unsafe.Pointer(C.fastcall_test_fill)      // (data, length): writes the alphabet, returns length
 	Stack     = unsafe.Pointer(C.fastcall_test_stack)     // uses 12 KiB of stack, returns 510
 	Registers = unsafe.Pointer(C.fastcall_test_registers) // calculates with floating point
-	Spin      = unsafe.Pointer(C.fastcall_test_spin)      // takes as many nanoseconds as the uint64 at arg says
+	Spin      = unsafe.Pointer(C.fastcall_test_spin)      // takes the number of nanoseconds in the uint64 at arg
 )
 
 // Addition is the argument of Add.
@@ -29,8 +29,8 @@ type Addition struct {
 	Left, Right, Sum uint64
 }
 
-// CgoEmpty is an empty call by cgo as it comes.
+// CgoEmpty is an empty cgo call.
 func CgoEmpty() { C.plain() }
 
-// CgoQuiet is an empty call by cgo with noescape and nocallback.
+// CgoQuiet is an empty cgo call with noescape and nocallback.
 func CgoQuiet() { C.quiet() }

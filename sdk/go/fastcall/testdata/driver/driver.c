@@ -1,4 +1,4 @@
-/* Loads the library of testdata/program as a gateway would, and has it make calls on threads of its own. */
+/* Loads the library of testdata/program like a gateway, and runs its calls on native threads. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>

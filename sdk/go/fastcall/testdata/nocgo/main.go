@@ -1,4 +1,4 @@
-// Nocgo is built without cgo and calls nevertheless.
+// Nocgo is built without cgo and makes calls nevertheless.
 package main
 
 import (

@@ -1,4 +1,5 @@
-// Program uses fastcall and says how it went: as a program, or as a library whose run a native program calls.
+// Program uses fastcall and reports the result: as a program, or as a library whose run function a native program
+// calls.
 package main
 
 /*
@@ -31,7 +32,7 @@ func main() {
 	fmt.Println(fastcall.Status())
 }
 
-// run makes calls from deep and shallow stacks while the collector works, and returns how many went wrong.
+// run makes calls from deep and shallow stacks while the collector runs, and returns the number of wrong results.
 //
 //export run
 func run(rounds int) int {
@@ -67,7 +68,7 @@ func descend(depth int) uintptr {
 	return uintptr(addition.Sum)
 }
 
-// status prints the way that calls go.
+// status prints how calls are made.
 //
 //export status
 func status() {

@@ -1,4 +1,4 @@
-/* A gateway in one file, for the test of the bridge: opens a library and drives it from C threads. */
+/* Minimal gateway for the test of the bridge: opens a library and calls it from C threads. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -25,7 +25,7 @@ static const eddy_library *library;
 static atomic_uint logged, bad, resumed, told, busy;
 static char last_log[8192];
 
-/* Of each exchange: 0 unknown, 1 entered, 2 resumed. */
+/* State of each exchange: 0 unknown, 1 entered, 2 resumed. */
 static atomic_uchar turns[TURNS];
 static uint8_t resumed_edits[TURNS / 1024][256];
 
@@ -43,7 +43,7 @@ static int32_t host_grow(eddy_call *call, uint32_t more) {
   if ((uint64_t)call->edits_len + more > 16u << 20) return EDDY_TOO_LARGE;
   uint32_t cap = call->edits_cap;
   while (cap - call->edits_len < more) cap *= 2;
-  uint8_t *grown = malloc(cap); /* The old one stays readable: it is leaked, or on the stack of the caller. */
+  uint8_t *grown = malloc(cap); /* The old buffer stays readable: it is leaked, or on the stack of the caller. */
   memcpy(grown, call->edits, call->edits_len);
   call->edits = grown;
   call->edits_cap = cap;
@@ -176,7 +176,7 @@ static double now(void) {
   return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* The least time of a crossing among many short repeats, ns. */
+/* Returns the minimum time of a crossing among many short repetitions, in ns. */
 static void bench(const char *name) {
   static request r;
   lay_out(&r, filter_of(name, "null"));
@@ -305,7 +305,7 @@ static void *pause_worker(void *argument) {
       enter(r);
     }
     CHECK(r->step.verdict == EDDY_PAUSE);
-    memset(r, 0xa5, sizeof *r); /* Whoever still looks here sees nonsense. */
+    memset(r, 0xa5, sizeof *r); /* Makes later uses visible. */
   }
   free(r);
   return NULL;
@@ -369,7 +369,7 @@ static void resumes(const char *name) {
   puts("resumes ok");
 }
 
-/* What can't be helped: the process dies, but the word that names the filter is still there when it does. */
+/* Cannot be recovered: the process ends, but the word that names the filter is still set. */
 static void goexit(void) {
   static request r;
   lay_out(&r, filter_of("exit", "null"));

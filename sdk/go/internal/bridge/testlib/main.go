@@ -1,5 +1,5 @@
-// Command testlib is the library that the driver in testdata opens: filters that fail in every way, and some to
-// measure.
+// Command testlib is the library that the driver in testdata opens: filters that fail in every way, and filters for
+// measurements.
 package main
 
 import (
@@ -125,7 +125,7 @@ func (f *filter) Run(c *raw.Call, s *raw.Step) raw.Verdict {
 				}
 				runtime.Gosched()
 			}
-			// A second time, which must be refused.
+			// The second call must be refused.
 			if err := raw.Resume(own.Call.Exchange, own.Call.Turn, raw.Continue, own.Own()); err != raw.Stale && err != raw.Gone {
 				raw.WriteLog(f.id, raw.LevelError, "BAD: a second resume was accepted")
 			}

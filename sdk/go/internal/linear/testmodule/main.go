@@ -1,5 +1,5 @@
-// Command testmodule is the module that eddy's tests run: the filter of abi/vectors, and filters that fail in every way
-// or are there to be measured.
+// Command testmodule is the module for eddy's tests: the filter of abi/vectors, filters that fail in every way, and
+// filters for measurements.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command library is the test filter of abi/vectors as eddy loads it.
+// Command library is the test filter of abi/vectors as a library for eddy.
 package main
 
 import (

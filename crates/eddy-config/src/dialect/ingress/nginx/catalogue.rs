@@ -53,20 +53,21 @@ const fn known(name: &'static str, use_: Use) -> AnnotationInfo {
     AnnotationInfo { name, use_ }
 }
 
-const BUFFERS: &str = "eddy's buffers are bounded by itself";
-const CLIENT_TLS: &str = "clients of Ingresses are asked for no certificate";
-const UPSTREAM_TLS: &str = "endpoints of Ingresses are asked without TLS";
-const SUITES: &str = "TLS is 1.2 or newer, with the suites that are safe";
-const AUTH: &str = "nobody would ask who comes: put a filter for authentication before eddy's rules, or keep this Ingress where it is";
-const EXTERNAL: &str = "eddy asks no other service whether a request may pass";
-const RATE: &str = "eddy's `rate_limit` filter is not written as annotations; requests would not be limited";
-const SESSION: &str = "eddy has no sessions";
-const SNIPPET: &str = "pieces of configuration can say anything; write what it does as an annotation, or the host in an `nginx.conf`";
-const WAF: &str = "eddy has no ModSecurity";
+const BUFFERS: &str = "eddy chooses the sizes of its buffers itself";
+const CLIENT_TLS: &str = "eddy does not request client certificates for Ingresses";
+const UPSTREAM_TLS: &str = "eddy sends requests to endpoints of Ingresses without TLS";
+const SUITES: &str = "eddy always uses TLS 1.2 or newer with secure cipher suites";
+const AUTH: &str = "requests would not be authenticated; use an authentication filter of eddy.yaml, or keep this Ingress on ingress-nginx";
+const EXTERNAL: &str = "eddy does not support external authentication";
+const RATE: &str = "requests would not be limited; use a `rate_limit` filter of eddy.yaml";
+const SESSION: &str = "eddy does not support session affinity";
+const SNIPPET: &str =
+    "snippets can contain any directive; use annotations instead, or write the host in an `nginx.conf`";
+const WAF: &str = "eddy does not support ModSecurity";
 const CORS: &str = "";
-const MIRROR: &str = "eddy does not mirror requests of this dialect yet";
-const SUBSET: &str = "a key goes to one endpoint, not to one of several";
-const TELEMETRY: &str = "eddy sends no traces yet";
+const MIRROR: &str = "eddy does not support mirroring for Ingresses yet";
+const SUBSET: &str = "eddy maps a key to one endpoint, not to a subset of endpoints";
+const TELEMETRY: &str = "eddy does not support tracing yet";
 
 /// Every annotation of ingress-nginx 1.15, by name.
 pub(super) const KNOWN: &[AnnotationInfo] = &[
@@ -75,7 +76,7 @@ pub(super) const KNOWN: &[AnnotationInfo] = &[
     known("affinity-mode", Use::Idle(SESSION)),
     known(
         "allowlist-source-range",
-        Use::Refused("clients of any address would be let in; use an `ip_access` filter of eddy.yaml"),
+        Use::Refused("clients of every address would be admitted; use an `ip_access` filter of eddy.yaml"),
     ),
     known("app-root", Use::Read("")),
     known("auth-always-set-cookie", Use::Idle(EXTERNAL)),
@@ -110,7 +111,7 @@ pub(super) const KNOWN: &[AnnotationInfo] = &[
     known(
         "canary",
         Use::Read(
-            "one canary for each port of a Service; as with ingress-nginx it holds for every path that leads to that port",
+            "one canary for each port of a Service; as with ingress-nginx, it applies to every path that leads to that port",
         ),
     ),
     known("canary-by-cookie", Use::Read("")),
@@ -128,47 +129,45 @@ pub(super) const KNOWN: &[AnnotationInfo] = &[
     known("cors-allow-origin", Use::Read(CORS)),
     known("cors-expose-headers", Use::Read(CORS)),
     known("cors-max-age", Use::Read(CORS)),
-    known("custom-headers", Use::Refused("it names a ConfigMap; eddy reads none")),
+    known("custom-headers", Use::Refused("eddy does not read the ConfigMap that it names")),
     known(
         "custom-http-errors",
         Use::Read(
-            "with `default-backend`, whose Service answers instead; refused without, as eddy has no pages of its own",
+            "with `default-backend`, whose Service responds instead; refused without it, as eddy has no error pages of its own",
         ),
     ),
-    known("default-backend", Use::Read("it answers where the Service of a path has no endpoints")),
+    known("default-backend", Use::Read("receives the requests if the Service of a path has no endpoints")),
     known(
         "denylist-source-range",
-        Use::Refused("clients of these addresses would be let in; use an `ip_access` filter of eddy.yaml"),
+        Use::Refused("clients of these addresses would be admitted; use an `ip_access` filter of eddy.yaml"),
     ),
-    known("disable-proxy-intercept-errors", Use::Read("it turns `custom-http-errors` off")),
-    known("enable-access-log", Use::Warned("the access log is a listener's in eddy")),
+    known("disable-proxy-intercept-errors", Use::Read("disables `custom-http-errors`")),
+    known("enable-access-log", Use::Warned("in eddy, the access log is configured for a listener")),
     known(
         "enable-cors",
-        Use::Read("as an answer of eddy to preflight requests, and fields of the answers to others"),
+        Use::Read("eddy answers preflight requests itself and adds the CORS headers to other responses"),
     ),
-    known("enable-global-auth", Use::Idle("eddy has no authentication for all")),
+    known("enable-global-auth", Use::Idle("eddy does not support global authentication")),
     known("enable-modsecurity", Use::Refused(WAF)),
     known("enable-opentelemetry", Use::Warned(TELEMETRY)),
     known("enable-owasp-core-rules", Use::Refused(WAF)),
     known("enable-rewrite-log", Use::Idle("`eddy explain` shows each rewrite")),
-    known("fastcgi-index", Use::Refused("eddy does not speak FastCGI")),
-    known("fastcgi-params-configmap", Use::Refused("eddy does not speak FastCGI")),
+    known("fastcgi-index", Use::Refused("eddy does not support FastCGI")),
+    known("fastcgi-params-configmap", Use::Refused("eddy does not support FastCGI")),
     known(
         "force-ssl-redirect",
-        Use::Read(
-            "every request without TLS is redirected to `https`, whether the host has a certificate or not",
-        ),
+        Use::Read("redirects every request without TLS to `https`, even if the host has no certificate"),
     ),
     known("from-to-www-redirect", Use::Read("")),
-    known("http2-push-preload", Use::Idle("browsers have given up on pushes")),
+    known("http2-push-preload", Use::Idle("browsers no longer support server push")),
     known("limit-allowlist", Use::Idle(RATE)),
     known("limit-burst-multiplier", Use::Idle(RATE)),
     known("limit-connections", Use::Refused(RATE)),
-    known("limit-rate", Use::Warned("answers are sent as fast as the client takes them")),
-    known("limit-rate-after", Use::Idle("answers are sent as fast as the client takes them")),
+    known("limit-rate", Use::Warned("eddy does not limit the rate of responses")),
+    known("limit-rate-after", Use::Idle("eddy does not limit the rate of responses")),
     known("limit-rpm", Use::Refused(RATE)),
     known("limit-rps", Use::Refused(RATE)),
-    known("load-balance", Use::Read("`round_robin`; `ewma` is the less loaded of two that are drawn")),
+    known("load-balance", Use::Read("`round_robin`; `ewma` selects the less loaded of two random endpoints")),
     known("mirror-host", Use::Idle(MIRROR)),
     known("mirror-request-body", Use::Idle(MIRROR)),
     known("mirror-target", Use::Refused(MIRROR)),
@@ -181,25 +180,25 @@ pub(super) const KNOWN: &[AnnotationInfo] = &[
     known("preserve-trailing-slash", Use::Read("")),
     known("proxy-body-size", Use::Read("")),
     known("proxy-buffer-size", Use::Idle(BUFFERS)),
-    known("proxy-buffering", Use::Idle("answers are streamed")),
+    known("proxy-buffering", Use::Idle("eddy streams responses")),
     known("proxy-buffers-number", Use::Idle(BUFFERS)),
     known("proxy-busy-buffers-size", Use::Idle(BUFFERS)),
     known("proxy-connect-timeout", Use::Read("")),
-    known("proxy-cookie-domain", Use::Refused("cookies of upstreams are passed on as they are")),
-    known("proxy-cookie-path", Use::Refused("cookies of upstreams are passed on as they are")),
-    known("proxy-http-version", Use::Read("`1.1` is what eddy speaks")),
-    known("proxy-max-temp-file-size", Use::Idle("bodies are streamed and never put into files")),
-    known("proxy-next-upstream", Use::Read("as the directive `proxy_next_upstream`")),
-    known("proxy-next-upstream-timeout", Use::Idle("retries are bounded by a budget of the cluster")),
+    known("proxy-cookie-domain", Use::Refused("eddy forwards the cookies of upstreams unchanged")),
+    known("proxy-cookie-path", Use::Refused("eddy forwards the cookies of upstreams unchanged")),
+    known("proxy-http-version", Use::Read("eddy uses HTTP/1.1; other versions are ignored with a warning")),
+    known("proxy-max-temp-file-size", Use::Idle("eddy streams bodies and never writes them to files")),
+    known("proxy-next-upstream", Use::Read("like the directive `proxy_next_upstream`")),
+    known("proxy-next-upstream-timeout", Use::Idle("a retry budget of the cluster limits retries")),
     known("proxy-next-upstream-tries", Use::Read("")),
     known("proxy-read-timeout", Use::Read("")),
-    known("proxy-redirect-from", Use::Read("as the directive `proxy_redirect`, with `proxy-redirect-to`")),
+    known("proxy-redirect-from", Use::Read("like the directive `proxy_redirect`, with `proxy-redirect-to`")),
     known(
         "proxy-redirect-to",
-        Use::Read("without `proxy-redirect-from` it means nothing, as with ingress-nginx"),
+        Use::Read("has no effect without `proxy-redirect-from`, as with ingress-nginx"),
     ),
-    known("proxy-request-buffering", Use::Idle("requests are streamed")),
-    known("proxy-send-timeout", Use::Idle("`proxy-read-timeout` bounds the silence of an upstream")),
+    known("proxy-request-buffering", Use::Idle("eddy streams requests")),
+    known("proxy-send-timeout", Use::Idle("`proxy-read-timeout` limits the time that an upstream is idle")),
     known("proxy-ssl-ciphers", Use::Idle(UPSTREAM_TLS)),
     known("proxy-ssl-name", Use::Idle(UPSTREAM_TLS)),
     known("proxy-ssl-protocols", Use::Idle(UPSTREAM_TLS)),
@@ -210,15 +209,15 @@ pub(super) const KNOWN: &[AnnotationInfo] = &[
     known("relative-redirects", Use::Read("")),
     known(
         "rewrite-target",
-        Use::Read("with `$1` and named groups; all paths of the host become expressions"),
+        Use::Read("with `$1` and named groups; all paths of the host become regular expressions"),
     ),
-    known("satisfy", Use::Idle("there is no access control that it could join")),
+    known("satisfy", Use::Idle("eddy has no access control for Ingresses to combine")),
     known("server-alias", Use::Read("")),
     known("server-snippet", Use::Refused(SNIPPET)),
     known(
         "service-upstream",
         Use::Idle(
-            "endpoints are asked themselves; outside of a cluster nobody is at the address of a Service",
+            "eddy sends requests to the endpoints directly; outside of a cluster, the address of a Service is not reachable",
         ),
     ),
     known("session-cookie-change-on-failure", Use::Idle(SESSION)),
@@ -234,14 +233,12 @@ pub(super) const KNOWN: &[AnnotationInfo] = &[
     known("ssl-ciphers", Use::Idle(SUITES)),
     known(
         "ssl-passthrough",
-        Use::Refused(
-            "TLS of Ingresses ends in eddy; a listener of eddy.yaml with `forward` passes connections on",
-        ),
+        Use::Refused("eddy terminates the TLS of Ingresses; use a listener with `forward` in eddy.yaml"),
     ),
     known("ssl-prefer-server-ciphers", Use::Idle(SUITES)),
     known(
         "ssl-redirect",
-        Use::Read("hosts in the `tls` of an Ingress are redirected to `https`, unless it is `false`"),
+        Use::Read("redirects hosts in the `tls` of an Ingress to `https`, unless it is `false`"),
     ),
     known("stream-snippet", Use::Refused(SNIPPET)),
     known("temporal-redirect", Use::Read("")),
@@ -249,19 +246,19 @@ pub(super) const KNOWN: &[AnnotationInfo] = &[
     known(
         "upstream-hash-by",
         Use::Read(
-            "as `hash ... consistent`: a key keeps its endpoint, though it may be another than with ingress-nginx",
+            "like `hash ... consistent`: a key keeps its endpoint, but may have another one than with ingress-nginx",
         ),
     ),
     known("upstream-hash-by-subset", Use::Refused(SUBSET)),
     known("upstream-hash-by-subset-size", Use::Idle(SUBSET)),
     known("upstream-vhost", Use::Read("")),
     known("use-port-in-redirects", Use::Read("")),
-    known("use-regex", Use::Read("all paths of the host become expressions, as with ingress-nginx")),
+    known("use-regex", Use::Read("all paths of the host become regular expressions, as with ingress-nginx")),
     known(
         "whitelist-source-range",
-        Use::Refused("clients of any address would be let in; use an `ip_access` filter of eddy.yaml"),
+        Use::Refused("clients of every address would be admitted; use an `ip_access` filter of eddy.yaml"),
     ),
-    known("x-forwarded-prefix", Use::Read("with `rewrite-target` alone, as with ingress-nginx")),
+    known("x-forwarded-prefix", Use::Read("only with `rewrite-target`, as with ingress-nginx")),
 ];
 
 #[cfg(test)]

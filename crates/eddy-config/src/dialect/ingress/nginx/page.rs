@@ -12,9 +12,9 @@ pub fn annotations_page() -> String {
         let (word, note) = match known.use_ {
             Use::Read("") => ("accepted", ""),
             Use::Read(note) => ("accepted: ", note),
-            Use::Idle(note) => ("accepted, means nothing: ", note),
-            Use::Warned(note) => ("accepted with a warning: ", note),
-            Use::Refused(note) if is_guard(known.name) => ("**refused**, with `--lenient`, too: ", note),
+            Use::Idle(note) => ("ignored: ", note),
+            Use::Warned(note) => ("ignored with a warning: ", note),
+            Use::Refused(note) if is_guard(known.name) => ("**refused** even with `--lenient`: ", note),
             Use::Refused(note) => ("**refused**: ", note),
         };
         // Writing to a string never fails.
@@ -26,10 +26,11 @@ pub fn annotations_page() -> String {
 const HEAD: &str = "\
 # ingress-nginx's annotations in eddy
 
-This page is made from the code: every annotation of ingress-nginx 1.15, without its `nginx.ingress.kubernetes.io/`. What is
-refused is an error that names file, line and column; `--lenient` makes a warning of it and passes over the annotation. So it
-does with annotations that are not on this page. A switch that is refused may be there with the value `\"false\"`. How to run
-Ingresses, and where eddy differs, is in [the guide](../guide/ingress.md) and in [divergences](divergences.md).
+This page is generated from the code: every annotation of ingress-nginx 1.15, without its prefix
+`nginx.ingress.kubernetes.io/`. A refused annotation is an error with file, line and column; `--lenient` turns it into a
+warning and ignores the annotation. The same applies to annotations that are not on this page. A refused switch is allowed
+with the value `\"false\"`. How to run Ingresses, and where eddy differs, is in [the guide](../guide/ingress.md) and in
+[divergences](divergences.md).
 
 | annotation | in eddy |
 |---|---|

@@ -146,8 +146,8 @@ fn add_path(
     if upstreams.get(&name).is_none_or(|upstream| upstream.canary.is_some()) {
         if settings.canary.is_none() {
             let message =
-                "this port of the Service is a canary's: ingress-nginx leaves the path out, and so does eddy";
-            report.warning(path.path.place, message).hint("give the canary a Service, or a port, of its own");
+                "this Service port belongs to a canary: eddy ignores the path, as ingress-nginx does";
+            report.warning(path.path.place, message).hint("give the canary its own Service or port");
         }
         return;
     }
@@ -166,11 +166,9 @@ fn add_path(
     match known {
         Some(location) if location.is_default => *location = new,
         Some(_) => {
-            let message = format!(
-                "the path `{}` of this host is another Ingress' already, which is older",
-                shown(text)
-            );
-            report.warning(path.path.place, message).hint("take one of the two out; the older one counts");
+            let message =
+                format!("the path `{}` of this host is already defined by an older Ingress", shown(text));
+            report.warning(path.path.place, message).hint("remove one of the two; the older one counts");
             return;
         }
         None => server.locations.push(new),
@@ -193,7 +191,8 @@ fn merge_canary(ingress: &Ingress, servers: &Servers, upstreams: &mut Upstreams,
             let text = if path.path.value.is_empty() { "/" } else { path.path.value.as_str() };
             let twins = twins.filter(|location| location.path == text && location.kind == kind_of(path));
             if !merge(&name, twins, upstreams) {
-                let message = "this canary stands for no path: no Ingress without `canary` has this host, path and type";
+                let message =
+                    "this canary has no effect: no Ingress without `canary` has this host, path and type";
                 report
                     .warning(path.path.place, message)
                     .hint("write host, path and `pathType` as in the other Ingress");

@@ -106,7 +106,7 @@ impl<'i> AnnotationReader<'_, 'i> {
         let Some(known) = find(name) else {
             let meant_name = self.report.closest(name, names());
             let meant = meant_name.map(|name| format!("did you mean `{PREFIX}{name}`?"));
-            let hint = meant.unwrap_or_else(|| "take it out, or give `--lenient` to pass over it".to_owned());
+            let hint = meant.unwrap_or_else(|| "remove it, or ignore it with `--lenient`".to_owned());
             let message = format!("ingress-nginx has no annotation `{}`", shown(name));
             if meant_name.is_some_and(is_guard) {
                 self.report.error(place, message).hint(hint);
@@ -122,17 +122,17 @@ impl<'i> AnnotationReader<'_, 'i> {
             Use::Idle(_) => {}
             Use::Warned(_) | Use::Refused(_) if is_off && known.name != "enable-access-log" => {}
             Use::Warned(reason) => {
-                self.report.warning(place, format!("`{name}` means nothing in eddy: {reason}"));
+                self.report.warning(place, format!("`{name}` has no effect in eddy: {reason}"));
             }
             Use::Refused(reason) if is_guard(known.name) => {
                 self.report
-                    .error(place, format!("eddy does not have `{name}`: {reason}"))
-                    .hint("take it out to let every request through; `--lenient` does not pass over it");
+                    .error(place, format!("eddy does not support `{name}`: {reason}"))
+                    .hint("remove it to allow every request; `--lenient` does not ignore it");
             }
             Use::Refused(reason) => {
                 self.report
-                    .objection(place, format!("eddy does not have `{name}`: {reason}"))
-                    .hint("take it out, or give `--lenient` to pass over it");
+                    .objection(place, format!("eddy does not support `{name}`: {reason}"))
+                    .hint("remove it, or ignore it with `--lenient`");
             }
         }
     }
@@ -230,7 +230,7 @@ impl<'i> AnnotationReader<'_, 'i> {
             let is_address =
                 ["http://", "https://", "/"].iter().any(|start| address.value.starts_with(start));
             if !is_address {
-                self.misfit(&address, "an address that begins with `http://` or `https://`");
+                self.misfit(&address, "a URL that begins with `http://` or `https://`");
                 return None;
             }
             return Some(RedirectTo { address, status });
@@ -251,14 +251,14 @@ impl<'i> AnnotationReader<'_, 'i> {
         if !is_on
             && let Some((name, annotation)) = self.known.iter().find(|(name, _)| name.starts_with("canary-"))
         {
-            let message = format!("`{name}` means nothing without `canary: \"true\"`");
+            let message = format!("`{name}` has no effect without `canary: \"true\"`");
             self.report.warning(annotation.place, message);
         }
         for name in [&canary.header, &canary.cookie].into_iter().flatten() {
             let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
             if !name.value.bytes().all(is_name) {
                 let message =
-                    format!("`{}` is not a name of letters, digits, `-` and `_`", shown(&name.value));
+                    format!("`{}` is not a valid name: use letters, digits, `-` and `_`", shown(&name.value));
                 self.report.error(name.place, message);
                 return None;
             }
@@ -297,8 +297,10 @@ impl<'i> AnnotationReader<'_, 'i> {
         match protocol.value.to_ascii_uppercase().as_str() {
             "HTTP" | "AUTO_HTTP" | "" => {}
             "HTTPS" | "GRPC" | "GRPCS" | "FCGI" => {
-                let message = format!("eddy does not speak `{}` to upstreams yet", shown(&protocol.value));
-                self.report.objection(protocol.place, message).hint("`HTTP` is HTTP/1.1 without TLS");
+                let message = format!("eddy does not support `{}` to upstreams yet", shown(&protocol.value));
+                self.report
+                    .objection(protocol.place, message)
+                    .hint("write `HTTP`, which is HTTP/1.1 without TLS");
             }
             _ => self.misfit(&protocol, "`HTTP`, `HTTPS`, `GRPC`, `GRPCS`, `AUTO_HTTP` or `FCGI`"),
         }
@@ -316,11 +318,10 @@ impl<'i> AnnotationReader<'_, 'i> {
         }
         let annotation = self.annotation("custom-http-errors").filter(|_| !statuses.is_empty());
         if let (Some(annotation), None) = (annotation, self.annotation("default-backend")) {
-            let message =
-                "`custom-http-errors` without `default-backend`: eddy has no pages of its own for errors";
-            self.report
-                .objection(annotation.place, message)
-                .hint("name the Service that answers with `default-backend`, or give `--lenient` to pass answers on as they are");
+            let message = "`custom-http-errors` needs `default-backend`: eddy has no error pages of its own";
+            self.report.objection(annotation.place, message).hint(
+                "name a Service with `default-backend`, or give `--lenient` to forward responses unchanged",
+            );
             statuses.clear();
         }
         if self.flag("disable-proxy-intercept-errors") { Vec::new() } else { statuses }

@@ -9,7 +9,7 @@ pub(in super::super) type Labels = NamedMap<Label, ApiText>;
 
 object! {
     /// Spec of a ServiceEntry.
-    EntrySpec as "the spec of a ServiceEntry" {
+    EntrySpec as "a ServiceEntry spec" {
         /// Host names.
         required hosts "hosts": Vec<Spanned<ApiText>>;
         /// Ports.
@@ -24,7 +24,7 @@ object! {
 
 object! {
     /// Port of a ServiceEntry.
-    EntryPortSpec as "a port of a ServiceEntry" {
+    EntryPortSpec as "a ServiceEntry port" {
         /// Port number.
         required number "number": Number<1, 65_535>;
         /// Port of the endpoints.
@@ -38,7 +38,7 @@ object! {
 
 object! {
     /// Endpoint of a ServiceEntry.
-    EntryEndpointSpec as "an endpoint of a ServiceEntry" {
+    EntryEndpointSpec as "a ServiceEntry endpoint" {
         /// IP address or DNS name.
         required address "address": ApiText;
         /// Ports of the endpoint, by the names of the entry's ports.
@@ -53,7 +53,7 @@ object! {
 
 object! {
     /// Spec of a DestinationRule.
-    DestinationRuleSpec as "the spec of a DestinationRule" {
+    DestinationRuleSpec as "a DestinationRule spec" {
         /// Host that it applies to.
         required host "host": ApiText;
         /// Traffic policy of all endpoints.
@@ -87,10 +87,10 @@ object! {
         optional pool "connectionPool": Any;
         /// Ejection of endpoints.
         optional ejection "outlierDetection": Any;
-        refused "portLevelSettings" "eddy has one policy for all ports of a destination";
-        refused "tunnel" "eddy makes no tunnels";
-        refused "proxyProtocol" "eddy sends no header of the PROXY protocol";
-        refused "retryBudget" "eddy has one of its own, a part of the requests that are under way";
+        refused "portLevelSettings" "eddy applies one policy to all ports of a destination";
+        refused "tunnel" "eddy does not support tunnels in manifests";
+        refused "proxyProtocol" "eddy does not send a PROXY protocol header here";
+        refused "retryBudget" "eddy has its own retry budget, a share of the active requests";
     }
 }
 
@@ -117,13 +117,13 @@ object! {
         /// Maglev table instead of a ring.
         optional maglev "maglev": MaglevSpec;
         passed "ringHash" "minimumRingSize";
-        refused "httpQueryParameterName" "eddy balances by a field, a cookie or the client's address";
+        refused "httpQueryParameterName" "eddy balances by a header, a cookie or the client address";
     }
 }
 
 object! {
     /// Maglev table, over which keys are distributed.
-    MaglevSpec as "a table" {
+    MaglevSpec as "a Maglev table" {
         /// Number of places in the table.
         optional places "tableSize": Number<1, 5_000_011>;
     }
@@ -142,7 +142,7 @@ object! {
 
 object! {
     /// TLS to the endpoints.
-    ClientTlsSpec as "`tls` of a traffic policy" {
+    ClientTlsSpec as "the `tls` of a traffic policy" {
         /// TLS mode.
         required mode "mode": ApiText;
         /// File of eddy's own certificate chain.
@@ -159,6 +159,6 @@ object! {
         optional server_name "sni": ApiText;
         /// Whether certificates are accepted without verification.
         optional takes_all "insecureSkipVerify": bool;
-        refused "caCrl" "eddy reads no lists of revoked certificates: they would be taken";
+        refused "caCrl" "eddy does not read this revocation list: revoked certificates would be accepted";
     }
 }

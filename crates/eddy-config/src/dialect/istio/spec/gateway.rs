@@ -7,7 +7,7 @@ use crate::value::Number;
 
 object! {
     /// Spec of a Gateway.
-    GatewaySpec as "the spec of a Gateway" {
+    GatewaySpec as "a Gateway spec" {
         /// Servers: one for each port.
         required servers "servers": Vec<Spanned<ServerSpec>>;
         /// Labels of the proxies that it is for.
@@ -17,7 +17,7 @@ object! {
 
 object! {
     /// Port of a Gateway.
-    ServerSpec as "a server of a Gateway" {
+    ServerSpec as "a Gateway server" {
         /// Port.
         required port "port": ServerPortSpec;
         /// Hosts, possibly with a namespace in front.
@@ -30,7 +30,7 @@ object! {
 
 object! {
     /// Port.
-    ServerPortSpec as "a port of a Gateway" {
+    ServerPortSpec as "a Gateway port" {
         /// Port number.
         required number "number": Number<1, 65_535>;
         /// Protocol.
@@ -41,7 +41,7 @@ object! {
 
 object! {
     /// TLS settings of a server.
-    ServerTlsSpec as "`tls` of a Gateway" {
+    ServerTlsSpec as "the `tls` of a Gateway" {
         /// Whether requests without TLS are redirected.
         optional https_redirect "httpsRedirect": bool;
         /// Mode: whether TLS is terminated here, and whether clients show certificates.
@@ -61,10 +61,10 @@ object! {
         /// Maximum TLS version.
         optional version_max "maxProtocolVersion": ApiText;
         passed "cipherSuites";
-        refused "subjectAltNames" "every certificate that an authority has issued for clients is taken";
-        refused "verifyCertificateSpki" "certificates of clients are checked by their authority";
-        refused "verifyCertificateHash" "certificates of clients are checked by their authority";
-        refused "caCrl" "eddy reads no lists of revoked certificates: they would be taken";
+        refused "subjectAltNames" "eddy accepts every client certificate that the certificate authority has issued";
+        refused "verifyCertificateSpki" "eddy verifies client certificates only by their certificate authority";
+        refused "verifyCertificateHash" "eddy verifies client certificates only by their certificate authority";
+        refused "caCrl" "eddy does not read this revocation list: revoked certificates would be accepted";
         refused "tlsCertificates" "name Secrets with `credentialNames`";
         refused "caCertCredentialName" "put `ca.crt` into the Secret `NAME-cacert`, or into that of the certificate";
     }

@@ -59,7 +59,7 @@ object! {
 
 object! {
     /// Regular expression and replacement.
-    RegexRewriteSpec as "a rewrite by expression" {
+    RegexRewriteSpec as "a regex rewrite" {
         /// Regular expression.
         required found "match": ApiText;
         /// Replacement.
@@ -69,7 +69,7 @@ object! {
 
 object! {
     /// Retries of a request.
-    RetriesSpec as "`retries` of a route" {
+    RetriesSpec as "the `retries` of a route" {
         /// Maximum number of retries.
         optional attempts "attempts": Number<0, 1_000>;
         /// Timeout of each attempt.
@@ -136,7 +136,7 @@ object! {
 
 object! {
     /// CORS settings.
-    CorsSpec as "`corsPolicy` of a route" {
+    CorsSpec as "the `corsPolicy` of a route" {
         /// Allowed origins.
         optional origins "allowOrigins": Vec<Spanned<TextMatchSpec>>;
         /// Allowed origins, as exact strings.
@@ -158,7 +158,7 @@ object! {
 
 object! {
     /// Header edits.
-    HeadersSpec as "`headers` of a route" {
+    HeadersSpec as "the `headers` of a route" {
         /// Edits of request headers.
         optional request "request": EditsSpec;
         /// Edits of response headers.
@@ -168,7 +168,7 @@ object! {
 
 object! {
     /// Header edits of a message.
-    EditsSpec as "changes to fields" {
+    EditsSpec as "header edits" {
         /// Headers to set, replacing other values.
         optional set "set": Labels;
         /// Headers to add.

@@ -15,7 +15,7 @@ pub(in super::super) type Tests = NamedMap<Label, TextMatchSpec>;
 
 object! {
     /// Spec of a VirtualService.
-    VirtualServiceSpec as "the spec of a VirtualService" {
+    VirtualServiceSpec as "a VirtualService spec" {
         /// Hosts that it serves; none for a delegate.
         optional hosts "hosts": Vec<Spanned<ApiText>>;
         /// Gateways that it is bound to.
@@ -33,7 +33,7 @@ object! {
 
 object! {
     /// HTTP route.
-    HttpRouteSpec as "a route of a VirtualService" {
+    HttpRouteSpec as "a VirtualService route" {
         /// Name.
         optional name "name": ApiText;
         /// Alternative matches, one of which a request must meet.
@@ -71,7 +71,7 @@ object! {
 
 object! {
     /// Match of a request.
-    MatchSpec as "a match of a VirtualService" {
+    MatchSpec as "a VirtualService match" {
         /// Name of the match.
         optional name "name": ApiText;
         /// Path.
@@ -104,7 +104,7 @@ object! {
 
 object! {
     /// Test of a string.
-    TextMatchSpec as "a test (`exact`, `prefix` or `regex`)" {
+    TextMatchSpec as "a string match (`exact`, `prefix` or `regex`)" {
         /// Whole string.
         optional exact "exact": ApiText;
         /// Prefix.
@@ -116,7 +116,7 @@ object! {
 
 object! {
     /// Destination and its weight.
-    RouteDestinationSpec as "a destination of a route" {
+    RouteDestinationSpec as "a route destination" {
         /// Destination.
         required destination "destination": DestinationSpec;
         /// Weight.
@@ -140,7 +140,7 @@ object! {
 
 object! {
     /// Port by number.
-    PortSpec as "a port of a destination" {
+    PortSpec as "a destination port" {
         /// Port number.
         required number "number": Number<1, 65_535>;
     }

@@ -298,7 +298,7 @@ impl LuaNativeCall {
     }
 }
 
-const TOO_LARGE: Trouble = Trouble::Pattern("the result is larger than a string may be");
+const TOO_LARGE: Trouble = Trouble::Pattern("the result exceeds the maximum length of a string");
 const STACK_MAX: c_int = 40;
 /// Size of the scratch buffer that a thread keeps for the next replacement.
 const SCRATCH_BYTES_MAX: usize = 64 << 10;

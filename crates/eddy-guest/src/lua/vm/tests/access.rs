@@ -29,8 +29,8 @@ fn require_gives_what_is_there_and_nothing_else() {
         let fault = run(&mut vm(), &format!("local found = require({name}) return found"))
             .expect_err(name)
             .to_string();
-        let expected = "script:1: require: there is no \"";
-        assert!(fault.starts_with(expected) && fault.contains("`allow` names `package`"), "{fault}");
+        let expected = "script:1: require: \"";
+        assert!(fault.starts_with(expected) && fault.contains("add `package` to `allow`"), "{fault}");
     }
 }
 

@@ -98,7 +98,7 @@ fn what_would_be_too_large_is_an_error_of_the_script() {
         ),
         (
             "local _ = ('x'):rep(1e5):gsub('x', ('y'):rep(1e5))",
-            "script:1: the result is larger than a string may be",
+            "script:1: the result exceeds the maximum length of a string",
         ),
         (
             "local _ = string.format((' '):rep(2e4))",

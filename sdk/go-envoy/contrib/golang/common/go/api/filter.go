@@ -1,31 +1,33 @@
-// Package api offers the shapes of Envoy's Go filter API, so that a filter written for Envoy builds and runs in eddy
-// as it stands. Where Envoy changed a shape between 1.26 and 1.40, the one here accepts all of its forms.
+// Package api has the types of Envoy's Go filter API, so that a filter written for Envoy builds and runs in eddy
+// unchanged. Where Envoy changed a type between 1.26 and 1.40, this package accepts all its versions.
 package api
 
 import "google.golang.org/protobuf/types/known/anypb"
 
-// StreamDecoderFilter sees a request.
+// StreamDecoderFilter handles requests.
 type StreamDecoderFilter interface {
-	// DecodeHeaders is entered with the request's head. The flag tells that nothing follows it.
+	// DecodeHeaders is called with the request head. The flag is set if nothing follows it.
 	DecodeHeaders(RequestHeaderMap, bool) StatusType
-	// DecodeData is entered with a piece of the body, or with all of it after StopAndBuffer. The flag marks the last.
+	// DecodeData is called with a piece of the body, or with all of it after StopAndBuffer. The flag marks the last
+	// one.
 	DecodeData(BufferInstance, bool) StatusType
-	// DecodeTrailers is entered where the request has trailers.
+	// DecodeTrailers is called if the request has trailers.
 	DecodeTrailers(RequestTrailerMap) StatusType
 }
 
-// StreamEncoderFilter sees a response.
+// StreamEncoderFilter handles responses.
 type StreamEncoderFilter interface {
-	// EncodeHeaders is entered with the response's head. The flag tells that nothing follows it.
+	// EncodeHeaders is called with the response head. The flag is set if nothing follows it.
 	EncodeHeaders(ResponseHeaderMap, bool) StatusType
-	// EncodeData is entered with a piece of the body, or with all of it after StopAndBuffer. The flag marks the last.
+	// EncodeData is called with a piece of the body, or with all of it after StopAndBuffer. The flag marks the last
+	// one.
 	EncodeData(BufferInstance, bool) StatusType
-	// EncodeTrailers is entered where the response has trailers.
+	// EncodeTrailers is called if the response has trailers.
 	EncodeTrailers(ResponseTrailerMap) StatusType
 }
 
-// StreamFilter is what a factory makes for each exchange: these methods are what every version of Envoy asks for.
-// A filter may have more, in either of the shapes that Envoy gave them:
+// StreamFilter is a filter for one exchange: these methods are required by every version of Envoy. A filter may have
+// further methods, with either of Envoy's signatures:
 //
 //	OnLog()                        OnLog(RequestHeaderMap, RequestTrailerMap, ResponseHeaderMap, ResponseTrailerMap)
 //	OnLogDownstreamStart()         OnLogDownstreamStart(RequestHeaderMap)
@@ -33,54 +35,54 @@ type StreamEncoderFilter interface {
 type StreamFilter interface {
 	StreamDecoderFilter
 	StreamEncoderFilter
-	// OnDestroy is the last that a filter hears of an exchange.
+	// OnDestroy is called last for an exchange.
 	OnDestroy(DestroyReason)
 }
 
-// PassThroughStreamDecoderFilter lets requests pass; embed it to write only what differs.
+// PassThroughStreamDecoderFilter forwards requests; embed it to implement only some methods.
 type PassThroughStreamDecoderFilter struct{}
 
-// PassThroughStreamEncoderFilter lets responses pass; embed it to write only what differs.
+// PassThroughStreamEncoderFilter forwards responses; embed it to implement only some methods.
 type PassThroughStreamEncoderFilter struct{}
 
-// PassThroughStreamFilter lets everything pass. A method that a filter merely inherits from it costs nothing: eddy
-// does not enter the filter for it, except for the two heads.
+// PassThroughStreamFilter forwards everything. A method that a filter only inherits from it costs nothing: eddy does
+// not call the filter for it, except for the two heads.
 type PassThroughStreamFilter struct {
 	PassThroughStreamDecoderFilter
 	PassThroughStreamEncoderFilter
 }
 
-// DecodeHeaders goes on.
+// DecodeHeaders continues.
 func (*PassThroughStreamDecoderFilter) DecodeHeaders(RequestHeaderMap, bool) StatusType {
 	return Continue
 }
 
-// DecodeData goes on.
+// DecodeData continues.
 func (*PassThroughStreamDecoderFilter) DecodeData(BufferInstance, bool) StatusType { return Continue }
 
-// DecodeTrailers goes on.
+// DecodeTrailers continues.
 func (*PassThroughStreamDecoderFilter) DecodeTrailers(RequestTrailerMap) StatusType { return Continue }
 
-// EncodeHeaders goes on.
+// EncodeHeaders continues.
 func (*PassThroughStreamEncoderFilter) EncodeHeaders(ResponseHeaderMap, bool) StatusType {
 	return Continue
 }
 
-// EncodeData goes on.
+// EncodeData continues.
 func (*PassThroughStreamEncoderFilter) EncodeData(BufferInstance, bool) StatusType { return Continue }
 
-// EncodeTrailers goes on.
+// EncodeTrailers continues.
 func (*PassThroughStreamEncoderFilter) EncodeTrailers(ResponseTrailerMap) StatusType {
 	return Continue
 }
 
-// OnLog does nothing. It takes what either shape is called with.
+// OnLog does nothing. It accepts the arguments of both signatures.
 func (*PassThroughStreamFilter) OnLog(...any) {}
 
-// OnLogDownstreamStart does nothing. It takes what either shape is called with.
+// OnLogDownstreamStart does nothing. It accepts the arguments of both signatures.
 func (*PassThroughStreamFilter) OnLogDownstreamStart(...any) {}
 
-// OnLogDownstreamPeriodic does nothing. It takes what either shape is called with.
+// OnLogDownstreamPeriodic does nothing. It accepts the arguments of both signatures.
 func (*PassThroughStreamFilter) OnLogDownstreamPeriodic(...any) {}
 
 // OnDestroy does nothing.
@@ -89,13 +91,13 @@ func (*PassThroughStreamFilter) OnDestroy(DestroyReason) {}
 // OnStreamComplete does nothing.
 func (*PassThroughStreamFilter) OnStreamComplete() {}
 
-// Config may be implemented by what a parser returns: Destroy is called when no exchange uses it any more.
+// Config may be implemented by the result of a parser: Destroy is called when no exchange uses it any more.
 type Config interface {
 	Destroy()
 }
 
-// StreamFilterConfigParser makes configurations. Besides Merge, which lays a rule's configuration over the filter's, it
-// has Parse in one of the shapes that Envoy gave it; any other shape is refused at registration:
+// StreamFilterConfigParser creates configurations. Besides Merge, which merges a rule's configuration into the
+// filter's, it has Parse with one of Envoy's signatures; any other signature is refused at registration:
 //
 //	Parse(*anypb.Any) (interface{}, error)
 //	Parse(*anypb.Any, ConfigCallbackHandler) (interface{}, error)
@@ -103,111 +105,113 @@ type StreamFilterConfigParser interface {
 	Merge(parentConfig interface{}, childConfig interface{}) interface{}
 }
 
-// ConfigParser is the newer shape of a parser. The handler is nil for the configuration of a rule.
+// ConfigParser is the newer type of parsers. The handler is nil for the configuration of a rule.
 type ConfigParser interface {
 	StreamFilterConfigParser
 	Parse(any *anypb.Any, callbacks ConfigCallbackHandler) (interface{}, error)
 }
 
-// ConfigParser126 is the shape of a parser up to Envoy 1.27.
+// ConfigParser126 is the type of parsers up to Envoy 1.27.
 type ConfigParser126 interface {
 	StreamFilterConfigParser
 	Parse(any *anypb.Any) (interface{}, error)
 }
 
-// StreamFilterFactory makes a filter for an exchange: func(interface{}, FilterCallbackHandler) StreamFilter since Envoy
-// 1.31, func(FilterCallbackHandler) StreamFilter before, as the result of a StreamFilterConfigFactory. A type that
-// holds both can't be called; everything else that filters do with the name works.
+// StreamFilterFactory creates a filter for an exchange: func(interface{}, FilterCallbackHandler) StreamFilter since
+// Envoy 1.31, func(FilterCallbackHandler) StreamFilter before, as the result of a StreamFilterConfigFactory. A type for
+// both cannot be called; all other uses of the name in filters work.
 type StreamFilterFactory = interface{}
 
 // StreamFilterConfigFactory binds a configuration, up to Envoy 1.30. The result is a StreamFilterFactory.
 type StreamFilterConfigFactory func(config interface{}) StreamFilterFactory
 
-// StreamInfo tells facts about an exchange. What is not known (yet) is an empty text, and false where there is a flag.
+// StreamInfo has facts about an exchange. An unknown fact, or one not known yet, is an empty text, and false if there
+// is a flag.
 type StreamInfo interface {
-	// GetRouteName is the name of the rule that won.
+	// GetRouteName returns the name of the selected rule.
 	GetRouteName() string
-	// FilterChainName is the name of the listener.
+	// FilterChainName returns the name of the listener.
 	FilterChainName() string
-	// Protocol is "HTTP/1.1" and the like, of the client's side.
+	// Protocol returns the protocol of the client, such as "HTTP/1.1".
 	Protocol() (string, bool)
-	// ResponseCode is the status of the response.
+	// ResponseCode returns the status of the response.
 	ResponseCode() (uint32, bool)
-	// ResponseCodeDetails is why eddy answered by itself, else "via_upstream".
+	// ResponseCodeDetails returns the reason of a local reply, otherwise "via_upstream".
 	ResponseCodeDetails() (string, bool)
-	// AttemptCount is the number of endpoints tried.
+	// AttemptCount returns the number of endpoints tried.
 	AttemptCount() uint32
-	// DynamicMetadata is what filters of the exchange tell each other.
+	// DynamicMetadata returns the metadata that filters of the exchange share.
 	DynamicMetadata() DynamicMetadata
-	// DownstreamLocalAddress is the address that the client connected to.
+	// DownstreamLocalAddress returns the local address of the client connection.
 	DownstreamLocalAddress() string
-	// DownstreamRemoteAddress is the client's address.
+	// DownstreamRemoteAddress returns the client address.
 	DownstreamRemoteAddress() string
 	// UpstreamLocalAddress is not known in eddy.
 	UpstreamLocalAddress() (string, bool)
-	// UpstreamRemoteAddress is the endpoint's address, once it has answered.
+	// UpstreamRemoteAddress returns the endpoint address, once it has responded.
 	UpstreamRemoteAddress() (string, bool)
-	// UpstreamClusterName is the cluster of the rule.
+	// UpstreamClusterName returns the cluster of the rule.
 	UpstreamClusterName() (string, bool)
-	// FilterState is what filters of the exchange keep for each other.
+	// FilterState returns the state that filters of the exchange share.
 	FilterState() FilterState
 	// VirtualClusterName is not known in eddy.
 	VirtualClusterName() (string, bool)
-	// WorkerID is the number of the worker that the exchange belongs to.
+	// WorkerID returns the number of the worker of the exchange.
 	WorkerID() uint32
-	// DrainConnectionUponCompletion asks for the client's connection to end after this exchange. eddy ignores it.
+	// DrainConnectionUponCompletion requests the end of the client connection after this exchange. eddy ignores it.
 	DrainConnectionUponCompletion()
-	// DownstreamSslConnection is nil where the client came without TLS.
+	// DownstreamSslConnection returns nil if the client does not use TLS.
 	DownstreamSslConnection() SslConnection
 }
 
-// StreamFilterCallbacks is what a filter may ask at any time.
+// StreamFilterCallbacks are callbacks that a filter may use at any time.
 type StreamFilterCallbacks interface {
 	StreamInfo() StreamInfo
-	// ClearRouteCache has the rule looked up again before the request goes on.
+	// ClearRouteCache requests a new selection of the rule before the request is forwarded.
 	ClearRouteCache()
-	// RefreshRouteCache is as ClearRouteCache.
+	// RefreshRouteCache does the same as ClearRouteCache.
 	RefreshRouteCache()
 	Log(level LogType, msg string)
 	LogLevel() LogType
-	// GetProperty reads an attribute such as "request.path". ErrValueNotFound: there is no such, or no value.
+	// GetProperty reads an attribute such as "request.path". ErrValueNotFound: the attribute does not exist, or has no
+	// value.
 	GetProperty(key string) (string, error)
 	SecretManager() SecretManager
 }
 
-// FilterProcessCallbacks steers one direction of an exchange.
+// FilterProcessCallbacks controls one direction of an exchange.
 type FilterProcessCallbacks interface {
-	// Continue ends a Running: once for each. What comes later than a first end, or for an exchange that is over, panics
-	// with a text that RecoverPanic knows and drops.
+	// Continue ends a Running status: once for each. A later call, or one for an ended exchange, panics with a text
+	// that RecoverPanic recognises and ignores.
 	Continue(StatusType)
-	// SendLocalReply answers in the place of the endpoint. A grpcStatus below zero is none. In a hook, return
-	// LocalReply afterwards.
+	// SendLocalReply replies instead of the endpoint. A negative grpcStatus means none. In a hook, return LocalReply
+	// afterwards.
 	SendLocalReply(responseCode int, bodyText string, headers map[string][]string, grpcStatus int64, details string)
-	// RecoverPanic is to be deferred first thing in a goroutine; a panic becomes a 500.
+	// RecoverPanic must be the first deferred call in a goroutine; a panic becomes a 500 response.
 	RecoverPanic()
-	// AddData puts a body, or more of it, behind a head or before trailers.
+	// AddData adds a body, or more of it, after a head or before trailers.
 	AddData(data []byte, isStreaming bool)
-	// InjectData sends data on while a body piece is Running.
+	// InjectData sends data while a body piece is Running.
 	InjectData(data []byte)
 }
 
-// ReplyHeaders are headers of a local reply that is sent through the handler: nil, map[string]string as in Envoy 1.26 and
-// 1.27, or map[string][]string.
+// ReplyHeaders are headers of a local reply that is sent through the handler: nil, map[string]string as in Envoy 1.26
+// and 1.27, or map[string][]string.
 type ReplyHeaders = interface{}
 
-// DecoderFilterCallbacks steers the request.
+// DecoderFilterCallbacks controls the request.
 type DecoderFilterCallbacks interface {
 	FilterProcessCallbacks
-	// SetUpstreamOverrideHost chooses the endpoint by its address; strict: that one or none.
+	// SetUpstreamOverrideHost selects the endpoint by its address; strict: that one or none.
 	SetUpstreamOverrideHost(host string, strict bool) error
 }
 
-// EncoderFilterCallbacks steers the response.
+// EncoderFilterCallbacks controls the response.
 type EncoderFilterCallbacks interface {
 	FilterProcessCallbacks
 }
 
-// FilterCallbacks is what filters up to Envoy 1.30 steered an exchange with: the direction is the one that is Running.
+// FilterCallbacks are the callbacks of filters up to Envoy 1.30; they apply to the direction that is Running.
 type FilterCallbacks interface {
 	StreamFilterCallbacks
 	Continue(StatusType)
@@ -215,34 +219,34 @@ type FilterCallbacks interface {
 	RecoverPanic()
 }
 
-// FilterCallbackHandler is a filter's side of its exchange.
+// FilterCallbackHandler is the interface of a filter to its exchange.
 type FilterCallbackHandler interface {
 	FilterCallbacks
 	DecoderFilterCallbacks() DecoderFilterCallbacks
 	EncoderFilterCallbacks() EncoderFilterCallbacks
 }
 
-// DynamicMetadata is shared by the filters of an exchange, by namespace and key.
+// DynamicMetadata is metadata shared by the filters of an exchange, by namespace and key.
 type DynamicMetadata interface {
-	// Get is the namespace, empty where nothing was set.
+	// Get returns the namespace, empty if nothing was set.
 	Get(filterName string) map[string]interface{}
-	// Set takes what JSON can say.
+	// Set sets a value that JSON can represent.
 	Set(filterName string, key string, value interface{})
 }
 
-// StateType tells whether an entry of the filter state may be set again.
+// StateType is whether an entry of the filter state may be set again.
 type StateType int
 
-// The kinds of entries.
+// Types of entries.
 const (
 	StateTypeReadOnly StateType = 0
 	StateTypeMutable  StateType = 1
 )
 
-// LifeSpan tells how long an entry of the filter state lives; in eddy as long as the exchange.
+// LifeSpan is the lifetime of an entry of the filter state; in eddy always the exchange.
 type LifeSpan int
 
-// The spans of life.
+// Lifetimes.
 const (
 	LifeSpanFilterChain LifeSpan = 0
 	LifeSpanRequest     LifeSpan = 1
@@ -250,23 +254,23 @@ const (
 	LifeSpanTopSpan     LifeSpan = 3
 )
 
-// StreamSharing tells who else sees an entry of the filter state; in eddy, nobody beyond the exchange.
+// StreamSharing is which other streams see an entry of the filter state; in eddy, none beyond the exchange.
 type StreamSharing int
 
-// The kinds of sharing.
+// Kinds of sharing.
 const (
 	None                             StreamSharing = 0
 	SharedWithUpstreamConnection     StreamSharing = 1
 	SharedWithUpstreamConnectionOnce StreamSharing = 2
 )
 
-// FilterState keeps texts for the filters of an exchange.
+// FilterState stores texts for the filters of an exchange.
 type FilterState interface {
 	SetString(key, value string, stateType StateType, lifeSpan LifeSpan, streamSharing StreamSharing)
 	GetString(key string) string
 }
 
-// SslConnection tells of the client's TLS. eddy tells the version of HTTP only, so that all of it is empty.
+// SslConnection has facts about the client's TLS. eddy provides only the HTTP version, so all of it is empty.
 type SslConnection interface {
 	PeerCertificatePresented() bool
 	PeerCertificateValidated() bool
@@ -289,7 +293,7 @@ type SslConnection interface {
 	UrlEncodedPemEncodedPeerCertificateChain() string
 }
 
-// SecretManager hands out secrets: those of the key "@secrets" of the filter's configuration.
+// SecretManager returns secrets: those of the key "@secrets" of the filter's configuration.
 type SecretManager interface {
 	GetGenericSecret(name string) (string, bool)
 }
@@ -297,40 +301,40 @@ type SecretManager interface {
 // MetricType is the kind of a metric.
 type MetricType uint32
 
-// The kinds of metrics.
+// Kinds of metrics.
 const (
 	Counter   MetricType = 0
 	Gauge     MetricType = 1
 	Histogram MetricType = 2
 )
 
-// ConfigCallbacks is what a parser may ask of the host.
+// ConfigCallbacks are callbacks that a parser may use.
 type ConfigCallbacks interface {
 	DefineCounterMetric(name string) CounterMetric
 	DefineGaugeMetric(name string) GaugeMetric
-	// SecretManager hands out secrets. Later than Envoy 1.39.
+	// SecretManager returns the secret manager. Since Envoy 1.40.
 	SecretManager() SecretManager
 }
 
-// ConfigCallbackHandler is a parser's side of the host.
+// ConfigCallbackHandler is the interface of a parser to the host.
 type ConfigCallbackHandler interface {
 	ConfigCallbacks
 }
 
-// CounterMetric only grows.
+// CounterMetric only increases.
 type CounterMetric interface {
 	Increment(offset int64)
 	Get() uint64
-	// Record sets it, which a counter of eddy can't undo: it grows to the value.
+	// Record sets the value; a counter of eddy cannot decrease, so it increases to the value.
 	Record(value uint64)
 }
 
-// GaugeMetric goes up and down.
+// GaugeMetric increases and decreases.
 type GaugeMetric interface {
 	Increment(offset int64)
 	Get() uint64
 	Record(value uint64)
 }
 
-// HistogramMetric has no methods yet in Envoy.
+// HistogramMetric has no methods in Envoy yet.
 type HistogramMetric interface{}

@@ -5,10 +5,10 @@ import (
 	"sync/atomic"
 )
 
-// LogType is the weight of a log record.
+// LogType is a log level.
 type LogType int
 
-// The weights.
+// Log levels.
 const (
 	Trace    LogType = 0
 	Debug    LogType = 1
@@ -20,7 +20,7 @@ const (
 
 var logNames = [...]string{"trace", "debug", "info", "warn", "error", "critical"}
 
-// String names the weight.
+// String returns the name of the level.
 func (self LogType) String() string {
 	if self < Trace || self > Critical {
 		return "unknown"
@@ -28,7 +28,7 @@ func (self LogType) String() string {
 	return logNames[self]
 }
 
-// Logger is where records go that belong to no exchange.
+// Logger receives log messages outside of exchanges.
 type Logger interface {
 	Log(level LogType, text string)
 	LogLevel() LogType
@@ -36,8 +36,8 @@ type Logger interface {
 
 var logger atomic.Pointer[Logger]
 
-// SetLogger says where records go. The kit calls it when the host has opened the library; records from before that,
-// such as those of an init function, go nowhere.
+// SetLogger sets the logger. The SDK calls it when the host has opened the library; earlier messages, such as those of
+// an init function, are dropped.
 func SetLogger(to Logger) { logger.Store(&to) }
 
 func log(level LogType, text string) {
@@ -47,13 +47,13 @@ func log(level LogType, text string) {
 }
 
 func logf(level LogType, format string, v []any) {
-	// The text is made only where somebody reads it.
+	// The text is formatted only if it is logged.
 	if to := logger.Load(); to != nil && (*to).LogLevel() <= level {
 		(*to).Log(level, fmt.Sprintf(format, v...))
 	}
 }
 
-// GetLogLevel is the least weight that is written.
+// GetLogLevel returns the minimum level that is logged.
 func GetLogLevel() LogType {
 	if to := logger.Load(); to != nil {
 		return (*to).LogLevel()
@@ -61,38 +61,38 @@ func GetLogLevel() LogType {
 	return Info
 }
 
-// LogTrace writes a record.
+// LogTrace logs a message.
 func LogTrace(message string) { log(Trace, message) }
 
-// LogDebug writes a record.
+// LogDebug logs a message.
 func LogDebug(message string) { log(Debug, message) }
 
-// LogInfo writes a record.
+// LogInfo logs a message.
 func LogInfo(message string) { log(Info, message) }
 
-// LogWarn writes a record.
+// LogWarn logs a message.
 func LogWarn(message string) { log(Warn, message) }
 
-// LogError writes a record.
+// LogError logs a message.
 func LogError(message string) { log(Error, message) }
 
-// LogCritical writes a record; in eddy as an error.
+// LogCritical logs a message; in eddy as an error.
 func LogCritical(message string) { log(Critical, message) }
 
-// LogTracef writes a record.
+// LogTracef logs a message.
 func LogTracef(format string, v ...any) { logf(Trace, format, v) }
 
-// LogDebugf writes a record.
+// LogDebugf logs a message.
 func LogDebugf(format string, v ...any) { logf(Debug, format, v) }
 
-// LogInfof writes a record.
+// LogInfof logs a message.
 func LogInfof(format string, v ...any) { logf(Info, format, v) }
 
-// LogWarnf writes a record.
+// LogWarnf logs a message.
 func LogWarnf(format string, v ...any) { logf(Warn, format, v) }
 
-// LogErrorf writes a record.
+// LogErrorf logs a message.
 func LogErrorf(format string, v ...any) { logf(Error, format, v) }
 
-// LogCriticalf writes a record; in eddy as an error.
+// LogCriticalf logs a message; in eddy as an error.
 func LogCriticalf(format string, v ...any) { logf(Critical, format, v) }

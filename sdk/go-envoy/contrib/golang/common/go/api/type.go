@@ -2,26 +2,26 @@ package api
 
 import "errors"
 
-// StatusType is what a hook answers.
+// StatusType is the result of a hook.
 type StatusType int
 
-// The answers that fit every hook.
+// Results for all hooks.
 const (
-	// Running: a goroutine goes on with it and calls Continue or SendLocalReply.
+	// Running means that a goroutine continues and calls Continue or SendLocalReply.
 	Running StatusType = 0
-	// LocalReply: SendLocalReply was called.
+	// LocalReply means that SendLocalReply was called.
 	LocalReply StatusType = 1
-	// Continue: go on.
+	// Continue continues.
 	Continue StatusType = 2
-	// StopAndBuffer: enter the filter again with the whole body.
+	// StopAndBuffer requests another call of the filter with the whole body.
 	StopAndBuffer StatusType = 3
-	// StopAndBufferWatermark: keep this and enter the filter with more of the body.
+	// StopAndBufferWatermark keeps this piece and requests another call with more of the body.
 	StopAndBufferWatermark StatusType = 4
-	// StopNoBuffer: drop this piece of a body.
+	// StopNoBuffer drops this piece of the body.
 	StopNoBuffer StatusType = 5
 )
 
-// Answers for heads.
+// Results for heads.
 const (
 	HeaderContinue                     StatusType = 100
 	HeaderStopIteration                StatusType = 101
@@ -30,7 +30,7 @@ const (
 	HeaderStopAllIterationAndWatermark StatusType = 104
 )
 
-// Answers for bodies.
+// Results for bodies.
 const (
 	DataContinue                  StatusType = 200
 	DataStopIterationAndBuffer    StatusType = 201
@@ -38,26 +38,26 @@ const (
 	DataStopIterationNoBuffer     StatusType = 203
 )
 
-// Answers for trailers.
+// Results for trailers.
 const (
 	TrailerContinue      StatusType = 300
 	TrailerStopIteration StatusType = 301
 )
 
-// HeaderMap is a head or trailer section. Names are matched without case and told in lower case.
+// HeaderMap is a head or trailer section. Names are matched ignoring case and returned in lower case.
 //
-// The fields are copied when a method first needs them, so that a map that nobody asks costs nothing and one that was
-// asked can be used from goroutines; one that is first asked after its exchange went on is empty.
+// The fields are copied when a method first needs them, so an unused map costs nothing, and a used one is available in
+// goroutines; one that is first used after its exchange has continued is empty.
 type HeaderMap interface {
-	// GetRaw is the value of a field, or empty.
+	// GetRaw returns the value of a field, or empty.
 	GetRaw(name string) string
-	// Get is the value of the first field of the name.
+	// Get returns the value of the first field of the name.
 	Get(key string) (string, bool)
-	// Values are the values of all of its fields.
+	// Values returns the values of all fields of the name.
 	Values(key string) []string
-	// Set puts one field in the place of all of the name.
+	// Set replaces all fields of the name with one.
 	Set(key, value string)
-	// Add adds one field.
+	// Add adds a field.
 	Add(key, value string)
 	// Del removes all fields of the name.
 	Del(key string)
@@ -65,50 +65,50 @@ type HeaderMap interface {
 	Range(f func(key, value string) bool)
 	// RangeWithCopy is Range with an f that may use the map.
 	RangeWithCopy(f func(key, value string) bool)
-	// GetAllHeaders is a copy of all fields, the pseudo headers included.
+	// GetAllHeaders returns a copy of all fields, including pseudo-headers.
 	GetAllHeaders() map[string][]string
-	// ByteSize is the number of bytes of all names and values. Up to Envoy 1.27.
+	// ByteSize returns the number of bytes of all names and values. Up to Envoy 1.27.
 	ByteSize() uint64
 }
 
-// RequestHeaderMap is a request's head.
+// RequestHeaderMap is a request head.
 type RequestHeaderMap interface {
 	HeaderMap
-	// Protocol is "HTTP/1.1" and the like. Up to Envoy 1.27.
+	// Protocol returns the protocol, such as "HTTP/1.1". Up to Envoy 1.27.
 	Protocol() string
 	Scheme() string
 	Method() string
 	Host() string
-	// Path is path and query.
+	// Path returns path and query.
 	Path() string
 	SetMethod(method string)
 	SetHost(host string)
 	SetPath(path string)
 }
 
-// RequestTrailerMap is a request's trailer section.
+// RequestTrailerMap is the trailer section of a request.
 type RequestTrailerMap interface {
 	HeaderMap
 }
 
-// ResponseHeaderMap is a response's head.
+// ResponseHeaderMap is a response head.
 type ResponseHeaderMap interface {
 	HeaderMap
 	Status() (int, bool)
 }
 
-// ResponseTrailerMap is a response's trailer section.
+// ResponseTrailerMap is the trailer section of a response.
 type ResponseTrailerMap interface {
 	HeaderMap
 }
 
-// MetadataMap is a name that Envoy reserves.
+// MetadataMap is reserved by Envoy.
 type MetadataMap interface{}
 
-// BufferAction tells where bytes go in a buffer.
+// BufferAction is where bytes are placed in a buffer.
 type BufferAction int
 
-// The places.
+// Buffer actions.
 const (
 	SetBuffer     BufferAction = 0
 	AppendBuffer  BufferAction = 1
@@ -120,20 +120,20 @@ type DataBufferBase interface {
 	Write(p []byte) (n int, err error)
 	WriteString(s string) (n int, err error)
 	WriteByte(p byte) error
-	// WriteUint16 appends the number's digits.
+	// WriteUint16 appends the number as decimal digits.
 	WriteUint16(p uint16) error
-	// WriteUint32 appends the number's digits.
+	// WriteUint32 appends the number as decimal digits.
 	WriteUint32(p uint32) error
-	// WriteUint64 appends the number's digits.
+	// WriteUint64 appends the number as decimal digits.
 	WriteUint64(p uint64) error
-	// Peek is the first n bytes, nil where there are fewer. Up to Envoy 1.27.
+	// Peek returns the first n bytes, nil if there are fewer. Up to Envoy 1.27.
 	Peek(n int) []byte
-	// Bytes is the content. A change to the slice changes nothing.
+	// Bytes returns the content. Changes to the slice have no effect.
 	Bytes() []byte
 	// Drain removes bytes from the front.
 	Drain(offset int)
 	Len() int
-	// Reset removes all.
+	// Reset removes all bytes.
 	Reset()
 	String() string
 	Append(data []byte) error
@@ -149,21 +149,21 @@ type BufferInstance interface {
 	AppendString(s string) error
 }
 
-// DestroyReason tells how an exchange ended.
+// DestroyReason is how an exchange ended.
 type DestroyReason int
 
-// The ends of an exchange.
+// Destroy reasons.
 const (
-	// Normal: the response went out whole.
+	// Normal means that the response was sent completely.
 	Normal DestroyReason = 0
-	// Terminate: it did not.
+	// Terminate means that it was not.
 	Terminate DestroyReason = 1
 )
 
-// AccessLogType tells when an access record is written.
+// AccessLogType is when an access log entry is written.
 type AccessLogType int
 
-// The occasions.
+// Access log types.
 const (
 	AccessLogNotSet                                  AccessLogType = 0
 	AccessLogTcpUpstreamConnected                    AccessLogType = 1
@@ -178,16 +178,16 @@ const (
 	AccessLogDownstreamTunnelSuccessfullyEstablished AccessLogType = 10
 )
 
-// Ways in which Envoy gives an exchange up.
+// Reasons for which Envoy aborts an exchange.
 const (
 	NormalFinalize int = 0
 	GCFinalize     int = 1
 )
 
-// EnvoyRequestPhase is where an exchange stands.
+// EnvoyRequestPhase is the phase of an exchange.
 type EnvoyRequestPhase int
 
-// The phases.
+// Phases.
 const (
 	DecodeHeaderPhase EnvoyRequestPhase = iota + 1
 	DecodeDataPhase
@@ -206,7 +206,7 @@ var phaseNames = [...]string{
 	EncodeTrailerPhase: "EncodeTrailer",
 }
 
-// String names the phase.
+// String returns the name of the phase.
 func (e EnvoyRequestPhase) String() string {
 	if e < DecodeHeaderPhase || e > EncodeTrailerPhase {
 		return "unknown phase"
@@ -214,7 +214,7 @@ func (e EnvoyRequestPhase) String() string {
 	return phaseNames[e]
 }
 
-// What GetProperty and SetUpstreamOverrideHost may say.
+// Errors of GetProperty and SetUpstreamOverrideHost.
 var (
 	ErrInternalFailure      = errors.New("internal failure")
 	ErrValueNotFound        = errors.New("value not found")

@@ -1,4 +1,4 @@
-// Package utils turns addresses into views, as the package of this name does in Envoy.
+// Package utils converts addresses to views, like the package of this name in Envoy.
 package utils
 
 import "unsafe"
@@ -7,17 +7,17 @@ func slice(address, length uint64) []byte {
 	if length == 0 {
 		return nil
 	}
-	// The address is a variable's here, so that reading it as a pointer is not taken for arithmetic.
+	// The address is that of a variable, so that reading it as a pointer does not count as pointer arithmetic.
 	return unsafe.Slice(*(**byte)(unsafe.Pointer(&address)), int(length))
 }
 
-// BytesToString views memory as a text, without a copy.
+// BytesToString returns memory as a string, without a copy.
 func BytesToString(ptr uint64, len uint64) string {
 	return unsafe.String(unsafe.SliceData(slice(ptr, len)), int(len))
 }
 
-// BytesToSlice views memory as bytes, without a copy.
+// BytesToSlice returns memory as bytes, without a copy.
 func BytesToSlice(ptr uint64, len uint64) []byte { return slice(ptr, len) }
 
-// BufferToSlice views memory as bytes, without a copy.
+// BufferToSlice returns memory as bytes, without a copy.
 func BufferToSlice(ptr uint64, len uint64) []byte { return slice(ptr, len) }

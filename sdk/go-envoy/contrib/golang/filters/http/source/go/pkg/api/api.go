@@ -1,9 +1,9 @@
-// Package api is where Envoy 1.26 had its Go filter API: the same shapes under the older path.
+// Package api is the Go filter API at its path in Envoy 1.26: the same types under the older path.
 package api
 
 import "github.com/envoyproxy/envoy/contrib/golang/common/go/api"
 
-// The shapes of Envoy 1.26, which are those of the newer path.
+// Types of Envoy 1.26, identical to those of the newer path.
 type (
 	StreamDecoderFilter       = api.StreamDecoderFilter
 	StreamEncoderFilter       = api.StreamEncoderFilter
@@ -31,7 +31,7 @@ type (
 	EnvoyRequestPhase         = api.EnvoyRequestPhase
 )
 
-// The values of Envoy 1.26, which are those of the newer path.
+// Values of Envoy 1.26, identical to those of the newer path.
 const (
 	Running                = api.Running
 	LocalReply             = api.LocalReply

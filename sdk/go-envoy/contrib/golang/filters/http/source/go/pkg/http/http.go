@@ -1,4 +1,4 @@
-// Package http is where filters written for Envoy register: in each of the ways that Envoy had from 1.26 to 1.40.
+// Package http registers filters written for Envoy, in each of the ways of Envoy 1.26 to 1.40.
 package http
 
 import (
@@ -6,8 +6,8 @@ import (
 	"github.com/envoyproxy/envoy/internal/stream"
 )
 
-// RegisterHttpFilterFactoryAndConfigParser registers a filter: since Envoy 1.31. The factory is
-// func(interface{}, api.FilterCallbackHandler) api.StreamFilter.
+// RegisterHttpFilterFactoryAndConfigParser registers a filter, since Envoy 1.31. The factory is func(interface{},
+// api.FilterCallbackHandler) api.StreamFilter.
 func RegisterHttpFilterFactoryAndConfigParser(name string, factory api.StreamFilterFactory, parser api.StreamFilterConfigParser) {
 	if parser == nil {
 		panic("a filter needs a config parser; NullParser is one")
@@ -15,7 +15,7 @@ func RegisterHttpFilterFactoryAndConfigParser(name string, factory api.StreamFil
 	stream.Register(name, factory, parser)
 }
 
-// RegisterHttpFilterConfigFactoryAndParser registers a filter: from Envoy 1.27 to 1.30. The factory is
+// RegisterHttpFilterConfigFactoryAndParser registers a filter, from Envoy 1.27 to 1.30. The factory is
 // func(interface{}) api.StreamFilterFactory.
 func RegisterHttpFilterConfigFactoryAndParser(name string, factory any, parser api.StreamFilterConfigParser) {
 	if parser == nil {
@@ -24,27 +24,27 @@ func RegisterHttpFilterConfigFactoryAndParser(name string, factory any, parser a
 	stream.Register(name, factory, parser)
 }
 
-// RegisterHttpFilterConfigFactory registers a filter: in Envoy 1.26. Its configuration is made by the parser that the
-// same package registers.
+// RegisterHttpFilterConfigFactory registers a filter, in Envoy 1.26. Its configuration is created by the parser that
+// the same package registers.
 func RegisterHttpFilterConfigFactory(name string, factory any) {
 	stream.Register(name, factory, nil)
 }
 
-// RegisterStreamingHttpFilterConfigFactory is as RegisterHttpFilterConfigFactory.
+// RegisterStreamingHttpFilterConfigFactory does the same as RegisterHttpFilterConfigFactory.
 func RegisterStreamingHttpFilterConfigFactory(name string, factory any) {
 	stream.Register(name, factory, nil)
 }
 
-// RegisterHttpFilterConfigParser registers the parser of all filters of the calling package that were registered
-// without one: in Envoy 1.26.
+// RegisterHttpFilterConfigParser registers the parser of all filters of the calling package without their own parser,
+// in Envoy 1.26.
 func RegisterHttpFilterConfigParser(parser api.StreamFilterConfigParser) {
 	stream.RegisterParser(parser)
 }
 
-// NullParser is for filters without configuration.
+// NullParser is a parser for filters without configuration.
 var NullParser api.StreamFilterConfigParser = stream.NullParser{}
 
-// PassThroughFactory makes filters that do nothing. It can stand in the place of a factory of either generation.
+// PassThroughFactory creates filters that do nothing. It can replace a factory of either generation.
 func PassThroughFactory(config interface{}, callbacks ...api.FilterCallbackHandler) api.StreamFilter {
 	return &api.PassThroughStreamFilter{}
 }
