@@ -230,7 +230,10 @@ mod tests {
         let store = AcmeStore::open(&folder).unwrap();
         fs::write(folder.join("account.json"), "{").unwrap();
         let error = store.read_account().err().unwrap().to_string();
-        assert!(error.contains("account.json` holds no account") && error.contains("remove it"), "{error}");
+        assert!(
+            error.contains("account.json` is not a valid account file") && error.contains("remove it"),
+            "{error}"
+        );
         fs::write(folder.join("orders.json"), "[]").unwrap();
         assert!(store.read_orders().is_empty());
         let orders = BTreeMap::from([("a.test".to_owned(), vec![1, 2])]);

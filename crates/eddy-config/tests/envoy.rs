@@ -774,6 +774,33 @@ fn what_of_tls_towards_endpoints_eddy_has_not_is_named() {
 }
 
 #[test]
+fn filters_that_can_reject_requests_are_never_ignored() {
+    let with = |filter: &str, kind: &str| {
+        let own = format!(
+            "          http_filters:\n          - name: {filter}\n            typed_config: \
+             {{\"@type\": type.googleapis.com/envoy.extensions.filters.http.{kind}}}\n"
+        );
+        assert_eq!(BOOTSTRAP.matches("          http_filters:\n").count(), 1);
+        problems(&BOOTSTRAP.replace("          http_filters:\n", &own), Leniency::Lenient)
+    };
+    for (filter, kind) in [
+        ("envoy.filters.http.rbac", "rbac.v3.RBAC"),
+        ("envoy.filters.http.ext_authz", "ext_authz.v3.ExtAuthz"),
+        ("envoy.filters.http.jwt_authn", "jwt_authn.v3.JwtAuthentication"),
+        ("envoy.filters.http.oauth2", "oauth2.v3.OAuth2"),
+        ("envoy.filters.http.basic_auth", "basic_auth.v3.BasicAuth"),
+        ("envoy.filters.http.lua", "lua.v3.Lua"),
+    ] {
+        let found = with(filter, kind);
+        let is_error =
+            |problem: &String| problem.contains("error: ") && problem.contains("can reject requests");
+        assert_eq!(found.iter().filter(|problem| is_error(problem)).count(), 1, "{kind}: {found:#?}");
+    }
+    let found = with("envoy.filters.http.buffer", "buffer.v3.Buffer");
+    assert!(found.iter().all(|problem| !problem.contains("error: ")), "{found:#?}");
+}
+
+#[test]
 fn clusters_are_balanced_by_the_key_of_their_routes() {
     let with = |policy: &str, balance: &str| {
         BOOTSTRAP.replace("LEAST_REQUEST", balance).replace(

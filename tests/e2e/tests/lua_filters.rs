@@ -78,6 +78,8 @@ async fn headers_are_read_and_changed_both_ways() -> Result<()> {
     let seen = origin.log().until_requests(1).await?;
     let fields = &seen[0].fields;
     ensure!(fields.text("host") == "b.test" && fields.count("x-one") == 0, "{seen:?}");
+    // The host that the client named, whatever a filter makes of it.
+    ensure!(fields.text("x-forwarded-host") == "a.test", "{seen:?}");
     ensure!(fields.text("x-seen") == "1,2 2 2", "{seen:?}");
     ensure!(fields.text("x-names") == ":authority :path :method :scheme host x-seen", "{seen:?}");
     gateway.lines().until("answered 11", 1).await?;

@@ -486,9 +486,10 @@ async fn a_client_that_reads_slowly_holds_its_own_stream_alone() -> Result<()> {
     }
     let links = "eddy_cluster_http2_connections_total{cluster=\"plain2\"}";
     ensure!(chain.gateway.metric(links).await? == 1.0);
-    // A window and a buffer for each response in the front, and the same in the back.
+    // A window and a buffer for each response in the front, and the same in the back. On a busy machine the windows of the
+    // connection can have grown by twice the largest window of a stream.
     let held = memory(&chain.gateway)?.saturating_sub(before);
-    ensure!(held < 20 * 1024 * 1024, "{held} bytes are held for clients that read nothing");
+    ensure!(held < (20 + 2 * 16) * 1024 * 1024, "{held} bytes are held for clients that read nothing");
     drop(slow);
     chain.gateway.until_metric("eddy_worker_exchanges", 0.0).await?;
     chain.gateway.stop().await

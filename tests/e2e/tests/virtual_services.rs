@@ -83,8 +83,8 @@ async fn a_request_whose_first_attempt_gets_no_connection_is_mirrored() -> Resul
     std::fs::write(folder.join("istio.yaml"), MANIFESTS)?;
     let arguments = vec![folder.path().into()];
     let gateway = TestGateway::launch(&config, Launch { arguments, ..Launch::default() }).await?;
-    // Until the closed endpoint is ejected, every other request has two attempts.
-    for number in 1..=4 {
+    // Until the closed endpoint is ejected, about every other request has two attempts.
+    for number in 1..=30 {
         ensure!(ask(address, "GET /old/x HTTP/1.1").await?.status == 200);
         copy.log().until_requests(number).await?;
     }

@@ -21,7 +21,9 @@ pub(super) const ROUND: [u8; 8] = *b"eddy.bdp";
 #[derive(Debug, Default)]
 pub(super) struct WindowGrowth {
     /// Start of the present round, in milliseconds of the caller's clock.
-    began_ms: Option<u64>,
+    pub(super) began_ms: Option<u64>,
+    /// Time before which no other round begins.
+    next_ms: u64,
     /// Bytes that the windows of the present streams have grown by.
     pub(super) grown: u32,
 }
@@ -33,7 +35,8 @@ impl Http2 {
             stream.window < self.limits.stream_window_max
                 && stream.round_received >= stream.window / BEGINNING_PART
         });
-        if !may_grow || self.growth.began_ms.is_some() || self.growth.grown >= self.limits.growth_max {
+        let is_time = self.growth.began_ms.is_none() && self.now_ms >= self.growth.next_ms;
+        if !may_grow || !is_time || self.growth.grown >= self.limits.growth_max {
             return;
         }
         self.growth.began_ms = Some(self.now_ms);
@@ -45,6 +48,9 @@ impl Http2 {
     pub(super) fn end_round(&mut self) {
         let Some(began_ms) = self.growth.began_ms.take() else { return };
         let duration_ms = self.now_ms.saturating_sub(began_ms);
+        if duration_ms < ROUND_MS_MIN {
+            self.growth.next_ms = self.now_ms.saturating_add(SHORT_PATH_PAUSE_MS);
+        }
         let Self { streams, growth, limits, out, recv_window, .. } = self;
         let before = growth.grown;
         for (id, stream) in streams {
@@ -86,7 +92,7 @@ impl Http2StreamState {
         let is_faster = rate > self.rate_max + self.rate_max / RATE_GAIN_MIN;
         self.rate_max = self.rate_max.max(rate);
         self.begin_round();
-        is_open && is_limit && is_faster
+        is_open && is_limit && is_faster && duration_ms >= ROUND_MS_MIN
     }
 }
 
@@ -97,5 +103,10 @@ const BEGINNING_PART: u32 = 4;
 const LIMITING_PART: u32 = 3;
 /// Factor by which a window grows. Two round trips pass until its effect is measured.
 const GROWTH: u32 = 4;
+/// Shortest round after which a window grows, in milliseconds: on shorter paths 64 KiB carry 250 Mbit/s and more, and
+/// larger windows would mostly hold what slow clients have not read.
+const ROUND_MS_MIN: u64 = 2;
+/// Pause after a round that was shorter, in milliseconds.
+const SHORT_PATH_PAUSE_MS: u64 = 100;
 /// A round is faster when its rate is higher by one part in so many.
 const RATE_GAIN_MIN: u64 = 8;

@@ -82,7 +82,12 @@ impl Http2 {
     /// Whether at most one such frame arrives per request of this side, so that it is not charged to the peer.
     fn is_due(&self, head: &FrameHead) -> bool {
         let is_live = || self.streams.get(&head.stream).is_some_and(|stream| stream.reset.is_none());
-        self.role != Http2Role::Server && head.kind == frame::RST_STREAM && is_live()
+        let is_round = || head.has(FLAG_ACK) && self.growth.began_ms.is_some();
+        match head.kind {
+            frame::RST_STREAM => self.role != Http2Role::Server && is_live(),
+            frame::PING => is_round(),
+            _ => false,
+        }
     }
 
     fn frame(&mut self, head: &FrameHead, payload: &[u8]) -> Result<(), Refused> {

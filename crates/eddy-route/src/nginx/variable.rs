@@ -331,8 +331,8 @@ mod tests {
     fn variables_that_eddy_does_not_have_say_why() {
         let mut variables = Variables::default();
         for (name, word) in [
-            ("upstream_http_y", "answered"),
-            ("upstream_addr", "answered"),
+            ("upstream_http_y", "responded"),
+            ("upstream_addr", "responded"),
             ("ssl_client_cert", "certificate"),
             ("proxy_protocol_addr", "PROXY"),
             ("document_root", "files"),

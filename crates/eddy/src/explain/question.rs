@@ -128,7 +128,7 @@ mod tests {
             ("", "url="),
             ("url=/a&x=1", "\"x\""),
             ("url=/a&format=xml", "\"xml\""),
-            ("url=/a&as=caddy", "there are eddy"),
+            ("url=/a&as=caddy", "the dialects are eddy"),
             ("method=GET", "url="),
         ] {
             let error = Question::of_query(query.as_bytes()).unwrap_err().to_string();

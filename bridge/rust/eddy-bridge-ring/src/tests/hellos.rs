@@ -111,7 +111,7 @@ fn who_leaves_is_noticed() {
 #[test]
 fn an_answer_is_checked_too() {
     for (status, ring_bytes, said) in
-        [(1_u32, 4096_u64, "refused"), (99, 4096, "refused"), (0, 8192, "the ring size differs")]
+        [(1_u32, 4096_u64, "rejected"), (99, 4096, "rejected"), (0, 8192, "the ring size differs")]
     {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         let mut words = offer(1, ring_bytes);

@@ -8,6 +8,7 @@ mod declare;
 
 mod backend;
 mod document;
+mod guard;
 mod metadata;
 mod object;
 mod secret;
