@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::frame::{self, FRAME_HEAD_BYTES, FrameHead};
 use super::test_frames::{OPEN, PREFACE, block, frame};
-use super::{BodyReadResult, ErrorCode, Http2, Http2Limits};
+use super::{Abuse, BodyReadResult, ErrorCode, Http2, Http2Fault, Http2Limits};
 
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: x.example\r\n\r\n";
 const WINDOW: u32 = 64 * 1024;
@@ -234,4 +234,27 @@ fn small_bodies_are_not_measured() {
         path.client.finish(id, ErrorCode::Cancel);
     }
     assert_eq!(path.pings, 0);
+}
+
+#[test]
+fn only_the_acknowledgement_of_the_round_is_free_of_charge() {
+    let accepted = |payload: &[u8]| {
+        let mut path = SimulatedPath::new(limits(), 40, 12_500);
+        path.ask();
+        while path.client.growth.began_ms.is_none() {
+            path.step(1 << 18);
+        }
+        let acknowledgement = frame(frame::PING, frame::FLAG_ACK, 0, payload);
+        let mut count = 0;
+        loop {
+            match path.client.receive(&acknowledgement, path.now_ms) {
+                Ok(_) => count += 1,
+                Err(fault) => return (count, fault),
+            }
+            assert!(count < 1_000, "the budget is used up before");
+        }
+    };
+    let (count, fault) = accepted(b"eddy.bye");
+    assert_eq!(fault, Http2Fault::Abuse(Abuse::Pings));
+    assert_eq!(accepted(b"eddy.bdp"), (count + 1, fault), "the first one ends the round");
 }

@@ -64,7 +64,7 @@ impl Http2 {
         }
         let end = FRAME_HEAD_BYTES + head.length;
         let Some(payload) = bytes.get(FRAME_HEAD_BYTES..end) else { return Ok(0) };
-        if !self.is_due(&head) {
+        if !self.is_due(&head, payload) {
             self.meter.frame(&head, payload.first().copied()).map_err(Http2Fault::Abuse)?;
         }
         match self.frame(&head, payload) {
@@ -80,12 +80,13 @@ impl Http2 {
     }
 
     /// Whether at most one such frame arrives per request of this side, so that it is not charged to the peer.
-    fn is_due(&self, head: &FrameHead) -> bool {
+    fn is_due(&self, head: &FrameHead, payload: &[u8]) -> bool {
         let is_live = || self.streams.get(&head.stream).is_some_and(|stream| stream.reset.is_none());
-        let is_round = || head.has(FLAG_ACK) && self.growth.began_ms.is_some();
+        // Processing it ends the round, so that another one is charged.
+        let ends_round = || head.has(FLAG_ACK) && payload == ROUND && self.growth.began_ms.is_some();
         match head.kind {
             frame::RST_STREAM => self.role != Http2Role::Server && is_live(),
-            frame::PING => is_round(),
+            frame::PING => ends_round(),
             _ => false,
         }
     }
