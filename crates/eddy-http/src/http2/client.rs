@@ -1,10 +1,11 @@
 //! Client side of an HTTP/2 connection: requests that are sent, and their responses.
 
 use super::code::{ErrorCode, Refused};
-use super::connection::{Http2, Http2ReadStage, Http2Role, Leaving};
+use super::connection::{Http2, Http2ReadStage, Leaving};
 use super::fields::Unanswered;
 use super::frame::{STREAM_MAX, number};
 use super::hpack::{PseudoHeaders, encode_asked};
+use super::role::Http2Role;
 use super::send::{Lines, encode_lines, split_line};
 use super::stream::{Gone, Http2StreamState, Loss};
 use crate::websocket::websocket_accept;

@@ -10,6 +10,7 @@ use super::hpack::Decoder;
 use super::limits::Http2Limits;
 use super::meter::AbuseMeter;
 use super::preface::PREFACE;
+use super::role::Http2Role;
 use super::settings::{PeerSettings, WINDOW, write_own};
 use super::stream::{BodyReadResult, Gone, H2Head, Http2StreamState, Loss, ResetInitiator, Unread};
 
@@ -75,16 +76,6 @@ pub struct Http2 {
     pub(super) woken: VecDeque<u32>,
     /// Streams that wait for the connection window or for space in the output.
     pub(super) stalled: Vec<u32>,
-}
-
-/// Side of the connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Http2Role {
-    Server,
-    /// Scheme of the requests: `http` or `https`.
-    Client {
-        scheme: &'static str,
-    },
 }
 
 /// Expected input.
@@ -355,7 +346,8 @@ impl Http2 {
     pub fn finish(&mut self, id: u32, code: ErrorCode) {
         let Some(stream) = self.streams.remove(&id) else { return };
         self.stalled.retain(|stalled| *stalled != id);
-        self.shrink(stream.window);
+        // The peer has this credit; it is withheld from what is released next.
+        self.unreleased -= i64::from(self.growth.shrink(stream.window, &self.limits));
         self.release(stream.unread_data());
         match stream.reset {
             Some(ResetInitiator::Peer) => self.note_ended(id, false),

@@ -1,7 +1,9 @@
 //! Flow-control windows that grow with the bandwidth-delay product.
 
-use super::connection::Http2;
+use std::collections::BTreeMap;
+
 use super::frame::{self, write_frame};
+use super::limits::Http2Limits;
 use super::stream::Http2StreamState;
 
 /// Payload of the pings that end rounds.
@@ -21,64 +23,82 @@ pub(super) const ROUND: [u8; 8] = *b"eddy.bdp";
 #[derive(Debug, Default)]
 pub(super) struct WindowGrowth {
     /// Start of the present round, in milliseconds of the caller's clock.
-    pub(super) began_ms: Option<u64>,
+    began_ms: Option<u64>,
     /// Time before which no other round begins.
     next_ms: u64,
     /// Bytes that the windows of the present streams have grown by.
     pub(super) grown: u32,
 }
 
-impl Http2 {
-    /// Begins a round once a stream has received a part of its window, unless one is going on or nothing may grow.
-    pub(super) fn begin_round(&mut self, id: u32) {
-        let may_grow = self.streams.get(&id).is_some_and(|stream| {
-            stream.window < self.limits.stream_window_max
-                && stream.round_received >= stream.window / BEGINNING_PART
-        });
-        let is_time = self.growth.began_ms.is_none() && self.now_ms >= self.growth.next_ms;
-        if !may_grow || !is_time || self.growth.grown >= self.limits.growth_max {
-            return;
-        }
-        self.growth.began_ms = Some(self.now_ms);
-        self.streams.values_mut().for_each(Http2StreamState::begin_round);
-        write_frame(&mut self.out, frame::PING, 0, 0, &ROUND);
+impl WindowGrowth {
+    /// Whether a round is going on.
+    pub(super) fn is_measuring(&self) -> bool {
+        self.began_ms.is_some()
     }
 
-    /// Ends a round: grows the windows that limited their streams.
-    pub(super) fn end_round(&mut self) {
-        let Some(began_ms) = self.growth.began_ms.take() else { return };
-        let duration_ms = self.now_ms.saturating_sub(began_ms);
+    /// Whether a round may begin now.
+    ///
+    /// # Cost
+    /// One comparison where windows are fixed.
+    pub(super) fn may_begin(&self, limits: &Http2Limits, now_ms: u64) -> bool {
+        limits.stream_window < limits.stream_window_max
+            && self.began_ms.is_none()
+            && self.grown < limits.growth_max
+            && now_ms >= self.next_ms
+    }
+
+    /// Begins a round.
+    pub(super) fn begin(
+        &mut self,
+        streams: &mut BTreeMap<u32, Http2StreamState>,
+        now_ms: u64,
+        out: &mut Vec<u8>,
+    ) {
+        self.began_ms = Some(now_ms);
+        streams.values_mut().for_each(Http2StreamState::begin_round);
+        write_frame(out, frame::PING, 0, 0, &ROUND);
+    }
+
+    /// Ends a round: grows the windows that limited their streams; returns by how much, all together.
+    pub(super) fn end(
+        &mut self,
+        streams: &mut BTreeMap<u32, Http2StreamState>,
+        limits: &Http2Limits,
+        now_ms: u64,
+        out: &mut Vec<u8>,
+    ) -> u32 {
+        let Some(began_ms) = self.began_ms.take() else { return 0 };
+        let duration_ms = now_ms.saturating_sub(began_ms);
         if duration_ms < ROUND_MS_MIN {
-            self.growth.next_ms = self.now_ms.saturating_add(SHORT_PATH_PAUSE_MS);
+            self.next_ms = now_ms.saturating_add(SHORT_PATH_PAUSE_MS);
         }
-        let Self { streams, growth, limits, out, recv_window, .. } = self;
-        let before = growth.grown;
+        let before = self.grown;
         for (id, stream) in streams {
             if stream.end_round(duration_ms) {
-                let left = limits.growth_max.saturating_sub(growth.grown);
+                let left = limits.growth_max.saturating_sub(self.grown);
                 let room = limits.stream_window_max.saturating_sub(stream.window);
                 let more = stream.window.saturating_mul(GROWTH - 1).min(room).min(left);
-                growth.grown += more;
+                self.grown += more;
                 stream.grow(more, *id, out);
             }
         }
-        let more = growth.grown - before;
-        if more > 0 {
-            *recv_window += i64::from(more);
-            write_frame(out, frame::WINDOW_UPDATE, 0, 0, &more.to_be_bytes());
-        }
+        self.grown - before
     }
 
-    /// Takes back what the window of the connection has grown by for a stream that has ended.
-    pub(super) fn shrink(&mut self, stream_window: u32) {
-        let grown = stream_window.saturating_sub(self.limits.stream_window);
-        self.growth.grown = self.growth.grown.saturating_sub(grown);
-        // The peer has this credit; it is withheld from what is released next.
-        self.unreleased -= i64::from(grown);
+    /// Returns by how much the window of the connection has grown for a stream that has ended; it no longer counts.
+    pub(super) fn shrink(&mut self, stream_window: u32, limits: &Http2Limits) -> u32 {
+        let grown = stream_window.saturating_sub(limits.stream_window);
+        self.grown = self.grown.saturating_sub(grown);
+        grown
     }
 }
 
 impl Http2StreamState {
+    /// Whether the window may grow, and enough of it was received for a round.
+    pub(super) fn may_begin_round(&self, limits: &Http2Limits) -> bool {
+        self.window < limits.stream_window_max && self.round_received >= self.window / BEGINNING_PART
+    }
+
     fn begin_round(&mut self) {
         self.round_received = 0;
         self.round_read = 0;

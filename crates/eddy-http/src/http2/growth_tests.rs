@@ -241,7 +241,7 @@ fn only_the_acknowledgement_of_the_round_is_free_of_charge() {
     let accepted = |payload: &[u8]| {
         let mut path = SimulatedPath::new(limits(), 40, 12_500);
         path.ask();
-        while path.client.growth.began_ms.is_none() {
+        while !path.client.growth.is_measuring() {
             path.step(1 << 18);
         }
         let acknowledgement = frame(frame::PING, frame::FLAG_ACK, 0, payload);

@@ -17,6 +17,7 @@ mod limits;
 mod meter;
 mod preface;
 mod receive;
+mod role;
 mod send;
 mod settings;
 mod stream;

@@ -3,13 +3,14 @@
 use std::ops::ControlFlow;
 
 use super::code::{ErrorCode, Http2Fault, Refused};
-use super::connection::{Block, Http2, Http2ReadStage, Http2Role, LEAVING, Leaving, Purpose};
+use super::connection::{Block, Http2, Http2ReadStage, LEAVING, Leaving, Purpose};
 use super::frame::{
     self, FLAG_ACK, FLAG_END_HEADERS, FLAG_END_STREAM, FLAG_PADDED, FLAG_PRIORITY, FRAME_BYTES_MAX,
     FRAME_HEAD_BYTES, FrameHead, STREAM_MAX, number, write_frame,
 };
 use super::growth::ROUND;
 use super::preface::PREFACE;
+use super::role::Http2Role;
 use super::settings::write_ack;
 use super::stream::{Http2StreamState, Loss, ResetInitiator, Unwanted};
 use crate::head::HeadFault;
@@ -83,7 +84,7 @@ impl Http2 {
     fn is_due(&self, head: &FrameHead, payload: &[u8]) -> bool {
         let is_live = || self.streams.get(&head.stream).is_some_and(|stream| stream.reset.is_none());
         // Processing it ends the round, so that another one is charged.
-        let ends_round = || head.has(FLAG_ACK) && payload == ROUND && self.growth.began_ms.is_some();
+        let ends_round = || head.has(FLAG_ACK) && payload == ROUND && self.growth.is_measuring();
         match head.kind {
             frame::RST_STREAM => self.role != Http2Role::Server && is_live(),
             frame::PING => ends_round(),
@@ -413,6 +414,26 @@ impl Http2 {
             self.end_round();
         }
         Ok(())
+    }
+
+    /// Begins a round of measuring if one is due and this stream has received enough for it.
+    fn begin_round(&mut self, id: u32) {
+        let Self { growth, streams, limits, out, now_ms, .. } = self;
+        if growth.may_begin(limits, *now_ms)
+            && streams.get(&id).is_some_and(|stream| stream.may_begin_round(limits))
+        {
+            growth.begin(streams, *now_ms, out);
+        }
+    }
+
+    /// Ends the round; the window of the connection grows with those of its streams.
+    fn end_round(&mut self) {
+        let Self { growth, streams, limits, out, now_ms, recv_window, .. } = self;
+        let more = growth.end(streams, limits, *now_ms, out);
+        if more > 0 {
+            *recv_window += i64::from(more);
+            write_frame(out, frame::WINDOW_UPDATE, 0, 0, &more.to_be_bytes());
+        }
     }
 
     fn window_update(&mut self, head: &FrameHead, payload: &[u8]) -> Result<(), Refused> {

@@ -1,9 +1,9 @@
 //! HTTP/2 SETTINGS.
 
 use super::code::{ErrorCode, Refused};
-use super::connection::Http2Role;
 use super::frame::{self, FLAG_ACK, FRAME_BYTES_MAX, STREAM_MAX, write_frame};
 use super::limits::Http2Limits;
+use super::role::Http2Role;
 
 const HEADER_TABLE_SIZE: u16 = 0x1;
 const ENABLE_PUSH: u16 = 0x2;
