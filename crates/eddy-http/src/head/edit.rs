@@ -254,9 +254,7 @@ const VALUE_BYTES_MAX: usize = 256 * 1024;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::head::HeadLimits;
-    use crate::write::{ForwardedClient, ForwardedPolicy, RequestWrite, write_request_head};
-    use crate::{FieldEdits, RequestBody};
+    use crate::head::{HeadLimits, RequestBody};
 
     fn parsed(text: &str) -> (Vec<u8>, RequestHead) {
         let bytes = text.as_bytes().to_vec();
@@ -270,31 +268,6 @@ mod tests {
         head.fields(bytes).iter().map(|field| line(field.name, field.value)).collect()
     }
 
-    fn written(bytes: &[u8], head: &RequestHead, is_trusted: bool) -> String {
-        let mut out = Vec::new();
-        let request = RequestWrite {
-            bytes,
-            head,
-            target: head.target.of(bytes),
-            host: head.authority.of(bytes),
-            body: RequestBody::None,
-            edits: FieldEdits::none(),
-            client: ForwardedClient {
-                address: b"192.0.2.1",
-                scheme: "http",
-                certificate: "",
-                is_trusted,
-                policy: ForwardedPolicy::default(),
-            },
-            via: None,
-            request_id: None,
-            upgrade: None,
-            passes_expectation: false,
-        };
-        write_request_head(&mut out, &request);
-        shown(&out)
-    }
-
     #[test]
     fn what_is_set_takes_the_place_of_every_spelling() {
         let (mut bytes, mut head) =
@@ -305,11 +278,6 @@ mod tests {
         head.edit(&mut bytes).remove(b"B").unwrap();
         head.edit(&mut bytes).set(b"User-Agent", b"eddy").unwrap();
         assert_eq!(lines(&bytes, &head), ["Host=a", "x-a=5", "c=", "User-Agent=eddy"]);
-        let text = written(&bytes, &head, false);
-        assert!(
-            text.starts_with("GET / HTTP/1.1\r\nHost: a\r\nx-a: 5\r\nc: \r\nUser-Agent: eddy\r\n"),
-            "{text}"
-        );
     }
 
     #[test]
@@ -343,11 +311,12 @@ mod tests {
             assert!(head.set_authority(&mut bytes, authority.as_bytes()).is_err(), "{authority:?}");
         }
         assert_eq!(lines(&bytes, &head), before);
-        assert!(written(&bytes, &head, false).starts_with("GET / HTTP/1.1\r\nHost: a\r\n"));
+        assert_eq!((head.target.of(&bytes), head.authority.of(&bytes)), (b"/".as_slice(), b"a".as_slice()));
+        assert_eq!(head.method, Method::Get);
     }
 
     #[test]
-    fn a_changed_start_line_is_what_is_sent() {
+    fn a_changed_start_line_is_what_is_read() {
         let (mut bytes, mut head) = parsed("GET /a?b HTTP/1.1\r\nHost: a\r\n\r\n");
         head.set_target(&mut bytes, b"/c/d?e=f").unwrap();
         head.set_method(&mut bytes, b"PURGE").unwrap();
@@ -356,44 +325,8 @@ mod tests {
         assert_eq!(head.query.unwrap().of(&bytes), b"e=f");
         assert_eq!(head.host.of(&bytes), b"b.example");
         assert_eq!(lines(&bytes, &head), ["Host=b.example:81"]);
-        assert!(
-            written(&bytes, &head, false).starts_with("PURGE /c/d?e=f HTTP/1.1\r\nHost: b.example:81\r\n")
-        );
         head.set_target(&mut bytes, b"/").unwrap();
         assert_eq!(head.query, None);
-    }
-
-    #[test]
-    fn forwarding_fields_tell_the_host_of_the_client() {
-        let texts = [
-            ("GET / HTTP/1.1\r\nHost: a:81\r\n\r\n", "a:81"),
-            ("GET http://a:81/ HTTP/1.1\r\nHost: b\r\n\r\n", "a:81"),
-        ];
-        for (text, host) in texts {
-            let (mut bytes, mut head) = parsed(text);
-            head.set_authority(&mut bytes, b"filter.example").unwrap();
-            head.set_authority(&mut bytes, b"other.example").unwrap();
-            let text = written(&bytes, &head, false);
-            assert!(text.contains("\r\nHost: other.example\r\n"), "{text}");
-            assert!(text.contains(&format!("\r\nX-Forwarded-Host: {host}\r\n")), "{text}");
-            assert!(!text.contains("filter.example"), "{text}");
-        }
-    }
-
-    #[test]
-    fn forwarding_fields_that_a_filter_sets_are_sent_once() {
-        for is_trusted in [false, true] {
-            let (mut bytes, mut head) = parsed(
-                "GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 6.6.6.6\r\nX-Forwarded-Custom: 6\r\n\r\n",
-            );
-            head.edit(&mut bytes).set(b"x-forwarded-for", b"10.0.0.1").unwrap();
-            head.edit(&mut bytes).set(b"x-forwarded-custom", b"7").unwrap();
-            let text = written(&bytes, &head, is_trusted);
-            assert_eq!(text.matches("orwarded-").count(), 4, "{text}");
-            for line in ["x-forwarded-for: 10.0.0.1", "x-forwarded-custom: 7", "X-Forwarded-Proto: http"] {
-                assert!(text.contains(line), "{text}");
-            }
-        }
     }
 
     #[test]
