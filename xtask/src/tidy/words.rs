@@ -12,8 +12,9 @@ pub(super) fn check(tree: &SourceTree, sources: &RustSources<'_>) -> Vec<Problem
     let mut problems = Vec::new();
     for (path, text) in tree.with_extension("md").filter(|(path, _)| !is_generated(path)) {
         let generated = generated_lines(text);
+        let lines: Vec<&str> = text.lines().collect();
         for (line, prose) in prose(text).into_iter().filter(|(line, _)| !generated.contains(line)) {
-            let wide = text.lines().nth(line - 1).filter(|line| is_too_wide(line));
+            let wide = lines.get(line - 1).filter(|line| is_too_wide(line));
             let wide = wide.map(|_| format!("wrap lines of documents at {COLUMNS_MAX} columns"));
             problems.extend(
                 wide.into_iter().chain(judge(&prose)).map(|message| Problem::at(path, line, message)),
