@@ -33,7 +33,7 @@ DRIVER := $(CARGO) build --profile quick --package test-driver && CARGO=$(CARGO)
 test: ## everything that CI runs; a summary of failures and skips comes last
 	@$(DRIVER)
 
-test-go: ## what is written in Go: the kits, the example filters, filters written for Envoy
+test-go: ## tests of Go code: the SDKs for filters, the example filters, filters written for Envoy
 	@$(DRIVER) go
 
 test-c: ## the example filters in C
@@ -57,7 +57,7 @@ bench: ## whole-system benchmarks against the peers; bench/README.md says how to
 
 TRANSPORTS := h2-1 h2-10 h2-100 h2s-10 grpc-unary handshake handshake-resumed handshake-pq relay-1g relay-100b websocket transcode idle-h2
 
-bench-transports: ## HTTP/2, gRPC, handshakes of TLS, relays and transcoding, against the peers
+bench-transports: ## HTTP/2, gRPC, TLS handshakes, relays and transcoding, against the peers
 	$(CARGO) build --release -p eddy -p eddy-bench
 	EDDY=$${EDDY:-$(TARGET)/release/eddy} NAME=transports SECONDS=$(or $(SECONDS),0.8) ROUNDS=$(or $(ROUNDS),8) \
 		SCENARIOS=$(subst $(EMPTY) $(EMPTY),$(COMMA),$(strip $(TRANSPORTS))) $(TARGET)/release/eddy-bench run

@@ -4,7 +4,8 @@
 //! or a text, creates filters, and is entered with calls. Whatever it created is freed on one thread, through the
 //! [`ReclaimQueue`]. All results of a guest are validated before they are used.
 //!
-//! Besides `eddy-io`, this is the only crate of the product that contains `unsafe`.
+//! The crate may contain `unsafe`, because guests are entered through C interfaces; `xtask/src/tidy/unsafety.rs` lists
+//! the folders that may.
 
 mod engine;
 mod failure;

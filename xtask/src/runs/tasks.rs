@@ -60,7 +60,7 @@ pub fn soak(root: &Path) -> Result<bool> {
             "a million values over the bridge, in both directions",
             &["--test", "values"],
         ),
-        test_of("eddy-bridge-e2e", "the bridge under the checks of Go and C", &["--test", "checks"]),
+        test_of("eddy-bridge-e2e", "the bridge under Go's pointer checks and AddressSanitizer", &["--test", "checks"]),
         test_of("eddy-bridge-e2e", "the bridge linked with an archive", &["--test", "linked"]),
         test_of(
             "eddy-bridge-ring",

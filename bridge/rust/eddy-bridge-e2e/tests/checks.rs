@@ -1,4 +1,4 @@
-//! The pointer checks of Go and the address sanitizer of the C compiler find no error.
+//! Go's pointer checks and the C compiler's AddressSanitizer find no error.
 #![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Asynchronous calls of Go.
+//! Asynchronous calls from Rust to Go.
 
 use std::future::Future;
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! Blocking calls of Go.
+//! Blocking calls from Rust to Go.
 //!
 //! All of this is inlined into the generated method: a call costs little more than entering Go, so that each copy of
 //! a structure between functions would be noticeable.

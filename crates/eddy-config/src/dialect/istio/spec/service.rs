@@ -22,9 +22,9 @@ object! {
         optional gateways "gateways": Vec<Spanned<ApiText>>;
         /// HTTP routes.
         optional http "http": Vec<Spanned<HttpRouteSpec>>;
-        /// Routes of TLS connections.
+        /// TLS routes.
         optional tls "tls": Any;
-        /// Routes of TCP connections.
+        /// TCP routes.
         optional tcp "tcp": Any;
         /// Namespaces that see it.
         optional export_to "exportTo": Vec<Spanned<ApiText>>;
