@@ -17,7 +17,7 @@ use crate::origin::BenchOrigin;
 use crate::report::protobuf::Protobuf;
 use crate::report::results::Results;
 use crate::report::routes::RouteBenchReport;
-use crate::report::{chart, filters, left, protobuf, routes, summary, table};
+use crate::report::{chart, file, filters, left, protobuf, routes, summary, table};
 use crate::run::{AbOptions, FilterOptions, RunOptions, results_folder, run_ab, run_filters, run_whole};
 use crate::{peers, signals};
 
@@ -248,8 +248,7 @@ fn guard(parent: u32, command: &[std::ffi::OsString]) -> Result<ExitCode> {
 /// Writes the results. A run with faults fails, but only after everything has been written.
 fn write_results(results: &Results, folder: &Path) -> Result<ExitCode> {
     fs::create_dir_all(folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
-    let text = serde_json::to_string_pretty(results)? + "\n";
-    write_file(&folder.join(format!("{}.json", results.name)), &text)?;
+    write_file(&folder.join(format!("{}.json", results.name)), &file::json(results)?)?;
     write_report(results, folder)?;
     Ok(if results.faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -1,6 +1,6 @@
 //! Sample results for the tests of reports.
 
-use super::results::{DIRECT, Results, SYSTEM_TICKS, Samples, TargetFacts, USER_TICKS, ratios};
+use super::results::{DIRECT, Results, SYSTEM_TICKS, Samples, TargetFacts, USER_TICKS};
 
 /// Returns results of eddy, one rival and the harness itself, with some figures missing.
 pub(super) fn results() -> Results {
@@ -19,7 +19,6 @@ pub(super) fn results() -> Results {
         samples.add("idle", "eddy", "base_bytes", Some(3_145_728.0));
         samples.add("idle", "eddy", "idle_cpu_us_per_s", Some(1000.0));
     }
-    let rows = samples.rows();
     let target = |name: &str| TargetFacts {
         name: name.to_owned(),
         version: "1.0".to_owned(),
@@ -30,8 +29,8 @@ pub(super) fn results() -> Results {
         name: "test".to_owned(),
         targets: vec![target("eddy"), target("nginx")],
         reference: "eddy".to_owned(),
-        ratios: ratios(&rows, "eddy"),
-        rows,
+        ratios: samples.ratios("eddy"),
+        rows: samples.rows(),
         ..Results::default()
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod chart;
 mod drawing;
+pub mod file;
 pub mod filters;
 #[cfg(test)]
 mod fixture;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::statistics::{self, Comparison};
+use super::statistics::{self, Comparison, Spread};
 use crate::measure::machine::MachineInfo;
 
 /// All results of a run.
@@ -90,8 +90,8 @@ pub struct ResultRow {
     /// Further figures by name.
     #[serde(flatten)]
     pub others: BTreeMap<String, f64>,
-    /// Samples behind the medians: a value per round, `null` where a window failed.
-    pub samples: BTreeMap<String, Vec<Option<f64>>>,
+    /// Distribution of each figure over the windows that succeeded.
+    pub spreads: BTreeMap<String, Spread>,
 }
 
 /// Ratio of a figure to that of the bare listener of the same process, from adjacent windows.
@@ -152,31 +152,37 @@ impl Samples {
     pub fn rows(&self) -> Vec<ResultRow> {
         self.rows.iter().map(row).collect()
     }
-}
 
-/// Compares `reference` with every other target wherever both have samples; `direct` is not a rival.
-pub fn ratios(rows: &[ResultRow], reference: &str) -> Vec<Ratio> {
-    let mut ratios = Vec::new();
-    for ours in rows.iter().filter(|row| row.target == reference) {
-        let is_rival = |row: &&ResultRow| {
-            row.scenario == ours.scenario && row.target != reference && row.target != DIRECT
-        };
-        for theirs in rows.iter().filter(is_rival) {
-            for figure in COMPARED {
-                let (Some(first), Some(second)) = (ours.samples.get(*figure), theirs.samples.get(*figure))
-                else {
-                    continue;
-                };
-                ratios.extend(statistics::compare(first, second).map(|comparison| Ratio {
-                    scenario: ours.scenario.clone(),
-                    rival: theirs.target.clone(),
-                    figure: (*figure).to_owned(),
-                    comparison,
-                }));
+    /// Returns the values of a figure in all windows that succeeded.
+    pub fn values(&self, figure: &str) -> impl Iterator<Item = f64> {
+        self.rows.iter().filter_map(move |row| row.figures.get(figure)).flatten().flatten().copied()
+    }
+
+    /// Compares `reference` with every other target wherever both have samples; `direct` is not a rival.
+    pub fn ratios(&self, reference: &str) -> Vec<Ratio> {
+        let mut ratios = Vec::new();
+        for ours in self.rows.iter().filter(|row| row.target == reference) {
+            let is_rival = |row: &&Sampled| {
+                row.scenario == ours.scenario && row.target != reference && row.target != DIRECT
+            };
+            for theirs in self.rows.iter().filter(is_rival) {
+                for figure in COMPARED {
+                    let (Some(first), Some(second)) =
+                        (ours.figures.get(*figure), theirs.figures.get(*figure))
+                    else {
+                        continue;
+                    };
+                    ratios.extend(statistics::compare(first, second).map(|comparison| Ratio {
+                        scenario: ours.scenario.clone(),
+                        rival: theirs.target.clone(),
+                        figure: (*figure).to_owned(),
+                        comparison,
+                    }));
+                }
             }
         }
+        ratios
     }
-    ratios
 }
 
 fn row(sampled: &Sampled) -> ResultRow {
@@ -184,7 +190,8 @@ fn row(sampled: &Sampled) -> ResultRow {
     let values = |figure: &str| -> Vec<f64> {
         samples.get(figure).map(|values| values.iter().flatten().copied().collect()).unwrap_or_default()
     };
-    let median = |figure: &str| statistics::median(&values(figure)).map(rounded);
+    let spread = |figure: &str| statistics::spread(&values(figure)).map(Spread::rounded);
+    let median = |figure: &str| spread(figure).map(|spread| spread.median);
     // The split is measured in ticks, too coarse for one window; over all windows there are many.
     let user: f64 = values(USER_TICKS).iter().sum();
     let system: f64 = values(SYSTEM_TICKS).iter().sum();
@@ -198,8 +205,8 @@ fn row(sampled: &Sampled) -> ResultRow {
     let to_bare = |figure: &str, bare: &str| {
         let ratios = statistics::ratios(samples.get(figure)?, samples.get(bare)?);
         let spread = statistics::spread(&ratios)?;
-        let [median, q1, q3] = [spread.median, spread.lower, spread.upper].map(rounded);
-        Some(ToBare { median, q1, q3, pairs: spread.count })
+        let Spread { count: pairs, lower: q1, median, upper: q3 } = spread.rounded();
+        Some(ToBare { median, q1, q3, pairs })
     };
     let others = samples.keys().filter(is_other);
     ResultRow {
@@ -215,7 +222,14 @@ fn row(sampled: &Sampled) -> ResultRow {
         ratio_to_bare: to_bare("cpu_us", BARE_CPU),
         rps_ratio_to_bare: to_bare("rps", BARE_RPS),
         others: others.filter_map(|figure| Some((figure.clone(), median(figure)?))).collect(),
-        samples: samples.clone(),
+        spreads: samples.keys().filter_map(|figure| Some((figure.clone(), spread(figure)?))).collect(),
+    }
+}
+
+impl Spread {
+    fn rounded(self) -> Self {
+        let Self { count, lower, median, upper } = self;
+        Self { count, lower: rounded(lower), median: rounded(median), upper: rounded(upper) }
     }
 }
 
@@ -277,11 +291,13 @@ mod tests {
         assert_eq!(rows[1].rounds, 2);
         assert_eq!(rows[3].others["connection_bytes"], 1000.0);
         assert!(!first.others.contains_key(USER_TICKS));
+        let spread = Spread { count: 3, lower: 15.0, median: 20.0, upper: 25.0 };
+        assert_eq!((first.spreads["cpu_us"], rows[1].spreads["cpu_us"].count), (spread, 2));
     }
 
     #[test]
     fn rivals_are_compared_pair_by_pair() {
-        let ratios = ratios(&samples().rows(), "eddy");
+        let ratios = samples().ratios("eddy");
         assert_eq!(ratios.len(), 1);
         assert_eq!(ratios[0].rival, "nginx");
         assert_eq!(ratios[0].comparison.ratio.count, 2);
@@ -308,8 +324,9 @@ mod tests {
 
     #[test]
     fn results_survive_the_file() {
-        let rows = samples().rows();
-        let results = Results { ratios: ratios(&rows, "eddy"), rows, ..Results::default() };
+        let samples = samples();
+        let (rows, ratios) = (samples.rows(), samples.ratios("eddy"));
+        let results = Results { ratios, rows, ..Results::default() };
         let text = serde_json::to_string(&results).unwrap();
         let again: Results = serde_json::from_str(&text).unwrap();
         assert_eq!(serde_json::to_string(&again).unwrap(), text);

@@ -139,7 +139,7 @@ impl Session {
         };
         let mut notes = self.notes;
         notes.extend(late(&rows));
-        notes.extend(disturbed(&rows));
+        notes.extend(disturbed(&self.samples));
         drop(self.site.identity);
         // The folder is empty unless files of a target were left behind, which may be needed.
         let _ = std::fs::remove_dir(&self.site.work);
@@ -156,7 +156,7 @@ impl Session {
             },
             targets: self.targets.iter().map(facts).collect(),
             reference: reference.to_owned(),
-            ratios: crate::report::results::ratios(&rows, reference),
+            ratios: self.samples.ratios(reference),
             rows,
             faults: self.faults,
             notes,
@@ -179,9 +179,8 @@ fn late(rows: &[ResultRow]) -> Option<String> {
 }
 
 /// Returns a note about how many pairs of windows were disturbed by other work on the machine.
-fn disturbed(rows: &[ResultRow]) -> Option<String> {
-    let shares: Vec<f64> =
-        rows.iter().filter_map(|row| row.samples.get(FOREIGN)).flatten().flatten().copied().collect();
+fn disturbed(samples: &Samples) -> Option<String> {
+    let shares: Vec<f64> = samples.values(FOREIGN).collect();
     let count = shares.iter().filter(|&&share| share > FOREIGN_FINE).count();
     (count > 0).then(|| {
         format!(
@@ -224,10 +223,10 @@ mod tests {
     fn other_work_is_noted() {
         let mut samples = Samples::default();
         samples.add("bare", "eddy", FOREIGN, Some(0.01));
-        assert_eq!(disturbed(&samples.rows()), None);
+        assert_eq!(disturbed(&samples), None);
         samples.add("bare", "eddy", FOREIGN, Some(0.3));
         let expected = "in 1 of 2 pairs at saturation, other processes used more than 10 % of the machine";
-        assert_eq!(disturbed(&samples.rows()).as_deref(), Some(expected));
+        assert_eq!(disturbed(&samples).as_deref(), Some(expected));
     }
 
     #[test]
