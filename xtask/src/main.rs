@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 use xtask::metadata::Workspace;
-use xtask::runs::{self, Nightly};
+use xtask::runs::{self, Nightly, NightlyPart};
 use xtask::tree::SourceTree;
 use xtask::{docs, tidy};
 
@@ -40,7 +40,8 @@ enum XtaskCommand {
     Soak,
     /// Run the whole corpus with all cuts, the bridge under a sanitizer, every fuzz target and all mutants.
     ///
-    /// Writes tests/nightly/RESULT.md, which lists the steps that were skipped because a tool is missing.
+    /// Writes tests/nightly/RESULT.md, with the commit, the date and a row for each step, also for those that were not
+    /// selected or were skipped because a tool is missing.
     Nightly {
         /// Folders with more corpus files, separated by `:`.
         #[arg(long)]
@@ -48,6 +49,9 @@ enum XtaskCommand {
         /// Run time of each fuzz target in seconds.
         #[arg(long, default_value_t = 60)]
         fuzz_seconds: u32,
+        /// Parts to run, separated by `,`; all without it.
+        #[arg(long, value_delimiter = ',')]
+        only: Vec<NightlyPart>,
     },
 }
 
@@ -57,8 +61,8 @@ fn main() -> Result<ExitCode> {
         XtaskCommand::Docs => run_docs(root()?),
         XtaskCommand::Mutants { names } => runs::mutants(root()?, &names).map(code),
         XtaskCommand::Soak => runs::soak(root()?).map(code),
-        XtaskCommand::Nightly { corpus, fuzz_seconds } => {
-            Nightly { corpus, fuzz_seconds }.run(root()?).map(code)
+        XtaskCommand::Nightly { corpus, fuzz_seconds, only } => {
+            Nightly { corpus, fuzz_seconds, only }.run(root()?).map(code)
         }
     }
 }

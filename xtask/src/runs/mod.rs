@@ -1,7 +1,12 @@
 //! Long runs: tests that take too long for every change; the last result is kept in the tree.
 
+mod mutants;
+mod nightly;
+mod result;
+mod soak;
 mod step;
-mod tasks;
 
+pub use mutants::mutants;
+pub use nightly::{Nightly, NightlyPart};
+pub use soak::soak;
 pub use step::{RunStep, StepOutcome, StepStatus};
-pub use tasks::{Nightly, mutants, soak};

@@ -11,9 +11,12 @@ use anyhow::{Context, Result};
 #[derive(Clone, Debug)]
 pub struct RunStep {
     name: String,
+    cases: &'static str,
     words: Vec<String>,
     folder: &'static str,
     variables: Vec<(&'static str, String)>,
+    /// Reason why the step cannot run here.
+    missing: Option<&'static str>,
 }
 
 /// Result of a step.
@@ -25,6 +28,8 @@ pub enum StepStatus {
     Failed,
     /// The step was left out, with the reason.
     Skipped(&'static str),
+    /// The run was limited to other parts.
+    NotRun,
 }
 
 /// A finished step.
@@ -32,6 +37,8 @@ pub enum StepStatus {
 pub struct StepOutcome {
     /// Name of the step.
     pub name: String,
+    /// Number of cases that the step was to run; empty if it has no number.
+    pub cases: &'static str,
     /// Result of the step.
     pub verdict: StepStatus,
     /// Duration of the step.
@@ -44,7 +51,20 @@ impl RunStep {
     /// Creates a step that runs these words; the first word is the program.
     pub fn new(name: &str, words: &[&str]) -> Self {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
-        Self { name: name.to_owned(), words, folder: ".", variables: Vec::new() }
+        let name = name.to_owned();
+        Self { name, cases: "", words, folder: ".", variables: Vec::new(), missing: None }
+    }
+
+    /// States the number of cases that the step runs.
+    #[must_use]
+    pub fn of(self, cases: &'static str) -> Self {
+        Self { cases, ..self }
+    }
+
+    /// Leaves the step out, with this reason, unless `is_present`.
+    #[must_use]
+    pub fn requires(self, is_present: bool, why: &'static str) -> Self {
+        Self { missing: if is_present { self.missing } else { Some(why) }, ..self }
     }
 
     /// Runs the step in this folder of the tree.
@@ -60,11 +80,14 @@ impl RunStep {
         self
     }
 
-    /// Runs the step in the tree at `root`; its standard error is shown as it arrives.
+    /// Runs the step in the tree at `root`, unless it is left out; its standard error is shown as it arrives.
     ///
     /// # Errors
     /// When the program cannot be started.
     pub fn run(&self, root: &Path) -> Result<StepOutcome> {
+        if let Some(why) = self.missing {
+            return Ok(self.end(StepStatus::Skipped(why)));
+        }
         let since = Instant::now();
         let (program, arguments) = self.words.split_first().context("a step has a program")?;
         let mut command = Command::new(program);
@@ -73,29 +96,45 @@ impl RunStep {
         let output = command.output().with_context(|| format!("can't start `{program}`"))?;
         let verdict = if output.status.success() { StepStatus::Passed } else { StepStatus::Failed };
         let text = String::from_utf8_lossy(&output.stdout);
-        Ok(StepOutcome { name: self.name.clone(), verdict, took: since.elapsed(), figures: figures(&text) })
+        Ok(StepOutcome { took: since.elapsed(), figures: figures(&text), ..self.end(verdict) })
     }
 
-    /// Returns the outcome of the step when it is left out.
-    pub fn skip(&self, why: &'static str) -> StepOutcome {
-        StepOutcome {
-            name: self.name.clone(),
-            verdict: StepStatus::Skipped(why),
-            took: Duration::ZERO,
-            figures: Vec::new(),
+    /// Returns the outcome of the step when the run is limited to others.
+    pub fn not_run(&self) -> StepOutcome {
+        self.end(StepStatus::NotRun)
+    }
+
+    fn end(&self, verdict: StepStatus) -> StepOutcome {
+        let (name, cases) = (self.name.clone(), self.cases);
+        StepOutcome { name, cases, verdict, took: Duration::ZERO, figures: Vec::new() }
+    }
+}
+
+impl StepOutcome {
+    fn took(&self) -> String {
+        match self.verdict {
+            StepStatus::Passed | StepStatus::Failed => format!("{} s", self.took.as_secs()),
+            StepStatus::Skipped(_) | StepStatus::NotRun => "–".to_owned(),
         }
     }
 }
 
+impl Display for StepStatus {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Passed => out.write_str("passed"),
+            Self::Failed => out.write_str("**failed**"),
+            Self::Skipped(why) => write!(out, "**skipped**: {why}"),
+            Self::NotRun => out.write_str("not run at this commit"),
+        }
+    }
+}
+
+/// A row of the table of results.
 impl Display for StepOutcome {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let seconds = self.took.as_secs();
-        match &self.verdict {
-            StepStatus::Passed => writeln!(out, "- {}: passed, {seconds} s", self.name)?,
-            StepStatus::Failed => writeln!(out, "- {}: **failed**, {seconds} s", self.name)?,
-            StepStatus::Skipped(why) => writeln!(out, "- {}: **skipped**, {why}", self.name)?,
-        }
-        self.figures.iter().try_for_each(|line| writeln!(out, "  - {line}"))
+        let cases = if self.cases.is_empty() { "–" } else { self.cases };
+        writeln!(out, "| {} | {cases} | {} | {} |", self.name, self.verdict, self.took())
     }
 }
 
@@ -127,10 +166,17 @@ mod tests {
 
     #[test]
     fn a_step_passes_fails_or_is_left_out_aloud() {
-        let check = |outcome: &StepOutcome, expected: &str| assert!(outcome.to_string().contains(expected));
-        check(&RunStep::new("good", &["true"]).run(Path::new(".")).unwrap(), "good: passed");
-        check(&RunStep::new("bad", &["false"]).run(Path::new(".")).unwrap(), "bad: **failed**");
-        check(&RunStep::new("none", &["true"]).skip("no tool"), "none: **skipped**, no tool");
+        let run = |step: RunStep| step.run(Path::new(".")).unwrap();
+        let check = |outcome: &StepOutcome, expected: &str| assert_eq!(outcome.to_string(), expected);
+        check(&run(RunStep::new("good", &["true"]).of("7 cases")), "| good | 7 cases | passed | 0 s |\n");
+        check(&run(RunStep::new("bad", &["false"])), "| bad | – | **failed** | 0 s |\n");
+        let without_tool = RunStep::new("none", &["./no-such-program"]).requires(false, "no tool");
+        check(&run(without_tool), "| none | – | **skipped**: no tool | – |\n");
+        check(
+            &run(RunStep::new("good", &["true"]).requires(true, "no tool")),
+            "| good | – | passed | 0 s |\n",
+        );
+        check(&RunStep::new("other", &["false"]).not_run(), "| other | – | not run at this commit | – |\n");
         assert!(RunStep::new("absent", &["./no-such-program"]).run(Path::new(".")).is_err());
     }
 }

@@ -1,0 +1,89 @@
+//! Execution of the steps of a long run, and the file with its result.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use super::step::{RunStep, StepOutcome, StepStatus};
+
+/// Runs the steps in order and prints the outcome of each; a failed step does not end the run.
+///
+/// # Errors
+/// When a step can't be started.
+pub(super) fn run_all(root: &Path, steps: &[RunStep]) -> Result<Vec<StepOutcome>> {
+    let mut outcomes = Vec::new();
+    for step in steps {
+        let outcome = step.run(root)?;
+        write!(io::stdout().lock(), "{outcome}")?;
+        outcomes.push(outcome);
+    }
+    Ok(outcomes)
+}
+
+/// Writes the outcomes of a run, its date and the commit it ran on. Returns whether nothing failed.
+///
+/// # Errors
+/// When git fails or the file can't be written.
+pub(super) fn write_result(root: &Path, path: &str, title: &str, outcomes: &[StepOutcome]) -> Result<bool> {
+    let commit = output(root, &["git", "log", "-1", "--format=%h"])?;
+    let changed = output(root, &["git", "status", "--porcelain", "--untracked-files=no"])?;
+    let commit = if changed.is_empty() { commit } else { format!("{commit} with uncommitted changes") };
+    let date = output(root, &["date", "--utc", "+%Y-%m-%d"])?;
+    let place = root.join(path);
+    if let Some(folder) = place.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let text = page(title, &commit, &date, outcomes)?;
+    std::fs::write(&place, text).with_context(|| format!("can't write `{}`", place.display()))?;
+    Ok(outcomes.iter().all(|outcome| outcome.verdict != StepStatus::Failed))
+}
+
+/// Returns the page with the table of outcomes and the figures that the tests printed.
+fn page(title: &str, commit: &str, date: &str, outcomes: &[StepOutcome]) -> Result<String> {
+    let processors = std::thread::available_parallelism()?;
+    let mut text = format!("# {title}\n\nCommit {commit}, {date}, {processors} processors.\n\n");
+    text.push_str("| part | cases | result | time |\n|---|---|---|--:|\n");
+    for outcome in outcomes {
+        write!(text, "{outcome}")?;
+    }
+    let with_figures = || outcomes.iter().filter(|outcome| !outcome.figures.is_empty());
+    if with_figures().next().is_some() {
+        text.push_str("\n## Figures\n\nPrinted by the tests.\n");
+    }
+    for outcome in with_figures() {
+        write!(text, "\n{}:\n\n```text\n{}\n```\n", outcome.name, outcome.figures.join("\n"))?;
+    }
+    Ok(text)
+}
+
+fn output(root: &Path, words: &[&str]) -> Result<String> {
+    let (program, arguments) = words.split_first().context("a command has a program")?;
+    let output = Command::new(program).args(arguments).current_dir(root).output();
+    let output = output.with_context(|| format!("can't start `{program}`"))?;
+    ensure!(output.status.success(), "`{}` failed", words.join(" "));
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_says_which_parts_ran() {
+        let steps = [
+            RunStep::new("one", &["echo", "---- a stdout ----\n7 requests"]),
+            RunStep::new("two", &["true"]),
+        ];
+        let outcomes = [steps[0].run(Path::new(".")).unwrap(), steps[1].not_run()];
+        let text = page("Last run", "abc1234", "2020-02-29", &outcomes).unwrap();
+        assert!(text.starts_with("# Last run\n\nCommit abc1234, 2020-02-29, "), "{text}");
+        assert!(
+            text.contains("| one | – | passed | 0 s |\n| two | – | not run at this commit | – |\n"),
+            "{text}"
+        );
+        assert!(text.ends_with("\none:\n\n```text\n7 requests\n```\n"), "{text}");
+    }
+}
