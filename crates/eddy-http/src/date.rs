@@ -49,13 +49,12 @@ fn digits_of(number: u64) -> [u8; 2] {
 
 /// Returns the three-letter name at `index`.
 fn name_of(names: &[u8], index: u64) -> &[u8] {
-    usize::try_from(index).ok().and_then(|index| names.chunks_exact(3).nth(index)).unwrap_or_default()
+    let index = usize::try_from(index).expect("at most eleven");
+    names.chunks_exact(3).nth(index).expect("a name for each day and month")
 }
 
 fn put(out: &mut [u8; DATE_BYTES], at: usize, bytes: &[u8]) {
-    if let Some(place) = out.get_mut(at..at + bytes.len()) {
-        place.copy_from_slice(bytes);
-    }
+    out.get_mut(at..at + bytes.len()).expect("a part of the date").copy_from_slice(bytes);
 }
 
 /// Length of a date.

@@ -19,10 +19,16 @@ impl Span {
         Self { start: narrow(start), end: narrow(end) }
     }
 
-    /// Returns the bytes of the span; empty when it is outside of `bytes`.
+    /// Returns the bytes of the span.
+    ///
+    /// # Panics
+    /// When the span is outside of `bytes`, which are not those that it was made for: a missing path, host or value
+    /// would be treated as an empty one.
     #[inline]
     pub fn of(self, bytes: &[u8]) -> &[u8] {
-        bytes.get(self.start as usize..self.end as usize).unwrap_or_default()
+        bytes
+            .get(self.start as usize..self.end as usize)
+            .expect("a span is used with the bytes that it was made for")
     }
 
     /// Returns the length, bytes.
@@ -38,10 +44,9 @@ impl Span {
     }
 }
 
-/// Heads are limited to fewer bytes than `u32` counts; a larger index becomes one outside of any buffer.
 #[inline]
 fn narrow(index: usize) -> u32 {
-    u32::try_from(index).unwrap_or(u32::MAX)
+    u32::try_from(index).expect("heads and bodies are limited to fewer bytes than `u32` counts")
 }
 
 #[cfg(test)]
@@ -49,13 +54,18 @@ mod tests {
     use super::Span;
 
     #[test]
-    fn a_span_outside_of_its_bytes_is_empty() {
+    fn a_span_is_a_part_of_its_bytes() {
         let bytes = b"abcdef";
         assert_eq!(Span::new(1, 3).of(bytes), b"bc");
-        assert_eq!(Span::new(4, 9).of(bytes), b"");
-        assert_eq!(Span { start: 5, end: 2 }.of(bytes), b"");
+        assert_eq!(Span::new(6, 6).of(bytes), b"");
         assert_eq!(Span { start: 5, end: 2 }.len(), 0);
-        assert!(Span::default().is_empty());
-        assert_eq!(Span::new(usize::MAX, usize::MAX).of(bytes), b"");
+        assert!(Span::default().is_empty() && Span::default().of(b"").is_empty());
+    }
+
+    #[test]
+    fn a_span_of_other_bytes_is_not_taken_for_an_empty_one() {
+        for span in [Span::new(4, 9), Span::new(7, 7), Span { start: 5, end: 2 }] {
+            assert!(std::panic::catch_unwind(|| span.of(b"abcdef").len()).is_err(), "{span:?}");
+        }
     }
 }

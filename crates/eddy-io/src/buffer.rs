@@ -37,7 +37,7 @@ impl Buffer {
 
     /// Returns the held bytes.
     pub fn held(&self) -> &[u8] {
-        self.bytes.get(self.start..self.end).unwrap_or_default()
+        &self.bytes[self.start..self.end]
     }
 
     /// Returns the number of held bytes.
@@ -76,7 +76,7 @@ impl Buffer {
             self.end -= self.start;
             self.start = 0;
         }
-        self.bytes.get_mut(self.end..).unwrap_or_default()
+        &mut self.bytes[self.end..]
     }
 
     /// Counts `count` bytes written into [`Self::room`] as held.
@@ -104,11 +104,9 @@ impl Buffer {
             self.end = held;
             self.grow(held + other.len());
         }
-        let end = self.end;
-        if let Some(room) = self.bytes.get_mut(end..end + other.len()) {
-            room.copy_from_slice(other);
-        }
-        self.end += other.len();
+        let end = self.end + other.len();
+        self.bytes[self.end..end].copy_from_slice(other);
+        self.end = end;
     }
 }
 

@@ -70,7 +70,7 @@ struct RetryWindowSlot {
 }
 
 fn slot_index(second: u64) -> usize {
-    usize::try_from(second % WINDOW_SECONDS as u64).unwrap_or(0)
+    usize::try_from(second % WINDOW_SECONDS as u64).expect("below ten")
 }
 
 const WINDOW_SECONDS: usize = 10;

@@ -341,7 +341,7 @@ impl ClusterState {
             self.slots.push(EndpointSlot { generation: 0, index: None });
             u32::try_from(self.slots.len() - 1).expect("a cluster has far fewer than 2^32 endpoints")
         });
-        let generation = self.slots.get(slot as usize).map_or(0, |slot| slot.generation);
+        let generation = self.slots[slot as usize].generation;
         EndpointId { slot, generation }
     }
 

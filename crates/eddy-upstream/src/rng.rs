@@ -37,11 +37,11 @@ impl Rng {
     pub fn below(&mut self, end: u64) -> u64 {
         // The high half of a 64 by 64 bit product: its bias is below end/2^64, which no balancer can notice.
         let product = u128::from(self.bits()) * u128::from(end);
-        u64::try_from(product >> 64).unwrap_or(0)
+        u64::try_from(product >> 64).expect("the high half has 64 bits")
     }
 
     /// Returns an index into a list of `len` items, or 0 when it is empty.
     pub fn index(&mut self, len: usize) -> usize {
-        usize::try_from(self.below(len as u64)).unwrap_or(0)
+        usize::try_from(self.below(len as u64)).expect("below a `usize`")
     }
 }

@@ -349,7 +349,7 @@ fn length(text: &str) -> u32 {
 
 /// Narrows an address in a module's buffer, which has 32 bits.
 fn narrowed(address: u64) -> u32 {
-    u32::try_from(address).unwrap_or(0)
+    u32::try_from(address).expect("a module has 32-bit addresses")
 }
 
 /// Time limit of starting an instance or creating a filter, unless the call limit is longer.

@@ -129,7 +129,7 @@ fn edit_of<'a>(op: u32, name: &'a [u8], value: &'a [u8], number: u32) -> Option<
         14 => {
             let nul = name.iter().position(|&byte| byte == 0)?;
             let (space, key) = name.split_at(nul);
-            FilterEdit::Metadata { space, key: key.get(1..).unwrap_or_default(), value }
+            FilterEdit::Metadata { space, key: &key[1..], value }
         }
         15 => FilterEdit::ClearRoute,
         16 => FilterEdit::Endpoint { address: value, is_strict: number == 1 },

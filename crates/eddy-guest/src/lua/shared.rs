@@ -82,9 +82,10 @@ impl SharedStores {
     }
 
     fn shard(&self, key: &[u8]) -> MutexGuard<'_, Shard> {
-        let index = usize::try_from(self.hasher.hash_one(key) % SHARDS as u64).unwrap_or(0);
-        let shard = self.shards.get(index).unwrap_or(&self.shards[0]);
-        shard.lock().unwrap_or_else(PoisonError::into_inner)
+        let index = self.hasher.hash_one(key) % SHARDS as u64;
+        self.shards[usize::try_from(index).expect("below the number of shards")]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn get(&self, key: &[u8], now: Instant) -> Option<LuaStoreValue> {

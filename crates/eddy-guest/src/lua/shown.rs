@@ -135,8 +135,7 @@ impl LuaTextRef {
     }
 }
 
-/// Narrows a length; the size limits of heads and bodies are below `u32::MAX`.
 #[inline]
 fn narrow(len: usize) -> u32 {
-    u32::try_from(len).unwrap_or(0)
+    u32::try_from(len).expect("the size limits of heads and bodies are below `u32::MAX`")
 }

@@ -134,10 +134,10 @@ impl WorkerInstance {
             },
         };
         let direction = direction_of(view.phase);
-        let is_held = stream.is_held.get(direction as usize).copied().unwrap_or_default();
+        let is_held = stream.is_held[direction as usize];
         let is_body = matches!(view.phase, Phase::RequestBody | Phase::ResponseBody);
         let is_last = view.is_buffered || view.is_last_piece();
-        let has_passed = stream.has_passed.get(direction as usize).copied().unwrap_or_default();
+        let has_passed = stream.has_passed[direction as usize];
         let shown = StreamPhaseView {
             view,
             edits: call.edits,
@@ -434,7 +434,7 @@ fn verdict_of(
     if wishes.is_replied {
         return Verdict::Reply;
     }
-    let goes_on = wishes.goes_on.get(direction_of(view.phase) as usize).copied().unwrap_or_default();
+    let goes_on = wishes.goes_on[direction_of(view.phase) as usize];
     if action == Action::Continue || goes_on {
         return Verdict::Continue;
     }

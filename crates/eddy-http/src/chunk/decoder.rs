@@ -125,7 +125,7 @@ impl ChunkDecoder {
                 }
                 ChunkDecoderState::Done => return Ok(ChunkStep::Done { consumed: at }),
                 ChunkDecoderState::Trailers => {
-                    at += self.take_trailers(input.get(at..).unwrap_or_default())?;
+                    at += self.take_trailers(input.split_at(at).1)?;
                     if self.state == ChunkDecoderState::Trailers {
                         return Ok(ChunkStep::More { consumed: at });
                     }

@@ -82,7 +82,7 @@ pub(crate) fn parse_lines(
     fields: &mut Vec<Field>,
     fields_max: usize,
 ) -> Result<(SeenFieldIds, usize), LineFault> {
-    let mut rest = bytes.get(at..).unwrap_or_default();
+    let mut rest = bytes.split_at(at).1;
     let mut seen = SeenFieldIds::default();
     loop {
         let start = bytes.len() - rest.len();
@@ -103,7 +103,7 @@ pub(crate) fn parse_lines(
         }
         let line = skip_space(after);
         let value_start = bytes.len() - line.len();
-        let (text, end) = line.split_at_checked(find_text_end(line)).unwrap_or_default();
+        let (text, end) = line.split_at(find_text_end(line));
         rest = end.strip_prefix(LINE_END).ok_or_else(|| LineFault::of_control(end))?;
         seen.note(id);
         fields.push(Field {
@@ -146,7 +146,7 @@ fn trimmed_len(text: &[u8]) -> usize {
 fn name_fault(line: &[u8], end: usize) -> LineFault {
     match line.get(end) {
         Some(b' ' | b'\t') if end == 0 => LineFault::Fold,
-        Some(&byte) if !is_text(byte) => LineFault::of_control(line.get(end..).unwrap_or_default()),
+        Some(&byte) if !is_text(byte) => LineFault::of_control(line.split_at(end).1),
         Some(_) => LineFault::Name,
         None => LineFault::Truncated,
     }

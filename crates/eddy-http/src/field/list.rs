@@ -43,7 +43,7 @@ pub struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Joins positions with the bytes they refer to; positions outside of the bytes read as empty.
+    /// Joins positions with the bytes that they were made for; see [`Span::of`](crate::Span::of).
     pub fn new(bytes: &'a [u8], fields: &'a [Field]) -> Self {
         Self { bytes, fields }
     }

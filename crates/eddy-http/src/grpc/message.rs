@@ -29,12 +29,14 @@ fn beginning(text: &[u8]) -> &[u8] {
     let Some(mut cut) = text.get(..TEXT_BYTES_MAX).filter(|_| text.len() > TEXT_BYTES_MAX) else {
         return text;
     };
-    let is_within = |byte: Option<&u8>| byte.is_some_and(|byte| byte & 0xc0 == 0x80);
-    if is_within(text.get(TEXT_BYTES_MAX)) {
-        while is_within(cut.last()) {
-            cut = cut.get(..cut.len() - 1).unwrap_or_default();
+    let is_within = |byte: &u8| byte & 0xc0 == 0x80;
+    if text.get(TEXT_BYTES_MAX).is_some_and(is_within) {
+        while let Some((last, before)) = cut.split_last() {
+            cut = before;
+            if !is_within(last) {
+                break;
+            }
         }
-        cut = cut.get(..cut.len().saturating_sub(1)).unwrap_or_default();
     }
     cut
 }

@@ -245,8 +245,8 @@ impl RequestHead {
 
     /// Parses the method; returns the index of the target.
     fn parse_method(&mut self, bytes: &[u8], start: usize) -> Result<usize, HeadFault> {
-        let line = bytes.get(start..).unwrap_or_default();
-        let (name, rest) = line.split_at_checked(find_token_end(line)).unwrap_or_default();
+        let line = bytes.split_at(start).1;
+        let (name, rest) = line.split_at(find_token_end(line));
         let end = start + name.len();
         if name.len() > METHOD_BYTES_MAX {
             return Err(HeadFault::MethodTooLong);
@@ -353,20 +353,22 @@ impl RequestHead {
 
 /// Parses `HTTP/1.x` and the following line end; returns the index of the fields.
 pub(super) fn parse_version(bytes: &[u8], at: usize) -> Result<(Version, usize), HeadFault> {
-    let version = match bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
-        Some(b"HTTP/1.1") => Version::Http11,
-        Some(b"HTTP/1.0") => Version::Http10,
-        Some([b'H', b'T', b'T', b'P', b'/', b'2'..=b'9', b'.', b'0'..=b'9']) => {
-            return Err(match bytes.get(at + 8..).unwrap_or_default() {
+    let Some((text, rest)) = bytes.get(at..).and_then(<[u8]>::split_first_chunk::<8>) else {
+        return Err(HeadFault::Truncated);
+    };
+    let version = match text {
+        b"HTTP/1.1" => Version::Http11,
+        b"HTTP/1.0" => Version::Http10,
+        [b'H', b'T', b'T', b'P', b'/', b'2'..=b'9', b'.', b'0'..=b'9'] => {
+            return Err(match rest {
                 [b'\r', b'\n', ..] => HeadFault::UnknownVersion,
                 [] | [b'\r'] => HeadFault::Truncated,
                 _ => HeadFault::BadVersion,
             });
         }
-        Some(_) => return Err(HeadFault::BadVersion),
-        None => return Err(HeadFault::Truncated),
+        _ => return Err(HeadFault::BadVersion),
     };
-    match bytes.get(at + 8..).unwrap_or_default() {
+    match rest {
         [b'\r', b'\n', ..] => Ok((version, at + 10)),
         [] | [b'\r'] => Err(HeadFault::Truncated),
         [b'\r', ..] => Err(HeadFault::BareCr),

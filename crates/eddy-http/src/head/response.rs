@@ -240,8 +240,8 @@ impl ResponseHead {
             Some(_) => return Err(HeadFault::BadStatusLine),
             None => return Err(HeadFault::Truncated),
         };
-        let line = bytes.get(start..).unwrap_or_default();
-        let (reason, rest) = line.split_at_checked(find_text_end(line)).unwrap_or_default();
+        let line = bytes.split_at(start).1;
+        let (reason, rest) = line.split_at(find_text_end(line));
         let end = start + reason.len();
         self.reason = Span::new(start, end);
         if rest.starts_with(b"\r\n") { Ok(end + 2) } else { Err(LineFault::of_control(rest).into()) }

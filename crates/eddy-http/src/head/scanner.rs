@@ -70,8 +70,9 @@ impl HeadScanner {
         }
         loop {
             self.check_start(bytes)?;
-            let end = self.at + find_text_end(bytes.get(self.at..).unwrap_or_default());
-            let rest = bytes.get(end..).unwrap_or_default();
+            let unscanned = bytes.get(self.at..).expect("the bytes of a head only grow");
+            let (text, rest) = unscanned.split_at(find_text_end(unscanned));
+            let end = self.at + text.len();
             match rest {
                 [b'\r', b'\n', ..] => {}
                 [] | [b'\r'] => {
@@ -136,7 +137,7 @@ impl HeadScanner {
         if self.kind == HeadKind::Response {
             return Ok(());
         }
-        let line = bytes.get(self.line_start..end).unwrap_or_default();
+        let line = bytes.get(self.line_start..end).expect("a line begins before its end");
         let method_len = line.iter().take(METHOD_BYTES_MAX + 1).take_while(|&&byte| is_tchar(byte)).count();
         if method_len > METHOD_BYTES_MAX {
             return Err(HeadFault::MethodTooLong);

@@ -3,7 +3,7 @@
 use super::code::{ErrorCode, Refused};
 use super::connection::{Http2, Http2ReadStage, Leaving};
 use super::fields::Unanswered;
-use super::frame::{STREAM_MAX, number};
+use super::frame::STREAM_MAX;
 use super::hpack::{PseudoHeaders, encode_asked};
 use super::role::Http2Role;
 use super::send::{Lines, encode_lines, split_line};
@@ -155,14 +155,12 @@ impl Http2 {
     /// # Spec
     /// RFC 9113 §6.8
     pub(super) fn goaway(&mut self, payload: &[u8]) -> Result<(), Refused> {
-        if payload.len() < 8 {
-            return Err(Refused::FRAME_SIZE);
-        }
+        let Some([l0, l1, l2, l3, ..]) = payload.first_chunk::<8>() else { return Err(Refused::FRAME_SIZE) };
         let Http2Role::Client { .. } = self.role else {
             // The server opens no streams, so the last stream ID does not matter.
             return Ok(());
         };
-        let last = payload.get(..4).and_then(number).unwrap_or_default();
+        let last = u32::from_be_bytes([*l0, *l1, *l2, *l3]) & STREAM_MAX;
         // The last stream ID never increases and belongs to a stream of the client.
         if self.goaway.is_some_and(|before| last > before) || (last > 0 && last.is_multiple_of(2)) {
             return Err(Refused::PROTOCOL);

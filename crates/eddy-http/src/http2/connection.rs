@@ -181,7 +181,7 @@ impl Http2 {
 
     /// Returns the bytes to be written.
     pub fn output(&self) -> &[u8] {
-        self.out.get(self.out_start..).unwrap_or_default()
+        self.out.get(self.out_start..).expect("no more is written than there is")
     }
 
     /// Marks the first `count` bytes of the output as written.

@@ -55,7 +55,7 @@ impl FrameHead {
 /// Writes a frame header.
 pub(super) fn write_frame_head(out: &mut Vec<u8>, length: usize, kind: u8, flags: u8, stream: u32) {
     debug_assert!(length <= FRAME_BYTES_MAX, "no longer frames are sent");
-    let length = u32::try_from(length).unwrap_or(0).to_be_bytes();
+    let length = u32::try_from(length).expect("a frame has at most 16 KiB").to_be_bytes();
     out.extend(length.iter().skip(1));
     out.extend_from_slice(&[kind, flags]);
     out.extend_from_slice(&stream.to_be_bytes());

@@ -90,8 +90,9 @@ impl Abuse {
     ];
 
     /// Returns the metric label.
+    #[expect(clippy::indexing_slicing, reason = "there is a label for each kind")]
     pub fn label(self) -> &'static str {
-        ABUSE_LABELS.get(self as usize).copied().unwrap_or_default()
+        ABUSE_LABELS[self as usize]
     }
 }
 

@@ -14,19 +14,17 @@ pub enum Spoken {
     Unclear,
 }
 
-/// Length of the part of the preface that no HTTP/1 request begins with: `PRI ` is a reserved method that no server
-/// supports (RFC 9113 §11.6).
-const TELLING_BYTES: usize = 4;
+/// Part of the preface that no HTTP/1 request begins with: a reserved method that no server supports (RFC 9113 §11.6).
+const TELLING: &[u8] = b"PRI ";
 
 /// Detects the protocol from the first bytes of a connection.
 ///
 /// # Spec
 /// RFC 9113 §3.3, §3.4
 pub fn spoken(bytes: &[u8]) -> Spoken {
-    let telling = PREFACE.get(..TELLING_BYTES).unwrap_or_default();
-    if bytes.starts_with(telling) {
+    if bytes.starts_with(TELLING) {
         Spoken::Http2
-    } else if telling.starts_with(bytes) {
+    } else if TELLING.starts_with(bytes) {
         Spoken::Unclear
     } else {
         Spoken::Http1

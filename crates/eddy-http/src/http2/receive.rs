@@ -34,7 +34,7 @@ impl Http2 {
         self.now_ms = now_ms;
         let mut taken = 0;
         loop {
-            let rest = bytes.get(taken..).unwrap_or_default();
+            let rest = bytes.split_at(taken).1;
             match self.receive_one(rest).map_err(|fault| self.fail(fault))? {
                 0 => return Ok(taken),
                 count => taken += count,
@@ -494,7 +494,7 @@ fn unpad<'p>(head: &FrameHead, payload: &'p [u8]) -> Result<&'p [u8], Refused> {
     }
     let (padding, rest) = payload.split_first().ok_or(Refused::FRAME_SIZE)?;
     let length = rest.len().checked_sub(usize::from(*padding)).ok_or(Refused::PROTOCOL)?;
-    Ok(rest.get(..length).unwrap_or_default())
+    Ok(rest.split_at(length).0)
 }
 
 fn signed(length: usize) -> i64 {

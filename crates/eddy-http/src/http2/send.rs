@@ -62,9 +62,9 @@ impl Http2 {
             let flags = if is_last { FLAG_END_STREAM } else { 0 };
             write_frame_head(&mut self.out, count, frame::DATA, flags, id);
             for (piece, start) in [(first, 0), (second, first.len())] {
-                let from = sent.saturating_sub(start);
+                let from = sent.saturating_sub(start).min(piece.len());
                 let to = (sent + count).saturating_sub(start).min(piece.len());
-                self.out.extend_from_slice(piece.get(from..to).unwrap_or_default());
+                self.out.extend_from_slice(piece.get(from..to).expect("data is sent in its order"));
             }
             sent += count;
         }

@@ -175,7 +175,7 @@ impl Http2StreamState {
 
     /// Returns the unread data.
     pub(super) fn unread(&self) -> &[u8] {
-        self.body.get(self.body_start..).unwrap_or_default()
+        self.body.get(self.body_start..).expect("no more is read than was received")
     }
 
     /// Removes `count` unread bytes; returns how many of them were body data.

@@ -31,7 +31,7 @@ pub(super) fn write_number(out: &mut Vec<u8>, value: u64) {
             break;
         }
     }
-    out.extend_from_slice(digits.get(start..).unwrap_or_default());
+    out.extend_from_slice(digits.split_at(start).1);
 }
 
 /// Copies the field lines that are kept, in their order.

@@ -105,10 +105,8 @@ impl DatagramListener {
                 let (control, len) = control_of(local);
                 let client = SockAddr::from(flow.client);
                 let buffers = [IoSlice::new(bytes)];
-                let message = MsgHdr::new()
-                    .with_addr(&client)
-                    .with_buffers(&buffers)
-                    .with_control(control.get(..len).unwrap_or_default());
+                let message =
+                    MsgHdr::new().with_addr(&client).with_buffers(&buffers).with_control(&control[..len]);
                 SockRef::from(&self.socket).sendmsg(&message, 0).map(drop)
             }
         })
@@ -243,9 +241,7 @@ pub(super) fn control_of(local: IpAddr) -> ([u8; CONTROL_BYTES], usize) {
     let mut control = [0; CONTROL_BYTES];
     let mut end = 0;
     let mut put = |bytes: &[u8]| {
-        if let Some(room) = control.get_mut(end..end + bytes.len()) {
-            room.copy_from_slice(bytes);
-        }
+        control[end..end + bytes.len()].copy_from_slice(bytes);
         end += bytes.len();
     };
     put(&len.to_ne_bytes());

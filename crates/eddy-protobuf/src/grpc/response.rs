@@ -64,8 +64,8 @@ impl CallResponse {
             form: route.is_server_streaming.then_some(form),
             member: member.map(|field| Member {
                 key: match options.names {
-                    JsonFieldNaming::Json => field.json_key.get(1..).unwrap_or_default().into(),
-                    JsonFieldNaming::Declared => field.name_key.get(1..).unwrap_or_default().into(),
+                    JsonFieldNaming::Json => field.json_key[1..].into(),
+                    JsonFieldNaming::Declared => field.name_key[1..].into(),
                 },
                 absent: absent(schema, field),
             }),

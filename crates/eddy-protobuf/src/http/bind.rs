@@ -144,7 +144,7 @@ impl Binding<'_> {
             let Some(field) = field else { return Err(HttpBindError::Unknown(name.to_owned())) };
             self.text.push(b'{');
             // The key of an object is preceded by a comma.
-            self.text.extend_from_slice(field.json_key.get(1..).unwrap_or_default());
+            self.text.extend_from_slice(&field.json_key[1..]);
             message = field.kind.message();
         }
         let Some(field) = self.last(fields) else { return Err(HttpBindError::Unknown(name.to_owned())) };

@@ -109,10 +109,9 @@ impl<'s> Loading<'s> {
         if let Some(bound) = variables.iter().find(is_body) {
             return Err(HttpRuleProblem::BodyInPath(bound.variable.field.to_string()));
         }
-        self.trie.insert(&template, rule.method, self.routes.len()).map_err(|other| {
-            let other = self.routes.get(other).map_or("", |route| &*route.path);
-            HttpRuleProblem::Conflict(other.to_owned())
-        })?;
+        self.trie
+            .insert(&template, rule.method, self.routes.len())
+            .map_err(|other| HttpRuleProblem::Conflict(self.routes[other].path.to_string()))?;
         self.routes.push(Arc::new(HttpRoute {
             path: path.into(),
             method: rule.method.into(),

@@ -37,7 +37,7 @@ impl<'d> HttpRule<'d> {
             let WireValue::Bytes(bytes) = item else { continue };
             match number {
                 2..=6 => {
-                    self.method = METHODS.get(number as usize - 2).copied().unwrap_or_default();
+                    self.method = METHODS[number as usize - 2];
                     self.path = text(bytes)?;
                 }
                 7 => self.body = text(bytes)?,

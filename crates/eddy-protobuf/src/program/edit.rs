@@ -69,22 +69,22 @@ pub(super) fn text_len(text: &[u8]) -> usize {
 pub(super) fn apply(message: &[u8], changes: &[ByteReplacement], texts: &[Box<[u8]>], out: &mut Vec<u8>) {
     let mut at = 0;
     for change in changes {
-        out.extend_from_slice(message.get(at..change.start).unwrap_or_default());
+        out.extend_from_slice(&message[at..change.start]);
         match change.to {
             To::Nothing => {}
             To::Length(length) => write_varint(out, length),
             To::Text(text) => {
-                let text = texts.get(usize::from(text)).map_or(&[][..], |text| text);
+                let text = &texts[usize::from(text)];
                 write_varint(out, text.len() as u64);
                 out.extend_from_slice(text);
             }
             to => {
                 let start = out.len();
-                out.extend_from_slice(message.get(change.start..change.end).unwrap_or_default());
-                to.mask(out.get_mut(start..).unwrap_or_default());
+                out.extend_from_slice(&message[change.start..change.end]);
+                to.mask(&mut out[start..]);
             }
         }
         at = change.end;
     }
-    out.extend_from_slice(message.get(at..).unwrap_or_default());
+    out.extend_from_slice(&message[at..]);
 }

@@ -272,7 +272,7 @@ impl WalkEngine {
     /// Ends the innermost message.
     #[inline]
     pub(super) fn leave(&mut self, program: &WalkProgram, offset: u64) -> Result<(), ProtobufError> {
-        let required = program.nodes.get(self.top.node as usize).map_or(&[][..], |node| &node.required);
+        let required = &program.nodes[self.top.node as usize].required;
         if self.stack.is_empty() && required.is_empty() && !self.top.is_changed {
             self.is_done = true;
             return Ok(());
@@ -326,7 +326,7 @@ impl WalkEngine {
         if !to.is_same_length() {
             self.mark_changed();
             let length = match to {
-                To::Text(text) => program.texts.get(usize::from(text)).map_or(0, |text| text_len(text)),
+                To::Text(text) => text_len(&program.texts[usize::from(text)]),
                 _ => 0,
             };
             self.top.removed += signed(place(end - start)) - signed(length);

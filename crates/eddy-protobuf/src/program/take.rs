@@ -110,7 +110,8 @@ impl WalkEngine {
         }
         let mut frame = WalkFrame::new(child, head.after, head.end());
         frame.length_at = head.behind_tag;
-        frame.length_bytes = u8::try_from(head.after - head.behind_tag).unwrap_or_default();
+        frame.length_bytes =
+            u8::try_from(head.after - head.behind_tag).expect("a varint has at most ten bytes");
         self.push(frame)
     }
 
@@ -293,7 +294,8 @@ impl WalkEngine {
         let mut frame = WalkFrame::new(self.top.node, head.after, head.end());
         frame.is_skipped = true;
         frame.length_at = head.behind_tag;
-        frame.length_bytes = u8::try_from(head.after - head.behind_tag).unwrap_or_default();
+        frame.length_bytes =
+            u8::try_from(head.after - head.behind_tag).expect("a varint has at most ten bytes");
         self.push(frame)?;
         let taken = match value {
             Some((item, start, before)) => self.take_entry_value(program, wanted, item, start, before),

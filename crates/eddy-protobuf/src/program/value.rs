@@ -103,7 +103,7 @@ impl<'v> Values<'v> {
             IN_MESSAGE => (self.message, cell.offset),
             start => (self.store.held(), start),
         };
-        let start = usize::try_from(start).unwrap_or(usize::MAX);
-        from.get(start..).and_then(|from| from.get(..cell.length as usize)).unwrap_or_default()
+        let start = usize::try_from(start).expect("an offset in a message in memory");
+        &from[start..start + cell.length as usize]
     }
 }

@@ -114,8 +114,8 @@ impl MessageWalk {
             let used = engine.run(program, window)?;
             hold(engine, window, base)?;
             let start = out.len();
-            out.extend_from_slice(window.get(..used).unwrap_or_default());
-            mask(engine, base, out.get_mut(start..).unwrap_or_default());
+            out.extend_from_slice(&window[..used]);
+            mask(engine, base, &mut out[start..]);
             Ok(used)
         });
         if pushed.is_err() {

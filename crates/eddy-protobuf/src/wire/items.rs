@@ -99,14 +99,14 @@ impl<'m> Items<'m> {
 
     /// Reads eight bytes without a tag.
     pub(crate) fn fixed64(&mut self) -> Result<u64, ProtobufError> {
-        let bytes = self.take(8)?.first_chunk::<8>().copied();
-        Ok(u64::from_le_bytes(bytes.unwrap_or_default()))
+        let bytes = self.take(8)?.first_chunk::<8>().expect("eight bytes were taken");
+        Ok(u64::from_le_bytes(*bytes))
     }
 
     /// Reads four bytes without a tag.
     pub(crate) fn fixed32(&mut self) -> Result<u32, ProtobufError> {
-        let bytes = self.take(4)?.first_chunk::<4>().copied();
-        Ok(u32::from_le_bytes(bytes.unwrap_or_default()))
+        let bytes = self.take(4)?.first_chunk::<4>().expect("four bytes were taken");
+        Ok(u32::from_le_bytes(*bytes))
     }
 
     /// Reads a value of a wire type other than those of groups.
@@ -143,8 +143,8 @@ impl<'m> Items<'m> {
                         return Err(self.fault(ProtobufErrorKind::GroupEnd));
                     }
                     if open.is_empty() {
-                        let bytes = usize::try_from(before - start).unwrap_or(usize::MAX);
-                        return Ok(WireValue::Group(content.get(..bytes).unwrap_or_default()));
+                        let bytes = usize::try_from(before - start).expect("a length in memory");
+                        return Ok(WireValue::Group(&content[..bytes]));
                     }
                 }
                 _ => {

@@ -35,21 +35,21 @@ impl Joint {
     ) -> Result<(), E> {
         while self.count > 0 && !piece.is_empty() {
             let held = self.count;
-            let room = self.held.get_mut(held..).unwrap_or_default();
+            let room = &mut self.held[held..];
             let more = room.len().min(piece.len());
             for (place, byte) in room.iter_mut().zip(piece) {
                 *place = *byte;
             }
-            let window = self.held.get(..held + more).unwrap_or_default();
+            let window = &self.held[..held + more];
             let used = run(window)?;
             if used >= held {
                 // The rest of the window is in the piece.
                 self.count = 0;
-                piece = piece.get(used - held..).unwrap_or_default();
+                piece = &piece[used - held..];
             } else {
                 self.held.copy_within(used..held + more, 0);
                 self.count = held + more - used;
-                piece = piece.get(more..).unwrap_or_default();
+                piece = &piece[more..];
                 debug_assert!(self.count < JOINT_BYTES, "the head of an item fits");
             }
         }
@@ -57,7 +57,7 @@ impl Joint {
             return Ok(());
         }
         let used = run(piece)?;
-        let rest = piece.get(used..).unwrap_or_default();
+        let rest = &piece[used..];
         debug_assert!(rest.len() < HEADER_BYTES_MAX, "only the beginning of an item is left");
         for (place, byte) in self.held.iter_mut().zip(rest) {
             *place = *byte;

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use eddy_config::ListenAddress;
-use eddy_http::{FieldId, Version};
+use eddy_http::{FieldId, Fields, Version};
 use eddy_io::PeerAddress;
 use eddy_upstream::ResolvedAddress;
 
@@ -73,7 +73,7 @@ impl<'a> AccessRecord<'a> {
         let head = &exchange.head;
         // The spans of a refused head cover whatever preceded the fault and must not be read.
         let is_whole = exchange.is_head_whole;
-        let fields = head.fields(if is_whole { bytes } else { &[] });
+        let fields = if is_whole { head.fields(bytes) } else { Fields::default() };
         let part = |span: eddy_http::Span| if is_whole { span.of(bytes) } else { &[] };
         let listener = ctx.listener();
         let rule = exchange.rule.and_then(|rule| listener.rule_names().get(rule));

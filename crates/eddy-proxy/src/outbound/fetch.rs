@@ -240,7 +240,7 @@ async fn converse(
                 input.consume(length);
             }
             Some(length) => {
-                let bytes = input.held().get(..length).unwrap_or_default().to_vec();
+                let bytes = input.held()[..length].to_vec();
                 input.consume(length);
                 break bytes;
             }
@@ -263,7 +263,7 @@ async fn converse(
         let piece = reader.next(input.held()).map_err(|_| FetchFailure::Failed("response_chunk"))?;
         input.consume(piece.skip);
         if piece.data > 0 {
-            body.extend_from_slice(input.held().get(..piece.data).unwrap_or_default());
+            body.extend_from_slice(&input.held()[..piece.data]);
             input.consume(piece.data);
             if body.len() > ANSWER_BYTES_MAX {
                 return Err(FetchFailure::Failed("response_too_large"));

@@ -43,18 +43,18 @@ pub(crate) async fn announced(
             if timer.is_expired() {
                 return Poll::Ready(Err(Unannounced::Late));
             }
-            let room = bytes.get_mut(taken..).unwrap_or_default();
+            let room = &mut bytes[taken..];
             let Ok(seen @ 1..) = ready!(stream.poll_peek(cx, room)) else {
                 return Poll::Ready(Err(Unannounced::Gone));
             };
-            let known = bytes.get(..taken + seen).unwrap_or_default();
+            let known = &bytes[..taken + seen];
             let header = match read_proxy_header(known) {
                 Ok(header) => header,
                 Err(fault) => return Poll::Ready(Err(Unannounced::Refused(fault))),
             };
             // Consume only the bytes of the header; an incomplete header includes everything received so far.
             let wanted = header.map_or(seen, |(_, len)| len.saturating_sub(taken));
-            let room = bytes.get_mut(taken..taken + wanted).unwrap_or_default();
+            let room = &mut bytes[taken..taken + wanted];
             match stream.take_peeked(room) {
                 Ok(count) if count == wanted => taken += count,
                 Ok(_) | Err(_) => return Poll::Ready(Err(Unannounced::Gone)),

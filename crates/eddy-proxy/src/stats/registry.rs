@@ -55,7 +55,7 @@ impl Stats {
 
     /// Returns the counters of one worker.
     pub(crate) fn worker(&self, index: usize) -> Arc<WorkerSeries> {
-        self.workers.get(index).map(Arc::clone).unwrap_or_default()
+        Arc::clone(&self.workers[index])
     }
 
     /// Returns the series of each worker under `plan`; removes labels that the plan no longer has.

@@ -213,7 +213,12 @@ fn handshakes<T>(
         for (index, outcome) in outcomes.clone().enumerate() {
             let count = |series: &Arc<T>| {
                 let HandshakeSeries { full, resumed, failed } = of(series);
-                [full, resumed].into_iter().chain(failed).nth(index).map_or(0, WorkerCounter::value)
+                [full, resumed]
+                    .into_iter()
+                    .chain(failed)
+                    .nth(index)
+                    .expect("a counter for each label")
+                    .value()
             };
             let count: u64 = workers.iter().map(count).sum();
             if count > 0 {
@@ -262,7 +267,7 @@ fn render_http2(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
         for (index, reason) in reasons.clone().enumerate() {
             let count = |series: &Arc<ListenerSeries>| {
                 let Http2Series { abuses, broken, .. } = &series.http2;
-                abuses.iter().chain([broken]).nth(index).map_or(0, WorkerCounter::value)
+                abuses.iter().chain([broken]).nth(index).expect("a counter for each label").value()
             };
             let count: u64 = workers.iter().map(count).sum();
             if count > 0 {

@@ -68,21 +68,21 @@ impl Replace {
                 at = start + 1;
                 continue;
             }
-            out.extend_from_slice(path.get(kept..start).unwrap_or_default());
+            out.extend_from_slice(&path[kept..start]);
             for piece in &self.pieces {
                 match piece {
                     ReplacementPiece::Text(text) => out.extend_from_slice(text.as_bytes()),
                     ReplacementPiece::Group(number) => {
                         let group = slot(found, number * 2).zip(slot(found, number * 2 + 1));
-                        let held = group.and_then(|(start, end)| path.get(start..end));
-                        out.extend_from_slice(held.unwrap_or_default());
+                        // A group that took no part in the match is empty.
+                        out.extend_from_slice(group.map_or(&[], |(start, end)| &path[start..end]));
                     }
                 }
             }
             (kept, last_end) = (end, Some(end));
             at = if start == end { end + 1 } else { end };
         }
-        out.extend_from_slice(path.get(kept..).unwrap_or_default());
+        out.extend_from_slice(&path[kept..]);
     }
 }
 

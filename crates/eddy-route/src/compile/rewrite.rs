@@ -168,7 +168,7 @@ fn write_pieces(
                 out.extend_from_slice(template.capture(path, *number));
             }
             (RewritePiece::Capture(number), _) => {
-                out.extend_from_slice(path.get(scratch.group(*number)).unwrap_or_default());
+                out.extend_from_slice(&path[scratch.group(*number)]);
             }
         }
         if out.len() > REWRITTEN_BYTES_MAX {

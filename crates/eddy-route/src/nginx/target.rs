@@ -187,7 +187,7 @@ impl<'s> NginxLookup<'_, 's> {
         if host.is_empty() {
             return NextStep::Status(500);
         }
-        let named = address.strip_suffix(uri).unwrap_or_default();
+        let named = &address[..address.len() - uri.len()];
         let found = choices.iter().find(|(name, _)| name.as_bytes().eq_ignore_ascii_case(named));
         let plain = host.strip_suffix(scheme.port().as_bytes()).and_then(|rest| rest.strip_suffix(b":"));
         let plain = plain.unwrap_or(host);

@@ -82,8 +82,8 @@ impl<'s> NginxLookup<'_, 's> {
         self.walk.group_text.clear();
         self.walk.group_text.extend_from_slice(value);
         for (number, slot) in pattern.slots() {
-            let group = self.walk.groups.get(*number - 1).cloned().unwrap_or_default();
-            self.fill(*slot, value.get(group).unwrap_or_default());
+            let group = self.walk.groups[*number - 1].clone();
+            self.fill(*slot, &value[group]);
         }
     }
 
@@ -194,7 +194,7 @@ impl<'s> NginxLookup<'_, 's> {
 
     fn write_group(&self, number: usize, spelling: GroupSpelling, out: &mut Vec<u8>) {
         let Some(group) = self.walk.groups.get(number - 1) else { return };
-        let group = self.walk.group_text.get(group.clone()).unwrap_or_default();
+        let group = &self.walk.group_text[group.clone()];
         let was_escaped = self.walk.spelling.is_quoted || self.walk.spelling.has_plus;
         if spelling == GroupSpelling::Escaped && was_escaped {
             Escape::Query.write(group, out);

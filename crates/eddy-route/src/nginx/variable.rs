@@ -134,12 +134,12 @@ impl Variables {
 
     /// Whether anything sets the slot.
     pub fn is_defined(&self, slot: u32) -> bool {
-        self.is_defined.get(slot as usize).copied().unwrap_or(false)
+        self.is_defined[slot as usize]
     }
 
     /// Returns the name of a slot.
     pub fn name(&self, slot: u32) -> &str {
-        self.names.get(slot as usize).map_or("", |name| name)
+        &self.names[slot as usize]
     }
 
     /// Returns the number of slots.

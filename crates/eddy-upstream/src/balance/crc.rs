@@ -13,7 +13,7 @@ impl Crc {
     pub(super) fn with(self, bytes: &[u8]) -> Self {
         let step = |crc: u32, byte: &u8| {
             let [low, ..] = crc.to_le_bytes();
-            (crc >> 8) ^ TABLE.get(usize::from(low ^ byte)).copied().unwrap_or_default()
+            (crc >> 8) ^ TABLE[usize::from(low ^ byte)]
         };
         Self(bytes.iter().fold(self.0, step))
     }

@@ -25,7 +25,7 @@ pub(super) fn choose(endpoints: &[EndpointState], key: &[u8], group: &Eligible<'
 
 /// Returns the checksum of a number below 100 in decimal digits.
 fn with_number(number: u32) -> Crc {
-    let digit = |value: u32| [b'0' + u8::try_from(value % 10).unwrap_or_default()];
+    let digit = |value: u32| [b'0' + u8::try_from(value % 10).expect("a digit")];
     let crc = if number >= 10 { Crc::new().with(&digit(number / 10)) } else { Crc::new() };
     crc.with(&digit(number))
 }

@@ -25,7 +25,7 @@ impl Levels {
 
     /// Iterates over the levels: from the one at index `first` to the end, then those before it.
     pub(super) fn beginning_with(&self, first: usize) -> impl Iterator<Item = u16> {
-        let (before, behind) = self.levels.split_at_checked(first).unwrap_or_default();
+        let (before, behind) = self.levels.split_at(first);
         behind.iter().chain(before).copied()
     }
 

@@ -58,10 +58,10 @@ fn question(service: &str) -> Vec<u8> {
         message.push(0x0a);
         let mut length = service.len();
         while let Some(more) = NonZero::new(length >> 7) {
-            message.push(0x80 | u8::try_from(length & 0x7f).unwrap_or_default());
+            message.push(0x80 | u8::try_from(length & 0x7f).expect("seven bits"));
             length = more.get();
         }
-        message.push(u8::try_from(length).unwrap_or_default());
+        message.push(u8::try_from(length).expect("the rest has seven bits"));
         message.extend_from_slice(service.as_bytes());
     }
     let length = u32::try_from(message.len()).unwrap_or(u32::MAX).to_be_bytes();

@@ -26,7 +26,7 @@ pub(super) async fn serve(mut stream: TcpStream, pages: Arc<dyn Pages>) -> io::R
             return Ok(());
         };
         let parsed = match read? {
-            Ok(length) => head.parse(buffer.get(..length).unwrap_or_default(), &HEAD_LIMITS).map(|()| length),
+            Ok(length) => head.parse(&buffer[..length], &HEAD_LIMITS).map(|()| length),
             Err(fault) => Err(fault),
         };
         let length = match parsed {

@@ -95,7 +95,7 @@ impl GrpcClientCall {
             if !rest.is_empty() && self.state.is_writable(self.id) {
                 // A server that ends the call accepts no more data; its response states the reason.
                 let sent = self.state.send_data(self.id, rest, &[], false).unwrap_or(rest.len());
-                rest = rest.get(sent..).unwrap_or_default();
+                rest = &rest[sent..];
             }
             self.write()?;
             let is_over = self.take()?;
@@ -128,7 +128,7 @@ impl GrpcClientCall {
             }
             read => read.context("the connection failed")?,
         };
-        self.frames.extend_from_slice(room.get(..count).unwrap_or_default());
+        self.frames.extend_from_slice(&room[..count]);
         let mut rest = self.frames.as_slice();
         loop {
             let now_ms = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -137,7 +137,7 @@ impl GrpcClientCall {
             if taken == 0 {
                 break;
             }
-            rest = rest.get(taken..).unwrap_or_default();
+            rest = &rest[taken..];
         }
         let left = rest.len();
         self.frames.drain(..self.frames.len() - left);
@@ -149,9 +149,7 @@ impl GrpcClientCall {
         let mut room = [0; 16 * 1024];
         let is_over = loop {
             match self.state.read(self.id, &mut room) {
-                Ok(BodyReadResult::Bytes(count)) => {
-                    self.input.extend_from_slice(room.get(..count).unwrap_or_default())
-                }
+                Ok(BodyReadResult::Bytes(count)) => self.input.extend_from_slice(&room[..count]),
                 Ok(BodyReadResult::Nothing) => break false,
                 Ok(BodyReadResult::End) => break true,
                 Err(_) => bail!("the server has reset the call"),

@@ -227,7 +227,7 @@ fn explain_site(
     head.edit(&mut bytes).retain(|name| filter.keeps(name));
     let (bytes, head) = (&bytes, &head);
     let target = head.target.of(bytes);
-    let target = target.get(target.len() - origin_len(head)..).unwrap_or_default();
+    let target = &target[target.len() - origin_len(head)..];
     let (local_address, local_port) = match address {
         ListenAddress::Tcp(address) | ListenAddress::Udp(address) => {
             (address.ip().to_string(), address.port())

@@ -146,20 +146,20 @@ fn long(next: u64) -> Option<(u16, u32)> {
 }
 
 /// Returns the length of the encoded text, bytes.
+#[expect(clippy::indexing_slicing, reason = "the table has a place for every byte")]
 pub(super) fn length(text: &[u8]) -> usize {
-    let bits: usize =
-        text.iter().map(|byte| LENGTHS.get(usize::from(*byte)).map_or(0, |bits| usize::from(*bits))).sum();
+    let bits: usize = text.iter().map(|byte| usize::from(LENGTHS[usize::from(*byte)])).sum();
     bits.div_ceil(8)
 }
 
 /// Appends the encoded text.
+#[expect(clippy::indexing_slicing, reason = "the tables have a place for every byte")]
 pub(in super::super) fn encode(out: &mut Vec<u8>, text: &[u8]) {
     // Pending bits, right-aligned, and their number: fewer than 32 between two bytes.
     let (mut bits, mut held) = (0_u64, 0_u32);
     for byte in text {
         let symbol = usize::from(*byte);
-        let word = TABLES.words.get(symbol).copied().unwrap_or_default();
-        let length = LENGTHS.get(symbol).copied().unwrap_or_default();
+        let (word, length) = (TABLES.words[symbol], LENGTHS[symbol]);
         bits = bits << length | u64::from(word);
         held += u32::from(length);
         if held >= 32 {

@@ -60,7 +60,7 @@ impl FromJson {
     ) -> Self {
         let key = schema.message(message).field(field).map(|field| {
             // The key of an object is preceded by a comma.
-            [&b"{"[..], field.json_key.get(1..).unwrap_or_default()].concat().into()
+            [&b"{"[..], &field.json_key[1..]].concat().into()
         });
         Self { key, ..Self::new(schema, message, options, limits) }
     }

@@ -26,7 +26,7 @@ impl JsonParser {
         for index in self.top.guess..self.top.guess.saturating_add(GUESSES) {
             let Some(field) = message.field(index) else { return Ok(None) };
             // The key of an object is preceded by a comma.
-            let key = field.json_key.get(1..).unwrap_or_default();
+            let key = &field.json_key[1..];
             if rest.starts_with(key) {
                 return self.member(message, index).map(|()| Some(key.len()));
             }

@@ -7,7 +7,7 @@ pub fn write_base64(out: &mut Vec<u8>, bytes: &[u8]) {
     let start = out.len();
     out.reserve(bytes.len().div_ceil(3) * 4);
     out.resize(start + groups.len() * 4, 0);
-    let places = out.get_mut(start..).unwrap_or_default().as_chunks_mut::<4>().0;
+    let places = out[start..].as_chunks_mut::<4>().0;
     for (place, [one, two, three]) in places.iter_mut().zip(groups) {
         let bits = u32::from(*one) << 16 | u32::from(*two) << 8 | u32::from(*three);
         *place = [letter(bits >> 18), letter(bits >> 12), letter(bits >> 6), letter(bits)];
@@ -27,7 +27,7 @@ pub fn write_base64(out: &mut Vec<u8>, bytes: &[u8]) {
 
 #[inline]
 fn letter(bits: u32) -> u8 {
-    ALPHABET.get(bits as usize & 63).copied().unwrap_or_default()
+    ALPHABET[bits as usize & 63]
 }
 
 /// Appends the decoded bytes; returns `None` if the text is not Base64.

@@ -5,7 +5,7 @@ use crate::fault::ProtobufErrorKind;
 /// Returns two digits of a number below 100.
 #[inline]
 pub(super) fn pair(value: u64) -> [u8; 2] {
-    PAIRS.get((value % 100) as usize).copied().unwrap_or_default()
+    PAIRS[(value % 100) as usize]
 }
 
 /// Appends an unsigned integer.
@@ -33,7 +33,7 @@ pub(in crate::json) fn write_unsigned(out: &mut Vec<u8>, mut value: u64) {
             *place = b'0' + (value % 10) as u8;
         }
     }
-    out.extend_from_slice(digits.get(at..).unwrap_or_default());
+    out.extend_from_slice(&digits[at..]);
 }
 
 /// Appends a signed integer.
@@ -172,12 +172,12 @@ trait Zeros {
 impl Zeros for [u8] {
     fn trim_ascii_start_zeros(&self) -> &[u8] {
         let zeros = self.iter().take_while(|byte| **byte == b'0').count();
-        self.get(zeros..).unwrap_or_default()
+        &self[zeros..]
     }
 
     fn trim_ascii_end_zeros(&self) -> &[u8] {
         let zeros = self.iter().rev().take_while(|byte| **byte == b'0').count();
-        self.get(..self.len() - zeros).unwrap_or_default()
+        &self[..self.len() - zeros]
     }
 }
 

@@ -144,7 +144,7 @@ fn write_socket(message: &mut FieldWriter<'_>, number: u32, address: SocketAddr)
     // Every IP address fits.
     let _ = write!(left, "{}", address.ip().to_canonical());
     let unused = left.len();
-    let host = room.get(..ADDRESS_BYTES_MAX - unused).unwrap_or_default();
+    let host = &room[..ADDRESS_BYTES_MAX - unused];
     message.message(number, |address_of| {
         address_of.message(1, |socket| {
             socket.bytes(2, host);
