@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::place::{self, TempDir};
+use eddy_e2e::wire::within;
 use tokio::io::AsyncWriteExt;
 
 use crate::endpoint::{KEY, TunnelEndpoint, agreement, connect, field, pass, read_head, request};
@@ -116,9 +117,12 @@ async fn nginx_fields_pass_upgrades_on_where_they_stand() -> Result<()> {
     let nginx = TunnelNginx::start(endpoint.address()?)?;
     if let Some(nginx) = &nginx {
         // NGINX sends no notification when it is ready.
-        while tokio::net::TcpStream::connect(nginx.address).await.is_err() {
-            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-        }
+        within("connection to NGINX", async {
+            while tokio::net::TcpStream::connect(nginx.address).await.is_err() {
+                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            }
+        })
+        .await?;
     }
     for (path, expected) in NGINX_PLACES {
         let ours = is_offered(gateway.address(), &endpoint, path).await?;
