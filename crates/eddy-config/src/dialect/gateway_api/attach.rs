@@ -6,7 +6,7 @@ use super::gateway::{GatewayListener, GatewayObject};
 use super::host::{covers, host_text, intersection};
 use super::route::{GatewayRoute, Parent, RouteKind};
 use super::status::StatusCondition;
-use crate::dialect::kubernetes::Manifests;
+use crate::dialect::kubernetes::{GATEWAY_API, Manifests};
 use crate::problem::{ProblemReport, SourceSpan};
 
 /// Identity of a listener: its Gateway, and its index in it.
@@ -86,7 +86,7 @@ struct AttachFault {
 
 fn no_gateway(parent: &Parent, gateways: &[GatewayObject], manifests: &Manifests<'_, '_>) -> AttachFault {
     let name = format!("{}/{}", parent.gateway.namespace, parent.gateway.name);
-    let is_there = manifests.objects.of(super::GROUP, "Gateway").any(|object| {
+    let is_there = manifests.objects.of(GATEWAY_API, "Gateway").any(|object| {
         object.metadata.namespace == parent.gateway.namespace && object.metadata.name == parent.gateway.name
     });
     let message = if is_there {

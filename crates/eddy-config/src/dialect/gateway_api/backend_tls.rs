@@ -7,7 +7,6 @@ use std::sync::Arc;
 use eddy_tls::{Authorities, InlineText, WrittenPath, is_server_name};
 use eddy_upstream::ClusterTlsConfig;
 
-use super::GROUP;
 use super::attach::Attachment;
 use super::gateway::GatewayObject;
 use super::reference::RefFault;
@@ -15,7 +14,7 @@ use super::route::{BackendRef, GatewayRoute};
 use super::spec::{BackendTlsPolicySpec, BackendValidationSpec};
 use super::status::{ObjectStatus, PartStatus, StatusCondition};
 use crate::check::written_place;
-use crate::dialect::kubernetes::{ApiText, Label, Manifests, Object, PortOrName};
+use crate::dialect::kubernetes::{ApiText, GATEWAY_API, Label, Manifests, Object, PortOrName};
 use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
 use crate::read::{NamedMap, Spanned};
 use crate::value::ObjectName;
@@ -50,7 +49,7 @@ impl BackendTls {
         sources: &[SourceText],
         report: &mut ProblemReport,
     ) -> Self {
-        let mut objects: Vec<&Object<'_>> = manifests.objects.of(GROUP, "BackendTLSPolicy").collect();
+        let mut objects: Vec<&Object<'_>> = manifests.objects.of(GATEWAY_API, "BackendTLSPolicy").collect();
         objects.sort_by_key(|object| {
             let metadata = &object.metadata;
             (metadata.created.unwrap_or(i64::MAX), metadata.namespace.clone(), metadata.name.clone())

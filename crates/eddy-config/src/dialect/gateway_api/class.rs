@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use super::GROUP;
 use super::spec::{GatewayClassSpec, ParametersRefSpec};
 use super::status::{ObjectStatus, PartStatus, StatusCondition};
-use crate::dialect::kubernetes::Manifests;
+use crate::dialect::kubernetes::{GATEWAY_API, Manifests};
 use crate::problem::{ProblemReport, shown};
 use crate::read::Spanned;
 
@@ -32,7 +31,7 @@ impl Class {
 /// Reads the GatewayClasses.
 pub(super) fn read_classes(manifests: &Manifests<'_, '_>, report: &mut ProblemReport) -> Vec<Class> {
     let mut classes = Vec::new();
-    for object in manifests.objects.of(GROUP, "GatewayClass") {
+    for object in manifests.objects.of(GATEWAY_API, "GatewayClass") {
         let Some(spec) = object.needed_part::<GatewayClassSpec>("spec", report) else { continue };
         let GatewayClassSpec { controller, parameters } = spec.value;
         let Some(controller) = controller.map(|controller| controller.value.0) else { continue };

@@ -4,9 +4,6 @@ use std::sync::Arc;
 
 use crate::dialect::kubernetes::ObjectMetadata;
 
-/// API group of the Gateway API.
-pub(crate) const GROUP: &str = "gateway.networking.k8s.io";
-
 /// Precedence among otherwise equal objects: the older first, those without a creation time last; then by
 /// `namespace/name`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,14 +5,13 @@ use std::sync::Arc;
 
 use eddy_route::HostPattern;
 
-use super::GROUP;
 use super::class::{CONTROLLER, Class, parameters_fault};
 use super::creation_order::CreationOrder;
 use super::host::read_host;
 use super::namespace::From;
 use super::spec::{AddressSpec, AllowedRoutesSpec, GatewaySpec, ListenerSpec, ListenerTlsSpec};
 use super::tls::{Certificates, ListenerCertificates};
-use crate::dialect::kubernetes::Object;
+use crate::dialect::kubernetes::{GATEWAY_API, Object};
 use crate::problem::{ProblemReport, SourceSpan, shown};
 use crate::read::Spanned;
 use crate::value::ObjectName;
@@ -86,7 +85,7 @@ pub(super) fn read_gateways(
 ) -> Vec<GatewayObject> {
     let manifests = certificates.manifests;
     let mut gateways: Vec<GatewayObject> = Vec::new();
-    for object in manifests.objects.of(GROUP, "Gateway") {
+    for object in manifests.objects.of(GATEWAY_API, "Gateway") {
         let Some(spec) = object.needed_part::<GatewaySpec>("spec", report) else { continue };
         let Some(class) = &spec.value.class else { continue };
         let known = classes.iter().find(|known| known.name == class.value.0);
@@ -231,7 +230,7 @@ impl GatewayListener {
             place,
         };
         for kind in allowed.kinds.into_iter().flat_map(|kinds| kinds.value) {
-            let is_ours = kind.value.group.is_none_or(|group| &*group.value.0 == GROUP);
+            let is_ours = kind.value.group.is_none_or(|group| &*group.value.0 == GATEWAY_API);
             let Some(name) = kind.value.kind else { continue };
             match &*name.value.0 {
                 "HTTPRoute" if is_ours && is_spoken => listener.takes_http = true,

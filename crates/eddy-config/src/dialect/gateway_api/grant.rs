@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use super::GROUP;
 use super::spec::ReferenceGrantSpec;
-use crate::dialect::kubernetes::Manifests;
+use crate::dialect::kubernetes::{GATEWAY_API, Manifests};
 use crate::problem::ProblemReport;
 use crate::value::ObjectName;
 
@@ -29,12 +28,12 @@ impl Grants {
     /// Reads the ReferenceGrants; problems go to `report`.
     pub(super) fn read(manifests: &Manifests<'_, '_>, report: &mut ProblemReport) -> Self {
         let mut grants = Self::default();
-        for object in manifests.objects.of(GROUP, "ReferenceGrant") {
+        for object in manifests.objects.of(GATEWAY_API, "ReferenceGrant") {
             let Some(spec) = object.needed_part::<ReferenceGrantSpec>("spec", report) else { continue };
             let from = spec.value.from.into_iter().flat_map(|from| from.value);
             let from: Vec<(Arc<str>, Arc<str>)> = from
                 .filter_map(|from| {
-                    let is_ours = &*from.value.group?.value.0 == GROUP;
+                    let is_ours = &*from.value.group?.value.0 == GATEWAY_API;
                     let (kind, namespace) = (from.value.kind?.value.0, from.value.namespace?.value.0);
                     is_ours.then_some((kind, namespace))
                 })

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use eddy_route::{Dialect, HostPattern, KubernetesPrecedence, PathPattern, RouteTable, Rule, SourceLocation};
 
-use super::GROUP;
 use super::action::{ActionMaker, Entrance, RuleDone, respond};
 use super::attach::{Attachment, ListenerId, attach, is_reached, place_of};
 use super::backend_tls::BackendTls;
@@ -19,7 +18,7 @@ use super::route::{GatewayRoute, RouteKind, RouteMatch, RouteRule};
 use super::tls::Certificates;
 use crate::check::{ConditionPlaces, Draft, RulePlaces};
 use crate::config::{Action, ListenAddress};
-use crate::dialect::kubernetes::Manifests;
+use crate::dialect::kubernetes::{GATEWAY_API, Manifests};
 use crate::problem::{ProblemReport, SourceSpan};
 use crate::tls::{CertificateFiles, ListenerTlsConfig};
 
@@ -32,7 +31,10 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, repo
     let mut routes: Vec<GatewayRoute> = Vec::new();
     for (kind, name) in [(RouteKind::Http, "HTTPRoute"), (RouteKind::Grpc, "GRPCRoute")] {
         routes.extend(
-            manifests.objects.of(GROUP, name).filter_map(|object| GatewayRoute::of(object, kind, report)),
+            manifests
+                .objects
+                .of(GATEWAY_API, name)
+                .filter_map(|object| GatewayRoute::of(object, kind, report)),
         );
     }
     routes.sort_by(|a, b| a.creation_order.cmp(&b.creation_order).then(a.kind.name().cmp(b.kind.name())));

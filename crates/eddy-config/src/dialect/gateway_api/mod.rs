@@ -25,6 +25,5 @@ mod status;
 mod tls;
 
 pub(crate) use class::CONTROLLER;
-pub(crate) use creation_order::GROUP;
 pub(crate) use lower::add;
 pub use status::{ObjectStatus, PartStatus, StatusCondition};

@@ -6,14 +6,13 @@ use std::time::Duration;
 use eddy_http::FieldEdits;
 use eddy_route::{HostPattern, PathPattern, ValueMatch, ValueTest};
 
-use super::GROUP;
 use super::creation_order::CreationOrder;
 use super::filter::{RouteFilters, read_filters};
 use super::host::read_host;
 use super::matching::read_matches;
 use super::spec::{BackendSpec, ParentSpec, RouteSpec, RuleSpec, TimeoutsSpec};
 use crate::check::ConditionPlaces;
-use crate::dialect::kubernetes::{ApiText, Object};
+use crate::dialect::kubernetes::{ApiText, GATEWAY_API, Object};
 use crate::problem::{ProblemReport, SourceSpan, shown};
 use crate::read::Spanned;
 use crate::value::ObjectName;
@@ -196,7 +195,7 @@ impl GatewayRoute {
 impl Parent {
     fn of(spec: Spanned<ParentSpec>, namespace: &Arc<str>, report: &mut ProblemReport) -> Option<Self> {
         let Spanned { value: spec, place } = spec;
-        let is_gateway = spec.group.as_ref().is_none_or(|group| &*group.value.0 == GROUP)
+        let is_gateway = spec.group.as_ref().is_none_or(|group| &*group.value.0 == GATEWAY_API)
             && spec.kind.as_ref().is_none_or(|kind| &*kind.value.0 == "Gateway");
         let name = spec.name?;
         if !is_gateway {

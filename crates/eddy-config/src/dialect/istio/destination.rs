@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use eddy_upstream::{Balance, ClusterConfig};
+use eddy_upstream::ClusterConfig;
 
 use super::entry::{ServiceEntries, protocol_of, read_entries};
+use super::host::{full_name, service_of};
 use super::spec::DestinationSpec;
 use super::subset::{DestinationRules, Subset, read_rules};
 use crate::check::Draft;
@@ -201,21 +202,4 @@ impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
     }
 }
 
-/// Returns the full name of a host; a short name is a Service of the namespace.
-pub(super) fn full_name(host: &str, namespace: &str) -> String {
-    let host = host.to_ascii_lowercase();
-    if host.contains('.') || host == "*" { host } else { format!("{host}.{namespace}.svc.{DOMAIN}") }
-}
-
-/// Returns the Service of a full name.
-fn service_of(host: &str) -> Option<ObjectName> {
-    let (name, rest) = host.split_once('.')?;
-    let (namespace, domain) = rest.split_once('.')?;
-    domain.starts_with("svc.").then(|| ObjectName { namespace: namespace.into(), name: name.into() })
-}
-
-/// Istio's default balancing.
-pub(super) const DEFAULT_BALANCE: Balance = Balance::LeastRequest;
 const ANSWERED_503: &str = "requests to it fail with 503";
-/// Cluster domain, as Istio and most clusters use it.
-const DOMAIN: &str = "cluster.local";

@@ -4,10 +4,9 @@ use std::collections::HashMap;
 
 use eddy_upstream::{ClusterConfig, EndpointConfig, LinkProtocol};
 
-use super::gateway::GROUP;
+use super::label::{LabelPair, has_labels, pairs};
 use super::spec::{EntryEndpointSpec, EntryPortSpec, EntrySpec};
-use super::subset::{LabelPair, has_labels, pairs};
-use crate::dialect::kubernetes::{Object, Objects};
+use crate::dialect::kubernetes::{ISTIO_NETWORKING, Object, Objects};
 use crate::problem::{ProblemReport, shown};
 use crate::read::{FromScalar, Spanned};
 use crate::value::EndpointAddressText;
@@ -52,7 +51,7 @@ impl ServiceEntries {
 /// Reads all ServiceEntries; of two for the same host and port, the first counts.
 pub(super) fn read_entries(objects: &Objects<'_>, report: &mut ProblemReport) -> ServiceEntries {
     let mut entries = ServiceEntries::default();
-    for object in objects.of(GROUP, "ServiceEntry") {
+    for object in objects.of(ISTIO_NETWORKING, "ServiceEntry") {
         read_entry(object, &mut entries, report);
     }
     entries

@@ -1,13 +1,24 @@
 //! Gateways: their ports, and the hosts that VirtualServices can serve there.
 
 use super::credentials::Credentials;
+use super::host::check_host;
+use super::label::{LabelPair, pairs};
 use super::server_tls::IstioServerTls;
 use super::spec::{GatewaySpec, ServerSpec};
-use super::subset::{LabelPair, pairs};
 use crate::dialect::kubernetes::{Object, Secrets};
 use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
 use crate::read::Spanned;
 use crate::value::ObjectName;
+
+/// Gateway: the proxies that it is for, and its servers.
+#[derive(Clone, Debug)]
+pub(super) struct IstioGateway {
+    pub(super) name: ObjectName,
+    /// Labels of the proxies that it is for, sorted.
+    pub(super) selector: Vec<LabelPair>,
+    /// Servers that eddy supports.
+    pub(super) servers: Vec<IstioServer>,
+}
 
 /// Port of a Gateway.
 #[derive(Clone, Debug)]
@@ -35,20 +46,22 @@ pub(super) struct ServerHost {
     pub(super) host: String,
 }
 
-/// Reads the servers of a Gateway that eddy supports; problems go to `report`.
+/// Reads a Gateway; problems go to `report`.
 pub(super) fn read_gateway(
     object: &Object<'_>,
     secrets: &Secrets,
     sources: &[SourceText],
     report: &mut ProblemReport,
-) -> Vec<IstioServer> {
-    let Some(spec) = object.needed_part::<GatewaySpec>("spec", report) else { return Vec::new() };
-    let gateway = ObjectName::of(&object.metadata);
+) -> Option<IstioGateway> {
+    let spec = object.needed_part::<GatewaySpec>("spec", report)?;
+    let name = ObjectName::of(&object.metadata);
     let credentials = Credentials { secrets, sources, namespace: &object.metadata.namespace };
     let mut selector = pairs(spec.value.selector.as_ref());
     selector.sort();
     let servers = spec.value.servers.into_iter().flat_map(|servers| servers.value);
-    servers.filter_map(|server| read_server(server, &gateway, &selector, credentials, report)).collect()
+    let servers =
+        servers.filter_map(|server| read_server(server, &name, &selector, credentials, report)).collect();
+    Some(IstioGateway { name, selector, servers })
 }
 
 fn read_server(
@@ -85,8 +98,11 @@ fn read_server(
         .into_iter()
         .filter_map(|host| read_host(&host.value.0, host.place, gateway, report))
         .collect();
-    let own =
-        if is_secure { Some(credentials.server_tls(tls.as_ref(), &hosts, place, report)?) } else { None };
+    let own = if is_secure {
+        Some(credentials.server_tls(tls.as_ref(), names(&hosts), place, report)?)
+    } else {
+        None
+    };
     let is_redirecting = tls.and_then(|tls| tls.value.https_redirect).is_some_and(|flag| flag.value);
     Some(IstioServer {
         gateway: gateway.clone(),
@@ -98,6 +114,11 @@ fn read_server(
         tls: own,
         place,
     })
+}
+
+/// Returns the hosts without their namespaces.
+fn names(hosts: &[ServerHost]) -> Vec<String> {
+    hosts.iter().map(|host| host.host.clone()).collect()
 }
 
 /// Reads `namespace/host`, or a host alone.
@@ -116,45 +137,3 @@ fn read_host(
     let host = check_host(host, place, report)?;
     Some(ServerHost { namespace, host })
 }
-
-/// Returns the host in lower case; an invalid one is reported.
-pub(super) fn check_host(host: &str, place: SourceSpan, report: &mut ProblemReport) -> Option<String> {
-    let bare = host.strip_prefix("*.").unwrap_or(host);
-    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    let is_name = !bare.is_empty()
-        && bare.len() <= 253
-        && bare
-            .trim_end_matches('.')
-            .split('.')
-            .all(|label| !label.is_empty() && label.bytes().all(is_letter));
-    if host != "*" && !is_name {
-        let message = format!("`{}` is not a valid host: write a name, `*`, or `*.` and a name", shown(host));
-        report.error(place, message);
-        return None;
-    }
-    Some(host.to_ascii_lowercase())
-}
-
-/// Returns the narrower of two hosts, if one contains the other.
-pub(super) fn intersection<'h>(one: &'h str, other: &'h str) -> Option<&'h str> {
-    if is_within(one, other) {
-        Some(one)
-    } else if is_within(other, one) {
-        Some(other)
-    } else {
-        None
-    }
-}
-
-/// Whether every host of the first pattern matches the second.
-fn is_within(one: &str, other: &str) -> bool {
-    match (one.strip_prefix('*'), other.strip_prefix('*')) {
-        (Some(one), Some(other)) => one.len() >= other.len() && one.ends_with(other),
-        (None, Some(other)) => one.ends_with(other),
-        (Some(_), None) => false,
-        (None, None) => one == other,
-    }
-}
-
-/// API group of Istio's traffic objects.
-pub(crate) const GROUP: &str = "networking.istio.io";

@@ -3,8 +3,9 @@
 //! Objects are read (`spec`, `gateway`, `service`), and routes that name a delegate are replaced by its routes
 //! (`delegate`). All routes bound to a port become one table in Istio's order (`whole`, `rule`), in which the first
 //! match wins, as in Envoy. `action` and the files that it names build the actions of routes; `destination` finds
-//! clusters.
+//! clusters. `access` refuses policies that restrict access to a gateway.
 
+mod access;
 mod action;
 mod answer;
 mod credentials;
@@ -13,6 +14,8 @@ mod destination;
 mod edits;
 mod entry;
 mod gateway;
+mod host;
+mod label;
 mod policy;
 mod rule;
 mod server_tls;
@@ -23,5 +26,4 @@ mod upstream_tls;
 mod value;
 mod whole;
 
-pub(crate) use gateway::GROUP;
 pub(crate) use whole::add;

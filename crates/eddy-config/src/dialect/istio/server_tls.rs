@@ -3,7 +3,6 @@
 use eddy_tls::TlsVersion;
 
 use super::credentials::Credentials;
-use super::gateway::{IstioServer, ServerHost};
 use super::spec::ServerTlsSpec;
 use crate::problem::{ProblemReport, SourceSpan, shown};
 use crate::read::Spanned;
@@ -22,7 +21,7 @@ impl Credentials<'_> {
     pub(super) fn server_tls(
         self,
         tls: Option<&Spanned<ServerTlsSpec>>,
-        hosts: &[ServerHost],
+        hosts: Vec<String>,
         place: SourceSpan,
         report: &mut ProblemReport,
     ) -> Option<IstioServerTls> {
@@ -53,7 +52,6 @@ impl Credentials<'_> {
             }
         };
         let mut certificates = self.server_certificates(spec, *place, report)?;
-        let hosts: Vec<String> = hosts.iter().map(|host| host.host.clone()).collect();
         certificates.iter_mut().for_each(|certificate| certificate.hosts = Some(hosts.clone()));
         let clients = match asks {
             Some(is_optional) => Some(self.clients(spec, is_optional, *place, report)?),
@@ -134,23 +132,23 @@ fn version_min(spec: &ServerTlsSpec, report: &mut ProblemReport) -> TlsVersion {
     }
 }
 
-/// Returns the TLS settings of an address with these servers, or `None` for cleartext. Contradictions between servers
-/// go to `report`.
+/// Returns the TLS settings of an address with these servers, each with its source position, or `None` for cleartext.
+/// Contradictions between servers go to `report`.
 ///
 /// As in Istio, a client that asks for a name of no server is rejected.
 pub(super) fn listener_tls(
-    servers: &[&IstioServer],
+    servers: &[(SourceSpan, Option<&IstioServerTls>)],
     report: &mut ProblemReport,
 ) -> Option<ListenerTlsConfig> {
-    let first = servers.first()?;
+    let (_, first) = *servers.first()?;
     let mut certificates = Vec::new();
     let mut version_min = TlsVersion::Tls12;
-    for server in servers {
-        let (Some(own), Some(other)) = (&server.tls, &first.tls) else {
-            if server.tls.is_some() != first.tls.is_some() {
+    for (place, server) in servers {
+        let (Some(own), Some(other)) = (server, first) else {
+            if server.is_some() != first.is_some() {
                 report
                     .error(
-                        server.place,
+                        *place,
                         "an HTTP and an HTTPS server have the same port: one of them would be unreachable",
                     )
                     .hint("give one of them another port, or its Gateway another address");
@@ -162,10 +160,7 @@ pub(super) fn listener_tls(
         };
         if asked(own) != asked(other) {
             report
-                .objection(
-                    server.place,
-                    "in eddy, all servers of a port need the same client certificate settings",
-                )
+                .objection(*place, "in eddy, all servers of a port need the same client certificate settings")
                 .hint(
                     "write the same `mode` and certificate authorities, or give its Gateway another address",
                 );
@@ -173,7 +168,7 @@ pub(super) fn listener_tls(
         certificates.extend(own.certificates.iter().cloned());
         version_min = version_min.max(own.version_min);
     }
-    let tls = first.tls.as_ref()?;
+    let tls = first?;
     Some(ListenerTlsConfig {
         is_strict: true,
         version_min,

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::destination::full_name;
-use super::gateway::check_host;
+use super::host::{check_host, full_name};
 use super::spec::{HttpRouteSpec, MatchSpec, VirtualServiceSpec};
 use crate::dialect::kubernetes::{ApiText, Object};
 use crate::problem::{ProblemReport, SourceSpan};

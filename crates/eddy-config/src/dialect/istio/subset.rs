@@ -7,15 +7,12 @@ use eddy_upstream::balance::MAGLEV_PLACES;
 use eddy_upstream::{Balance, BalanceKey, ClusterConfig, ClusterTlsConfig};
 
 use super::credentials::Credentials;
-use super::destination::{DEFAULT_BALANCE, full_name};
-use super::gateway::GROUP;
-use super::spec::{DestinationRuleSpec, HashSpec, Labels, PolicySpec, SubsetSpec};
-use crate::dialect::kubernetes::{Manifests, Object};
+use super::host::full_name;
+use super::label::{LabelPair, pairs};
+use super::spec::{DestinationRuleSpec, HashSpec, PolicySpec, SubsetSpec};
+use crate::dialect::kubernetes::{ISTIO_NETWORKING, Manifests, Object};
 use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
 use crate::read::Spanned;
-
-/// Label and its value.
-pub(super) type LabelPair = (Arc<str>, Arc<str>);
 
 /// DestinationRules by host.
 #[derive(Debug, Default)]
@@ -81,7 +78,7 @@ pub(super) fn read_rules(
     report: &mut ProblemReport,
 ) -> DestinationRules {
     let mut rules = DestinationRules::default();
-    for object in manifests.objects.of(GROUP, "DestinationRule") {
+    for object in manifests.objects.of(ISTIO_NETWORKING, "DestinationRule") {
         let credentials =
             Credentials { secrets: &manifests.secrets, sources, namespace: &object.metadata.namespace };
         read_rule(object, credentials, &mut rules, report);
@@ -122,19 +119,6 @@ fn note_twice(name: &str, place: SourceSpan, report: &mut ProblemReport) {
     report
         .warning(place, format!("the subset `{}` is already defined: this one has no effect", shown(name)))
         .hint("give it its own name");
-}
-
-/// Returns the pairs of a mapping of labels.
-pub(super) fn pairs(labels: Option<&Spanned<Labels>>) -> Vec<LabelPair> {
-    let entries = labels.into_iter().flat_map(|labels| &labels.value.0);
-    entries
-        .filter_map(|entry| Some((entry.name.value.0.clone(), entry.value.as_ref()?.value.0.clone())))
-        .collect()
-}
-
-/// Whether all wanted labels are present.
-pub(super) fn has_labels(there: &[LabelPair], wanted: &[LabelPair]) -> bool {
-    wanted.iter().all(|label| there.contains(label))
 }
 
 /// Reads a traffic policy; where eddy behaves differently, that goes to `report`.
@@ -211,3 +195,6 @@ fn key_of(hash: &Spanned<HashSpec>, report: &mut ProblemReport) -> Option<Balanc
     }
     first
 }
+
+/// Istio's default balancing.
+const DEFAULT_BALANCE: Balance = Balance::LeastRequest;

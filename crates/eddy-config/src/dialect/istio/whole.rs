@@ -7,33 +7,37 @@ use eddy_route::{
     CATCH_ALL_RANK, Dialect, KubernetesPrecedence, PathPattern, RouteTable, Rule, SourceLocation,
 };
 
+use super::access::judge_policies;
 use super::action::{ActionMaker, RuleFilters};
 use super::answer::to_https;
 use super::delegate::unite_delegates;
 use super::destination::Destinations;
-use super::gateway::{GROUP, IstioServer, intersection, read_gateway};
+use super::gateway::{IstioGateway, IstioServer, read_gateway};
+use super::host::intersection;
 use super::rule::{host_pattern, is_catch_all, is_for, rule_of};
 use super::server_tls::listener_tls;
 use super::service::{VirtualService, read_service};
 use crate::check::{Draft, RulePlaces};
 use crate::config::{Action, ActionKind, ListenAddress};
-use crate::dialect::kubernetes::Manifests;
+use crate::dialect::kubernetes::{ISTIO_NETWORKING, Manifests};
 use crate::problem::{ProblemReport, SourceSpan, shown};
 use crate::value::ObjectName;
 
 /// Adds the contents of VirtualServices to the draft; problems go to `report`.
 pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, report: &mut ProblemReport) {
-    let mut gateways: Vec<_> = manifests.objects.of(GROUP, "Gateway").collect();
+    let mut gateways: Vec<_> = manifests.objects.of(ISTIO_NETWORKING, "Gateway").collect();
     gateways.sort_by_key(|gateway| {
         let metadata = &gateway.metadata;
         (metadata.created, metadata.name.clone(), metadata.namespace.clone())
     });
     let sources = draft.sources;
-    let servers: Vec<IstioServer> = gateways
+    let gateways: Vec<IstioGateway> = gateways
         .into_iter()
-        .flat_map(|gateway| read_gateway(gateway, &manifests.secrets, sources, report))
+        .filter_map(|gateway| read_gateway(gateway, &manifests.secrets, sources, report))
         .collect();
-    let services = manifests.objects.of(GROUP, "VirtualService");
+    judge_policies(manifests.objects, &gateways, report);
+    let servers: Vec<IstioServer> = gateways.into_iter().flat_map(|gateway| gateway.servers).collect();
+    let services = manifests.objects.of(ISTIO_NETWORKING, "VirtualService");
     let mut services: Vec<VirtualService> = services.map(|service| read_service(service, report)).collect();
     // Oldest first, then by name before namespace, as in Istio.
     services.sort_by(|a, b| {
@@ -65,7 +69,8 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, repo
         let table = draft.table(table, places);
         let place = servers.first().map_or_else(SourceSpan::default, |server| server.place);
         let listener = address.to_string().into();
-        match listener_tls(&servers, report) {
+        let own_tls: Vec<_> = servers.iter().map(|server| (server.place, server.tls.as_ref())).collect();
+        match listener_tls(&own_tls, report) {
             Some(tls) => draft.serve_tls(listener, &address, table, tls, place, report),
             None => draft.serve(listener, &address, table, place, report),
         }

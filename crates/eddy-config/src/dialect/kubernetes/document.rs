@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::guard::{AccessPolicy, GatewayWorkload};
 use super::metadata::{MetadataSpec, ObjectMetadata};
 use super::object::{KINDS, Object, ObjectKind, Objects};
 use super::value::ApiText;
@@ -18,7 +17,6 @@ pub(crate) fn read_objects<'t>(roots: Vec<YamlNode<'t>>, report: &mut ProblemRep
         objects: Objects::default(),
         known: HashMap::new(),
         others: BTreeMap::new(),
-        policies: Vec::new(),
         report,
     };
     for root in roots {
@@ -27,8 +25,6 @@ pub(crate) fn read_objects<'t>(roots: Vec<YamlNode<'t>>, report: &mut ProblemRep
         }
     }
     reader.note_others();
-    let gateways = GatewayWorkload::of(&reader.objects);
-    reader.policies.iter().for_each(|policy| policy.report(&gateways, reader.report));
     reader.objects
 }
 
@@ -38,8 +34,6 @@ struct ManifestReader<'t, 'r> {
     known: HashMap<ObjectIdentity, SourceSpan>,
     /// Kinds that are not read: position of the first object, and number of objects.
     others: BTreeMap<String, (SourceSpan, usize)>,
-    /// Policies that restrict access; they are judged once all Gateways are known.
-    policies: Vec<AccessPolicy>,
     report: &'r mut ProblemReport,
 }
 
@@ -79,10 +73,7 @@ impl<'t> ManifestReader<'t, '_> {
                 Some(version) => self.object(node, known, version),
                 None => self.note_version(known, &version),
             },
-            None => match AccessPolicy::read(group, &kind.value, &node) {
-                Some(policy) => self.policies.push(policy),
-                None => self.note_kind(group, &version, &kind),
-            },
+            None => self.note_kind(group, &version, &kind),
         }
     }
 

@@ -8,7 +8,6 @@ mod declare;
 
 mod backend;
 mod document;
-mod guard;
 mod metadata;
 mod object;
 mod secret;
@@ -21,7 +20,7 @@ mod whole;
 pub(crate) use backend::{Backend, Backends, Unresolved};
 pub(crate) use document::read_objects;
 pub(crate) use metadata::{ObjectMetadata, name_fault};
-pub(crate) use object::{Object, Objects};
+pub(crate) use object::{GATEWAY_API, ISTIO_NETWORKING, ISTIO_SECURITY, Object, Objects};
 pub(crate) use secret::{SecretFault, Secrets};
 pub(crate) use value::{ApiText, Label, PortOrName};
 pub(crate) use whole::{Manifests, add};

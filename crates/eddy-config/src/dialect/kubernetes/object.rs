@@ -3,7 +3,6 @@
 use std::fmt;
 
 use super::metadata::ObjectMetadata;
-use crate::dialect::{gateway_api, istio};
 use crate::problem::{ProblemReport, SourceSpan};
 use crate::read::{FromNode, Spanned};
 use crate::yaml::{YamlNode, YamlNodeKind};
@@ -22,6 +21,13 @@ pub(crate) struct ObjectKind {
     /// Outermost keys besides `apiVersion`, `kind`, `metadata` and `status`.
     pub(crate) keys: &'static [&'static str],
 }
+
+/// API group of the Gateway API.
+pub(crate) const GATEWAY_API: &str = "gateway.networking.k8s.io";
+/// API group of Istio's traffic objects.
+pub(crate) const ISTIO_NETWORKING: &str = "networking.istio.io";
+/// API group of Istio's access policies.
+pub(crate) const ISTIO_SECURITY: &str = "security.istio.io";
 
 /// All kinds that eddy reads.
 pub(crate) const KINDS: &[ObjectKind] = &[
@@ -64,72 +70,86 @@ pub(crate) const KINDS: &[ObjectKind] = &[
         keys: &["spec"],
     },
     ObjectKind {
-        group: gateway_api::GROUP,
+        group: GATEWAY_API,
         name: "GatewayClass",
         versions: &["v1", "v1beta1"],
         is_namespaced: false,
         keys: &["spec"],
     },
     ObjectKind {
-        group: gateway_api::GROUP,
+        group: GATEWAY_API,
         name: "Gateway",
         versions: &["v1", "v1beta1"],
         is_namespaced: true,
         keys: &["spec"],
     },
     ObjectKind {
-        group: gateway_api::GROUP,
+        group: GATEWAY_API,
         name: "HTTPRoute",
         versions: &["v1", "v1beta1"],
         is_namespaced: true,
         keys: &["spec"],
     },
     ObjectKind {
-        group: gateway_api::GROUP,
+        group: GATEWAY_API,
         name: "GRPCRoute",
         versions: &["v1"],
         is_namespaced: true,
         keys: &["spec"],
     },
     ObjectKind {
-        group: gateway_api::GROUP,
+        group: GATEWAY_API,
         name: "ReferenceGrant",
         versions: &["v1", "v1beta1"],
         is_namespaced: true,
         keys: &["spec"],
     },
     ObjectKind {
-        group: gateway_api::GROUP,
+        group: GATEWAY_API,
         name: "BackendTLSPolicy",
         versions: &["v1", "v1alpha3"],
         is_namespaced: true,
         keys: &["spec"],
     },
     ObjectKind {
-        group: istio::GROUP,
+        group: ISTIO_NETWORKING,
         name: "Gateway",
         versions: &["v1", "v1beta1", "v1alpha3"],
         is_namespaced: true,
         keys: &["spec"],
     },
     ObjectKind {
-        group: istio::GROUP,
+        group: ISTIO_NETWORKING,
         name: "VirtualService",
         versions: &["v1", "v1beta1", "v1alpha3"],
         is_namespaced: true,
         keys: &["spec"],
     },
     ObjectKind {
-        group: istio::GROUP,
+        group: ISTIO_NETWORKING,
         name: "DestinationRule",
         versions: &["v1", "v1beta1", "v1alpha3"],
         is_namespaced: true,
         keys: &["spec"],
     },
     ObjectKind {
-        group: istio::GROUP,
+        group: ISTIO_NETWORKING,
         name: "ServiceEntry",
         versions: &["v1", "v1beta1", "v1alpha3"],
+        is_namespaced: true,
+        keys: &["spec"],
+    },
+    ObjectKind {
+        group: ISTIO_SECURITY,
+        name: "AuthorizationPolicy",
+        versions: &["v1", "v1beta1"],
+        is_namespaced: true,
+        keys: &["spec"],
+    },
+    ObjectKind {
+        group: ISTIO_SECURITY,
+        name: "RequestAuthentication",
+        versions: &["v1", "v1beta1"],
         is_namespaced: true,
         keys: &["spec"],
     },

@@ -103,35 +103,6 @@ fn leniency_makes_warnings_of_what_can_be_passed_over() {
     assert_eq!(told(report).len(), 2);
 }
 
-#[test]
-fn a_policy_that_protects_a_gateway_is_never_ignored() {
-    let gateway = "{apiVersion: networking.istio.io/v1, kind: Gateway, metadata: {name: g, namespace: edge}, \
-                   spec: {selector: {istio: ingressgateway, app: edge}}}\n---\n";
-    for kind in ["AuthorizationPolicy", "RequestAuthentication"] {
-        for (metadata, spec, is_error) in [
-            ("{name: p, namespace: edge}", "{}", true),
-            ("{name: p, namespace: istio-system}", "{}", true),
-            ("{name: p, namespace: edge}", "{selector: {matchLabels: {app: edge}}}", true),
-            ("{name: p}", "{targetRefs: [{kind: Gateway, name: g}]}", true),
-            ("{name: p}", "{}", false),
-            ("{name: p, namespace: edge}", "{selector: {matchLabels: {app: web}}}", false),
-            ("{name: p, namespace: istio-system}", "{selector: {matchLabels: {app: edge, x: y}}}", false),
-        ] {
-            let policy = format!(
-                "{{apiVersion: security.istio.io/v1, kind: {kind}, metadata: {metadata}, spec: {spec}}}"
-            );
-            // The order of the documents does not matter.
-            for text in [format!("{gateway}{policy}"), format!("{policy}\n---\n{gateway}")] {
-                let mut report = ProblemReport::new();
-                report.be_lenient();
-                read(&text, &mut report);
-                assert_eq!(report.has_errors(), is_error, "{text}");
-                assert_eq!(told(report).len(), 1, "{text}");
-            }
-        }
-    }
-}
-
 const SERVICES: &str = "
 apiVersion: v1
 kind: Service

@@ -1,10 +1,12 @@
 //! Istio objects, as written.
 
+mod access;
 mod entry;
 mod gateway;
 mod policy;
 mod service;
 
+pub(super) use access::AccessPolicySpec;
 pub(super) use entry::{
     ClientTlsSpec, DestinationRuleSpec, EntryEndpointSpec, EntryPortSpec, EntrySpec, HashSpec, Labels,
     PolicySpec, SubsetSpec,
