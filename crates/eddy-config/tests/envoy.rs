@@ -800,6 +800,110 @@ fn filters_that_can_reject_requests_are_never_ignored() {
     assert!(found.iter().all(|problem| !problem.contains("error: ")), "{found:#?}");
 }
 
+/// Returns the number of errors about filters that remain with `--lenient`.
+fn refused_filters(text: &str) -> usize {
+    let found = problems(text, Leniency::Lenient);
+    found
+        .iter()
+        .filter(|problem| problem.contains("error: ") && problem.contains("can reject requests"))
+        .count()
+}
+
+#[test]
+fn a_filter_that_eddy_does_not_know_is_never_ignored() {
+    let with = |filter: &str| {
+        let own = format!("          http_filters:\n          - {filter}\n");
+        refused_filters(&BOOTSTRAP.replace("          http_filters:\n", &own))
+    };
+    for filter in [
+        "{name: acme, typed_config: {'@type': type.googleapis.com/acme.filters.http.Guard}}",
+        "{name: acme, typed_config: {'@type': type.googleapis.com/xds.type.v3.TypedStruct, type_url: a/envoy.extensions.filters.http.buffer.v3.Buffer}}",
+        "{name: acme, typed_config: {'@type': type.googleapis.com/udpa.type.v1.TypedStruct, type_url: a/b}}",
+        "{name: acme, config_discovery: {type_urls: [envoy.extensions.filters.http.buffer.v3.Buffer]}}",
+        "{name: envoy.filters.http.rbac}",
+        "{name: envoy.filters.http.buffer}",
+        "{name: quota, is_optional: true, typed_config: {'@type': type.googleapis.com/envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit}}",
+    ] {
+        assert_eq!(with(filter), 1, "{filter}");
+    }
+    for (own, count) in [
+        (
+            "{name: n, typed_config: {'@type': type.googleapis.com/envoy.extensions.filters.network.rbac.v3.RBAC}}",
+            1,
+        ),
+        (
+            "{name: n, typed_config: {'@type': type.googleapis.com/envoy.extensions.filters.network.ext_authz.v3.ExtAuthz}}",
+            1,
+        ),
+        ("{name: n, typed_config: {'@type': type.googleapis.com/acme.Network}}", 1),
+        ("{name: n}", 1),
+        (
+            "{name: n, typed_config: {'@type': type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy}}",
+            0,
+        ),
+    ] {
+        let listener = format!(
+            "static_resources:\n  listeners:\n  - address: {{socket_address: {{address: 127.0.0.1, port_value: 1}}}}\n    \
+             filter_chains: [{{filters: [{own}]}}]\n"
+        );
+        assert_eq!(refused_filters(&listener), count, "{own}");
+    }
+}
+
+#[test]
+fn settings_of_routes_for_filters_that_can_reject_requests_are_never_ignored() {
+    let types = "type.googleapis.com/envoy";
+    for (setting, count) in [
+        (format!("'@type': {types}.extensions.filters.http.rbac.v3.RBACPerRoute"), 1),
+        (
+            format!(
+                "'@type': {types}.config.route.v3.FilterConfig, config: {{'@type': {types}.extensions.filters.http.ext_authz.v3.ExtAuthzPerRoute}}"
+            ),
+            1,
+        ),
+        (
+            format!(
+                "'@type': {types}.config.route.v3.FilterConfig, config: {{'@type': {types}.extensions.filters.http.buffer.v3.BufferPerRoute}}"
+            ),
+            0,
+        ),
+        (format!("'@type': {types}.config.route.v3.FilterConfig, disabled: true"), 0),
+        (format!("'@type': {types}.extensions.filters.http.buffer.v3.BufferPerRoute"), 0),
+        ("'@type': type.googleapis.com/acme.Guard".to_owned(), 1),
+    ] {
+        let own = format!("typed_per_filter_config: {{f: {{{setting}}}}}");
+        for text in [
+            format!(
+                "{own}\nvirtual_hosts: [{{name: a, domains: ['*'], routes: [{{match: {{prefix: /}}, route: {{cluster: c}}}}]}}]"
+            ),
+            format!(
+                "virtual_hosts: [{{name: a, domains: ['*'], {own}, routes: [{{match: {{prefix: /}}, route: {{cluster: c}}}}]}}]"
+            ),
+            format!(
+                "virtual_hosts: [{{name: a, domains: ['*'], routes: [{{match: {{prefix: /}}, route: {{cluster: c}}, {own}}}]}}]"
+            ),
+            format!(
+                "virtual_hosts: [{{name: a, domains: ['*'], routes: [{{match: {{prefix: /}}, route: {{weighted_clusters: {{clusters: [{{name: c, weight: 1, {own}}}]}}}}}}]}}]"
+            ),
+        ] {
+            assert_eq!(refused_filters(&text), count, "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_filter_chain_for_some_clients_is_never_open_to_all() {
+    let with = |condition: &str| {
+        let own = format!("- filter_chain_match: {condition}\n      filters:");
+        assert_eq!(BOOTSTRAP.matches("- filters:").count(), 1);
+        let found = problems(&BOOTSTRAP.replace("- filters:", &own), Leniency::Lenient);
+        found.iter().filter(|problem| problem.contains("error: ")).count()
+    };
+    assert_eq!(with("{source_prefix_ranges: [{address_prefix: 10.0.0.0, prefix_len: 8}]}"), 1);
+    assert_eq!(with("{source_type: SAME_IP_OR_LOOPBACK}"), 1);
+    assert_eq!(with("{source_type: ANY, application_protocols: [http/1.1]}"), 0);
+}
+
 #[test]
 fn clusters_are_balanced_by_the_key_of_their_routes() {
     let with = |policy: &str, balance: &str| {

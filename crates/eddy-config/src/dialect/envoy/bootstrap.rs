@@ -10,6 +10,7 @@ use eddy_route::normalise::{EnvoyPaths, EscapedSlashes, Normaliser};
 use eddy_upstream::balance::MAGLEV_PLACES;
 use eddy_upstream::{Balance, ClusterConfig, EjectionConfig, EndpointAddress, EndpointConfig, LinkProtocol};
 
+use super::filters::HttpFilters;
 use super::reader::EnvoyReader;
 use crate::config::{
     AdminConfig, ForwardedConfig, Http2Config, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Serve,
@@ -163,6 +164,7 @@ impl EnvoyReader<'_> {
         let Some((options, _)) = self.typed(&entry.value, &[PROTOCOL_OPTIONS]) else {
             return LinkProtocol::Http1;
         };
+        self.upstream_filters(options, "http_filters");
         if let Some(explicit) = self.get(options, "explicit_http_config") {
             // eddy has no options for HTTP/1.
             let _ = self.get(explicit, "http_protocol_options");
@@ -292,9 +294,8 @@ impl EnvoyReader<'_> {
                 .hint("Envoy's other network filters are not supported");
             return None;
         };
-        self.pass(filter, &["name"]);
-        let config = self.get(filter, "typed_config")?;
-        let (manager, _) = self.typed(config, &[MANAGER])?;
+        self.chain_match(chain);
+        let manager = self.network_filter(filter)?;
         let mut manager = self.manager(manager, &name, address)?;
         if let Some(socket) = self.get(chain, "transport_socket") {
             manager.config.tls = self.downstream_tls(socket, file);
@@ -323,20 +324,7 @@ impl EnvoyReader<'_> {
                 ("use_remote_address", "the client address is always that of the connection"),
             ],
         );
-        let mut takes_grpc_web = false;
-        for filter in self.list(node, "http_filters") {
-            self.pass(filter, &["name"]);
-            if let Some(config) = self.get(filter, "typed_config")
-                && let Some((own, at)) = self.typed(config, &[ROUTER, GRPC_WEB])
-            {
-                if at == 1 {
-                    takes_grpc_web = true;
-                    continue;
-                }
-                // eddy sends none of the headers that this option suppresses.
-                self.pass(own, &["dynamic_stats", "suppress_envoy_headers", "start_child_span"]);
-            }
-        }
+        let HttpFilters { takes_grpc_web } = self.http_filters(node);
         let escaped_slashes = match self.text(node, "path_with_escaped_slashes_action") {
             Some("REJECT_REQUEST" | "2") => EscapedSlashes::Refused,
             Some("UNESCAPE_AND_FORWARD" | "4") => EscapedSlashes::Decoded,
@@ -422,10 +410,5 @@ pub(super) fn default_listener() -> ListenerConfig {
 /// First character of a source.
 pub(super) const BEGINNING: SourceSpan = SourceSpan { source: 0, line: 1, column: 1, length: 1 };
 
-const MANAGER: &str = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
-
-const ROUTER: &str = "envoy.extensions.filters.http.router.v3.Router";
-
 /// Extension that selects the upstream protocol.
 const PROTOCOL_OPTIONS: &str = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
-const GRPC_WEB: &str = "envoy.extensions.filters.http.grpc_web.v3.GrpcWeb";

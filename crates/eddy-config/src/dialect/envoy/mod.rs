@@ -7,6 +7,7 @@ mod action;
 mod api;
 mod bootstrap;
 mod edits;
+mod filters;
 mod hash;
 mod matching;
 mod re2;

@@ -113,17 +113,9 @@ impl<'r> EnvoyReader<'r> {
         let found = names.iter().position(|known| *known == name);
         if found.is_none() {
             let place = node.entry("@type").map_or(node.place, |entry| entry.value.place);
-            if is_guard(name) {
-                let message = format!("`{}` can reject requests, and eddy does not support it", shown(name));
-                self.report.error(place, message).hint(
-                    "eddy.yaml has built-in filters such as `basic_auth`, `ip_access` and `rate_limit`; `--lenient` \
-                     does not ignore access control",
-                );
-            } else {
-                self.report
-                    .objection(place, format!("`{}` is not supported", shown(name)))
-                    .hint(format!("expected one of: {}", names.join(", ")));
-            }
+            self.report
+                .objection(place, format!("`{}` is not supported", shown(name)))
+                .hint(format!("expected one of: {}", names.join(", ")));
             self.pass_all(node);
         }
         found.map(|at| (node, at))
@@ -188,31 +180,6 @@ fn is_default(node: &YamlNode<'_>) -> bool {
         YamlNodeKind::Refused => true,
     }
 }
-
-/// Whether an extension can reject requests, or code of the user decides what it does.
-fn is_guard(name: &str) -> bool {
-    GUARDS.iter().any(|guard| name.starts_with(guard))
-}
-
-/// Extensions for access control, by the beginnings of their type names.
-const GUARDS: [&str; 16] = [
-    "envoy.extensions.filters.http.api_key_auth.",
-    "envoy.extensions.filters.http.basic_auth.",
-    "envoy.extensions.filters.http.csrf.",
-    "envoy.extensions.filters.http.ext_authz.",
-    "envoy.extensions.filters.http.ext_proc.",
-    "envoy.extensions.filters.http.golang.",
-    "envoy.extensions.filters.http.jwt_authn.",
-    "envoy.extensions.filters.http.lua.",
-    "envoy.extensions.filters.http.oauth2.",
-    "envoy.extensions.filters.http.rbac.",
-    "envoy.extensions.filters.http.wasm.",
-    "envoy.extensions.filters.network.ext_authz.",
-    "envoy.extensions.filters.network.ext_proc.",
-    "envoy.extensions.filters.network.golang.",
-    "envoy.extensions.filters.network.rbac.",
-    "envoy.extensions.filters.network.wasm.",
-];
 
 /// Returns advice for a field that eddy does not support.
 fn advice(name: &str) -> &'static str {

@@ -67,6 +67,7 @@ impl EnvoyReader<'_> {
         frame: &mut RouteConfigContext<'_>,
     ) -> EnvoyRouteTable {
         self.pass(node, &["@type", "validate_clusters", "metadata"]);
+        self.route_filters(node);
         let name = self.text(node, "name").unwrap_or_default().to_owned();
         let mut table = RouteTable::new(&name, Dialect::Envoy);
         table.reading.host.keeps_port = !self.is_true(node, "ignore_port_in_host_matching");
@@ -95,6 +96,7 @@ impl EnvoyReader<'_> {
         routes: &mut EnvoyRouteTable,
     ) {
         self.pass(node, &["metadata"]);
+        self.route_filters(node);
         let untold = "attempt counts are not sent";
         self.warn_ineffective(
             node,
@@ -151,6 +153,7 @@ impl EnvoyReader<'_> {
         frame: &mut RouteConfigContext<'_>,
         routes: &mut EnvoyRouteTable,
     ) {
+        self.route_filters(node);
         let written = self.word(node, "name").map(str::to_owned);
         let name = written.unwrap_or_else(|| format!("{}/{number}", scope.name));
         let origin = SourceLocation { file: Arc::clone(&frame.file), line: node.place.line };

@@ -131,7 +131,7 @@ mod tests {
                 ("{name: p, namespace: edge}", "{selector: {matchLabels: {app: edge}}}", true),
                 ("{name: p}", "{targetRefs: [{kind: Gateway, name: g}]}", true),
                 ("{name: p, namespace: other}", "{selector: {matchLabels: {app: edge}}}", true),
-            ("{name: p}", "{}", false),
+                ("{name: p}", "{}", false),
                 ("{name: p, namespace: edge}", "{selector: {matchLabels: {app: web}}}", false),
                 ("{name: p, namespace: istio-system}", "{selector: {matchLabels: {app: edge, x: z}}}", false),
             ] {
