@@ -5,8 +5,8 @@ use std::fmt;
 use eddy_http::{FieldId, FieldRef};
 
 use crate::compile::cookie::first_cookie;
+use crate::compile::match_context::{RequestPart, RuleMatchContext};
 use crate::compile::pattern::{Groups, Pattern, PatternScratch, RegexMatchMode};
-use crate::compile::rule::RuleMatchContext;
 use crate::error::RouteProblem;
 use crate::rule::{Missing, QueryForm, ValueMatch, ValueTest};
 
@@ -33,15 +33,6 @@ pub(crate) enum ConditionSource {
     Part(RequestPart),
     /// The first cookie with the name.
     Cookie,
-}
-
-/// Part of a request that conditions can address like a field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum RequestPart {
-    Method,
-    Authority,
-    Target,
-    Scheme,
 }
 
 /// Test of a value.
@@ -289,18 +280,6 @@ impl TextTest {
             Self::Prefix(_) => is_at(0),
             Self::Suffix(_) => value.len().checked_sub(text.len()).is_some_and(is_at),
             Self::Contains(_) => (0..=value.len().saturating_sub(text.len())).any(is_at),
-        }
-    }
-}
-
-impl RequestPart {
-    fn from_name(name: &str) -> Option<Self> {
-        match name {
-            ":method" => Some(Self::Method),
-            ":authority" => Some(Self::Authority),
-            ":path" => Some(Self::Target),
-            ":scheme" => Some(Self::Scheme),
-            _ => None,
         }
     }
 }

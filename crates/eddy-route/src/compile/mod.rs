@@ -4,6 +4,7 @@ mod condition;
 mod cookie;
 mod host;
 mod library;
+mod match_context;
 mod path;
 mod pattern;
 mod pattern_set;
@@ -15,12 +16,11 @@ mod template;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use condition::{
-    CompiledCondition, CompiledTest, ConditionSource, RequestPart, TextTest, first_raw,
-};
+pub(crate) use condition::{CompiledCondition, CompiledTest, ConditionSource, TextTest, first_raw};
 pub(crate) use cookie::first_cookie;
 pub(crate) use host::HostKey;
 pub(crate) use library::PatternCache;
+pub(crate) use match_context::{RequestPart, RuleMatchContext, Work};
 pub(crate) use path::{Caseless, PathMatcher, Reach, strip_parameters};
 pub(crate) use pattern::{Groups, NEST_MAX, Pattern, PatternScratch, RegexMatchMode, reason_of};
 pub(crate) use pattern_set::PatternSet;
@@ -28,5 +28,5 @@ pub(crate) use product::{ComparisonBudget, covers, overlap};
 pub use rewrite::RewriteFault;
 pub(crate) use rewrite::is_path;
 pub use rule::CompiledRule;
-pub(crate) use rule::{RuleMatchContext, RuleMismatch, Work};
+pub(crate) use rule::RuleMismatch;
 pub(crate) use template::{CompiledPathTemplate, TemplateSegment};

@@ -1,6 +1,7 @@
 //! Lists of rules by rank, one per set of paths; the first rule whose conditions hold wins.
 
 use crate::compile::{CompiledRule, PatternSet, RuleMatchContext};
+use crate::index::candidate::Candidate;
 use crate::index::literals::{Grouped, Literals};
 use crate::index::shard::{Shard, Sharder};
 use crate::index::split::{Facet, Split};
@@ -11,24 +12,6 @@ pub(super) struct Lists {
     lists: Vec<List>,
     candidates: Vec<Candidate>,
     sharder: Sharder,
-}
-
-/// An entry in a list.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Candidate {
-    pub(super) rank: u32,
-    pub(super) rule: u32,
-    /// Whether method, headers or query must be evaluated.
-    pub(super) has_conditions: bool,
-    /// Whether the path must still be matched: the list only guarantees its literal prefix.
-    pub(super) has_pattern: bool,
-}
-
-impl Candidate {
-    /// Whether every request that reaches the list matches this entry.
-    pub(super) fn is_certain(&self) -> bool {
-        !self.has_conditions && !self.has_pattern
-    }
 }
 
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use std::fmt;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::compile::{CompiledRule, PathMatcher};
-use crate::index::list::Candidate;
+use crate::index::candidate::Candidate;
 
 /// Lists by text.
 pub(super) struct Literals {

@@ -1,6 +1,7 @@
 //! Index that finds the first matching entry without evaluating the others. It only knows ranks and matchers: in
 //! whatever order a dialect puts its rules, the lowest rank wins.
 
+mod candidate;
 mod hash;
 mod host;
 mod list;

@@ -6,7 +6,8 @@ use std::cmp::Ordering;
 use crate::compile::{
     CompiledPathTemplate, CompiledRule, PathMatcher, Reach, RuleMatchContext, TemplateSegment,
 };
-use crate::index::list::{Candidate, Lists, NONE};
+use crate::index::candidate::Candidate;
+use crate::index::list::{Lists, NONE};
 use crate::index::trie::{CAPTURE, NO_VALUE, Trie};
 use crate::order::RouteEntries;
 

@@ -1,7 +1,7 @@
 //! Shards of long lists of regular expressions, each evaluated in one pass instead of one by one.
 
 use crate::compile::{CompiledRule, PathMatcher, Pattern, PatternSet};
-use crate::index::list::Candidate;
+use crate::index::candidate::Candidate;
 
 /// Consecutive candidates of a list, with their expressions combined.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use eddy_http::FieldId;
 
 use crate::compile::{CompiledRule, ConditionSource, RuleMatchContext, first_cookie, first_raw};
+use crate::index::candidate::Candidate;
 use crate::index::hash::ByValue;
-use crate::index::list::Candidate;
 
 /// Part of the request that rules require an exact value of.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -21,14 +21,16 @@ mod run;
 mod search;
 mod sites;
 mod spec;
+mod state;
 mod step;
 mod target;
 mod text;
+mod trace;
 mod value;
 mod variable;
 mod walk;
 
-pub use explain::{Hop, Other, PlaceRef, ServerChoice, SiteExplanation};
+pub use explain::SiteExplanation;
 pub use listing::{ListedPlace, ListedServer, SiteListing};
 pub use names::{NameFault, NameForm, ServerName};
 pub use pattern::{LetterCase, SearchPattern};
@@ -40,8 +42,9 @@ pub use spec::{
     MapSpec, PlaceGuard, PlaceKind, PlaceSpec, ProxyHand, ProxyPassTarget, RedirectForm, RedirectRule,
     ServerSpec, SitesSpec, UpstreamScheme,
 };
+pub use state::{NginxOutcome, NginxRequestState};
 pub use step::{IfCondition, RewriteDirective, RewriteEnd, RewriteStep};
 pub use target::BadTarget;
 pub use text::{TextFault, TextTemplate};
+pub use trace::{Hop, Other, PlaceRef, ServerChoice};
 pub use variable::{TlsVariable, Variable, Variables};
-pub use walk::{NginxOutcome, NginxRequestState};

@@ -2,10 +2,10 @@
 
 use super::escape::unescape_redirect;
 use super::run::{NextStep, NginxLookup, is_redirect};
+use super::state::NginxOutcome;
 use super::step::{IfCondition, RewriteDirective, RewriteEnd, RewriteStep};
 use super::text::TextTemplate;
 use super::value::GroupSpelling;
-use super::walk::NginxOutcome;
 
 impl<'s> NginxLookup<'_, 's> {
     /// Runs the directives; `None` if they end without a response.

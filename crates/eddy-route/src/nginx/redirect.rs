@@ -4,7 +4,7 @@ use super::request::SiteRequest;
 use super::run::NginxLookup;
 use super::sites::Sites;
 use super::spec::{LocationHandler, RedirectForm, RedirectRule};
-use super::walk::NginxRequestState;
+use super::state::NginxRequestState;
 use crate::request::RouteScratch;
 
 impl Sites {

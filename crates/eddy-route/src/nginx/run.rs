@@ -2,13 +2,13 @@
 //! another round where a rewrite requests it.
 
 use super::escape::Escape;
-use super::explain::Trace;
 use super::names::{NameForm, NameFound, find_plainly};
 use super::request::SiteRequest;
 use super::search::{Located, SearchMode, find};
 use super::sites::Sites;
 use super::spec::{ErrorPage, LastTry, LocationHandler, PlaceSpec, ProxyPassTarget};
-use super::walk::{NginxOutcome, NginxRequestState};
+use super::state::{NginxOutcome, NginxRequestState};
+use super::trace::Trace;
 use crate::compile::PatternScratch;
 use crate::normalise::{self, Slashes};
 

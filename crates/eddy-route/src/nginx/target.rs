@@ -8,8 +8,8 @@ use super::run::{NextStep, NginxLookup};
 use super::search::SearchMode;
 use super::sites::Sites;
 use super::spec::{FieldFilter, FieldText, LocationHandler, ProxyPassTarget, UpstreamScheme};
+use super::state::{NginxOutcome, NginxRequestState};
 use super::text::TextTemplate;
-use super::walk::{NginxOutcome, NginxRequestState};
 use crate::request::RouteScratch;
 
 /// A path or query produced by rewrites and variables has invalid bytes; the request must be answered 500.

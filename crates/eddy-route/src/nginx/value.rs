@@ -6,9 +6,9 @@ use super::escape::Escape;
 use super::pattern::SearchPattern;
 use super::run::NginxLookup;
 use super::spec::{LocationHandler, ProxyPassTarget};
+use super::state::NginxRequestState;
 use super::text::{TextPart, TextTemplate};
 use super::variable::{TlsVariable, Variable};
-use super::walk::NginxRequestState;
 
 /// Form in which the groups of an expression are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

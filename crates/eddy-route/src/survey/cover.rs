@@ -4,9 +4,8 @@ use std::collections::HashMap;
 
 use crate::compile::{CompiledRule, ConditionSource, PathMatcher, PatternScratch};
 use crate::index::{CAPTURE, NO_VALUE, Trie, path_key};
-use crate::survey::imply::implies;
+use crate::survey::imply::{Proof, implies};
 use crate::survey::language::Languages;
-use crate::survey::ranked::Proof;
 
 /// Rules of a host by path; all of them, unlike the index, which drops those that never win.
 pub(super) struct Covers<'r> {

@@ -2,7 +2,6 @@
 
 use crate::compile::{CompiledCondition, CompiledRule, CompiledTest, PatternScratch};
 use crate::rule::Missing;
-use crate::survey::ranked::Proof;
 
 /// Returns whether every request that passes the conditions of `narrow` passes those of `wide`; `None` if not.
 pub(super) fn implies(narrow: &CompiledRule, wide: &CompiledRule) -> Option<Proof> {
@@ -84,4 +83,11 @@ fn specially_implies(given: &CompiledCondition, wanted: &CompiledCondition) -> b
         (_, CompiledTest::Present) => given.missing == Missing::Fails && !wanted.is_inverted,
         _ => false,
     }
+}
+
+/// Whether a fact is proven, or only not disproven.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Proof {
+    Open,
+    Certain,
 }

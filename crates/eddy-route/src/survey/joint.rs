@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 
 use crate::compile::{CompiledCondition, CompiledRule, CompiledTest, ConditionSource};
 use crate::survey::cover::{Covers, Earlier};
-use crate::survey::imply::implied;
+use crate::survey::imply::{Proof, implied};
 use crate::survey::language::Languages;
-use crate::survey::ranked::Proof;
 
 /// Returns the earlier members that together certainly take all requests of a member.
 pub(super) fn find_jointly(

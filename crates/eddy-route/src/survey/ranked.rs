@@ -11,6 +11,7 @@ use crate::survey::cover::Covers;
 use crate::survey::dead::contradiction;
 use crate::survey::example::Examples;
 use crate::survey::fragile::find_fragile;
+use crate::survey::imply::Proof;
 use crate::survey::joint::find_jointly;
 use crate::survey::language::Languages;
 use crate::survey::redundant::{Alike, find_redundant};
@@ -171,11 +172,4 @@ impl Shadow {
             Proof::Open => Self::NotProven { table, rule, file, line },
         }
     }
-}
-
-/// Whether a fact is proven, or only not disproven.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Proof {
-    Open,
-    Certain,
 }
