@@ -9,7 +9,8 @@ use crate::balance::{BalanceTables, Balancer};
 use crate::budget::RetryBudgetWindow;
 use crate::config::ClusterConfig;
 use crate::eject::{self, EjectionChange};
-use crate::endpoint::{EndpointId, EndpointSet, EndpointState, ResolvedAddress, SharedPlace, Tried, WARM};
+use crate::endpoint::{EndpointId, EndpointState, ResolvedAddress, SharedPlace, Tried, WARM};
+use crate::endpoint_set::EndpointSet;
 use crate::health::UnhealthySet;
 use crate::rng::Rng;
 

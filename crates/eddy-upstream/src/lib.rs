@@ -9,6 +9,7 @@ mod config;
 mod connect;
 pub mod eject;
 mod endpoint;
+mod endpoint_set;
 pub mod health;
 mod limits;
 mod link;
@@ -22,9 +23,9 @@ pub use cluster::{ClusterState, Lease};
 pub use config::*;
 pub use connect::{connect, shake_hands};
 pub use endpoint::{
-    EndpointId, EndpointSet, EndpointState, EndpointStats, ResolvedAddress, ResolvedEndpoint, TRIED_MAX,
-    Tried,
+    EndpointId, EndpointState, EndpointStats, ResolvedAddress, ResolvedEndpoint, TRIED_MAX, Tried,
 };
+pub use endpoint_set::EndpointSet;
 pub use limits::{InUse, LimitKind, LimitPlace, LimitsConfig};
 pub use link::{Link, LinkPlace, LinkQueue};
 pub use pool::{LinkCount, LinkPool, LinkPools};

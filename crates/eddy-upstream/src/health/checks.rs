@@ -14,7 +14,8 @@ use super::config::HealthConfig;
 use super::probe::ask;
 use super::state::{Checkup, HealthChange, UnhealthySet};
 use crate::config::{ClusterConfig, LinkProtocol};
-use crate::endpoint::{EndpointSet, ResolvedAddress, ResolvedEndpoint};
+use crate::endpoint::{ResolvedAddress, ResolvedEndpoint};
+use crate::endpoint_set::EndpointSet;
 use crate::rng::Rng;
 
 /// Maximum endpoints of a cluster that are checked at the same time.

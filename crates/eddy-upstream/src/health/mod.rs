@@ -9,4 +9,6 @@ mod state;
 
 pub use checks::Checks;
 pub use config::{GrpcProbe, HealthConfig, HealthProbe, HttpProbe};
-pub use state::{UnhealthyReason, UnhealthySet};
+pub use state::UnhealthySet;
+
+pub use crate::endpoint::UnhealthyReason;

@@ -1,19 +1,15 @@
 //! Health state of endpoints, derived from check results.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use super::config::HealthConfig;
-use crate::endpoint::ResolvedAddress;
+use crate::endpoint::{ResolvedAddress, UnhealthyReason};
 
 /// The unhealthy endpoints of a cluster; replaced as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnhealthySet {
     members: HashMap<ResolvedAddress, UnhealthyReason>,
 }
-
-/// Reason why an endpoint is unhealthy, in readable form.
-pub type UnhealthyReason = Arc<str>;
 
 /// Health check results of one endpoint.
 ///

@@ -9,11 +9,13 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use super::lock::lock;
 use super::name::{LastGoodAnswer, NameState, News};
-use super::resolver::{ResolverState, client_of, lock};
 use super::source::ClientSource;
+use super::state::{ResolverState, client_of};
 use crate::config::{ClusterConfig, DnsConfig, EndpointAddress, EndpointConfig};
-use crate::endpoint::{EndpointSet, ResolvedAddress, ResolvedEndpoint};
+use crate::endpoint::{ResolvedAddress, ResolvedEndpoint};
+use crate::endpoint_set::EndpointSet;
 use crate::rng::Rng;
 
 /// Running name resolution of a cluster; ends on drop.

@@ -2,10 +2,13 @@
 
 pub(crate) mod client;
 mod follow;
+mod lock;
 pub(crate) mod name;
 pub(crate) mod resolver;
 mod source;
+pub(crate) mod state;
 
 pub use follow::{NameReport, Resolution};
 pub use name::ADDRESSES_MAX;
-pub use resolver::{LOOKUPS_MAX, ResolveError, Resolver};
+pub use resolver::{ResolveError, Resolver};
+pub use state::LOOKUPS_MAX;

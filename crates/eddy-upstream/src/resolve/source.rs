@@ -13,7 +13,7 @@ use hickory_resolver::config::{NameServerConfig, ResolverConfig, ResolverOpts};
 use hickory_resolver::net::NetError;
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 
-use super::resolver::lock;
+use super::lock::lock;
 
 /// Parses name servers and options from a file.
 pub(crate) type Parse = fn(&[u8]) -> Result<(ResolverConfig, ResolverOpts), NetError>;

@@ -9,7 +9,7 @@ use hickory_resolver::config::ResolverOpts;
 use tokio::runtime::Handle;
 
 use super::stub::{DnsStub, NXDOMAIN, SERVFAIL, Saying, Zone};
-use crate::resolve::resolver::config_of;
+use crate::resolve::state::config_of;
 use crate::resolve::{ADDRESSES_MAX, Resolution, Resolver};
 use crate::{AddressFamilies, ClusterConfig, DnsConfig, EndpointAddress, EndpointConfig};
 
