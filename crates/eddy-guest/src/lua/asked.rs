@@ -9,7 +9,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use eddy_filter::{FilterEdit, FilterLogLevel};
 use eddy_http::Field;
 
-use super::question::{HostCall, dispatch};
+use super::host_call::HostCall;
+use super::question::dispatch;
 use super::shown::{LuaMessageLayout, LuaTextRef, ShownFields};
 use super::stage::LuaHookContext;
 

@@ -2,12 +2,16 @@
 
 mod asked;
 mod context;
+mod host_call;
 mod mentions;
 mod order;
+mod outbound;
 mod question;
+mod recipe;
 mod running;
 mod script;
 mod shared;
+mod shared_call;
 mod shown;
 mod spec;
 mod stage;

@@ -5,18 +5,11 @@ use eddy_filter::ExchangeView;
 use eddy_filter::builtin::field_json;
 use eddy_http::Version;
 
-use super::order;
-use super::shared;
+use super::host_call::{HostCall, NOTHING, TEXT};
+use super::outbound;
+use super::shared_call::dispatch_shared;
 use super::stage::LuaHookContext;
 use crate::signature::PublicKey;
-
-/// Host call from a VM.
-pub(super) struct HostCall<'a> {
-    pub(super) what: u32,
-    pub(super) first: &'a [u8],
-    pub(super) second: &'a [u8],
-    pub(super) numbers: [f64; 3],
-}
 
 /// Performs a host call. The text of the answer is written to `stage.answer`; the result is its kind: 0 for none, 1 for
 /// a text, and further numbers defined by the call.
@@ -76,13 +69,13 @@ pub(super) fn dispatch(stage: &mut LuaHookContext, question: &HostCall<'_>) -> R
         }
         20 => stage.order.begin(question.first).map(|()| NOTHING),
         21 => stage.order.add(question.first, question.second).map(|()| NOTHING),
-        22 => order::send(stage, question.first, a, b == 0.0).map(|()| NOTHING),
+        22 => outbound::send(stage, question.first, a, b == 0.0).map(|()| NOTHING),
         50 => {
             // Error of a failed hook, read by `LuaInstance::read`.
             stage.answer.extend_from_slice(question.first);
             Ok(NOTHING)
         }
-        30..40 => shared::dispatch_shared(stage, question, [a, b, c]),
+        30..40 => dispatch_shared(stage, question, [a, b, c]),
         other => Err(format!("unknown host call {other}")),
     }
 }
@@ -159,5 +152,3 @@ fn push_quoted(out: &mut Vec<u8>, text: &[u8]) {
 }
 
 const OUTSIDE: &str = "a length is larger than its data";
-pub(super) const NOTHING: i32 = 0;
-pub(super) const TEXT: i32 = 1;

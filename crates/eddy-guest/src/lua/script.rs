@@ -9,12 +9,10 @@ use eddy_filter::{
     LoadError, Phase, Verdict,
 };
 
-use super::context::Contexts;
 use super::mentions::Mentions;
-use super::running::LuaInstance;
+use super::recipe::Recipe;
 use super::shared::{SharedLimits, SharedStores};
-use super::stage::LuaHookContext;
-use super::vm::{VmFault, VmLimits};
+use super::vm::VmLimits;
 use super::worker::Worker;
 use crate::guest::{Guest, MadeFilter};
 use crate::reclaim::ReclaimQueue;
@@ -60,29 +58,6 @@ pub struct LuaScript {
     recipe: Recipe,
     workers: Box<[Mutex<Worker>]>,
     info: FilterInfo,
-}
-
-/// Everything needed to create a VM for the script.
-pub(super) struct Recipe {
-    pub(super) host: Arc<dyn HostApi>,
-    stores: Arc<SharedStores>,
-    contexts: Arc<Contexts>,
-    limits: VmLimits,
-    chunk: CString,
-    text: Box<[u8]>,
-    mentions: Mentions,
-}
-
-impl Recipe {
-    /// Creates a VM.
-    ///
-    /// # Errors
-    /// The script is invalid.
-    pub(super) fn make(&self) -> Result<LuaInstance, VmFault> {
-        let stage =
-            LuaHookContext::new(Arc::clone(&self.host), Arc::clone(&self.stores), Arc::clone(&self.contexts));
-        LuaInstance::new(&self.limits, &self.chunk, &self.text, stage, self.mentions.is_of_bodies())
-    }
 }
 
 impl LuaScript {

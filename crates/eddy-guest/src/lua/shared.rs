@@ -8,9 +8,6 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use super::question::{HostCall, NOTHING, TEXT};
-use super::stage::LuaHookContext;
-
 /// Shared stores of one filter; they survive a configuration reload.
 pub(super) struct SharedStores {
     hasher: RandomState,
@@ -52,7 +49,7 @@ struct LuaStoreEntry {
 }
 
 #[derive(Clone, Debug)]
-enum LuaStoreValue {
+pub(super) enum LuaStoreValue {
     Text(Box<[u8]>),
     Number(f64),
     Bool(bool),
@@ -88,12 +85,12 @@ impl SharedStores {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn get(&self, key: &[u8], now: Instant) -> Option<LuaStoreValue> {
+    pub(super) fn get(&self, key: &[u8], now: Instant) -> Option<LuaStoreValue> {
         let shard = self.shard(key);
         shard.values.get(key).filter(|entry| !entry.is_over(now)).map(|entry| entry.value.clone())
     }
 
-    fn remove(&self, key: &[u8]) -> bool {
+    pub(super) fn remove(&self, key: &[u8]) -> bool {
         let mut shard = self.shard(key);
         let removed = shard.values.remove(key);
         if let Some(entry) = &removed {
@@ -151,7 +148,7 @@ impl SharedStores {
         bytes <= self.limits.bytes_max && entries <= self.limits.entries_max
     }
 
-    fn set(
+    pub(super) fn set(
         &self,
         key: &[u8],
         value: LuaStoreValue,
@@ -167,7 +164,7 @@ impl SharedStores {
     }
 
     /// Adds to a number; if it does not exist, starts with `init`, and with `ends` as the expiry.
-    fn add(
+    pub(super) fn add(
         &self,
         key: &[u8],
         by: f64,
@@ -190,7 +187,7 @@ impl SharedStores {
 
 /// Result of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Put {
+pub(super) enum Put {
     Done,
     Exists,
     Full,
@@ -199,7 +196,7 @@ enum Put {
 }
 
 impl Put {
-    fn word(self) -> &'static str {
+    pub(super) fn word(self) -> &'static str {
         match self {
             Self::Done => "",
             Self::Exists => "exists",
@@ -232,77 +229,9 @@ impl fmt::Debug for SharedStores {
     }
 }
 
-/// Performs a host call on a store. `first` is name, NUL and key.
-pub(super) fn dispatch_shared(
-    stage: &mut LuaHookContext,
-    question: &HostCall<'_>,
-    numbers: [f64; 3],
-) -> Result<i32, String> {
-    let stores = Arc::clone(&stage.stores);
-    let (key, now) = (question.first, Instant::now());
-    if key.len() > KEY_BYTES_MAX {
-        return Err(format!(
-            "store name and key of a shared value have at most {KEY_BYTES_MAX} bytes together"
-        ));
-    }
-    let [a, b, c] = numbers;
-    let ends = |seconds: f64| {
-        let after = Duration::try_from_secs_f64(seconds).ok().filter(|after| !after.is_zero())?;
-        now.checked_add(after)
-    };
-    let tell = |stage: &mut LuaHookContext, put: Put| {
-        stage.answer.extend_from_slice(put.word().as_bytes());
-        Ok(if put == Put::Done { NOTHING } else { TEXT })
-    };
-    match question.what {
-        30 => Ok(match stores.get(key, now) {
-            None => NOTHING,
-            Some(LuaStoreValue::Text(text)) => {
-                stage.answer.extend_from_slice(&text);
-                TEXT
-            }
-            Some(LuaStoreValue::Number(number)) => {
-                stage.shown.number = number;
-                NUMBER
-            }
-            Some(LuaStoreValue::Bool(is_true)) => {
-                if is_true {
-                    TRUE
-                } else {
-                    FALSE
-                }
-            }
-        }),
-        // Kinds of values: 31 text, 32 number, 33 true, 34 false. `b` is the lifetime, `c` whether only a new key is
-        // set.
-        31..=34 => {
-            let value = match question.what {
-                31 => LuaStoreValue::Text(question.second.into()),
-                32 => LuaStoreValue::Number(a),
-                33 => LuaStoreValue::Bool(true),
-                _ => LuaStoreValue::Bool(false),
-            };
-            tell(stage, stores.set(key, value, ends(b), c != 0.0, now))
-        }
-        // `b` is the initial value, or NaN for none.
-        35 => match stores.add(key, a, (!b.is_nan()).then_some(b), ends(c), now) {
-            Ok(number) => {
-                stage.shown.number = number;
-                Ok(NOTHING)
-            }
-            Err(put) => tell(stage, put),
-        },
-        36 => Ok(i32::from(stores.remove(key))),
-        other => Err(format!("unknown host call {other}")),
-    }
-}
-
-const NUMBER: i32 = 2;
-const TRUE: i32 = 3;
-const FALSE: i32 = 4;
 /// Number of shards: threads that use different keys rarely contend.
 const SHARDS: usize = 16;
-const KEY_BYTES_MAX: usize = 1024;
+pub(super) const KEY_BYTES_MAX: usize = 1024;
 const SWEEP_INTERVAL: Duration = Duration::from_millis(100);
 
 #[cfg(test)]

@@ -10,8 +10,8 @@ use eddy_filter::{
 };
 use slab::Slab;
 
+use super::recipe::Recipe;
 use super::running::{HookWait, HookYield, LuaInstance};
-use super::script::Recipe;
 use super::shown::{BodySeen, LuaTextRef, ShownFields};
 use super::stage::LuaHook;
 use super::vm::VmFault;

@@ -1,17 +1,15 @@
 //! Open native library: creates filters and enters them.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use eddy_filter::{
-    FilterEvent, FilterInfo, FilterLibrary, HostApi, Interest, LibraryCall, LibraryKeepAlive, LoadError,
+    FilterEvent, FilterInfo, FilterLibrary, Interest, LibraryCall, LibraryKeepAlive, LoadError,
 };
 
 use super::abi;
 use super::crossing;
 use super::identity::FileIdentity;
 use super::load::{NativeEntryPoints, NativeLibraryInfo};
-use super::registry;
 use crate::guest::{Guest, MadeFilter, find};
 use crate::reclaim::ReclaimQueue;
 use crate::thread::prepare_thread;
@@ -27,18 +25,6 @@ pub struct NativeLibrary {
 }
 
 impl NativeLibrary {
-    /// Opens a library; the same file returns the same library.
-    ///
-    /// All libraries of a process share the first host passed. Must not be called on a worker's thread, nor on the main
-    /// thread for a library in Go. The calling thread must not end before the process does.
-    ///
-    /// # Errors
-    /// [`LoadError::Library`]: the file does not exist, is not a library for this machine or this ABI version, brings a
-    /// second Go runtime, or was changed since it was opened.
-    pub fn open(path: &Path, host: &Arc<dyn HostApi>) -> Result<Arc<Self>, LoadError> {
-        registry::open(path, host)
-    }
-
     pub(crate) fn new(path: &Path, identity: FileIdentity, has_go: bool, opened: NativeLibraryInfo) -> Self {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         Self { name, path: path.to_owned(), identity, has_go, opened }

@@ -21,8 +21,22 @@ struct Registry {
 
 static REGISTRY: Mutex<Registry> = Mutex::new(Registry { libraries: Vec::new(), go: None });
 
+impl NativeLibrary {
+    /// Opens a library; the same file returns the same library.
+    ///
+    /// All libraries of a process share the first host passed. Must not be called on a worker's thread, nor on the main
+    /// thread for a library in Go. The calling thread must not end before the process does.
+    ///
+    /// # Errors
+    /// [`LoadError::Library`]: the file does not exist, is not a library for this machine or this ABI version, brings a
+    /// second Go runtime, or was changed since it was opened.
+    pub fn open(path: &Path, host: &Arc<dyn HostApi>) -> Result<Arc<Self>, LoadError> {
+        open(path, host)
+    }
+}
+
 /// Returns the library in a file; opens it if it is not open yet.
-pub(crate) fn open(path: &Path, host: &Arc<dyn HostApi>) -> Result<Arc<NativeLibrary>, LoadError> {
+fn open(path: &Path, host: &Arc<dyn HostApi>) -> Result<Arc<NativeLibrary>, LoadError> {
     let failed = |why: String| LoadError::Library {
         message: format!("cannot use the library \"{}\": {why}", path.display()),
     };

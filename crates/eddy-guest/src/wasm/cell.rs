@@ -12,10 +12,11 @@ use proxy_wasm_host::{CallId, ContextId, ModuleFault, QueueId, Rest, Vm};
 use slab::Slab;
 
 use super::embedding::{CallAnswer, CallToken, Embedding, PausedMessage, Plugin, Wishes};
-use super::library::{ModuleShared, WasmLibrary};
 use super::machine::{CallbackFailure, PluginVm, StreamPhaseView};
 use super::message_view::MessageSection;
+use super::module::ModuleShared;
 use super::settings::Isolation;
+use super::spare::StandbyInstances;
 use crate::failure::GuestFailure;
 
 /// State of a module on one worker.
@@ -31,6 +32,13 @@ pub(super) struct WorkerInstance {
     streams: Slab<WasmStream>,
     /// Streams by the generation of their VM, if each has its own.
     owners: HashMap<u32, usize>,
+}
+
+/// Module that a worker runs, and its standby VM.
+#[derive(Clone, Copy)]
+pub(super) struct ModuleContext<'m> {
+    pub(super) kernel: &'m ModuleShared,
+    pub(super) spares: &'m StandbyInstances,
 }
 
 /// Exchange in a module.
@@ -66,10 +74,10 @@ impl WorkerInstance {
     }
 
     /// Enters the filters of a call.
-    pub(super) fn run(&mut self, library: &WasmLibrary, call: &mut LibraryCall<'_>) {
+    pub(super) fn run(&mut self, module: ModuleContext<'_>, call: &mut LibraryCall<'_>) {
         self.worker = call.worker;
         for ended in call.ended {
-            self.end(library, ended);
+            self.end(module, ended);
         }
         call.stopped = call.steps.len();
         let Some(view) = call.view else { return };
@@ -79,7 +87,7 @@ impl WorkerInstance {
             let started = call.is_sampled.then(Instant::now);
             let base = call.edits.len();
             let position = u16::try_from(index).unwrap_or(u16::MAX);
-            step.verdict = match self.enter(library, call, view, &mut step, position) {
+            step.verdict = match self.enter(module, call, view, &mut step, position) {
                 Ok(verdict) => verdict,
                 Err(why) => {
                     call.edits.bytes_mut().truncate(base);
@@ -106,7 +114,7 @@ impl WorkerInstance {
     /// Enters one filter.
     fn enter(
         &mut self,
-        library: &WasmLibrary,
+        module: ModuleContext<'_>,
         call: &mut LibraryCall<'_>,
         view: &ExchangeView<'_>,
         step: &mut FilterInvocation,
@@ -117,8 +125,8 @@ impl WorkerInstance {
                 return Ok(Verdict::Continue);
             }
             let number = if step.config == 0 { step.filter } else { step.config };
-            let plugin = library.plugin(number).ok_or("it is not a filter of the module")?;
-            step.state = self.begin(library, plugin)?;
+            let plugin = module.kernel.plugin(number).ok_or("it is not a filter of the module")?;
+            step.state = self.begin(module, plugin)?;
         }
         let key = key_of(step.state).ok_or("its stream state is lost")?;
         let stream = self.streams.get_mut(key).ok_or("its stream state is lost")?;
@@ -150,14 +158,14 @@ impl WorkerInstance {
         if view.phase == Phase::Log {
             let plugin = Arc::clone(&stream.plugin);
             let ended = machine.enter_with(shown, &plugin, context, |vm| vm.end(context), |_, _| ());
-            machine_settle(machine, &library.kernel, &ended);
+            machine_settle(machine, module.kernel, &ended);
             step.state = 0;
             if let Some(mut own) = self.take(key).and_then(|stream| stream.machine) {
                 own.stop(std::slice::from_ref(&plugin));
             }
-            return self.sort_out(library, plugin.id, ended, None).map(|()| Verdict::Continue);
+            return self.sort_out(module, plugin.id, ended, None).map(|()| Verdict::Continue);
         }
-        let has_body = |callback| library.kernel.image.module().has(callback);
+        let has_body = |callback| module.kernel.image.module().has(callback);
         let is_body_wanted = match direction {
             Direction::Request => has_body(Callback::RequestBody),
             Direction::Response => has_body(Callback::ResponseBody),
@@ -199,14 +207,14 @@ impl WorkerInstance {
         {
             *has_passed = true;
         }
-        machine_settle(machine, &library.kernel, &entered);
+        machine_settle(machine, module.kernel, &entered);
         let is_own = stream.machine.is_some();
-        self.sort_out(library, step.id, entered, is_own.then_some(key))
+        self.sort_out(module, step.id, entered, is_own.then_some(key))
     }
 
     /// Creates a stream and returns the state that represents it.
-    fn begin(&mut self, library: &WasmLibrary, plugin: Arc<Plugin>) -> Result<u64, GuestFailure> {
-        let kernel = &library.kernel;
+    fn begin(&mut self, module: ModuleContext<'_>, plugin: Arc<Plugin>) -> Result<u64, GuestFailure> {
+        let kernel = module.kernel;
         let number = plugin.number;
         let (context, machine) = match kernel.isolation {
             Isolation::Stream => {
@@ -221,13 +229,13 @@ impl WorkerInstance {
             }
             Isolation::Worker => {
                 if self.machine.is_none() {
-                    let machine = library.spares.take(self.worker)?;
+                    let machine = module.spares.take(self.worker)?;
                     self.adopt(kernel, self.worker, machine);
                 }
                 let machine = self.machine.as_mut().ok_or("the module has no instance")?;
                 let root = machine.root(number).ok_or("its plugin is missing")?;
                 let created = machine.enter(&plugin, None, |vm| vm.create_stream(root));
-                let context = self.sort_out(library, plugin.id, created, None)?;
+                let context = self.sort_out(module, plugin.id, created, None)?;
                 (context, None)
             }
         };
@@ -270,7 +278,7 @@ impl WorkerInstance {
     }
 
     /// Ends an exchange that did not reach the log phase.
-    fn end(&mut self, library: &WasmLibrary, ended: &EndedExchange) {
+    fn end(&mut self, module: ModuleContext<'_>, ended: &EndedExchange) {
         let Some(stream) = key_of(ended.state).and_then(|key| self.take(key)) else { return };
         let context = stream.context;
         if let Some(mut machine) = stream.machine {
@@ -283,13 +291,13 @@ impl WorkerInstance {
             return;
         };
         let ended = machine.enter(&stream.plugin, None, |vm| vm.end(context));
-        machine_settle(machine, &library.kernel, &ended);
+        machine_settle(machine, module.kernel, &ended);
         // The exchange has ended, so there is no verdict to return.
-        let _ = self.sort_out(library, stream.plugin.id, ended, None);
+        let _ = self.sort_out(module, stream.plugin.id, ended, None);
     }
 
     /// Delivers the response to a plugin's call.
-    pub(super) fn deliver(&mut self, library: &WasmLibrary, token: CallToken, answer: CallAnswer) {
+    pub(super) fn deliver(&mut self, module: ModuleContext<'_>, token: CallToken, answer: CallAnswer) {
         let own = self.owners.get(&token.generation).copied();
         let stream = own.and_then(|key| self.streams.get_mut(key));
         debug_assert!(stream.as_ref().is_none_or(|stream| stream.generation == token.generation));
@@ -307,45 +315,51 @@ impl WorkerInstance {
         if !told.as_ref().is_err_and(|broken| broken.is_lost) {
             machine.embedding().drop_answer();
         }
-        machine_settle(machine, &library.kernel, &told);
+        machine_settle(machine, module.kernel, &told);
         let id = plugin.id;
-        self.report(library, id, told, own);
+        self.report(module, id, told, own);
     }
 
     /// Delivers a tick to a plugin.
-    pub(super) fn tick(&mut self, library: &WasmLibrary, generation: u32, plugin: &Arc<Plugin>, turn: u8) {
+    pub(super) fn tick(
+        &mut self,
+        module: ModuleContext<'_>,
+        generation: u32,
+        plugin: &Arc<Plugin>,
+        turn: u8,
+    ) {
         let Some(machine) = self.machine.as_mut().filter(|_| generation == self.generation) else { return };
-        let ticked = machine.tick(&library.kernel, plugin, turn);
-        self.report(library, plugin.id, ticked, None);
+        let ticked = machine.tick(module.kernel, plugin, turn);
+        self.report(module, plugin.id, ticked, None);
     }
 
     /// Notifies a plugin of an item in its queue.
-    pub(super) fn queue_ready(&mut self, library: &WasmLibrary, plugin: &Arc<Plugin>, queue: QueueId) {
+    pub(super) fn queue_ready(&mut self, module: ModuleContext<'_>, plugin: &Arc<Plugin>, queue: QueueId) {
         let Some(machine) = &mut self.machine else { return };
         let Some(root) = machine.root(plugin.number) else { return };
         let told = machine.enter(plugin, None, |vm| vm.on_queue_ready(root, queue));
-        machine_settle(machine, &library.kernel, &told);
-        self.report(library, plugin.id, told, None);
+        machine_settle(machine, module.kernel, &told);
+        self.report(module, plugin.id, told, None);
     }
 
     /// Logs the failure of a callback that belongs to no exchange.
     fn report(
         &mut self,
-        library: &WasmLibrary,
+        module: ModuleContext<'_>,
         id: u32,
         done: Result<(), CallbackFailure>,
         own: Option<usize>,
     ) {
-        if let Err(why) = self.sort_out(library, id, done, own) {
+        if let Err(why) = self.sort_out(module, id, done, own) {
             // Messages beyond the filter's log limit are dropped.
-            let _ = library.kernel.common.host.log(id, FilterLogLevel::Error, why.why.as_bytes());
+            let _ = module.kernel.common.host.log(id, FilterLogLevel::Error, why.why.as_bytes());
         }
     }
 
     /// Drops the VM that failed in a callback of this filter: a stream's own, or the worker's.
     fn sort_out<T>(
         &mut self,
-        library: &WasmLibrary,
+        module: ModuleContext<'_>,
         filter: u32,
         done: Result<T, CallbackFailure>,
         own: Option<usize>,
@@ -357,7 +371,7 @@ impl WorkerInstance {
         if !broken.is_fatal {
             return Err(broken.why);
         }
-        let common = &library.kernel.common;
+        let common = &module.kernel.common;
         common.metrics.count_failure(&*common.host, self.worker.into(), filter);
         let machine = match own {
             Some(key) => {
@@ -366,7 +380,7 @@ impl WorkerInstance {
             None => {
                 self.generation = self.generation.wrapping_add(1);
                 self.last_fault.clone_from(&broken.why);
-                library.spares.note_failure(&broken.why);
+                module.spares.note_failure(&broken.why);
                 self.machine.take()
             }
         };

@@ -3,20 +3,20 @@
 use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use eddy_filter::{
-    EventKind, FilterEvent, FilterInfo, FilterLibrary, HostApi, HostError, Interest, LibraryCall,
-    LibraryKeepAlive, LoadError, Phase, Wake,
+    EventKind, FilterEvent, FilterInfo, FilterLibrary, HostApi, Interest, LibraryCall, LibraryKeepAlive,
+    LoadError, Phase,
 };
 use proxy_wasm_host::abi::Callback;
 use proxy_wasm_host::{Image, QueueId, Sandbox, SharedView, WasmVmLimits};
 
-use super::cell::WorkerInstance;
-use super::embedding::{CallAnswer, CallToken, Common, Embedding, Metrics, Plugin, Queues};
-use super::machine::{PluginRootContext, PluginVm};
-use super::open;
+use super::cell::{ModuleContext, WorkerInstance};
+use super::embedding::{CallAnswer, CallToken, Common, Metrics, Plugin, Queues};
+use super::machine::PluginVm;
+use super::module::{ModuleShared, lock};
 use super::services::{SERVICES, compile};
 use super::settings::{Isolation, WasmSettings};
 use super::spare::StandbyInstances;
@@ -28,27 +28,15 @@ use crate::reclaim::ReclaimQueue;
 
 /// Filter library of a module: each filter is a plugin of it, each exchange a stream of a plugin.
 pub struct WasmLibrary {
-    pub(super) kernel: Arc<ModuleShared>,
-    plugins: RwLock<Vec<Arc<Plugin>>>,
+    kernel: Arc<ModuleShared>,
+    me: Weak<Self>,
     /// State of the module on each worker.
     cells: Box<[Mutex<WorkerInstance>]>,
     /// Responses for each worker that arrived on other workers.
     letters: Box<[Mutex<Vec<Letter>>]>,
-    pub(super) spares: StandbyInstances,
+    spares: Arc<StandbyInstances>,
     /// Worker that is notified of the next queue item.
     next_worker: AtomicUsize,
-}
-
-/// Immutable part of a library.
-pub(super) struct ModuleShared {
-    pub(super) me: Weak<WasmLibrary>,
-    pub(super) common: Arc<Common>,
-    pub(super) image: Image<Embedding>,
-    pub(super) shared: SharedView,
-    pub(super) vm_config: Arc<[u8]>,
-    pub(super) isolation: Isolation,
-    /// Whether the library is only created as a test.
-    is_trial: bool,
 }
 
 /// Response to a call, for the worker that made it.
@@ -102,7 +90,7 @@ impl WasmLibrary {
             let queues = Queues::new(Arc::clone(&SERVICES), listener);
             let group = settings.vm_id.as_bytes();
             let kernel = Arc::new(ModuleShared {
-                me: Weak::clone(me),
+                me: Weak::clone(me) as Weak<dyn FilterLibrary>,
                 common: Arc::new(Common {
                     vm_id: settings.vm_id.clone(),
                     host: Arc::clone(host),
@@ -118,9 +106,10 @@ impl WasmLibrary {
                 vm_config: settings.vm_config.as_bytes().into(),
                 isolation: settings.isolation,
                 is_trial,
+                plugins: RwLock::default(),
             });
             Self {
-                plugins: RwLock::default(),
+                me: Weak::clone(me),
                 cells: (0..workers).map(|_| Mutex::default()).collect(),
                 letters: (0..workers).map(|_| Mutex::default()).collect(),
                 spares: StandbyInstances::new(Arc::clone(&kernel)),
@@ -128,34 +117,27 @@ impl WasmLibrary {
                 kernel,
             }
         });
-        open::note(&library);
+        note(&library);
         Ok(library)
     }
 
+    fn context(&self) -> ModuleContext<'_> {
+        ModuleContext { kernel: &self.kernel, spares: &self.spares }
+    }
+
     /// Ends every instance, with callbacks for its plugins and streams.
-    pub(super) fn stop(&self) {
+    fn stop(&self) {
         if self.kernel.is_trial {
             return;
         }
-        let plugins = self.plugins();
+        let plugins = self.kernel.plugins();
         self.cells.iter().for_each(|cell| lock(cell).stop(&plugins));
         self.spares.stop(&plugins);
     }
 
-    /// Returns the plugin with this number of the library.
-    pub(super) fn plugin(&self, number: u64) -> Option<Arc<Plugin>> {
-        let plugins = self.plugins.read().unwrap_or_else(PoisonError::into_inner);
-        plugins.get(usize::try_from(number).ok()?.checked_sub(1)?).map(Arc::clone)
-    }
-
-    /// Returns all plugins.
-    pub(super) fn plugins(&self) -> Vec<Arc<Plugin>> {
-        self.plugins.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
     /// Starts a plugin in every VM of the library; returns its number.
     fn add(&self, id: u32, name: &str, root_id: &str, config: &str) -> Result<u64, LoadError> {
-        let number = self.plugins().len();
+        let number = self.kernel.plugins().len();
         let plugin = Arc::new(Plugin {
             number,
             id,
@@ -165,8 +147,8 @@ impl WasmLibrary {
         });
         let refused = |failure: GuestFailure| LoadError::Refused { message: failure.why };
         self.kernel.common.metrics.show_failures(&*self.kernel.common.host, id);
-        self.plugins.write().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&plugin));
-        let plugins = self.plugins();
+        self.kernel.plugins.write().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&plugin));
+        let plugins = self.kernel.plugins();
         match self.kernel.isolation {
             Isolation::Stream => {
                 let mut machine =
@@ -210,7 +192,7 @@ impl WasmLibrary {
 
     fn deliver(&self, token: CallToken, answer: CallAnswer) {
         if let Some(cell) = self.cells.get(usize::from(token.worker)) {
-            lock(cell).deliver(self, token, answer);
+            lock(cell).deliver(self.context(), token, answer);
         }
     }
 
@@ -218,8 +200,8 @@ impl WasmLibrary {
         let Some(cell) = self.cells.get(usize::from(worker)) else { return };
         match token {
             WakeToken::Tick { generation, plugin, turn } => {
-                if let Some(plugin) = self.plugin(u64::from(plugin) + 1) {
-                    lock(cell).tick(self, generation, &plugin, turn);
+                if let Some(plugin) = self.kernel.plugin(u64::from(plugin) + 1) {
+                    lock(cell).tick(self.context(), generation, &plugin, turn);
                 }
             }
             WakeToken::Refill => self.spares.fill(),
@@ -233,38 +215,11 @@ impl WasmLibrary {
             }
             WakeToken::Queue(queue) => {
                 let plugin = self.kernel.common.queues.plugin_of(queue);
-                if let Some(plugin) = plugin.and_then(|plugin| self.plugin(plugin as u64 + 1)) {
-                    lock(cell).queue_ready(self, &plugin, queue);
+                if let Some(plugin) = plugin.and_then(|plugin| self.kernel.plugin(plugin as u64 + 1)) {
+                    lock(cell).queue_ready(self.context(), &plugin, queue);
                 }
             }
         }
-    }
-}
-
-impl ModuleShared {
-    /// Schedules the next tick of a plugin.
-    pub(super) fn arm(&self, root: PluginRootContext, worker: u16, generation: u32) {
-        let Some(period_ms) = root.period_ms else { return };
-        let Ok(plugin) = u16::try_from(root.number) else { return };
-        let token = WakeToken::Tick { generation, plugin, turn: root.turn };
-        // If the host cannot wake a worker, there are no ticks.
-        let _ = self.wake(worker, period_ms, token, root.id);
-    }
-
-    /// Wakes the library on a worker.
-    ///
-    /// # Errors
-    /// A host without workers, as in a trial, cannot wake any.
-    pub(super) fn wake(
-        &self,
-        worker: u16,
-        after_ms: u32,
-        token: WakeToken,
-        filter: u32,
-    ) -> Result<(), HostError> {
-        let library: Weak<dyn FilterLibrary> = Weak::clone(&self.me) as Weak<dyn FilterLibrary>;
-        let wake = Wake { library, filter, token: token.number(), worker, after_ms };
-        self.common.host.wake(wake)
     }
 }
 
@@ -275,7 +230,7 @@ impl FilterLibrary for WasmLibrary {
 
     fn run(&self, call: &mut LibraryCall<'_>) {
         if let Some(cell) = self.cells.get(usize::from(call.worker)) {
-            lock(cell).run(self, call);
+            lock(cell).run(self.context(), call);
         }
     }
 
@@ -314,7 +269,7 @@ impl WasmLibrary {
     ) -> Result<MadeFilter, LoadError> {
         let number = self.add(id, name, root_id, config)?;
         // The library is dropped with its last filter, on the thread that creates filters.
-        let library = self.kernel.me.upgrade();
+        let library = self.me.upgrade();
         let owner = reclaim_queue.owner(LibraryKeepAlive::default(), move || drop(library));
         // SDKs export every callback, so exports do not tell whether a module changes bodies. A module that changes the
         // length must change `content-length`, as on other proxies.
@@ -350,6 +305,7 @@ impl Guest for WasmLibrary {
         _graveyard: &ReclaimQueue,
     ) -> Result<(u64, LibraryKeepAlive), LoadError> {
         let of = self
+            .kernel
             .plugin(filter)
             .ok_or_else(|| LoadError::Refused { message: "the filter does not exist".to_owned() })?;
         let number = self.add(of.id, &of.name, &of.root_id, config)?;
@@ -369,14 +325,26 @@ impl fmt::Debug for WasmLibrary {
     }
 }
 
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// Registers a module.
+fn note(library: &Arc<WasmLibrary>) {
+    let mut open = lock(&OPEN);
+    open.retain(|known| known.strong_count() > 0);
+    open.push(Arc::downgrade(library));
+}
+
+/// Ends the instances of all modules, with their callbacks. Only on the thread that creates filters.
+pub(crate) fn stop_all() {
+    let open = std::mem::take(&mut *lock(&OPEN));
+    open.iter().filter_map(Weak::upgrade).for_each(|library| library.stop());
 }
 
 /// Narrows a worker number; there are at most 256 workers.
 fn narrow(worker: usize) -> u16 {
     u16::try_from(worker).unwrap_or(u16::MAX)
 }
+
+/// Open modules, for the end of the process.
+static OPEN: Mutex<Vec<Weak<WasmLibrary>>> = Mutex::new(Vec::new());
 
 const PHASES: [(Phase, Callback); 8] = [
     (Phase::RequestHead, Callback::RequestHeaders),

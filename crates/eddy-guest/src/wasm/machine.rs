@@ -10,7 +10,8 @@ use proxy_wasm_host::{
 };
 
 use super::embedding::{Common, Embedding, Plugin};
-use super::library::ModuleShared;
+use super::module::ModuleShared;
+use super::token::WakeToken;
 use crate::failure::GuestFailure;
 
 /// VM with the plugins that were started in it.
@@ -30,6 +31,17 @@ pub(super) struct PluginRootContext {
     pub(super) period_ms: Option<u32>,
     /// Counts the requested periods, so that ticks of an earlier one are ignored.
     pub(super) turn: u8,
+}
+
+impl PluginRootContext {
+    /// Schedules the next tick of the plugin.
+    fn arm(&self, kernel: &ModuleShared, worker: u16, generation: u32) {
+        let Some(period_ms) = self.period_ms else { return };
+        let Ok(plugin) = u16::try_from(self.number) else { return };
+        let token = WakeToken::Tick { generation, plugin, turn: self.turn };
+        // If the host cannot wake a worker, there are no ticks.
+        let _ = kernel.wake(worker, period_ms, token, self.id);
+    }
 }
 
 /// Failure of a callback.
@@ -210,7 +222,7 @@ impl PluginVm {
             root.period_ms = period_ms;
             root.turn = root.turn.wrapping_add(1);
             let (root, worker, generation) = (*root, embedding.worker, embedding.generation);
-            kernel.arm(root, worker, generation);
+            root.arm(kernel, worker, generation);
         }
     }
 
@@ -230,7 +242,7 @@ impl PluginVm {
         self.settle(kernel);
         let is_same = |now: &&PluginRootContext| now.number == root.number && now.turn == root.turn;
         if let Some(root) = self.roots.iter().find(is_same) {
-            kernel.arm(*root, worker, generation);
+            root.arm(kernel, worker, generation);
         }
         Ok(())
     }

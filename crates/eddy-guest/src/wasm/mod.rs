@@ -12,7 +12,7 @@ mod embedding;
 mod library;
 mod machine;
 mod message_view;
-mod open;
+mod module;
 mod property;
 mod services;
 mod settings;
@@ -20,5 +20,5 @@ mod spare;
 mod token;
 
 pub use library::WasmLibrary;
-pub(crate) use open::stop_all;
+pub(crate) use library::stop_all;
 pub use settings::{Isolation, WasmSettings};

@@ -10,13 +10,14 @@ use std::time::{Duration, Instant};
 use eddy_filter::FilterLogLevel;
 
 use super::embedding::Plugin;
-use super::library::{ModuleShared, WasmLibrary, lock};
 use super::machine::PluginVm;
+use super::module::{ModuleShared, lock};
 use super::token::WakeToken;
 use crate::failure::GuestFailure;
 
 /// Standby VM of a library.
 pub(super) struct StandbyInstances {
+    me: Weak<Self>,
     kernel: Arc<ModuleShared>,
     state: Mutex<StandbyState>,
 }
@@ -35,8 +36,8 @@ struct StandbyState {
 }
 
 impl StandbyInstances {
-    pub(super) fn new(kernel: Arc<ModuleShared>) -> Self {
-        Self { kernel, state: Mutex::default() }
+    pub(super) fn new(kernel: Arc<ModuleShared>) -> Arc<Self> {
+        Arc::new_cyclic(|me| Self { me: Weak::clone(me), kernel, state: Mutex::default() })
     }
 
     /// Sets the standby VM, replacing an existing one.
@@ -97,8 +98,26 @@ impl StandbyInstances {
 
     /// Starts a VM on a thread of its own; returns whether the thread was created.
     fn start(&self) -> bool {
-        let library = Weak::clone(&self.kernel.me);
-        thread::Builder::new().name("eddy-wasm".to_owned()).spawn(move || fill_up(&library)).is_ok()
+        let (library, spares) = (Weak::clone(&self.kernel.me), Weak::clone(&self.me));
+        let fill = move || {
+            // Invariant: the library outlives the start, so that its end stops the VM.
+            if let (Some(_library), Some(spares)) = (library.upgrade(), spares.upgrade()) {
+                spares.fill_up();
+            }
+        };
+        thread::Builder::new().name("eddy-wasm".to_owned()).spawn(fill).is_ok()
+    }
+
+    fn fill_up(&self) {
+        let plugins = self.kernel.plugins();
+        let started = PluginVm::start(&self.kernel, &plugins);
+        if let Err(why) = &started {
+            let text = format!("an instance of the module cannot be restarted: {why}");
+            let id = plugins.first().map_or(0, |plugin| plugin.id);
+            // Messages beyond the filter's log limit are dropped.
+            let _ = self.kernel.common.host.log(id, FilterLogLevel::Error, text.as_bytes());
+        }
+        self.filled(started);
     }
 
     fn filled(&self, started: Result<PluginVm, GuestFailure>) {
@@ -116,20 +135,6 @@ impl StandbyInstances {
             }
         }
     }
-}
-
-/// Starts a VM, unless the library has been dropped.
-fn fill_up(library: &Weak<WasmLibrary>) {
-    let Some(library) = library.upgrade() else { return };
-    let plugins = library.plugins();
-    let started = PluginVm::start(&library.kernel, &plugins);
-    if let Err(why) = &started {
-        let text = format!("an instance of the module cannot be restarted: {why}");
-        let id = plugins.first().map_or(0, |plugin| plugin.id);
-        // Messages beyond the filter's log limit are dropped.
-        let _ = library.kernel.common.host.log(id, FilterLogLevel::Error, text.as_bytes());
-    }
-    library.spares.filled(started);
 }
 
 /// Returns the delay of the next start in milliseconds, by the number of failures.

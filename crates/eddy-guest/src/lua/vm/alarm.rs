@@ -6,7 +6,8 @@ use std::ptr;
 use std::sync::Once;
 use std::time::Duration;
 
-use super::budget;
+/// Signal handler of an alarm.
+pub(super) type AlarmHandler = extern "C" fn(libc::c_int);
 
 /// Timer of this thread.
 struct Timer(libc::timer_t);
@@ -18,16 +19,17 @@ thread_local! {
     static OWNER: Cell<Option<Timer>> = const { Cell::new(None) };
 }
 
-/// Makes this thread call [`budget::handle_alarm`] once after `delay`, wherever it is executing by then.
+/// Makes this thread call `handler` once after `delay`, wherever it is executing by then. The handler is the same in all
+/// calls and async-signal-safe.
 ///
 /// # Panics
 /// If the thread has no timer yet and the system refuses one.
 ///
 /// # Cost
 /// One system call.
-pub(super) fn set(delay: Duration) {
+pub(super) fn set(delay: Duration, handler: AlarmHandler) {
     if !IS_MADE.get() {
-        make();
+        make(handler);
     }
     let time = libc::itimerspec { it_interval: timespec(Duration::ZERO), it_value: timespec(delay) };
     // SAFETY: the timer is this thread's and lives as long as the thread; the old time is not requested.
@@ -43,9 +45,9 @@ pub(super) fn cpu_time() -> Duration {
 }
 
 #[cold]
-fn make() {
+fn make(handler: AlarmHandler) {
     static HANDLER: Once = Once::new();
-    HANDLER.call_once(set_handler);
+    HANDLER.call_once(|| set_handler(handler));
     unblock();
     // SAFETY: zeros are a valid event without notification.
     let mut event: libc::sigevent = unsafe { mem::zeroed() };
@@ -71,14 +73,10 @@ impl Drop for Timer {
     }
 }
 
-extern "C" fn handle(_: libc::c_int) {
-    budget::handle_alarm();
-}
-
-fn set_handler() {
+fn set_handler(handler: AlarmHandler) {
     // SAFETY: zeros are an empty mask and no flags.
     let mut action: libc::sigaction = unsafe { mem::zeroed() };
-    action.sa_sigaction = handle as extern "C" fn(libc::c_int) as libc::sighandler_t;
+    action.sa_sigaction = handler as libc::sighandler_t;
     // On the signal stack: when the alarm fires, the thread may be on a small stack of another runtime.
     action.sa_flags = libc::SA_RESTART | libc::SA_ONSTACK;
     // SAFETY: `action` is complete, and the handler is async-signal-safe.

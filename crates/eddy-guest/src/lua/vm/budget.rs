@@ -105,7 +105,7 @@ fn stack_place() -> usize {
 }
 
 /// Checks the CPU time; called by the signal handler of the alarm. It is async-signal-safe.
-pub(super) fn handle_alarm() {
+extern "C" fn handle_alarm(_: c_int) {
     BUDGET.with(CpuBudget::look);
 }
 
@@ -164,7 +164,7 @@ impl CpuBudget {
 
     fn arm(&self, delay: Duration) {
         self.is_armed.store(true, Ordering::Relaxed);
-        alarm::set(delay);
+        alarm::set(delay, handle_alarm);
     }
 }
 

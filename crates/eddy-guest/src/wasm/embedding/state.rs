@@ -4,13 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_filter::{Direction, FilterLogLevel, Handle, HostApi as EddyHost};
+use eddy_filter::{Direction, FilterLogLevel, Handle, HostApi as EddyHost, Verdict};
 use proxy_wasm_host::{ContextId, SharedView};
 
 use super::answer::CallAnswer;
 use super::metric::Metrics;
 use super::queue::Queues;
-use super::waiting::PausedMessage;
 use crate::wasm::message_view::{MessageSection, MessageView};
 
 /// State shared by all VMs of a library.
@@ -197,3 +196,14 @@ pub(super) fn direction_of(part: MessageSection) -> Direction {
 /// Maximum number of start messages that are kept to explain a failure.
 const SAID_LINES_MAX: usize = 8;
 const SAID_CHARS_MAX: usize = 300;
+
+/// Message of a stream that is paused until the module resumes it.
+pub(crate) struct PausedMessage {
+    pub(crate) stream: ContextId,
+    pub(crate) direction: Direction,
+    pub(crate) exchange: Handle,
+    pub(crate) turn: u32,
+    pub(crate) message_view: MessageView,
+    /// Verdict with which the message is resumed, once the module has decided.
+    pub(crate) decision: Option<Verdict>,
+}

@@ -1,22 +1,10 @@
 //! Paused messages of streams.
 
-use eddy_filter::{Direction, Handle, Verdict};
+use eddy_filter::{Direction, Verdict};
 use proxy_wasm_host::ContextId;
 
-use super::Embedding;
+use super::{Embedding, PausedMessage};
 use crate::failure::GuestFailure;
-use crate::wasm::message_view::MessageView;
-
-/// Message of a stream that is paused until the module resumes it.
-pub(crate) struct PausedMessage {
-    pub(crate) stream: ContextId,
-    pub(crate) direction: Direction,
-    pub(crate) exchange: Handle,
-    pub(crate) turn: u32,
-    pub(crate) message_view: MessageView,
-    /// Verdict with which the message is resumed, once the module has decided.
-    pub(crate) decision: Option<Verdict>,
-}
 
 impl Embedding {
     /// Resumes the messages for which the module has decided, after its callback.

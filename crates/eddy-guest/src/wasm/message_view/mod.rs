@@ -6,6 +6,7 @@
 mod body;
 mod fields;
 mod overlay;
+mod pseudo;
 mod replay;
 mod shown;
 mod start;
