@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use eddy_http::{FieldEdits, GrpcStatuses};
 
-use crate::config::{RuleFilterConfig, SitesAt};
+use crate::filter::RuleFilterConfig;
 use crate::upgrade::Upgrades;
 
 /// Action of a rule: what is done with a request that matches.
@@ -219,4 +219,13 @@ impl Default for RetryConfig {
             failure_statuses: FailureStatuses::default(),
         }
     }
+}
+
+/// The servers of an NGINX configuration that listen at one address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SitesAt {
+    /// Index of the NGINX configuration in [`GatewayConfig::sites`].
+    pub sites: usize,
+    /// Index of the address within it.
+    pub address: usize,
 }

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use eddy_route::{HostPattern, SourceLocation};
 
-use crate::config::AddressBlock;
+use crate::address_block::AddressBlock;
 
 /// Forwarding of a listener's connections or datagrams.
 #[derive(Clone, Debug, PartialEq, Eq)]

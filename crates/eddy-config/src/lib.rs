@@ -4,7 +4,7 @@
 //! environment.
 //!
 //! `yaml/` parses a text into a tree, `read/` and the declarations in `spec/` turn the tree into a spec, `check/` turns
-//! the spec into the config. The published schema and reference are generated from the same declarations
+//! the parts of the spec into the config, and `whole/` the spec as a whole. The published schema and reference are generated from the same declarations
 //! (`reference/`). Configuration languages of other programs are converted to the same config in `dialect/NAME/`.
 
 #![forbid(unsafe_code)]
@@ -12,32 +12,40 @@
 mod access_log;
 mod acme;
 mod action;
+mod address_block;
 mod check;
 mod config;
 mod convert;
 mod dialect;
+mod filter;
 mod forward;
+mod leniency;
 mod problem;
 mod read;
 mod reference;
 mod spec;
+mod status;
 mod tls;
 mod upgrade;
 mod value;
+mod version;
+mod whole;
 mod yaml;
 
 pub use acme::{AcmeChallenge, AcmeConfig, OrderedCertificate};
-pub use check::{Checked, Leniency, check, check_with, version_of};
 pub use config::*;
 pub use convert::{ConversionTarget, Converted, Loss, convert};
-pub use dialect::gateway_api::{ObjectStatus, PartStatus, StatusCondition};
 pub use dialect::ingress::annotations_page;
 pub use dialect::nginx::{directives_page, is_pattern, matches_pattern};
 pub use forward::{Forward, Forwarding, ProxyProtocolConfig, ProxyVersion, SessionEnds};
+pub use leniency::Leniency;
 pub use problem::{Colour, Problem, Severity, SourceText, render, to_json};
 pub use reference::{reference_page, schema};
+pub use status::{ObjectStatus, PartStatus, StatusCondition};
 pub use tls::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig};
 pub use upgrade::{Connect, Protocols, Upgrades, WEBSOCKET};
+pub use version::version_of;
+pub use whole::{Checked, check, check_with};
 
 /// Whether a text is a Kubernetes manifest: one or more objects with `apiVersion` and `kind`.
 pub fn is_manifest(source: &SourceText) -> bool {
@@ -48,5 +56,5 @@ pub fn is_manifest(source: &SourceText) -> bool {
 /// relative to the working directory of eddy.
 pub fn included_patterns(sources: &[SourceText]) -> Vec<String> {
     let is_nginx = sources.first().is_some_and(|source| dialect::nginx::is_nginx(&source.path));
-    if is_nginx { dialect::nginx::includes(sources, 0) } else { check::embedded_files(sources) }
+    if is_nginx { dialect::nginx::includes(sources, 0) } else { whole::embedded_files(sources) }
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use eddy_upstream::{ClusterConfig, LinkProtocol};
 
-use super::cluster::set_time;
 use super::names::NameRegistry;
+use super::setting::set_time;
 use crate::config::{AccessLogConfig, LogServiceConfig, RecordedMetadata};
 use crate::problem::ProblemReport;
 use crate::read::{NamedEntry, NamedMap, Spanned};
@@ -13,7 +13,7 @@ use crate::spec::{AccessLogSpec, LogServiceSpec};
 use crate::value::{MetadataName, RecordKey};
 
 /// Checks the access log; `names` refers to `clusters` by index.
-pub(super) fn check_access_log(
+pub(crate) fn check_access_log(
     spec: AccessLogSpec,
     clusters: &[ClusterConfig],
     names: &mut NameRegistry,

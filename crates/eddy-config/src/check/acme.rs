@@ -7,7 +7,7 @@ use eddy_tls::WrittenPath;
 
 use super::filter::folder_of;
 use super::names::place_text;
-use super::tls::{written, written_place};
+use super::written_path::{written, written_place};
 use crate::acme::{AcmeChallenge, AcmeConfig, OrderedCertificate};
 use crate::config::{ListenerConfig, Serve};
 use crate::problem::{ProblemReport, SourceSpan, SourceText};
@@ -18,7 +18,7 @@ use crate::value::CertifiedHost;
 
 /// Collects the certificates that listeners order.
 #[derive(Debug)]
-pub(super) struct Orders {
+pub(crate) struct Orders {
     /// The authority; `None` if none is configured or its configuration has errors.
     authority: Option<AcmeConfig>,
     /// Position of the authority's configuration, even if it has errors.
@@ -29,7 +29,7 @@ pub(super) struct Orders {
 
 impl Orders {
     /// Creates the collection for the authority of the configuration.
-    pub(super) fn new(
+    pub(crate) fn new(
         spec: Option<&Spanned<AcmeSpec>>,
         sources: &[SourceText],
         report: &mut ProblemReport,
@@ -39,7 +39,7 @@ impl Orders {
     }
 
     /// Adds a certificate that a listener orders, and returns the files in which it will be stored.
-    pub(super) fn add(
+    pub(crate) fn add(
         &mut self,
         hosts: &Spanned<OneOrMany<CertifiedHost>>,
         sources: &[SourceText],
@@ -86,7 +86,7 @@ impl Orders {
 
     /// Reports client certificates that are required where a certificate is ordered: an ACME authority presents none
     /// when it verifies a host with `tls-alpn-01`.
-    pub(super) fn check_clients(&self, place: SourceSpan, report: &mut ProblemReport) {
+    pub(crate) fn check_clients(&self, place: SourceSpan, report: &mut ProblemReport) {
         if self.authority.as_ref().is_some_and(|authority| authority.challenge == AcmeChallenge::TlsAlpn01) {
             report
                 .error(
@@ -98,7 +98,7 @@ impl Orders {
     }
 
     /// Returns the authority with all certificates that are ordered from it; `None` if there are none.
-    pub(super) fn finish(
+    pub(crate) fn finish(
         self,
         listeners: &[ListenerConfig],
         report: &mut ProblemReport,

@@ -1,8 +1,6 @@
 //! Checks the configuration of built-in filters.
 
-use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use eddy_filter::builtin::{
     Abort, BasicAuthConfig, BodyLimitConfig, BuiltinConfig, ClientConfig, CorsConfig, Delay, FaultConfig,
@@ -10,8 +8,8 @@ use eddy_filter::builtin::{
     Listed, OriginPattern, PasswordForm, RateFields, RateKey, RateLimitConfig, RequestFraction,
     RequestIdConfig, TemplateString,
 };
-use eddy_http::FieldEdits;
 
+use super::context::{Surroundings, checked_field};
 use super::messages::{message_fields, redact};
 use crate::config::AddressBlock;
 use crate::problem::{ProblemReport, SourceSpan};
@@ -20,19 +18,8 @@ use crate::spec::{
     BasicAuthSpec, BodyLimitSpec, ClientSpec, CorsSpec, EditsSpec, FaultSpec, GrpcJsonSpec, GrpcWebSpec,
     HeadersSpec, IpAccessSpec, RateLimitSpec, RequestIdSpec,
 };
-use crate::value::{BoundedText, FieldName, RateKeyName};
+use crate::value::{BoundedText, RateKeyName};
 use crate::yaml::{YamlNode, YamlNodeKind};
-
-/// Settings around a built-in filter's configuration that its check depends on.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Surroundings<'a> {
-    /// Directory against which relative paths are resolved.
-    pub(super) folder: &'a Path,
-    /// Maximum time that the filter may pause a message.
-    pub(super) pause_timeout: Duration,
-    /// Maximum size in bytes of a body that is buffered together with its head.
-    pub(super) body_bytes_max: u64,
-}
 
 /// Reads and checks the configuration of a built-in filter of this kind.
 pub(super) fn read_builtin(
@@ -137,17 +124,6 @@ fn headers(spec: HeadersSpec, report: &mut ProblemReport) -> HeadersConfig {
         rules
     };
     HeadersConfig { request: rules(spec.request, false), response: rules(spec.response, true) }
-}
-
-/// Returns the header name, if the header may be changed.
-pub(super) fn checked_field(name: &Spanned<FieldName>, report: &mut ProblemReport) -> Option<Arc<str>> {
-    match FieldEdits::new().remove(&name.value.0) {
-        Ok(()) => Some(name.value.0.as_str().into()),
-        Err(fault) => {
-            report.error(name.place, fault.to_string());
-            None
-        }
-    }
 }
 
 fn template(

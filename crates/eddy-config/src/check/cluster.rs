@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use eddy_upstream::health::{GrpcProbe, HealthConfig, HealthProbe, HttpProbe};
 use eddy_upstream::{
@@ -11,6 +10,7 @@ use eddy_upstream::{
 };
 
 use super::names::NameRegistry;
+use super::setting::{set_number, set_time};
 use super::tls::check_cluster_tls;
 use crate::problem::{ProblemReport, SourceSpan, SourceText};
 use crate::read::{Either, NamedMap, Spanned};
@@ -18,10 +18,10 @@ use crate::spec::{
     BalanceKeySpec, ClusterSpec, DnsSpec, EjectionSpec, EndpointSpec, HealthSpec, HttpProbeSpec, LimitsSpec,
     PoolSpec, RetryBudgetSpec, UpstreamHttp2Spec,
 };
-use crate::value::{ConfigName, EndpointAddressText, Number, Time};
+use crate::value::{ConfigName, EndpointAddressText};
 
 /// Checks the clusters and registers their names.
-pub(super) fn check_clusters(
+pub(crate) fn check_clusters(
     specs: Option<Spanned<NamedMap<ConfigName, ClusterSpec>>>,
     zone: Option<Spanned<ConfigName>>,
     sources: &[SourceText],
@@ -335,24 +335,4 @@ fn check_dns(spec: Option<Spanned<DnsSpec>>, report: &mut ProblemReport) -> DnsC
             .hint(format!("`refresh_max` is {:?} here", dns.refresh_max));
     }
     dns
-}
-
-/// Sets a value that is given; otherwise the target keeps its default.
-pub(super) fn set_time<const LEAST: u64, const MOST: u64>(
-    target: &mut Duration,
-    written: Option<Spanned<Time<LEAST, MOST>>>,
-) {
-    if let Some(written) = written {
-        *target = written.value.0;
-    }
-}
-
-/// Sets a value that is given; otherwise the target keeps its default.
-pub(super) fn set_number<const LEAST: u64, const MOST: u64>(
-    target: &mut u32,
-    written: Option<Spanned<Number<LEAST, MOST>>>,
-) {
-    if let Some(written) = written {
-        *target = written.value.to_u32();
-    }
 }

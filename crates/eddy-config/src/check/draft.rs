@@ -15,9 +15,9 @@ use super::table::{CheckedTables, RulePlaces};
 use crate::config::{
     Action, ForwardedConfig, Http2Config, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Serve,
 };
-use crate::dialect::gateway_api::ObjectStatus;
 use crate::problem::{ProblemReport, SourceSpan, SourceText};
 use crate::read::Spanned;
+use crate::status::ObjectStatus;
 use crate::tls::ListenerTlsConfig;
 use crate::value::ConfigName;
 
@@ -27,15 +27,15 @@ pub(crate) struct Draft<'d, 's> {
     /// Listeners.
     pub(crate) listeners: Vec<ListenerConfig>,
     /// Route tables, and the actions of their rules.
-    pub(super) tables: CheckedTables,
+    pub(crate) tables: CheckedTables,
     /// Clusters.
     pub(crate) clusters: Vec<ClusterConfig>,
     /// Servers of NGINX configurations.
     pub(crate) sites: Vec<Arc<Sites>>,
-    pub(super) names: &'d mut NameRegistry,
-    pub(super) taken: &'d mut ListenerRegistry<'s>,
+    pub(crate) names: &'d mut NameRegistry,
+    pub(crate) taken: &'d mut ListenerRegistry<'s>,
     /// Filters.
-    pub(super) filters: &'d mut CheckedFilters,
+    pub(crate) filters: &'d mut CheckedFilters,
     /// Status of the objects, as a Kubernetes cluster would show it.
     pub(crate) statuses: Vec<ObjectStatus>,
     /// Source texts of the configuration.

@@ -8,7 +8,8 @@ use std::time::Duration;
 use eddy_filter::builtin::BuiltinConfig;
 use eddy_filter::{CHAIN_FILTERS_MAX, CallLimits, FailurePolicy, FilterPolicy};
 
-use super::builtin::{Surroundings, overlay, read_builtin};
+use super::builtin::{overlay, read_builtin};
+use super::context::Surroundings;
 use super::fields::{FilterMessageFields, Readers, check_fields, note_conflicts};
 use super::json::json_of;
 use super::lua::{check_lua, check_rule_script};
@@ -26,10 +27,10 @@ use crate::yaml::YamlNode;
 
 /// Checked filters, with the facts that the checks of rules need.
 #[derive(Debug)]
-pub(super) struct CheckedFilters {
-    pub(super) names: NameRegistry,
+pub(crate) struct CheckedFilters {
+    pub(crate) names: NameRegistry,
     /// Valid filters.
-    pub(super) configs: Vec<FilterConfig>,
+    pub(crate) configs: Vec<FilterConfig>,
     /// Declared filters, by index of the name.
     kinds: Vec<DeclaredFilter>,
     /// Disabled filters that a rule enables.
@@ -70,7 +71,7 @@ struct NamedInRule {
 }
 
 /// Checks the filters and registers their names.
-pub(super) fn check_filters(
+pub(crate) fn check_filters(
     specs: Option<Spanned<NamedMap<ConfigName, FilterSpec>>>,
     sources: &[SourceText],
     report: &mut ProblemReport,
@@ -237,7 +238,7 @@ impl DeclaredFilter {
 
 impl CheckedFilters {
     /// Checks the settings of a rule of the table for filters.
-    pub(super) fn check_rule(
+    pub(crate) fn check_rule(
         &mut self,
         specs: Option<Spanned<NamedMap<ConfigName, RuleFilterSpec>>>,
         table: usize,
@@ -287,7 +288,7 @@ impl CheckedFilters {
     }
 
     /// Adds a built-in filter that is disabled except under rules that enable it; returns its index.
-    pub(super) fn add_dormant(&mut self, name: &str, builtin: BuiltinConfig) -> usize {
+    pub(crate) fn add_dormant(&mut self, name: &str, builtin: BuiltinConfig) -> usize {
         self.add_own(name, builtin, true)
     }
 
@@ -312,7 +313,7 @@ impl CheckedFilters {
     }
 
     /// Checks the filter list of a listener.
-    pub(super) fn check_listener(
+    pub(crate) fn check_listener(
         &mut self,
         specs: &[Spanned<ConfigName>],
         report: &mut ProblemReport,
@@ -347,13 +348,13 @@ impl CheckedFilters {
     }
 
     /// Whether there are filters that can send requests of their own: all except built-in ones.
-    pub(super) fn may_send(&self) -> bool {
+    pub(crate) fn may_send(&self) -> bool {
         self.configs.iter().any(|config| !matches!(config.kind, FilterKind::Builtin(_)))
     }
 
     /// Warns about settings of rules for filters that none of their requests pass, and about disabled filters that no
     /// rule enables.
-    pub(super) fn advise(
+    pub(crate) fn advise(
         &self,
         listeners: &[ListenerConfig],
         actions: &[Action],
@@ -383,7 +384,7 @@ impl CheckedFilters {
 }
 
 /// Returns the directory of the configuration file.
-pub(super) fn folder_of(place: SourceSpan, sources: &[SourceText]) -> PathBuf {
+pub(crate) fn folder_of(place: SourceSpan, sources: &[SourceText]) -> PathBuf {
     let path = sources.get(place.source as usize).map_or("", |source| &source.path);
     Path::new(path).parent().map(Path::to_path_buf).unwrap_or_default()
 }

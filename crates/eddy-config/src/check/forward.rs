@@ -15,7 +15,7 @@ use crate::spec::{ForwardSpec, ListenerSpec, ProxyProtocolSpec};
 use crate::value::{Number, TransportName};
 
 /// Checks the targets of forwarded connections or datagrams; their clusters count as used.
-pub(super) fn check_forward(
+pub(crate) fn check_forward(
     specs: &Spanned<OneOrMany<ForwardSpec>>,
     transport: TransportName,
     clusters: &mut NameRegistry,
@@ -86,7 +86,7 @@ fn count(number: Option<Spanned<Number<1, 1_000_000_000>>>) -> Option<NonZeroU32
 
 /// Reports clusters that connections or datagrams cannot be forwarded to: TLS of the cluster would be added on top of
 /// the forwarded bytes, and a Unix socket accepts no UDP datagrams.
-pub(super) fn check_ends(
+pub(crate) fn check_ends(
     listeners: &[ListenerConfig],
     clusters: &[ClusterConfig],
     sources: &[SourceText],
@@ -130,7 +130,7 @@ fn misfit(cluster: &ClusterConfig, is_udp: bool) -> Option<(String, &'static str
 }
 
 /// Reports keys that have no effect on a listener that forwards connections, as it sees no requests.
-pub(super) fn check_unused(spec: &ListenerSpec, report: &mut ProblemReport) {
+pub(crate) fn check_unused(spec: &ListenerSpec, report: &mut ProblemReport) {
     let keys = [
         ("forwarded", spec.forwarded.as_ref().map(|at| at.place)),
         ("via", spec.via.as_ref().map(|at| at.place)),
@@ -146,7 +146,7 @@ pub(super) fn check_unused(spec: &ListenerSpec, report: &mut ProblemReport) {
 }
 
 /// Returns the transport protocol of a listener, and reports keys that have no effect with UDP.
-pub(super) fn check_transport(spec: &ListenerSpec, report: &mut ProblemReport) -> TransportName {
+pub(crate) fn check_transport(spec: &ListenerSpec, report: &mut ProblemReport) -> TransportName {
     let Some(Spanned { value: TransportName::Udp, place, .. }) = &spec.protocol else {
         return TransportName::Tcp;
     };
@@ -173,7 +173,7 @@ pub(super) fn check_transport(spec: &ListenerSpec, report: &mut ProblemReport) -
 }
 
 /// Checks which connections begin with a PROXY protocol header.
-pub(super) fn check_proxy_protocol(
+pub(crate) fn check_proxy_protocol(
     spec: &Spanned<ProxyProtocolSpec>,
     report: &mut ProblemReport,
 ) -> ProxyProtocolConfig {

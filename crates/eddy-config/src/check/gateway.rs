@@ -1,17 +1,14 @@
 //! Checks the settings of the gateway as a whole: admin listener, log, limits, quarantine.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::time::Duration;
-
-use super::cluster::{set_number, set_time};
-use super::listener::ListenerRegistry;
+use super::listener::{ListenerRegistry, is_loopback};
+use super::setting::{set_number, set_time};
 use crate::config::{AdminConfig, GatewayLimits, ListenAddress, LogConfig, QuarantineConfig};
 use crate::problem::ProblemReport;
 use crate::read::Spanned;
 use crate::spec::{AdminSpec, GatewayLimitsSpec, LogSpec, QuarantineSpec};
 
 /// Checks the admin listener: only a loopback address is accepted unless the configuration allows others.
-pub(super) fn check_admin(
+pub(crate) fn check_admin(
     spec: &Spanned<AdminSpec>,
     taken: &mut ListenerRegistry<'_>,
     report: &mut ProblemReport,
@@ -38,7 +35,7 @@ pub(super) fn check_admin(
 }
 
 /// Checks the settings of eddy's own log.
-pub(super) fn check_log(spec: Option<LogSpec>) -> LogConfig {
+pub(crate) fn check_log(spec: Option<LogSpec>) -> LogConfig {
     let spec = spec.unwrap_or_default();
     LogConfig {
         level: spec.level.map_or("info", |level| level.value.0).into(),
@@ -47,7 +44,7 @@ pub(super) fn check_log(spec: Option<LogSpec>) -> LogConfig {
 }
 
 /// Checks the limits of the gateway.
-pub(super) fn check_limits(spec: Option<GatewayLimitsSpec>, report: &mut ProblemReport) -> GatewayLimits {
+pub(crate) fn check_limits(spec: Option<GatewayLimitsSpec>, report: &mut ProblemReport) -> GatewayLimits {
     let mut limits = GatewayLimits::default();
     let Some(spec) = spec else { return limits };
     set_number(&mut limits.connections_max, spec.connections);
@@ -69,7 +66,7 @@ pub(super) fn check_limits(spec: Option<GatewayLimitsSpec>, report: &mut Problem
 }
 
 /// Checks the quarantine settings.
-pub(super) fn check_quarantine(spec: Option<QuarantineSpec>) -> QuarantineConfig {
+pub(crate) fn check_quarantine(spec: Option<QuarantineSpec>) -> QuarantineConfig {
     let mut quarantine = QuarantineConfig::default();
     let Some(spec) = spec else { return quarantine };
     set_number(&mut quarantine.deaths, spec.deaths);
@@ -77,14 +74,3 @@ pub(super) fn check_quarantine(spec: Option<QuarantineSpec>) -> QuarantineConfig
     set_time(&mut quarantine.time, spec.time);
     quarantine
 }
-
-/// Whether an address is reachable from this machine only.
-pub(super) fn is_loopback(address: IpAddr) -> bool {
-    match address.to_canonical() {
-        IpAddr::V4(address) => Ipv4Addr::is_loopback(&address),
-        IpAddr::V6(address) => Ipv6Addr::is_loopback(&address),
-    }
-}
-
-/// Default of the maximum time that a drain waits.
-pub(crate) const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);

@@ -1,17 +1,17 @@
 //! Checks listeners: addresses, services, limits and timeouts.
 
 use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_http::{HeadLimits, Http2Limits};
 
 use super::acme::Orders;
-use super::cluster::{set_number, set_time};
 use super::filter::CheckedFilters;
 use super::forward::{check_forward, check_proxy_protocol, check_transport, check_unused};
-use super::gateway::is_loopback;
 use super::names::{NameRegistry, place_text};
+use super::setting::{set_number, set_time};
 use super::table::CheckedTables;
 use super::tls::check_tls;
 use crate::config::{
@@ -23,7 +23,7 @@ use crate::spec::{ForwardedSpec, Http2Spec, ListenerLimitsSpec, ListenerSpec, Ti
 use crate::value::{ConfigName, TransportName};
 
 /// Checks the listeners; the route tables that they name count as used.
-pub(super) fn check_listeners(
+pub(crate) fn check_listeners(
     specs: Option<&Spanned<Vec<Spanned<ListenerSpec>>>>,
     taken: &mut ListenerRegistry<'_>,
     (names, clusters): (&mut NameRegistry, &mut NameRegistry),
@@ -38,22 +38,22 @@ pub(super) fn check_listeners(
 
 /// Names and addresses in use, and certificates that are ordered.
 #[derive(Debug)]
-pub(super) struct ListenerRegistry<'s> {
+pub(crate) struct ListenerRegistry<'s> {
     sources: &'s [SourceText],
     /// Certificates that are ordered.
-    pub(super) orders: Orders,
+    pub(crate) orders: Orders,
     names: HashMap<Arc<str>, SourceSpan>,
     addresses: HashMap<ListenAddress, SourceSpan>,
 }
 
 impl<'s> ListenerRegistry<'s> {
     /// Creates an empty registry.
-    pub(super) fn new(sources: &'s [SourceText], orders: Orders) -> Self {
+    pub(crate) fn new(sources: &'s [SourceText], orders: Orders) -> Self {
         Self { sources, orders, names: HashMap::new(), addresses: HashMap::new() }
     }
 
     /// Registers an address; reports an error if another listener already has it.
-    pub(super) fn take_address(
+    pub(crate) fn take_address(
         &mut self,
         address: &ListenAddress,
         place: SourceSpan,
@@ -286,4 +286,12 @@ fn is_public(address: &ListenAddress) -> bool {
 
 fn text(name: &Spanned<ConfigName>) -> &str {
     &name.value.0
+}
+
+/// Whether an address is reachable from this machine only.
+pub(crate) fn is_loopback(address: IpAddr) -> bool {
+    match address.to_canonical() {
+        IpAddr::V4(address) => Ipv4Addr::is_loopback(&address),
+        IpAddr::V6(address) => Ipv6Addr::is_loopback(&address),
+    }
 }

@@ -10,7 +10,7 @@ use crate::spec::GatewaySpec;
 
 /// Merges `other` into `united`: lists are concatenated, mappings of names are merged. A key or name that occurs in
 /// both is an error that names both positions.
-pub(super) fn unite(
+pub(crate) fn unite(
     united: &mut GatewaySpec,
     other: GatewaySpec,
     sources: &[SourceText],

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use eddy_filter::builtin::{MessageFieldsConfig, MessagePath, RedactConfig, RedactEdit, WantedField};
 
-use super::builtin::{Surroundings, checked_field};
+use super::context::{Surroundings, checked_field};
 use crate::problem::ProblemReport;
 use crate::read::{NamedEntry, Spanned};
 use crate::spec::{MessageFieldSpec, MessageFieldsSpec, MessagePathSpec, RedactSpec, RequestFieldSpec};

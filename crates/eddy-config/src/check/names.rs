@@ -9,7 +9,7 @@ use crate::value::ConfigName;
 
 /// Names of one kind.
 #[derive(Debug)]
-pub(super) struct NameRegistry {
+pub(crate) struct NameRegistry {
     /// Kind of the names: `cluster`.
     what: &'static str,
     known: HashMap<Arc<str>, NameDefinition>,
@@ -25,19 +25,19 @@ struct NameDefinition {
 
 impl NameRegistry {
     /// Creates an empty registry.
-    pub(super) fn new(what: &'static str) -> Self {
+    pub(crate) fn new(what: &'static str) -> Self {
         Self { what, known: HashMap::new() }
     }
 
     /// Defines a name; its index is the number of names defined before.
-    pub(super) fn define(&mut self, name: &Spanned<ConfigName>) {
+    pub(crate) fn define(&mut self, name: &Spanned<ConfigName>) {
         let index = self.known.len();
         let known = NameDefinition { index, place: name.place, is_used: false };
         self.known.entry(name.value.0.clone()).or_insert(known);
     }
 
     /// Returns the index of `name`; reports a name that is not defined.
-    pub(super) fn resolve(
+    pub(crate) fn resolve(
         &mut self,
         name: &Spanned<ConfigName>,
         report: &mut ProblemReport,
@@ -58,29 +58,29 @@ impl NameRegistry {
     }
 
     /// Whether a name is defined.
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.known.contains_key(name)
     }
 
     /// Returns the number of names.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.known.len()
     }
 
     /// Returns the index of a name, if it is defined; the name then counts as used.
-    pub(super) fn find(&mut self, name: &str) -> Option<usize> {
+    pub(crate) fn find(&mut self, name: &str) -> Option<usize> {
         let known = self.known.get_mut(name)?;
         known.is_used = true;
         Some(known.index)
     }
 
     /// Returns the names that nothing refers to.
-    pub(super) fn unused(&self) -> impl Iterator<Item = (&str, SourceSpan)> {
+    pub(crate) fn unused(&self) -> impl Iterator<Item = (&str, SourceSpan)> {
         self.known.iter().filter(|(_, known)| !known.is_used).map(|(name, known)| (&**name, known.place))
     }
 
     /// Returns the kind of the names.
-    pub(super) fn what(&self) -> &'static str {
+    pub(crate) fn what(&self) -> &'static str {
         self.what
     }
 
@@ -95,7 +95,7 @@ impl NameRegistry {
 }
 
 /// Formats `place` for a message about `here`: its line, with the file name if the file is another one.
-pub(super) fn place_text(place: SourceSpan, here: SourceSpan, sources: &[SourceText]) -> String {
+pub(crate) fn place_text(place: SourceSpan, here: SourceSpan, sources: &[SourceText]) -> String {
     if place.source == here.source {
         return format!("line {}", place.line);
     }

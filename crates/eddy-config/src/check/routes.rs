@@ -10,7 +10,7 @@ use crate::config::{ListenerConfig, Serve};
 use crate::problem::{ProblemReport, SourceSpan};
 
 /// Builds a router for the tables of each listener, and for each table that no listener serves.
-pub(super) fn check_routes(listeners: &[ListenerConfig], tables: &CheckedTables, report: &mut ProblemReport) {
+pub(crate) fn check_routes(listeners: &[ListenerConfig], tables: &CheckedTables, report: &mut ProblemReport) {
     let mut served: Vec<Vec<usize>> = Vec::new();
     for listener in listeners {
         let Serve::Routes(indexes) = &listener.serve else { continue };

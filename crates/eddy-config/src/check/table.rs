@@ -7,24 +7,23 @@ use eddy_route::{Dialect, RouteTable, Rule, SourceLocation};
 
 use super::action::{CheckedAction, check_action};
 use super::condition::{ConditionPlaces, check_conditions};
-use super::embed::{EmbeddedTableSpec, Embedder};
 use super::filter::CheckedFilters;
 use super::names::NameRegistry;
 use crate::config::Action;
 use crate::problem::{ProblemReport, SourceSpan, SourceText};
-use crate::read::{Boxed, Either, NamedMap, Spanned};
-use crate::spec::{RuleSpec, TableSpec};
-use crate::value::{ConfigName, DialectName};
+use crate::read::{Boxed, Spanned};
+use crate::spec::RuleSpec;
+use crate::value::ConfigName;
 
 /// Checked tables, the actions of their rules, and the positions of the rules.
 #[derive(Debug, Default)]
-pub(super) struct CheckedTables {
-    pub(super) tables: Vec<RouteTable>,
-    pub(super) actions: Vec<Action>,
+pub(crate) struct CheckedTables {
+    pub(crate) tables: Vec<RouteTable>,
+    pub(crate) actions: Vec<Action>,
     /// Positions for each rule of each table.
-    pub(super) places: Vec<Vec<RulePlaces>>,
+    pub(crate) places: Vec<Vec<RulePlaces>>,
     /// Indexes of the tables of each name.
-    pub(super) by_name: Vec<Vec<usize>>,
+    pub(crate) by_name: Vec<Vec<usize>>,
 }
 
 /// Positions of a rule and its parts.
@@ -35,57 +34,34 @@ pub(crate) struct RulePlaces {
     pub(crate) rewrite: Option<SourceSpan>,
 }
 
-type TableForm = Either<Vec<Spanned<RuleSpec>>, TableSpec>;
-
-/// Checks the route tables and registers their names; the clusters that rules name count as used.
-pub(super) fn check_tables(
-    specs: Option<Spanned<NamedMap<ConfigName, TableForm>>>,
-    embedder: &mut Embedder<'_>,
-    names: &mut NameRegistry,
-    clusters: &mut NameRegistry,
-    filters: &mut CheckedFilters,
-    report: &mut ProblemReport,
-) -> CheckedTables {
-    let mut tables = CheckedTables::default();
-    for (entry, number) in specs.into_iter().flat_map(|specs| specs.value.0).zip(0..) {
-        names.define(&entry.name);
-        tables.by_name.push(Vec::new());
-        let Some(Spanned { value: form, place }) = entry.value else { continue };
-        let (rules, place) = match form {
-            Either::One(rules) => (rules, place),
-            Either::Other(TableSpec { dialect, rules: Some(rules), address, .. }) => {
-                note_foreign(dialect, address.map(|address| address.place), report);
-                (rules.value, rules.place)
-            }
-            Either::Other(TableSpec { dialect, file: Some(file), address, .. }) => {
-                let before = tables.tables.len();
-                let (name, address) = (&entry.name.value.0, address.as_ref());
-                let wanted = EmbeddedTableSpec { name, dialect, file: &file, address };
-                embedder.embed(&wanted, &mut tables, clusters, report);
-                let own = (before..tables.tables.len()).collect();
-                tables.by_name.pop();
-                tables.by_name.push(own);
-                continue;
-            }
-            // The reader has reported that the rules are missing or wrong.
-            Either::Other(TableSpec { rules: None, .. }) => continue,
-        };
+impl CheckedTables {
+    /// Checks the rules of a table and adds them; `number` is the index of the table's name. The clusters that the rules
+    /// name count as used.
+    pub(crate) fn add_rules(
+        &mut self,
+        name: &Arc<str>,
+        rules: Spanned<Vec<Spanned<RuleSpec>>>,
+        number: usize,
+        names: TableNames<'_>,
+        report: &mut ProblemReport,
+    ) {
+        let Spanned { value: rules, place } = rules;
         if rules.is_empty() {
-            let message = format!("the route table `{}` has no rules", entry.name.value.0);
+            let message = format!("the route table `{name}` has no rules");
             report.warning(place, message).hint("every request to it is answered 404");
         }
-        tables.actions.reserve(rules.len());
+        self.actions.reserve(rules.len());
         let mut checker = TableChecker {
             table: RouteTable {
                 rules: Vec::with_capacity(rules.len()),
-                ..RouteTable::new(&entry.name.value.0, Dialect::Eddy)
+                ..RouteTable::new(name, Dialect::Eddy)
             },
             places: Vec::with_capacity(rules.len()),
             names: HashMap::with_capacity(rules.len()),
-            sources: embedder.sources,
-            actions: &mut tables.actions,
-            clusters,
-            filters,
+            sources: names.sources,
+            actions: &mut self.actions,
+            clusters: names.clusters,
+            filters: names.filters,
             number,
             report,
         };
@@ -93,29 +69,19 @@ pub(super) fn check_tables(
             checker.add(rule);
         }
         let TableChecker { table, places, .. } = checker;
-        if let Some(own) = tables.by_name.last_mut() {
-            own.push(tables.tables.len());
+        if let Some(own) = self.by_name.last_mut() {
+            own.push(self.tables.len());
         }
-        tables.tables.push(table);
-        tables.places.push(places);
+        self.tables.push(table);
+        self.places.push(places);
     }
-    tables
 }
 
-/// Reports keys that need a `file`.
-fn note_foreign(
-    dialect: Option<Spanned<DialectName>>,
-    address: Option<SourceSpan>,
-    report: &mut ProblemReport,
-) {
-    if let Some(Spanned { value: DialectName::Nginx, place }) = dialect {
-        report
-            .error(place, "inline rules are in eddy's own dialect")
-            .hint("set `file` to the file of the other program, as in `file: legacy.conf`");
-    }
-    if let Some(place) = address {
-        report.error(place, "`address` needs a `file`").hint("leave it out");
-    }
+/// Clusters and filters that rules name, and the sources that they are written in.
+pub(crate) struct TableNames<'c> {
+    pub(crate) sources: &'c [SourceText],
+    pub(crate) clusters: &'c mut NameRegistry,
+    pub(crate) filters: &'c mut CheckedFilters,
 }
 
 /// Checks the rules of one table.

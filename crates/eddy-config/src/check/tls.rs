@@ -1,13 +1,11 @@
 //! Checks TLS settings, towards clients and towards endpoints.
 
-use std::sync::Arc;
-
-use eddy_tls::{ServerCheck, WrittenPath, WrittenPlace, is_server_name};
+use eddy_tls::{ServerCheck, is_server_name};
 use eddy_upstream::{ClusterTlsConfig, EndpointAddress, EndpointConfig, IdentityFiles};
 
 use super::acme::Orders;
-use super::cluster::set_time;
-use super::filter::folder_of;
+use super::setting::set_time;
+use super::written_path::{written, written_place};
 use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
 use crate::read::Spanned;
 use crate::spec::{CertificateSpec, ClientCertificatesSpec, ClusterTlsSpec, IdentitySpec, ListenerTlsSpec};
@@ -146,25 +144,6 @@ fn check_identity(spec: &IdentitySpec, sources: &[SourceText]) -> Option<Identit
     // The reader has reported missing keys.
     let (chain, key) = (spec.chain.as_ref()?, spec.key.as_ref()?);
     Some(IdentityFiles { chain: written(chain, sources), key: written(key, sources) })
-}
-
-pub(super) fn written(path: &Spanned<FilePath>, sources: &[SourceText]) -> WrittenPath {
-    WrittenPath {
-        path: folder_of(path.place, sources).join(&path.value.0),
-        text: None,
-        place: written_place(path.place, sources),
-    }
-}
-
-/// Converts a position to one that can be used for problems found later.
-pub(crate) fn written_place(place: SourceSpan, sources: &[SourceText]) -> WrittenPlace {
-    let source = sources.get(place.source as usize);
-    WrittenPlace {
-        file: source.map_or_else(|| "".into(), |source| Arc::clone(&source.path)),
-        line: place.line,
-        column: place.column,
-        length: place.length,
-    }
 }
 
 /// Maximum number of certificates of a listener; each takes some 10 KiB.

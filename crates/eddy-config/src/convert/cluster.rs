@@ -9,6 +9,7 @@ use eddy_upstream::{
 };
 use serde_json::{Value, json};
 
+use super::put::{put, time};
 use super::tls::{cluster_tls_value, unsupported_cluster_tls};
 
 /// Returns a cluster in the form of eddy.yaml; defaults are left out.
@@ -73,24 +74,6 @@ pub(super) fn unsupported_settings(cluster: &ClusterConfig) -> Vec<&'static str>
     }
     reasons.extend(cluster.tls.as_ref().and_then(unsupported_cluster_tls));
     reasons
-}
-
-/// Sets a key to a value, unless it is the default.
-pub(super) fn put<T: PartialEq>(
-    own: &mut Value,
-    key: &str,
-    value: T,
-    usual: T,
-    to_value: impl FnOnce(T) -> Value,
-) {
-    if value != usual {
-        own[key] = to_value(value);
-    }
-}
-
-/// Formats a duration for eddy.yaml.
-pub(super) fn time(time: Duration) -> Value {
-    format!("{}ms", time.as_millis()).into()
 }
 
 fn endpoint_value(endpoint: &EndpointConfig) -> Value {

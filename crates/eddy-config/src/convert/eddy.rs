@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::cluster::{cluster_value, unsupported_settings};
 use super::named::NameAllocator;
+use super::plain::{Loss, PlainConfig, PlainRule};
 use super::tls::{listener_tls_value, unsupported_listener_tls};
-use super::whole::{Loss, PlainConfig, PlainRule};
 use super::yaml::block;
 use crate::config::{Action, ActionKind, Failover, FailoverReason, RetryConfig};
 use crate::upgrade::{Connect, Protocols, Upgrades};

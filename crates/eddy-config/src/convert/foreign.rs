@@ -13,7 +13,7 @@ use eddy_route::{
 };
 
 use super::named::NameAllocator;
-use super::whole::{Loss, PlainRule, hosts_of, takes_all};
+use super::plain::{Loss, PlainRule, hosts_of, takes_all};
 use crate::config::{Action, ActionKind, GatewayConfig, Respond};
 
 /// Converts the rules of a table of any dialect to eddy's own rules.

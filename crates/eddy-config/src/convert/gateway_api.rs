@@ -8,7 +8,7 @@ use eddy_upstream::{Balance, ClusterConfig, EndpointAddress};
 use serde_json::{Value, json};
 
 use super::named::NameAllocator;
-use super::whole::{Loss, PlainConfig, PlainListener, PlainRule, hosts_of, takes_all};
+use super::plain::{Loss, PlainConfig, PlainListener, PlainRule, hosts_of, takes_all};
 use super::yaml::block;
 use crate::config::{Action, ActionKind, ListenAddress, Redirect, RetryConfig};
 

@@ -9,9 +9,12 @@ mod eddy;
 mod foreign;
 mod gateway_api;
 mod named;
+mod plain;
+mod put;
 mod sites;
 mod tls;
 mod whole;
 mod yaml;
 
-pub use whole::{ConversionTarget, Converted, Loss, convert};
+pub use plain::Loss;
+pub use whole::{ConversionTarget, Converted, convert};

@@ -11,7 +11,7 @@ use eddy_route::nginx::{
 };
 use eddy_route::{HostPattern, PathPattern, PathRewrite, Rule};
 
-use super::whole::{Loss, PlainRule};
+use super::plain::{Loss, PlainRule};
 use crate::config::{Action, ActionKind, GatewayConfig, Redirect, Respond, SitesAt};
 
 /// Returns the rules of the servers that listen at an address.

@@ -6,7 +6,7 @@ use eddy_tls::{ServerCheck, TlsVersion, WrittenPath};
 use eddy_upstream::ClusterTlsConfig;
 use serde_json::{Value, json};
 
-use super::cluster::{put, time};
+use super::put::{put, time};
 use crate::tls::{CertificateFiles, ListenerTlsConfig};
 
 /// Converts the TLS settings of a cluster.

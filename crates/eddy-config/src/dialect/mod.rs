@@ -9,6 +9,8 @@ pub(crate) mod ingress;
 pub(crate) mod istio;
 mod kind;
 pub(crate) mod nginx;
+mod objects;
 mod retry;
 
 pub(crate) use kind::ConfigLanguage;
+pub(crate) use objects::add_objects;

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::report::is_unshowable;
 use super::{Problem, Severity, SourceText};
-use crate::dialect::gateway_api::ObjectStatus;
+use crate::status::ObjectStatus;
 
 /// Whether colours are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

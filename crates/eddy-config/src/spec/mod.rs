@@ -8,6 +8,7 @@ mod declare;
 mod acme;
 mod builtin;
 mod cluster;
+mod edits;
 mod filter;
 mod gateway;
 mod kubernetes;
@@ -27,6 +28,7 @@ pub(crate) use cluster::{
     BalanceKeySpec, ClusterSpec, DnsSpec, EjectionSpec, EndpointSpec, HealthSpec, HttpProbeSpec, LimitsSpec,
     PoolSpec, RetryBudgetSpec, UpstreamHttp2Spec,
 };
+pub(crate) use edits::EditsSpec;
 pub(crate) use filter::{FilterSpec, GoSpec, NativeSpec, RuleFilterSpec};
 pub(crate) use gateway::{
     AccessLogSpec, AdminSpec, GatewayLimitsSpec, GatewaySpec, LogServiceSpec, LogSpec, QuarantineSpec,
@@ -41,8 +43,8 @@ pub(crate) use messages::{
     RequestFieldSpec,
 };
 pub(crate) use rule::{
-    EditsSpec, FailoverSpec, HedgeSpec, MatchSpec, PathSpec, RedirectSpec, RespondSpec, RetrySpec, RuleSpec,
-    TableSpec, ValueSpec, WeightedSpec,
+    FailoverSpec, HedgeSpec, MatchSpec, PathSpec, RedirectSpec, RespondSpec, RetrySpec, RuleSpec, TableSpec,
+    ValueSpec, WeightedSpec,
 };
 pub(crate) use tls::{
     CertificateSpec, ClientCertificatesSpec, ClusterTlsSpec, IdentitySpec, ListenerTlsSpec,

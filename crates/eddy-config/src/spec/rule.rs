@@ -2,6 +2,7 @@
 
 use eddy_route::HostPattern;
 
+use super::EditsSpec;
 use super::RuleFilterSpec;
 use crate::config::FailoverReason;
 use crate::config::ListenAddress;
@@ -199,19 +200,6 @@ mapping! {
         optional host: HostAndPort, otherwise "the client's", example "users.internal";
         group OneOrMore of path prefix host;
         group NoneOrOne of path prefix;
-    }
-}
-
-mapping! {
-    /// Header changes: first `remove`, then `set`, then `add`. Headers that frame a message and hop-by-hop headers
-    /// cannot be changed.
-    EditsSpec as "header changes" {
-        /// Headers to remove.
-        optional remove: Vec<Spanned<FieldName>>, otherwise "none", example "[server, x-powered-by]";
-        /// Headers and their new value, which replaces all existing values.
-        optional set: NamedMap<FieldName, BoundedText<8192>>, otherwise "none", example "{x-frame-options: DENY}";
-        /// Headers and a value, or a list of values, added to the existing ones.
-        optional add: NamedMap<FieldName, OneOrMany<BoundedText<8192>>>, otherwise "none", example "{set-cookie: [a=1, b=2]}";
     }
 }
 

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_http::FieldEdits;
 use eddy_route::{PathReplace, PathRewrite};
 
 use super::reader::{EnvoyReader, elements, entry};
 use super::retry::hedge_instead;
-use super::routes::{HostScope, RouteConfigContext, plain_action};
+use super::scope::{HostScope, RouteConfigContext, plain_action};
 use super::template;
 use crate::config::{Action, ActionKind, Mirror, MirrorHost, Redirect, Respond, WeightedCluster};
 use crate::problem::{SourceSpan, shown};
@@ -26,13 +25,6 @@ impl Did {
     fn plain(action: Action) -> Self {
         Self { action, rewrite: None, shares: Vec::new() }
     }
-}
-
-/// Header edits of the virtual host and of the route configuration.
-pub(super) struct Levels<'l> {
-    pub(super) outer: [&'l (FieldEdits, FieldEdits); 2],
-    /// Whether these edits come before those of the route, so that the route's win; otherwise they come after.
-    pub(super) come_first: bool,
 }
 
 impl EnvoyReader<'_> {

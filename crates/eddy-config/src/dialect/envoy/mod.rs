@@ -14,6 +14,7 @@ mod re2;
 mod reader;
 mod retry;
 mod routes;
+mod scope;
 mod shape;
 mod template;
 #[cfg(test)]

@@ -6,12 +6,11 @@ use std::sync::Arc;
 use eddy_http::FieldEdits;
 use eddy_route::{Dialect, HostPattern, PathForm, RouteTable, Rule, SourceLocation, ValueMatch, ValueTest};
 
-use super::action::Levels;
-use super::hash::RouteKeys;
 use super::reader::{EnvoyReader, text};
-use crate::config::{Action, ActionKind, Redirect, RetryConfig, WeightedAction};
+use super::scope::Levels;
+use super::scope::{HostScope, RouteConfigContext, plain_action};
+use crate::config::{Action, ActionKind, Redirect, WeightedAction};
 use crate::problem::{SourceSpan, shown};
-use crate::upgrade::Upgrades;
 use crate::yaml::YamlNode;
 
 /// Rule table of a route configuration, and the actions of its rules.
@@ -29,34 +28,6 @@ struct RouteConfigDefaults<'w> {
     /// Whether header edits of routes override those of outer levels.
     most_specific_wins: bool,
     mirrors: Option<&'w YamlNode<'w>>,
-}
-
-/// Settings of a virtual host that its routes inherit.
-pub(super) struct HostScope<'s> {
-    pub(super) name: &'s str,
-    pub(super) hosts: &'s [HostPattern],
-    pub(super) levels: Levels<'s>,
-    /// Retry policy of routes without their own.
-    pub(super) retry: Option<&'s YamlNode<'s>>,
-    /// Whether requests are hedged on routes without a hedge policy of their own.
-    pub(super) is_hedged: bool,
-    /// Request mirror policies of routes without their own.
-    pub(super) mirrors: Option<&'s YamlNode<'s>>,
-}
-
-/// State shared by the routes of a configuration.
-pub(super) struct RouteConfigContext<'f> {
-    /// Name of the file, as given to eddy.
-    pub(super) file: Arc<str>,
-    /// Cluster indices by name; with `may_add_clusters`, a route may name a cluster that is not defined.
-    pub(super) clusters: &'f mut HashMap<Arc<str>, usize>,
-    pub(super) may_add_clusters: bool,
-    /// Hash keys of each cluster, as its routes define them.
-    pub(super) keys: &'f mut RouteKeys,
-    /// Number of actions before those of this configuration.
-    pub(super) first_action: usize,
-    /// Upgrade protocols allowed on routes that do not configure them.
-    pub(super) protocols: Vec<Box<str>>,
 }
 
 impl EnvoyReader<'_> {
@@ -245,15 +216,6 @@ impl EnvoyRouteTable {
         self.table.rules.push(rule);
         self.actions.push(action);
         self.places.push(place);
-    }
-}
-
-/// Returns an action without edits, timeout and retries.
-pub(super) fn plain_action(kind: ActionKind) -> Action {
-    Action {
-        retry: RetryConfig { attempts: 0, ..RetryConfig::default() },
-        upgrades: Upgrades::none(),
-        ..Action::new(kind)
     }
 }
 

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use eddy_route::{Missing, PathForm, PathPattern, PathRewrite, Rule, SourceLocation, ValueMatch, ValueTest};
 
 use super::reader::EnvoyReader;
-use super::routes::{EnvoyRouteTable, HostScope, RouteConfigContext, plain_action};
+use super::routes::EnvoyRouteTable;
+use super::scope::{HostScope, RouteConfigContext, plain_action};
 use crate::config::{ActionKind, Respond};
 use crate::problem::SourceSpan;
 use crate::yaml::{YamlNode, YamlNodeKind};

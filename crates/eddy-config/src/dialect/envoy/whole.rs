@@ -11,14 +11,17 @@ use eddy_upstream::ClusterConfig;
 use super::bootstrap::{BEGINNING, default_listener};
 use super::hash::{RouteKeys, give_keys};
 use super::reader::EnvoyReader;
-use super::routes::{EnvoyRouteTable, RouteConfigContext};
+use super::routes::EnvoyRouteTable;
+use super::scope::RouteConfigContext;
 use super::shape;
-use crate::check::{Leniency, shown_text, version_of};
+use crate::check::shown_text;
 use crate::config::{
     Action, AdminConfig, FilterConfig, FilterKind, GatewayConfig, GatewayLimits, ListenerConfig, LogConfig,
     LogFormat, QuarantineConfig, Serve,
 };
+use crate::leniency::Leniency;
 use crate::problem::{ProblemReport, SourceSpan, SourceText};
+use crate::version::version_of;
 use crate::yaml::{YamlNode, has_outer_key, parse};
 
 /// Whether a text is an Envoy configuration: a bootstrap file or a route configuration.
@@ -213,7 +216,7 @@ impl EnvoyBootstrap {
             route_check: 0,
             acme: None,
             workers: None,
-            drain_timeout: crate::check::DRAIN_TIMEOUT,
+            drain_timeout: crate::config::DRAIN_TIMEOUT,
             shown: shown_text(sources, &[vec![root]]),
             version: version_of(sources),
             included: Vec::new(),

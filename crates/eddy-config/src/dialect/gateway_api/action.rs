@@ -7,7 +7,8 @@ use eddy_route::PathRewrite;
 
 use super::filter::{RouteFilters, RouteRedirect};
 use super::reference::References;
-use super::route::{BackendRef, GatewayRoute, RouteRule};
+use super::route::{GatewayRoute, RouteRule};
+use super::route_part::BackendRef;
 use crate::check::Draft;
 use crate::config::{
     Action, ActionKind, Mirror, MirrorHost, Redirect, Respond, RuleFilterConfig, WeightedAction,

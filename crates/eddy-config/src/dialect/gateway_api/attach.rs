@@ -4,10 +4,11 @@ use eddy_route::HostPattern;
 
 use super::gateway::{GatewayListener, GatewayObject};
 use super::host::{covers, host_text, intersection};
-use super::route::{GatewayRoute, Parent, RouteKind};
-use super::status::StatusCondition;
+use super::route::{GatewayRoute, Parent};
+use super::route_part::RouteKind;
 use crate::dialect::kubernetes::{GATEWAY_API, Manifests};
 use crate::problem::{ProblemReport, SourceSpan};
+use crate::status::StatusCondition;
 
 /// Identity of a listener: its Gateway, and its index in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -9,14 +9,15 @@ use eddy_upstream::ClusterTlsConfig;
 
 use super::attach::Attachment;
 use super::gateway::GatewayObject;
-use super::reference::RefFault;
-use super::route::{BackendRef, GatewayRoute};
+use super::ref_fault::RefFault;
+use super::route::GatewayRoute;
+use super::route_part::BackendRef;
 use super::spec::{BackendTlsPolicySpec, BackendValidationSpec};
-use super::status::{ObjectStatus, PartStatus, StatusCondition};
 use crate::check::written_place;
 use crate::dialect::kubernetes::{ApiText, GATEWAY_API, Label, Manifests, Object, PortOrName};
 use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
 use crate::read::{NamedMap, Spanned};
+use crate::status::{ObjectStatus, PartStatus, StatusCondition};
 use crate::value::ObjectName;
 
 /// All policies, oldest first.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::spec::{GatewayClassSpec, ParametersRefSpec};
-use super::status::{ObjectStatus, PartStatus, StatusCondition};
-use crate::dialect::kubernetes::{GATEWAY_API, Manifests};
+use crate::dialect::kubernetes::{CONTROLLER, GATEWAY_API, Manifests};
 use crate::problem::{ProblemReport, shown};
 use crate::read::Spanned;
+use crate::status::{ObjectStatus, PartStatus, StatusCondition};
 
 /// One GatewayClass.
 #[derive(Debug)]
@@ -83,6 +83,3 @@ pub(super) fn class_statuses(classes: &[Class]) -> impl Iterator<Item = ObjectSt
         }
     })
 }
-
-/// Controller name of eddy's own GatewayClasses.
-pub(crate) const CONTROLLER: &str = "eddy-gateway.github.io/eddy";

@@ -2,9 +2,9 @@
 
 use super::attach::ParentOutcome;
 use super::gateway::{GatewayObject, ListenerFault};
-use super::reference::RefFault;
+use super::ref_fault::RefFault;
 use super::route::GatewayRoute;
-use super::status::{ObjectStatus, PartStatus, StatusCondition};
+use crate::status::{ObjectStatus, PartStatus, StatusCondition};
 
 /// Returns the status of each Gateway.
 pub(super) fn gateway_statuses(gateways: &[GatewayObject]) -> Vec<ObjectStatus> {

@@ -9,7 +9,7 @@ use eddy_route::{HostPattern, PathRewrite};
 
 use super::host::read_host;
 use super::matching::path_fault;
-use super::route::{BackendRef, RouteKind, counted, word_of};
+use super::route_part::{BackendRef, RouteKind, counted, word_of};
 use super::spec::{CorsSpec, FilterSpec, HeadersSpec, MirrorSpec, NewPathSpec, RedirectSpec};
 use crate::dialect::kubernetes::ApiText;
 use crate::problem::{ProblemReport, SourceSpan, shown};

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use eddy_route::HostPattern;
 
-use super::class::{CONTROLLER, Class, parameters_fault};
+use super::class::{Class, parameters_fault};
 use super::creation_order::CreationOrder;
 use super::host::read_host;
 use super::namespace::From;
 use super::spec::{AddressSpec, AllowedRoutesSpec, GatewaySpec, ListenerSpec, ListenerTlsSpec};
 use super::tls::{Certificates, ListenerCertificates};
-use crate::dialect::kubernetes::{GATEWAY_API, Object};
+use crate::dialect::kubernetes::{CONTROLLER, GATEWAY_API, Object};
 use crate::problem::{ProblemReport, SourceSpan, shown};
 use crate::read::Spanned;
 use crate::value::ObjectName;

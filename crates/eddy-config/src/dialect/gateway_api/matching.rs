@@ -2,7 +2,7 @@
 
 use eddy_route::{PathPattern, ValueMatch};
 
-use super::route::{RouteKind, RouteMatch, counted, test_of, word_of};
+use super::route_part::{RouteKind, RouteMatch, counted, test_of, word_of};
 use super::spec::{GrpcMethodSpec, MatchSpec, MethodSpec, PathSpec, ValueSpec};
 use crate::check::ConditionPlaces;
 use crate::dialect::kubernetes::ApiText;

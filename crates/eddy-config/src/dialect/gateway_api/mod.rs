@@ -18,12 +18,11 @@ mod host;
 mod lower;
 mod matching;
 mod namespace;
+mod ref_fault;
 mod reference;
 mod route;
+mod route_part;
 mod spec;
-mod status;
 mod tls;
 
-pub(crate) use class::CONTROLLER;
 pub(crate) use lower::add;
-pub use status::{ObjectStatus, PartStatus, StatusCondition};

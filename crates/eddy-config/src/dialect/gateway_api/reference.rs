@@ -6,19 +6,12 @@ use eddy_upstream::LinkProtocol;
 
 use super::backend_tls::BackendTls;
 use super::grant::Grants;
-use super::route::{BackendRef, GatewayRoute};
+use super::ref_fault::RefFault;
+use super::route::GatewayRoute;
+use super::route_part::BackendRef;
 use crate::dialect::kubernetes::{Backend, Manifests, PortOrName, Unresolved};
 use crate::problem::ProblemReport;
 use crate::value::ObjectName;
-
-/// Reference that cannot be resolved: a reason of the API and a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct RefFault {
-    /// Reason, as the API names it.
-    pub(super) reason: &'static str,
-    /// Explanation, for users.
-    pub(super) message: String,
-}
 
 /// Resolver of the references of routes.
 #[derive(Debug)]

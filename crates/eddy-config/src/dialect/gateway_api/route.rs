@@ -3,28 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_http::FieldEdits;
-use eddy_route::{HostPattern, PathPattern, ValueMatch, ValueTest};
+use eddy_route::{HostPattern, PathPattern};
 
 use super::creation_order::CreationOrder;
 use super::filter::{RouteFilters, read_filters};
 use super::host::read_host;
 use super::matching::read_matches;
+use super::route_part::{BackendRef, RouteKind, RouteMatch, counted};
 use super::spec::{BackendSpec, ParentSpec, RouteSpec, RuleSpec, TimeoutsSpec};
-use crate::check::ConditionPlaces;
 use crate::dialect::kubernetes::{ApiText, GATEWAY_API, Object};
 use crate::problem::{ProblemReport, SourceSpan, shown};
 use crate::read::Spanned;
 use crate::value::ObjectName;
-
-/// Kind of a route.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RouteKind {
-    /// An HTTPRoute.
-    Http,
-    /// A GRPCRoute.
-    Grpc,
-}
 
 /// Route of either kind.
 #[derive(Debug)]
@@ -75,64 +65,6 @@ pub(super) struct RouteRule {
     pub(super) attempt_timeout: Option<Duration>,
     /// Source position.
     pub(super) place: SourceSpan,
-}
-
-/// Alternative match of a rule.
-#[derive(Debug)]
-pub(super) struct RouteMatch {
-    /// Path.
-    pub(super) path: PathPattern,
-    /// Length of the path as written; for gRPC, of the service.
-    pub(super) path_len: u32,
-    /// For gRPC, length of the method.
-    pub(super) method_len: u32,
-    /// HTTP methods.
-    pub(super) methods: Vec<String>,
-    /// Header conditions.
-    pub(super) headers: Vec<ValueMatch>,
-    /// Query parameter conditions.
-    pub(super) query: Vec<ValueMatch>,
-    /// Source positions of the conditions.
-    pub(super) places: ConditionPlaces,
-    /// Source position of the match.
-    pub(super) place: SourceSpan,
-}
-
-/// Backend that requests are sent to.
-#[derive(Debug)]
-pub(super) struct BackendRef {
-    /// Group and kind, if it is not a Service.
-    pub(super) other_kind: Option<String>,
-    /// Name of the Service.
-    pub(super) service: ObjectName,
-    /// Port.
-    pub(super) port: u16,
-    /// Weight.
-    pub(super) weight: u32,
-    /// Edits of request headers.
-    pub(super) request_edits: FieldEdits,
-    /// Edits of response headers.
-    pub(super) response_edits: FieldEdits,
-    /// Source position.
-    pub(super) place: SourceSpan,
-}
-
-impl RouteKind {
-    /// Returns the name of the kind.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Http => "HTTPRoute",
-            Self::Grpc => "GRPCRoute",
-        }
-    }
-
-    /// Returns the first part of the names of its rules.
-    pub(super) fn prefix(self) -> &'static str {
-        match self {
-            Self::Http => "httproute",
-            Self::Grpc => "grpcroute",
-        }
-    }
 }
 
 impl GatewayRoute {
@@ -273,6 +205,34 @@ impl RouteRule {
     }
 }
 
+/// Reads a duration of the Gateway API: up to four numbers of up to five digits, each with its unit (GEP-2257).
+fn duration(text: &Spanned<ApiText>, report: &mut ProblemReport) -> Option<Duration> {
+    let parsed = parse_duration(&text.value.0);
+    if parsed.is_none() {
+        let message = format!("`{}` is not a valid duration", shown(&text.value.0));
+        report.error(text.place, message).hint("write it as in `10s`, `500ms` or `1h30m`");
+    }
+    parsed
+}
+
+fn parse_duration(text: &str) -> Option<Duration> {
+    let (mut rest, mut total) = (text, Duration::ZERO);
+    for _ in 0..4 {
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let number: u64 = rest.get(..digits).filter(|_| (1..=5).contains(&digits))?.parse().ok()?;
+        rest = rest.get(digits..)?;
+        let (unit, millis) = [("ms", 1), ("h", 3_600_000), ("m", 60_000), ("s", 1000)]
+            .into_iter()
+            .find(|(unit, _)| rest.starts_with(unit))?;
+        rest = rest.get(unit.len()..)?;
+        total += Duration::from_millis(number * millis);
+        if rest.is_empty() {
+            return Some(total);
+        }
+    }
+    None
+}
+
 impl BackendRef {
     /// Reads a backend reference; problems go to `report`.
     pub(super) fn of(
@@ -311,75 +271,6 @@ impl BackendRef {
             response_edits: filters.response_edits,
             place,
         })
-    }
-}
-
-/// Returns the elements of a list; more than `most` are reported.
-pub(super) fn counted<T>(
-    list: Option<Spanned<Vec<Spanned<T>>>>,
-    most: usize,
-    what: &str,
-    report: &mut ProblemReport,
-) -> Vec<Spanned<T>> {
-    let Some(Spanned { value: list, place }) = list else { return Vec::new() };
-    if list.len() > most {
-        report.error(place, format!("{} {what} are too many: the API allows {most}", list.len()));
-    }
-    list
-}
-
-/// Reads a duration of the Gateway API: up to four numbers of up to five digits, each with its unit (GEP-2257).
-fn duration(text: &Spanned<ApiText>, report: &mut ProblemReport) -> Option<Duration> {
-    let parsed = parse_duration(&text.value.0);
-    if parsed.is_none() {
-        let message = format!("`{}` is not a valid duration", shown(&text.value.0));
-        report.error(text.place, message).hint("write it as in `10s`, `500ms` or `1h30m`");
-    }
-    parsed
-}
-
-fn parse_duration(text: &str) -> Option<Duration> {
-    let (mut rest, mut total) = (text, Duration::ZERO);
-    for _ in 0..4 {
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let number: u64 = rest.get(..digits).filter(|_| (1..=5).contains(&digits))?.parse().ok()?;
-        rest = rest.get(digits..)?;
-        let (unit, millis) = [("ms", 1), ("h", 3_600_000), ("m", 60_000), ("s", 1000)]
-            .into_iter()
-            .find(|(unit, _)| rest.starts_with(unit))?;
-        rest = rest.get(unit.len()..)?;
-        total += Duration::from_millis(number * millis);
-        if rest.is_empty() {
-            return Some(total);
-        }
-    }
-    None
-}
-
-/// Returns the word of `words` that is written; any other is reported.
-pub(super) fn word_of(
-    text: &Spanned<ApiText>,
-    words: &[&'static str],
-    report: &mut ProblemReport,
-) -> Option<&'static str> {
-    let found = words.iter().find(|word| ***word == *text.value.0).copied();
-    if found.is_none() {
-        let meant = report.closest(&text.value.0, words.iter().copied());
-        let message =
-            format!("expected {}, found `{}`", crate::read::listed(words, "or"), shown(&text.value.0));
-        let told = report.error(text.place, message);
-        if let Some(meant) = meant {
-            told.hint(format!("did you mean `{meant}`?"));
-        }
-    }
-    found
-}
-
-/// Returns a test of a value; regular expressions match the whole value.
-pub(super) fn test_of(kind: Option<&Spanned<ApiText>>, value: &str, report: &mut ProblemReport) -> ValueTest {
-    match kind.and_then(|kind| word_of(kind, &["Exact", "RegularExpression"], report)) {
-        Some("RegularExpression") => ValueTest::Regex(value.to_owned()),
-        Some(_) | None => ValueTest::Exact(value.to_owned()),
     }
 }
 

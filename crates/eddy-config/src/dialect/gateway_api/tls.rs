@@ -5,7 +5,7 @@ use std::sync::Arc;
 use eddy_route::HostPattern;
 
 use super::grant::Grants;
-use super::reference::RefFault;
+use super::ref_fault::RefFault;
 use super::spec::{ListenerTlsSpec, SecretRefSpec};
 use crate::dialect::kubernetes::{Manifests, SecretFault};
 use crate::problem::{ProblemReport, SourceText, shown};

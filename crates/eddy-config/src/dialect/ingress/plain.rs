@@ -2,8 +2,8 @@
 
 use eddy_route::{Dialect, HostPattern, PathPattern, RouteTable, Rule, SourceLocation};
 
+use super::addresses::Addresses;
 use super::model::{Backend, Ingress, PathKind};
-use super::whole::Addresses;
 use crate::check::{ConditionPlaces, Draft, RulePlaces};
 use crate::config::{Action, ActionKind, Respond};
 use crate::dialect::kubernetes::{Manifests, Unresolved};

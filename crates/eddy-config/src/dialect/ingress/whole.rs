@@ -2,6 +2,7 @@
 
 use eddy_upstream::{EndpointAddress, EndpointConfig};
 
+use super::addresses::{Addresses, PORT, TLS_PORT};
 use super::class::{Classes, Flavour};
 use super::model::{Backend, Ingress};
 use super::nginx::{ServicePortQuery, lower};
@@ -9,11 +10,10 @@ use super::plain::{add_plain, note_unresolved};
 use super::read::{note_resource, read_ingress};
 use super::tls::certificates;
 use crate::check::Draft;
-use crate::config::ListenAddress;
 use crate::dialect::kubernetes::{Backends, Manifests, Unresolved};
 use crate::dialect::nginx::make;
 use crate::problem::ProblemReport;
-use crate::tls::{CertificateFiles, ListenerTlsConfig};
+use crate::tls::ListenerTlsConfig;
 use crate::value::ObjectName;
 
 /// Adds the contents of Ingresses to the draft; problems go to `report`.
@@ -104,25 +104,3 @@ fn endpoints(wanted: &ServicePortQuery<'_>, backends: &Backends) -> Result<Vec<S
     };
     Ok(backend.cluster.endpoints.iter().map(written).collect())
 }
-
-/// Listen addresses of Ingresses, and the certificates shown there.
-#[derive(Debug)]
-pub(super) struct Addresses {
-    /// Addresses without TLS.
-    pub(super) plain: Vec<ListenAddress>,
-    secure: Vec<ListenAddress>,
-    /// TLS certificates.
-    pub(super) certificates: Vec<CertificateFiles>,
-}
-
-impl Addresses {
-    /// Returns the addresses with TLS; none without a certificate.
-    pub(super) fn secure(&self) -> &[ListenAddress] {
-        if self.certificates.is_empty() { &[] } else { &self.secure }
-    }
-}
-
-/// Port of Ingresses without TLS.
-const PORT: u16 = 80;
-/// Port of Ingresses with TLS.
-const TLS_PORT: u16 = 443;

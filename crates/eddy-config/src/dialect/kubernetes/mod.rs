@@ -8,6 +8,7 @@ mod declare;
 
 mod backend;
 mod document;
+mod manifests;
 mod metadata;
 mod object;
 mod secret;
@@ -15,15 +16,15 @@ mod service;
 mod settings;
 mod slice;
 mod value;
-mod whole;
 
 pub(crate) use backend::{Backend, Backends, Unresolved};
 pub(crate) use document::read_objects;
+pub(crate) use manifests::Manifests;
 pub(crate) use metadata::{ObjectMetadata, name_fault};
 pub(crate) use object::{GATEWAY_API, ISTIO_NETWORKING, ISTIO_SECURITY, Object, Objects};
 pub(crate) use secret::{SecretFault, Secrets};
+pub(crate) use settings::CONTROLLER;
 pub(crate) use value::{ApiText, Label, PortOrName};
-pub(crate) use whole::{Manifests, add};
 
 #[cfg(test)]
 mod tests;

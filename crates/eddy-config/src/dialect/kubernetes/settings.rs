@@ -6,7 +6,6 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use eddy_route::RegexRank;
 
 use crate::config::ListenAddress;
-use crate::dialect::gateway_api::CONTROLLER;
 use crate::read::{NamedMap, Spanned};
 use crate::spec::KubernetesSpec;
 use crate::value::{IpText, ObjectName, PortKey};
@@ -101,3 +100,6 @@ impl Listening {
         Self { address: address.map(|address| address.value.0), ports: ports.collect() }
     }
 }
+
+/// Controller name of eddy's own GatewayClasses.
+pub(crate) const CONTROLLER: &str = "eddy-gateway.github.io/eddy";

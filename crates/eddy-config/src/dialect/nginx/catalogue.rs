@@ -1,7 +1,6 @@
 //! Catalogue of all directives that eddy knows: the blocks that they belong to, and their support in eddy.
 
 use super::block::{EVENTS, HTTP, IF, LOCATION, MAIN, SERVER, SERVER_IF, UPSTREAM};
-use super::guard;
 
 /// Directive of NGINX.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +63,7 @@ pub(super) static MODULES: &[NginxModule] = &[
     NginxModule { title: "HTTP and process settings", directives: FRAME },
     NginxModule { title: "Other modules", directives: OTHER },
     NginxModule { title: "Third-party and other modules", directives: FURTHER },
-    NginxModule { title: "Access", directives: guard::ACCESS },
+    NginxModule { title: "Access", directives: ACCESS },
 ];
 
 #[rustfmt::skip]
@@ -500,3 +499,19 @@ const KERNEL: &str = "eddy chooses how to move bytes";
 const LIMITS: &str =
     "eddy does not limit the rate of a response; use the filter `rate_limit` to limit requests";
 const MEMORY: &str = "eddy manages memory differently";
+
+/// Directives of access control modules that eddy does not have.
+#[rustfmt::skip]
+static ACCESS: &[DirectiveInfo] = &[
+    known("auth_jwt", HTTP | SERVER | LOCATION, (1, 2), Use::Refused("eddy does not support JWT authentication")),
+    known("auth_jwt_key_file", HTTP | SERVER | LOCATION, (1, 1), Use::Idle("it has no effect without `auth_jwt`")),
+    known("auth_jwt_key_request", HTTP | SERVER | LOCATION, (1, 1), Use::Idle("it has no effect without `auth_jwt`")),
+    known("auth_jwt_require", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Refused("eddy does not support JWT authentication")),
+    known("auth_request_set", HTTP | SERVER | LOCATION, (2, 2), Use::Refused("it depends on `auth_request`")),
+    known("referer_hash_bucket_size", SERVER | LOCATION, (1, 1), Use::Idle("it has no effect without `valid_referers`")),
+    known("referer_hash_max_size", SERVER | LOCATION, (1, 1), Use::Idle("it has no effect without `valid_referers`")),
+    known("secure_link", HTTP | SERVER | LOCATION, (1, 1), Use::Refused("`$secure_link` is not available; with `--lenient`, requests that use it are rejected with 403")),
+    known("secure_link_md5", HTTP | SERVER | LOCATION, (1, 1), Use::Idle("it has no effect without `secure_link`")),
+    known("secure_link_secret", LOCATION, (1, 1), Use::Refused("`$secure_link` is not available; with `--lenient`, requests that use it are rejected with 403")),
+    known("valid_referers", SERVER | LOCATION, (1, usize::MAX), Use::Refused("`$invalid_referer` is not available; with `--lenient`, requests that use it are rejected with 403")),
+];

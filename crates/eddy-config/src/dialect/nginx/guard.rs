@@ -4,11 +4,9 @@
 use eddy_route::nginx::PlaceGuard;
 
 use super::block::{HTTP, IF, LOCATION, SERVER};
-use super::catalogue::{self, DirectiveInfo, Use};
-use super::reader::NginxReader;
+use super::catalogue;
 use super::tree::Directive;
-use crate::check::Leniency;
-use crate::problem::{SourceSpan, closest};
+use crate::problem::closest;
 
 /// Access control of a block that eddy cannot carry out.
 #[derive(Clone, Debug, Default)]
@@ -83,7 +81,7 @@ pub(super) fn remark(name: &str) -> &'static str {
 }
 
 /// Effect of `--lenient` on a directive that eddy does not support.
-enum Consequence {
+pub(super) enum Consequence {
     PassedOver,
     /// Requests that the directive controls are answered 403.
     Closes,
@@ -91,7 +89,7 @@ enum Consequence {
     Kept(&'static str),
 }
 
-fn guard_consequence(name: &str, here: u16) -> Consequence {
+pub(super) fn guard_consequence(name: &str, here: u16) -> Consequence {
     if let Some((_, reason)) = KEPT.iter().find(|(kept, _)| *kept == name) {
         return Consequence::Kept(reason);
     }
@@ -99,50 +97,6 @@ fn guard_consequence(name: &str, here: u16) -> Consequence {
         true if here & (HTTP | SERVER | LOCATION | IF) != 0 => Consequence::Closes,
         true => Consequence::Kept("it may control access"),
         false => Consequence::PassedOver,
-    }
-}
-
-impl NginxReader<'_> {
-    /// Reports a directive that eddy does not support or does not know; one that controls access is not ignored.
-    pub(super) fn refuse_directive(
-        &mut self,
-        directive: &Directive,
-        here: u16,
-        message: String,
-        hint: Option<String>,
-    ) {
-        let (place, is_lenient) = (directive.name.place, self.leniency == Leniency::Lenient);
-        match guard_consequence(&directive.name.text, here) {
-            Consequence::Kept(reason) if !is_off(directive) => {
-                let hint = hint.unwrap_or_else(|| format!("`--lenient` does not ignore it: {reason}"));
-                self.report.error(place, message).hint(hint);
-            }
-            Consequence::Closes if is_lenient && !is_off(directive) => {
-                let message = format!("{message}; the requests that it protects are rejected with 403");
-                self.report.warning(place, message).hint("remove it to allow them");
-            }
-            Consequence::Closes if !is_off(directive) => {
-                let usual = "remove it, or give `--lenient` to reject the requests that it protects with 403";
-                self.refuse(place, message, hint.unwrap_or_else(|| usual.to_owned()));
-            }
-            Consequence::PassedOver | Consequence::Closes | Consequence::Kept(_) => {
-                let usual = "remove it, or ignore it with `--lenient`";
-                self.refuse(place, message, hint.unwrap_or_else(|| usual.to_owned()));
-            }
-        }
-    }
-
-    /// Reports that `--lenient` replaces an unreadable part of a program by a 403 response, because it may control
-    /// access.
-    pub(super) fn note_denial(&mut self, place: SourceSpan) {
-        if self.leniency == Leniency::Lenient {
-            self.report
-                .warning(
-                    place,
-                    "this may control access, and eddy cannot read it; the requests here are rejected with 403",
-                )
-                .hint("remove it to allow them");
-        }
     }
 }
 
@@ -159,7 +113,7 @@ fn is_rule(directive: &Directive, name: &str) -> bool {
     directive.name.text == name && matches!(directive.arguments.as_slice(), [all] if all.text == "all")
 }
 
-fn is_off(directive: &Directive) -> bool {
+pub(super) fn is_off(directive: &Directive) -> bool {
     matches!(directive.arguments.as_slice(), [word] if word.text == "off")
 }
 
@@ -222,23 +176,3 @@ const KEPT: &[(&str, &str)] = &[
     ("ssl", "clients would be served without TLS"),
     ("ssl_ocsp", "revoked certificates would be accepted"),
 ];
-
-/// Directives of access control modules that eddy does not have.
-#[rustfmt::skip]
-pub(super) static ACCESS: &[DirectiveInfo] = &[
-    known("auth_jwt", HTTP | SERVER | LOCATION, (1, 2), Use::Refused("eddy does not support JWT authentication")),
-    known("auth_jwt_key_file", HTTP | SERVER | LOCATION, (1, 1), Use::Idle("it has no effect without `auth_jwt`")),
-    known("auth_jwt_key_request", HTTP | SERVER | LOCATION, (1, 1), Use::Idle("it has no effect without `auth_jwt`")),
-    known("auth_jwt_require", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Refused("eddy does not support JWT authentication")),
-    known("auth_request_set", HTTP | SERVER | LOCATION, (2, 2), Use::Refused("it depends on `auth_request`")),
-    known("referer_hash_bucket_size", SERVER | LOCATION, (1, 1), Use::Idle("it has no effect without `valid_referers`")),
-    known("referer_hash_max_size", SERVER | LOCATION, (1, 1), Use::Idle("it has no effect without `valid_referers`")),
-    known("secure_link", HTTP | SERVER | LOCATION, (1, 1), Use::Refused("`$secure_link` is not available; with `--lenient`, requests that use it are rejected with 403")),
-    known("secure_link_md5", HTTP | SERVER | LOCATION, (1, 1), Use::Idle("it has no effect without `secure_link`")),
-    known("secure_link_secret", LOCATION, (1, 1), Use::Refused("`$secure_link` is not available; with `--lenient`, requests that use it are rejected with 403")),
-    known("valid_referers", SERVER | LOCATION, (1, usize::MAX), Use::Refused("`$invalid_referer` is not available; with `--lenient`, requests that use it are rejected with 403")),
-];
-
-const fn known(name: &'static str, blocks: u16, arguments: (usize, usize), use_: Use) -> DirectiveInfo {
-    DirectiveInfo { name, blocks, arguments, use_ }
-}

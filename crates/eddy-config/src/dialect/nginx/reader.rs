@@ -17,10 +17,10 @@ use super::harmless::{changes_nothing, is_unused};
 use super::name_servers::NameServers;
 use super::targets::Targets;
 use super::tree::{Directive, NginxWord};
-use super::upstream::UpstreamGroup;
+use super::upstream_group::UpstreamGroup;
 use super::value::{parse_size, parse_time};
-use crate::check::Leniency;
 use crate::config::Action;
+use crate::leniency::Leniency;
 use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
 
 /// Reader of an NGINX configuration.

@@ -2,64 +2,18 @@
 
 use std::time::Duration;
 
-use eddy_route::nginx::{TextTemplate, UpstreamScheme};
-use eddy_upstream::{Balance, EjectionConfig, EndpointConfig, PoolConfig};
+use eddy_route::nginx::UpstreamScheme;
+use eddy_upstream::{Balance, EjectionConfig, EndpointConfig};
 
 use super::block;
 use super::name_servers::NameServers;
 use super::reader::NginxReader;
 use super::tree::{Directive, NginxWord};
+use super::upstream_group::UpstreamGroup;
 use super::value::parse_time;
-use crate::problem::{SourceSpan, shown};
+use crate::problem::shown;
 use crate::read::FromScalar as _;
 use crate::value::EndpointAddressText;
-
-/// Group of endpoints.
-#[derive(Clone, Debug)]
-pub(super) struct UpstreamGroup {
-    pub(super) name: String,
-    pub(super) endpoints: Vec<EndpointConfig>,
-    pub(super) balance: Balance,
-    pub(super) pool: PoolConfig,
-    pub(super) ejection: EjectionConfig,
-    /// Key of `hash`.
-    pub(super) key: Option<TextTemplate>,
-    /// Name servers for its endpoints, if not those of the system.
-    pub(super) resolver: Option<NameServers>,
-    /// Source position of the directive that chooses the balancing, and whether endpoints may be `backup` with it.
-    method: Option<(SourceSpan, bool)>,
-}
-
-impl UpstreamGroup {
-    /// Returns a group without endpoints, with NGINX's defaults.
-    pub(super) fn new(name: &str) -> Self {
-        let base_time = Duration::from_secs(10);
-        Self {
-            name: name.to_owned(),
-            endpoints: Vec::new(),
-            balance: Balance::RoundRobin,
-            pool: PoolConfig { idle_timeout: Duration::from_secs(60), ..PoolConfig::default() },
-            ejection: EjectionConfig {
-                failures: 1,
-                base_time,
-                time_max: base_time,
-                percent_max: 100,
-                memory: base_time,
-            },
-            key: None,
-            resolver: None,
-            method: None,
-        }
-    }
-}
-
-impl UpstreamGroup {
-    /// Sets the balancing; the last directive wins.
-    fn set_method(&mut self, balance: Balance, directive: &Directive, may_have_backup: bool) {
-        self.balance = balance;
-        self.method = Some((directive.name.place, may_have_backup));
-    }
-}
 
 impl NginxReader<'_> {
     /// Reads a group and keeps it.

@@ -16,13 +16,14 @@ use super::scope::BlockSettings;
 use super::server::ServerRead;
 use super::targets::Targets;
 use super::tree::{Directive, NginxWord};
-use crate::check::{Leniency, version_of};
 use crate::config::{
     AccessLogConfig, Action, AddressBlock, ForwardedConfig, GatewayConfig, GatewayLimits, Http2Config,
     HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, LogConfig, LogFormat, LogTarget,
     QuarantineConfig, Serve, SitesAt,
 };
+use crate::leniency::Leniency;
 use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
+use crate::version::version_of;
 
 /// Checks an NGINX configuration: the source `root` and those that it includes.
 ///
@@ -298,7 +299,7 @@ impl NginxReader<'_> {
             limits,
             quarantine: QuarantineConfig::default(),
             workers: frame.workers,
-            drain_timeout: frame.drain_timeout.unwrap_or(crate::check::DRAIN_TIMEOUT),
+            drain_timeout: frame.drain_timeout.unwrap_or(crate::config::DRAIN_TIMEOUT),
             shown: sources.iter().map(|source| &*source.text).collect::<Vec<_>>().join("\n").into(),
             version: version_of(sources),
             sites: vec![Arc::new(Sites::build(spec))],

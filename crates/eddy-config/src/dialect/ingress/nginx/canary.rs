@@ -1,7 +1,7 @@
 //! Choice between an upstream and its canary.
 
+use super::directive::{block, line, words};
 use super::upstreams::IngressUpstream;
-use super::write::{block, line, words};
 use crate::dialect::nginx::{Directive, Targets};
 
 /// Returns the target of `proxy_pass` for an upstream and its canary: the header decides, then the cookie, then the

@@ -1,7 +1,7 @@
 //! CORS response headers, as ingress-nginx writes them.
 
+use super::directive::{block, line, words};
 use super::settings::Cors;
-use super::write::{block, line, words};
 use crate::dialect::nginx::Directive;
 use crate::read::Spanned;
 

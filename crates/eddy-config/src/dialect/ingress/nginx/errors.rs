@@ -1,7 +1,7 @@
 //! Error pages from a separate Service: `custom-http-errors`.
 
+use super::directive::{block, line, words};
 use super::settings::{IngressAnnotations, default_backend_name};
-use super::write::{block, line, words};
 use crate::dialect::nginx::Directive;
 use crate::problem::SourceSpan;
 

@@ -7,6 +7,7 @@
 mod canary;
 mod catalogue;
 mod cors;
+mod directive;
 mod errors;
 mod page;
 mod secure;

@@ -1,6 +1,6 @@
 //! Redirects of ingress-nginx, above all to HTTPS.
 
-use super::write::{block, line, words};
+use super::directive::{block, line, words};
 use crate::dialect::nginx::Directive;
 use crate::problem::SourceSpan;
 use crate::tls::CertificateFiles;

@@ -2,13 +2,14 @@
 
 use super::canary::choice;
 use super::cors::cors_lines;
+use super::directive::{block, line, word, words};
 use super::errors::{intercept, page};
 use super::secure::{has_certificate, redirect_without_slash, to_https, to_https_unless_there};
 use super::servers::{ANY_HOST, IngressServer, Location, Servers, is_rewritten, settings_of};
 use super::settings::{IngressAnnotations, default_backend_name};
 use super::upstreams::{ServicePortQuery, Upstreams};
 use crate::dialect::ingress::model::{Ingress, PathKind};
-use crate::dialect::nginx::{Directive, NginxWord, Targets};
+use crate::dialect::nginx::{Directive, Targets};
 use crate::problem::SourceSpan;
 use crate::tls::CertificateFiles;
 
@@ -316,28 +317,3 @@ const FIELDS: &[(&str, &str)] = &[
     ("Upgrade", "$http_upgrade"),
     ("Connection", "upgrade"),
 ];
-
-/// Returns a word with a source position.
-pub(super) fn word(place: SourceSpan, text: &str) -> NginxWord {
-    NginxWord { text: text.to_owned(), place }
-}
-
-/// Returns words with a source position.
-pub(super) fn words(place: SourceSpan, texts: &[&str]) -> Vec<NginxWord> {
-    texts.iter().map(|text| word(place, text)).collect()
-}
-
-/// Returns a directive without a block.
-pub(super) fn line(place: SourceSpan, name: &str, arguments: &[&str]) -> Directive {
-    Directive { name: word(place, name), arguments: words(place, arguments), block: None }
-}
-
-/// Returns a directive with a block.
-pub(super) fn block(
-    place: SourceSpan,
-    name: &str,
-    arguments: Vec<NginxWord>,
-    inner: Vec<Directive>,
-) -> Directive {
-    Directive { name: word(place, name), arguments, block: Some(inner) }
-}

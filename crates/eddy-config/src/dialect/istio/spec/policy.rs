@@ -1,7 +1,7 @@
 //! Policies of VirtualService routes, as written.
 
 use super::Labels;
-use super::service::{DestinationSpec, TextMatchSpec};
+use super::destination::{DestinationSpec, TextMatchSpec};
 use crate::dialect::istio::value::{GoTime, IstioPercent};
 use crate::dialect::kubernetes::ApiText;
 use crate::read::Spanned;

@@ -1,6 +1,7 @@
 //! VirtualServices as written: their matches and destinations.
 
 use super::Labels;
+use super::destination::{DestinationSpec, TextMatchSpec};
 use super::policy::{
     CorsSpec, DirectResponseSpec, FaultSpec, HeadersSpec, MirrorSpec, PercentSpec, RedirectSpec, RetriesSpec,
     RewriteSpec,
@@ -103,18 +104,6 @@ object! {
 }
 
 object! {
-    /// Test of a string.
-    TextMatchSpec as "a string match (`exact`, `prefix` or `regex`)" {
-        /// Whole string.
-        optional exact "exact": ApiText;
-        /// Prefix.
-        optional prefix "prefix": ApiText;
-        /// Regular expression for the whole string.
-        optional regex "regex": ApiText;
-    }
-}
-
-object! {
     /// Destination and its weight.
     RouteDestinationSpec as "a route destination" {
         /// Destination.
@@ -123,26 +112,6 @@ object! {
         optional weight "weight": Number<0, 4_294_967_295>;
         /// Header edits.
         optional headers "headers": HeadersSpec;
-    }
-}
-
-object! {
-    /// Destination of requests.
-    DestinationSpec as "a destination" {
-        /// Host name.
-        required host "host": ApiText;
-        /// Name of a subset of the endpoints.
-        optional subset "subset": ApiText;
-        /// Port.
-        optional port "port": PortSpec;
-    }
-}
-
-object! {
-    /// Port by number.
-    PortSpec as "a destination port" {
-        /// Port number.
-        required number "number": Number<1, 65_535>;
     }
 }
 

@@ -1,4 +1,4 @@
-//! Entry point of the Kubernetes dialects: adds objects to a configuration.
+//! Manifests: the input that all Kubernetes dialects share.
 
 use super::backend::{Backend, Backends, Unresolved};
 use super::object::Objects;
@@ -6,8 +6,7 @@ use super::secret::Secrets;
 use super::settings::KubernetesSettings;
 use super::value::PortOrName;
 use crate::check::Draft;
-use crate::dialect::{gateway_api, ingress, istio};
-use crate::problem::{ProblemReport, SourceSpan};
+use crate::problem::ProblemReport;
 use crate::spec::KubernetesSpec;
 use crate::value::ObjectName;
 
@@ -24,28 +23,18 @@ pub(crate) struct Manifests<'o, 't> {
     pub(crate) settings: KubernetesSettings,
 }
 
-/// Adds the contents of objects to the draft; problems go to `report`.
-pub(crate) fn add(
-    objects: &Objects<'_>,
-    spec: Option<&KubernetesSpec>,
-    draft: &mut Draft<'_, '_>,
-    report: &mut ProblemReport,
-) {
-    let backends = Backends::read(objects, spec, report);
-    let secrets = Secrets::read(objects, report);
-    let manifests = Manifests { objects, backends, secrets, settings: KubernetesSettings::of(spec) };
-    gateway_api::add(&manifests, draft, report);
-    ingress::add(&manifests, draft, report);
-    istio::add(&manifests, draft, report);
-    if draft.listeners.is_empty() && !report.has_errors() {
-        let place = objects.list.first().map_or_else(SourceSpan::default, |object| object.place);
-        report
-            .error(place, "the manifests define no listener")
-            .hint("add a Gateway with a listener of protocol HTTP");
+impl<'o, 't> Manifests<'o, 't> {
+    /// Reads what all dialects share; problems go to `report`.
+    pub(crate) fn read(
+        objects: &'o Objects<'t>,
+        spec: Option<&KubernetesSpec>,
+        report: &mut ProblemReport,
+    ) -> Self {
+        let backends = Backends::read(objects, spec, report);
+        let secrets = Secrets::read(objects, report);
+        Self { objects, backends, secrets, settings: KubernetesSettings::of(spec) }
     }
-}
 
-impl Manifests<'_, '_> {
     /// Returns the cluster of a Service port, with default settings unless eddy's own configuration has a cluster of
     /// that name.
     ///

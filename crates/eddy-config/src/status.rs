@@ -51,12 +51,12 @@ pub struct StatusCondition {
 
 impl StatusCondition {
     /// Returns a condition that holds, with its own name as the reason.
-    pub(super) fn holds(kind: &'static str) -> Self {
+    pub(crate) fn holds(kind: &'static str) -> Self {
         Self { kind, status: true, reason: kind, message: String::new() }
     }
 
     /// Returns a condition that does not hold.
-    pub(super) fn fails(kind: &'static str, reason: &'static str, message: impl Into<String>) -> Self {
+    pub(crate) fn fails(kind: &'static str, reason: &'static str, message: impl Into<String>) -> Self {
         Self { kind, status: false, reason, message: message.into() }
     }
 }

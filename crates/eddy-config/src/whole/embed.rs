@@ -8,12 +8,10 @@ use eddy_route::nginx::{NameForm, Sites};
 use eddy_route::{Dialect, HostPattern, RouteTable, Rule, SourceLocation};
 use eddy_upstream::ClusterConfig;
 
-use super::condition::ConditionPlaces;
-use super::names::NameRegistry;
-use super::table::{CheckedTables, RulePlaces};
-use super::whole::Leniency;
+use crate::check::{CheckedTables, ConditionPlaces, NameRegistry, RulePlaces};
 use crate::config::{Action, ActionKind, GatewayConfig, ListenAddress, ListenerConfig, Serve, SitesAt};
 use crate::dialect::nginx::{check_nginx, included, is_nginx};
+use crate::leniency::Leniency;
 use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
 use crate::read::Spanned;
 use crate::value::{ConfigName, DialectName, FilePath};

@@ -2,27 +2,24 @@
 
 use std::sync::Arc;
 
-use super::access_log::check_access_log;
-use super::acme::Orders;
-use super::cluster::check_clusters;
-use super::draft::Draft;
 use super::embed::{Embedder, embedded_path};
-use super::filter::check_filters;
-use super::listener::{ListenerRegistry, check_listeners};
-use super::merge::unite;
-use super::names::NameRegistry;
-use super::shown::shown_text;
-use super::table::check_tables;
-use super::{advice, forward, gateway, routes};
-use crate::config::GatewayConfig;
-use crate::dialect::ConfigLanguage;
+use super::tables::check_tables;
+use crate::check::{
+    Draft, ListenerRegistry, NameRegistry, Orders, advise, check_access_log, check_admin, check_clusters,
+    check_ends, check_filters, check_limits, check_listeners, check_log, check_quarantine, check_routes,
+    shown_text, unite,
+};
+use crate::config::{DRAIN_TIMEOUT, GatewayConfig};
 use crate::dialect::envoy::check_envoy;
-use crate::dialect::gateway_api::ObjectStatus;
-use crate::dialect::kubernetes::{self, Objects, read_objects};
+use crate::dialect::kubernetes::{Objects, read_objects};
 use crate::dialect::nginx::{check_nginx, includes};
+use crate::dialect::{ConfigLanguage, add_objects};
+use crate::leniency::Leniency;
 use crate::problem::{Problem, ProblemReport, SourceSpan, SourceText};
 use crate::read::{Either, FromNode, Spanned};
 use crate::spec::{GatewaySpec, TableSpec};
+use crate::status::ObjectStatus;
+use crate::version::version_of;
 use crate::yaml::{YamlNode, YamlTree, parse, parse_documents};
 
 /// A configuration without errors.
@@ -34,16 +31,6 @@ pub struct Checked {
     pub warnings: Vec<Problem>,
     /// Status of the Gateway API objects, as a Kubernetes cluster would show it.
     pub statuses: Vec<ObjectStatus>,
-}
-
-/// Severity of settings in another program's configuration that eddy does not support.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Leniency {
-    /// They are errors.
-    #[default]
-    Strict,
-    /// They are warnings.
-    Lenient,
 }
 
 /// Checks the configuration in `sources`; several sources are merged.
@@ -85,26 +72,6 @@ pub fn check_with(sources: &[SourceText], leniency: Leniency) -> Result<Checked,
         }
         Some(_) | None => Err(report.into_problems(sources)),
     }
-}
-
-/// Returns the version identifier of a configuration: a hash of the texts in their order.
-pub fn version_of(sources: &[SourceText]) -> Arc<str> {
-    // FNV-1a by words, with the high bits folded down; 64 bits suffice to tell one version from the next.
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    let mut add = |word: u64| {
-        hash = (hash ^ word).wrapping_mul(0x0100_0000_01b3);
-        hash ^= hash >> 32;
-    };
-    for source in sources {
-        for chunk in source.text.as_bytes().chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            add(u64::from_le_bytes(word));
-        }
-        // The position at which a text ends also counts.
-        add(source.text.len() as u64);
-    }
-    format!("{hash:016x}").into()
 }
 
 /// All parsed sources.
@@ -230,7 +197,7 @@ fn check_spec(
         };
         if let Some(objects) = &objects {
             let spec = spec.kubernetes.as_ref().map(|spec| &spec.value);
-            lenient(leniency, report, |report| kubernetes::add(objects, spec, &mut draft, report));
+            lenient(leniency, report, |report| add_objects(objects, spec, &mut draft, report));
         }
         (draft.listeners, draft.tables, draft.clusters, draft.sites, draft.statuses)
     };
@@ -240,13 +207,13 @@ fn check_spec(
             .error(beginning_of(0), "the configuration has no `listeners`")
             .hint("for example `listeners: [{address: 127.0.0.1:8080, routes: site}]`");
     }
-    let admin = spec.admin.and_then(|admin| gateway::check_admin(&admin, &mut taken, report));
+    let admin = spec.admin.and_then(|admin| check_admin(&admin, &mut taken, report));
     let access_log =
         spec.access_log.and_then(|log| check_access_log(log.value, &clusters, &mut cluster_names, report));
     let acme = taken.orders.finish(&listeners, report);
-    let limits = gateway::check_limits(spec.limits.map(|limits| limits.value), report);
-    routes::check_routes(&listeners, &tables, report);
-    forward::check_ends(&listeners, &clusters, sources, report);
+    let limits = check_limits(spec.limits.map(|limits| limits.value), report);
+    check_routes(&listeners, &tables, report);
+    check_ends(&listeners, &clusters, sources, report);
     if report.has_errors() {
         return None;
     }
@@ -256,7 +223,7 @@ fn check_spec(
     } else {
         &[&cluster_names, &table_names, &filters.names]
     };
-    advice::advise(kinds, report);
+    advise(kinds, report);
     filters.advise(&listeners, &tables.actions, report);
     Some((
         GatewayConfig {
@@ -268,12 +235,12 @@ fn check_spec(
             acme,
             admin,
             access_log,
-            log: gateway::check_log(spec.log.map(|log| log.value)),
+            log: check_log(spec.log.map(|log| log.value)),
             limits,
-            quarantine: gateway::check_quarantine(spec.quarantine.map(|quarantine| quarantine.value)),
+            quarantine: check_quarantine(spec.quarantine.map(|quarantine| quarantine.value)),
             route_check: spec.route_check.map_or(0, |every| every.value.to_u32()),
             workers: spec.workers.map(|workers| workers.value.to_u16()),
-            drain_timeout: spec.drain_timeout.map_or(gateway::DRAIN_TIMEOUT, |Spanned { value, .. }| value.0),
+            drain_timeout: spec.drain_timeout.map_or(DRAIN_TIMEOUT, |Spanned { value, .. }| value.0),
             shown,
             version: version_of(sources),
             sites,
@@ -308,31 +275,4 @@ pub(crate) fn embedded_files(sources: &[SourceText]) -> Vec<String> {
 /// Returns the position of the first character of a source.
 fn beginning_of(source: u32) -> SourceSpan {
     SourceSpan { source, line: 1, column: 1, length: 1 }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::version_of;
-    use crate::problem::SourceText;
-
-    #[test]
-    fn another_text_is_another_version() {
-        let version = |texts: &[&str]| {
-            let sources: Vec<SourceText> = texts.iter().map(|text| SourceText::new("a", text)).collect();
-            version_of(&sources)
-        };
-        assert_eq!(version(&["a: b"]), version(&["a: b"]));
-        let versions = [
-            version(&[]),
-            version(&[""]),
-            version(&["a"]),
-            version(&["a\0"]),
-            version(&["a", ""]),
-            version(&["12345678"]),
-            version(&["1234567", "8"]),
-        ];
-        for (at, version) in versions.iter().enumerate() {
-            assert!(!versions[..at].contains(version), "{at}");
-        }
-    }
 }

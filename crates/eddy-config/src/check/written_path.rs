@@ -1,0 +1,29 @@
+//! Paths as written, with their places for messages.
+
+use std::sync::Arc;
+
+use eddy_tls::{WrittenPath, WrittenPlace};
+
+use super::filter::folder_of;
+use crate::problem::{SourceSpan, SourceText};
+use crate::read::Spanned;
+use crate::value::FilePath;
+
+pub(crate) fn written(path: &Spanned<FilePath>, sources: &[SourceText]) -> WrittenPath {
+    WrittenPath {
+        path: folder_of(path.place, sources).join(&path.value.0),
+        text: None,
+        place: written_place(path.place, sources),
+    }
+}
+
+/// Converts a position to one that can be used for problems found later.
+pub(crate) fn written_place(place: SourceSpan, sources: &[SourceText]) -> WrittenPlace {
+    let source = sources.get(place.source as usize);
+    WrittenPlace {
+        file: source.map_or_else(|| "".into(), |source| Arc::clone(&source.path)),
+        line: place.line,
+        column: place.column,
+        length: place.length,
+    }
+}
