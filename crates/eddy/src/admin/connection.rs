@@ -12,7 +12,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::server::{Page, Pages};
+use super::page::{Page, Pages};
 
 /// Answers requests until the client closes, sends an invalid request, or asks for `Connection: close`.
 ///

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use super::page::{Page, Pages};
 use super::server::*;
 
 struct EchoPages;

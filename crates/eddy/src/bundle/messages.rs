@@ -8,7 +8,6 @@ use eddy_config::{Problem, Severity, SourceText};
 use serde::Deserialize;
 
 use super::failure::BundleFailure;
-use super::workspace::OVERLAY;
 
 /// Parses messages with paths relative to `folder`, which also contains the generated files.
 pub(super) fn failure_of(text: &str, folder: &Path) -> BundleFailure {
@@ -175,6 +174,9 @@ pub(super) fn shown(path: &Path) -> String {
 const SUFFIXES: [&str; 8] = [".go", ".c", ".h", ".s", ".S", ".cc", ".cpp", ".mod"];
 const PROBLEMS_MAX: usize = 20;
 const LINES_MAX: usize = 12;
+
+/// Overlay file, which maps original files to the copies that Go compiles instead.
+pub(super) const OVERLAY: &str = "overlay/overlay.json";
 
 #[cfg(test)]
 mod tests {

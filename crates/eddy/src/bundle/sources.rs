@@ -6,10 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use sha2::{Digest, Sha256};
 
 use super::failure::BundleFailure;
 use super::go::{Go, Toolchain, flag};
+use super::hash::Hash;
 use super::kits::{KITS_VERSION, Kits};
 use super::messages::failure_of;
 use super::workspace::Workspace;
@@ -94,7 +94,7 @@ pub(super) fn sources_of(
     if !ran.is_well {
         return Err(failure_of(&ran.errors, &workspace.folder));
     }
-    let mut hash = Hash(Sha256::new());
+    let mut hash = Hash::new();
     hash.add(KITS_VERSION);
     for (name, value) in &toolchain.settings {
         hash.add(name);
@@ -108,8 +108,7 @@ pub(super) fn sources_of(
         })?;
         // The toolchain and the SDKs are covered by their versions.
         if !package.standard && !package.dir.starts_with(&kits) {
-            hash.add_package(&package)
-                .map_err(|(file, error)| BundleFailure::of_io("read", &file, &error))?;
+            package.add_to(&mut hash).map_err(|(file, error)| BundleFailure::of_io("read", &file, &error))?;
             imports.insert(package.import_path, package.imports);
         }
     }
@@ -119,50 +118,28 @@ pub(super) fn sources_of(
     Ok(BundleSources { key: hash.finish(), imports })
 }
 
-/// Returns a hash of these parts.
-pub(crate) fn hashed<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
-    let mut hash = Hash(Sha256::new());
-    parts.for_each(|part| hash.add(part));
-    hash.finish()
-}
-
-struct Hash(Sha256);
-
-impl Hash {
-    /// Adds a part prefixed by its length, so that different lists of parts have different hashes.
-    fn add(&mut self, part: impl AsRef<[u8]>) {
-        let part = part.as_ref();
-        self.0.update((part.len() as u64).to_le_bytes());
-        self.0.update(part);
-    }
-
-    fn add_package(&mut self, package: &GoPackage) -> Result<(), (PathBuf, std::io::Error)> {
-        self.add(&package.import_path);
-        let module = package.module.as_ref().map(|module| module.replace.as_deref().unwrap_or(module));
+impl GoPackage {
+    fn add_to(&self, hash: &mut Hash) -> Result<(), (PathBuf, std::io::Error)> {
+        hash.add(&self.import_path);
+        let module = self.module.as_ref().map(|module| module.replace.as_deref().unwrap_or(module));
         if let Some(module) =
             module.filter(|module| !module.version.is_empty() && !Path::new(&module.path).is_absolute())
         {
             // The contents are verified by go.sum, so the version identifies them.
-            self.add(&module.path);
-            self.add(&module.version);
+            hash.add(&module.path);
+            hash.add(&module.version);
             return Ok(());
         }
         // The folder becomes part of the library, because panic messages contain it.
-        self.add(package.dir.as_os_str().as_encoded_bytes());
-        for file in package.files() {
-            let path = package.dir.join(file);
-            self.add(file);
-            self.add(fs::read(&path).map_err(|error| (path, error))?);
+        hash.add(self.dir.as_os_str().as_encoded_bytes());
+        for file in self.files() {
+            let path = self.dir.join(file);
+            hash.add(file);
+            hash.add(fs::read(&path).map_err(|error| (path, error))?);
         }
         Ok(())
     }
 
-    fn finish(self) -> String {
-        self.0.finalize().iter().take(KEY_BYTES).map(|byte| format!("{byte:02x}")).collect()
-    }
-}
-
-impl GoPackage {
     fn files(&self) -> impl Iterator<Item = &String> {
         let kinds =
             [&self.go_files, &self.cgo_files, &self.c_files, &self.cxx_files, &self.h_files, &self.s_files];
@@ -171,4 +148,3 @@ impl GoPackage {
 }
 
 const FIELDS: &str = "-json=ImportPath,Dir,Standard,Imports,Module,GoFiles,CgoFiles,CFiles,CXXFiles,HFiles,SFiles,SysoFiles,EmbedFiles";
-const KEY_BYTES: usize = 16;

@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use super::cache::{Cache, keep_newest, touch};
 use super::failure::BundleFailure;
 use super::go::{Go, GoBuildTarget, arguments, flag};
+use super::hash::hashed;
 use super::kits::Kits;
-use super::messages::failure_of;
+use super::messages::{OVERLAY, failure_of};
 use super::module::{GO_MIN, GoModule, Replaced, module_root, quoted, version_numbers};
-use super::sources::hashed;
 
 /// Folder with a generated main module; locked until dropped.
 #[derive(Debug)]
@@ -197,8 +197,6 @@ pub(crate) const KIT: &str = "github.com/eddy-gateway/eddy/sdk/go";
 /// Module replaced by the SDK for filters written for Envoy.
 pub(crate) const ENVOY: &str = "github.com/envoyproxy/envoy";
 const OWN: [&str; 2] = [KIT, ENVOY];
-/// Overlay file, which maps original files to the copies that Go compiles instead.
-pub(super) const OVERLAY: &str = "overlay/overlay.json";
 const KIT_BUNDLE: &str = "github.com/eddy-gateway/eddy/sdk/go/bundle";
 const ONE_RUNTIME: &str =
     "all Go filters of a configuration are linked into one library, with one version of each module";

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::Receiver;
 
 use anyhow::Context;
 use eddy_acme::{AcmeSettings, Agent};
@@ -15,10 +15,12 @@ use eddy_io::{SharedPage, WORKERS_MAX};
 use eddy_proxy::{FilterHost, Gateway, Ready};
 use eddy_source::{FileSource, Rejected};
 
+use super::command::{EngineCommand, GatewayHandles, StartError};
 use super::lend::lend;
-use super::load::{Loaded, linked, linked_as, load, log_problems, pack, unmade, unpack, vetted};
+use super::load::{linked, linked_as, load, log_problems, unmade, vetted};
+use super::loaded::{Loaded, pack, unpack};
+use super::log_choice::LogChoice;
 use super::pages::GatewayPages;
-use super::process::LogChoice;
 use super::socket_source::{OwnSockets, SocketSource};
 use super::status::{InForce, Status};
 use super::stderr_capture::StderrCapture;
@@ -28,7 +30,7 @@ use super::unbound::{listen_again, log_unbound, next_order};
 use super::watchdog::{Watch, watch};
 use crate::admin::AdminServer;
 use crate::control::{
-    Channel, ChildSettings, FilterAbout, QuarantineLimits, Quarantined, STATE_FORMAT, SocketKey, SocketPlace,
+    Channel, ChildSettings, FilterAbout, QuarantineLimits, Quarantined, STATE_FORMAT, SocketPlace,
     SocketRole, ToParent, memory_file,
 };
 use crate::filters::{FilterMaker, FilterNames, held, needs_new_process, version};
@@ -92,46 +94,6 @@ enum Reload {
     Rejected(usize),
     /// The change needs a new process, which was requested.
     Renewing,
-}
-
-/// Handles of a serving gateway, for the main thread.
-#[derive(Clone)]
-pub(super) struct GatewayHandles {
-    pub(super) gateway: Arc<Gateway>,
-    pub(super) status: Arc<Status>,
-    pub(super) host: Arc<FilterHost>,
-    pub(super) names: FilterNames,
-    pub(super) acme: Arc<Agent>,
-}
-
-/// Command of the main thread to the engine.
-#[derive(Clone, Debug)]
-pub(super) enum EngineCommand {
-    /// Reload the configuration.
-    Reload,
-    /// The files have changed: reload the configuration if it differs from the one read last.
-    FollowFiles,
-    /// Replace the set of quarantined filters.
-    Quarantine(Vec<Quarantined>),
-    /// Stop the admin listener: a successor serves it.
-    LeaveAdmin,
-    /// The parent process is gone.
-    ParentGone,
-    /// Send the sockets of an address to the process that replaces this one.
-    Lend(Arc<Channel>, SocketKey),
-    /// Free filter objects that no plan uses any more.
-    Reclaim,
-    /// The process ends: stop the guests, close the sockets, and confirm.
-    End(Sender<()>),
-}
-
-/// Why a gateway process cannot serve.
-#[derive(Debug)]
-pub(super) enum StartError {
-    /// The configuration is invalid.
-    Config(Rejected),
-    /// A resource that the configuration needs is unavailable.
-    Other(anyhow::Error),
 }
 
 impl ConfigEngine {

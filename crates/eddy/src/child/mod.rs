@@ -2,9 +2,12 @@
 //!
 //! The main thread only listens and decides; anything slow has its own thread.
 
+mod command;
 mod engine;
 mod lend;
 mod load;
+mod loaded;
+mod log_choice;
 mod mailbox;
 mod orders;
 mod pages;
@@ -19,5 +22,6 @@ mod tried;
 mod unbound;
 mod watchdog;
 
-pub(crate) use load::{pack, unpack};
-pub(crate) use process::{ChildOptions, LogChoice, Supervision, run};
+pub(crate) use loaded::{pack, unpack};
+pub(crate) use log_choice::LogChoice;
+pub(crate) use process::{ChildOptions, Supervision, run};

@@ -9,7 +9,7 @@ use eddy_io::monotonic_ms;
 use eddy_proxy::stats::FilterView as ReportedFilter;
 use serde::Serialize;
 
-use super::engine::GatewayHandles;
+use super::command::GatewayHandles;
 use super::orders::write_orders;
 use super::taken::role_name;
 use crate::admin::{Page, Pages};

@@ -10,15 +10,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
-use eddy_config::{Leniency, LogConfig, LogFormat, Problem, render};
+use eddy_config::{Leniency, Problem, render};
 use eddy_guest::ReclaimQueue;
 use eddy_io::SharedPage;
 use eddy_source::{FileSource, Watcher};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use tracing::level_filters::LevelFilter;
 
-use super::engine::{ConfigEngine, EngineCommand, GatewayHandles, StartError, stay_for_ever};
+use super::command::{EngineCommand, GatewayHandles, StartError};
+use super::engine::{ConfigEngine, stay_for_ever};
 use super::load::log_problems;
+use super::log_choice::LogChoice;
 use super::mailbox::{Events, Mailbox, mailbox};
 use super::predecessors::{Predecessors, absolute};
 use super::socket_source::{FromParent, Lent, OwnSockets, SocketSource};
@@ -27,7 +28,7 @@ use crate::control::{
     Channel, PROTOCOL, Quarantined, Received, ServedAddress, ServingState, StartReason, ToChild,
     read_memory_file,
 };
-use crate::log::{Log, LogSettings};
+use crate::log::Log;
 use crate::notify::Notifier;
 use crate::signals::{SignalAction, Signals};
 use crate::terminal;
@@ -57,31 +58,6 @@ pub(crate) enum Supervision {
     Parent,
     /// Started by a user at a terminal or by a service manager.
     Alone(Notifier),
-}
-
-/// Log settings of the command line; the configuration provides the others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct LogChoice {
-    /// `--log-level`.
-    pub(crate) level: Option<LevelFilter>,
-    /// `--json`.
-    pub(crate) is_json: bool,
-}
-
-impl LogChoice {
-    /// Returns the settings before any configuration is read.
-    pub(crate) fn alone(self) -> LogSettings {
-        LogSettings { level: self.level.unwrap_or(LevelFilter::INFO), is_json: self.is_json }
-    }
-
-    /// Returns the settings in combination with those of a configuration.
-    pub(super) fn weighed_against(self, config: &LogConfig) -> LogSettings {
-        let configured = config.level.parse().unwrap_or(LevelFilter::INFO);
-        LogSettings {
-            level: self.level.unwrap_or(configured),
-            is_json: self.is_json || config.format == LogFormat::Json,
-        }
-    }
 }
 
 /// Runs a gateway process to its end and returns its exit code.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use eddy_config::version_of;
 use eddy_source::{CompanionsLook, FileSource, Rejected};
 
-use super::load::Loaded;
+use super::loaded::Loaded;
 
 /// Result of the last load, whether in force or not: version, number of problems, and state of the companion files.
 #[derive(Clone, Debug, PartialEq, Eq)]

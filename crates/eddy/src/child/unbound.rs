@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use eddy_proxy::{Gateway, Sockets};
 
-use super::engine::EngineCommand;
+use super::command::EngineCommand;
 use super::socket_source::SocketSource;
 use super::status::Status;
 use super::taken::listen_address;

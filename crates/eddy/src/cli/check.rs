@@ -7,8 +7,8 @@ use eddy_route::nginx::PlaceKind;
 use eddy_source::{FileSource, Loaded};
 
 use super::arguments::Check;
+use super::error::CommandError;
 use super::filter::say_linking;
-use super::start::CommandError;
 use crate::bundle::GoBuildTarget;
 use crate::filters;
 use crate::terminal::{colour_of, print, print_error};

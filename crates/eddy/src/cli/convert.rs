@@ -5,8 +5,8 @@ use std::fmt::Write;
 use eddy_config::{ConversionTarget, convert};
 
 use super::arguments::{Convert, ConvertTarget};
-use super::routes::load;
-use super::start::CommandError;
+use super::error::CommandError;
+use super::load::load;
 use crate::terminal::{print, print_error};
 
 /// Prints the converted routes, and reports what cannot be converted.

@@ -7,7 +7,7 @@ use anyhow::Context;
 use eddy_protobuf::{JsonFieldNaming, Schema};
 
 use super::arguments::{DescriptorsCommand, DescriptorsFetch, DescriptorsOpenapi};
-use super::start::CommandError;
+use super::error::CommandError;
 use crate::descriptors::{OpenApiOptions, fetch, open_api};
 use crate::terminal::{print, print_error};
 

@@ -9,8 +9,8 @@ use eddy_route::{RouteScratch, Router, Witness};
 use serde::Serialize;
 
 use super::arguments::RoutesArgs;
-use super::routes::{load, router_of};
-use super::start::CommandError;
+use super::error::CommandError;
+use super::load::{load, router_of};
 use crate::explain::action_text;
 use crate::terminal::print;
 

@@ -1,8 +1,8 @@
 //! `eddy explain`: explains which rule wins for a request, and why.
 
 use super::arguments::Explain;
-use super::routes::{load, router_of};
-use super::start::CommandError;
+use super::error::CommandError;
+use super::load::{load, router_of};
 use crate::explain::{Question, explain};
 use crate::terminal::print;
 

@@ -1,24 +1,20 @@
 //! `eddy routes`: prints the compiled order of the rules.
 
 use std::fmt::Write;
-use std::io::stderr;
-use std::path::PathBuf;
 
-use anyhow::anyhow;
 use eddy_config::{
-    ActionKind, Forward, Forwarding, GatewayConfig, Leniency, ListenAddress, ListenerConfig, Serve, SitesAt,
-    render,
+    ActionKind, Forward, Forwarding, GatewayConfig, ListenAddress, ListenerConfig, Serve, SitesAt,
 };
 use eddy_route::nginx::SiteListing;
-use eddy_route::{Listing, RankedRule, RouteTable, Router};
-use eddy_source::FileSource;
+use eddy_route::{Listing, RankedRule, Router};
 use serde::Serialize;
 
 use super::arguments::RoutesArgs;
 use super::diff;
-use super::start::CommandError;
+use super::error::CommandError;
+use super::load::{load, router_of};
 use crate::explain::named;
-use crate::terminal::{colour_of, print, print_error};
+use crate::terminal::print;
 
 #[derive(Serialize)]
 struct RoutesReport {
@@ -159,33 +155,4 @@ fn text_of(listeners: &[ListenerRules]) -> String {
         out.push_str("no listener has routes\n");
     }
     out
-}
-
-/// Loads a valid configuration, or prints its errors.
-///
-/// # Errors
-/// [`CommandError::Shown`].
-pub(super) fn load(paths: &[PathBuf], leniency: Leniency) -> Result<GatewayConfig, CommandError> {
-    match FileSource::new(paths.to_vec()).with_leniency(leniency).load() {
-        Ok(loaded) => Ok(loaded.checked.config),
-        Err(rejected) => {
-            print_error(&render(&rejected.problems, &rejected.sources, colour_of(&stderr())));
-            Err(CommandError::Shown)
-        }
-    }
-}
-
-/// Compiles the router of a listener, if it serves routes.
-///
-/// # Errors
-/// When its rules do not compile, although the check found no error in them.
-pub(super) fn router_of(config: &GatewayConfig, listener: &ListenerConfig) -> anyhow::Result<Option<Router>> {
-    let Serve::Routes(indexes) = &listener.serve else { return Ok(None) };
-    let tables: Vec<RouteTable> =
-        indexes.iter().filter_map(|index| config.tables.get(*index)).cloned().collect();
-    let built = Router::build(&tables).map_err(|errors| {
-        let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        anyhow!("{}", texts.join("\n"))
-    });
-    built.map(Some)
 }

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use eddy_source::FileSource;
 
 use super::arguments::{DialectArguments, GatewayArgs, LogArguments, RunArgs};
+use super::error::OUR_FAULT;
 use super::filter::say_linking;
-use super::start::OUR_FAULT;
 use crate::bundle::GoBuildTarget;
 use crate::child::{self, ChildOptions, LogChoice, Supervision};
 use crate::filters;

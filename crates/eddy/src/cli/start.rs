@@ -6,30 +6,10 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use super::arguments::{Arguments, CliCommand};
+use super::error::{CommandError, OUR_FAULT};
 use super::{check, convert, descriptors, explain, filter, routes, run};
 use crate::filters;
 use crate::terminal::print_error;
-
-/// Why a command failed.
-#[derive(Debug)]
-pub(super) enum CommandError {
-    /// The input is invalid; the problems have been printed.
-    Shown,
-    /// The input is invalid; the error is to be printed.
-    Input(anyhow::Error),
-}
-
-impl From<anyhow::Error> for CommandError {
-    fn from(error: anyhow::Error) -> Self {
-        Self::Input(error)
-    }
-}
-
-impl From<std::io::Error> for CommandError {
-    fn from(error: std::io::Error) -> Self {
-        Self::Input(error.into())
-    }
-}
 
 /// Runs the program.
 pub(crate) fn main() -> ExitCode {
@@ -65,5 +45,3 @@ fn code_of(outcome: Result<(), CommandError>) -> u8 {
 
 /// Exit code for an invalid configuration or input.
 const WRONG_INPUT: u8 = 1;
-/// Exit code for a fault of eddy itself.
-pub(super) const OUR_FAULT: u8 = 70;

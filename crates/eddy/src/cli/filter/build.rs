@@ -9,10 +9,10 @@ use eddy_config::{Problem, SourceText, render, to_json};
 use eddy_source::FileSource;
 use serde::Serialize;
 
-use super::command::{say_linking, show};
+use super::output::{say_linking, show};
 use crate::bundle::{Bundle, GoBuildTarget};
 use crate::cli::arguments::{BuildTarget, FilterBuild};
-use crate::cli::start::CommandError;
+use crate::cli::error::CommandError;
 use crate::filters::{link_packages, problems_of};
 use crate::terminal::{colour_of, print, print_error};
 

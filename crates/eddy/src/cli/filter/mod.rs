@@ -4,8 +4,10 @@ mod build;
 mod command;
 mod name;
 mod new;
+mod output;
 mod specs;
 mod template;
 mod test;
 
-pub(super) use command::{run, say_linking};
+pub(super) use command::run;
+pub(super) use output::say_linking;

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use super::command::show;
 use super::name::FilterName;
+use super::output::show;
 use super::template::{TemplateContext, files_of};
 use crate::bundle::{Cache, Kits};
 use crate::cli::arguments::{FilterNew, Language};
-use crate::cli::start::CommandError;
+use crate::cli::error::CommandError;
 use crate::terminal::print;
 
 /// Writes the files of a project.

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::cli::start::CommandError;
+use crate::cli::error::CommandError;
 use crate::filter_test::{Rehearsal, SpecTestResult};
 use crate::terminal::print;
 

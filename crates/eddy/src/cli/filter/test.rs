@@ -9,13 +9,13 @@ use std::process::Command;
 
 use anyhow::{Context, anyhow};
 
-use super::command::show;
+use super::output::show;
 use super::specs;
 use crate::bundle::{
     BundleFailure, Cache, ENVOY, Go, GoModule, KIT, Kits, hashed, module_root, quoted, sums,
 };
 use crate::cli::arguments::FilterTest;
-use crate::cli::start::CommandError;
+use crate::cli::error::CommandError;
 
 /// Runs the tests and prints their output.
 ///

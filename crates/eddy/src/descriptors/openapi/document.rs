@@ -7,7 +7,7 @@ use anyhow::{Result, bail, ensure};
 use eddy_protobuf::{HttpIndex, HttpIndexOptions, JsonFieldNaming, Schema};
 use serde_json::{Map, Value, json};
 
-use super::operation::operation;
+use super::operation::{operation, service_of};
 use super::paths::Paths;
 use super::schemas::Schemas;
 
@@ -90,11 +90,6 @@ pub(crate) fn open_api(schema: Schema, options: &OpenApiOptions<'_>) -> Result<O
     document.insert("components".to_owned(), json!({"schemas": schemas.into_value()}));
     let document = serde_json::to_string_pretty(&Value::Object(document))? + "\n";
     Ok(OpenApiOutput { document, left_out })
-}
-
-/// Returns the full service name in the path of a method.
-pub(super) fn service_of(path: &str) -> &str {
-    path.trim_start_matches('/').split('/').next().unwrap_or_default()
 }
 
 /// HTTP methods that OpenAPI supports.

@@ -3,7 +3,6 @@
 use eddy_protobuf::{FieldDescriptor, HttpBodyBinding, HttpRoute};
 use serde_json::{Map, Value, json};
 
-use super::document::service_of;
 use super::parameters::query_parameters;
 use super::paths::RoutePath;
 use super::schemas::Schemas;
@@ -82,3 +81,8 @@ fn response(route: &HttpRoute, schemas: &mut Schemas<'_>) -> Value {
 
 const JSON: &str = "application/json";
 const LINES: &str = "application/x-ndjson";
+
+/// Returns the full service name in the path of a method.
+pub(super) fn service_of(path: &str) -> &str {
+    path.trim_start_matches('/').split('/').next().unwrap_or_default()
+}

@@ -1,0 +1,31 @@
+//! Log level and format chosen on the command line.
+
+use eddy_config::{LogConfig, LogFormat};
+use tracing::level_filters::LevelFilter;
+
+use crate::log::LogSettings;
+
+/// Log settings of the command line; the configuration provides the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LogChoice {
+    /// `--log-level`.
+    pub(crate) level: Option<LevelFilter>,
+    /// `--json`.
+    pub(crate) is_json: bool,
+}
+
+impl LogChoice {
+    /// Returns the settings before any configuration is read.
+    pub(crate) fn alone(self) -> LogSettings {
+        LogSettings { level: self.level.unwrap_or(LevelFilter::INFO), is_json: self.is_json }
+    }
+
+    /// Returns the settings in combination with those of a configuration.
+    pub(super) fn weighed_against(self, config: &LogConfig) -> LogSettings {
+        let configured = config.level.parse().unwrap_or(LevelFilter::INFO);
+        LogSettings {
+            level: self.level.unwrap_or(configured),
+            is_json: self.is_json || config.format == LogFormat::Json,
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Why a command failed.
+
+/// Error of a command.
+#[derive(Debug)]
+pub(super) enum CommandError {
+    /// The input is invalid; the problems have been printed.
+    Shown,
+    /// The input is invalid; the error is to be printed.
+    Input(anyhow::Error),
+}
+
+impl From<anyhow::Error> for CommandError {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Input(error)
+    }
+}
+
+impl From<std::io::Error> for CommandError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Input(error.into())
+    }
+}
+
+/// Exit code for a fault of eddy itself.
+pub(super) const OUR_FAULT: u8 = 70;

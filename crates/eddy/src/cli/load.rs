@@ -1,0 +1,41 @@
+//! Configurations and routers for commands on routes.
+
+use std::io::stderr;
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use eddy_config::{GatewayConfig, Leniency, ListenerConfig, Serve, render};
+use eddy_route::{RouteTable, Router};
+use eddy_source::FileSource;
+
+use super::error::CommandError;
+use crate::terminal::{colour_of, print_error};
+
+/// Loads a valid configuration, or prints its errors.
+///
+/// # Errors
+/// [`CommandError::Shown`].
+pub(super) fn load(paths: &[PathBuf], leniency: Leniency) -> Result<GatewayConfig, CommandError> {
+    match FileSource::new(paths.to_vec()).with_leniency(leniency).load() {
+        Ok(loaded) => Ok(loaded.checked.config),
+        Err(rejected) => {
+            print_error(&render(&rejected.problems, &rejected.sources, colour_of(&stderr())));
+            Err(CommandError::Shown)
+        }
+    }
+}
+
+/// Compiles the router of a listener, if it serves routes.
+///
+/// # Errors
+/// When its rules do not compile, although the check found no error in them.
+pub(super) fn router_of(config: &GatewayConfig, listener: &ListenerConfig) -> anyhow::Result<Option<Router>> {
+    let Serve::Routes(indexes) = &listener.serve else { return Ok(None) };
+    let tables: Vec<RouteTable> =
+        indexes.iter().filter_map(|index| config.tables.get(*index)).cloned().collect();
+    let built = Router::build(&tables).map_err(|errors| {
+        let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        anyhow!("{}", texts.join("\n"))
+    });
+    built.map(Some)
+}
