@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::schema::{MessageId, Schema};
+use crate::schema::MessageId;
 
 /// Error in the input: its kind, byte offset, and field if known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,16 +149,6 @@ pub enum ProtobufErrorKind {
 impl ProtobufError {
     pub(crate) fn new(offset: u64, kind: ProtobufErrorKind) -> Self {
         Self { offset, kind, field: None }
-    }
-
-    /// Describes the error in a sentence that names the field.
-    pub fn describe(&self, schema: &Schema) -> String {
-        let field = self.field.and_then(|(message, field)| {
-            let message = schema.message(message);
-            let field = message.fields().get(usize::from(field))?;
-            Some(format!(" (field \"{}\" of {})", field.name(), message.name()))
-        });
-        format!("{self}{}", field.unwrap_or_default())
     }
 }
 

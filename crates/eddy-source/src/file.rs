@@ -13,7 +13,6 @@ use eddy_config::{
 use crate::folder::{Below, files_below, files_in};
 use crate::read::read_file;
 use crate::stamp::Stamp;
-use crate::watch::Watcher;
 
 /// Configuration in files. A directory stands for its files `*.yaml` and `*.yml`, sorted by name; a directory of
 /// Kubernetes manifests also for its files `*.json` and for files in subdirectories.
@@ -94,13 +93,6 @@ impl FileSource {
             }
             Err(problems) => Err(Rejected { problems, sources }),
         }
-    }
-
-    /// Starts watching the files.
-    ///
-    /// A watcher created before [`FileSource::load`] misses no change between the two.
-    pub fn watch(&self) -> Watcher {
-        Watcher::new(self.clone())
     }
 
     fn read(&self) -> Result<SourceScan, Rejected> {

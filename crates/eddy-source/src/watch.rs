@@ -26,8 +26,17 @@ struct Look {
     companions: CompanionsLook,
 }
 
+impl FileSource {
+    /// Starts watching the files.
+    ///
+    /// A watcher created before [`FileSource::load`] misses no change between the two.
+    pub fn watch(&self) -> Watcher {
+        Watcher::new(self.clone())
+    }
+}
+
 impl Watcher {
-    pub(crate) fn new(source: FileSource) -> Self {
+    fn new(source: FileSource) -> Self {
         let seen = look(&source);
         Self { source, seen }
     }

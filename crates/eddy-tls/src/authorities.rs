@@ -5,8 +5,9 @@ use std::sync::Arc;
 use rustls::RootCertStore;
 use sha2::{Digest, Sha256};
 
+use crate::error::TlsError;
+use crate::fingerprint::Fingerprint;
 use crate::identity::chain_of;
-use crate::server::TlsError;
 
 /// Trusted certificate authorities; at least one.
 #[derive(Clone, Debug)]
@@ -14,9 +15,6 @@ pub struct Authorities {
     pub(crate) roots: Arc<RootCertStore>,
     print: Fingerprint,
 }
-
-/// SHA-256 hash of the text that a value was read from.
-pub type Fingerprint = [u8; 32];
 
 impl Authorities {
     /// Parses authorities in PEM; all of them must be valid.

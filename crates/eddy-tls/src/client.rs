@@ -13,9 +13,11 @@ use rustls::sign::SingleCertAndKey;
 use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
 
 use crate::authorities::Authorities;
+use crate::error::TlsError;
 use crate::identity::Identity;
 use crate::possession;
-use crate::server::{TlsError, TlsVersion};
+use crate::server::TlsVersion;
+use crate::server_name::server_name;
 
 /// Verification of an endpoint's certificate, before any data is sent to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -100,16 +102,6 @@ impl ClientTls {
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.config, &other.config) && self.name == other.name
     }
-}
-
-/// Whether a certificate can be issued for a name: a host or an address.
-pub fn is_server_name(name: &str) -> bool {
-    server_name(name).is_some()
-}
-
-fn server_name(name: &str) -> Option<ServerName<'static>> {
-    let name = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(name);
-    ServerName::try_from(name.to_owned()).ok()
 }
 
 fn verifier(

@@ -13,9 +13,9 @@ use x509_cert::der::{Decode, Encode};
 use x509_cert::ext::pkix::SubjectAltName;
 use x509_cert::ext::pkix::name::GeneralName;
 
-use crate::authorities::Fingerprint;
-use crate::client::is_server_name;
+use crate::fingerprint::Fingerprint;
 use crate::key_size::rsa_bits;
+use crate::server_name::is_server_name;
 
 /// Certificate chain and its private key, checked to belong together.
 #[derive(Clone, Debug)]

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::server::danger::ClientCertVerifier;
-use rustls::server::{ProducesTickets, ResolvesServerCert, VerifierBuilderError, WebPkiClientVerifier};
+use rustls::server::{ProducesTickets, ResolvesServerCert, WebPkiClientVerifier};
 use rustls::version::{TLS12, TLS13};
 use rustls::{ServerConfig, SupportedProtocolVersion};
-use thiserror::Error;
 
 use crate::authorities::Authorities;
 use crate::challenges::{CHALLENGE_PROTOCOL, Challenges, Proving};
-use crate::identity::{Identity, IdentityError};
+use crate::error::TlsError;
+use crate::identity::Identity;
 use crate::names::SniCertResolver;
 use crate::revocations::Revocations;
 
@@ -69,29 +69,6 @@ pub struct ServerSettings<'a> {
 #[derive(Clone, Debug)]
 pub struct ServerTls {
     config: Arc<ServerConfig>,
-}
-
-/// Why TLS settings are rejected.
-#[derive(Debug, Error)]
-pub enum TlsError {
-    /// The authorities cannot be parsed.
-    #[error("{0}")]
-    Authorities(IdentityError),
-    /// The certificate at this position, from 1, is not that of an authority.
-    #[error("certificate {0} in it is not a CA certificate: {1}")]
-    Authority(usize, rustls::Error),
-    /// No authority is usable.
-    #[error("there is no usable CA certificate in it")]
-    NoAuthority,
-    /// The server name is invalid.
-    #[error("`{0}` is neither a host name nor an IP address")]
-    Name(String),
-    /// Certificates cannot be verified with these authorities and revocation lists.
-    #[error("certificates cannot be verified with it: {0}")]
-    Verifier(VerifierBuilderError),
-    /// The TLS library rejects the settings.
-    #[error(transparent)]
-    Settings(#[from] rustls::Error),
 }
 
 impl ServerTls {

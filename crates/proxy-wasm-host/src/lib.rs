@@ -84,6 +84,7 @@ mod fault;
 mod host;
 mod ids;
 mod image;
+mod limits;
 mod module;
 mod shared;
 mod vm;
@@ -96,10 +97,11 @@ pub use host::{
     SharedValue,
 };
 pub use ids::{CallId, ContextId, MetricId, QueueId};
-pub use image::{Image, StartError, WasmVmLimits};
+pub use image::Image;
+pub use limits::WasmVmLimits;
 pub use module::{Module, ModuleError, UnknownImports};
 pub use shared::{QueueListener, SharedLimits, SharedServices, SharedView};
-pub use vm::{Plugin, PluginStartError, Vm};
+pub use vm::{Plugin, PluginStartError, StartError, Vm};
 pub use wasm_sandbox::{
     Allocation, Engine, EngineError, EngineSettings, Sandbox, SystemClock, Ticker, WasiClock,
 };

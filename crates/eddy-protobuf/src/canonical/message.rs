@@ -1,5 +1,6 @@
 //! Canonical form of messages, field by field.
 
+use super::state::{Canonical, MessageFragment, Purpose};
 use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::limits::ProtobufLimits;
 use crate::schema::{FieldDescriptor, Label, MessageDescriptor, MessageId, Schema, Special};
@@ -32,26 +33,6 @@ pub(crate) fn canonical_for_json(
     out: &mut Vec<u8>,
 ) -> Result<(), ProtobufError> {
     Canonical { schema, limits, purpose: Purpose::Json }.whole(message, bytes, out)
-}
-
-/// Purpose of the canonical form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
-    Wire,
-    Json,
-}
-
-pub(super) struct Canonical<'s> {
-    pub(super) schema: &'s Schema,
-    pub(super) limits: &'s ProtobufLimits,
-    purpose: Purpose,
-}
-
-/// Bytes of a message; several fragments may form one message.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct MessageFragment<'m> {
-    pub(super) bytes: &'m [u8],
-    pub(super) offset: u64,
 }
 
 impl Canonical<'_> {

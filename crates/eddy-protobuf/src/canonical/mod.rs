@@ -6,10 +6,11 @@
 mod collect;
 mod entries;
 mod message;
+mod state;
 mod values;
 
 pub use message::canonical;
 
 pub(crate) use message::canonical_for_json;
 
-use message::{Canonical, MessageFragment};
+use state::{Canonical, MessageFragment};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::error::HttpBindError;
-use super::index::HttpIndexOptions;
+use super::options::HttpIndexOptions;
 use super::percent::{Within, decode};
 use super::route::{HttpBodyBinding, HttpRoute};
 use super::template::Variable;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::bind;
 use super::error::{HttpBindError, HttpRuleError};
 use super::load::Loading;
+use super::options::HttpIndexOptions;
 use super::route::HttpRoute;
 use super::trie::Trie;
 use crate::limits::ProtobufLimits;
@@ -17,19 +18,6 @@ pub struct HttpIndex {
     routes: Vec<Arc<HttpRoute>>,
     trie: Trie,
     options: HttpIndexOptions,
-}
-
-/// Selection of routes and parameters.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HttpIndexOptions {
-    /// Full names of services; all services if empty.
-    pub services: Vec<String>,
-    /// Whether methods without a rule are called with `POST /package.Service/Method`, with the message as the body.
-    pub has_methods_without_rule: bool,
-    /// Names of query parameters for other recipients, which are ignored.
-    pub ignored_parameters: Vec<String>,
-    /// Whether query parameters that are not fields are ignored.
-    pub ignores_unknown_parameters: bool,
 }
 
 /// Result of a route lookup.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::error::{HttpRuleError, HttpRuleProblem};
-use super::index::HttpIndexOptions;
+use super::options::HttpIndexOptions;
 use super::route::{Bound, HttpBodyBinding, HttpRoute};
 use super::rule::HttpRule;
 use super::template::PathTemplate;

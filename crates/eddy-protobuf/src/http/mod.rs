@@ -5,6 +5,7 @@ mod bind;
 mod error;
 mod index;
 mod load;
+mod options;
 mod percent;
 mod route;
 mod rule;
@@ -12,5 +13,6 @@ mod template;
 mod trie;
 
 pub use error::{HttpBindError, HttpRuleError, HttpRuleProblem};
-pub use index::{HttpIndex, HttpIndexOptions, HttpRouteLookup};
+pub use index::{HttpIndex, HttpRouteLookup};
+pub use options::HttpIndexOptions;
 pub use route::{HttpBodyBinding, HttpRoute, PathPart, PathParts};

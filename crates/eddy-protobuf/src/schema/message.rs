@@ -3,10 +3,6 @@
 use super::field::FieldDescriptor;
 use super::lookup::{NameTable, NumberTable};
 
-/// Identifier of a message of a [`super::Schema`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct MessageId(pub(crate) u32);
-
 /// Messages with a special JSON form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Special {

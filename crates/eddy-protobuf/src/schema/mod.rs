@@ -1,8 +1,10 @@
 //! Messages, enums and services, compiled from descriptors into tables.
 
+mod describe;
 mod enumeration;
 mod error;
 mod field;
+mod id;
 mod load;
 mod lookup;
 mod message;
@@ -13,7 +15,8 @@ mod tables;
 pub use enumeration::{EnumId, Enumeration};
 pub use error::SchemaError;
 pub use field::{FieldDescriptor, FieldType, Label};
-pub use message::{MessageDescriptor, MessageId};
+pub use id::MessageId;
+pub use message::MessageDescriptor;
 pub use option::{FieldOption, FieldOptionError};
 pub use service::{MethodDescriptor, ServiceDescriptor};
 pub use tables::Schema;

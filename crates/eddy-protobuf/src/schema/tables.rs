@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 
 use super::enumeration::{EnumId, Enumeration};
-use super::error::SchemaError;
-use super::load;
-use super::message::{MessageDescriptor, MessageId};
+use super::id::MessageId;
+use super::message::MessageDescriptor;
 use super::service::ServiceDescriptor;
 
 /// Everything that a `FileDescriptorSet` describes; immutable.
@@ -26,15 +25,6 @@ pub(crate) enum SchemaSymbol {
 }
 
 impl Schema {
-    /// Compiles descriptors as written by `protoc --include_imports --descriptor_set_out` and sent by server
-    /// reflection.
-    ///
-    /// # Errors
-    /// [`SchemaError`], with the file, message and field.
-    pub fn from_descriptors(file_descriptor_set: &[u8]) -> Result<Self, SchemaError> {
-        load::load(file_descriptor_set)
-    }
-
     /// Returns the message with a full name, `package.Message`.
     pub fn find_message(&self, name: &str) -> Option<MessageId> {
         match self.names.get(name)? {

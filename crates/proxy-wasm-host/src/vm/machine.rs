@@ -8,11 +8,10 @@ use wasmtime::{Instance, InstancePre, Memory, PoolConcurrencyLimitError, Store};
 use crate::abi::Callback;
 use crate::fault::{ModuleFault, ModuleFaultKind};
 use crate::host::Host;
-use crate::image::{ImageShared, StartError};
 use crate::module::Module;
 
 use super::exports::Exports;
-use super::state::VmState;
+use super::state::{ImageShared, VmState};
 
 /// Instance of a module with its memory, contexts and host.
 ///
@@ -159,4 +158,24 @@ fn start_error<H: Host>(store: &mut Store<VmState<H>>, error: &wasmtime::Error) 
         return StartError::Limits { reason: format!("{error:#}") };
     }
     StartError::Fault(fault)
+}
+
+/// Error of creating a VM.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// All instances of the pool are in use.
+    #[error("all {instances_max} instances are in use")]
+    Busy {
+        /// Maximum number of instances.
+        instances_max: u32,
+    },
+    /// The module cannot be instantiated within its limits.
+    #[error("an instance of the module exceeds its limits: {reason}")]
+    Limits {
+        /// Resource that the module asked for.
+        reason: String,
+    },
+    /// The module failed.
+    #[error(transparent)]
+    Fault(#[from] ModuleFault),
 }

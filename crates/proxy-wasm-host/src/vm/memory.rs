@@ -7,7 +7,7 @@ use wasmtime::Caller;
 
 use crate::abi::{HostResult, Pairs, PairsSize, PairsWriter, Status};
 use crate::host::{CallerScope, Host};
-use crate::image::WasmVmLimits;
+use crate::limits::WasmVmLimits;
 
 use super::state::VmState;
 

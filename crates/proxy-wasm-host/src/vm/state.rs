@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use wasm_sandbox::{Confined, Confinement};
+use wasm_sandbox::{Confined, Confinement, Sandbox};
 use wasmtime::TypedFunc;
 
 use crate::abi::{Callback, LogLevel};
 use crate::host::{CallerScope, Host};
 use crate::ids::ContextId;
-use crate::image::ImageShared;
+use crate::limits::WasmVmLimits;
+use crate::module::Module;
 
 use super::contexts::Contexts;
 
@@ -97,4 +98,11 @@ impl<H: Host> Confined for VmState<H> {
             host.print(scope, line.output, &line.text);
         }
     }
+}
+
+/// State shared by the VMs of an image.
+pub(crate) struct ImageShared {
+    pub(crate) module: Module,
+    pub(crate) limits: WasmVmLimits,
+    pub(crate) sandbox: Arc<Sandbox>,
 }

@@ -78,7 +78,8 @@ impl Engine {
     ///
     /// The system cannot create a thread.
     pub fn ticker(&self, period: Duration) -> std::io::Result<Ticker> {
-        Ticker::start(self.clone(), period)
+        let engine = self.clone();
+        Ticker::start(period, move || engine.tick())
     }
 
     /// Returns the underlying wasmtime engine.

@@ -4,8 +4,6 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::machine::Engine;
-
 /// Handle of a thread that ticks an engine; dropping it stops the thread.
 #[derive(Debug)]
 pub struct Ticker {
@@ -14,11 +12,11 @@ pub struct Ticker {
 }
 
 impl Ticker {
-    pub(super) fn start(engine: Engine, period: Duration) -> std::io::Result<Self> {
+    pub(super) fn start(period: Duration, tick: impl Fn() + Send + 'static) -> std::io::Result<Self> {
         let (stop, stopped) = channel::<()>();
         let thread = std::thread::Builder::new().name("wasm-tick".to_owned()).spawn(move || {
             while stopped.recv_timeout(period) == Err(RecvTimeoutError::Timeout) {
-                engine.tick();
+                tick();
             }
         })?;
         Ok(Self { stop: Some(stop), thread: Some(thread) })

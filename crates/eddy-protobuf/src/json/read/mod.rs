@@ -1,6 +1,7 @@
 //! Conversion from JSON to the wire format.
 
 mod any;
+mod capture;
 mod converter;
 mod frame;
 mod member;

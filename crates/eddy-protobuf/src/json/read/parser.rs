@@ -1,6 +1,6 @@
 //! Parser that reads JSON token by token and writes the message incrementally.
 
-use super::any::Capture;
+use super::capture::Capture;
 use super::frame::{JsonReadFrame, JsonReadRole};
 use super::token::{JsonString, is_space, read_text, read_token};
 use crate::fault::{ProtobufError, ProtobufErrorKind};

@@ -2,7 +2,7 @@
 
 use super::frame::FrameProgress;
 use super::machine::{JsonWriteStop, JsonWriter, WireFieldHead};
-use super::text::{BufferedTextKind, JsonTextEncoding};
+use super::ongoing::{BufferedTextKind, JsonTextEncoding};
 use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::json::keys::KeyProblem;
 use crate::json::text::write_escaped;

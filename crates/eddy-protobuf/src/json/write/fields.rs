@@ -2,8 +2,8 @@
 
 use super::frame::{CLOSED, FrameProgress, JsonWriteFrame, JsonWriteRole};
 use super::machine::{JsonWriteStop, JsonWriter, WireFieldHead, outermost};
+use super::ongoing::JsonTextEncoding;
 use super::scalar::is_zero;
-use super::text::JsonTextEncoding;
 use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::json::JsonFieldNaming;
 use crate::schema::{FieldDescriptor, FieldType, Label, MessageDescriptor, Schema};

@@ -1,7 +1,7 @@
 //! State machine that reads a message item by item and writes JSON incrementally.
 
 use super::frame::{CLOSED, FrameProgress, JsonWriteFrame, JsonWriteRole};
-use super::text::Ongoing;
+use super::ongoing::Ongoing;
 use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::json::ToJsonOptions;
 use crate::json::keys::Keys;

@@ -5,6 +5,7 @@ mod entry;
 mod fields;
 mod frame;
 mod machine;
+mod ongoing;
 mod scalar;
 mod special;
 mod text;

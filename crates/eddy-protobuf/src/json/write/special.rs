@@ -2,7 +2,7 @@
 
 use super::frame::{FrameProgress, JsonWriteFrame, JsonWriteRole};
 use super::machine::{JsonWriteStop, JsonWriter, WireFieldHead, outermost};
-use super::text::BufferedTextKind;
+use super::ongoing::BufferedTextKind;
 use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::json::text::{write_duration, write_escaped, write_mask_path, write_timestamp};
 use crate::schema::{MessageId, Schema, Special};

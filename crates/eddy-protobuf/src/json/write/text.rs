@@ -1,41 +1,11 @@
 //! Values that may continue in the next piece: text, bytes, skipped values, and values that must be complete.
 
 use super::machine::{JsonWriteStop, JsonWriter, WireFieldHead};
+use super::ongoing::{BufferedTextKind, JsonTextEncoding, Ongoing};
 use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::json::text::{write_base64, write_escaped};
 use crate::schema::Schema;
 use crate::wire::front;
-
-/// The item that the next bytes belong to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ongoing {
-    /// A new item.
-    None,
-    /// A skipped value.
-    Skip { left: u64 },
-    /// A string or bytes.
-    Text { left: u64, form: JsonTextEncoding },
-    /// A value that must be complete.
-    Held { left: u64, what: BufferedTextKind },
-}
-
-/// Encoding of text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum JsonTextEncoding {
-    Utf8,
-    Base64,
-}
-
-/// Values that must be complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum BufferedTextKind {
-    /// The key of a map.
-    Key,
-    /// A path of a field mask.
-    MaskPath,
-    /// The type URL of an `Any`.
-    TypeUrl,
-}
 
 impl JsonWriter {
     /// Continues the item left open by the last piece; returns how many bytes were read.

@@ -3,13 +3,24 @@
 use super::define::Defining;
 use super::features::Features;
 use super::link;
-use super::raw::{Raw, RawFile};
+use super::raw::{Raw, RawFile, malformed};
 use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::schema::{Schema, SchemaError};
 use crate::wire::{Items, WireValue};
 
+impl Schema {
+    /// Compiles descriptors as written by `protoc --include_imports --descriptor_set_out` and sent by server
+    /// reflection.
+    ///
+    /// # Errors
+    /// [`SchemaError`], with the file, message and field.
+    pub fn from_descriptors(file_descriptor_set: &[u8]) -> Result<Self, SchemaError> {
+        load(file_descriptor_set)
+    }
+}
+
 /// Compiles a `FileDescriptorSet`.
-pub(in crate::schema) fn load(set: &[u8]) -> Result<Schema, SchemaError> {
+fn load(set: &[u8]) -> Result<Schema, SchemaError> {
     let mut texts = Vec::new();
     let mut items = Items::new(set, 100);
     while let Some((number, item)) = items.next().map_err(malformed)? {
@@ -50,10 +61,6 @@ fn features_of(file: &RawFile<'_>) -> Result<Features, SchemaError> {
         }
     };
     basis.with(file.options, FILE_FEATURES).map_err(malformed)
-}
-
-pub(super) fn malformed(fault: ProtobufError) -> SchemaError {
-    SchemaError::Malformed { fault }
 }
 
 const EDITION_PROTO2: u64 = 998;

@@ -2,7 +2,7 @@
 
 use super::define::{Defining, Extension, INDEX_MAX, join, too_many};
 use super::features::{Features, Presence, option};
-use super::file::malformed;
+use super::raw::malformed;
 use super::raw::{RawField, RawFile, RawService};
 use crate::schema::tables::SchemaSymbol;
 use crate::schema::{

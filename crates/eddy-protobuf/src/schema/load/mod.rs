@@ -5,5 +5,3 @@ mod features;
 mod file;
 mod link;
 mod raw;
-
-pub(super) use file::load;

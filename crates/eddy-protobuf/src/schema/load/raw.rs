@@ -1,6 +1,7 @@
 //! Descriptors decoded from the set, borrowed, with only the fields that the tables need.
 
 use crate::fault::ProtobufError;
+use crate::schema::SchemaError;
 use crate::wire::{Items, WireValue};
 
 /// A descriptor that is decoded field by field.
@@ -214,3 +215,7 @@ fn text(bytes: &[u8]) -> Result<&str, ProtobufError> {
 
 /// Maximum nesting of messages in a descriptor.
 const DEPTH_MAX: u32 = 100;
+
+pub(super) fn malformed(fault: ProtobufError) -> SchemaError {
+    SchemaError::Malformed { fault }
+}
