@@ -15,6 +15,7 @@ mod socket;
 mod stream;
 mod timer;
 mod tls;
+mod transport;
 
 pub use buffer::{BUFFER_BYTES_LARGE, BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill};
 pub use clock::{monotonic_ms, unix_micros, unix_seconds};
@@ -31,6 +32,7 @@ pub use proxy_header::{
     write_proxy_header, write_proxy_header_local,
 };
 pub use socket::{BACKLOG, PortSharing, descriptors_max, duplicate, listen_tcp, listen_udp, listen_unix};
-pub use stream::{PeerAddress, Stream, StreamListener};
+pub use stream::{PeerAddress, StreamListener};
 pub use timer::{TICK_MS, Timer, Timers};
-pub use tls::{HandshakeFault, HandshakeFaultKind, TlsFacts, TlsStream, is_alert};
+pub use tls::{HandshakeFault, HandshakeFaultKind, is_alert};
+pub use transport::{Stream, TlsFacts, TlsStream};

@@ -11,21 +11,10 @@ use std::task::{Context, Poll, Waker, ready};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
-use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream};
+use tokio::net::{TcpListener, TcpSocket, UnixListener, UnixStream};
 
 use crate::buffer::{Buffer, Fill};
-use crate::tls::{TlsFacts, TlsStream};
-
-/// Connected byte stream.
-#[derive(Debug)]
-pub enum Stream {
-    /// TCP connection.
-    Tcp(TcpStream),
-    /// Unix socket connection.
-    Unix(UnixStream),
-    /// TLS connection.
-    Tls(Box<TlsStream>),
-}
+use crate::transport::{Stream, TlsFacts};
 
 /// Peer of an accepted stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,39 +13,10 @@ use rustls::{
 };
 
 use crate::buffer::{Buffer, Fill};
-use crate::stream::Stream;
+use crate::transport::{Stream, TlsFacts, TlsStream};
 
 /// Maximum records without application data processed in a row before other tasks run.
 const RECORDS_AT_ONCE: usize = 16;
-
-/// TLS stream on top of another stream.
-pub struct TlsStream {
-    under: Stream,
-    session: Connection,
-    /// Decrypted bytes not read yet.
-    plaintext: usize,
-    /// Whether the peer has sent `close_notify`.
-    is_ended: bool,
-    /// Bytes that were encrypted but not yet fully written to the stream below; they count as written once they are.
-    owed: usize,
-}
-
-/// Parameters negotiated in a TLS handshake.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TlsFacts {
-    /// `TLSv1.2` or `TLSv1.3`.
-    pub version: &'static str,
-    /// IANA name of the cipher suite.
-    pub suite: &'static str,
-    /// Server name requested by the client (SNI), in lower case.
-    pub server_name: Option<String>,
-    /// Application protocol (ALPN, RFC 7301).
-    pub protocol: Option<Vec<u8>>,
-    /// Verified peer certificate in DER.
-    pub peer_certificate: Option<Vec<u8>>,
-    /// Whether an earlier session was resumed.
-    pub is_resumed: bool,
-}
 
 /// Why a TLS handshake failed.
 #[derive(Debug)]

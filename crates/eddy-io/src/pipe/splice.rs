@@ -8,7 +8,7 @@ use rustix::pipe::{SpliceFlags, splice};
 use tokio::io::Interest;
 
 use super::pool::{LeasedPipe, PipePool};
-use crate::stream::Stream;
+use crate::transport::Stream;
 
 /// Moves bytes from one stream to another by `splice(2)`.
 ///

@@ -1,0 +1,44 @@
+//! Connected streams. [`Stream`] and [`TlsStream`] contain each other, so both types are defined here.
+
+use rustls::Connection;
+use tokio::net::{TcpStream, UnixStream};
+
+/// Connected byte stream.
+#[derive(Debug)]
+pub enum Stream {
+    /// TCP connection.
+    Tcp(TcpStream),
+    /// Unix socket connection.
+    Unix(UnixStream),
+    /// TLS connection.
+    Tls(Box<TlsStream>),
+}
+
+/// TLS stream on top of another stream.
+pub struct TlsStream {
+    pub(crate) under: Stream,
+    pub(crate) session: Connection,
+    /// Decrypted bytes not read yet.
+    pub(crate) plaintext: usize,
+    /// Whether the peer has sent `close_notify`.
+    pub(crate) is_ended: bool,
+    /// Bytes that were encrypted but not yet fully written to the stream below; they count as written once they are.
+    pub(crate) owed: usize,
+}
+
+/// Parameters negotiated in a TLS handshake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsFacts {
+    /// `TLSv1.2` or `TLSv1.3`.
+    pub version: &'static str,
+    /// IANA name of the cipher suite.
+    pub suite: &'static str,
+    /// Server name requested by the client (SNI), in lower case.
+    pub server_name: Option<String>,
+    /// Application protocol (ALPN, RFC 7301).
+    pub protocol: Option<Vec<u8>>,
+    /// Verified peer certificate in DER.
+    pub peer_certificate: Option<Vec<u8>>,
+    /// Whether an earlier session was resumed.
+    pub is_resumed: bool,
+}
