@@ -45,6 +45,116 @@ fn an_edge_for_tests_counts_as_well() {
 }
 
 #[test]
+fn modules_that_import_each_other_are_found() {
+    let mut planted = Planted::new();
+    planted.append(
+        "crates/eddy-route/src/index.rs",
+        "use crate::order::native::Rank;\npub(crate) struct Index(Rank);",
+    );
+    check(&planted, &[]);
+    planted
+        .append("crates/eddy-route/src/order/native.rs", "pub(crate) struct Rank(Box<crate::index::Index>);");
+    check(&planted, &["modules import each other"]);
+    let message = planted.problems().remove(0);
+    for part in [
+        "crates/eddy-route/src/index.rs:2: ",
+        "`crate::index` imports `crate::order::native` (crates/eddy-route/src/index.rs:2: `crate::order::native::Rank`)",
+        "`crate::order::native` imports `crate::index` (crates/eddy-route/src/order/native.rs:2: `crate::index::Index`)",
+        "move the shared item into a module below them",
+    ] {
+        assert!(message.contains(part), "{part}: {message}");
+    }
+}
+
+#[test]
+fn cycles_of_modules_are_found_through_reexports_aliases_and_macros() {
+    // What `order` re-exports is part of `native`, which may thus import what another file of `order` defines.
+    for (index, native, is_cycle) in [
+        ("use crate::order::Rank;\n", "pub(crate) struct Rank;\nuse crate::index::Index;\n", true),
+        ("use crate::order::Rank;\n", "pub(crate) struct Rank;\nuse super::Rank as Same;\n", false),
+        (
+            "use crate::order;\nfn f() { order::Rank; }\n",
+            "pub(crate) struct Rank;\nfn f() { super::super::index::g(); }\n",
+            true,
+        ),
+        (
+            "fn f() { println!(\"{}\", crate::order::Rank); }\n",
+            "pub(crate) struct Rank;\nuse crate::index::f;\n",
+            true,
+        ),
+        ("use crate::order::{self, Rank};\n", "pub(crate) struct Rank;\n", false),
+        ("use crate::order::*;\n", "pub(crate) struct Rank;\nuse crate::Index;\n", true),
+        (
+            "pub(in crate::order) struct Index;\n",
+            "pub(crate) struct Rank;\nuse crate::index::Index;\n",
+            false,
+        ),
+        // Tests import what they like.
+        (
+            "#[cfg(test)]\nmod tests { use crate::order::Rank; }\n",
+            "pub(crate) struct Rank;\nuse crate::index::Index;\n",
+            false,
+        ),
+        (
+            "#[cfg(test)]\nuse crate::order::Rank;\n",
+            "pub(crate) struct Rank;\nuse crate::index::Index;\n",
+            false,
+        ),
+    ] {
+        let mut planted = Planted::new();
+        planted.append("crates/eddy-route/src/lib.rs", "pub use index::Index;");
+        planted.append("crates/eddy-route/src/order/mod.rs", "pub(crate) use native::Rank;");
+        planted.append("crates/eddy-route/src/index.rs", index);
+        planted.append("crates/eddy-route/src/index.rs", "pub struct Index;");
+        planted.append("crates/eddy-route/src/order/native.rs", native);
+        let problems = planted.problems();
+        assert_eq!(!problems.is_empty(), is_cycle, "{index}{native}: {problems:#?}");
+        assert!(
+            problems.iter().all(|problem| problem.contains("modules import each other")),
+            "{problems:#?}"
+        );
+    }
+}
+
+#[test]
+fn a_module_that_imports_upwards_is_found() {
+    let mut planted = Planted::new();
+    planted.package("eddy-guest");
+    planted.append("crates/eddy-guest/src/lib.rs", "mod guest;\nmod stop;\nmod lua;\nmod wasm;");
+    planted.write("crates/eddy-guest/src/guest.rs", "//! Guests.\n");
+    planted.write("crates/eddy-guest/src/stop.rs", "//! Ends guests.\nuse crate::lua::Script;\n");
+    planted.write("crates/eddy-guest/src/lua.rs", "//! Lua.\nuse crate::guest::Guest;\n");
+    planted.write("crates/eddy-guest/src/wasm.rs", "//! Wasm.\n");
+    check(&planted, &[]);
+    planted.append("crates/eddy-guest/src/wasm.rs", "use crate::lua::Script;");
+    check(&planted, &["crates/eddy-guest/src/wasm.rs:2: `wasm` imports `lua`"]);
+    planted.append("crates/eddy-guest/src/guest.rs", "fn end() { crate::stop::stop(); }");
+    planted.append("crates/eddy-guest/src/lib.rs", "mod other;");
+    planted.write("crates/eddy-guest/src/other.rs", "//! Another module.\n");
+    check(
+        &planted,
+        &[
+            "wasm.rs:2: `wasm` imports `lua`",
+            "modules import each other: `crate::guest` imports `crate::stop`",
+            "guest.rs:2: `guest` imports `stop`",
+            "the module `other` has no layer",
+        ],
+    );
+}
+
+#[test]
+fn an_exception_of_a_crate_without_cycles_is_found() {
+    let mut planted = Planted::new();
+    planted.package("eddy-proxy");
+    planted.append("crates/eddy-proxy/src/lib.rs", "mod one;\nmod two;");
+    planted.write("crates/eddy-proxy/src/one.rs", "//! One.\nuse crate::two::Two;\n");
+    planted.write("crates/eddy-proxy/src/two.rs", "//! Two.\nuse crate::one::One;\n");
+    check(&planted, &[]);
+    planted.write("crates/eddy-proxy/src/two.rs", "//! Two.\n");
+    check(&planted, &["crates/eddy-proxy/Cargo.toml: `eddy-proxy` has no cycle of modules any more"]);
+}
+
+#[test]
 fn a_crate_without_a_row_is_found() {
     let mut planted = Planted::new();
     planted.package("eddy-cache");

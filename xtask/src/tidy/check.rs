@@ -2,8 +2,8 @@
 
 use super::source::RustSources;
 use super::{
-    Problem, divergences, documents, edges, examples, files, markers, modules, names, purity, reference,
-    sizes, unsafety, words,
+    Problem, cycles, divergences, documents, edges, examples, files, markers, modules, names, purity,
+    reference, sizes, unsafety, words,
 };
 use crate::docs::Page;
 use crate::metadata::Workspace;
@@ -13,6 +13,7 @@ use crate::tree::SourceTree;
 pub fn check(tree: &SourceTree, workspace: &Workspace, pages: &[Page]) -> Vec<Problem> {
     let (sources, mut problems) = RustSources::parse(tree);
     problems.extend(edges::check(workspace));
+    problems.extend(cycles::check(&sources, workspace));
     problems.extend(purity::check(&sources, workspace));
     problems.extend(unsafety::check(&sources, workspace));
     problems.extend(sizes::check(&sources));

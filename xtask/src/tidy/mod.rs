@@ -1,11 +1,13 @@
 //! Rules about the tree that neither the compiler nor clippy knows.
 
 mod check;
+mod cycles;
 mod divergences;
 mod documents;
 mod edges;
 mod examples;
 mod files;
+mod imports;
 mod markers;
 mod modules;
 mod names;
