@@ -130,8 +130,8 @@ pub const CHAIN_FILTERS_MAX: usize = 64;
 mod tests {
     use super::*;
     use crate::call::LibraryCall;
+    use crate::event::FilterEvent;
     use crate::filter::{FilterInfo, FilterLibrary, FilterPolicy};
-    use crate::host::FilterEvent;
     use crate::phase::Interest;
 
     #[derive(Debug)]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 use crate::call::LibraryCall;
-use crate::host::FilterEvent;
+use crate::event::FilterEvent;
 use crate::phase::Interest;
 
 /// Library that runs filters: built-in ones, or those of a guest.

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 
-use crate::host::HostError;
+use crate::host_error::HostError;
 
 /// Handle of an exchange; never reused for another one.
 ///

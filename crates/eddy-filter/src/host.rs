@@ -3,11 +3,10 @@
 use std::fmt;
 use std::sync::Weak;
 
-use thiserror::Error;
-
 use crate::filter::FilterLibrary;
 use crate::handle::Handle;
-use crate::metric::{MetricError, MetricRegistry};
+use crate::host_error::HostError;
+use crate::metric::MetricRegistry;
 use crate::phase::Verdict;
 
 /// Host functions that filters can call, from any thread.
@@ -132,37 +131,6 @@ pub enum CallBond {
     Background,
 }
 
-/// Event for a filter.
-#[derive(Clone, Copy, Debug)]
-pub struct FilterEvent<'a> {
-    /// Kind of the event.
-    pub kind: EventKind,
-    /// The host's number of the filter.
-    pub filter: u32,
-    /// Token that the filter gave the request.
-    pub token: u64,
-    /// Worker on whose thread the event is delivered.
-    pub worker: u16,
-    /// Response status.
-    pub status: u16,
-    /// Response headers.
-    pub fields: eddy_http::Fields<'a>,
-    /// Response body, or a word with the reason why there is no response.
-    pub body: &'a [u8],
-}
-
-/// Kind of an event; the numbers are those of the filter ABI.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum EventKind {
-    /// The response to an outbound request has arrived.
-    Response = 1,
-    /// The outbound request failed.
-    Failed = 2,
-    /// The library is woken as requested.
-    Woken = 3,
-}
-
 /// Log level; the numbers are those of the filter ABI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u32)]
@@ -181,43 +149,10 @@ pub enum FilterLogLevel {
     Off = 5,
 }
 
-/// Error of a host function; the numbers are those of the filter ABI.
-#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
-#[repr(i32)]
-pub enum HostError {
-    /// The exchange has ended.
-    #[error("the exchange has ended")]
-    Gone = -1,
-    /// The exchange does not wait for this turn.
-    #[error("the exchange is not paused for this token: it was resumed, answered, or timed out")]
-    Stale = -2,
-    /// The data is larger than the limit.
-    #[error("too large")]
-    TooLarge = -3,
-    /// A queue or table is full.
-    #[error("a queue or table is full")]
-    Full = -4,
-    /// An argument is invalid.
-    #[error("an argument is invalid")]
-    Invalid = -5,
-    /// The cluster, filter or call does not exist.
-    #[error("it does not exist")]
-    Unknown = -6,
-}
-
 impl fmt::Debug for Wake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { filter, token, worker, after_ms, .. } = self;
         write!(f, "Wake(filter {filter}, token {token}, worker {worker}, in {after_ms} ms)")
-    }
-}
-
-impl From<MetricError> for HostError {
-    fn from(error: MetricError) -> Self {
-        match error {
-            MetricError::Full => Self::Full,
-            MetricError::BadName | MetricError::BadBounds | MetricError::Differs => Self::Invalid,
-        }
     }
 }
 

@@ -10,9 +10,11 @@
 mod call;
 mod chain;
 mod edit;
+mod event;
 mod filter;
 mod handle;
 mod host;
+mod host_error;
 mod kept;
 mod metadata;
 mod metric;
@@ -28,13 +30,13 @@ pub use edit::{
     EDITS_BYTES_MAX, EditError, EditLog, EditRecord, EditRefused, EditableSection, FilterEdit, FilterLimit,
     apply_to_body, apply_to_fields,
 };
+pub use event::{EventKind, FilterEvent};
 pub use filter::{
     CallLimits, FailurePolicy, Filter, FilterInfo, FilterLibrary, FilterPolicy, LibraryKeepAlive, LoadError,
 };
 pub use handle::{Announced, Direction, Handle, HandleTable};
-pub use host::{
-    CallBond, EventKind, FilterEvent, FilterLogLevel, FilterOutboundRequest, HostApi, HostError, Wake,
-};
+pub use host::{CallBond, FilterLogLevel, FilterOutboundRequest, HostApi, Wake};
+pub use host_error::HostError;
 pub use kept::{KeptFields, KeptView};
 pub use metadata::{DynamicMetadata, METADATA_BYTES_MAX, MetadataFull};
 pub use metric::{METRICS_MAX, Metric, MetricError, MetricKind, MetricRegistry, MetricView};

@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use crate::call::{EndedExchange, LibraryCall};
 use crate::edit::{EditError, EditLog, FilterEdit};
+use crate::event::FilterEvent;
 use crate::filter::FilterLibrary;
-use crate::host::FilterEvent;
 use crate::phase::{Interest, Phase, Verdict};
 use crate::view::ExchangeView;
 
