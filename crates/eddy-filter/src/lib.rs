@@ -19,6 +19,7 @@ mod kept;
 mod metadata;
 mod metric;
 mod phase;
+mod run;
 mod set;
 mod view;
 
@@ -41,5 +42,9 @@ pub use kept::{KeptFields, KeptView};
 pub use metadata::{DynamicMetadata, METADATA_BYTES_MAX, MetadataFull};
 pub use metric::{METRICS_MAX, Metric, MetricError, MetricKind, MetricRegistry, MetricView};
 pub use phase::{Interest, Phase, Verdict};
+pub use run::{
+    BodyPart, BodyState, FailureOutcome, FilterPause, FilterRun, HeadState, IncomingBody, MessageRun,
+    PhaseCall, RunOutput, StepResult, Travel,
+};
 pub use set::{FilterSet, RuleFilter};
 pub use view::{ExchangeInfo, ExchangeView, RequestView, ResponseView};

@@ -28,6 +28,8 @@ pub enum NightlyPart {
     Corpus,
     /// The route index, compared with a plain scan and an oracle.
     Routes,
+    /// Messages through random filter chains, compared with a naive model.
+    Filters,
     /// Protobuf messages, compared with the Go reference.
     Protobuf,
     /// Generated configurations, compared with NGINX.
@@ -49,7 +51,7 @@ impl NightlyPart {
     fn needs_programs(self) -> bool {
         match self {
             Self::Corpus | Self::Envoy | Self::Orders | Self::Bridge => true,
-            Self::Routes | Self::Protobuf | Self::Nginx | Self::Fuzz | Self::Mutants => false,
+            Self::Routes | Self::Filters | Self::Protobuf | Self::Nginx | Self::Fuzz | Self::Mutants => false,
         }
     }
 }
@@ -88,6 +90,7 @@ impl Nightly {
         Ok(match part {
             NightlyPart::Corpus => vec![self.corpus()],
             NightlyPart::Routes => vec![routes()],
+            NightlyPart::Filters => vec![filters()],
             NightlyPart::Protobuf => vec![protobuf()],
             NightlyPart::Nginx => vec![nginx_pairs()],
             NightlyPart::Envoy => vec![envoy_pairs(root)],
@@ -133,6 +136,14 @@ fn routes() -> RunStep {
     // Of two kinds of tables as many, of three kinds a quarter.
     .with("PROPTEST_CASES", "40000")
     .of("110,000 tables, about 15 requests each")
+}
+
+/// Passes messages through random filter chains, as the gateway does and as a naive model does.
+fn filters() -> RunStep {
+    let words = ["cargo", "test", "--quiet", "--profile", "quick", "-p", "eddy-filter", "--test", "run"];
+    RunStep::new("filter runs and a naive model agree", &[&words[..], &["--", "--show-output"]].concat())
+        .with("PROPTEST_CASES", "1000000")
+        .of("1,000,000 exchanges")
 }
 
 fn protobuf() -> RunStep {
