@@ -739,6 +739,42 @@ fn a_body_that_streamed_is_not_sent_again() {
 }
 
 #[test]
+fn the_rest_of_a_body_is_not_sent_again_as_if_it_were_the_whole() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let origin = listener.local_addr().unwrap();
+    let (sender, again) = channel();
+    let (tell_buffered, buffered) = channel();
+    std::thread::spawn(move || {
+        let (mut link, _) = listener.accept().unwrap();
+        let mut bytes = [0; 8192];
+        assert!(link.read(&mut bytes).unwrap() > 0);
+        link.write_all(OK.as_bytes()).unwrap();
+        // The next request begins; the link closes when a filter has buffered the rest of its body.
+        assert!(link.read(&mut bytes).unwrap() > 0);
+        buffered.recv_timeout(PATIENCE).unwrap();
+        drop(link);
+        while listener.accept().is_ok() {
+            sender.send(()).unwrap();
+        }
+    });
+    let tell_buffered = Mutex::new(tell_buffered);
+    let place = Setup::default()
+        .hook(&[Phase::RequestBody], move |view, said| {
+            *said.state += 1;
+            if view.is_buffered {
+                assert!(view.is_end && view.body.len() < 300_000);
+                tell_buffered.lock().unwrap().send(()).unwrap();
+            }
+            if *said.state == 1 { Verdict::Continue } else { Verdict::Buffer }
+        })
+        .start(origin);
+    assert_status(&place.ask(GET), 200);
+    let put = post(&"abc".repeat(100_000)).replace("POST", "PUT");
+    assert_status(&place.ask(&put), 502);
+    assert!(again.try_recv().is_err(), "a part of the body was sent as a whole request");
+}
+
+#[test]
 fn an_open_filter_that_has_changed_something_closes_all_the_same() {
     let (origin, _seen) = start_origin(&[OK]);
     let policy = FilterPolicy { on_failure: FailurePolicy::Open, ..FilterPolicy::default() };

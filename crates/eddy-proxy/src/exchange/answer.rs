@@ -161,10 +161,8 @@ pub(crate) fn write(ctx: &mut ExchangeCx<'_>, is_uploaded: bool, is_filtered: bo
         answer.reader.begin_response(exchange.response.body_read());
         return Ok(());
     }
-    filtering.response.seal();
-    if filtering.response.is_whole {
-        filter::write_whole(&filtering.response, answer);
-    }
+    filtering.run.response.seal();
+    filter::stage_whole(&filtering.run.response, answer);
     Ok(())
 }
 

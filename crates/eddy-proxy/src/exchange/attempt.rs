@@ -342,10 +342,8 @@ pub(super) fn write_head(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     }
     grpc::keep_request(ctx);
     let Exchange { filtering, upload, .. } = &mut *ctx.exchange;
-    filtering.request.seal();
-    if filtering.request.is_whole {
-        filter::write_whole(&filtering.request, upload);
-    } else {
+    filtering.run.request.seal();
+    if !filter::stage_whole(&filtering.run.request, upload) {
         upload.push_data(&taken);
     }
     Ok(())

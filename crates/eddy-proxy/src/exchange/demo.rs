@@ -73,8 +73,7 @@ pub(crate) async fn collect(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
         flush(ctx).await?;
     }
     let ExchangeCx { down, exchange, worker, .. } = ctx;
-    let whole =
-        Some(&exchange.filtering.request).filter(|way| way.is_whole).map(|way| way.collected.as_slice());
+    let whole = exchange.filtering.run.request.whole();
     if !exchange.upload.reader.is_done() || whole.is_some() {
         exchange.scratch.push(b'\n');
     }

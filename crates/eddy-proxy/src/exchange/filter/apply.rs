@@ -1,13 +1,14 @@
 //! Applies the edits that filters request along with their verdicts.
 
 use eddy_filter::{
-    EditLog, EditableSection, FilterEdit, FilterLimit, Phase, Verdict, apply_to_body, apply_to_fields,
+    EditLog, EditableSection, FilterEdit, FilterLimit, MessageRun, Phase, Verdict, apply_to_fields,
 };
 use eddy_http::{FieldId, FieldsEditor, ResponseBody, check_field};
 
 use crate::exchange::filter::chain::FilterChain;
-use crate::exchange::filter::enter::{FailureKind, direction_of, fail};
-use crate::exchange::filter::state::{DirectionState, EndpointWish, FilterReply};
+use crate::exchange::filter::enter::direction_of;
+use crate::exchange::filter::failure::{FailureKind, fail};
+use crate::exchange::filter::state::{EndpointWish, FilterReply};
 use crate::exchange::rules;
 use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::Exchange;
@@ -156,12 +157,8 @@ fn change(
     if matches!(edit, FilterEdit::Reply { .. }) {
         ctx.exchange.filtering.reply.place = place;
     }
-    let before = body_len(ctx.exchange, phase);
-    carry_out(ctx.exchange, phase, edit, is_rerouted)?;
-    if body_len(ctx.exchange, phase) != before {
-        ctx.exchange.filtering.direction(direction_of(phase)).resized_by = Some(place);
-    }
-    ctx.exchange.filtering.changed |= 1 << place;
+    carry_out(ctx.exchange, phase, place, edit, is_rerouted)?;
+    ctx.exchange.filtering.run.changed(place);
     Ok(())
 }
 
@@ -175,27 +172,20 @@ fn is_own(ctx: &ExchangeCx<'_>, place: u8) -> bool {
 /// Sets the body of a message that has none. The steps behind see it as a whole body.
 fn set_absent_body(exchange: &mut Exchange, phase: Phase, place: u8, body: &[u8]) -> Result<(), EditProblem> {
     let can_have_body = phase == Phase::RequestHead || exchange.response.body != ResponseBody::None;
-    let way = exchange.filtering.direction(direction_of(phase));
-    if !way.is_ended || way.is_whole || !can_have_body {
+    let run = &mut exchange.filtering.run;
+    if !can_have_body || !run.message_mut(direction_of(phase)).give_body(place, body) {
         return Err(
             "a body can be set with the head only if the message has none and may have one".to_owned()
         );
     }
-    way.collected.clear();
-    way.collected.extend_from_slice(body);
-    way.is_whole = true;
-    way.whole_passed = Some(place);
-    exchange.filtering.changed |= 1 << place;
+    run.changed(place);
     Ok(())
-}
-
-fn body_len(exchange: &mut Exchange, phase: Phase) -> usize {
-    body_of(exchange.filtering.direction(direction_of(phase))).len()
 }
 
 fn carry_out(
     exchange: &mut Exchange,
     phase: Phase,
+    place: u8,
     edit: &FilterEdit<'_>,
     is_rerouted: &mut bool,
 ) -> Result<(), EditProblem> {
@@ -203,7 +193,9 @@ fn carry_out(
     match *edit {
         // The response head carries `connection: close`, whichever head the filter set it in.
         FilterEdit::Set { .. } | FilterEdit::Add { .. }
-            if edit.ends_connection() && !is_of_trailers && is_head_open(&exchange.filtering.response) =>
+            if edit.ends_connection()
+                && !is_of_trailers
+                && exchange.filtering.run.response.is_head_open() =>
         {
             exchange.head.keep_alive = false;
             Ok(())
@@ -222,10 +214,11 @@ fn carry_out(
         | FilterEdit::BodyPrepend(_)
         | FilterEdit::BodyDrain(_) => {
             let is_body = matches!(phase, Phase::RequestBody | Phase::ResponseBody);
-            let way = exchange.filtering.direction(direction_of(phase));
-            let body =
-                Some(body_of(way)).filter(|_| is_body).ok_or("a body can be changed only in a body hook")?;
-            apply_to_body(edit, body).map_err(|refused| refused.to_string())
+            if !is_body {
+                return Err("a body can be changed only in a body hook".to_owned());
+            }
+            let message = exchange.filtering.run.message_mut(direction_of(phase));
+            message.edit_body(place, edit).map_err(|refused| refused.to_string())
         }
         FilterEdit::Reply { status, body, details } => {
             let status = u16::try_from(status).ok().filter(|status| (200..600).contains(status));
@@ -247,7 +240,7 @@ fn carry_out(
             exchange.filtering.metadata.set(space, key, value).map_err(|full| full.to_string())
         }
         FilterEdit::ClearRoute
-            if phase == Phase::RequestHead || is_head_open(&exchange.filtering.request) =>
+            if phase == Phase::RequestHead || exchange.filtering.run.request.is_head_open() =>
         {
             *is_rerouted = true;
             Ok(())
@@ -264,20 +257,15 @@ fn carry_out(
     }
 }
 
-/// Whether the head can still be changed: until it is written, so also while the whole body is shown to filters.
-fn is_head_open(way: &DirectionState) -> bool {
-    !way.is_head_sealed
-}
-
 fn fields(exchange: &mut Exchange, phase: Phase, edit: &FilterEdit<'_>) -> Result<(), EditProblem> {
     let filtering = &mut exchange.filtering;
     let mut head = match phase {
-        Phase::RequestTrailers => trailers(&mut filtering.request),
-        Phase::ResponseTrailers => trailers(&mut filtering.response),
-        Phase::RequestHead | Phase::RequestBody if is_head_open(&filtering.request) => {
+        Phase::RequestTrailers => trailers(&mut filtering.run.request),
+        Phase::ResponseTrailers => trailers(&mut filtering.run.response),
+        Phase::RequestHead | Phase::RequestBody if filtering.run.request.is_head_open() => {
             EditableSection::Request(&mut exchange.head, &mut exchange.head_bytes)
         }
-        Phase::ResponseHead | Phase::ResponseBody if is_head_open(&filtering.response) => {
+        Phase::ResponseHead | Phase::ResponseBody if filtering.run.response.is_head_open() => {
             EditableSection::Response(&mut exchange.response, &mut filtering.response_head)
         }
         Phase::RequestHead
@@ -291,13 +279,14 @@ fn fields(exchange: &mut Exchange, phase: Phase, edit: &FilterEdit<'_>) -> Resul
     if let FilterEdit::Remove { name } = edit
         && FieldId::from_name(name) == FieldId::ContentLength
     {
-        filtering.direction(direction_of(phase)).is_length_open = true;
+        filtering.run.message_mut(direction_of(phase)).open_length();
     }
     Ok(())
 }
 
-fn trailers(way: &mut DirectionState) -> EditableSection<'_> {
-    EditableSection::Trailers(FieldsEditor::new(&mut way.trailers.bytes, &mut way.trailers.fields))
+fn trailers(message: &mut MessageRun) -> EditableSection<'_> {
+    let (bytes, fields) = message.trailers_mut();
+    EditableSection::Trailers(FieldsEditor::new(bytes, fields))
 }
 
 /// Derives the target to match and send from the one that a filter set, with the normaliser that clients' targets pass.
@@ -306,10 +295,6 @@ fn retarget(exchange: &mut Exchange) -> Result<(), EditProblem> {
         .map_err(|fault| format!("the path set by the filter is invalid: {}", fault.reason()))?;
     exchange.filtering.is_target_own = true;
     Ok(())
-}
-
-fn body_of(way: &mut DirectionState) -> &mut Vec<u8> {
-    if way.is_whole { &mut way.collected } else { &mut way.piece }
 }
 
 fn reply_field(reply: &mut FilterReply, name: &[u8], value: &[u8]) -> Result<(), EditProblem> {

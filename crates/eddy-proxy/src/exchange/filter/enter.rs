@@ -1,4 +1,4 @@
-//! One filter phase passed through a chain: crossing by crossing, each result checked and applied.
+//! One call into the filters of a chain: its result checked and applied.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -6,19 +6,18 @@ use std::sync::Arc;
 
 use eddy_filter::{
     Direction, EditLog, EndReason, EndedExchange, ExchangeInfo, ExchangeView, FilterInvocation,
-    FilterLibrary, Handle, LibraryCall, Phase, RequestView, ResponseView, Verdict,
+    FilterLibrary, FilterPause, Handle, LibraryCall, Phase, PhaseCall, RequestView, ResponseView, StepResult,
+    Verdict,
 };
-use eddy_http::Fields;
 use eddy_io::TICK_MS;
 
 use crate::exchange::filter::apply::{self, Applied, EditSteps};
 use crate::exchange::filter::chain::FilterChain;
-use crate::exchange::filter::state::FilterPause;
+use crate::exchange::filter::failure::series;
 use crate::exchange::run::ExchangeCx;
 use crate::fault::Fault;
 use crate::host::{FilterHost, Slots};
 use crate::plan::ListenerPlan;
-use crate::stats::{FILTER_FAULT_LABELS, FilterSeries};
 use crate::worker::{Worker, WorkerPlan, millis};
 
 /// One crossing in this many is timed; a power of two.
@@ -50,47 +49,15 @@ struct EndedOf {
     ended: Vec<EndedExchange>,
 }
 
-/// Range of the steps that a phase calls.
+/// Outcome of a call.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Range {
-    /// This step and those behind it.
-    pub(crate) from: Option<u8>,
-    /// Only steps behind this one.
-    pub(crate) after: Option<u8>,
-    /// Only steps before this one.
-    pub(crate) before: Option<u8>,
-    /// This step and those before it.
-    pub(crate) through: Option<u8>,
-}
-
-/// Outcome of a phase.
-#[derive(Debug)]
-pub(crate) enum FilterPhaseOutcome {
+pub(crate) enum CallOutcome {
     /// All filters have passed the message on.
-    Through,
-    /// A step has paused; the direction's [`FilterPause`] holds the details.
-    Paused,
-    /// The step wants the whole body.
-    Buffer(u8),
-    /// The step holds the head while it is shown the body.
-    Hold(u8),
-    /// The step replies.
-    Replied(u8),
-    /// A filter whose failure policy does not allow skipping it has failed.
-    Failed(Fault),
-}
-
-impl Range {
-    /// All steps.
-    pub(crate) const ALL: Self = Self { from: None, after: None, before: None, through: None };
-
-    fn has(self, step: u8, is_reversed: bool) -> bool {
-        let is_before = |a: u8, b: u8| if is_reversed { a > b } else { a < b };
-        self.from.is_none_or(|first| step == first || is_before(first, step))
-            && self.after.is_none_or(|after| is_before(after, step))
-            && self.before.is_none_or(|before| is_before(step, before))
-            && self.through.is_none_or(|last| step == last || is_before(step, last))
-    }
+    Passed,
+    /// A step has paused.
+    Paused(FilterPause),
+    /// A step has stopped the message with this result, perhaps with a reply.
+    Stopped { step: u8, result: StepResult },
 }
 
 impl WorkerFilterState {
@@ -171,78 +138,46 @@ pub(crate) fn flush_ended(worker: &Worker) {
     }
 }
 
-/// Calls the filters of `phase` that are in `range`, in order.
+/// Enters the filters of a call, in order.
+///
+/// # Errors
+/// The fault of a failed filter that must not be left out.
 ///
 /// # Cost
-/// One call per run of neighbouring steps of one library; no allocation once the buffers have grown.
+/// One crossing, unless a filter fails and is left out; no allocation once the buffers have grown.
 pub(crate) fn enter(
     ctx: &mut ExchangeCx<'_>,
-    phase: Phase,
-    range: Range,
-    is_end: bool,
-    is_buffered: bool,
-) -> FilterPhaseOutcome {
-    let plan = Rc::clone(&ctx.plan);
-    let Some(listener) = plan.listener(ctx.index) else { return FilterPhaseOutcome::Through };
-    let mut range = range;
-    loop {
-        // Looked up each time: a filter may have changed the rule, and thereby the chain.
-        let index = ctx.exchange.filtering.chain;
-        let Some(chain) = plan.chain(ctx.index, index) else { return FilterPhaseOutcome::Through };
-        let order = chain.chain.order(phase);
-        let first = order.iter().position(|entry| range.has(entry.step, phase.is_reversed()));
-        let Some((first, entry)) = first.and_then(|first| Some((first, order.get(first)?))) else {
-            return FilterPhaseOutcome::Through;
-        };
-        let run = first..usize::from(entry.run_end);
-        let is_last = run.end == order.len();
-        let last = order.get(run.end - 1).map(|entry| entry.step);
-        let outcome = cross(ctx, &plan, listener, chain, phase, run, range, is_end, is_buffered);
-        let FilterPhaseOutcome::Through = outcome else { return outcome };
-        if is_last && ctx.exchange.filtering.chain == index {
-            return FilterPhaseOutcome::Through;
-        }
-        range.after = last;
-    }
-}
-
-#[expect(clippy::too_many_arguments, reason = "what one crossing is made of; it has one caller")]
-fn cross(
-    ctx: &mut ExchangeCx<'_>,
     plan: &Rc<WorkerPlan>,
-    listener: &ListenerPlan,
     chain: &FilterChain,
-    phase: Phase,
-    run: std::ops::Range<usize>,
-    range: Range,
-    is_end: bool,
-    is_buffered: bool,
-) -> FilterPhaseOutcome {
+    mut call: PhaseCall,
+) -> Result<CallOutcome, Fault> {
+    let Some(listener) = plan.listener(ctx.index) else { return Ok(CallOutcome::Passed) };
     let worker = Rc::clone(ctx.worker);
     let crossing = &worker.crossing;
     let mut scratch = crossing.scratch.borrow_mut();
     let scratch = &mut *scratch;
-    let mut after = range.after;
+    let phase = call.phase;
     let mut is_rerouted = false;
     // Loops only when a filter has failed and is skipped.
     loop {
-        let range = Range { after, ..range };
-        let Some(library) = select(ctx, chain, phase, run.clone(), range, scratch) else {
+        ctx.exchange.filtering.run.select(&chain.chain, &call, &mut scratch.steps, &mut scratch.places);
+        let last = scratch.places.last().and_then(|place| chain.chain.steps().get(usize::from(*place)));
+        let Some(library) = last.map(|step| &step.filter.library) else {
             // Edits of the filters before the failed one remain in force.
-            return if is_rerouted { reroute(ctx) } else { FilterPhaseOutcome::Through };
+            if is_rerouted {
+                crate::exchange::route::again(ctx)?;
+            }
+            return Ok(CallOutcome::Passed);
         };
-        let Some(handle) = ctx.exchange.filtering.handle else {
-            return FilterPhaseOutcome::Failed(Fault::Overload);
-        };
-        let direction = direction_of(phase);
+        let Some(handle) = ctx.exchange.filtering.handle else { return Err(Fault::Overload) };
         ctx.exchange.filtering.turn += 1;
         let turn = ctx.exchange.filtering.turn;
-        let announced = crossing.host.table().announce(handle, direction, turn);
+        let announced = crossing.host.table().announce(handle, direction_of(phase), turn);
         crossing.take_ended(library, &mut scratch.ended);
         scratch.edits.clear();
         let is_sampled = crossing.is_sampled();
         let (stopped, wait_ms) = {
-            let view = view(ctx, plan, listener, phase, is_end, is_buffered);
+            let view = view(ctx, plan, listener, &call);
             let mut call = LibraryCall {
                 worker: narrow(worker.index),
                 exchange: handle,
@@ -278,72 +213,46 @@ fn cross(
             // The verdict of a skipped filter is ignored, too.
             if fault.is_some() || stop.is_some_and(|(_, stopped)| stopped == place) {
                 announced.withdraw();
-                after = Some(place);
+                call = call.behind(place);
                 let Some(fault) = fault else { continue };
-                return FilterPhaseOutcome::Failed(fault);
+                return Err(fault);
             }
         }
         if let Some(failed) = faulty {
             let place = failed.place;
             if let Some(fault) = failed.end(ctx, plan, chain) {
-                return FilterPhaseOutcome::Failed(fault);
+                return Err(fault);
             }
-            after = Some(place);
+            call = call.behind(place);
             continue;
         }
-        if is_rerouted && let FilterPhaseOutcome::Failed(fault) = reroute(ctx) {
+        if is_rerouted && let Err(fault) = crate::exchange::route::again(ctx) {
             announced.withdraw();
-            return FilterPhaseOutcome::Failed(fault);
+            return Err(fault);
         }
         return match stop {
-            None | Some((Verdict::Continue, _)) => FilterPhaseOutcome::Through,
+            None | Some((Verdict::Continue, _)) => Ok(CallOutcome::Passed),
             Some((Verdict::Pause, place)) => {
-                pause(ctx, plan, chain, phase, place, turn, wait_ms);
-                FilterPhaseOutcome::Paused
+                Ok(CallOutcome::Paused(pause(ctx, plan, chain, phase, place, turn, wait_ms)))
             }
-            Some((Verdict::Buffer, place)) => FilterPhaseOutcome::Buffer(place),
-            Some((Verdict::Hold, place)) => FilterPhaseOutcome::Hold(place),
-            Some((Verdict::Reply, place)) => FilterPhaseOutcome::Replied(place),
-            Some((Verdict::Fault, _)) => FilterPhaseOutcome::Failed(Fault::FilterFailed),
-            Some((Verdict::Reset, _)) => FilterPhaseOutcome::Failed(Fault::FilterReset),
+            Some((verdict, step)) => Ok(CallOutcome::Stopped { step, result: result_of(verdict)? }),
         };
     }
 }
 
-/// Matches the request to a rule again.
-fn reroute(ctx: &mut ExchangeCx<'_>) -> FilterPhaseOutcome {
-    crate::exchange::route::again(ctx)
-        .map_or_else(FilterPhaseOutcome::Failed, |()| FilterPhaseOutcome::Through)
-}
-
-/// Fills the scratch with the steps to call. Returns their library, or `None` if there are no steps.
-fn select<'a>(
-    ctx: &mut ExchangeCx<'_>,
-    chain: &'a FilterChain,
-    phase: Phase,
-    run: std::ops::Range<usize>,
-    range: Range,
-    scratch: &mut Scratch,
-) -> Option<&'a Arc<dyn FilterLibrary>> {
-    scratch.steps.clear();
-    scratch.places.clear();
-    let filtering = &mut ctx.exchange.filtering;
-    for entry in chain.chain.order(phase).get(run).unwrap_or_default() {
-        let bit = 1_u64 << entry.step;
-        let is_seen = direction_of(phase) == Direction::Request || filtering.has_seen(entry.step);
-        if !range.has(entry.step, phase.is_reversed()) || filtering.skipped & bit != 0 || !is_seen {
-            continue;
-        }
-        let position = usize::from(entry.step);
-        if filtering.states.len() <= position {
-            filtering.states.resize(position + 1, 0);
-        }
-        let state = filtering.states.get(position).copied().unwrap_or(0);
-        scratch.steps.push(FilterInvocation { state, ..entry.template });
-        scratch.places.push(entry.step);
+/// Returns how a message goes on behind a filter with this verdict.
+///
+/// # Errors
+/// The fault of a verdict that ends the exchange.
+pub(crate) fn result_of(verdict: Verdict) -> Result<StepResult, Fault> {
+    match verdict {
+        // When a reply can no longer be given, the message goes on behind the filter.
+        Verdict::Continue | Verdict::Pause | Verdict::Reply => Ok(StepResult::Continue),
+        Verdict::Buffer => Ok(StepResult::Buffer),
+        Verdict::Hold => Ok(StepResult::Hold),
+        Verdict::Fault => Err(Fault::FilterFailed),
+        Verdict::Reset => Err(Fault::FilterReset),
     }
-    let last = scratch.places.last().and_then(|place| chain.chain.steps().get(usize::from(*place)));
-    last.map(|step| &step.filter.library)
 }
 
 /// Stores the per-exchange state that filters have set, and updates the counters.
@@ -357,16 +266,13 @@ fn note(
     is_sampled: bool,
 ) {
     let edit_bytes = scratch.edits.len() as u64;
+    let run = &mut ctx.exchange.filtering.run;
     for (index, (step, place)) in scratch.steps.iter().zip(&scratch.places).enumerate() {
-        if let Some(state) = ctx.exchange.filtering.states.get_mut(usize::from(*place)) {
-            *state = step.state;
-        }
+        run.keep_state(*place, step.state);
         if index > stopped {
             break;
         }
-        if phase == Phase::RequestHead {
-            ctx.exchange.filtering.reached = Some(*place);
-        }
+        run.entered(phase, *place);
         if let Some(series) = series(plan, chain, *place) {
             series.entered(phase, is_sampled.then_some(step.nanos));
             if index == 0 && edit_bytes > 0 {
@@ -384,7 +290,7 @@ fn pause(
     place: u8,
     turn: u32,
     wait_ms: u32,
-) {
+) -> FilterPause {
     // The worker's clock may be a tick behind, and no pause may end early.
     let now_ms = ctx.worker.timers.now_ms().saturating_add(TICK_MS);
     let timeout = chain.chain.steps().get(usize::from(place)).map(|step| step.filter.policy.pause_timeout);
@@ -392,72 +298,13 @@ fn pause(
     if let Some(series) = series(plan, chain, place) {
         series.paused.increment();
     }
-    let wait = FilterPause {
+    FilterPause {
         phase,
         step: place,
         turn,
         due_ms: now_ms.saturating_add(timeout_ms),
         goes_on_ms: (wait_ms > 0).then(|| now_ms.saturating_add(wait_ms.into())),
-    };
-    ctx.exchange.filtering.direction(direction_of(phase)).wait = Some(wait);
-}
-
-/// Kind of a filter failure, for the counters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FailureKind {
-    /// The filter reported a failure, or panicked.
-    Fault = 0,
-    /// It requested an impossible edit.
-    Edit = 1,
-    /// It did not resume in time.
-    Timeout = 2,
-    /// It buffered more of a body than its limit.
-    Body = 3,
-    /// It reached its memory limit.
-    Memory = 4,
-    /// It reached its CPU time limit.
-    Cpu = 5,
-}
-
-/// Counts and logs a failure. Returns the fault that ends the exchange, or `None` when the filter is skipped instead.
-pub(crate) fn fail(
-    ctx: &mut ExchangeCx<'_>,
-    plan: &WorkerPlan,
-    chain: &FilterChain,
-    place: u8,
-    kind: FailureKind,
-    why: &str,
-) -> Option<Fault> {
-    let step = chain.chain.steps().get(usize::from(place))?;
-    let now_ms = ctx.worker.timers.now_ms();
-    if let Some(series) = series(plan, chain, place)
-        && let Some(unreported) = series.failed(kind, now_ms)
-    {
-        let cause = FILTER_FAULT_LABELS[kind as usize];
-        tracing::error!(filter = &*step.filter.name, cause, unreported, "a filter failed: {why}");
     }
-    let filtering = &mut ctx.exchange.filtering;
-    let bit = 1_u64 << place;
-    let may_leave_out =
-        step.filter.policy.on_failure == eddy_filter::FailurePolicy::Open && filtering.changed & bit == 0;
-    // A failed filter is not called again in this exchange, not even for the reply that reports its failure.
-    filtering.skipped |= bit;
-    if may_leave_out {
-        return None;
-    }
-    Some(match kind {
-        FailureKind::Fault | FailureKind::Edit | FailureKind::Memory | FailureKind::Cpu => {
-            Fault::FilterFailed
-        }
-        FailureKind::Timeout => Fault::FilterTimeout,
-        FailureKind::Body => Fault::FilterBody,
-    })
-}
-
-/// Returns the counters of a step.
-pub(crate) fn series<'a>(plan: &'a WorkerPlan, chain: &FilterChain, place: u8) -> Option<&'a FilterSeries> {
-    let index = chain.indices.get(usize::from(place))?;
-    plan.series.filters.get(*index).map(|series| &**series)
 }
 
 /// Returns the direction that a phase belongs to.
@@ -475,24 +322,19 @@ fn view<'a>(
     ctx: &'a ExchangeCx<'_>,
     plan: &'a WorkerPlan,
     listener: &'a ListenerPlan,
-    phase: Phase,
-    is_end: bool,
-    is_buffered: bool,
+    call: &PhaseCall,
 ) -> ExchangeView<'a> {
     let exchange = &*ctx.exchange;
     let filtering = &exchange.filtering;
     let bytes = exchange.head_bytes.as_slice();
     let head = &exchange.head;
-    let way = match direction_of(phase) {
-        Direction::Request => &filtering.request,
-        Direction::Response => &filtering.response,
-    };
-    let is_body = matches!(phase, Phase::RequestBody | Phase::ResponseBody);
+    let message = filtering.run.message(direction_of(call.phase));
+    let is_body = matches!(call.phase, Phase::RequestBody | Phase::ResponseBody);
     let has_response = !filtering.response_head.is_empty();
     ExchangeView {
-        phase,
-        is_end,
-        is_buffered,
+        phase: call.phase,
+        is_end: call.is_end,
+        is_buffered: call.is_buffered,
         request: RequestView {
             fields: head.fields(bytes),
             method: head.method,
@@ -508,12 +350,8 @@ fn view<'a>(
             is_local: exchange.is_local,
         }),
         // Trailers are known once the body has ended.
-        trailers: Fields::new(&way.trailers.bytes, &way.trailers.fields),
-        body: match (is_body, is_buffered) {
-            (false, _) => &[],
-            (true, true) => &way.collected,
-            (true, false) => &way.piece,
-        },
+        trailers: message.trailers(),
+        body: if is_body { message.data() } else { &[] },
         about: about(ctx, plan, listener),
     }
 }

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use eddy_filter::{EndReason, Phase};
+use eddy_filter::{EndReason, PhaseCall};
 
-use crate::exchange::filter::enter::{Range, end_states, enter, flush_ended};
+use crate::exchange::filter::enter::{end_states, enter, flush_ended};
 use crate::exchange::filter::wait::abandon;
 use crate::exchange::run::ExchangeCx;
 
@@ -15,9 +15,16 @@ pub(crate) fn log(ctx: &mut ExchangeCx<'_>, duration_us: u64) {
     }
     abandon(ctx);
     ctx.exchange.filtering.duration_us = duration_us;
-    // Verdicts have no effect any more.
-    let _ = enter(ctx, Phase::Log, Range::ALL, true, false);
-    ctx.exchange.filtering.request.wait = None;
+    let plan = Rc::clone(&ctx.plan);
+    let Some(chain) = plan.chain(ctx.index, ctx.exchange.filtering.chain) else { return };
+    let mut call = PhaseCall::log(&chain.chain, None);
+    while let Some(entered) = call {
+        // Verdicts have no effect any more.
+        if enter(ctx, &plan, chain, entered).is_err() {
+            return;
+        }
+        call = PhaseCall::log(&chain.chain, Some(&entered));
+    }
 }
 
 /// Ends the exchange for its filters; its handle is invalid from here on.
@@ -28,7 +35,7 @@ pub(crate) fn finish(ctx: &mut ExchangeCx<'_>, reason: EndReason) {
     let plan = Rc::clone(&ctx.plan);
     let filtering = &mut ctx.exchange.filtering;
     if let Some(chain) = plan.chain(ctx.index, filtering.chain) {
-        end_states(worker, chain, &mut filtering.states, reason);
+        end_states(worker, chain, filtering.run.states_mut(), reason);
     }
     if !Rc::ptr_eq(&plan, &worker.plan()) {
         // The old plan, and its filters, may be freed with this exchange.

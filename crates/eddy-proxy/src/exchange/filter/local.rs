@@ -4,11 +4,11 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use eddy_filter::Direction;
+use eddy_filter::{Direction, FilterPause, IncomingBody, Travel};
 use eddy_http::{FieldId, HeadLimits, LocalReply, write_local_head};
 
 use crate::exchange::filter::direction::{FilterProgress, advance};
-use crate::exchange::filter::enter::{FailureKind, fail};
+use crate::exchange::filter::failure::{FailureKind, fail};
 use crate::exchange::phase::ExchangePhase;
 use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::LocalBody;
@@ -88,7 +88,9 @@ fn build(ctx: &mut ExchangeCx<'_>, reply: &LocalReply<'_>, body: &[u8]) -> Resul
         }
         return Err(Fault::FilterFailed);
     }
-    filtering.response.begin_whole(body);
+    let chain = ctx.plan.chain(ctx.index, filtering.chain).ok_or(Fault::FilterFailed)?;
+    let travel = Travel::new(Direction::Response, &chain.chain);
+    filtering.run.response.begin(travel, IncomingBody::Whole(body));
     exchange.is_local = true;
     Ok(())
 }
@@ -104,7 +106,8 @@ fn poll(ctx: &mut ExchangeCx<'_>, cx: &mut Context<'_>) -> Poll<Result<(), Fault
                 ctx.exchange.filtering.reply.clear();
             }
             FilterProgress::NeedInput | FilterProgress::Waiting => {
-                let wakes_ms = ctx.exchange.filtering.response.wait.map_or(u64::MAX, |wait| wait.wakes_ms());
+                let pause = ctx.exchange.filtering.run.response.paused();
+                let wakes_ms = pause.map_or(u64::MAX, FilterPause::wakes_ms);
                 let timer = &ctx.down.timer;
                 timer.register(cx);
                 timer.arm_at(wakes_ms);

@@ -1,12 +1,14 @@
 //! Filters of an exchange: when they are called and how their results are applied.
 //!
-//! Each direction has a [`state::DirectionState`]: head, body pieces and trailers pass through the chain in turn. A
-//! filter can hold up a direction, by a pause until it has finished elsewhere or to buffer the whole body.
+//! [`eddy_filter::FilterRun`] decides what comes next: head, body pieces and trailers pass through the chain in turn, and
+//! a filter can hold up a direction, by a pause until it has finished elsewhere or to buffer the whole body.
+//! [`direction::advance`] carries that out: it enters filters, reads and stages.
 
 mod apply;
 mod chain;
 mod direction;
 mod enter;
+mod failure;
 mod finish;
 mod local;
 mod request;
@@ -16,8 +18,9 @@ mod wait;
 
 pub use chain::BadChain;
 pub(crate) use chain::{FilterChain, FilterChains, build_chains};
-pub(crate) use direction::{FilterProgress, write_whole};
-pub(crate) use enter::{FailureKind, WorkerFilterState, flush_ended};
+pub(crate) use direction::{FilterProgress, stage_whole};
+pub(crate) use enter::{WorkerFilterState, flush_ended};
+pub(crate) use failure::FailureKind;
 pub(crate) use finish::{finish, log};
 pub(crate) use local::{answer, local, sees_answers};
 pub(crate) use request::{begin, framing as request_framing, has, request, stage_request};

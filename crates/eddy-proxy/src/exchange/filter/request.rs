@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use eddy_filter::{Direction, Phase};
+use eddy_filter::{Direction, FilterPause, IncomingBody, Phase, Travel};
 use eddy_http::RequestBody;
 use eddy_io::{BUFFER_BYTES_SMALL, unix_micros};
 
@@ -56,8 +56,10 @@ pub(crate) fn begin(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     let handle = crossing.slots.borrow_mut().open(crossing.host.table(), ctx.worker.index);
     ctx.exchange.filtering.handle = Some(handle.ok_or(Fault::Overload)?);
     ctx.exchange.filtering.started_unix_us = unix_micros();
-    let has_body = !ctx.exchange.upload.reader.is_done();
-    ctx.exchange.filtering.request.begin(has_body);
+    let Some(chain) = plan.chain(ctx.index, chain) else { return Ok(()) };
+    let body =
+        if ctx.exchange.upload.reader.is_done() { IncomingBody::Absent } else { IncomingBody::Streamed };
+    ctx.exchange.filtering.run.request.begin(Travel::new(Direction::Request, &chain.chain), body);
     ctx.down.client.name(crossing);
     Ok(())
 }
@@ -80,9 +82,9 @@ pub(crate) fn stage_request(ctx: &mut ExchangeCx<'_>, cx: &Context<'_>) -> Resul
 /// Returns the framing of the request body towards the endpoint.
 pub(crate) fn framing(ctx: &ExchangeCx<'_>) -> RequestBody {
     let exchange = &*ctx.exchange;
-    let way = &exchange.filtering.request;
-    if way.is_whole {
-        return match (way.trailers.fields.is_empty(), way.collected.len() as u64) {
+    let message = &exchange.filtering.run.request;
+    if let Some(whole) = message.whole() {
+        return match (message.trailers().is_empty(), whole.len() as u64) {
             (true, 0) if exchange.head.body.is_empty() => RequestBody::None,
             (true, length) => RequestBody::Length(length),
             (false, _) => RequestBody::Chunked,
@@ -90,7 +92,7 @@ pub(crate) fn framing(ctx: &ExchangeCx<'_>) -> RequestBody {
     }
     let body = exchange.head.body;
     let has_body = matches!(body, RequestBody::Length(1..));
-    if has_body && (way.is_length_open || changes_bodies(ctx, Phase::RequestBody)) {
+    if has_body && (message.is_length_open() || changes_bodies(ctx, Phase::RequestBody)) {
         RequestBody::Chunked
     } else {
         body
@@ -160,7 +162,8 @@ impl RequestFiltering {
                 return Poll::Ready(Err(fault));
             }
             // The end of a pause is detected in `advance`; the timer only wakes the exchange.
-            let wakes_ms = ctx.exchange.filtering.request.wait.map_or(u64::MAX, |wait| wait.wakes_ms());
+            let pause = ctx.exchange.filtering.run.request.paused();
+            let wakes_ms = pause.map_or(u64::MAX, FilterPause::wakes_ms);
             let timer = &ctx.down.timer;
             timer.register(cx);
             timer.arm_at(due_ms.min(wakes_ms));

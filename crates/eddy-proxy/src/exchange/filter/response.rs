@@ -2,7 +2,7 @@
 
 use std::task::Context;
 
-use eddy_filter::{Direction, Phase};
+use eddy_filter::{Direction, IncomingBody, Phase, Travel};
 use eddy_http::{ResponseBody, Version};
 
 use crate::exchange::filter::direction::{FilterProgress, advance};
@@ -18,6 +18,8 @@ pub(crate) fn begin_response(ctx: &mut ExchangeCx<'_>) -> bool {
     if ctx.exchange.filtering.chain.is_none() || !PHASES.iter().any(|phase| has(ctx, *phase)) {
         return false;
     }
+    let Some(chain) = ctx.plan.chain(ctx.index, ctx.exchange.filtering.chain) else { return false };
+    let travel = Travel::new(Direction::Response, &chain.chain);
     let exchange = &mut *ctx.exchange;
     let head = exchange.response_input.held().get(..exchange.response_bytes).unwrap_or_default();
     exchange.filtering.response_head.clear();
@@ -25,8 +27,8 @@ pub(crate) fn begin_response(ctx: &mut ExchangeCx<'_>) -> bool {
     exchange.response_input.consume(exchange.response_bytes);
     exchange.response_bytes = 0;
     exchange.answer.reader.begin_response(exchange.response.body_read());
-    let has_body = !exchange.answer.reader.is_done();
-    exchange.filtering.response.begin(has_body);
+    let body = if exchange.answer.reader.is_done() { IncomingBody::Absent } else { IncomingBody::Streamed };
+    exchange.filtering.run.response.begin(travel, body);
     if let Some(endpoint) = &exchange.endpoint {
         exchange.filtering.endpoint_text.show(endpoint);
     }
@@ -50,7 +52,7 @@ pub(crate) fn stage_response(ctx: &mut ExchangeCx<'_>, cx: &Context<'_>) -> Resu
 
 /// Whether filters still see the body, or have buffered it, once the head is written.
 pub(crate) fn has_response_body(ctx: &ExchangeCx<'_>) -> bool {
-    ctx.exchange.filtering.response.is_whole
+    ctx.exchange.filtering.run.response.has_data()
         || has(ctx, Phase::ResponseBody)
         || has(ctx, Phase::ResponseTrailers)
 }
@@ -59,15 +61,16 @@ pub(crate) fn has_response_body(ctx: &ExchangeCx<'_>) -> bool {
 pub(crate) fn framing(ctx: &ExchangeCx<'_>, version: Version) -> ResponseBody {
     let exchange = &*ctx.exchange;
     let body = exchange.response.body;
-    let way = &exchange.filtering.response;
+    let message = &exchange.filtering.run.response;
     if body == ResponseBody::None {
         return body;
     }
-    if way.is_whole && way.trailers.fields.is_empty() {
-        return ResponseBody::Length(way.collected.len() as u64);
+    let whole = message.whole();
+    if let Some(whole) = whole.filter(|_| message.trailers().is_empty()) {
+        return ResponseBody::Length(whole.len() as u64);
     }
     let has_length = matches!(body, ResponseBody::Length(1..));
-    let is_open = way.is_whole || way.is_length_open;
+    let is_open = whole.is_some() || message.is_length_open();
     if has_length && (is_open || changes_bodies(ctx, Phase::ResponseBody)) {
         return ResponseBody::Chunked.towards(version);
     }

@@ -1,7 +1,6 @@
 //! Filter state of an exchange.
 
-use eddy_filter::{Direction, DynamicMetadata, Handle, Phase};
-use eddy_http::Field;
+use eddy_filter::{DynamicMetadata, FilterRun, Handle};
 use eddy_upstream::ResolvedAddress;
 
 /// State of an exchange's filters; unused without a chain.
@@ -13,16 +12,8 @@ pub(crate) struct Filtering {
     pub(crate) handle: Option<Handle>,
     /// Number of crossings so far.
     pub(crate) turn: u32,
-    /// Per-exchange state of each filter, by step.
-    pub(crate) states: Vec<u64>,
-    /// Last step that the request head has reached.
-    pub(crate) reached: Option<u8>,
-    /// Bit set of failed steps that are skipped.
-    pub(crate) skipped: u64,
-    /// Bit set of steps that have changed something.
-    pub(crate) changed: u64,
-    pub(crate) request: DirectionState,
-    pub(crate) response: DirectionState,
+    /// Request and response on their way through the chain.
+    pub(crate) run: FilterRun,
     pub(crate) reply: FilterReply,
     pub(crate) metadata: DynamicMetadata,
     /// Response head, once filters see it; [`super::super::state::Exchange::response`] points into it.
@@ -90,89 +81,13 @@ pub(crate) struct FilterReply {
     pub(crate) place: u8,
 }
 
-/// One message on its way through the chain.
-#[derive(Debug, Default)]
-pub(crate) struct DirectionState {
-    /// Whether a message has begun since the last `clear`.
-    is_begun: bool,
-    /// Last step whose head hook is done.
-    pub(crate) head_passed: Option<u8>,
-    /// Whether the head has passed the chain.
-    pub(crate) is_head_done: bool,
-    /// Whether the head has been written and can no longer be changed.
-    pub(crate) is_head_sealed: bool,
-    /// Whether a filter has removed `content-length`, so that the announced length no longer binds.
-    pub(crate) is_length_open: bool,
-    /// Last step that changed the length of a piece or of the whole body.
-    pub(crate) resized_by: Option<u8>,
-    /// Step that buffers the body. The head waits there too, unless it has passed.
-    pub(crate) hold: Option<u8>,
-    /// Whether that step sees the pieces; what it leaves of them is buffered.
-    pub(crate) is_hold_shown: bool,
-    /// First step that sees the whole body: the one that first buffered it.
-    pub(crate) whole_from: Option<u8>,
-    /// Buffered body.
-    pub(crate) collected: Vec<u8>,
-    /// Whether the whole body has arrived and is in `collected`.
-    pub(crate) is_whole: bool,
-    /// Last step that has seen the whole body.
-    pub(crate) whole_passed: Option<u8>,
-    /// Current piece of the body.
-    pub(crate) piece: Vec<u8>,
-    pub(crate) has_piece: bool,
-    /// Last step that the piece has passed.
-    pub(crate) piece_passed: Option<u8>,
-    /// Whether the piece is the last one.
-    pub(crate) is_last: bool,
-    /// Whether the last piece has been taken from the source.
-    pub(crate) is_ended: bool,
-    /// Last step that has seen the trailers.
-    pub(crate) trailers_passed: Option<u8>,
-    pub(crate) trailers: Trailers,
-    /// Pause that the direction waits for.
-    pub(crate) wait: Option<FilterPause>,
-}
-
-/// Trailers as filters see them.
-#[derive(Debug, Default)]
-pub(crate) struct Trailers {
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) fields: Vec<Field>,
-}
-
-/// A pause of a filter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FilterPause {
-    pub(crate) phase: Phase,
-    /// Step that paused.
-    pub(crate) step: u8,
-    pub(crate) turn: u32,
-    /// Deadline on the worker's clock.
-    pub(crate) due_ms: u64,
-    /// Time at which the exchange goes on by itself, if the filter asked for that.
-    pub(crate) goes_on_ms: Option<u64>,
-}
-
 /// Capacity above which memory is freed after an exchange rather than kept for the next.
 const KEPT_BYTES_MAX: usize = 8 * 1024;
 
 impl Filtering {
-    /// Returns the state of one direction.
-    pub(crate) fn direction(&mut self, direction: Direction) -> &mut DirectionState {
-        match direction {
-            Direction::Request => &mut self.request,
-            Direction::Response => &mut self.response,
-        }
-    }
-
-    /// Whether the request head has reached a step.
-    pub(crate) fn has_seen(&self, step: u8) -> bool {
-        self.request.is_head_done || self.reached.is_some_and(|reached| step <= reached)
-    }
-
     /// Whether the request body was buffered, so that it can be sent again.
     pub(crate) fn has_whole_request(&self) -> bool {
-        self.request.is_whole
+        self.run.request.has_whole()
     }
 
     /// Resets the state. The handle and the filters' own state must have been released before.
@@ -182,12 +97,7 @@ impl Filtering {
         }
         self.chain = None;
         self.turn = 0;
-        self.states.clear();
-        self.reached = None;
-        self.skipped = 0;
-        self.changed = 0;
-        self.request.clear();
-        self.response.clear();
+        self.run.clear();
         self.reply.clear();
         self.metadata.clear();
         free(&mut self.response_head);
@@ -229,32 +139,6 @@ impl FilterReply {
         self.ends.clear();
         self.grpc_status = None;
         [&mut self.body, &mut self.text, &mut self.details].into_iter().for_each(free);
-    }
-}
-
-impl DirectionState {
-    /// Prepares for a message.
-    pub(crate) fn renew(&mut self) {
-        self.clear();
-        self.is_begun = true;
-    }
-
-    /// Records that the head is written. Does nothing for a message that no filter sees.
-    pub(crate) fn seal(&mut self) {
-        self.is_head_sealed = self.is_begun;
-    }
-
-    /// Resets the state, keeping small buffers.
-    pub(crate) fn clear(&mut self) {
-        if !std::mem::take(&mut self.is_begun) {
-            return;
-        }
-        let (mut collected, mut piece) =
-            (std::mem::take(&mut self.collected), std::mem::take(&mut self.piece));
-        let mut trailers = std::mem::take(&mut self.trailers);
-        [&mut collected, &mut piece, &mut trailers.bytes].into_iter().for_each(free);
-        trailers.fields.clear();
-        *self = Self { collected, piece, trailers, ..Self::default() };
     }
 }
 

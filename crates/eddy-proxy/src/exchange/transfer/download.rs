@@ -2,6 +2,7 @@
 
 use std::task::{Context, Poll};
 
+use eddy_filter::Direction;
 use eddy_http::HeadFault;
 use eddy_io::{Fill, SpliceFault, is_alert};
 
@@ -175,7 +176,8 @@ impl Transfer<'_, '_> {
     }
 
     fn wait_for_filter(&mut self) -> TransferStep {
-        self.waits.filter_ms = self.ctx.exchange.filtering.response.wakes_ms(self.waits.filter_ms);
+        self.waits.filter_ms =
+            self.ctx.exchange.filtering.wakes_ms(Direction::Response, self.waits.filter_ms);
         TransferStep::Waits
     }
 

@@ -2,7 +2,7 @@
 
 use std::task::{Context, Poll};
 
-use eddy_filter::Phase;
+use eddy_filter::{Direction, Phase};
 use eddy_http::Version;
 use eddy_io::{BUFFER_BYTES_SMALL, SpliceFault};
 
@@ -33,7 +33,7 @@ impl Transfer<'_, '_> {
             } else if is_filtered {
                 if self.stage_filtered_upload(cx)? == FilterProgress::Waiting {
                     let Self { ctx, waits, .. } = &mut *self;
-                    waits.filter_ms = ctx.exchange.filtering.request.wakes_ms(waits.filter_ms);
+                    waits.filter_ms = ctx.exchange.filtering.wakes_ms(Direction::Request, waits.filter_ms);
                     // Output staged before the pause is sent meanwhile.
                     if !ctx.exchange.upload.has_output() {
                         return Ok(());

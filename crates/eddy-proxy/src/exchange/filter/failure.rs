@@ -1,0 +1,65 @@
+//! Failures of filters: how they are counted, and whether the exchange fails with them.
+
+use eddy_filter::FailureOutcome;
+
+use crate::exchange::filter::chain::FilterChain;
+use crate::exchange::run::ExchangeCx;
+use crate::fault::Fault;
+use crate::stats::{FILTER_FAULT_LABELS, FilterSeries};
+use crate::worker::WorkerPlan;
+
+/// Kind of a filter failure, for the counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FailureKind {
+    /// The filter reported a failure, or panicked.
+    Fault = 0,
+    /// It requested an impossible edit.
+    Edit = 1,
+    /// It did not resume in time.
+    Timeout = 2,
+    /// It buffered more of a body than its limit.
+    Body = 3,
+    /// It reached its memory limit.
+    Memory = 4,
+    /// It reached its CPU time limit.
+    Cpu = 5,
+}
+
+/// Counts and logs a failure. Returns the fault that ends the exchange, or `None` when the filter is skipped instead.
+pub(crate) fn fail(
+    ctx: &mut ExchangeCx<'_>,
+    plan: &WorkerPlan,
+    chain: &FilterChain,
+    place: u8,
+    kind: FailureKind,
+    why: &str,
+) -> Option<Fault> {
+    let step = chain.chain.steps().get(usize::from(place))?;
+    let now_ms = ctx.worker.timers.now_ms();
+    if let Some(series) = series(plan, chain, place)
+        && let Some(unreported) = series.failed(kind, now_ms)
+    {
+        let cause = FILTER_FAULT_LABELS[kind as usize];
+        tracing::error!(filter = &*step.filter.name, cause, unreported, "a filter failed: {why}");
+    }
+    match ctx.exchange.filtering.run.fail(place, step.filter.policy.on_failure) {
+        FailureOutcome::LeftOut => None,
+        FailureOutcome::Failed => Some(fault_of(kind)),
+    }
+}
+
+fn fault_of(kind: FailureKind) -> Fault {
+    match kind {
+        FailureKind::Fault | FailureKind::Edit | FailureKind::Memory | FailureKind::Cpu => {
+            Fault::FilterFailed
+        }
+        FailureKind::Timeout => Fault::FilterTimeout,
+        FailureKind::Body => Fault::FilterBody,
+    }
+}
+
+/// Returns the counters of a step.
+pub(crate) fn series<'a>(plan: &'a WorkerPlan, chain: &FilterChain, place: u8) -> Option<&'a FilterSeries> {
+    let index = chain.indices.get(usize::from(place))?;
+    plan.series.filters.get(*index).map(|series| &**series)
+}
