@@ -4,8 +4,9 @@ use std::sync::atomic::AtomicU32;
 
 use eddy_filter::{
     Direction, DynamicMetadata, EditLog, EditableSection, EventKind, ExchangeInfo, ExchangeView, FilterEdit,
-    FilterEvent, FilterInvocation, FilterLibrary, FilterLogLevel, Handle, KeptFields, LibraryCall, Phase,
-    RequestView, ResponseView, Verdict, apply_to_body, apply_to_fields,
+    FilterEvent, FilterInvocation, FilterLibrary, FilterLogLevel, FilterPolicy, FilterRun, Handle,
+    HttpFilterChain, IncomingBody, LibraryCall, Phase, PhaseCall, RequestView, ResponseView, RunOutput,
+    StepResult, Travel, Verdict, apply_to_fields,
 };
 use eddy_guest::SpecPart;
 use eddy_http::{Fields, FieldsEditor, RequestHead, ResponseHead};
@@ -21,25 +22,20 @@ pub(super) struct ScriptExchange<'a> {
     request_bytes: Vec<u8>,
     response: ResponseHead,
     response_bytes: Vec<u8>,
-    /// Indexed by direction.
-    ways: [ScriptDirection; 2],
+    /// Chain of the script alone, and the passage of both messages through it, as in the gateway.
+    chain: HttpFilterChain,
+    run: FilterRun,
+    /// Pieces that have been passed on, by direction.
+    passed: [Vec<Vec<u8>>; 2],
     is_local: bool,
     reply: SpecMessage,
     metadata: DynamicMetadata,
-    step: FilterInvocation,
+    steps: Vec<FilterInvocation>,
+    places: Vec<u8>,
     turn: u32,
     endpoint: Vec<u8>,
     ends_connection: bool,
     failure: Option<String>,
-}
-
-/// Body and trailers of a message.
-#[derive(Default)]
-struct ScriptDirection {
-    pieces: Vec<Vec<u8>>,
-    trailers: KeptFields,
-    /// Whether the head has been passed on.
-    is_head_sealed: bool,
 }
 
 /// Mock of endpoints and clusters.
@@ -68,23 +64,17 @@ pub(super) enum SpecInterrupt {
     Broken(String),
 }
 
-/// Progress of a message.
+/// Result of a message's passage through the script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ScriptProgress {
     Through,
-    /// The script wants the whole body first.
-    Collect,
     Replied,
-    Failed,
+    /// The script failed; eddy responds with this status.
+    Failed(u16),
 }
 
-/// Part of a body that the script sees.
-#[derive(Clone, Copy, Default)]
-struct BodyPosition {
-    piece: Option<usize>,
-    is_end: bool,
-    is_buffered: bool,
-}
+/// Step of the script in its chain.
+const SCRIPT: u8 = 0;
 
 impl<'a> ScriptExchange<'a> {
     /// Creates an exchange whose request the script has not seen yet; `config` is the number of the rule's
@@ -94,22 +84,21 @@ impl<'a> ScriptExchange<'a> {
     /// Why eddy would refuse the request.
     pub(super) fn new(script: &'a ScriptFilter, request: &SpecMessage, config: u64) -> Result<Self, String> {
         let (head, bytes) = request.request_head()?;
+        let chain = HttpFilterChain::new(vec![script.step(config)]).map_err(|error| error.to_string())?;
         Ok(Self {
             script,
             request: head,
             request_bytes: bytes,
             response: ResponseHead::new(),
             response_bytes: Vec::new(),
-            ways: [ScriptDirection::of(request)?, ScriptDirection::default()],
+            chain,
+            run: FilterRun::default(),
+            passed: [Vec::new(), Vec::new()],
             is_local: false,
             reply: SpecMessage::default(),
             metadata: DynamicMetadata::new(),
-            step: FilterInvocation {
-                filter: script.made.number,
-                config,
-                id: 1,
-                ..FilterInvocation::default()
-            },
+            steps: Vec::new(),
+            places: Vec::new(),
             turn: 0,
             endpoint: Vec::new(),
             ends_connection: false,
@@ -117,47 +106,50 @@ impl<'a> ScriptExchange<'a> {
         })
     }
 
-    /// Runs the exchange to its end and returns its result for the spec.
+    /// Runs the exchange with this request to its end and returns its result for the spec.
     ///
     /// # Errors
     /// [`SpecInterrupt`].
-    pub(super) fn run(mut self, answers: &mut dyn MockUpstream) -> Result<Vec<SpecPart>, SpecInterrupt> {
+    pub(super) fn run(
+        mut self,
+        request: &SpecMessage,
+        answers: &mut dyn MockUpstream,
+    ) -> Result<Vec<SpecPart>, SpecInterrupt> {
         let mut forwarded = None;
-        let response = match self.pass(Direction::Request, answers)? {
-            ScriptProgress::Through | ScriptProgress::Collect => {
+        let response = match self.pass(Direction::Request, request, answers)? {
+            ScriptProgress::Through => {
                 let request = self.forwarded();
                 let answer = answers.answer("", &request)?;
                 forwarded = Some(request);
                 match answer {
                     MockResponse::Response(response) => response,
-                    MockResponse::None(why) => {
-                        self.is_local = true;
-                        SpecMessage {
-                            status: if why == b"timeout" { 504 } else { 503 },
-                            ..SpecMessage::default()
-                        }
-                    }
+                    MockResponse::None(why) => self.refusal(if why == b"timeout" { 504 } else { 503 }),
                 }
             }
             ScriptProgress::Replied => self.local(),
-            ScriptProgress::Failed => self.refusal(),
+            ScriptProgress::Failed(status) => self.refusal(status),
         };
-        self.begin_response(&response)?;
-        let replaced = match self.pass(Direction::Response, answers)? {
-            ScriptProgress::Through | ScriptProgress::Collect => None,
-            ScriptProgress::Replied => Some(self.local()),
-            ScriptProgress::Failed => Some(self.refusal()),
+        let response = match self.respond(&response, answers)? {
+            ScriptProgress::Through => return Ok(self.told(forwarded.as_ref())),
+            ScriptProgress::Replied => self.local(),
+            ScriptProgress::Failed(status) => self.refusal(status),
         };
-        if let Some(response) = replaced {
-            self.begin_response(&response)?;
+        // The response of the gateway passes the script, too; a reply to it is not sent.
+        if let ScriptProgress::Failed(status) = self.respond(&response, answers)? {
+            let response = self.refusal(status);
+            self.respond(&response, answers)?;
         }
         Ok(self.told(forwarded.as_ref()))
     }
 
-    fn begin_response(&mut self, response: &SpecMessage) -> Result<(), SpecInterrupt> {
+    /// Passes a response through the script.
+    fn respond(
+        &mut self,
+        response: &SpecMessage,
+        answers: &mut dyn MockUpstream,
+    ) -> Result<ScriptProgress, SpecInterrupt> {
         (self.response, self.response_bytes) = response.response_head().map_err(SpecInterrupt::Wrong)?;
-        self.ways[1] = ScriptDirection::of(response).map_err(SpecInterrupt::Wrong)?;
-        Ok(())
+        self.pass(Direction::Response, response, answers)
     }
 
     /// Returns the script's own response.
@@ -166,93 +158,125 @@ impl<'a> ScriptExchange<'a> {
         std::mem::take(&mut self.reply)
     }
 
-    /// Returns eddy's local reply for a failed script.
-    fn refusal(&mut self) -> SpecMessage {
+    /// Returns eddy's local reply, for example for a failed script.
+    fn refusal(&mut self, status: u16) -> SpecMessage {
         self.is_local = true;
-        SpecMessage { status: 500, ..SpecMessage::default() }
+        SpecMessage { status, ..SpecMessage::default() }
     }
 
     /// Passes a message through the script: head, body (in pieces or as a whole) and trailers.
     fn pass(
         &mut self,
         direction: Direction,
+        message: &SpecMessage,
         answers: &mut dyn MockUpstream,
     ) -> Result<ScriptProgress, SpecInterrupt> {
-        let [head, body, trailers] = match direction {
-            Direction::Request => [Phase::RequestHead, Phase::RequestBody, Phase::RequestTrailers],
-            Direction::Response => [Phase::ResponseHead, Phase::ResponseBody, Phase::ResponseTrailers],
+        let trailers = message.kept_trailers().map_err(SpecInterrupt::Wrong)?;
+        let is_reply = direction == Direction::Response && self.is_local;
+        let whole = message.pieces.concat();
+        let has_body = !message.pieces.is_empty() || !trailers.fields.is_empty();
+        let body = match has_body {
+            // The gateway has its own replies, and those of filters, as a whole.
+            _ if is_reply => IncomingBody::Whole(&whole),
+            true => IncomingBody::Streamed,
+            false => IncomingBody::Absent,
         };
-        let has_trailers = !self.way(head).trailers.fields.is_empty();
-        let has_body = !self.way(head).pieces.is_empty();
-        let came =
-            self.enter(head, BodyPosition { is_end: !has_body, ..BodyPosition::default() }, answers)?;
-        match came {
-            ScriptProgress::Replied | ScriptProgress::Failed => return Ok(came),
-            ScriptProgress::Through => {
-                self.way(head).is_head_sealed = true;
-                for piece in 0..self.way(head).pieces.len() {
-                    let is_last = piece + 1 == self.way(head).pieces.len();
-                    let at = BodyPosition {
-                        piece: Some(piece),
-                        is_end: is_last && !has_trailers,
-                        is_buffered: false,
-                    };
-                    let came = self.enter(body, at, answers)?;
-                    if matches!(came, ScriptProgress::Replied | ScriptProgress::Failed) {
-                        return Ok(came);
+        let travel = Travel::new(direction, &self.chain);
+        self.run.message_mut(direction).begin(travel, body);
+        self.passed[direction as usize].clear();
+        let mut pieces = message.pieces.iter();
+        loop {
+            let run = self.run.message_mut(direction);
+            let output = run.poll(&self.chain);
+            match output {
+                RunOutput::Enter(call) => {
+                    let progress = self.enter(direction, call, answers)?;
+                    let is_ignored = progress == ScriptProgress::Replied && is_reply;
+                    if progress != ScriptProgress::Through && !is_ignored {
+                        return Ok(progress);
                     }
                 }
-            }
-            ScriptProgress::Collect => {
-                let way = self.way(head);
-                way.pieces = vec![way.pieces.concat()];
-                let at = BodyPosition { piece: Some(0), is_end: !has_trailers, is_buffered: true };
-                let came = self.enter(body, at, answers)?;
-                if matches!(came, ScriptProgress::Replied | ScriptProgress::Failed) {
-                    return Ok(came);
+                RunOutput::Read => {
+                    // Trailers need a body, even if it is empty.
+                    let piece = pieces.next().map_or(&[][..], Vec::as_slice);
+                    if pieces.len() == 0 {
+                        run.push_last(piece, trailers.fields())
+                    } else {
+                        run.push_piece(piece)
+                    }
                 }
-                self.way(head).is_head_sealed = true;
+                RunOutput::Head => run.seal(),
+                RunOutput::Piece | RunOutput::LastPiece => {
+                    self.passed[direction as usize].push(run.data().to_vec());
+                    run.taken();
+                }
+                RunOutput::Message | RunOutput::Body => {
+                    let is_empty = is_reply && run.data().is_empty();
+                    self.passed[direction as usize].extend((!is_empty).then(|| run.data().to_vec()));
+                    run.seal();
+                    return Ok(ScriptProgress::Through);
+                }
+                RunOutput::End => return Ok(ScriptProgress::Through),
+                // The script's pauses end before `enter` returns.
+                RunOutput::Waiting(_) => {
+                    return Err(SpecInterrupt::Wrong(
+                        "the script still waits; this is a bug in eddy".to_owned(),
+                    ));
+                }
+                RunOutput::TooLarge(_) => {
+                    self.failure
+                        .get_or_insert_with(|| "the body is larger than its `body_bytes_max`".to_owned());
+                    return Ok(ScriptProgress::Failed(match direction {
+                        Direction::Request => 413,
+                        Direction::Response => 502,
+                    }));
+                }
             }
-        }
-        if has_trailers {
-            self.enter(trailers, BodyPosition { is_end: true, ..BodyPosition::default() }, answers)
-        } else {
-            Ok(ScriptProgress::Through)
         }
     }
 
     /// Runs a phase of the script, and answers its requests until it continues.
     fn enter(
         &mut self,
-        phase: Phase,
-        at: BodyPosition,
+        direction: Direction,
+        call: PhaseCall,
         answers: &mut dyn MockUpstream,
     ) -> Result<ScriptProgress, SpecInterrupt> {
-        if !self.script.made.info.interest.has(phase) {
+        self.run.select(&self.chain, &call, &mut self.steps, &mut self.places);
+        if self.steps.is_empty() {
+            self.run.message_mut(direction).passed(&self.chain, &call);
             return Ok(ScriptProgress::Through);
         }
         self.turn += 1;
         let mut edits = EditLog::new();
-        let mut verdict = self.cross(phase, at, &mut edits);
+        let mut verdict = self.cross(&call, &mut edits);
         loop {
-            if let Err(why) = self.apply(phase, at, verdict, &edits) {
+            if let Err(why) = self.apply(call.phase, verdict, &edits) {
                 self.failure.get_or_insert(why);
-                return Ok(ScriptProgress::Failed);
+                return Ok(self.fail());
             }
-            match verdict {
-                // Scripts cannot hold.
-                Verdict::Continue | Verdict::Hold => {
-                    break self.tell_unawaited(answers).map(|()| ScriptProgress::Through);
-                }
-                Verdict::Buffer => break self.tell_unawaited(answers).map(|()| ScriptProgress::Collect),
-                Verdict::Reply => break self.tell_unawaited(answers).map(|()| ScriptProgress::Replied),
+            let result = match verdict {
+                Verdict::Continue | Verdict::Reply => StepResult::Continue,
+                Verdict::Buffer => StepResult::Buffer,
+                Verdict::Hold => StepResult::Hold,
                 Verdict::Pause => {
                     let ScriptResume { verdict: next, edits: more } = self.wait(answers)?;
                     (verdict, edits) = (next, more);
+                    continue;
                 }
-                Verdict::Fault | Verdict::Reset => break Ok(ScriptProgress::Failed),
-            }
+                Verdict::Fault | Verdict::Reset => return Ok(self.fail()),
+            };
+            self.run.message_mut(direction).stopped(call.phase, SCRIPT, result);
+            self.tell_unawaited(answers)?;
+            let is_replied = verdict == Verdict::Reply;
+            return Ok(if is_replied { ScriptProgress::Replied } else { ScriptProgress::Through });
         }
+    }
+
+    /// Records that the script has failed: it is not entered again.
+    fn fail(&mut self) -> ScriptProgress {
+        self.run.fail(SCRIPT, FilterPolicy::default().on_failure);
+        ScriptProgress::Failed(500)
     }
 
     /// Answers the script's requests until the exchange continues.
@@ -300,10 +324,10 @@ impl<'a> ScriptExchange<'a> {
         Some(noted.sent.remove(place))
     }
 
-    fn cross(&mut self, phase: Phase, at: BodyPosition, edits: &mut EditLog) -> Verdict {
+    fn cross(&mut self, call: &PhaseCall, edits: &mut EditLog) -> Verdict {
         let current = AtomicU32::new(0);
-        let mut steps = [self.step];
-        let view = self.view(phase, at);
+        let mut steps = std::mem::take(&mut self.steps);
+        let view = self.view(call);
         let mut call = LibraryCall {
             worker: 0,
             exchange: Handle::from_number(1),
@@ -317,20 +341,24 @@ impl<'a> ScriptExchange<'a> {
             wait_ms: 0,
             current: &current,
         };
+        let phase = view.phase;
         self.script.library.run(&mut call);
-        let [step] = steps;
-        self.step = step;
+        self.steps = steps;
+        let step = self.steps.first().copied().unwrap_or_default();
+        self.run.keep_state(SCRIPT, step.state);
+        self.run.entered(phase, SCRIPT);
         step.verdict
     }
 
-    fn view(&self, phase: Phase, at: BodyPosition) -> ExchangeView<'_> {
+    fn view(&self, call: &PhaseCall) -> ExchangeView<'_> {
         let (request, bytes) = (&self.request, &self.request_bytes);
-        let way = &self.ways[usize::from(phase.is_reversed())];
-        let is_trailers = matches!(phase, Phase::RequestTrailers | Phase::ResponseTrailers);
+        let phase = call.phase;
+        let message = self.run.message(direction_of(phase));
+        let is_body = matches!(phase, Phase::RequestBody | Phase::ResponseBody);
         ExchangeView {
             phase,
-            is_end: at.is_end,
-            is_buffered: at.is_buffered,
+            is_end: call.is_end,
+            is_buffered: call.is_buffered,
             request: RequestView {
                 fields: request.fields(bytes),
                 method: request.method,
@@ -345,8 +373,8 @@ impl<'a> ScriptExchange<'a> {
                 status: self.response.status,
                 is_local: self.is_local,
             }),
-            trailers: if is_trailers { way.trailers.fields() } else { Fields::default() },
-            body: at.piece.and_then(|piece| way.pieces.get(piece)).map_or(&[], Vec::as_slice),
+            trailers: message.trailers(),
+            body: if is_body { message.data() } else { &[] },
             about: ExchangeInfo {
                 peer: b"127.0.0.1:50000",
                 peer_ip: Some(std::net::Ipv4Addr::LOCALHOST.into()),
@@ -361,13 +389,7 @@ impl<'a> ScriptExchange<'a> {
     }
 
     /// Applies the edits that a script returned besides its verdict.
-    fn apply(
-        &mut self,
-        phase: Phase,
-        at: BodyPosition,
-        verdict: Verdict,
-        edits: &EditLog,
-    ) -> Result<(), String> {
+    fn apply(&mut self, phase: Phase, verdict: Verdict, edits: &EditLog) -> Result<(), String> {
         for record in edits.records() {
             let edit = record.map_err(|error| error.to_string())?.edit;
             match (edit, verdict) {
@@ -376,21 +398,23 @@ impl<'a> ScriptExchange<'a> {
                 }
                 // Changes of a script that failed are discarded.
                 (_, Verdict::Fault) => {}
-                (edit, _) => self.carry_out(phase, at, &edit)?,
+                (edit, _) => self.carry_out(phase, &edit)?,
             }
         }
         Ok(())
     }
 
-    fn carry_out(&mut self, phase: Phase, at: BodyPosition, edit: &FilterEdit<'_>) -> Result<(), String> {
+    fn carry_out(&mut self, phase: Phase, edit: &FilterEdit<'_>) -> Result<(), String> {
         match *edit {
             FilterEdit::BodySet(_)
             | FilterEdit::BodyAppend(_)
             | FilterEdit::BodyPrepend(_)
             | FilterEdit::BodyDrain(_) => {
-                let piece = at.piece.and_then(|piece| self.way(phase).pieces.get_mut(piece));
-                let piece = piece.ok_or("a body can be changed only in a body hook")?;
-                return apply_to_body(edit, piece).map_err(|refused| refused.to_string());
+                if !matches!(phase, Phase::RequestBody | Phase::ResponseBody) {
+                    return Err("a body can be changed only in a body hook".to_owned());
+                }
+                let message = self.run.message_mut(direction_of(phase));
+                return message.edit_body(SCRIPT, edit).map_err(|refused| refused.to_string());
             }
             FilterEdit::Reply { status, body, .. } => {
                 self.reply = SpecMessage {
@@ -425,13 +449,13 @@ impl<'a> ScriptExchange<'a> {
     }
 
     fn change_fields(&mut self, phase: Phase, edit: &FilterEdit<'_>) -> Result<(), String> {
-        let is_sealed = self.way(phase).is_head_sealed;
-        let way = &mut self.ways[usize::from(phase.is_reversed())];
+        let message = self.run.message_mut(direction_of(phase));
+        let is_sealed = !message.is_head_open();
+        let (bytes, fields) = message.trailers_mut();
         let mut head = match phase {
-            Phase::RequestTrailers | Phase::ResponseTrailers => EditableSection::Trailers(FieldsEditor::new(
-                &mut way.trailers.bytes,
-                &mut way.trailers.fields,
-            )),
+            Phase::RequestTrailers | Phase::ResponseTrailers => {
+                EditableSection::Trailers(FieldsEditor::new(bytes, fields))
+            }
             Phase::RequestHead | Phase::RequestBody if !is_sealed => {
                 EditableSection::Request(&mut self.request, &mut self.request_bytes)
             }
@@ -448,10 +472,6 @@ impl<'a> ScriptExchange<'a> {
         apply_to_fields(edit, &mut head).map_err(|refused| refused.to_string())
     }
 
-    fn way(&mut self, phase: Phase) -> &mut ScriptDirection {
-        &mut self.ways[usize::from(phase.is_reversed())]
-    }
-
     /// Returns the request as sent to the endpoint.
     fn forwarded(&self) -> SpecMessage {
         let bytes = &self.request_bytes;
@@ -461,7 +481,16 @@ impl<'a> ScriptExchange<'a> {
             authority: self.request.authority.of(bytes).to_vec(),
             status: 0,
             fields: named_of(self.request.fields(bytes)),
-            ..self.ways[0].message()
+            ..self.passed_on(Direction::Request)
+        }
+    }
+
+    /// Returns body and trailers that have passed the script.
+    fn passed_on(&self, direction: Direction) -> SpecMessage {
+        SpecMessage {
+            pieces: self.passed[direction as usize].clone(),
+            trailers: named_of(self.run.message(direction).trailers()),
+            ..SpecMessage::default()
         }
     }
 
@@ -470,7 +499,7 @@ impl<'a> ScriptExchange<'a> {
         let response = SpecMessage {
             status: self.response.status,
             fields: named_of(self.response.fields(&self.response_bytes)),
-            ..self.ways[1].message()
+            ..self.passed_on(Direction::Response)
         };
         let mut parts = vec![SpecPart::new("result", "", "")];
         parts.extend(response.parts());
@@ -495,21 +524,9 @@ impl<'a> ScriptExchange<'a> {
     }
 }
 
-impl ScriptDirection {
-    fn of(message: &SpecMessage) -> Result<Self, String> {
-        let trailers = message.kept_trailers()?;
-        let mut pieces = message.pieces.clone();
-        if pieces.is_empty() && !trailers.fields.is_empty() {
-            // Trailers need a body, even if it is empty.
-            pieces.push(Vec::new());
-        }
-        Ok(Self { pieces, trailers, is_head_sealed: false })
-    }
-
-    fn message(&self) -> SpecMessage {
-        let trailers = named_of(self.trailers.fields());
-        SpecMessage { pieces: self.pieces.clone(), trailers, ..SpecMessage::default() }
-    }
+/// Returns the direction that a phase belongs to.
+fn direction_of(phase: Phase) -> Direction {
+    if phase.is_reversed() { Direction::Response } else { Direction::Request }
 }
 
 fn name_of(level: FilterLogLevel) -> &'static str {

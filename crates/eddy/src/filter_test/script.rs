@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eddy_filter::HostApi;
+use eddy_filter::{ChainStep, Filter, FilterLibrary, FilterPolicy, HostApi, LibraryKeepAlive};
 use eddy_guest::{Guest, LuaLimits, LuaScript, LuaSource, MadeFilter, ReclaimQueue};
 
 use super::host::RehearsalHost;
@@ -35,5 +35,19 @@ impl ScriptFilter {
         let library = library.map_err(|error| error.to_string())?;
         let made = library.filter("", config, 1, &reclaim_queue).map_err(|error| error.to_string())?;
         Ok(Self { host, library, made, reclaim_queue })
+    }
+
+    /// Returns the script as a step of a chain; `config` is the number of the rule's configuration.
+    pub(super) fn step(&self, config: u64) -> ChainStep {
+        let filter = Filter {
+            name: "rehearsed".into(),
+            id: 1,
+            library: Arc::clone(&self.library) as Arc<dyn FilterLibrary>,
+            number: self.made.number,
+            info: self.made.info,
+            policy: FilterPolicy::default(),
+            owner: self.made.owner.clone(),
+        };
+        ChainStep { filter: Arc::new(filter), is_disabled: false, config, owner: LibraryKeepAlive::default() }
     }
 }

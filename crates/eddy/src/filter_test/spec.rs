@@ -121,7 +121,7 @@ impl Rehearsal {
         let made = made.transpose().map_err(|error| SpecInterrupt::Wrong(error.to_string()))?;
         let (config, _held) = made.unwrap_or_else(|| (0, LibraryKeepAlive::default()));
         let exchange = ScriptExchange::new(script, &request, config).map_err(SpecInterrupt::Wrong)?;
-        exchange.run(&mut SpecUpstream { spec: &mut self.spec })
+        exchange.run(&request, &mut SpecUpstream { spec: &mut self.spec })
     }
 }
 
