@@ -23,17 +23,18 @@ func (r *Request) Crossing(phase raw.Phase) *Crossing {
 		gateway: g, request: r, id: g.host.next.Add(1), started: time.Now(), forward: r.message, metadata: r.metadata, turn: 1,
 		states: make([]uint64, len(g.chain)), entered: make([]bool, len(g.chain)), skipped: make([]bool, len(g.chain)),
 	}
-	pieces := e.forward.pieces()
+	e.reached = len(g.chain)
+	e.run = e.newRun(0, &e.forward)
 	if phase >= raw.PhaseResponseHead {
 		e.response = g.endpoint(&e.forward)
-		pieces = e.response.pieces()
+		e.run = e.newRun(direction(phase), e.response)
 	}
 	body := ""
-	if (phase == raw.PhaseRequestBody || phase == raw.PhaseResponseBody) && len(pieces) != 0 {
-		body = pieces[0]
+	if (phase == raw.PhaseRequestBody || phase == raw.PhaseResponseBody) && len(e.run.pieces) != 0 {
+		body = e.run.pieces[0]
 	}
 	m := &memory{}
-	for _, filter := range e.order(phase, nil) {
+	for _, filter := range e.run.order(phase, 0, len(g.chain)) {
 		l := g.chain[filter]
 		m.steps = append(m.steps, raw.Step{Filter: l.handle, Config: l.config, ID: l.id})
 	}

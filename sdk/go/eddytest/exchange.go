@@ -1,7 +1,6 @@
 package eddytest
 
 import (
-	"strings"
 	"time"
 
 	"github.com/eddy-gateway/eddy/sdk/go/raw"
@@ -9,14 +8,17 @@ import (
 
 // exchange is a request in progress.
 type exchange struct {
-	gateway  *Gateway
-	request  *Request
-	id       uint64
-	turn     uint32
-	worker   uint16
-	started  time.Time
-	states   []uint64
-	entered  []bool
+	gateway *Gateway
+	request *Request
+	id      uint64
+	turn    uint32
+	worker  uint16
+	started time.Time
+	states  []uint64
+	entered []bool
+	// reached is the number of filters that the request head has reached.
+	reached  int
+	run      *run
 	skipped  []bool
 	changed  []bool
 	metadata []Entry
@@ -62,7 +64,7 @@ func (r *Request) Do() *Result {
 	e.worker = uint16(e.id % workers)
 	e.forward.Fields = append([]Field(nil), r.message.Fields...)
 	e.forward.Trailers = append([]Field(nil), r.message.Trailers...)
-	out := e.direction(0)
+	out := e.pass(0, &e.forward)
 	if out == goesOn {
 		forwarded := e.forward
 		e.result.Forwarded = &forwarded
@@ -74,7 +76,12 @@ func (r *Request) Do() *Result {
 		e.response = &response
 	}
 	if out == isAnswered || out == goesOn {
-		out = e.direction(1)
+		wasLocal := e.isLocal
+		out = e.pass(1, e.response)
+		// A reply to a response passes the filters as well, but not a reply to a reply.
+		if out == isAnswered && !wasLocal {
+			out = e.pass(1, e.response)
+		}
 	}
 	e.result.IsCut = out == isCut
 	if e.response != nil && out != isCut {
@@ -121,103 +128,10 @@ func (e *exchange) enter(m *memory) {
 	raw.Run(&m.call)
 }
 
-// direction passes head, body and trailers through the filters.
-func (e *exchange) direction(direction int) outcome {
-	head, body, trailers := raw.PhaseRequestHead, raw.PhaseRequestBody, raw.PhaseRequestTrailers
-	message := &e.forward
-	if direction == 1 {
-		head, body, trailers = raw.PhaseResponseHead, raw.PhaseResponseBody, raw.PhaseResponseTrailers
-		message = e.response
-	}
-	pieces := message.pieces()
-	seen := make([]bool, len(e.gateway.chain))
-	flags := uint8(0)
-	if len(pieces) == 0 && len(message.Trailers) == 0 {
-		flags = raw.CallEnd
-	}
-	order := e.order(head, nil)
-	for len(order) != 0 {
-		verdict, at, out := e.cross(head, order, flags, "")
-		if out != goesOn {
-			return out
-		}
-		if verdict != raw.Buffer {
-			order = order[at:]
-			continue
-		}
-		if flags&raw.CallEnd == 0 {
-			whole := strings.Join(pieces, "")
-			if out := e.whole(body, order[at-1], message, &whole, seen); out != goesOn {
-				return out
-			}
-			pieces = []string{whole}
-			if direction == 1 {
-				message = e.response
-			}
-		}
-		order = order[at:]
-	}
-	if out := e.stream(body, pieces, seen, message); out != goesOn {
-		return out
-	}
-	if len(message.Trailers) != 0 {
-		order := e.order(trailers, nil)
-		for len(order) != 0 {
-			_, at, out := e.cross(trailers, order, raw.CallEnd, "")
-			if out != goesOn {
-				return out
-			}
-			order = order[at:]
-		}
-	}
-	return goesOn
-}
-
-// stream passes the pieces of a body through the filters that have not seen the whole body.
-func (e *exchange) stream(phase raw.Phase, pieces []string, seen []bool, message *Message) outcome {
-	var sent []string
-	for i := 0; i < len(pieces); i++ {
-		flags := uint8(0)
-		if i == len(pieces)-1 && len(message.Trailers) == 0 {
-			flags = raw.CallEnd
-		}
-		e.bytes[direction(phase)] += uint64(len(pieces[i]))
-		order := e.order(phase, seen)
-		for len(order) != 0 {
-			piece := pieces[i]
-			verdict, at, out := e.crossBody(phase, order, flags, &piece)
-			if out != goesOn {
-				return out
-			}
-			pieces[i] = piece
-			if verdict == raw.Buffer && i != len(pieces)-1 {
-				whole := strings.Join(pieces[i:], "")
-				pieces = pieces[:i+1]
-				if out := e.whole(phase, order[at-1], message, &whole, seen); out != goesOn {
-					return out
-				}
-				pieces[i] = whole
-			}
-			order = order[at:]
-		}
-		sent = append(sent, pieces[i])
-	}
-	message.Pieces, message.Body = sent, strings.Join(sent, "")
-	return goesOn
-}
-
-// whole passes the whole body to one filter.
-func (e *exchange) whole(phase raw.Phase, filter int, message *Message, whole *string, seen []bool) outcome {
-	seen[filter] = true
-	if e.skipped[filter] || e.gateway.chain[filter].info.Interest&phase.Bit() == 0 {
-		return goesOn
-	}
-	flags := uint8(raw.CallBuffered)
-	if len(message.Trailers) == 0 {
-		flags |= raw.CallEnd
-	}
-	_, _, out := e.crossBody(phase, []int{filter}, flags, whole)
-	return out
+// pass passes head, body and trailers of a message through the filters.
+func (e *exchange) pass(direction int, message *Message) outcome {
+	e.run = e.newRun(direction, message)
+	return e.run.pass()
 }
 
 func direction(phase raw.Phase) int {
@@ -225,24 +139,6 @@ func direction(phase raw.Phase) int {
 		return 1
 	}
 	return 0
-}
-
-// order returns the filters that are called in a phase.
-func (e *exchange) order(phase raw.Phase, seen []bool) (order []int) {
-	for i, l := range e.gateway.chain {
-		wanted := l.info.Interest&phase.Bit() != 0 && !e.skipped[i] && (seen == nil || !seen[i])
-		// Local replies are only passed to filters that the request had reached.
-		reached := direction(phase) == 0 || !e.isLocal || e.entered[i]
-		if wanted && reached {
-			order = append(order, i)
-		}
-	}
-	if direction(phase) == 1 {
-		for i, j := 0, len(order)-1; i < j; i, j = i+1, j-1 {
-			order[i], order[j] = order[j], order[i]
-		}
-	}
-	return order
 }
 
 func (e *exchange) cross(phase raw.Phase, order []int, flags uint8, body string) (raw.Verdict, int, outcome) {
@@ -277,6 +173,9 @@ func (e *exchange) crossBody(phase raw.Phase, order []int, flags uint8, body *st
 	for i, filter := range order[:min(stopped+1, len(order))] {
 		e.states[filter] = m.steps[i].State
 		e.entered[filter] = true
+		if phase == raw.PhaseRequestHead {
+			e.reached = filter + 1
+		}
 	}
 	if phase == raw.PhaseLog {
 		e.gateway.host.withdraw(e.id, turn)
@@ -375,26 +274,32 @@ func (e *exchange) judge(phase raw.Phase, order []int, stopped int, verdict raw.
 	}
 }
 
-// fail applies the failure policy of the filter.
+// fail applies the failure policy of the filter. A filter that has failed is not entered again.
 func (e *exchange) fail(phase raw.Phase, order []int, step int) (raw.Verdict, int, outcome) {
 	filter := order[step]
+	e.skipped[filter] = true
 	if e.gateway.chain[filter].Open && !e.changed[filter] {
-		e.skipped[filter] = true
 		return raw.Continue, step + 1, goesOn
 	}
-	return raw.Fault, step + 1, e.reply(phase, &answer{
-		message: &Message{Status: 500, Body: "internal server error\n"}, details: "filter_fault",
-	})
+	failed := &answer{message: &Message{Status: 500, Body: "internal server error\n"}, details: "filter_fault"}
+	if direction(phase) == 1 && e.isLocal && e.run.isHeadOpen() {
+		*e.response, e.details = *failed.message, failed.details
+		return raw.Fault, step + 1, isAnswered
+	}
+	return raw.Fault, step + 1, e.reply(phase, failed)
 }
 
 // reply makes a reply the response.
 func (e *exchange) reply(phase raw.Phase, a *answer) outcome {
+	if direction(phase) == 1 && e.isLocal {
+		return goesOn
+	}
 	e.details, e.result.GRPCStatus = a.details, a.grpc
 	if direction(phase) == 0 {
 		e.response, e.isLocal = a.message, true
 		return isAnswered
 	}
-	if phase != raw.PhaseResponseHead {
+	if !e.run.isHeadOpen() {
 		// The head was already sent to the client.
 		return isCut
 	}

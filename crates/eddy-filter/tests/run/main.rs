@@ -6,6 +6,7 @@
 mod machine;
 mod model;
 mod scenario;
+mod vectors;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
