@@ -3,12 +3,13 @@
 use std::rc::Rc;
 
 use eddy_http::{
-    FieldEdits, HeadFault, HeadLimits, RequestId, ResponseBody, ResponseWrite, Switched, Version,
-    write_interim_head, write_response_head,
+    FieldEdits, HeadFault, HeadLimits, HeadScanner, RequestId, ResponseBody, ResponseWrite, Switched,
+    Version, write_interim_head, write_response_head,
 };
 
+use crate::exchange::attempt::Attempt;
+use crate::exchange::context::ExchangeCx;
 use crate::exchange::pump::OutputFraming;
-use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::Exchange;
 use crate::exchange::{filter, site, upgrade};
 use crate::fault::Fault;
@@ -24,23 +25,40 @@ pub(crate) enum ResponseHeadProgress {
     Final,
 }
 
-/// Reads one head from the bytes that the endpoint sent. For a head that came in HTTP/2 frames, `framed_body` tells
-/// whether a body follows the final one.
-pub(crate) fn read(
-    ctx: &mut ExchangeCx<'_>,
-    framed_body: Option<bool>,
-) -> Result<ResponseHeadProgress, Fault> {
+/// Form in which a response head is at hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HeadSource {
+    /// As the endpoint has sent it.
+    Endpoint,
+    /// As filters have left it, or as a local reply that filters see.
+    Filters,
+}
+
+impl HeadSource {
+    /// Returns the bytes of the head.
+    pub(crate) fn bytes(self, exchange: &Exchange) -> &[u8] {
+        match self {
+            Self::Endpoint => {
+                exchange.response_input.held().get(..exchange.response_bytes).unwrap_or_default()
+            }
+            Self::Filters => &exchange.filtering.response_head,
+        }
+    }
+}
+
+/// Reads one head from the bytes that the endpoint sent.
+pub(crate) fn read(ctx: &mut ExchangeCx<'_>, attempt: &mut Attempt) -> Result<ResponseHeadProgress, Fault> {
     let limits = HeadLimits::default();
     let exchange = &mut *ctx.exchange;
-    let Some(length) = look(exchange, &limits).map_err(Fault::ResponseHead)? else {
+    let Some(length) = look(exchange, &mut attempt.scanner, &limits).map_err(Fault::ResponseHead)? else {
         if exchange.response_input.room().is_empty() {
             let capacity = exchange.response_input.capacity();
             exchange.response_input.grow(capacity * 2);
         }
         return Ok(ResponseHeadProgress::Incomplete);
     };
-    exchange.response_scanner.reset();
-    if let Some(has_body) = framed_body {
+    attempt.scanner.reset();
+    if let Some(has_body) = attempt.upstream.framed_body() {
         exchange.response.note_framed(has_body);
     }
     if !exchange.response.is_interim() {
@@ -62,18 +80,22 @@ pub(crate) fn read(
 }
 
 /// Parses the head if it is complete; returns its length.
-fn look(exchange: &mut Exchange, limits: &HeadLimits) -> Result<Option<usize>, HeadFault> {
+fn look(
+    exchange: &mut Exchange,
+    scanner: &mut HeadScanner,
+    limits: &HeadLimits,
+) -> Result<Option<usize>, HeadFault> {
     let held = exchange.response_input.held();
     if held.is_empty() {
         return Ok(None);
     }
     let asked = exchange.upgrade.asked(exchange.head.method);
-    if !exchange.response_scanner.started()
+    if !scanner.started()
         && let Some(length) = exchange.response.parse_start(held, limits, asked)?
     {
         return Ok(Some(length));
     }
-    let Some(length) = exchange.response_scanner.scan(held, limits)? else { return Ok(None) };
+    let Some(length) = scanner.scan(held, limits)? else { return Ok(None) };
     exchange.response.parse(held.get(..length).unwrap_or_default(), limits, asked)?;
     Ok(Some(length))
 }
@@ -82,21 +104,19 @@ fn look(exchange: &mut Exchange, limits: &HeadLimits) -> Result<Option<usize>, H
 ///
 /// `is_uploaded`: whether the endpoint has taken the whole request. If not, the rest of the request cannot be
 /// distinguished from a next request, so the connection ends with the response.
-///
-/// `is_filtered`: whether the head is the one that filters have produced.
-pub(crate) fn write(ctx: &mut ExchangeCx<'_>, is_uploaded: bool, is_filtered: bool) -> Result<(), Fault> {
+pub(crate) fn write(ctx: &mut ExchangeCx<'_>, source: HeadSource, is_uploaded: bool) -> Result<(), Fault> {
     let plan = Rc::clone(&ctx.plan);
     let config = &plan.plan.listeners[ctx.index].config;
     let keep_alive = may_keep_alive(ctx) && is_uploaded;
     let date = ctx.worker.date();
     let action = plan.plan.action(ctx.exchange.action);
-    let own_edits = site::before_answer(ctx, is_filtered, action);
+    let own_edits = site::before_answer(ctx, source, action);
     // A status that replaces the upstream's response may be a success.
     upgrade::settle(ctx.exchange)?;
     let version = ctx.exchange.head.version;
-    let body = match is_filtered {
-        true => filter::response_framing(ctx, version),
-        false => ctx.exchange.response.body_towards(version),
+    let body = match source {
+        HeadSource::Filters => filter::response_framing(ctx, version),
+        HeadSource::Endpoint => ctx.exchange.response.body_towards(version),
     };
     let exchange = &mut *ctx.exchange;
     exchange.keeps_alive = keep_alive && body != ResponseBody::UntilClose;
@@ -107,9 +127,11 @@ pub(crate) fn write(ctx: &mut ExchangeCx<'_>, is_uploaded: bool, is_filtered: bo
         _ => exchange.response.status,
     };
     let head_from = exchange.answer.out.len();
-    let bytes = match is_filtered {
-        true => &exchange.filtering.response_head,
-        false => exchange.response_input.held().get(..exchange.response_bytes).unwrap_or_default(),
+    let bytes = match source {
+        HeadSource::Filters => &exchange.filtering.response_head,
+        HeadSource::Endpoint => {
+            exchange.response_input.held().get(..exchange.response_bytes).unwrap_or_default()
+        }
     };
     let response = ResponseWrite {
         bytes,
@@ -156,7 +178,7 @@ pub(crate) fn write(ctx: &mut ExchangeCx<'_>, is_uploaded: bool, is_filtered: bo
         }
     }
     let Exchange { filtering, answer, .. } = exchange;
-    if !is_filtered {
+    if source == HeadSource::Endpoint {
         exchange.response_input.consume(exchange.response_bytes);
         answer.reader.begin_response(exchange.response.body_read());
         return Ok(());

@@ -6,9 +6,9 @@ use std::task::Poll;
 
 use eddy_http::{Fields, Method};
 
+use crate::exchange::context::ExchangeCx;
+use crate::exchange::flush::flush;
 use crate::exchange::phase::ExchangePhase;
-use crate::exchange::reply::flush;
-use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::{Drip, LocalBody};
 use crate::fault::Fault;
 use crate::worker::millis;

@@ -3,9 +3,22 @@
 use eddy_filter::EndReason;
 
 use crate::access::AccessRecord;
-use crate::exchange::run::{ConnectionDisposition, ExchangeCx};
+use crate::exchange::context::ExchangeCx;
 use crate::exchange::{filter, grpc};
 use crate::fault::Fault;
+
+/// Fate of the client's connection after an exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ConnectionDisposition {
+    /// Another request may follow.
+    KeepAlive,
+    /// Neither side sends anything more.
+    Close,
+    /// eddy sends nothing more, but the client may still be sending.
+    Linger,
+    /// The response is incomplete, and the client must not mistake it for a complete one.
+    Abort,
+}
 
 /// Counts and logs the exchange; returns what happens to the client's connection.
 pub(crate) fn finish(ctx: &mut ExchangeCx<'_>) -> ConnectionDisposition {

@@ -3,29 +3,12 @@
 
 use eddy_http::{FieldId, GrpcEnd, GrpcKind, GrpcStatus, parse_grpc_timeout};
 
-use crate::exchange::attempt::is_failure_status;
+use crate::exchange::attempt::{AttemptFailure, is_failure_status};
+use crate::exchange::context::ExchangeCx;
 use crate::exchange::pump::BodyCopy;
-use crate::exchange::rules::set_due;
-use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::{Exchange, LocalBody};
 use crate::fault::Fault;
 use crate::plan::ListenerHandler;
-
-/// gRPC state of an exchange.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct GrpcCall {
-    /// gRPC variant of the request; `None` when it is not a gRPC call.
-    kind: Option<GrpcKind>,
-    /// Final status, as far as the response head contains it.
-    head_end: GrpcEnd,
-}
-
-impl GrpcCall {
-    /// Whether the request is a gRPC call of any variant.
-    pub(crate) fn is_call(&self) -> bool {
-        self.kind.is_some()
-    }
-}
 
 /// Records whether the request, as its client sent it, is a gRPC call.
 pub(crate) fn note_request(exchange: &mut Exchange) {
@@ -49,7 +32,7 @@ pub(crate) fn set_deadline(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
         return Err(Fault::GrpcTimeout);
     }
     let timeout = parse_grpc_timeout(value).map_err(|_| Fault::GrpcTimeout)?;
-    set_due(ctx, timeout);
+    ctx.set_due(timeout);
     Ok(())
 }
 
@@ -58,8 +41,8 @@ pub(crate) fn set_deadline(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
 pub(crate) struct Judged {
     /// Whether the response counts as a failure of the endpoint.
     pub(crate) is_failure: bool,
-    /// Fault with which the rule might try another endpoint.
-    pub(crate) reason: Fault,
+    /// Failure with which the rule might try another endpoint.
+    pub(crate) failure: AttemptFailure,
 }
 
 /// Judges an endpoint by its response head, and records the gRPC status if the head contains it.
@@ -72,10 +55,10 @@ pub(crate) fn judge(ctx: &mut ExchangeCx<'_>) -> Judged {
     let (end, status) = (exchange.grpc.head_end, exchange.response.status);
     match end {
         GrpcEnd::Status(end) => {
-            Judged { is_failure: end == GrpcStatus::Unavailable, reason: Fault::RetryGrpc(end) }
+            Judged { is_failure: end == GrpcStatus::Unavailable, failure: AttemptFailure::Grpc(end) }
         }
         GrpcEnd::Untold | GrpcEnd::Other => {
-            Judged { is_failure: is_failure_status(ctx, status), reason: Fault::RetryStatus(status) }
+            Judged { is_failure: is_failure_status(ctx, status), failure: AttemptFailure::Status(status) }
         }
     }
 }

@@ -7,8 +7,8 @@ use std::time::Instant;
 use eddy_http::{H2Head, HeadFault, HeadLimits, RequestHead, Version};
 use eddy_io::Fill;
 
+use crate::exchange::context::ExchangeCx;
 use crate::exchange::phase::ExchangePhase;
-use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::Exchange;
 use crate::exchange::upgrade;
 use crate::fault::Fault;

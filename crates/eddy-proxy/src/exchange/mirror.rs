@@ -9,39 +9,14 @@ use eddy_config::MirrorHost;
 use eddy_http::RequestBody;
 
 use crate::exchange::attempt::write_request;
+use crate::exchange::context::ExchangeCx;
 use crate::exchange::pump::BodyCopy;
-use crate::exchange::run::ExchangeCx;
+use crate::exchange::state::{MirrorCopy, Mirroring};
 use crate::outbound::{self, Copied};
 use crate::worker::WorkerCluster;
 
-/// State of the mirror copies of a request.
-#[derive(Debug, Default)]
-pub(crate) enum Mirroring {
-    /// No attempt has written its head yet.
-    #[default]
-    Undrawn,
-    /// Copies to send once an attempt has sent the request.
-    Pending(Box<[MirrorCopy]>),
-    /// All copies were sent or dropped, or there are none.
-    Done,
-}
-
-impl Mirroring {
-    /// Whether copies are still to be sent.
-    pub(crate) fn is_pending(&self) -> bool {
-        matches!(self, Self::Pending(_))
-    }
-}
-
-/// One copy.
-#[derive(Debug)]
-pub(crate) struct MirrorCopy {
-    cluster: Rc<WorkerCluster>,
-    host: MirrorHost,
-}
-
 /// Draws the mirrors of the request when its head is written for the first time.
-pub(super) fn begin(ctx: &mut ExchangeCx<'_>) {
+pub(crate) fn begin(ctx: &mut ExchangeCx<'_>) {
     let plan = Rc::clone(&ctx.plan);
     let exchange = &mut *ctx.exchange;
     let action = plan.plan.action(exchange.action);
@@ -66,7 +41,7 @@ pub(super) fn begin(ctx: &mut ExchangeCx<'_>) {
 }
 
 /// Sends the copies of a request that has been sent.
-pub(super) fn send(ctx: &mut ExchangeCx<'_>) {
+pub(crate) fn send(ctx: &mut ExchangeCx<'_>) {
     let state = std::mem::replace(&mut ctx.exchange.mirroring, Mirroring::Done);
     let Mirroring::Pending(copies) = state else { return };
     // The body of a copy follows its head at once.
@@ -112,29 +87,5 @@ fn send_to(ctx: &mut ExchangeCx<'_>, clusters: Vec<Rc<WorkerCluster>>, host: Mir
     }
 }
 
-/// Returns the host of a copy if it differs from the request's.
-pub(super) fn host_of_copy(host: &[u8], wanted: MirrorHost) -> Option<Vec<u8>> {
-    if wanted == MirrorHost::Same || host.starts_with(b"[") {
-        return None;
-    }
-    let end = host.iter().position(|byte| *byte == b':').unwrap_or(host.len());
-    let (name, port) = host.split_at(end);
-    Some([name, b"-shadow", port].concat())
-}
-
 /// Maximum number of copies in progress per worker.
 const MIRRORS_MAX: u32 = 1024;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn copies_name_the_host_or_its_shadow() {
-        let shadow = |host: &str| host_of_copy(host.as_bytes(), MirrorHost::Shadow);
-        assert_eq!(shadow("a.test").as_deref(), Some(&b"a.test-shadow"[..]));
-        assert_eq!(shadow("a.test:8080").as_deref(), Some(&b"a.test-shadow:8080"[..]));
-        assert_eq!(shadow("[::1]:80"), None);
-        assert_eq!(host_of_copy(b"a.test", MirrorHost::Same), None);
-    }
-}

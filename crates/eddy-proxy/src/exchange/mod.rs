@@ -2,19 +2,22 @@
 //!
 //! [`phase::ExchangePhase`] is the table of contents; [`run::run_exchange`] drives an exchange through it.
 
+mod action;
 mod answer;
 mod attempt;
 mod body;
 mod bulk;
+mod context;
 mod demo;
 mod due;
-mod failover;
 mod filter;
 mod finish;
+mod flush;
 mod grpc;
 mod head;
 mod hedge;
 mod key;
+mod matching;
 mod mirror;
 mod phase;
 mod pump;
@@ -24,6 +27,7 @@ mod rules;
 mod run;
 mod site;
 mod state;
+mod target;
 mod transfer;
 mod tunnel;
 mod upgrade;
@@ -32,11 +36,13 @@ mod watch;
 
 pub(crate) use attempt::AddressKey;
 pub(crate) use body::{BodyProbe, BodyReader};
+pub(crate) use context::ExchangeCx;
 pub use filter::BadChain;
 pub(crate) use filter::{
     FailureKind, FilterChain, FilterChains, WorkerFilterState, build_chains, flush_ended,
 };
+pub(crate) use finish::ConnectionDisposition;
 pub(crate) use grpc::end as grpc_end;
 pub(crate) use pump::{OutputFraming, Pump};
-pub(crate) use run::{ConnectionDisposition, ExchangeCx, run_exchange};
+pub(crate) use run::run_exchange;
 pub(crate) use state::Exchange;

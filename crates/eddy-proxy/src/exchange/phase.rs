@@ -1,9 +1,11 @@
 //! Phases of an exchange, in order.
 
-/// Phase of an exchange. Each phase returns the next one. A phase may be skipped but is not repeated, except that a
-/// retry returns to [`ExchangePhase::Endpoint`], as does [`ExchangePhase::Upload`], and that hedging returns to
-/// [`ExchangePhase::Link`] when only attempts without a link are left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+use crate::exchange::attempt::{ChosenEndpoint, PooledAttempt};
+
+/// Phase of an exchange, with what only that phase has. Each phase returns the next one. A phase may be skipped but is
+/// not repeated, except that a retry returns to [`ExchangePhase::Endpoint`], as does [`ExchangePhase::Upload`], and that
+/// hedging returns from the transfer to [`ExchangePhase::Race`] when only attempts without a link are left.
+#[derive(Debug)]
 pub(crate) enum ExchangePhase {
     /// Read and parse the request head.
     Head,
@@ -13,16 +15,18 @@ pub(crate) enum ExchangePhase {
     Route,
     /// Pass the request through the filters, then carry out the rule's action.
     Filter,
-    /// Select an endpoint of the cluster.
+    /// Select an endpoint of the cluster, and take a link that is at hand.
     Endpoint,
     /// Buffer the request body first, when too many requests with an incomplete body occupy endpoints.
     Upload,
-    /// Obtain a link to the endpoint and write the request head.
-    Link,
+    /// Wait for a link to the endpoint.
+    Link(Box<ChosenEndpoint>),
+    /// Wait for the first of several hedged attempts to get its link.
+    Race,
     /// Transfer the bodies and the response.
-    Transfer,
+    Transfer(PooledAttempt),
     /// Relay bytes in both directions once the response has turned the connections into a tunnel.
-    Tunnel,
+    Tunnel(PooledAttempt),
     /// Respond without an endpoint: fixed response, redirect or fault.
     Reply,
     /// Update counters, write the access log entry, and decide what happens to the connection.

@@ -1,22 +1,20 @@
 //! Local replies: a fixed response, a redirect, or a fault.
 
-use std::future::poll_fn;
 use std::rc::Rc;
-use std::task::Poll;
 
 use eddy_http::{
     FieldEdits, Fields, GrpcReply, HeadFault, LocalReply, Method, ResponseBody, Version, status_reason,
     write_local_head,
 };
 
-use crate::exchange::answer::{self, may_keep_alive};
+use crate::exchange::answer::{self, HeadSource, may_keep_alive};
+use crate::exchange::context::ExchangeCx;
+use crate::exchange::flush::flush;
 use crate::exchange::phase::ExchangePhase;
 use crate::exchange::pump::OutputFraming;
-use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::{Exchange, LocalBody};
 use crate::exchange::{demo, filter, grpc, site, upgrade};
 use crate::fault::Fault;
-use crate::session::RateGuard;
 
 /// Writes the whole response.
 pub(crate) async fn send(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
@@ -24,9 +22,8 @@ pub(crate) async fn send(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
         return phase;
     }
     if let Some(fault) = ctx.exchange.fault {
-        ctx.exchange.status = site::status_of(ctx, fault);
-        ctx.exchange.local.body = LocalBody::Status;
-        ctx.exchange.local.location.clear();
+        let status = site::status_of(ctx, fault);
+        ctx.exchange.reply_with_fault(fault, status);
         if matches!(fault, Fault::ClientGone | Fault::ClientSlow | Fault::FilterReset | Fault::RuleClose) {
             return ExchangePhase::Finish;
         }
@@ -34,17 +31,12 @@ pub(crate) async fn send(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     ctx.exchange.upgrade.clear();
     if upgrade::may_say(ctx.exchange, ctx.exchange.status).is_err() {
         let fault = Fault::RequestHead(HeadFault::ConnectRefused);
-        ctx.exchange.fault = Some(fault);
-        ctx.exchange.status = fault.status();
-        ctx.exchange.local.body = LocalBody::Status;
-        ctx.exchange.local.location.clear();
+        ctx.exchange.reply_with_fault(fault, fault.status());
     }
     if matches!(ctx.exchange.local.body, LocalBody::Echo)
         && let Err(fault) = demo::collect(ctx).await
     {
-        ctx.exchange.fault = Some(fault);
-        ctx.exchange.status = fault.status();
-        ctx.exchange.local.body = LocalBody::Status;
+        ctx.exchange.reply_with_fault(fault, fault.status());
         if fault == Fault::ClientGone {
             return ExchangePhase::Finish;
         }
@@ -87,10 +79,7 @@ async fn write(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     match write_filtered(ctx).await {
         // A filter failed on a local reply: the client gets the fault as response, without filters.
         Err(fault @ (Fault::FilterFailed | Fault::FilterTimeout | Fault::FilterBody)) => {
-            ctx.exchange.fault = Some(fault);
-            ctx.exchange.status = fault.status();
-            ctx.exchange.local.body = LocalBody::Status;
-            ctx.exchange.local.location.clear();
+            ctx.exchange.reply_with_fault(fault, fault.status());
             ctx.exchange.answer.clear();
             grpc::settle(ctx);
             write_plain(ctx)
@@ -178,7 +167,7 @@ async fn write_filtered(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     let is_swallowed = swallow_body(ctx);
     ctx.exchange.is_local = true;
     ctx.exchange.is_answered = true;
-    answer::write(ctx, is_swallowed, true)?;
+    answer::write(ctx, HeadSource::Filters, is_swallowed)?;
     if !ctx.exchange.answer.is_ending() {
         ctx.exchange.answer.finish(Fields::default());
     }
@@ -201,33 +190,6 @@ fn check_egress(ctx: &mut ExchangeCx<'_>, body: ResponseBody) -> Result<(), Faul
             Fault::Egress
         },
     )
-}
-
-/// Writes the staged bytes to the client.
-pub(crate) async fn flush(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
-    let timeouts = ctx.listener().config.timeouts;
-    let ExchangeCx { down, exchange, worker, .. } = ctx;
-    let mut guard = RateGuard::new(timeouts.body_rate_min, timeouts.body_grace);
-    poll_fn(|cx| {
-        while exchange.answer.has_output() {
-            match down.poll_answer(cx, &mut exchange.answer, &mut exchange.response_input) {
-                Poll::Ready(Ok(count)) => guard.moved(count as u64, worker.timers.now_ms()),
-                Poll::Ready(Err(_)) => return Poll::Ready(Err(Fault::ClientGone)),
-                Poll::Pending => {
-                    let now_ms = worker.timers.now_ms();
-                    let due_ms = guard.deadline(now_ms).min(exchange.due_ms);
-                    if due_ms <= now_ms {
-                        return Poll::Ready(Err(Fault::ClientSlow));
-                    }
-                    down.timer.register(cx);
-                    down.timer.arm_at(due_ms);
-                    return Poll::Pending;
-                }
-            }
-        }
-        Poll::Ready(Ok(()))
-    })
-    .await
 }
 
 /// Discards the part of the request body that has already arrived; returns whether that was all of it.

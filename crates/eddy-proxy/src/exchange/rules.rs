@@ -1,16 +1,14 @@
 //! Checks that decide whether a request is processed at all, before any work is done for it.
 
 use eddy_http::{Method, RequestBody, RequestHead, TargetForm};
-use eddy_io::TICK_MS;
-use eddy_route::normalise::{Normal, PathFault};
 
+use crate::exchange::context::ExchangeCx;
 use crate::exchange::grpc;
 use crate::exchange::phase::ExchangePhase;
-use crate::exchange::run::ExchangeCx;
-use crate::exchange::state::Exchange;
+use crate::exchange::target::{derive_target, take_target};
 use crate::fault::Fault;
 use crate::plan::ListenerHandler;
-use crate::worker::{Waited, millis};
+use crate::worker::Waited;
 
 /// Applies the limits of the listener and the gateway, and derives the path that all later phases use.
 pub(crate) fn apply(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
@@ -22,10 +20,7 @@ pub(crate) fn apply(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
             ExchangePhase::Reply
         }
         Ok(()) => ExchangePhase::Route,
-        Err(fault) => {
-            ctx.exchange.fault = Some(fault);
-            ExchangePhase::Reply
-        }
+        Err(fault) => ctx.fail(fault),
     }
 }
 
@@ -52,7 +47,7 @@ fn check(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     let timeout = config.timeouts.exchange;
     let body_bytes_max = config.limits.body_bytes_max;
     if let Some(timeout) = timeout {
-        set_due(ctx, timeout);
+        ctx.set_due(timeout);
     }
     let waited = std::mem::take(&mut ctx.down.waited);
     if waited == Waited::TooLong || !ctx.worker.admits(&ctx.plan) {
@@ -79,62 +74,4 @@ fn check(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
         return Ok(());
     }
     derive_target(exchange).map_err(Fault::RequestPath)
-}
-
-/// Sets a deadline for the exchange; the earliest one applies.
-pub(crate) fn set_due(ctx: &mut ExchangeCx<'_>, timeout: std::time::Duration) {
-    let timeout_ms = millis(timeout);
-    // The worker's clock may be a tick behind.
-    let due_ms = ctx.worker.timers.now_ms().saturating_add(timeout_ms).saturating_add(TICK_MS);
-    ctx.exchange.due_ms = ctx.exchange.due_ms.min(due_ms);
-}
-
-/// Derives the path to match and the target to send from the request head.
-///
-/// Invariant: from here on, router, rewrites and endpoint see the same path.
-///
-/// # Errors
-/// The reason why the path is refused.
-pub(crate) fn derive_target(exchange: &mut Exchange) -> Result<(), PathFault> {
-    let sent = match exchange.head.path.of(&exchange.head_bytes) {
-        b"" => b"/",
-        path => path,
-    };
-    exchange.path.clear();
-    if sent == b"*" {
-        exchange.path.push(b'*');
-    } else {
-        let normal = exchange.normaliser.apply(sent, &mut exchange.path)?;
-        if normal == Normal::AsIs {
-            exchange.path.clear();
-            exchange.path.extend_from_slice(sent);
-        }
-    }
-    reset_target(exchange);
-    Ok(())
-}
-
-/// Takes path and target as they were received.
-fn take_target(exchange: &mut Exchange) {
-    exchange.path.clear();
-    exchange.path.extend_from_slice(match exchange.head.path.of(&exchange.head_bytes) {
-        b"" => b"/",
-        path => path,
-    });
-    reset_target(exchange);
-}
-
-/// Sets the target to send to the matched path and the request's query.
-pub(crate) fn reset_target(exchange: &mut Exchange) {
-    exchange.target.clear();
-    exchange.target.extend_from_slice(&exchange.path);
-    append_query(exchange);
-}
-
-/// Appends the request's query to the target.
-pub(crate) fn append_query(exchange: &mut Exchange) {
-    if let Some(query) = exchange.head.query {
-        exchange.target.push(b'?');
-        exchange.target.extend_from_slice(query.of(&exchange.head_bytes));
-    }
 }

@@ -2,50 +2,13 @@
 
 use std::rc::Rc;
 
-use eddy_config::Action;
-
+use crate::exchange::context::ExchangeCx;
+use crate::exchange::finish::ConnectionDisposition;
 use crate::exchange::phase::ExchangePhase;
 use crate::exchange::state::Exchange;
 use crate::exchange::{attempt, filter, finish, head, reply, route, rules, transfer, tunnel, upload_wait};
-use crate::plan::ListenerPlan;
 use crate::session::Downstream;
-use crate::worker::{ListenerHandle, Worker, WorkerPlan};
-
-/// Fate of the client's connection after an exchange.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ConnectionDisposition {
-    /// Another request may follow.
-    KeepAlive,
-    /// Neither side sends anything more.
-    Close,
-    /// eddy sends nothing more, but the client may still be sending.
-    Linger,
-    /// The response is incomplete, and the client must not mistake it for a complete one.
-    Abort,
-}
-
-/// Context of every phase.
-pub(crate) struct ExchangeCx<'a> {
-    pub(crate) worker: &'a Rc<Worker>,
-    pub(crate) down: &'a mut Downstream,
-    pub(crate) exchange: &'a mut Exchange,
-    /// Plan that the exchange began with and ends on.
-    pub(crate) plan: Rc<WorkerPlan>,
-    /// Index of the listener in that plan.
-    pub(crate) index: usize,
-}
-
-impl ExchangeCx<'_> {
-    /// Returns the listener in the exchange's plan.
-    pub(crate) fn listener(&self) -> &ListenerPlan {
-        self.plan.listener(self.index).expect("the index was found in this plan, and a plan never changes")
-    }
-
-    /// Returns the action of the matching rule; `None` before a rule is found, and for the demo endpoint.
-    pub(crate) fn action(&self) -> Option<&Action> {
-        self.plan.plan.action(self.exchange.action)
-    }
-}
+use crate::worker::{ListenerHandle, Worker};
 
 /// Runs an exchange from its first byte to its access log entry.
 pub(crate) async fn run_exchange(
@@ -73,13 +36,15 @@ pub(crate) async fn run_exchange(
             ExchangePhase::Endpoint => attempt::choose(&mut ctx),
             // Boxed, so that exchanges that need not wait reserve no space for it.
             ExchangePhase::Upload => Box::pin(upload_wait::wait(&mut ctx)).await,
-            ExchangePhase::Link => attempt::link(&mut ctx).await,
-            ExchangePhase::Transfer => transfer::run(&mut ctx).await,
-            ExchangePhase::Tunnel => {
+            // Boxed: a link at hand is taken without waiting.
+            ExchangePhase::Link(chosen) => Box::pin(attempt::link(&mut ctx, *chosen)).await,
+            ExchangePhase::Race => Box::pin(attempt::race(&mut ctx)).await,
+            ExchangePhase::Transfer(attempt) => transfer::run(&mut ctx, attempt).await,
+            ExchangePhase::Tunnel(attempt) => {
                 // A tunnel may last for days and needs few resources: it counts as a connection, not as an exchange.
                 drop(count.take());
                 // Boxed, so that exchanges without a tunnel reserve no space for it.
-                Box::pin(tunnel::pass(&mut ctx)).await
+                Box::pin(tunnel::pass(&mut ctx, attempt)).await
             }
             ExchangePhase::Reply => reply::send(&mut ctx).await,
             ExchangePhase::Finish => return finish::finish(&mut ctx),

@@ -6,62 +6,17 @@ use std::sync::Arc;
 use eddy_config::{Action, ActionKind, ListenAddress, SitesAt};
 use eddy_http::{EditFault, FieldEdits, FieldId, Fields, RequestBody, Version};
 use eddy_io::PeerAddress;
-use eddy_route::nginx::{NginxOutcome, NginxRequestState, SiteRequest, SiteTls, Sites};
+use eddy_route::nginx::{NginxOutcome, SiteRequest, SiteTls, Sites};
 use eddy_upstream::Tried;
 
+use crate::exchange::action::follow;
+use crate::exchange::answer::HeadSource;
+use crate::exchange::context::ExchangeCx;
 use crate::exchange::phase::ExchangePhase;
-use crate::exchange::route::{fail, follow};
-use crate::exchange::run::ExchangeCx;
-use crate::exchange::state::{Exchange, LocalBody};
+use crate::exchange::state::{Exchange, FieldPlace, LocalBody, SiteState};
 use crate::fault::{Fault, FaultSide};
 use crate::plan::ListenerPlan;
 use crate::worker::WorkerPlan;
-
-/// State of an exchange's walk through NGINX servers and locations; reused by the next exchange.
-#[derive(Debug)]
-pub(crate) struct SiteState {
-    /// Whether this exchange has begun a walk.
-    pub(crate) is_under_way: bool,
-    /// Host sent to the upstream.
-    pub(crate) host: Vec<u8>,
-    /// Balancing key.
-    pub(crate) key: Vec<u8>,
-    at: SitesAt,
-    walk: NginxRequestState,
-    outcome: NginxOutcome,
-    id: u128,
-    /// Names and values of headers on their way into the head.
-    bytes: Vec<u8>,
-    fields: Vec<FieldPlace>,
-    /// `WWW-Authenticate` challenges of a 401 response that is replaced by an error page: without them a client cannot
-    /// log in.
-    challenges: Vec<Box<str>>,
-}
-
-/// Position of a header in [`SiteState::bytes`].
-#[derive(Clone, Copy, Debug)]
-struct FieldPlace {
-    start: usize,
-    value: usize,
-    end: usize,
-}
-
-impl SiteState {
-    fn new() -> Box<Self> {
-        Box::new(Self {
-            is_under_way: false,
-            host: Vec::new(),
-            key: Vec::new(),
-            at: SitesAt { sites: 0, address: 0 },
-            walk: NginxRequestState::default(),
-            outcome: NginxOutcome::Close,
-            id: 0,
-            bytes: Vec::new(),
-            fields: Vec::new(),
-            challenges: Vec::new(),
-        })
-    }
-}
 
 /// Walks the request to the location that handles it.
 ///
@@ -130,7 +85,7 @@ fn settle(ctx: &mut ExchangeCx<'_>, sites: &Sites, mut site: Box<SiteState>) -> 
 /// Carries out the outcome of the walk.
 pub(crate) fn act(ctx: &mut ExchangeCx<'_>, action: Option<&Action>) -> ExchangePhase {
     let plan = Rc::clone(&ctx.plan);
-    let Some((sites, mut site)) = take(ctx, &plan) else { return fail(ctx, Fault::NoRule) };
+    let Some((sites, mut site)) = take(ctx, &plan) else { return ctx.fail(Fault::NoRule) };
     let mut prepared = Ok(());
     let phase = match site.outcome {
         NginxOutcome::Proxy { .. } => {
@@ -162,9 +117,9 @@ pub(crate) fn act(ctx: &mut ExchangeCx<'_>, action: Option<&Action>) -> Exchange
     ctx.exchange.site = Some(site);
     match (phase, prepared, action) {
         (Some(phase), _, _) => phase,
-        (None, Err(_), _) => fail(ctx, Fault::RewriteFailed),
+        (None, Err(_), _) => ctx.fail(Fault::RewriteFailed),
         (None, Ok(()), Some(action)) if outcome != NginxOutcome::Close => follow(ctx, action),
-        _ => fail(ctx, Fault::RuleClose),
+        _ => ctx.fail(Fault::RuleClose),
     }
 }
 
@@ -246,7 +201,7 @@ pub(crate) fn answer_edits(
 /// first.
 pub(crate) fn before_answer(
     ctx: &mut ExchangeCx<'_>,
-    is_filtered: bool,
+    source: HeadSource,
     action: Option<&Action>,
 ) -> Option<FieldEdits> {
     let site = ctx.exchange.site.as_ref().filter(|site| site.is_under_way)?;
@@ -259,18 +214,18 @@ pub(crate) fn before_answer(
     if ctx.exchange.is_local {
         return edits;
     }
-    rewrite_fields(ctx, is_filtered, edits, action)
+    rewrite_fields(ctx, source, edits, action)
 }
 
 /// Adds the effect of `proxy_redirect` on the addresses in an upstream's response, and of `charset` on its content
 /// type.
 fn rewrite_fields(
     ctx: &mut ExchangeCx<'_>,
-    is_filtered: bool,
+    source: HeadSource,
     edits: Option<FieldEdits>,
     action: Option<&Action>,
 ) -> Option<FieldEdits> {
-    let fields = response_fields(ctx.exchange, is_filtered);
+    let fields = response_fields(ctx.exchange, source);
     let location = fields.first_named(b"location").map(<[u8]>::to_vec);
     let refresh = fields.first_named(b"refresh").map(<[u8]>::to_vec);
     let mut new_type = Vec::new();
@@ -316,13 +271,13 @@ fn rewrite_fields(
     Some(edits)
 }
 
-/// Whether an error page replaces an upstream response with this status; if so, keeps the headers that the page needs.
-pub(crate) fn intercepts(ctx: &mut ExchangeCx<'_>, status: u16, is_filtered: bool) -> bool {
+/// Whether an error page replaces an endpoint's response with this status; if so, keeps the headers that the page needs.
+pub(crate) fn intercepts(ctx: &mut ExchangeCx<'_>, status: u16) -> bool {
     let plan = Rc::clone(&ctx.plan);
     let Some((sites, mut site)) = take(ctx, &plan) else { return false };
     let is_taken = sites.intercepts(status, &site.walk);
     if is_taken && status == 401 {
-        let fields = response_fields(ctx.exchange, is_filtered);
+        let fields = response_fields(ctx.exchange, HeadSource::Endpoint);
         let challenges = fields.iter().filter(|field| field.id == FieldId::WwwAuthenticate);
         let challenges = challenges.filter_map(|field| Some(std::str::from_utf8(field.value).ok()?.into()));
         site.challenges.extend(challenges.take(CHALLENGES_MAX));
@@ -331,13 +286,9 @@ pub(crate) fn intercepts(ctx: &mut ExchangeCx<'_>, status: u16, is_filtered: boo
     is_taken
 }
 
-/// Returns the headers of an upstream response, as received or as filters have left them.
-fn response_fields(exchange: &Exchange, is_filtered: bool) -> Fields<'_> {
-    let bytes = match is_filtered {
-        true => exchange.filtering.response_head.as_slice(),
-        false => exchange.response_input.held().get(..exchange.response_bytes).unwrap_or_default(),
-    };
-    exchange.response.fields(bytes)
+/// Returns the headers of a response.
+fn response_fields(exchange: &Exchange, source: HeadSource) -> Fields<'_> {
+    exchange.response.fields(source.bytes(exchange))
 }
 
 /// Returns the response status of a fault: NGINX responds 502 when no endpoint is available.
@@ -346,17 +297,37 @@ pub(crate) fn status_of(ctx: &ExchangeCx<'_>, fault: Fault) -> u16 {
     if is_site && fault == Fault::NoEndpoint { 502 } else { fault.status() }
 }
 
-/// Continues with an error page when the upstream failed, or its response is replaced, before anything was sent.
-///
-/// Body bytes that the client has sent cannot be sent to another upstream: such a request gets only the status.
+/// Continues with an error page when the upstream failed, before anything was sent.
 pub(crate) fn show_error_page(ctx: &mut ExchangeCx<'_>) -> Option<ExchangePhase> {
     let fault = ctx.exchange.fault?;
+    if fault.side() != FaultSide::Upstream {
+        return None;
+    }
+    let next = walk_to_error_page(ctx, status_of(ctx, fault))?;
+    // The caller writes the reply itself.
+    (!matches!(next, ExchangePhase::Reply)).then_some(next)
+}
+
+/// Responds with an error page in place of an endpoint's response that [`intercepts`] has found to have one.
+pub(crate) fn replace_answer(ctx: &mut ExchangeCx<'_>, status: u16) -> ExchangePhase {
+    if let Some(next) = walk_to_error_page(ctx, status) {
+        return next;
+    }
+    ctx.exchange.status = status;
+    ctx.exchange.local.body = LocalBody::Status;
+    ctx.exchange.local.location.clear();
+    ExchangePhase::Reply
+}
+
+/// Walks to the error page of a status, if there is one and nothing was sent.
+///
+/// Body bytes that the client has sent cannot be sent to another upstream: such a request gets only the status.
+fn walk_to_error_page(ctx: &mut ExchangeCx<'_>, status: u16) -> Option<ExchangePhase> {
     let exchange = &*ctx.exchange;
-    if fault.side() != FaultSide::Upstream || exchange.is_answered || exchange.answer.is_half_sent() {
+    if exchange.is_answered || exchange.answer.is_half_sent() {
         return None;
     }
     let is_bodiless = exchange.head.body == RequestBody::None && exchange.upload.data_bytes == 0;
-    let status = status_of(ctx, fault);
     let plan = Rc::clone(&ctx.plan);
     let (sites, mut site) = take(ctx, &plan)?;
     let next = {
@@ -378,12 +349,10 @@ pub(crate) fn show_error_page(ctx: &mut ExchangeCx<'_>) -> Option<ExchangePhase>
         ctx.exchange.upload.clear();
     }
     if let Err(fault) = settle(ctx, sites, site) {
-        return Some(fail(ctx, fault));
+        return Some(ctx.fail(fault));
     }
     let action = plan.plan.action(ctx.exchange.action);
-    let next = act(ctx, action);
-    // The caller writes the reply itself.
-    (next != ExchangePhase::Reply).then_some(next)
+    Some(act(ctx, action))
 }
 
 /// Takes the servers and the state of a walk in progress; the caller must put the state back.

@@ -4,8 +4,9 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::rc::Rc;
 
+use crate::exchange::attempt::{Attempt, PooledAttempt};
+use crate::exchange::context::ExchangeCx;
 use crate::exchange::phase::ExchangePhase;
-use crate::exchange::run::ExchangeCx;
 use crate::fault::Fault;
 use crate::session::{DuplexRelay, DuplexStream, RelayDeadlines, RelayEnd, Wire};
 use crate::stats::ListenerSeries;
@@ -13,8 +14,8 @@ use crate::worker::{Worker, WorkerPlan, millis};
 
 /// Relays bytes until both sides have ended, one side breaks off, the tunnel is idle for too long, or its configuration
 /// was replaced too long ago.
-pub(crate) async fn pass(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
-    let Some(mut upstream) = ctx.exchange.upstream.take() else { return ExchangePhase::Finish };
+pub(crate) async fn pass(ctx: &mut ExchangeCx<'_>, attempt: PooledAttempt) -> ExchangePhase {
+    let Attempt { mut upstream, guard, .. } = ctx.exchange.attempt_memory.take_out(attempt);
     let timeouts = ctx.listener().config.timeouts;
     let action = ctx.action();
     let idle = action.and_then(|action| action.upgrades.idle_timeout).unwrap_or(timeouts.tunnel);
@@ -48,8 +49,8 @@ pub(crate) async fn pass(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
             Wire::Framed(stream) => stream.cut(),
         }
     }
-    drop(upstream);
-    exchange.end_attempt(&worker.buffers);
+    drop((upstream, guard));
+    exchange.end_attempts(&worker.buffers);
     ExchangePhase::Finish
 }
 

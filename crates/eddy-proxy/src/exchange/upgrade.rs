@@ -5,97 +5,15 @@
 
 use eddy_config::{Action, Connect, WEBSOCKET};
 use eddy_http::{
-    HeadFault, Method, RequestBody, ResponseBody, ResponseContext, Switched, Version, WEBSOCKET_ACCEPT_BYTES,
-    is_websocket_key, websocket_accept, websocket_key,
+    HeadFault, Method, RequestBody, ResponseBody, is_websocket_key, websocket_accept, websocket_key,
 };
 use eddy_io::BufferPool;
 use eddy_upstream::Rng;
 
-use crate::exchange::run::ExchangeCx;
-use crate::exchange::state::Exchange;
+use crate::exchange::context::ExchangeCx;
+use crate::exchange::state::{Exchange, UpgradeStage};
 use crate::fault::Fault;
 use crate::link::UpstreamChannel;
-
-/// Upgrade state of an exchange.
-#[derive(Debug, Default)]
-pub(crate) struct Upgrade {
-    stage: UpgradeStage,
-    /// Protocol that the endpoint is asked to switch to, as the client wrote it.
-    protocol: Vec<u8>,
-    /// Value of `Sec-WebSocket-Accept` that the endpoint must send.
-    accept: Option<[u8; WEBSOCKET_ACCEPT_BYTES]>,
-}
-
-/// Stage of an upgrade.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum UpgradeStage {
-    /// No upgrade.
-    #[default]
-    No,
-    /// The endpoint is asked to switch protocols.
-    Switch,
-    /// `CONNECT` is forwarded to the endpoint.
-    Connect,
-    /// The endpoint is itself the destination of the tunnel and is sent no request.
-    Open,
-    /// The endpoint has agreed.
-    Done,
-}
-
-impl Upgrade {
-    /// Resets the state.
-    pub(crate) fn clear(&mut self) {
-        self.stage = UpgradeStage::No;
-        self.protocol.clear();
-        self.accept = None;
-    }
-
-    /// Returns the protocol that the endpoint is asked to switch to, if any.
-    pub(crate) fn protocol(&self) -> Option<&[u8]> {
-        (!self.protocol.is_empty()).then_some(&self.protocol)
-    }
-
-    /// Whether the endpoint is asked for a tunnel.
-    pub(crate) fn is_asked(&self) -> bool {
-        self.stage != UpgradeStage::No
-    }
-
-    /// Whether the endpoint is itself the destination of the tunnel and is sent no request.
-    pub(crate) fn is_open(&self) -> bool {
-        self.stage == UpgradeStage::Open
-    }
-
-    /// Whether the endpoint has agreed.
-    pub(crate) fn is_done(&self) -> bool {
-        self.stage == UpgradeStage::Done
-    }
-
-    /// Returns what the client's connection becomes with the response, if it changes.
-    pub(crate) fn switched(&self) -> Option<Switched<'_>> {
-        match (self.stage, self.protocol()) {
-            (UpgradeStage::Done, Some(protocol)) => Some(Switched::To(protocol)),
-            (UpgradeStage::Done, None) => Some(Switched::Tunnel),
-            _ => None,
-        }
-    }
-
-    /// Returns the context in which the endpoint's response is parsed.
-    pub(crate) fn asked(&self, method: Method) -> ResponseContext {
-        ResponseContext { method, has_upgrade: !self.protocol.is_empty() }
-    }
-
-    /// Returns the context of the response that is sent to the client.
-    pub(crate) fn asked_by(&self, method: Method, version: Version) -> ResponseContext {
-        match self.stage {
-            UpgradeStage::Done if version == Version::Http2 => Method::Connect.into(),
-            UpgradeStage::Done => self.asked(method),
-            // A refusal may have any status except success, which [`may_say`] checks.
-            UpgradeStage::No | UpgradeStage::Switch | UpgradeStage::Connect | UpgradeStage::Open => {
-                method.into()
-            }
-        }
-    }
-}
 
 /// Decides whether the endpoint is asked for a tunnel. Links shared by several requests carry only WebSockets, see
 /// [`check_link`].
@@ -169,9 +87,8 @@ pub(crate) fn check_body(exchange: &mut Exchange, body: RequestBody) -> Result<(
 ///
 /// # Errors
 /// As [`check_body`].
-pub(crate) fn check_link(exchange: &mut Exchange) -> Result<(), Fault> {
-    let takes_tunnels = exchange.upstream.as_ref().is_none_or(UpstreamChannel::takes_tunnels);
-    if exchange.upgrade.is_asked() && !takes_tunnels {
+pub(crate) fn check_link(exchange: &mut Exchange, upstream: &UpstreamChannel) -> Result<(), Fault> {
+    if exchange.upgrade.is_asked() && !upstream.takes_tunnels() {
         exchange.upgrade.clear();
         if exchange.head.wants_tunnel() {
             return Err(Fault::RequestHead(HeadFault::ConnectRefused));

@@ -8,12 +8,11 @@ use std::task::{Context, Poll};
 
 use eddy_upstream::LimitKind;
 
-use crate::exchange::attempt::cluster;
+use crate::exchange::attempt::go_on_or_fail;
 use crate::exchange::body::BodyProbe;
+use crate::exchange::context::ExchangeCx;
 use crate::exchange::due::Due;
-use crate::exchange::failover::go_on_or_fail;
 use crate::exchange::phase::ExchangePhase;
-use crate::exchange::run::ExchangeCx;
 use crate::fault::Fault;
 use crate::session::RateGuard;
 use crate::worker::{SlotWait, Upload, UploadSlots, WorkerCluster, millis, share};
@@ -64,7 +63,7 @@ fn capacity(ctx: &ExchangeCx<'_>, cluster: &WorkerCluster) -> u32 {
 /// Waits until the whole body has arrived, or its first part and a free slot, without holding any resource of the
 /// cluster.
 pub(super) async fn wait(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
-    let Some(cluster) = cluster(ctx) else { return ExchangePhase::Endpoint };
+    let Some(cluster) = ctx.cluster() else { return ExchangePhase::Endpoint };
     let timeouts = ctx.listener().config.timeouts;
     let mut passage = UploadWait {
         guard: RateGuard::new(timeouts.body_rate_min, timeouts.body_grace),

@@ -16,7 +16,7 @@ use eddy_upstream::{
 use tokio::sync::Notify;
 
 use crate::fault::Fault;
-use crate::link::{EndpointKey, LinkLookup, LinkStream, Opening, SharedLinks};
+use crate::link::{EndpointKey, LinkLookup, LinkStream, Opening, SharedLinks, UpstreamChannel};
 use crate::stats::ClusterSeries;
 use crate::worker::state::now;
 use crate::worker::uploads::UploadSlots;
@@ -302,30 +302,16 @@ impl EndpointGuard {
     /// No system call for [`LinkWanted::Any`], otherwise one for each pooled link that is checked. Linear in the number
     /// of shared links.
     pub(crate) fn take_link(&self, wanted: LinkWanted, now_ms: u64) -> Result<TakenLink, Fault> {
-        let cluster = &self.cluster;
-        let is_shared = cluster.shares_links();
-        let mut is_declined = !is_shared;
-        if is_shared {
-            match cluster.shared.borrow_mut().find(self.key(), now_ms) {
-                LinkLookup::Stream(stream) => {
-                    cluster.series.http2_requests.increment();
-                    return Ok(TakenLink::Stream(stream));
-                }
-                LinkLookup::Opening(opening) => return Ok(TakenLink::Opening(opening)),
-                LinkLookup::Declined => is_declined = true,
-                LinkLookup::Nothing => {}
-            }
+        let is_declined = match self.find_shared(now_ms) {
+            LinkLookup::Stream(stream) => return Ok(TakenLink::Stream(stream)),
+            LinkLookup::Opening(opening) => return Ok(TakenLink::Opening(opening)),
+            LinkLookup::Declined => true,
+            LinkLookup::Nothing => false,
+        };
+        if is_declined && let Some(link) = self.take_kept(wanted, now_ms) {
+            return Ok(TakenLink::Kept(link));
         }
-        let id = self.lease().endpoint();
-        let take_kept = || cluster.pools.borrow_mut().at(id).take(&cluster.config.pool, now_ms);
-        while is_declined
-            && wanted != LinkWanted::New
-            && let Some(mut link) = take_kept()
-        {
-            if wanted == LinkWanted::Any || link.stream.is_quiet_now() {
-                return Ok(TakenLink::Kept(link));
-            }
-        }
+        let (cluster, id) = (&self.cluster, self.lease().endpoint());
         let place = match self.take_place() {
             // An unwanted pooled link is closed to free its permit; it would also hold up requests that wait for a
             // link.
@@ -337,6 +323,46 @@ impl EndpointGuard {
             taken => taken?,
         };
         Ok(if is_declined { TakenLink::Place(place) } else { TakenLink::SharedPlace(place) })
+    }
+
+    /// Returns a channel over a link that is at hand: a stream of a shared link, or a pooled link.
+    ///
+    /// # Cost
+    /// As [`Self::take_link`].
+    pub(crate) fn take_ready(&self, wanted: LinkWanted, now_ms: u64) -> Option<UpstreamChannel> {
+        match self.find_shared(now_ms) {
+            LinkLookup::Stream(stream) => Some(UpstreamChannel::Stream(stream)),
+            LinkLookup::Declined => self.take_kept(wanted, now_ms).map(UpstreamChannel::Link),
+            LinkLookup::Opening(_) | LinkLookup::Nothing => None,
+        }
+    }
+
+    /// Looks for a shared link; a cluster that speaks HTTP/1 only has none.
+    fn find_shared(&self, now_ms: u64) -> LinkLookup {
+        let cluster = &self.cluster;
+        if !cluster.shares_links() {
+            return LinkLookup::Declined;
+        }
+        let found = cluster.shared.borrow_mut().find(self.key(), now_ms);
+        if matches!(found, LinkLookup::Stream(_)) {
+            cluster.series.http2_requests.increment();
+        }
+        found
+    }
+
+    /// Takes a pooled link; closes those that are not wanted.
+    fn take_kept(&self, wanted: LinkWanted, now_ms: u64) -> Option<Link> {
+        let cluster = &self.cluster;
+        let id = self.lease().endpoint();
+        let take = || cluster.pools.borrow_mut().at(id).take(&cluster.config.pool, now_ms);
+        while wanted != LinkWanted::New
+            && let Some(mut link) = take()
+        {
+            if wanted == LinkWanted::Any || link.stream.is_quiet_now() {
+                return Some(link);
+            }
+        }
+        None
     }
 
     /// Returns the key of the endpoint in the current era.

@@ -5,13 +5,13 @@ use eddy_filter::{
 };
 use eddy_http::{FieldId, FieldsEditor, ResponseBody, check_field};
 
+use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::chain::FilterChain;
 use crate::exchange::filter::enter::direction_of;
 use crate::exchange::filter::failure::{FailureKind, fail};
 use crate::exchange::filter::state::{EndpointWish, FilterReply};
-use crate::exchange::rules;
-use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::Exchange;
+use crate::exchange::target;
 use crate::fault::Fault;
 use crate::worker::WorkerPlan;
 
@@ -291,7 +291,7 @@ fn trailers(message: &mut MessageRun) -> EditableSection<'_> {
 
 /// Derives the target to match and send from the one that a filter set, with the normaliser that clients' targets pass.
 fn retarget(exchange: &mut Exchange) -> Result<(), EditProblem> {
-    rules::derive_target(exchange)
+    target::derive_target(exchange)
         .map_err(|fault| format!("the path set by the filter is invalid: {}", fault.reason()))?;
     exchange.filtering.is_target_own = true;
     Ok(())

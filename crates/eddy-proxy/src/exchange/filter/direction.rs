@@ -7,12 +7,12 @@ use eddy_filter::{Direction, MessageRun, RunOutput};
 use eddy_http::Fields;
 use eddy_io::Buffer;
 
+use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::chain::FilterChain;
 use crate::exchange::filter::enter::{CallOutcome, enter};
 use crate::exchange::filter::failure::{FailureKind, fail};
 use crate::exchange::filter::wait::{self, FilterPauseStatus};
 use crate::exchange::pump::{Misfit, Pump};
-use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::Exchange;
 use crate::fault::Fault;
 use crate::worker::WorkerPlan;

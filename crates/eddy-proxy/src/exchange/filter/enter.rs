@@ -11,10 +11,10 @@ use eddy_filter::{
 };
 use eddy_io::TICK_MS;
 
+use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::apply::{self, Applied, EditSteps};
 use crate::exchange::filter::chain::FilterChain;
 use crate::exchange::filter::failure::series;
-use crate::exchange::run::ExchangeCx;
 use crate::fault::Fault;
 use crate::host::{FilterHost, Slots};
 use crate::plan::ListenerPlan;
@@ -165,7 +165,7 @@ pub(crate) fn enter(
         let Some(library) = last.map(|step| &step.filter.library) else {
             // Edits of the filters before the failed one remain in force.
             if is_rerouted {
-                crate::exchange::route::again(ctx)?;
+                crate::exchange::matching::again(ctx)?;
             }
             return Ok(CallOutcome::Passed);
         };
@@ -226,7 +226,7 @@ pub(crate) fn enter(
             call = call.behind(place);
             continue;
         }
-        if is_rerouted && let Err(fault) = crate::exchange::route::again(ctx) {
+        if is_rerouted && let Err(fault) = crate::exchange::matching::again(ctx) {
             announced.withdraw();
             return Err(fault);
         }

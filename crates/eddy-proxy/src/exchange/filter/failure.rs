@@ -2,8 +2,8 @@
 
 use eddy_filter::FailureOutcome;
 
+use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::chain::FilterChain;
-use crate::exchange::run::ExchangeCx;
 use crate::fault::Fault;
 use crate::stats::{FILTER_FAULT_LABELS, FilterSeries};
 use crate::worker::WorkerPlan;

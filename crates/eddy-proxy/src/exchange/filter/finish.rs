@@ -4,9 +4,9 @@ use std::rc::Rc;
 
 use eddy_filter::{EndReason, PhaseCall};
 
+use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::enter::{end_states, enter, flush_ended};
 use crate::exchange::filter::wait::abandon;
-use crate::exchange::run::ExchangeCx;
 
 /// Calls the filters of the log phase.
 pub(crate) fn log(ctx: &mut ExchangeCx<'_>, duration_us: u64) {

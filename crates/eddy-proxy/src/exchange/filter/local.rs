@@ -7,10 +7,10 @@ use std::task::{Context, Poll};
 use eddy_filter::{Direction, FilterPause, IncomingBody, Travel};
 use eddy_http::{FieldId, HeadLimits, LocalReply, write_local_head};
 
+use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::direction::{FilterProgress, advance};
 use crate::exchange::filter::failure::{FailureKind, fail};
 use crate::exchange::phase::ExchangePhase;
-use crate::exchange::run::ExchangeCx;
 use crate::exchange::state::LocalBody;
 use crate::fault::Fault;
 

@@ -5,6 +5,7 @@
 //! [`direction::advance`] carries that out: it enters filters, reads and stages.
 
 mod apply;
+mod begin;
 mod chain;
 mod direction;
 mod enter;
@@ -16,6 +17,7 @@ mod response;
 mod state;
 mod wait;
 
+pub(crate) use begin::begin;
 pub use chain::BadChain;
 pub(crate) use chain::{FilterChain, FilterChains, build_chains};
 pub(crate) use direction::{FilterProgress, stage_whole};
@@ -23,6 +25,6 @@ pub(crate) use enter::{WorkerFilterState, flush_ended};
 pub(crate) use failure::FailureKind;
 pub(crate) use finish::{finish, log};
 pub(crate) use local::{answer, local, sees_answers};
-pub(crate) use request::{begin, framing as request_framing, has, request, stage_request};
+pub(crate) use request::{framing as request_framing, has, request, stage_request};
 pub(crate) use response::{begin_response, framing as response_framing, has_response_body, stage_response};
 pub(crate) use state::Filtering;

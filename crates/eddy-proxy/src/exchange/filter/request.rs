@@ -1,18 +1,17 @@
 //! The request's passage through the filter chain.
 
 use std::future::poll_fn;
-use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use eddy_filter::{Direction, FilterPause, IncomingBody, Phase, Travel};
+use eddy_filter::{Direction, FilterPause, Phase};
 use eddy_http::RequestBody;
-use eddy_io::{BUFFER_BYTES_SMALL, unix_micros};
+use eddy_io::BUFFER_BYTES_SMALL;
 
+use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::direction::{FilterProgress, advance};
 use crate::exchange::filter::local::answer;
 use crate::exchange::phase;
 use crate::exchange::route;
-use crate::exchange::run::ExchangeCx;
 use crate::fault::Fault;
 use crate::session::RateGuard;
 
@@ -38,30 +37,6 @@ pub(crate) async fn request(ctx: &mut ExchangeCx<'_>) -> phase::ExchangePhase {
             phase::ExchangePhase::Reply
         }
     }
-}
-
-/// Selects the chain of the rule and prepares its filters.
-///
-/// # Errors
-/// [`Fault::Overload`] when the worker has no handle left.
-pub(crate) fn begin(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
-    let plan = Rc::clone(&ctx.plan);
-    let Some(listener) = plan.listener(ctx.index) else { return Ok(()) };
-    let chain = listener.chains.of_action(ctx.exchange.action);
-    ctx.exchange.filtering.chain = chain;
-    if chain.is_none() || ctx.exchange.filtering.handle.is_some() {
-        return Ok(());
-    }
-    let crossing = &ctx.worker.crossing;
-    let handle = crossing.slots.borrow_mut().open(crossing.host.table(), ctx.worker.index);
-    ctx.exchange.filtering.handle = Some(handle.ok_or(Fault::Overload)?);
-    ctx.exchange.filtering.started_unix_us = unix_micros();
-    let Some(chain) = plan.chain(ctx.index, chain) else { return Ok(()) };
-    let body =
-        if ctx.exchange.upload.reader.is_done() { IncomingBody::Absent } else { IncomingBody::Streamed };
-    ctx.exchange.filtering.run.request.begin(Travel::new(Direction::Request, &chain.chain), body);
-    ctx.down.client.name(crossing);
-    Ok(())
 }
 
 /// Stages the part of the request body that has passed the chain.

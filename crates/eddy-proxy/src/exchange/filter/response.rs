@@ -5,9 +5,9 @@ use std::task::Context;
 use eddy_filter::{Direction, IncomingBody, Phase, Travel};
 use eddy_http::{ResponseBody, Version};
 
+use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::direction::{FilterProgress, advance};
 use crate::exchange::filter::request::{changes_bodies, has};
-use crate::exchange::run::ExchangeCx;
 use crate::fault::Fault;
 
 /// Phases in which filters may see the response.

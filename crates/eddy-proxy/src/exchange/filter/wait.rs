@@ -5,11 +5,11 @@ use std::task::Context;
 
 use eddy_filter::{Direction, EditLog, FilterPause, StepResult};
 
+use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::apply::{self, Applied, EditSteps, Failed};
 use crate::exchange::filter::enter::result_of;
 use crate::exchange::filter::failure::{FailureKind, series};
 use crate::exchange::filter::state::Filtering;
-use crate::exchange::run::ExchangeCx;
 use crate::fault::Fault;
 
 /// Status of a pause.
@@ -74,7 +74,7 @@ pub(crate) fn poll(
         None => result_of(resumed.verdict),
     };
     if is_rerouted {
-        crate::exchange::route::again(ctx)?;
+        crate::exchange::matching::again(ctx)?;
     }
     outcome.map(FilterPauseStatus::Over)
 }

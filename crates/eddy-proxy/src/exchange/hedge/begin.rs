@@ -2,9 +2,9 @@
 
 use eddy_upstream::LimitKind;
 
-use crate::exchange::attempt::{attempt_due_ms, cluster, lease, take_retry};
-use crate::exchange::hedge::state::{AttemptInfo, AttemptTrigger, ConnectingAttempt, Hedge};
-use crate::exchange::run::ExchangeCx;
+use crate::exchange::attempt::{AttemptTrigger, ChosenEndpoint, attempt_due_ms, lease, take_retry};
+use crate::exchange::context::ExchangeCx;
+use crate::exchange::hedge::state::Hedge;
 use crate::worker::EndpointGuard;
 
 /// Enables hedging for the attempt that begins, if the rule configures it and the request may be sent twice.
@@ -25,18 +25,18 @@ pub(crate) fn begin_due(ctx: &mut ExchangeCx<'_>) {
     let now_ms = ctx.worker.timers.now_ms();
     let Some(hedge) = ctx.exchange.hedge.as_mut().filter(|hedge| hedge.due_ms <= now_ms) else { return };
     hedge.due_ms = u64::MAX;
-    let Some(coming) = begin(ctx, now_ms) else { return };
+    let Some(chosen) = begin(ctx, now_ms) else { return };
     let attempts = ctx.exchange.attempts_here();
     if let Some(hedge) = &mut ctx.exchange.hedge {
-        hedge.coming.push(coming);
+        hedge.connect(ctx.worker, chosen);
         if attempts <= hedge.config.attempts {
             hedge.wait(now_ms);
         }
     }
 }
 
-fn begin(ctx: &mut ExchangeCx<'_>, now_ms: u64) -> Option<ConnectingAttempt> {
-    let cluster = cluster(ctx)?;
+fn begin(ctx: &mut ExchangeCx<'_>, now_ms: u64) -> Option<ChosenEndpoint> {
+    let cluster = ctx.cluster()?;
     if cluster.state().borrow().endpoints().len() < 2 {
         return None;
     }
@@ -53,6 +53,5 @@ fn begin(ctx: &mut ExchangeCx<'_>, now_ms: u64) -> Option<ConnectingAttempt> {
     }
     ctx.exchange.attempts = ctx.exchange.attempts.saturating_add(1);
     cluster.series.hedges.increment();
-    let entry = AttemptInfo { due_ms: attempt_due_ms(ctx, now_ms), source: AttemptTrigger::Delay };
-    Some(ConnectingAttempt::begin(ctx.worker, guard, entry))
+    Some(ChosenEndpoint { guard, trigger: AttemptTrigger::Delay, due_ms: attempt_due_ms(ctx, now_ms) })
 }

@@ -1,6 +1,6 @@
 //! Hedging: a second attempt before the first has responded, where a rule configures it.
 //!
-//! The current attempt belongs to the exchange, as without hedging; [`state::Hedge`] holds the others. The attempt that
+//! The current attempt belongs to the transfer, as without hedging; [`state::Hedge`] holds the others. The attempt that
 //! got its link last is current until another one responds; the one that responds becomes current.
 //! [`crate::exchange::transfer`] decides when the others are dropped.
 
@@ -9,6 +9,5 @@ mod obtain;
 mod state;
 
 pub(super) use begin::{arm, begin_due};
-pub(super) use obtain::{AttemptLinkOutcome, obtain, poll_coming};
-pub(super) use state::AttemptTrigger;
-pub(crate) use state::Hedge;
+pub(super) use obtain::{obtain, poll_coming};
+pub(crate) use state::{Hedge, HedgedAttempt};

@@ -3,36 +3,24 @@
 use std::future::poll_fn;
 use std::task::{Context, Poll};
 
-use crate::exchange::attempt::note_failure_at;
+use crate::exchange::attempt::{Attempt, note_failure};
+use crate::exchange::context::ExchangeCx;
 use crate::exchange::due::Due;
 use crate::exchange::hedge::begin::begin_due;
-use crate::exchange::hedge::state::{AttemptInfo, ConnectingAttempt, HedgedAttempt};
-use crate::exchange::run::ExchangeCx;
+use crate::exchange::hedge::state::LinkOutcome;
 use crate::exchange::watch::{Watch, poll_patience, until_linked};
 use crate::fault::Fault;
-use crate::link::UpstreamChannel;
 use crate::worker::EndpointGuard;
 
-/// Outcome of an attempt that waited for its link.
-pub(crate) enum AttemptLinkOutcome {
-    /// The attempt with its link.
-    Linked(Box<HedgedAttempt>),
-    /// The attempt's guard and the reason why it has no link.
-    Failed(EndpointGuard, Fault),
-}
+/// Fault of the last attempt, and its endpoint guard, if the fault is that of an endpoint.
+pub(crate) type ObtainFailure = (Option<EndpointGuard>, Fault);
 
-/// Obtains a link for the attempt that begins, or for another one started meanwhile. The endpoint guard of the linked
-/// attempt becomes the exchange's.
+/// Waits until one of the attempts without a link gets one; others may be started meanwhile.
 ///
 /// # Errors
 /// The fault of the last attempt, when no attempt got a link.
-pub(crate) async fn obtain(ctx: &mut ExchangeCx<'_>) -> Result<UpstreamChannel, Fault> {
-    let exchange = &mut *ctx.exchange;
-    if let (Some(hedge), Some(guard)) = (&mut exchange.hedge, exchange.guard.take()) {
-        let entry = AttemptInfo { due_ms: exchange.attempt_due_ms, source: hedge.source };
-        hedge.coming.push(ConnectingAttempt::begin(ctx.worker, guard, entry));
-    }
-    let mut watch = until_linked(exchange);
+pub(crate) async fn obtain(ctx: &mut ExchangeCx<'_>) -> Result<Attempt, ObtainFailure> {
+    let mut watch = until_linked(ctx.exchange);
     poll_fn(|cx| poll_obtain(ctx, cx, &mut watch)).await
 }
 
@@ -40,49 +28,34 @@ fn poll_obtain(
     ctx: &mut ExchangeCx<'_>,
     cx: &mut Context<'_>,
     watch: &mut Option<Watch>,
-) -> Poll<Result<UpstreamChannel, Fault>> {
+) -> Poll<Result<Attempt, ObtainFailure>> {
     begin_due(ctx);
-    while let Poll::Ready(came) = poll_coming(ctx, cx) {
-        let exchange = &mut *ctx.exchange;
-        let Some(hedge) = &mut exchange.hedge else { return Poll::Ready(Err(Fault::NoEndpoint)) };
-        match came {
-            AttemptLinkOutcome::Linked(rival) => {
-                let HedgedAttempt { guard, upstream, due_ms, source, .. } = *rival;
-                hedge.source = source;
-                exchange.attempt_due_ms = due_ms;
-                exchange.endpoint = Some(guard.address.clone());
-                exchange.guard = Some(guard);
-                return Poll::Ready(Ok(upstream));
-            }
-            AttemptLinkOutcome::Failed(guard, fault) if hedge.is_coming() => {
-                note_failure_at(&guard, fault, ctx.worker.timers.now_ms());
-            }
-            AttemptLinkOutcome::Failed(guard, fault) => {
-                exchange.guard = Some(guard);
-                return Poll::Ready(Err(fault));
-            }
+    let is_coming = |ctx: &ExchangeCx<'_>| ctx.exchange.hedge.as_ref().is_some_and(|hedge| hedge.is_coming());
+    if !is_coming(ctx) {
+        return Poll::Ready(Err((None, Fault::NoEndpoint)));
+    }
+    while let Poll::Ready((chosen, link)) = poll_coming(ctx, cx) {
+        let now_ms = ctx.worker.timers.now_ms();
+        match link {
+            Ok(upstream) => return Poll::Ready(Ok(chosen.linked(upstream, now_ms))),
+            Err(fault) if is_coming(ctx) => note_failure(&chosen.guard, fault, now_ms),
+            Err(fault) => return Poll::Ready(Err((Some(chosen.guard), fault))),
         }
     }
     let due = Due { at_ms: ctx.exchange.due_ms, fault: Fault::ExchangeTimeout };
     let wakes_ms = ctx.exchange.hedge.as_ref().map_or(u64::MAX, |hedge| hedge.due_ms);
     let ended = poll_patience(cx, ctx.down, ctx.worker, watch, due, wakes_ms);
-    ended.map(Err)
+    ended.map(|fault| Err((None, fault)))
 }
 
 /// Waits until one of the attempts without a link gets one, or fails to.
-pub(crate) fn poll_coming(ctx: &mut ExchangeCx<'_>, cx: &mut Context<'_>) -> Poll<AttemptLinkOutcome> {
+pub(crate) fn poll_coming(ctx: &mut ExchangeCx<'_>, cx: &mut Context<'_>) -> Poll<LinkOutcome> {
     let Some(hedge) = &mut ctx.exchange.hedge else { return Poll::Pending };
     for index in 0..hedge.coming.len() {
         let Some(coming) = hedge.coming.get_mut(index) else { break };
-        if let Poll::Ready((entry, guard, link)) = coming.poll(cx) {
+        if let Poll::Ready(outcome) = coming.poll(cx) {
             hedge.coming.swap_remove(index);
-            let now_ms = ctx.worker.timers.now_ms();
-            return Poll::Ready(match link {
-                Ok(upstream) => {
-                    AttemptLinkOutcome::Linked(Box::new(HedgedAttempt::new(entry, guard, upstream, now_ms)))
-                }
-                Err(fault) => AttemptLinkOutcome::Failed(guard, fault),
-            });
+            return Poll::Ready(outcome);
         }
     }
     Poll::Pending

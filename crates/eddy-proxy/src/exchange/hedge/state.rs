@@ -5,18 +5,17 @@ use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
-use std::time::Instant;
 
 use eddy_config::HedgeConfig;
-use eddy_http::HeadScanner;
 use eddy_io::{Buffer, BufferPool, Fill, TICK_MS, is_alert};
 use tokio::time::timeout;
 
+use crate::exchange::attempt::{AttemptTrigger, ChosenEndpoint, PooledAttempt};
 use crate::exchange::due::Due;
 use crate::exchange::pump::Pump;
 use crate::fault::Fault;
 use crate::link::UpstreamChannel;
-use crate::worker::{EndpointGuard, LinkWanted, Worker, millis};
+use crate::worker::{LinkWanted, Worker, millis};
 
 /// Attempts of an exchange besides the current one. At most [`HedgeConfig::attempts`] plus one are in progress.
 #[derive(Debug)]
@@ -24,66 +23,32 @@ pub(crate) struct Hedge {
     pub(super) config: HedgeConfig,
     /// Time at which another attempt is sent, on the worker's clock; [`u64::MAX`] for never.
     pub(super) due_ms: u64,
-    /// Trigger of the current attempt.
-    pub(crate) source: AttemptTrigger,
     /// Attempts that have no link yet.
     pub(super) coming: Vec<ConnectingAttempt>,
     /// Attempts that wait for a response.
     pub(crate) rivals: Vec<HedgedAttempt>,
 }
 
-/// Reason why an attempt was sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum AttemptTrigger {
-    /// No other attempt was in progress.
-    Turn,
-    /// Another attempt had not been answered in time.
-    Delay,
-}
-
 /// An attempt that has no link yet.
-pub(super) struct ConnectingAttempt {
-    obtaining: Pin<Box<dyn Future<Output = Obtained>>>,
-    entry: AttemptInfo,
-}
+pub(super) struct ConnectingAttempt(Pin<Box<dyn Future<Output = LinkOutcome>>>);
 
-/// Properties of an attempt known from its start.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct AttemptInfo {
-    /// Deadline on the worker's clock.
-    pub(super) due_ms: u64,
-    pub(super) source: AttemptTrigger,
-}
+/// The endpoint of an attempt that waited for its link, and that link.
+pub(super) type LinkOutcome = (ChosenEndpoint, Result<UpstreamChannel, Fault>);
 
-/// Result of waiting for a link.
-struct Obtained {
-    guard: EndpointGuard,
-    link: Result<UpstreamChannel, Fault>,
-}
-
-/// An attempt that waits for the first byte of its response.
+/// An attempt that waits for the first byte of its response, and its two messages.
 #[derive(Debug)]
 pub(crate) struct HedgedAttempt {
-    pub(crate) guard: EndpointGuard,
-    pub(crate) upstream: UpstreamChannel,
+    pub(crate) attempt: PooledAttempt,
+    /// Request head on its way to the endpoint; a request that is hedged has no body.
     pub(crate) upload: Pump,
+    /// Bytes read from the endpoint.
     pub(crate) input: Buffer,
-    pub(crate) scanner: HeadScanner,
-    /// Deadline on the worker's clock.
-    pub(crate) due_ms: u64,
-    pub(crate) source: AttemptTrigger,
-    /// Time of the last transfer to or from its endpoint, on the worker's clock.
-    pub(crate) moved_ms: u64,
-    pub(crate) begun: Instant,
-    /// Whether the endpoint accepts no more of the request; it may still have responded.
-    pub(crate) is_upload_broken: bool,
 }
 
 impl Hedge {
     /// Creates the hedging state of an attempt that begins now.
     pub(super) fn new(config: HedgeConfig, now_ms: u64) -> Self {
-        let mut hedge =
-            Self { config, due_ms: 0, source: AttemptTrigger::Turn, coming: Vec::new(), rivals: Vec::new() };
+        let mut hedge = Self { config, due_ms: 0, coming: Vec::new(), rivals: Vec::new() };
         hedge.wait(now_ms);
         hedge
     }
@@ -92,6 +57,14 @@ impl Hedge {
     pub(super) fn wait(&mut self, now_ms: u64) {
         // The worker's clock may be a tick behind.
         self.due_ms = now_ms.saturating_add(millis(self.config.after)).saturating_add(TICK_MS);
+    }
+
+    /// Starts to wait for a link to a chosen endpoint.
+    ///
+    /// # Cost
+    /// One allocation, besides that of the list.
+    pub(crate) fn connect(&mut self, worker: &Rc<Worker>, chosen: ChosenEndpoint) {
+        self.coming.push(ConnectingAttempt::begin(worker, chosen));
     }
 
     /// Whether any attempt besides the current one may still be answered.
@@ -112,61 +85,37 @@ impl Hedge {
 }
 
 impl ConnectingAttempt {
-    /// Starts an attempt that already has its endpoint guard.
-    ///
-    /// # Cost
-    /// One allocation.
-    pub(super) fn begin(worker: &Rc<Worker>, guard: EndpointGuard, entry: AttemptInfo) -> Self {
+    fn begin(worker: &Rc<Worker>, chosen: ChosenEndpoint) -> Self {
         let worker = Rc::clone(worker);
-        let wanted = match entry.source {
+        let wanted = match chosen.trigger {
             AttemptTrigger::Turn => LinkWanted::Any,
             // The attempt would be lost on a stale link, as it is not sent again.
             AttemptTrigger::Delay => LinkWanted::Quiet,
         };
-        let left_ms = entry.due_ms.saturating_sub(worker.timers.now_ms());
-        let obtaining = async move {
+        let left_ms = chosen.due_ms.saturating_sub(worker.timers.now_ms());
+        Self(Box::pin(async move {
             let limit = std::time::Duration::from_millis(left_ms);
-            let link = timeout(limit, worker.obtain(&guard, wanted)).await;
-            Obtained { link: link.unwrap_or(Err(Fault::AttemptTimeout)), guard }
-        };
-        Self { obtaining: Box::pin(obtaining), entry }
+            let link = timeout(limit, worker.obtain(&chosen.guard, wanted)).await;
+            (chosen, link.unwrap_or(Err(Fault::AttemptTimeout)))
+        }))
     }
 
     /// Waits for the link.
-    pub(super) fn poll(
-        &mut self,
-        cx: &mut Context<'_>,
-    ) -> Poll<(AttemptInfo, EndpointGuard, Result<UpstreamChannel, Fault>)> {
-        self.obtaining.as_mut().poll(cx).map(|Obtained { guard, link }| (self.entry, guard, link))
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<LinkOutcome> {
+        self.0.as_mut().poll(cx)
     }
 }
 
 impl fmt::Debug for ConnectingAttempt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ConnectingAttempt").field("entry", &self.entry).finish_non_exhaustive()
+        f.debug_struct("ConnectingAttempt").finish_non_exhaustive()
     }
 }
 
 impl HedgedAttempt {
-    /// Creates an attempt that has its link and whose head is still to be written.
-    pub(super) fn new(
-        entry: AttemptInfo,
-        guard: EndpointGuard,
-        upstream: UpstreamChannel,
-        now_ms: u64,
-    ) -> Self {
-        Self {
-            guard,
-            upstream,
-            upload: Pump::default(),
-            input: Buffer::default(),
-            scanner: HeadScanner::for_responses(),
-            due_ms: entry.due_ms,
-            source: entry.source,
-            moved_ms: now_ms,
-            begun: Instant::now(),
-            is_upload_broken: false,
-        }
+    /// Creates an attempt whose head is still to be written.
+    pub(crate) fn new(attempt: PooledAttempt) -> Self {
+        Self { attempt, upload: Pump::default(), input: Buffer::default() }
     }
 
     /// Writes the rest of the request, and waits for the first byte of a response, which is then in `input`.
@@ -180,22 +129,23 @@ impl HedgedAttempt {
         now_ms: u64,
         first_byte_timeout_ms: u64,
     ) -> Poll<Result<(), Fault>> {
-        while !self.is_upload_broken && self.upload.has_output() {
-            match self.upstream.poll_request(cx, &mut self.upload, &mut Buffer::default()) {
-                Poll::Ready(Ok(_)) => self.moved_ms = now_ms,
+        let attempt = &mut *self.attempt;
+        while !attempt.is_upload_broken && self.upload.has_output() {
+            match attempt.upstream.poll_request(cx, &mut self.upload, &mut Buffer::default()) {
+                Poll::Ready(Ok(_)) => attempt.moved_ms = now_ms,
                 // An endpoint may respond early and accept no more; its response decides.
-                Poll::Ready(Err(_)) => self.is_upload_broken = true,
+                Poll::Ready(Err(_)) => attempt.is_upload_broken = true,
                 Poll::Pending => break,
             }
         }
-        match self.upstream.poll_fill(cx, &mut self.input, pool) {
+        match attempt.upstream.poll_fill(cx, &mut self.input, pool) {
             Poll::Ready(Ok(Fill::Bytes(_))) => {
-                self.moved_ms = now_ms;
+                attempt.moved_ms = now_ms;
                 Poll::Ready(Ok(()))
             }
-            Poll::Ready(Ok(Fill::End)) => Poll::Ready(Err(self.upstream.broken())),
+            Poll::Ready(Ok(Fill::End)) => Poll::Ready(Err(attempt.upstream.broken())),
             Poll::Ready(Err(error)) => {
-                let fault = self.upstream.broken();
+                let fault = attempt.upstream.broken();
                 let is_alert = fault == Fault::LinkClosed && is_alert(&error);
                 Poll::Ready(Err(if is_alert { Fault::TlsAlert } else { fault }))
             }
@@ -207,8 +157,8 @@ impl HedgedAttempt {
     }
 
     fn due(&self, first_byte_timeout_ms: u64) -> Due {
-        let mut due = Due { at_ms: self.due_ms, fault: Fault::AttemptTimeout };
-        due.sooner(self.moved_ms.saturating_add(first_byte_timeout_ms), Fault::FirstByteTimeout);
+        let mut due = Due { at_ms: self.attempt.due_ms, fault: Fault::AttemptTimeout };
+        due.sooner(self.attempt.moved_ms.saturating_add(first_byte_timeout_ms), Fault::FirstByteTimeout);
         due
     }
 }

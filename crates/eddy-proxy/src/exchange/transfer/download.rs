@@ -6,13 +6,12 @@ use eddy_filter::Direction;
 use eddy_http::HeadFault;
 use eddy_io::{Fill, SpliceFault, is_alert};
 
-use crate::exchange::answer::{self, ResponseHeadProgress};
-use crate::exchange::attempt::claim_retry;
+use crate::exchange::answer::{self, HeadSource, ResponseHeadProgress};
+use crate::exchange::attempt::{AttemptEnd, claim_another};
 use crate::exchange::bulk::Moved;
-use crate::exchange::failover;
+use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::{self, FilterProgress};
 use crate::exchange::grpc::{self, Judged};
-use crate::exchange::run::ExchangeCx;
 use crate::exchange::site;
 use crate::exchange::transfer::run::{ResponseStage, Transfer, TransferStep};
 use crate::fault::Fault;
@@ -23,16 +22,16 @@ const INTERIM_MAX: u8 = 16;
 
 impl Transfer<'_, '_> {
     /// Moves the response as far as possible; returns whether it is complete.
-    pub(super) fn poll_download(&mut self, cx: &mut Context<'_>) -> Result<bool, Fault> {
+    pub(super) fn poll_download(&mut self, cx: &mut Context<'_>) -> Result<bool, AttemptEnd> {
         loop {
             let ExchangeCx { down, exchange, worker, .. } = &mut *self.ctx;
             if exchange.answer.has_output() {
                 match down.poll_answer(cx, &mut exchange.answer, &mut exchange.response_input) {
                     Poll::Ready(Ok(count)) => {
-                        exchange.is_answered |= self.stage == ResponseStage::Body;
+                        exchange.is_answered |= self.stage.is_body();
                         self.client_guard_out.moved(count as u64, worker.timers.now_ms());
                     }
-                    Poll::Ready(Err(_)) => return Err(Fault::ClientGone),
+                    Poll::Ready(Err(_)) => return Err(Fault::ClientGone.into()),
                     Poll::Pending => {
                         self.waits.client_to_take = true;
                         return Ok(false);
@@ -40,7 +39,7 @@ impl Transfer<'_, '_> {
                 }
                 continue;
             }
-            if self.stage == ResponseStage::Body && exchange.answer.is_finished() {
+            if self.stage.is_body() && exchange.answer.is_finished() {
                 return Ok(true);
             }
             match self.poll_bulk_download(cx)? {
@@ -65,10 +64,9 @@ impl Transfer<'_, '_> {
     /// copied.
     fn poll_bulk_download(&mut self, cx: &mut Context<'_>) -> Result<TransferStep, Fault> {
         let ExchangeCx { down, exchange, worker, .. } = &mut *self.ctx;
-        let is_open =
-            self.stage == ResponseStage::Body && !self.is_body_filtered && exchange.response_input.is_empty();
+        let is_open = self.stage == ResponseStage::Body && exchange.response_input.is_empty();
         let (Some(client), Some(endpoint), true) =
-            (down.plain_stream(), self.upstream.plain_stream(), is_open)
+            (down.plain_stream(), self.attempt.upstream.plain_stream(), is_open)
         else {
             return Ok(TransferStep::NeedsInput);
         };
@@ -80,7 +78,7 @@ impl Transfer<'_, '_> {
         let moved = self.download.poll(cx, &mut exchange.answer, endpoint, client, &worker.pipes);
         let now_ms = worker.timers.now_ms();
         if exchange.answer.data_bytes > before {
-            self.upstream_moved_ms = now_ms;
+            self.attempt.moved_ms = now_ms;
         }
         Ok(match moved {
             Ok(Moved::Nothing) => TransferStep::NeedsInput,
@@ -106,55 +104,54 @@ impl Transfer<'_, '_> {
     }
 
     /// Turns bytes that were read from the endpoint into output.
-    fn advance(&mut self, cx: &Context<'_>) -> Result<TransferStep, Fault> {
+    fn advance(&mut self, cx: &Context<'_>) -> Result<TransferStep, AttemptEnd> {
         match self.stage {
-            ResponseStage::Head => match answer::read(self.ctx, self.upstream.framed_body())? {
+            ResponseStage::Head => match answer::read(self.ctx, &mut self.attempt)? {
                 ResponseHeadProgress::Incomplete => Ok(TransferStep::NeedsInput),
                 ResponseHeadProgress::Interim => {
                     self.end_race();
                     self.interims += 1;
                     if self.interims > INTERIM_MAX {
-                        return Err(Fault::InterimFlood);
+                        return Err(Fault::InterimFlood.into());
                     }
                     Ok(TransferStep::Moved)
                 }
                 ResponseHeadProgress::Final => {
                     self.check_switch()?;
                     self.note_answer()?;
-                    self.is_filtered = filter::begin_response(self.ctx);
-                    if self.is_filtered {
+                    if filter::begin_response(self.ctx) {
                         self.stage = ResponseStage::Filter;
                         return Ok(TransferStep::Moved);
                     }
-                    self.begin_body()?;
+                    self.begin_body(HeadSource::Endpoint)?;
                     self.stage_body(cx)
                 }
             },
             ResponseStage::Filter => match filter::stage_response(self.ctx, cx)? {
                 FilterProgress::Head | FilterProgress::Whole | FilterProgress::Output => {
-                    self.begin_body()?;
+                    self.begin_body(HeadSource::Filters)?;
                     self.stage_body(cx)
                 }
                 FilterProgress::NeedInput => Ok(TransferStep::NeedsInput),
                 FilterProgress::Waiting => Ok(self.wait_for_filter()),
                 FilterProgress::Replied => Err(self.replied()),
             },
-            ResponseStage::Body => self.stage_body(cx),
+            ResponseStage::Body | ResponseStage::FilteredBody => self.stage_body(cx),
         }
     }
 
     /// Rejects a switch of protocols by an endpoint that has not received the whole request.
     fn check_switch(&self) -> Result<(), Fault> {
         let exchange = &*self.ctx.exchange;
-        let is_taken = exchange.upload.is_finished() && !self.is_upload_broken;
+        let is_taken = exchange.upload.is_finished() && !self.attempt.is_upload_broken;
         if exchange.upgrade.is_done() && !is_taken {
             return Err(Fault::ResponseHead(HeadFault::BadSwitch));
         }
         Ok(())
     }
 
-    fn stage_body(&mut self, cx: &Context<'_>) -> Result<TransferStep, Fault> {
-        if self.is_body_filtered && !self.ctx.exchange.answer.is_ending() {
+    fn stage_body(&mut self, cx: &Context<'_>) -> Result<TransferStep, AttemptEnd> {
+        if self.stage == ResponseStage::FilteredBody && !self.ctx.exchange.answer.is_ending() {
             match filter::stage_response(self.ctx, cx)? {
                 FilterProgress::Waiting => return Ok(self.wait_for_filter()),
                 FilterProgress::Replied => return Err(self.replied()),
@@ -163,7 +160,7 @@ impl Transfer<'_, '_> {
                 | FilterProgress::Output
                 | FilterProgress::NeedInput => {}
             }
-        } else if !self.is_body_filtered {
+        } else if self.stage == ResponseStage::Body {
             let exchange = &mut *self.ctx.exchange;
             exchange.answer.stage(&mut exchange.response_input).map_err(Fault::ResponseChunk)?;
         }
@@ -185,9 +182,9 @@ impl Transfer<'_, '_> {
     fn poll_response(&mut self, cx: &mut Context<'_>) -> Result<bool, Fault> {
         let ExchangeCx { exchange, worker, .. } = &mut *self.ctx;
         let input = &mut exchange.response_input;
-        match self.upstream.poll_fill(cx, input, &worker.buffers) {
+        match self.attempt.upstream.poll_fill(cx, input, &worker.buffers) {
             Poll::Ready(Ok(Fill::Bytes(_))) => {
-                self.upstream_moved_ms = worker.timers.now_ms();
+                self.attempt.moved_ms = worker.timers.now_ms();
                 Ok(true)
             }
             Poll::Ready(Ok(Fill::End)) => self.end_of_response().map(|()| true),
@@ -207,59 +204,53 @@ impl Transfer<'_, '_> {
 
     fn end_of_response(&mut self) -> Result<(), Fault> {
         let body = &mut self.ctx.exchange.answer.reader;
-        let may_end = self.stage != ResponseStage::Head && self.upstream.end_body(body);
+        let may_end = self.stage != ResponseStage::Head && self.attempt.upstream.end_body(body);
         if may_end { Ok(()) } else { Err(self.broken_link()) }
     }
 
     /// Returns the fault of a link that ended here.
     fn broken_link(&self) -> Fault {
         let has_begun = self.stage != ResponseStage::Head || !self.ctx.exchange.response_input.is_empty();
-        if has_begun || self.interims > 0 { Fault::ResponseCut } else { self.upstream.broken() }
+        if has_begun || self.interims > 0 { Fault::ResponseCut } else { self.attempt.upstream.broken() }
     }
 
     /// Processes the head of the final response: updates the counters and decides whether the rule retries or fails
     /// over.
-    fn note_answer(&mut self) -> Result<(), Fault> {
+    fn note_answer(&mut self) -> Result<(), AttemptEnd> {
         let ctx = &mut *self.ctx;
         let status = ctx.exchange.response.status;
-        let Judged { is_failure, reason } = grpc::judge(ctx);
+        let Judged { is_failure, failure } = grpc::judge(ctx);
         let now_ms = ctx.worker.timers.now_ms();
-        if let Some(guard) = &ctx.exchange.guard {
-            let series = &guard.cluster().series;
-            let waited = self.begun.elapsed().as_micros();
-            series.first_byte.observe(u64::try_from(waited).unwrap_or(u64::MAX));
-            count_status(&series.responses, status);
-            if is_failure {
-                guard.failed(now_ms);
-            } else {
-                guard.succeeded(now_ms);
-            }
+        let guard = &self.attempt.guard;
+        let series = &guard.cluster().series;
+        let waited = self.attempt.begun.elapsed().as_micros();
+        series.first_byte.observe(u64::try_from(waited).unwrap_or(u64::MAX));
+        count_status(&series.responses, status);
+        if is_failure {
+            guard.failed(now_ms);
+        } else {
+            guard.succeeded(now_ms);
         }
-        if self.defers(reason) {
-            return Err(reason);
+        if self.defers(failure) {
+            return Err(AttemptEnd::Deferred);
         }
-        let ctx = &mut *self.ctx;
-        if claim_retry(ctx, reason) {
-            return Err(reason);
-        }
-        if failover::claim(ctx, reason) {
-            return Err(Fault::PassedOver);
+        if claim_another(self.ctx, failure) {
+            return Err(AttemptEnd::Repeated);
         }
         self.end_race();
-        let ctx = &mut *self.ctx;
-        grpc::let_request_go(ctx.exchange);
-        if site::intercepts(ctx, status, self.is_filtered) {
-            return Err(Fault::Intercepted(status));
+        grpc::let_request_go(self.ctx.exchange);
+        if site::intercepts(self.ctx, status) {
+            return Err(AttemptEnd::ErrorPage(status));
         }
         Ok(())
     }
 
     /// Writes the head for the client; the body follows.
-    fn begin_body(&mut self) -> Result<(), Fault> {
-        let is_uploaded = self.ctx.exchange.upload.is_finished() && !self.is_upload_broken;
-        answer::write(self.ctx, is_uploaded, self.is_filtered)?;
-        self.is_body_filtered = self.is_filtered && filter::has_response_body(self.ctx);
-        self.stage = ResponseStage::Body;
+    fn begin_body(&mut self, source: HeadSource) -> Result<(), Fault> {
+        let is_uploaded = self.ctx.exchange.upload.is_finished() && !self.attempt.is_upload_broken;
+        answer::write(self.ctx, source, is_uploaded)?;
+        let is_body_filtered = source == HeadSource::Filters && filter::has_response_body(self.ctx);
+        self.stage = if is_body_filtered { ResponseStage::FilteredBody } else { ResponseStage::Body };
         Ok(())
     }
 }

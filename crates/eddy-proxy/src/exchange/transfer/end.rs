@@ -1,64 +1,88 @@
 //! End of an attempt that has completed or failed.
 
-use crate::exchange::attempt::{note_failure, retry_or_fail};
-use crate::exchange::filter;
-use crate::exchange::phase;
-use crate::exchange::transfer::race::give_up;
+use crate::exchange::attempt::{Attempt, AttemptEnd, again, note_failure, retry_or_fail};
+use crate::exchange::context::ExchangeCx;
+use crate::exchange::phase::ExchangePhase;
 use crate::exchange::transfer::run::Transfer;
+use crate::exchange::{filter, site};
 use crate::fault::Fault;
 use crate::link::UpstreamChannel;
 
 impl Transfer<'_, '_> {
     /// Returns the link to the pool, starts the tunnel, retries, or responds with the fault.
-    pub(super) fn end(self, result: Result<(), Fault>) -> phase::ExchangePhase {
-        let Self { ctx, upstream, upstream_moved_ms, .. } = self;
+    pub(super) fn end(self, result: Result<(), AttemptEnd>) -> ExchangePhase {
+        let Self { ctx, attempt, .. } = self;
+        if result.is_ok() && ctx.exchange.upgrade.is_done() {
+            // The permit is not held during a tunnel, which may last for days.
+            ctx.exchange.retry_place = None;
+            return ExchangePhase::Tunnel(attempt);
+        }
+        let attempt = ctx.exchange.attempt_memory.take_out(attempt);
         match result {
-            Ok(()) if ctx.exchange.upgrade.is_done() => {
-                ctx.exchange.upstream = Some(upstream);
-                // The permit is not held during a tunnel, which may last for days.
-                ctx.exchange.retry_place = None;
-                phase::ExchangePhase::Tunnel
+            Ok(()) => complete(ctx, attempt),
+            Err(AttemptEnd::Failed(fault)) => fail(ctx, attempt, fault),
+            Err(AttemptEnd::Deferred) => {
+                leave(ctx, attempt);
+                ExchangePhase::Race
             }
-            Ok(()) => {
-                let exchange = &mut *ctx.exchange;
-                let is_clean = exchange.response.keep_alive
-                    && exchange.upload.is_finished()
-                    && !self.is_upload_broken
-                    && exchange.response_input.is_empty();
-                if let (true, Some(guard), UpstreamChannel::Link(link)) =
-                    (is_clean, &exchange.guard, upstream)
-                {
-                    let cluster = guard.cluster();
-                    let id = guard.lease().endpoint();
-                    let now_ms = ctx.worker.timers.now_ms();
-                    cluster.pools().borrow_mut().at(id).put(link, &cluster.config.pool, now_ms);
-                }
-                exchange.end_attempt(&ctx.worker.buffers);
-                phase::ExchangePhase::Finish
+            Err(AttemptEnd::Repeated) => {
+                drop(attempt);
+                again(ctx)
             }
-            Err(Fault::FilterReply) => {
-                drop(upstream);
-                ctx.exchange.end_attempt(&ctx.worker.buffers);
+            Err(AttemptEnd::ErrorPage(status)) => {
+                drop(attempt);
+                ctx.exchange.end_attempts(&ctx.worker.buffers);
+                site::replace_answer(ctx, status)
+            }
+            Err(AttemptEnd::FilterReply) => {
+                drop(attempt);
+                ctx.exchange.end_attempts(&ctx.worker.buffers);
                 filter::answer(ctx)
-            }
-            Err(fault) if ctx.exchange.is_answered => {
-                give_up(&upstream, fault, upstream_moved_ms);
-                ctx.exchange.fault = Some(fault);
-                note_failure(ctx, fault);
-                ctx.exchange.end_attempt(&ctx.worker.buffers);
-                phase::ExchangePhase::Finish
-            }
-            Err(fault) => {
-                give_up(&upstream, fault, upstream_moved_ms);
-                drop(upstream);
-                let is_coming = ctx.exchange.hedge.as_ref().is_some_and(|hedge| hedge.is_coming());
-                if is_coming && fault.is_of_attempt() {
-                    note_failure(ctx, fault);
-                    ctx.exchange.leave_endpoint(&ctx.worker.buffers);
-                    return phase::ExchangePhase::Link;
-                }
-                retry_or_fail(ctx, fault)
             }
         }
     }
+}
+
+fn complete(ctx: &mut ExchangeCx<'_>, attempt: Attempt) -> ExchangePhase {
+    let exchange = &mut *ctx.exchange;
+    let is_clean = exchange.response.keep_alive
+        && exchange.upload.is_finished()
+        && !attempt.is_upload_broken
+        && exchange.response_input.is_empty();
+    let Attempt { guard, upstream, .. } = attempt;
+    if let (true, UpstreamChannel::Link(link)) = (is_clean, upstream) {
+        let cluster = guard.cluster();
+        let id = guard.lease().endpoint();
+        let now_ms = ctx.worker.timers.now_ms();
+        cluster.pools().borrow_mut().at(id).put(link, &cluster.config.pool, now_ms);
+    }
+    exchange.end_attempts(&ctx.worker.buffers);
+    ExchangePhase::Finish
+}
+
+fn fail(ctx: &mut ExchangeCx<'_>, attempt: Attempt, fault: Fault) -> ExchangePhase {
+    attempt.give_up(fault);
+    let now_ms = ctx.worker.timers.now_ms();
+    if ctx.exchange.is_answered {
+        note_failure(&attempt.guard, fault, now_ms);
+        drop(attempt);
+        ctx.exchange.end_attempts(&ctx.worker.buffers);
+        ctx.exchange.fault = Some(fault);
+        return ExchangePhase::Finish;
+    }
+    let is_coming = ctx.exchange.hedge.as_ref().is_some_and(|hedge| hedge.is_coming());
+    if is_coming && fault.is_of_attempt() {
+        note_failure(&attempt.guard, fault, now_ms);
+        leave(ctx, attempt);
+        return ExchangePhase::Race;
+    }
+    let Attempt { guard, upstream, .. } = attempt;
+    drop(upstream);
+    retry_or_fail(ctx, Some(&guard), fault)
+}
+
+/// Ends one attempt; those that wait for their links go on.
+fn leave(ctx: &mut ExchangeCx<'_>, attempt: Attempt) {
+    drop(attempt);
+    ctx.exchange.release_input(&ctx.worker.buffers);
 }

@@ -3,21 +3,17 @@
 //! Backpressure needs no code of its own: each direction has one buffer and reads only when it is empty.
 
 use std::future::poll_fn;
-use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Instant;
 
 use eddy_http::Version;
-use eddy_upstream::ClusterConfig;
 
-use crate::exchange::attempt::fail;
+use crate::exchange::attempt::{AttemptEnd, PooledAttempt};
 use crate::exchange::bulk::Bulk;
+use crate::exchange::context::ExchangeCx;
 use crate::exchange::due::Due;
-use crate::exchange::phase;
-use crate::exchange::run::ExchangeCx;
+use crate::exchange::phase::ExchangePhase;
 use crate::exchange::watch::Watch;
 use crate::fault::Fault;
-use crate::link::UpstreamChannel;
 use crate::session::RateGuard;
 use crate::worker::{UploadSlot, millis};
 
@@ -33,62 +29,39 @@ const CROWDED_GRACE_MS: u64 = 2_000;
 const CROWDED_LOOK_MS: u64 = 1_000;
 
 /// Moves both messages; then returns the link to the pool, retries, or responds with the fault.
-pub(crate) async fn run(ctx: &mut ExchangeCx<'_>) -> phase::ExchangePhase {
-    let Some(upstream) = ctx.exchange.upstream.take() else { return fail(ctx, Fault::LinkClosed) };
-    let Some(guard) = &ctx.exchange.guard else { return fail(ctx, Fault::NoEndpoint) };
-    let cluster = Arc::clone(&guard.cluster().config);
-    let timeouts = ctx.listener().config.timeouts;
-    let now_ms = ctx.worker.timers.now_ms();
-    let mut transfer = Transfer {
-        ctx,
-        upstream,
-        cluster,
-        stage: ResponseStage::Head,
-        waits: Waits::default(),
-        begun: Instant::now(),
-        upload: Bulk::default(),
-        download: Bulk::default(),
-        turn_left: 0,
-        is_upload_broken: false,
-        is_filtered: false,
-        is_body_filtered: false,
-        interims: 0,
-        client_guard_in: RateGuard::new(timeouts.body_rate_min, timeouts.body_grace),
-        client_guard_out: RateGuard::new(timeouts.body_rate_min, timeouts.body_grace),
-        upstream_moved_ms: now_ms,
-        consent_due_ms: now_ms.saturating_add(CONSENT_MS),
-        client: Watch::default(),
-    };
+pub(crate) async fn run(ctx: &mut ExchangeCx<'_>, attempt: PooledAttempt) -> ExchangePhase {
+    let mut transfer = Transfer::new(ctx, attempt);
     let result = poll_fn(|cx| transfer.poll(cx)).await;
     transfer.end(result)
 }
 
 pub(super) struct Transfer<'a, 'd> {
     pub(super) ctx: &'a mut ExchangeCx<'d>,
-    pub(super) upstream: UpstreamChannel,
-    pub(super) cluster: Arc<ClusterConfig>,
+    /// The current attempt; hedged ones are in [`crate::exchange::state::Exchange::hedge`].
+    pub(super) attempt: PooledAttempt,
+    pub(super) patience: Patience,
     pub(super) stage: ResponseStage,
     pub(super) waits: Waits,
-    pub(super) begun: Instant,
     /// Splicing state of the two bodies.
     pub(super) upload: Bulk,
     pub(super) download: Bulk,
     /// Bytes that may still be spliced in this turn.
     pub(super) turn_left: usize,
-    /// Whether the endpoint accepts no more of the request; it may still have responded.
-    pub(super) is_upload_broken: bool,
-    /// Whether filters see the response.
-    pub(super) is_filtered: bool,
-    /// Whether filters also see its body.
-    pub(super) is_body_filtered: bool,
     pub(super) interims: u8,
     pub(super) client_guard_in: RateGuard,
     pub(super) client_guard_out: RateGuard,
-    /// Time at which the endpoint last accepted or sent bytes.
-    pub(super) upstream_moved_ms: u64,
     /// Time at which the client is asked for its body even without a `100` from the endpoint.
     pub(super) consent_due_ms: u64,
     client: Watch,
+}
+
+/// Time that endpoints of the cluster have, in milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    /// Until the response begins.
+    pub(super) first_byte_ms: u64,
+    /// Between two reads or writes.
+    pub(super) idle_ms: u64,
 }
 
 /// Stage of the response.
@@ -98,8 +71,17 @@ pub(super) enum ResponseStage {
     Head,
     /// The response passes the filters.
     Filter,
-    /// The body is forwarded.
+    /// The body is forwarded as it comes.
     Body,
+    /// The body passes the filters.
+    FilteredBody,
+}
+
+impl ResponseStage {
+    /// Whether the head has been written for the client.
+    pub(super) fn is_body(self) -> bool {
+        matches!(self, Self::Body | Self::FilteredBody)
+    }
 }
 
 /// Result of turning bytes into output.
@@ -137,22 +119,47 @@ pub(super) struct Waits {
     pub(super) filter_ms: Option<u64>,
 }
 
-impl Transfer<'_, '_> {
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+impl<'a, 'd> Transfer<'a, 'd> {
+    fn new(ctx: &'a mut ExchangeCx<'d>, attempt: PooledAttempt) -> Self {
+        let timeouts = ctx.listener().config.timeouts;
+        let now_ms = ctx.worker.timers.now_ms();
+        let cluster = &attempt.guard.cluster().config;
+        let patience = Patience {
+            first_byte_ms: millis(cluster.first_byte_timeout),
+            idle_ms: millis(cluster.read_idle_timeout),
+        };
+        Self {
+            ctx,
+            attempt,
+            patience,
+            stage: ResponseStage::Head,
+            waits: Waits::default(),
+            upload: Bulk::default(),
+            download: Bulk::default(),
+            turn_left: 0,
+            interims: 0,
+            client_guard_in: RateGuard::new(timeouts.body_rate_min, timeouts.body_grace),
+            client_guard_out: RateGuard::new(timeouts.body_rate_min, timeouts.body_grace),
+            consent_due_ms: now_ms.saturating_add(CONSENT_MS),
+            client: Watch::default(),
+        }
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), AttemptEnd>> {
         self.turn_left = TURN_BYTES_MAX;
         loop {
             match self.poll_attempt(cx) {
                 Ok(AttemptProgress::Over) => return Poll::Ready(Ok(())),
                 Ok(AttemptProgress::Waits) => return Poll::Pending,
                 Ok(AttemptProgress::Another) => {}
-                Err(fault) if self.fall_back(fault) => {}
-                Err(fault) => return Poll::Ready(Err(fault)),
+                Err(end) if self.fall_back(end) => {}
+                Err(end) => return Poll::Ready(Err(end)),
             }
         }
     }
 
     /// Moves the current attempt, and the hedged ones, as far as possible.
-    fn poll_attempt(&mut self, cx: &mut Context<'_>) -> Result<AttemptProgress, Fault> {
+    fn poll_attempt(&mut self, cx: &mut Context<'_>) -> Result<AttemptProgress, AttemptEnd> {
         self.waits = Waits::default();
         self.poll_upload(cx)?;
         let exchange = &mut *self.ctx.exchange;
@@ -166,13 +173,14 @@ impl Transfer<'_, '_> {
         if self.poll_race(cx)? {
             return Ok(AttemptProgress::Another);
         }
-        self.poll_deadline(cx).map(|()| AttemptProgress::Waits)
+        self.poll_deadline(cx)?;
+        Ok(AttemptProgress::Waits)
     }
 
-    /// Returns the fault for a filter that replies now.
-    pub(super) fn replied(&mut self) -> Fault {
+    /// Returns the end of an attempt for which a filter replies now.
+    pub(super) fn replied(&self) -> AttemptEnd {
         // A response that has begun cannot be replaced.
-        if self.ctx.exchange.is_answered { Fault::FilterReset } else { Fault::FilterReply }
+        if self.ctx.exchange.is_answered { Fault::FilterReset.into() } else { AttemptEnd::FilterReply }
     }
 
     /// Checks whether the client is still connected once it has sent everything.
@@ -189,9 +197,9 @@ impl Transfer<'_, '_> {
     fn poll_deadline(&mut self, cx: &Context<'_>) -> Result<(), Fault> {
         let now_ms = self.ctx.worker.timers.now_ms();
         let mut due = Due { at_ms: self.ctx.exchange.due_ms, fault: Fault::ExchangeTimeout };
-        due.sooner(self.ctx.exchange.attempt_due_ms, Fault::AttemptTimeout);
+        due.sooner(self.attempt.due_ms, Fault::AttemptTimeout);
         // A call over HTTP/1 occupies a whole connection, as other requests do.
-        let is_call = self.ctx.exchange.grpc.is_call() && self.upstream.version() == Version::Http2;
+        let is_call = self.ctx.exchange.grpc.is_call() && self.attempt.upstream.version() == Version::Http2;
         let slot = self.ctx.exchange.upload_slot.as_ref();
         let mut crowded_ms = None;
         if self.waits.client_to_send && !is_call {
@@ -203,7 +211,7 @@ impl Transfer<'_, '_> {
         if self.waits.client_to_take {
             due.sooner(self.client_guard_out.deadline(now_ms), Fault::ClientSlow);
         }
-        let idle_ms = self.upstream_moved_ms.saturating_add(millis(self.cluster.read_idle_timeout));
+        let idle_ms = self.attempt.moved_ms.saturating_add(self.patience.idle_ms);
         if self.waits.upstream_to_take {
             due.sooner(idle_ms, Fault::UpstreamIdle);
         } else if self.waits.client_to_send && is_call {
@@ -214,11 +222,12 @@ impl Transfer<'_, '_> {
         let is_upstreams_turn = !self.waits.client_to_send && !self.waits.upstream_to_take;
         if self.waits.upstream_to_send && is_upstreams_turn && !has_consent_to_give {
             match self.stage {
-                ResponseStage::Body | ResponseStage::Filter => due.sooner(idle_ms, Fault::UpstreamIdle),
                 ResponseStage::Head => {
-                    let first_ms =
-                        self.upstream_moved_ms.saturating_add(millis(self.cluster.first_byte_timeout));
+                    let first_ms = self.attempt.moved_ms.saturating_add(self.patience.first_byte_ms);
                     due.sooner(first_ms, Fault::FirstByteTimeout);
+                }
+                ResponseStage::Filter | ResponseStage::Body | ResponseStage::FilteredBody => {
+                    due.sooner(idle_ms, Fault::UpstreamIdle);
                 }
             }
         }
@@ -227,7 +236,7 @@ impl Transfer<'_, '_> {
             return Err(due.fault);
         }
         let hedge = self.ctx.exchange.hedge.as_ref();
-        let race_ms = hedge.map(|hedge| hedge.wakes_ms(millis(self.cluster.first_byte_timeout)));
+        let race_ms = hedge.map(|hedge| hedge.wakes_ms(self.patience.first_byte_ms));
         let consent_ms = has_consent_to_give.then_some(self.consent_due_ms);
         let wakes_ms = [self.waits.filter_ms, race_ms, consent_ms, crowded_ms].into_iter().flatten().min();
         let timer = &self.ctx.down.timer;

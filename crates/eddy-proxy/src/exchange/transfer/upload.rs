@@ -6,19 +6,20 @@ use eddy_filter::{Direction, Phase};
 use eddy_http::Version;
 use eddy_io::{BUFFER_BYTES_SMALL, SpliceFault};
 
+use crate::exchange::attempt::AttemptEnd;
 use crate::exchange::bulk::Moved;
+use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::{self, FilterProgress};
 use crate::exchange::mirror;
-use crate::exchange::run::ExchangeCx;
 use crate::exchange::transfer::run::{ResponseStage, Transfer, TransferStep};
 use crate::fault::Fault;
 
 impl Transfer<'_, '_> {
     /// Moves the request as far as possible.
-    pub(super) fn poll_upload(&mut self, cx: &mut Context<'_>) -> Result<(), Fault> {
+    pub(super) fn poll_upload(&mut self, cx: &mut Context<'_>) -> Result<(), AttemptEnd> {
         let is_filtered =
             filter::has(self.ctx, Phase::RequestBody) || filter::has(self.ctx, Phase::RequestTrailers);
-        while !self.is_upload_broken && !self.ctx.exchange.upload.is_finished() {
+        while !self.attempt.is_upload_broken && !self.ctx.exchange.upload.is_finished() {
             if !is_filtered {
                 match self.poll_bulk_upload(cx)? {
                     TransferStep::Moved => continue,
@@ -45,10 +46,10 @@ impl Transfer<'_, '_> {
             let ExchangeCx { down, exchange, worker, .. } = &mut *self.ctx;
             let upload = &mut exchange.upload;
             if upload.has_output() {
-                match self.upstream.poll_request(cx, upload, &mut down.input) {
-                    Poll::Ready(Ok(_)) => self.upstream_moved_ms = worker.timers.now_ms(),
+                match self.attempt.upstream.poll_request(cx, upload, &mut down.input) {
+                    Poll::Ready(Ok(_)) => self.attempt.moved_ms = worker.timers.now_ms(),
                     // An endpoint may respond early and accept no more; its response decides.
-                    Poll::Ready(Err(_)) => self.is_upload_broken = true,
+                    Poll::Ready(Err(_)) => self.attempt.is_upload_broken = true,
                     Poll::Pending => {
                         self.waits.upstream_to_take = true;
                         return Ok(());
@@ -70,7 +71,7 @@ impl Transfer<'_, '_> {
                     exchange.is_continued = true;
                     self.client_guard_in.moved(count as u64, worker.timers.now_ms());
                 }
-                Poll::Ready(Err(_)) => return Err(Fault::ClientGone),
+                Poll::Ready(Err(_)) => return Err(Fault::ClientGone.into()),
                 Poll::Pending => {
                     down.release(&worker.buffers);
                     match is_awaited {
@@ -82,7 +83,7 @@ impl Transfer<'_, '_> {
             }
         }
         self.ctx.down.release(&self.ctx.worker.buffers);
-        if self.ctx.exchange.mirroring.is_pending() && !self.is_upload_broken {
+        if self.ctx.exchange.mirroring.is_pending() && !self.attempt.is_upload_broken {
             mirror::send(self.ctx);
         }
         Ok(())
@@ -114,7 +115,8 @@ impl Transfer<'_, '_> {
     /// be copied.
     fn poll_bulk_upload(&mut self, cx: &mut Context<'_>) -> Result<TransferStep, Fault> {
         let ExchangeCx { down, exchange, worker, .. } = &mut *self.ctx;
-        let (Some(client), Some(endpoint)) = (down.plain_stream(), self.upstream.plain_stream()) else {
+        let (Some(client), Some(endpoint)) = (down.plain_stream(), self.attempt.upstream.plain_stream())
+        else {
             return Ok(TransferStep::NeedsInput);
         };
         let is_to_be_asked = exchange.head.expects_continue && !exchange.is_continued;
@@ -134,7 +136,7 @@ impl Transfer<'_, '_> {
         Ok(match moved {
             Ok(Moved::Nothing) => TransferStep::NeedsInput,
             Ok(Moved::Bytes(count)) => {
-                self.upstream_moved_ms = now_ms;
+                self.attempt.moved_ms = now_ms;
                 worker.series.spliced.add(count as u64);
                 self.turn_left = self.turn_left.saturating_sub(count);
                 TransferStep::Moved
@@ -149,7 +151,7 @@ impl Transfer<'_, '_> {
             }
             // An endpoint may respond early and accept no more; its response decides.
             Err(SpliceFault::Sink(_)) => {
-                self.is_upload_broken = true;
+                self.attempt.is_upload_broken = true;
                 TransferStep::Moved
             }
             Ok(Moved::Cut) | Err(SpliceFault::Source(_)) => return Err(Fault::ClientGone),
@@ -159,7 +161,7 @@ impl Transfer<'_, '_> {
     /// Whether the next step opens an HTTP/2 stream for a request with a body.
     fn is_to_open(&self) -> bool {
         let upload = &self.ctx.exchange.upload;
-        upload.has_head() && !upload.reader.is_done() && self.upstream.version() == Version::Http2
+        upload.has_head() && !upload.reader.is_done() && self.attempt.upstream.version() == Version::Http2
     }
 
     /// Stages the available part of the request body.
@@ -174,7 +176,7 @@ impl Transfer<'_, '_> {
     }
 
     /// Passes the available part of the request body through the filters.
-    fn stage_filtered_upload(&mut self, cx: &Context<'_>) -> Result<FilterProgress, Fault> {
+    fn stage_filtered_upload(&mut self, cx: &Context<'_>) -> Result<FilterProgress, AttemptEnd> {
         let progress = filter::stage_request(self.ctx, cx)?;
         if progress == FilterProgress::Replied {
             return Err(self.replied());

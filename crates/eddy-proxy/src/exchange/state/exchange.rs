@@ -1,6 +1,5 @@
 //! State of an exchange, reused by the next one so that none allocates.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use eddy_http::{HeadScanner, RequestHead, ResponseHead, Version};
@@ -8,16 +7,17 @@ use eddy_io::{Buffer, BufferPool};
 use eddy_route::normalise::Normaliser;
 use eddy_upstream::{LimitPlace, ResolvedAddress, Tried};
 
+use crate::exchange::attempt::{Attempt, AttemptMemory};
 use crate::exchange::filter::Filtering;
-use crate::exchange::grpc::GrpcCall;
 use crate::exchange::hedge::Hedge;
-use crate::exchange::mirror::Mirroring;
 use crate::exchange::pump::Pump;
-use crate::exchange::site::SiteState;
-use crate::exchange::upgrade::Upgrade;
+use crate::exchange::state::grpc::GrpcCall;
+use crate::exchange::state::local::{LocalAnswer, LocalBody};
+use crate::exchange::state::mirroring::Mirroring;
+use crate::exchange::state::site::SiteState;
+use crate::exchange::state::upgrade::Upgrade;
 use crate::fault::Fault;
-use crate::link::UpstreamChannel;
-use crate::worker::{EndpointGuard, UploadSlot};
+use crate::worker::UploadSlot;
 
 /// State of an exchange.
 #[derive(Debug)]
@@ -60,8 +60,7 @@ pub(crate) struct Exchange {
     pub(crate) retry_place: Option<LimitPlace>,
     /// Slot among the requests with an incomplete body, if the exchange holds one.
     pub(crate) upload_slot: Option<UploadSlot>,
-    pub(crate) guard: Option<EndpointGuard>,
-    pub(crate) upstream: Option<UpstreamChannel>,
+    pub(crate) attempt_memory: AttemptMemory,
     /// Endpoint of the last attempt, for the access log.
     pub(crate) endpoint: Option<ResolvedAddress>,
     /// HTTP version spoken with the endpoint, once there was a link.
@@ -70,7 +69,6 @@ pub(crate) struct Exchange {
     pub(crate) upload: Pump,
     /// Bytes read from the endpoint.
     pub(crate) response_input: Buffer,
-    pub(crate) response_scanner: HeadScanner,
     pub(crate) response: ResponseHead,
     /// Length of the final response head, at the front of `response_input` until it has been forwarded.
     pub(crate) response_bytes: usize,
@@ -100,55 +98,10 @@ pub(crate) struct Exchange {
     pub(crate) started: Instant,
     /// Deadline of the exchange on the worker's clock.
     pub(crate) due_ms: u64,
-    /// Deadline of the attempt on the worker's clock.
-    pub(crate) attempt_due_ms: u64,
     /// Mirror copies of the request.
     pub(crate) mirroring: Mirroring,
     /// Attempts besides the current one, while the rule hedges and none has been answered.
     pub(crate) hedge: Option<Box<Hedge>>,
-}
-
-/// Local reply.
-#[derive(Debug, Default)]
-pub(crate) struct LocalAnswer {
-    pub(crate) body: LocalBody,
-    pub(crate) location: Vec<u8>,
-    /// gRPC status set by a filter.
-    pub(crate) grpc_code: Option<u32>,
-}
-
-/// Body of a local reply.
-#[derive(Debug, Default)]
-pub(crate) enum LocalBody {
-    /// Reason phrase of the status.
-    #[default]
-    Status,
-    /// Configured body and its content type.
-    Fixed {
-        /// The bytes.
-        body: Arc<[u8]>,
-        /// `Content-Type` of the body.
-        content_type: Arc<str>,
-    },
-    /// Body generated for this exchange, in [`Exchange::scratch`].
-    Scratch,
-    /// As `Scratch`, with its `Content-Type`.
-    Typed(Arc<str>),
-    /// Request echoed by the demo endpoint, in [`Exchange::scratch`] once it has been read.
-    Echo,
-    /// The slow body of the demo endpoint.
-    Drip(Drip),
-    /// No body: a gRPC call ends with this status and the message in [`Exchange::scratch`].
-    GrpcEnd(u32),
-}
-
-/// Body sent piece by piece.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Drip {
-    /// Number of pieces.
-    pub(crate) pieces: u32,
-    /// Pause before each piece, in milliseconds.
-    pub(crate) pause_ms: u64,
 }
 
 impl Default for Exchange {
@@ -176,13 +129,11 @@ impl Default for Exchange {
             has_met_stale_link: false,
             retry_place: None,
             upload_slot: None,
-            guard: None,
-            upstream: None,
+            attempt_memory: AttemptMemory::default(),
             endpoint: None,
             endpoint_version: None,
             upload: Pump::default(),
             response_input: Buffer::default(),
-            response_scanner: HeadScanner::for_responses(),
             response: ResponseHead::new(),
             response_bytes: 0,
             answer: Pump::default(),
@@ -198,7 +149,6 @@ impl Default for Exchange {
             keeps_alive: false,
             started: Instant::now(),
             due_ms: u64::MAX,
-            attempt_due_ms: u64::MAX,
             mirroring: Mirroring::default(),
             hedge: None,
         }
@@ -209,60 +159,86 @@ impl Default for Exchange {
 const KEPT_BYTES_MAX: usize = 8 * 1024;
 
 impl Exchange {
-    /// Resets the exchange and returns its buffers to the pool.
+    /// Resets the exchange for the next one; keeps its memory, and returns large buffers to the pool.
     pub(crate) fn clear(&mut self, buffers: &BufferPool) {
-        self.scanner.reset();
-        self.rule = None;
-        self.step = "-";
-        self.action = None;
-        self.cluster = None;
-        self.tried = Tried::new();
-        self.attempts = 0;
-        self.attempts_elsewhere = 0;
-        self.clusters_left = 0;
-        self.has_met_stale_link = false;
-        self.retry_place = None;
-        self.upload_slot = None;
-        self.guard = None;
-        self.upstream = None;
-        self.upload.clear();
-        self.answer.clear();
-        self.response_scanner.reset();
-        self.local.body = LocalBody::Status;
-        self.upgrade.clear();
-        self.local.grpc_code = None;
-        self.filtering.clear();
-        self.grpc = GrpcCall::default();
-        if let Some(site) = &mut self.site {
+        self.release_input(buffers);
+        // Every field is named, so that none is forgotten.
+        let Self {
+            scanner,
+            head_bytes,
+            // Overwritten before they are read: `is_head_whole` and `is_answered` tell whether they are.
+            head: _,
+            is_head_whole,
+            is_continued,
+            passes_expectation,
+            path,
+            // Set by the rules of each exchange.
+            normaliser: _,
+            target,
+            scratch,
+            request_id,
+            rule,
+            step,
+            action,
+            cluster,
+            tried,
+            attempts,
+            attempts_elsewhere,
+            clusters_left,
+            has_met_stale_link,
+            retry_place,
+            upload_slot,
+            attempt_memory: _,
+            endpoint,
+            endpoint_version,
+            upload,
+            response_input: _,
+            response: _,
+            response_bytes,
+            answer,
+            local,
+            site,
+            upgrade,
+            filtering,
+            grpc,
+            fault,
+            status,
+            is_answered,
+            is_local,
+            keeps_alive,
+            // Set when the head is complete or refused.
+            started: _,
+            due_ms,
+            mirroring,
+            hedge,
+        } = self;
+        scanner.reset();
+        (*is_head_whole, *is_continued, *passes_expectation) = (false, false, false);
+        (*rule, *step, *action, *cluster) = (None, "-", None, None);
+        *tried = Tried::new();
+        (*attempts, *attempts_elsewhere, *clusters_left) = (0, 0, 0);
+        *has_met_stale_link = false;
+        (*retry_place, *upload_slot, *hedge) = (None, None, None);
+        (*endpoint, *endpoint_version) = (None, None);
+        upload.clear();
+        *response_bytes = 0;
+        answer.clear();
+        local.body = LocalBody::Status;
+        local.grpc_code = None;
+        if let Some(site) = site {
             site.is_under_way = false;
         }
-        self.fault = None;
-        self.status = 0;
-        self.is_answered = false;
-        self.is_local = false;
-        self.keeps_alive = false;
-        self.due_ms = u64::MAX;
-        self.attempt_due_ms = u64::MAX;
-        self.mirroring = Mirroring::default();
-        self.hedge = None;
-        self.is_head_whole = false;
-        self.is_continued = false;
-        self.passes_expectation = false;
-        self.endpoint = None;
-        self.endpoint_version = None;
-        self.response_bytes = 0;
-        self.request_id.clear();
-        self.release_input(buffers);
-        let vectors = [
-            &mut self.head_bytes,
-            &mut self.path,
-            &mut self.target,
-            &mut self.scratch,
-            &mut self.upload.out,
-            &mut self.answer.out,
-            &mut self.local.location,
-        ];
-        for vector in vectors {
+        upgrade.clear();
+        filtering.clear();
+        *grpc = GrpcCall::default();
+        (*fault, *status) = (None, 0);
+        (*is_answered, *is_local, *keeps_alive) = (false, false, false);
+        *due_ms = u64::MAX;
+        *mirroring = Mirroring::default();
+        request_id.clear();
+        for vector in
+            [head_bytes, path, target, scratch, &mut upload.out, &mut answer.out, &mut local.location]
+        {
             vector.clear();
             vector.shrink_to(KEPT_BYTES_MAX);
         }
@@ -302,17 +278,23 @@ impl Exchange {
         self.fault.is_some() && self.is_answered && !self.is_local
     }
 
-    /// Ends the current attempt and all hedged ones: closes links and releases endpoint guards.
-    pub(crate) fn end_attempt(&mut self, buffers: &BufferPool) {
-        self.hedge = None;
-        self.leave_endpoint(buffers);
+    /// Records the endpoint of the current attempt.
+    pub(crate) fn note_endpoint(&mut self, attempt: &Attempt) {
+        self.endpoint = Some(attempt.guard.address.clone());
+        self.endpoint_version = Some(attempt.upstream.version());
     }
 
-    /// Ends the current attempt alone.
-    pub(crate) fn leave_endpoint(&mut self, buffers: &BufferPool) {
-        self.upstream = None;
-        self.guard = None;
-        self.response_scanner.reset();
+    /// Makes the text of a status the local reply, because of a fault.
+    pub(crate) fn reply_with_fault(&mut self, fault: Fault, status: u16) {
+        self.fault = Some(fault);
+        self.status = status;
+        self.local.body = LocalBody::Status;
+        self.local.location.clear();
+    }
+
+    /// Ends what is left of all attempts: drops those in waiting, and what the endpoint has sent.
+    pub(crate) fn end_attempts(&mut self, buffers: &BufferPool) {
+        self.hedge = None;
         self.release_input(buffers);
     }
 }

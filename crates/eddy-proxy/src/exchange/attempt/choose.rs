@@ -1,0 +1,59 @@
+//! Choice of an endpoint, and of a link to it where one is at hand.
+
+use eddy_upstream::LimitKind;
+
+use crate::exchange::attempt::begin::begin;
+use crate::exchange::attempt::connect::{has_elsewhere, wanted_link};
+use crate::exchange::attempt::endpoint::{attempt_due_ms, lease};
+use crate::exchange::attempt::retry::go_on_or_fail;
+use crate::exchange::attempt::state::{AttemptTrigger, ChosenEndpoint};
+use crate::exchange::context::ExchangeCx;
+use crate::exchange::phase::ExchangePhase;
+use crate::exchange::{hedge, upgrade, upload_wait};
+use crate::fault::Fault;
+use crate::link::UpstreamChannel;
+use crate::worker::{EndpointGuard, now};
+
+/// Selects an endpoint, preferably one that was not tried before; the transfer begins at once when a link to it is at
+/// hand.
+pub(crate) fn choose(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
+    let Some(cluster) = ctx.cluster() else { return go_on_or_fail(ctx, Fault::NoEndpoint) };
+    if let Err(fault) = upgrade::decide(ctx, cluster.shares_links()) {
+        ctx.exchange.end_attempts(&ctx.worker.buffers);
+        return ctx.fail(fault);
+    }
+    if !upload_wait::take_slot(ctx, &cluster) {
+        return ExchangePhase::Upload;
+    }
+    let admitted = match cluster.take(LimitKind::Requests) {
+        Ok(admitted) => admitted,
+        Err(fault) => return go_on_or_fail(ctx, fault),
+    };
+    let now_ms = ctx.worker.timers.now_ms();
+    if ctx.exchange.attempts_here() == 0 {
+        cluster.state().borrow_mut().budget().on_request(now(now_ms));
+    }
+    let lease = lease(ctx, &cluster, now_ms);
+    ctx.exchange.attempts = ctx.exchange.attempts.saturating_add(1);
+    let due_ms = attempt_due_ms(ctx, now_ms);
+    hedge::arm(ctx, now_ms);
+    let Some(guard) = lease.and_then(|lease| EndpointGuard::begin(&cluster, lease, admitted)) else {
+        return go_on_or_fail(ctx, Fault::NoEndpoint);
+    };
+    ctx.exchange.endpoint = Some(guard.address.clone());
+    let chosen = ChosenEndpoint { guard, trigger: AttemptTrigger::Turn, due_ms };
+    match take_link(ctx, &chosen, now_ms) {
+        Some(upstream) => begin(ctx, chosen.linked(upstream, now_ms)),
+        None => ExchangePhase::Link(Box::new(chosen)),
+    }
+}
+
+/// Takes a pooled or shared link to the endpoint, if the request need not wait for one.
+fn take_link(ctx: &ExchangeCx<'_>, chosen: &ChosenEndpoint, now_ms: u64) -> Option<UpstreamChannel> {
+    let exchange = &*ctx.exchange;
+    let is_alone = exchange.upgrade.is_open();
+    if is_alone || exchange.hedge.is_some() || (chosen.guard.has_queue() && !has_elsewhere(ctx)) {
+        return None;
+    }
+    chosen.guard.take_ready(wanted_link(exchange), now_ms)
+}

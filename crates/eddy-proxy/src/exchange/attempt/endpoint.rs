@@ -1,0 +1,73 @@
+//! Selection of an endpoint for an attempt, and the attempt's deadline.
+
+use std::net::SocketAddr;
+
+use eddy_io::{PeerAddress, TICK_MS};
+use eddy_upstream::{Balance, Lease};
+
+use crate::exchange::context::ExchangeCx;
+use crate::exchange::key::key_of;
+use crate::worker::{WorkerCluster, millis, now};
+
+/// Selects an endpoint of the cluster for one more attempt.
+pub(crate) fn lease(ctx: &mut ExchangeCx<'_>, cluster: &WorkerCluster, now_ms: u64) -> Option<Lease> {
+    let address_key = AddressKey::of(ctx.down.client.peer);
+    let exchange = &mut *ctx.exchange;
+    let mut state = cluster.state().borrow_mut();
+    // A preference that is not strict applies to the first attempt only.
+    let wish = exchange.filtering.endpoint.as_ref().filter(|wish| exchange.attempts == 0 || wish.is_strict);
+    let wished = wish.and_then(|wish| state.select_address(&wish.address, now(now_ms), &mut exchange.tried));
+    if wished.is_some() || wish.is_some_and(|wish| wish.is_strict) {
+        return wished;
+    }
+    let key = match cluster.config.balance {
+        Balance::ClientAddress => address_key.bytes(),
+        Balance::Hash | Balance::Ring | Balance::Maglev => match (&exchange.site, &cluster.config.key) {
+            (Some(site), _) if !site.key.is_empty() => site.key.as_slice(),
+            (_, None) => b"".as_slice(),
+            (_, Some(key)) => {
+                let fields = exchange.head.fields(&exchange.head_bytes);
+                key_of(key, &fields, &exchange.target, &ctx.down.client.peer_text)
+            }
+        },
+        Balance::RoundRobin | Balance::LeastRequest | Balance::Random => b"",
+    };
+    let mut rng = ctx.worker.rng.borrow_mut();
+    state.select_for(key, now(now_ms), &mut rng, &mut exchange.tried)
+}
+
+/// Returns the deadline of an attempt that begins now, on the worker's clock.
+pub(crate) fn attempt_due_ms(ctx: &ExchangeCx<'_>, now_ms: u64) -> u64 {
+    match ctx.action().and_then(|action| action.attempt_timeout) {
+        // The worker's clock may be a tick behind.
+        Some(limit) => now_ms.saturating_add(millis(limit)).saturating_add(TICK_MS),
+        None => u64::MAX,
+    }
+}
+
+/// Part of a client address that hashing uses: the /24 network of an IPv4 address, so that a client behind many
+/// addresses keeps its endpoint; the whole IPv6 address.
+pub(crate) enum AddressKey {
+    V4([u8; 3]),
+    V6([u8; 16]),
+}
+
+impl AddressKey {
+    pub(crate) fn of(peer: PeerAddress) -> Self {
+        match peer {
+            PeerAddress::Tcp(SocketAddr::V4(address)) => {
+                let [a, b, c, _] = address.ip().octets();
+                Self::V4([a, b, c])
+            }
+            PeerAddress::Tcp(SocketAddr::V6(address)) => Self::V6(address.ip().octets()),
+            PeerAddress::Unix => Self::V4([0; 3]),
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::V4(bytes) => bytes,
+            Self::V6(bytes) => bytes,
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! One attempt to have a request answered by an endpoint, as a value.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::time::Instant;
+
+use eddy_http::HeadScanner;
+
+use crate::fault::Fault;
+use crate::link::UpstreamChannel;
+use crate::worker::EndpointGuard;
+
+/// Reason why an attempt was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AttemptTrigger {
+    /// No other attempt was in progress.
+    Turn,
+    /// Another attempt had not been answered in time.
+    Delay,
+}
+
+/// Endpoint chosen for an attempt that has no link yet.
+#[derive(Debug)]
+pub(crate) struct ChosenEndpoint {
+    pub(crate) guard: EndpointGuard,
+    pub(crate) trigger: AttemptTrigger,
+    /// Deadline of the attempt on the worker's clock.
+    pub(crate) due_ms: u64,
+}
+
+/// An attempt that has its link: from the request head to the end of the response.
+#[derive(Debug)]
+pub(crate) struct Attempt {
+    pub(crate) guard: EndpointGuard,
+    pub(crate) trigger: AttemptTrigger,
+    /// Deadline on the worker's clock.
+    pub(crate) due_ms: u64,
+    pub(crate) upstream: UpstreamChannel,
+    /// Time at which the link was obtained.
+    pub(crate) begun: Instant,
+    /// Time at which the endpoint last accepted or sent bytes, on the worker's clock.
+    pub(crate) moved_ms: u64,
+    /// Whether the endpoint accepts no more of the request; it may still have responded.
+    pub(crate) is_upload_broken: bool,
+    /// Search position for the end of the response head.
+    pub(crate) scanner: HeadScanner,
+}
+
+impl ChosenEndpoint {
+    /// Creates the attempt that this endpoint's link makes possible.
+    pub(crate) fn linked(self, upstream: UpstreamChannel, now_ms: u64) -> Attempt {
+        let Self { guard, trigger, due_ms } = self;
+        Attempt {
+            guard,
+            trigger,
+            due_ms,
+            upstream,
+            begun: Instant::now(),
+            moved_ms: now_ms,
+            is_upload_broken: false,
+            scanner: HeadScanner::for_responses(),
+        }
+    }
+}
+
+impl Attempt {
+    /// Records why the attempt is given up: a link that was silent for too long gets no more requests.
+    pub(crate) fn give_up(&self, fault: Fault) {
+        if matches!(fault, Fault::FirstByteTimeout | Fault::UpstreamIdle) {
+            self.upstream.distrust(self.moved_ms);
+        }
+    }
+}
+
+/// Memory of an attempt that has ended, so that the next one allocates nothing.
+#[derive(Debug, Default)]
+pub(crate) struct AttemptMemory(Option<Box<Option<Attempt>>>);
+
+/// An attempt in memory that the next one will reuse.
+pub(crate) struct PooledAttempt(Box<Option<Attempt>>);
+
+impl AttemptMemory {
+    /// Moves an attempt into the memory.
+    ///
+    /// # Cost
+    /// An allocation unless an earlier attempt has given its memory back.
+    pub(crate) fn put_in(&mut self, attempt: Attempt) -> PooledAttempt {
+        let mut memory = self.0.take().unwrap_or_default();
+        *memory = Some(attempt);
+        PooledAttempt(memory)
+    }
+
+    /// Takes the memory of an attempt back, and returns the attempt.
+    pub(crate) fn take_out(&mut self, PooledAttempt(mut memory): PooledAttempt) -> Attempt {
+        let attempt = memory.take().expect("the memory holds an attempt until it is taken out");
+        self.0 = Some(memory);
+        attempt
+    }
+}
+
+impl Deref for PooledAttempt {
+    type Target = Attempt;
+
+    fn deref(&self) -> &Attempt {
+        self.0.as_ref().as_ref().expect("the memory holds an attempt until it is taken out")
+    }
+}
+
+impl DerefMut for PooledAttempt {
+    fn deref_mut(&mut self) -> &mut Attempt {
+        self.0.as_mut().as_mut().expect("the memory holds an attempt until it is taken out")
+    }
+}
+
+impl fmt::Debug for PooledAttempt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

@@ -1,0 +1,55 @@
+//! Context that every phase of an exchange works on.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use eddy_config::Action;
+use eddy_io::TICK_MS;
+
+use crate::exchange::phase::ExchangePhase;
+use crate::exchange::state::Exchange;
+use crate::fault::Fault;
+use crate::plan::ListenerPlan;
+use crate::session::Downstream;
+use crate::worker::{Worker, WorkerCluster, WorkerPlan, millis};
+
+/// Context of every phase.
+pub(crate) struct ExchangeCx<'a> {
+    pub(crate) worker: &'a Rc<Worker>,
+    pub(crate) down: &'a mut Downstream,
+    pub(crate) exchange: &'a mut Exchange,
+    /// Plan that the exchange began with and ends on.
+    pub(crate) plan: Rc<WorkerPlan>,
+    /// Index of the listener in that plan.
+    pub(crate) index: usize,
+}
+
+impl ExchangeCx<'_> {
+    /// Returns the listener in the exchange's plan.
+    pub(crate) fn listener(&self) -> &ListenerPlan {
+        self.plan.listener(self.index).expect("the index was found in this plan, and a plan never changes")
+    }
+
+    /// Returns the action of the matching rule; `None` before a rule is found, and for the demo endpoint.
+    pub(crate) fn action(&self) -> Option<&Action> {
+        self.plan.plan.action(self.exchange.action)
+    }
+
+    /// Returns the cluster that the exchange is currently at.
+    pub(crate) fn cluster(&self) -> Option<Rc<WorkerCluster>> {
+        self.plan.clusters.get(self.exchange.cluster?).cloned()
+    }
+
+    /// Sets a deadline for the exchange; the earliest one applies.
+    pub(crate) fn set_due(&mut self, timeout: Duration) {
+        // The worker's clock may be a tick behind.
+        let due_ms = self.worker.timers.now_ms().saturating_add(millis(timeout)).saturating_add(TICK_MS);
+        self.exchange.due_ms = self.exchange.due_ms.min(due_ms);
+    }
+
+    /// Ends the exchange with the local reply of a fault.
+    pub(crate) fn fail(&mut self, fault: Fault) -> ExchangePhase {
+        self.exchange.fault = Some(fault);
+        ExchangePhase::Reply
+    }
+}

@@ -1,0 +1,35 @@
+//! Writing of staged output to the client, where nothing else is to be moved.
+
+use std::future::poll_fn;
+use std::task::Poll;
+
+use crate::exchange::context::ExchangeCx;
+use crate::fault::Fault;
+use crate::session::RateGuard;
+
+/// Writes the staged bytes to the client.
+pub(crate) async fn flush(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
+    let timeouts = ctx.listener().config.timeouts;
+    let ExchangeCx { down, exchange, worker, .. } = ctx;
+    let mut guard = RateGuard::new(timeouts.body_rate_min, timeouts.body_grace);
+    poll_fn(|cx| {
+        while exchange.answer.has_output() {
+            match down.poll_answer(cx, &mut exchange.answer, &mut exchange.response_input) {
+                Poll::Ready(Ok(count)) => guard.moved(count as u64, worker.timers.now_ms()),
+                Poll::Ready(Err(_)) => return Poll::Ready(Err(Fault::ClientGone)),
+                Poll::Pending => {
+                    let now_ms = worker.timers.now_ms();
+                    let due_ms = guard.deadline(now_ms).min(exchange.due_ms);
+                    if due_ms <= now_ms {
+                        return Poll::Ready(Err(Fault::ClientSlow));
+                    }
+                    down.timer.register(cx);
+                    down.timer.arm_at(due_ms);
+                    return Poll::Pending;
+                }
+            }
+        }
+        Poll::Ready(Ok(()))
+    })
+    .await
+}

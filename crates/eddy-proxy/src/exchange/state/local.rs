@@ -1,0 +1,46 @@
+//! Local reply of an exchange.
+
+use std::sync::Arc;
+
+/// Local reply.
+#[derive(Debug, Default)]
+pub(crate) struct LocalAnswer {
+    pub(crate) body: LocalBody,
+    pub(crate) location: Vec<u8>,
+    /// gRPC status set by a filter.
+    pub(crate) grpc_code: Option<u32>,
+}
+
+/// Body of a local reply.
+#[derive(Debug, Default)]
+pub(crate) enum LocalBody {
+    /// Reason phrase of the status.
+    #[default]
+    Status,
+    /// Configured body and its content type.
+    Fixed {
+        /// The bytes.
+        body: Arc<[u8]>,
+        /// `Content-Type` of the body.
+        content_type: Arc<str>,
+    },
+    /// Body generated for this exchange, in [`Exchange::scratch`].
+    Scratch,
+    /// As `Scratch`, with its `Content-Type`.
+    Typed(Arc<str>),
+    /// Request echoed by the demo endpoint, in [`Exchange::scratch`] once it has been read.
+    Echo,
+    /// The slow body of the demo endpoint.
+    Drip(Drip),
+    /// No body: a gRPC call ends with this status and the message in [`Exchange::scratch`].
+    GrpcEnd(u32),
+}
+
+/// Body sent piece by piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Drip {
+    /// Number of pieces.
+    pub(crate) pieces: u32,
+    /// Pause before each piece, in milliseconds.
+    pub(crate) pause_ms: u64,
+}

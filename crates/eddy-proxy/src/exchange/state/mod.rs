@@ -1,0 +1,14 @@
+//! State of an exchange: the data that its phases work on.
+
+mod exchange;
+mod grpc;
+mod local;
+mod mirroring;
+mod site;
+mod upgrade;
+
+pub(crate) use exchange::Exchange;
+pub(in crate::exchange) use local::{Drip, LocalBody};
+pub(in crate::exchange) use mirroring::{MirrorCopy, Mirroring};
+pub(in crate::exchange) use site::{FieldPlace, SiteState};
+pub(in crate::exchange) use upgrade::UpgradeStage;
