@@ -4,9 +4,19 @@ use std::io;
 use std::sync::Arc;
 
 use eddy_config::ListenAddress;
+use eddy_filter::ChainTooLong;
 use eddy_route::RouteError;
 
-use crate::exchange::BadChain;
+/// Error that keeps a listener's filters from forming a chain.
+#[derive(Clone, Copy, Debug, thiserror::Error, PartialEq, Eq)]
+pub enum BadChain {
+    /// The chain has too many filters.
+    #[error(transparent)]
+    TooLong(#[from] ChainTooLong),
+    /// A configured filter was not prepared.
+    #[error("a configured filter was not loaded")]
+    Missing,
+}
 
 /// Error that kept a gateway from starting, or made it keep its old plan.
 #[derive(Debug, thiserror::Error)]

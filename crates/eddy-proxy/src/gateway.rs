@@ -17,11 +17,13 @@ use tokio::sync::oneshot;
 use crate::access::{AccessLogSink, AccessWriter};
 use crate::control::{ClusterResolver, HealthChecks, ToCheck, watch, watch_throttling};
 use crate::error::ProxyError;
+use crate::event_loop::{Apply, SocketTable, Sockets, Start, WorkerCommand, run};
 use crate::host::{FilterHost, note_worker};
 use crate::plan::{GatewayPlan, PlanView, Ready};
 use crate::report::ClusterReport;
+use crate::runtime::{Pressure, Room, ServiceParts};
 use crate::stats::Stats;
-use crate::worker::{Apply, Pressure, Room, SocketTable, Sockets, Start, WorkerCommand, WorkerParts, run};
+use crate::worker::WorkerParts;
 
 /// Time that a worker has to follow a command.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
@@ -294,20 +296,22 @@ impl Gateway {
         let (commands, receiver) = command_channel(COMMANDS_MAX);
         let sink = self.sink.as_ref().expect("the sink is taken only when the gateway is dropped");
         let parts = WorkerParts {
-            idle_watch: Arc::default(),
-            index,
-            workers,
-            page: Arc::clone(page),
-            pressure: Arc::clone(pressure),
-            room: Arc::clone(&self.room),
-            series: self.stats.worker(index),
+            services: ServiceParts {
+                index,
+                workers,
+                page: Arc::clone(page),
+                pressure: Arc::clone(pressure),
+                room: Arc::clone(&self.room),
+                series: self.stats.worker(index),
+                pipes: Arc::clone(&self.pipes),
+                idle_watch: Arc::default(),
+            },
             access: AccessWriter::new(sink.sender()),
             host: Arc::clone(host),
-            pipes: Arc::clone(&self.pipes),
         };
         let start = Start { parts, first, commands: receiver };
         let thread = std::thread::Builder::new().name(format!("eddy-worker-{index}")).spawn(move || {
-            note_worker(&start.parts.page, index);
+            note_worker(&start.parts.services.page, index);
             if let Err(error) = run(start) {
                 tracing::error!(index, %error, "a worker's event loop cannot be created");
             }

@@ -6,27 +6,31 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod clock;
 mod control;
+mod downstream;
 mod error;
+mod event_loop;
 mod exchange;
 mod fault;
 mod gateway;
 mod h2;
 mod host;
-mod link;
+mod message;
 mod outbound;
 mod plan;
 mod report;
+mod runtime;
 mod session;
 pub mod stats;
+mod upstream;
 mod worker;
 
-pub use error::ProxyError;
-pub use exchange::BadChain;
+pub use error::{BadChain, ProxyError};
+pub use event_loop::Sockets;
 pub use fault::{Fault, FaultSide, RetryClass};
 pub use gateway::{Gateway, worker_count};
 pub use host::FilterHost;
 pub use plan::{PlanView, Ready};
 pub use report::{ClusterReport, ClusterView, EndpointView, LimitView};
 pub use stats::Stats;
-pub use worker::Sockets;

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use eddy_upstream::LimitKind;
 use serde::Serialize;
 
-use crate::worker::{WorkerCluster, millis, now};
+use crate::clock::{millis, now};
+use crate::upstream::WorkerCluster;
 
 /// State of all clusters of a gateway, summed over all workers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -153,11 +153,30 @@ fn row_of(module: &str, layers: &[&[&str]]) -> Option<usize> {
 const TABLE: &str = "xtask/src/tidy/cycles.rs";
 
 /// Crates whose modules have cycles still. A crate leaves the list when its last cycle goes; none is added.
-const EXCEPTED: [&str; 3] = ["eddy-proxy", "eddy-filter", "eddy-http"];
+const EXCEPTED: [&str; 2] = ["eddy-filter", "eddy-http"];
 
 /// Layers of the top-level modules of a crate, from the top down. A module imports modules of lower layers only. A crate
 /// without a row has no cycles, but no layers either.
 const LAYERS: &[(&str, &[&[&str]])] = &[
+    (
+        "eddy-proxy",
+        &[
+            &["gateway"],
+            &["event_loop"],
+            &["session"],
+            &["exchange"],
+            &["outbound"],
+            &["worker"],
+            &["access"],
+            &["downstream"],
+            &["host", "report"],
+            &["control", "upstream"],
+            &["runtime"],
+            &["stats"],
+            &["plan", "message"],
+            &["error", "fault", "h2", "clock"],
+        ],
+    ),
     (
         "eddy-config",
         &[

@@ -3,13 +3,16 @@
 
 mod noted;
 mod passage;
+mod queue;
 mod record;
-mod service;
+mod response_flags;
+mod service_entry;
 mod sink;
 mod write;
 
+pub(crate) use noted::AccessMetadata;
 pub(crate) use passage::{Datagrams, PassageRecord, PassageStart};
-pub(crate) use record::AccessRecord;
-pub(crate) use service::{RecordQueue, settle, ship};
+pub(crate) use queue::{Batch, RecordQueue};
+pub(crate) use record::{AccessRecord, detail_word};
 pub(crate) use sink::AccessLogSink;
-pub(crate) use write::{AccessPlan, AccessWriter};
+pub(crate) use write::AccessWriter;

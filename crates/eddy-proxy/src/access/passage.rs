@@ -1,5 +1,6 @@
 //! Access log entry of a forwarded connection or datagram session.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -8,9 +9,9 @@ use eddy_io::PeerAddress;
 use eddy_upstream::ResolvedAddress;
 
 use crate::access::record::{member, put, text};
-use crate::access::write::AccessLogEntry;
+use crate::access::write::{AccessLogEntry, AccessWriter};
 use crate::plan::GatewayPlan;
-use crate::worker::Worker;
+use crate::stats::WorkerSeries;
 
 /// Properties of a forwarded connection or session that are known from its start.
 #[derive(Debug)]
@@ -65,12 +66,12 @@ impl PassageStart {
 }
 
 impl PassageRecord<'_> {
-    /// Writes the entry if the worker's plan has an access log and the listener uses it.
-    pub(crate) fn write(&self, worker: &Worker) {
-        if let (true, Some(access)) = (self.start.has_record, &worker.plan().plan.access)
+    /// Writes the entry if the plan has an access log and the listener uses it.
+    pub(crate) fn write(&self, plan: &GatewayPlan, writer: &RefCell<AccessWriter>, series: &WorkerSeries) {
+        if let (true, Some(access)) = (self.start.has_record, &plan.access)
             && access.has_lines
         {
-            worker.access.borrow_mut().write(self, access, &worker.series);
+            writer.borrow_mut().write(self, access, series);
         }
     }
 

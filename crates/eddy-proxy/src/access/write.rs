@@ -3,32 +3,15 @@
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
 
-use eddy_config::{AccessLogConfig, LogFormat, RecordedMetadata};
+use eddy_config::LogFormat;
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
-use crate::access::service::ServicePlan;
 use crate::access::sink::RecordChunk;
+use crate::plan::AccessPlan;
 use crate::stats::WorkerSeries;
 
 /// Buffer size at which a chunk is passed on without waiting for the tick.
 const CHUNK_BYTES: usize = 32 * 1024;
-
-/// Access log settings under a plan.
-#[derive(Debug)]
-pub(crate) struct AccessPlan {
-    /// Whether entries contain the precedence step by which the rule won.
-    pub(crate) has_step: bool,
-    /// Filter metadata that entries contain.
-    pub(crate) metadata: Vec<RecordedMetadata>,
-    /// Settings of the access log service, if one is configured.
-    pub(crate) service: Option<ServicePlan>,
-    /// Whether entries are written as lines.
-    pub(crate) has_lines: bool,
-    format: LogFormat,
-    zone: TimeZone,
-    zone_name: Arc<str>,
-}
 
 /// Formats of an entry.
 pub(crate) trait AccessLogEntry {
@@ -59,23 +42,6 @@ struct TimestampCache {
     date: String,
     offset: String,
     text: String,
-}
-
-impl AccessPlan {
-    /// Creates the settings from a configuration. An unknown time zone, which the configuration check rejects, becomes
-    /// UTC.
-    pub(crate) fn new(config: &AccessLogConfig) -> Self {
-        let zone = TimeZone::get(&config.time_zone).unwrap_or(TimeZone::UTC);
-        Self {
-            has_step: config.has_step,
-            metadata: config.metadata.clone(),
-            service: config.service.as_ref().map(ServicePlan::new),
-            has_lines: config.target.is_some(),
-            format: config.format,
-            zone,
-            zone_name: Arc::clone(&config.time_zone),
-        }
-    }
 }
 
 impl AccessWriter {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::time::Duration;
 
 use super::cgroup::GroupFile;
-use crate::worker::Pressure;
+use crate::runtime::Pressure;
 
 /// Interval of memory measurements.
 const PERIOD: Duration = Duration::from_millis(250);

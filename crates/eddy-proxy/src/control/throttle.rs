@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use super::cgroup::GroupFile;
-use crate::worker::Pressure;
+use crate::runtime::Pressure;
 
 /// Interval of measurements.
 const PERIOD: Duration = Duration::from_millis(250);

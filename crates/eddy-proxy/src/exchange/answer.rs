@@ -9,10 +9,10 @@ use eddy_http::{
 
 use crate::exchange::attempt::Attempt;
 use crate::exchange::context::ExchangeCx;
-use crate::exchange::pump::OutputFraming;
-use crate::exchange::state::Exchange;
+use crate::exchange::state::{Exchange, HeadSource};
 use crate::exchange::{filter, site, upgrade};
 use crate::fault::Fault;
+use crate::message::OutputFraming;
 
 /// Result of reading a response head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,27 +23,6 @@ pub(crate) enum ResponseHeadProgress {
     Interim,
     /// The final response, parsed but not yet written.
     Final,
-}
-
-/// Form in which a response head is at hand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum HeadSource {
-    /// As the endpoint has sent it.
-    Endpoint,
-    /// As filters have left it, or as a local reply that filters see.
-    Filters,
-}
-
-impl HeadSource {
-    /// Returns the bytes of the head.
-    pub(crate) fn bytes(self, exchange: &Exchange) -> &[u8] {
-        match self {
-            Self::Endpoint => {
-                exchange.response_input.held().get(..exchange.response_bytes).unwrap_or_default()
-            }
-            Self::Filters => &exchange.filtering.response_head,
-        }
-    }
 }
 
 /// Reads one head from the bytes that the endpoint sent.

@@ -6,12 +6,14 @@ use std::time::Duration;
 use eddy_config::Action;
 use eddy_io::TICK_MS;
 
+use crate::clock::millis;
+use crate::downstream::Downstream;
 use crate::exchange::phase::ExchangePhase;
 use crate::exchange::state::Exchange;
 use crate::fault::Fault;
 use crate::plan::ListenerPlan;
-use crate::session::Downstream;
-use crate::worker::{Worker, WorkerCluster, WorkerPlan, millis};
+use crate::upstream::{WorkerCluster, WorkerPlan};
+use crate::worker::Worker;
 
 /// Context of every phase.
 pub(crate) struct ExchangeCx<'a> {

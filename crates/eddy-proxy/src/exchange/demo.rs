@@ -6,12 +6,12 @@ use std::task::Poll;
 
 use eddy_http::{Fields, Method};
 
+use crate::clock::millis;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::flush::flush;
 use crate::exchange::phase::ExchangePhase;
 use crate::exchange::state::{Drip, LocalBody};
 use crate::fault::Fault;
-use crate::worker::millis;
 
 /// Number of pieces of the slow body, unless the query sets it; `PIECES_MAX` is the maximum.
 const PIECES: u32 = 5;

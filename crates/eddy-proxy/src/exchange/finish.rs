@@ -2,8 +2,8 @@
 
 use eddy_filter::EndReason;
 
-use crate::access::AccessRecord;
 use crate::exchange::context::ExchangeCx;
+use crate::exchange::record::record;
 use crate::exchange::{filter, grpc};
 use crate::fault::Fault;
 
@@ -38,7 +38,7 @@ pub(crate) fn finish(ctx: &mut ExchangeCx<'_>) -> ConnectionDisposition {
         series.bytes_out.add(exchange.answer.written_bytes);
     }
     if let (true, Some(access)) = (ctx.listener().config.has_access_log, &ctx.plan.plan.access) {
-        let record = AccessRecord::of(ctx, duration_us);
+        let record = record(ctx, duration_us);
         let worker = ctx.worker;
         if access.has_lines {
             worker.access.borrow_mut().write(&record, access, &worker.series);

@@ -3,9 +3,9 @@
 use std::future::poll_fn;
 use std::task::Poll;
 
+use crate::downstream::RateGuard;
 use crate::exchange::context::ExchangeCx;
 use crate::fault::Fault;
-use crate::session::RateGuard;
 
 /// Writes the staged bytes to the client.
 pub(crate) async fn flush(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {

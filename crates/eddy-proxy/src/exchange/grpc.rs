@@ -5,9 +5,9 @@ use eddy_http::{FieldId, GrpcEnd, GrpcKind, GrpcStatus, parse_grpc_timeout};
 
 use crate::exchange::attempt::{AttemptFailure, is_failure_status};
 use crate::exchange::context::ExchangeCx;
-use crate::exchange::pump::BodyCopy;
 use crate::exchange::state::{Exchange, LocalBody};
 use crate::fault::Fault;
+use crate::message::BodyCopy;
 use crate::plan::ListenerHandler;
 
 /// Records whether the request, as its client sent it, is a gRPC call.

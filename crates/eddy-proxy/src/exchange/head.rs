@@ -7,13 +7,13 @@ use std::time::Instant;
 use eddy_http::{H2Head, HeadFault, HeadLimits, RequestHead, Version};
 use eddy_io::Fill;
 
+use crate::clock::millis;
+use crate::downstream::Wire;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::phase::ExchangePhase;
 use crate::exchange::state::Exchange;
 use crate::exchange::upgrade;
 use crate::fault::Fault;
-use crate::session::Wire;
-use crate::worker::millis;
 
 /// Reads and parses the head. Returns `None` when the client disconnects before a head has begun.
 ///

@@ -10,10 +10,10 @@ use eddy_http::RequestBody;
 
 use crate::exchange::attempt::write_request;
 use crate::exchange::context::ExchangeCx;
-use crate::exchange::pump::BodyCopy;
 use crate::exchange::state::{MirrorCopy, Mirroring};
+use crate::message::BodyCopy;
 use crate::outbound::{self, Copied};
-use crate::worker::WorkerCluster;
+use crate::upstream::WorkerCluster;
 
 /// Draws the mirrors of the request when its head is written for the first time.
 pub(crate) fn begin(ctx: &mut ExchangeCx<'_>) {

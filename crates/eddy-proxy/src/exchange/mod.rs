@@ -5,8 +5,6 @@
 mod action;
 mod answer;
 mod attempt;
-mod body;
-mod bulk;
 mod context;
 mod demo;
 mod due;
@@ -18,9 +16,10 @@ mod head;
 mod hedge;
 mod key;
 mod matching;
+mod memory;
 mod mirror;
 mod phase;
-mod pump;
+mod record;
 mod reply;
 mod route;
 mod rules;
@@ -34,15 +33,6 @@ mod upgrade;
 mod upload_wait;
 mod watch;
 
-pub(crate) use attempt::AddressKey;
-pub(crate) use body::{BodyProbe, BodyReader};
-pub(crate) use context::ExchangeCx;
-pub use filter::BadChain;
-pub(crate) use filter::{
-    FailureKind, FilterChain, FilterChains, WorkerFilterState, build_chains, flush_ended,
-};
+pub(crate) use filter::flush_ended;
 pub(crate) use finish::ConnectionDisposition;
-pub(crate) use grpc::end as grpc_end;
-pub(crate) use pump::{OutputFraming, Pump};
 pub(crate) use run::run_exchange;
-pub(crate) use state::Exchange;

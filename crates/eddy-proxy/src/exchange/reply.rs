@@ -7,14 +7,14 @@ use eddy_http::{
     write_local_head,
 };
 
-use crate::exchange::answer::{self, HeadSource, may_keep_alive};
+use crate::exchange::answer::{self, may_keep_alive};
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::flush::flush;
 use crate::exchange::phase::ExchangePhase;
-use crate::exchange::pump::OutputFraming;
-use crate::exchange::state::{Exchange, LocalBody};
+use crate::exchange::state::{Exchange, HeadSource, LocalBody};
 use crate::exchange::{demo, filter, grpc, site, upgrade};
 use crate::fault::Fault;
+use crate::message::OutputFraming;
 
 /// Writes the whole response.
 pub(crate) async fn send(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {

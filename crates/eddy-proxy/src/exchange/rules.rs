@@ -8,7 +8,7 @@ use crate::exchange::phase::ExchangePhase;
 use crate::exchange::target::{derive_target, take_target};
 use crate::fault::Fault;
 use crate::plan::ListenerHandler;
-use crate::worker::Waited;
+use crate::runtime::Waited;
 
 /// Applies the limits of the listener and the gateway, and derives the path that all later phases use.
 pub(crate) fn apply(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {

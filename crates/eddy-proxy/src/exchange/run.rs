@@ -2,26 +2,31 @@
 
 use std::rc::Rc;
 
+use crate::downstream::Downstream;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::finish::ConnectionDisposition;
 use crate::exchange::phase::ExchangePhase;
-use crate::exchange::state::Exchange;
-use crate::exchange::{attempt, filter, finish, head, reply, route, rules, transfer, tunnel, upload_wait};
-use crate::session::Downstream;
-use crate::worker::{ListenerHandle, Worker};
+use crate::exchange::{
+    attempt, filter, finish, head, memory, reply, route, rules, transfer, tunnel, upload_wait,
+};
+use crate::worker::Worker;
 
-/// Runs an exchange from its first byte to its access log entry.
+/// Runs an exchange from its first byte to its access log entry. `index` is that of the listener in the plan in force.
 pub(crate) async fn run_exchange(
     worker: &Rc<Worker>,
-    handle: &ListenerHandle,
+    index: usize,
     down: &mut Downstream,
-    exchange: &mut Exchange,
 ) -> ConnectionDisposition {
-    let plan = worker.plan();
-    let Some(index) = handle.index.get() else { return ConnectionDisposition::Close };
-    let mut count = Some(ExchangeCountGuard::begin(worker));
+    let mut exchange = memory::take();
     down.requests += 1;
-    let mut ctx = ExchangeCx { worker, down, exchange, plan, index };
+    let ctx = ExchangeCx { worker, down, exchange: &mut exchange, plan: worker.plan(), index };
+    let next = run_phases(ctx).await;
+    memory::put(worker, exchange);
+    next
+}
+
+async fn run_phases(mut ctx: ExchangeCx<'_>) -> ConnectionDisposition {
+    let mut count = Some(ExchangeCountGuard::begin(ctx.worker));
     let mut phase = ExchangePhase::Head;
     loop {
         phase = match phase {

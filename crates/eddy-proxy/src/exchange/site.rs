@@ -10,13 +10,12 @@ use eddy_route::nginx::{NginxOutcome, SiteRequest, SiteTls, Sites};
 use eddy_upstream::Tried;
 
 use crate::exchange::action::follow;
-use crate::exchange::answer::HeadSource;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::phase::ExchangePhase;
-use crate::exchange::state::{Exchange, FieldPlace, LocalBody, SiteState};
+use crate::exchange::state::{Exchange, FieldPlace, HeadSource, LocalBody, SiteState};
 use crate::fault::{Fault, FaultSide};
 use crate::plan::ListenerPlan;
-use crate::worker::WorkerPlan;
+use crate::upstream::WorkerPlan;
 
 /// Walks the request to the location that handles it.
 ///

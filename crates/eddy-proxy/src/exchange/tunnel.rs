@@ -4,13 +4,16 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::rc::Rc;
 
+use crate::clock::millis;
+use crate::downstream::{DuplexRelay, RelayDeadlines, RelayEnd, Wire};
 use crate::exchange::attempt::{Attempt, PooledAttempt};
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::phase::ExchangePhase;
 use crate::fault::Fault;
-use crate::session::{DuplexRelay, DuplexStream, RelayDeadlines, RelayEnd, Wire};
+use crate::message::DuplexStream;
 use crate::stats::ListenerSeries;
-use crate::worker::{Worker, WorkerPlan, millis};
+use crate::upstream::WorkerPlan;
+use crate::worker::Worker;
 
 /// Relays bytes until both sides have ended, one side breaks off, the tunnel is idle for too long, or its configuration
 /// was replaced too long ago.

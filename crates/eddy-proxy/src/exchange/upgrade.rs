@@ -13,7 +13,7 @@ use eddy_upstream::Rng;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::state::{Exchange, UpgradeStage};
 use crate::fault::Fault;
-use crate::link::UpstreamChannel;
+use crate::upstream::UpstreamChannel;
 
 /// Decides whether the endpoint is asked for a tunnel. Links shared by several requests carry only WebSockets, see
 /// [`check_link`].

@@ -8,14 +8,15 @@ use std::task::{Context, Poll};
 
 use eddy_upstream::LimitKind;
 
+use crate::clock::{millis, share};
+use crate::downstream::RateGuard;
 use crate::exchange::attempt::go_on_or_fail;
-use crate::exchange::body::BodyProbe;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::due::Due;
 use crate::exchange::phase::ExchangePhase;
 use crate::fault::Fault;
-use crate::session::RateGuard;
-use crate::worker::{SlotWait, Upload, UploadSlots, WorkerCluster, millis, share};
+use crate::message::BodyProbe;
+use crate::upstream::{SlotWait, Upload, UploadSlots, WorkerCluster};
 
 /// Size of the first part of a body, by which an upload proves that it makes progress.
 const FIRST_PART_BYTES: usize = 16 * 1024;

@@ -5,10 +5,10 @@ use std::task::{Context, Poll};
 use eddy_http::Version;
 use eddy_io::BufferPool;
 
+use crate::downstream::Downstream;
 use crate::exchange::due::Due;
 use crate::exchange::state::Exchange;
 use crate::fault::Fault;
-use crate::session::Downstream;
 use crate::worker::Worker;
 
 /// Milliseconds that an exchange continues for a client that has closed its side: enough for a client that sends its

@@ -13,7 +13,7 @@ use eddy_io::{SharedPage, monotonic_ms};
 
 use crate::control::limit_bytes;
 use crate::host::inbox::{FilterResume, Inbox, WorkerMessage};
-use crate::outbound::{OrderRefusal, Orders, OutboundOrder};
+use crate::host::order::{OrderRefusal, Orders, OutboundOrder};
 
 /// Maximum number of log records that one filter may write per second.
 const RECORDS_A_SECOND_MAX: u64 = 1000;

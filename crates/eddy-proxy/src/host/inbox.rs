@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use eddy_filter::{Direction, Handle, HostError, Verdict, Wake};
 use tokio::sync::Notify;
 
-use crate::outbound::OutboundOrder;
+use crate::host::order::OutboundOrder;
 
 /// Message to a worker on behalf of filters.
 #[derive(Debug)]

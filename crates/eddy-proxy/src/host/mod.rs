@@ -2,12 +2,15 @@
 
 mod filter_host;
 mod inbox;
+mod order;
 mod slots;
+mod worker_state;
 
 #[cfg(test)]
 mod schedule_tests;
 
 pub use filter_host::FilterHost;
 pub(crate) use filter_host::note_worker;
-pub(crate) use inbox::{FilterResume, WorkerMessage};
-pub(crate) use slots::Slots;
+pub(crate) use inbox::WorkerMessage;
+pub(crate) use order::OutboundOrder;
+pub(crate) use worker_state::{CrossingScratch, EndedOf, WorkerFilterState};

@@ -12,8 +12,9 @@ use std::task::{Context, Wake, Waker};
 use eddy_filter::{Direction, EDITS_BYTES_MAX, FilterLogLevel, Handle, HostApi, HostError, Verdict};
 use eddy_upstream::Rng;
 
-use crate::host::inbox::Inbox;
-use crate::host::{FilterHost, FilterResume, Slots, WorkerMessage};
+use crate::host::FilterHost;
+use crate::host::inbox::{FilterResume, Inbox, WorkerMessage};
+use crate::host::slots::Slots;
 
 const WORKERS: usize = 3;
 /// Concurrent exchanges per worker: few, so that slots are reused often.

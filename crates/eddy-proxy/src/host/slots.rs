@@ -4,7 +4,7 @@ use std::task::Waker;
 
 use eddy_filter::{Direction, Handle, HandleTable};
 
-use crate::host::FilterResume;
+use crate::host::inbox::FilterResume;
 
 /// A worker's slots: the exchange in each, its waker, and the messages that have arrived for it.
 #[derive(Debug, Default)]

@@ -12,12 +12,12 @@ use eddy_http::{
 use eddy_io::{Buffer, Fill};
 use eddy_upstream::{LimitKind, Tried};
 
-use crate::exchange::{BodyReader, OutputFraming, Pump};
+use crate::clock::now;
 use crate::fault::Fault;
-use crate::link::UpstreamChannel;
-use crate::outbound::OutboundOrder;
-use crate::outbound::serve::Reason;
-use crate::worker::{EndpointGuard, LinkWanted, Worker, WorkerCluster, now};
+use crate::host::OutboundOrder;
+use crate::message::{BodyReader, OutputFraming, Pump};
+use crate::upstream::{EndpointGuard, LinkWanted, UpstreamChannel, WorkerCluster};
+use crate::worker::Worker;
 
 /// Maximum body size of a response in bytes.
 const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -47,6 +47,9 @@ pub(crate) struct FetchRequest<'r> {
     /// Length of the head.
     pub(crate) head_bytes: usize,
 }
+
+/// Reason word for a missing response.
+pub(super) type Reason = &'static str;
 
 /// Reason why an attempt brought no response.
 enum FetchFailure {

@@ -7,7 +7,8 @@ use eddy_http::Method;
 use tokio::time::timeout;
 
 use crate::outbound::fetch::{FetchRequest, send};
-use crate::worker::{Worker, WorkerCluster};
+use crate::upstream::WorkerCluster;
+use crate::worker::Worker;
 
 /// A mirror copy of a request.
 #[derive(Debug)]

@@ -3,12 +3,11 @@
 
 mod fetch;
 mod mirror;
-mod order;
 mod serve;
+mod ship;
 mod wake;
 
-pub(crate) use fetch::{FetchRequest, send};
 pub(crate) use mirror::{Copied, mirror};
-pub(crate) use order::{OrderRefusal, Orders, OutboundOrder};
 pub(crate) use serve::serve;
+pub(crate) use ship::{settle, ship};
 pub(crate) use wake::wake;

@@ -9,12 +9,9 @@ use eddy_filter::{CallBond, EventKind, FilterEvent, FilterLibrary};
 use eddy_http::Fields;
 use tokio::time::timeout;
 
-use crate::outbound::OutboundOrder;
-use crate::outbound::fetch::{FetchResponse, fetch};
+use crate::host::OutboundOrder;
+use crate::outbound::fetch::{FetchResponse, Reason, fetch};
 use crate::worker::Worker;
-
-/// Reason word for a missing response.
-pub(super) type Reason = &'static str;
 
 /// Executes an order and reports its result, unless the filter has cancelled it.
 pub(crate) async fn serve(worker: Rc<Worker>, order: OutboundOrder) {

@@ -15,15 +15,14 @@ use eddy_tls::{Hello, read_hello};
 use eddy_upstream::{LimitKind, Link, ResolvedAddress, Tried};
 
 use crate::access::{PassageRecord, PassageStart};
-use crate::exchange::AddressKey;
+use crate::clock::{millis, now};
+use crate::downstream::{AddressKey, Downstream, DuplexRelay, RelayEnd, Wire};
 use crate::fault::Fault;
 use crate::plan::{ListenerHandler, ListenerPlan};
-use crate::session::downstream::Downstream;
-use crate::session::relay::{DuplexRelay, RelayEnd};
-use crate::session::serve::Parting;
-use crate::session::wire::Wire;
+use crate::session::parting::Parting;
 use crate::stats::ListenerSeries;
-use crate::worker::{EndpointGuard, Worker, WorkerCluster, WorkerPlan, millis, now};
+use crate::upstream::{EndpointGuard, WorkerCluster, WorkerPlan};
+use crate::worker::Worker;
 
 /// Maximum number of endpoints that are tried before a client is rejected.
 pub(super) const ATTEMPTS_MAX: u8 = 3;
@@ -89,7 +88,7 @@ impl Account {
             attempts: self.attempts,
             reason: fault.map_or("-", Fault::reason),
         };
-        record.write(worker);
+        record.write(&worker.plan().plan, &worker.access, &worker.series);
     }
 }
 

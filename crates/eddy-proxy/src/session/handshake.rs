@@ -3,28 +3,12 @@
 use std::future::poll_fn;
 use std::task::Poll;
 
-use eddy_io::{Stream, TlsFacts};
+use eddy_io::Stream;
 use eddy_tls::{CHALLENGE_PROTOCOL, ClientCertificate};
 
-use crate::session::downstream::Downstream;
-use crate::session::wire::Wire;
+use crate::downstream::{Downstream, SecureClient, Wire};
 use crate::stats::{HandshakeFailure, HandshakeSeries};
 use crate::worker::Worker;
-
-/// TLS properties of a client.
-#[derive(Debug)]
-pub(crate) struct SecureClient {
-    pub(crate) facts: TlsFacts,
-    /// The client's verified certificate, if it has sent one.
-    pub(crate) certificate: Option<ClientCertificate>,
-}
-
-impl SecureClient {
-    /// Returns the client certificate in the form forwarded to upstreams; empty without a certificate.
-    pub(crate) fn forwarded(&self) -> &str {
-        self.certificate.as_ref().map_or("", |certificate| &certificate.forwarded)
-    }
-}
 
 /// Performs the server side of a TLS handshake; returns whether the client may send requests.
 ///

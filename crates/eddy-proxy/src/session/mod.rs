@@ -2,23 +2,14 @@
 //! unchanged.
 
 mod announced;
-mod client;
 mod datagram;
-mod downstream;
-mod duplex;
 mod forward;
 mod handshake;
 mod http2;
-mod rate;
-mod relay;
+mod listener;
+mod parting;
 mod serve;
-mod wire;
 
-pub(crate) use datagram::{Flows, take_datagrams};
-pub(crate) use downstream::Downstream;
-pub(crate) use duplex::DuplexStream;
-pub(crate) use handshake::SecureClient;
-pub(crate) use rate::RateGuard;
-pub(crate) use relay::{DuplexRelay, RelayDeadlines, RelayEnd};
+pub(crate) use datagram::{SessionFlows, take_datagrams};
+pub(crate) use listener::{ListenerHandle, has_room};
 pub(crate) use serve::{ConnectionSlot, serve};
-pub(crate) use wire::Wire;

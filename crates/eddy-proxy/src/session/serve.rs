@@ -4,17 +4,19 @@ use std::rc::Rc;
 
 use eddy_io::{PeerAddress, Stream, TlsStream};
 
+use crate::clock::millis;
+use crate::downstream::{Downstream, DownstreamClient, Wake, Wire};
 use crate::exchange::{ConnectionDisposition, run_exchange};
 use crate::plan::{ListenerHandler, ListenerPlan};
 use crate::session::announced::announced;
-use crate::session::client::DownstreamClient;
-use crate::session::downstream::{Downstream, Wake};
 use crate::session::forward::forward;
 use crate::session::handshake::shake_hands;
 use crate::session::http2::{begins_framed, serve_framed};
-use crate::session::wire::Wire;
+use crate::session::listener::ListenerHandle;
+use crate::session::parting::Parting;
 use crate::stats::ListenerSeries;
-use crate::worker::{ListenerHandle, Worker, WorkerPlan, millis};
+use crate::upstream::WorkerPlan;
+use crate::worker::Worker;
 
 /// Serves a connection until one side ends it.
 pub(crate) async fn serve(place: ConnectionSlot, mut stream: Stream, mut peer: PeerAddress) {
@@ -59,17 +61,6 @@ pub(crate) async fn serve(place: ConnectionSlot, mut stream: Stream, mut peer: P
     worker.buffers.put(input);
 }
 
-/// State of a connection after serving HTTP/1 or forwarding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Parting {
-    /// The last message on it was complete.
-    Whole,
-    /// The last message on it was truncated.
-    Cut,
-    /// The connection continues with HTTP/2.
-    Framed,
-}
-
 /// Serves HTTP/1 exchanges one after the other.
 async fn converse(down: &mut Downstream, worker: &Rc<Worker>, handle: &Rc<ListenerHandle>) -> Parting {
     while let Some(timeout_ms) = next_request_timeout(worker, handle, down) {
@@ -80,10 +71,8 @@ async fn converse(down: &mut Downstream, worker: &Rc<Worker>, handle: &Rc<Listen
         if may_be_framed && begins_framed(down, timeout_ms, worker).await {
             return Parting::Framed;
         }
-        let mut exchange = worker.take_exchange();
-        let next = run_exchange(worker, handle, down, &mut exchange).await;
-        worker.put_exchange(exchange);
-        match next {
+        let Some(index) = handle.index.get() else { break };
+        match run_exchange(worker, index, down).await {
             ConnectionDisposition::KeepAlive => down.release(&worker.buffers),
             ConnectionDisposition::Close => break,
             ConnectionDisposition::Linger => {

@@ -9,9 +9,9 @@ use eddy_http::{ABUSE_LABELS, GRPC_END_LABELS, GrpcEnd, Http2Fault};
 use eddy_io::{HandshakeFault, HandshakeFaultKind};
 use eddy_upstream::InUse;
 
-use crate::exchange::FailureKind;
 use crate::fault::{FAULT_LABELS, Fault};
 use crate::stats::counter::{Gauge, Histogram, WorkerCounter};
+use crate::stats::filter_failure::FailureKind;
 
 /// Counters of one listener on one worker.
 #[derive(Debug, Default)]

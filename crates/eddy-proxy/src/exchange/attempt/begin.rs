@@ -7,11 +7,11 @@ use crate::exchange::attempt::request::write_request;
 use crate::exchange::attempt::state::Attempt;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::phase::ExchangePhase;
-use crate::exchange::pump::{BodyCopy, OutputFraming};
 use crate::exchange::state::Exchange;
 use crate::exchange::{filter, grpc, mirror, upgrade};
 use crate::fault::Fault;
-use crate::link::UpstreamChannel;
+use crate::message::{BodyCopy, OutputFraming};
+use crate::upstream::UpstreamChannel;
 
 /// Begins the transfer of an attempt that has its link.
 pub(crate) fn begin(ctx: &mut ExchangeCx<'_>, attempt: Attempt) -> ExchangePhase {

@@ -2,6 +2,7 @@
 
 use eddy_upstream::LimitKind;
 
+use crate::clock::now;
 use crate::exchange::attempt::begin::begin;
 use crate::exchange::attempt::connect::{has_elsewhere, wanted_link};
 use crate::exchange::attempt::endpoint::{attempt_due_ms, lease};
@@ -11,8 +12,7 @@ use crate::exchange::context::ExchangeCx;
 use crate::exchange::phase::ExchangePhase;
 use crate::exchange::{hedge, upgrade, upload_wait};
 use crate::fault::Fault;
-use crate::link::UpstreamChannel;
-use crate::worker::{EndpointGuard, now};
+use crate::upstream::{EndpointGuard, UpstreamChannel};
 
 /// Selects an endpoint, preferably one that was not tried before; the transfer begins at once when a link to it is at
 /// hand.

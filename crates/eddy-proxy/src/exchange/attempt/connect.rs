@@ -15,8 +15,7 @@ use crate::exchange::phase::ExchangePhase;
 use crate::exchange::state::Exchange;
 use crate::exchange::{hedge, watch};
 use crate::fault::Fault;
-use crate::link::UpstreamChannel;
-use crate::worker::LinkWanted;
+use crate::upstream::{LinkWanted, UpstreamChannel};
 
 /// Waits for a link to the chosen endpoint, and begins the attempt.
 pub(crate) async fn link(ctx: &mut ExchangeCx<'_>, chosen: ChosenEndpoint) -> ExchangePhase {

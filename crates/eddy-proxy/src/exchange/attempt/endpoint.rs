@@ -1,13 +1,13 @@
 //! Selection of an endpoint for an attempt, and the attempt's deadline.
 
-use std::net::SocketAddr;
-
-use eddy_io::{PeerAddress, TICK_MS};
+use eddy_io::TICK_MS;
 use eddy_upstream::{Balance, Lease};
 
+use crate::clock::{millis, now};
+use crate::downstream::AddressKey;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::key::key_of;
-use crate::worker::{WorkerCluster, millis, now};
+use crate::upstream::WorkerCluster;
 
 /// Selects an endpoint of the cluster for one more attempt.
 pub(crate) fn lease(ctx: &mut ExchangeCx<'_>, cluster: &WorkerCluster, now_ms: u64) -> Option<Lease> {
@@ -42,32 +42,5 @@ pub(crate) fn attempt_due_ms(ctx: &ExchangeCx<'_>, now_ms: u64) -> u64 {
         // The worker's clock may be a tick behind.
         Some(limit) => now_ms.saturating_add(millis(limit)).saturating_add(TICK_MS),
         None => u64::MAX,
-    }
-}
-
-/// Part of a client address that hashing uses: the /24 network of an IPv4 address, so that a client behind many
-/// addresses keeps its endpoint; the whole IPv6 address.
-pub(crate) enum AddressKey {
-    V4([u8; 3]),
-    V6([u8; 16]),
-}
-
-impl AddressKey {
-    pub(crate) fn of(peer: PeerAddress) -> Self {
-        match peer {
-            PeerAddress::Tcp(SocketAddr::V4(address)) => {
-                let [a, b, c, _] = address.ip().octets();
-                Self::V4([a, b, c])
-            }
-            PeerAddress::Tcp(SocketAddr::V6(address)) => Self::V6(address.ip().octets()),
-            PeerAddress::Unix => Self::V4([0; 3]),
-        }
-    }
-
-    pub(crate) fn bytes(&self) -> &[u8] {
-        match self {
-            Self::V4(bytes) => bytes,
-            Self::V6(bytes) => bytes,
-        }
     }
 }

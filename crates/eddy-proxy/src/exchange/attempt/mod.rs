@@ -13,7 +13,6 @@ mod state;
 pub(super) use begin::write_head;
 pub(super) use choose::choose;
 pub(super) use connect::{link, race};
-pub(crate) use endpoint::AddressKey;
 pub(super) use endpoint::{attempt_due_ms, lease};
 pub(super) use failover::next as next_cluster;
 pub(super) use outcome::{AttemptEnd, AttemptFailure};

@@ -1,10 +1,10 @@
-//! How an attempt ends whose response does not become the client's.
+//! Ends of attempts whose response does not become the client's.
 
 use eddy_http::GrpcStatus;
 
 use crate::fault::Fault;
 
-/// What is wrong with an attempt, as far as retries and failover are concerned.
+/// Failure of an attempt, as far as retries and failover are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AttemptFailure {
     /// The endpoint brought no complete response head.

@@ -11,9 +11,9 @@ use eddy_http::{
 };
 use eddy_upstream::ResolvedAddress;
 
+use crate::downstream::SecureClient;
 use crate::exchange::context::ExchangeCx;
 use crate::fault::Fault;
-use crate::session::SecureClient;
 
 /// Writes the request head for a body of this framing, and checks it with the parser that peers are held to (egress
 /// check).

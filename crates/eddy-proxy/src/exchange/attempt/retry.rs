@@ -1,14 +1,15 @@
-//! What follows an attempt that brought no response for the client: a retry, another cluster, or a local reply.
+//! The step after an attempt that brought no response for the client: a retry, another cluster, or a local reply.
 
 use eddy_config::{FailureStatuses, RetryConfig};
 use eddy_upstream::LimitKind;
 
+use crate::clock::now;
 use crate::exchange::attempt::failover;
 use crate::exchange::attempt::outcome::AttemptFailure;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::phase::ExchangePhase;
 use crate::fault::{Fault, FaultSide, RetryClass};
-use crate::worker::{EndpointGuard, WorkerCluster, now};
+use crate::upstream::{EndpointGuard, WorkerCluster};
 
 /// Returns to another attempt where that is safe, allowed by the rule and within the retry budget; otherwise responds
 /// with the fault. `guard` is that of the failed attempt, if it had an endpoint.
@@ -96,7 +97,8 @@ fn may_retry(ctx: &ExchangeCx<'_>, failure: AttemptFailure) -> bool {
         AttemptFailure::Fault(Fault::LinkStale) => 1,
         AttemptFailure::Fault(_) | AttemptFailure::Status(_) | AttemptFailure::Grpc(_) => 0,
     };
-    let attempts = ctx.action().map_or(RetryConfig::default().attempts, |action| action.retry.attempts);
+    let attempts =
+        ctx.action().map_or_else(|| RetryConfig::default().attempts, |action| action.retry.attempts);
     exchange.attempts_here() <= attempts.saturating_add(extra)
         && !exchange.is_answered
         && !exchange.is_consumed()

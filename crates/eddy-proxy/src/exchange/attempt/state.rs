@@ -7,8 +7,7 @@ use std::time::Instant;
 use eddy_http::HeadScanner;
 
 use crate::fault::Fault;
-use crate::link::UpstreamChannel;
-use crate::worker::EndpointGuard;
+use crate::upstream::{EndpointGuard, UpstreamChannel};
 
 /// Reason why an attempt was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,14 +6,14 @@ use eddy_filter::{
 use eddy_http::{FieldId, FieldsEditor, ResponseBody, check_field};
 
 use crate::exchange::context::ExchangeCx;
-use crate::exchange::filter::chain::FilterChain;
-use crate::exchange::filter::enter::direction_of;
-use crate::exchange::filter::failure::{FailureKind, fail};
-use crate::exchange::filter::state::{EndpointWish, FilterReply};
+use crate::exchange::filter::failure::fail;
+use crate::exchange::filter::state::{EndpointWish, FilterReply, direction_of};
 use crate::exchange::state::Exchange;
 use crate::exchange::target;
 use crate::fault::Fault;
-use crate::worker::WorkerPlan;
+use crate::plan::FilterChain;
+use crate::stats::FailureKind;
+use crate::upstream::WorkerPlan;
 
 /// Result of applying a crossing's edits.
 #[derive(Debug, Default)]

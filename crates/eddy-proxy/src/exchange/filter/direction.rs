@@ -8,14 +8,15 @@ use eddy_http::Fields;
 use eddy_io::Buffer;
 
 use crate::exchange::context::ExchangeCx;
-use crate::exchange::filter::chain::FilterChain;
 use crate::exchange::filter::enter::{CallOutcome, enter};
-use crate::exchange::filter::failure::{FailureKind, fail};
+use crate::exchange::filter::failure::fail;
 use crate::exchange::filter::wait::{self, FilterPauseStatus};
-use crate::exchange::pump::{Misfit, Pump};
 use crate::exchange::state::Exchange;
 use crate::fault::Fault;
-use crate::worker::WorkerPlan;
+use crate::message::{Misfit, Pump};
+use crate::plan::FilterChain;
+use crate::stats::FailureKind;
+use crate::upstream::WorkerPlan;
 
 /// State of a message's passage through the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,53 +1,23 @@
 //! One call into the filters of a chain: its result checked and applied.
 
-use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::sync::Arc;
 
 use eddy_filter::{
-    Direction, EditLog, EndReason, EndedExchange, ExchangeInfo, ExchangeView, FilterInvocation,
-    FilterLibrary, FilterPause, Handle, LibraryCall, Phase, PhaseCall, RequestView, ResponseView, StepResult,
-    Verdict,
+    EndReason, EndedExchange, ExchangeInfo, ExchangeView, FilterPause, Handle, LibraryCall, Phase, PhaseCall,
+    RequestView, ResponseView, StepResult, Verdict,
 };
 use eddy_io::TICK_MS;
 
+use crate::clock::millis;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::apply::{self, Applied, EditSteps};
-use crate::exchange::filter::chain::FilterChain;
 use crate::exchange::filter::failure::series;
+use crate::exchange::filter::state::direction_of;
 use crate::fault::Fault;
-use crate::host::{FilterHost, Slots};
-use crate::plan::ListenerPlan;
-use crate::worker::{Worker, WorkerPlan, millis};
-
-/// One crossing in this many is timed; a power of two.
-const SAMPLE_EVERY: u32 = 64;
-
-/// State that a worker needs to call filters; reused for each crossing.
-pub(crate) struct WorkerFilterState {
-    pub(crate) host: Arc<FilterHost>,
-    pub(crate) slots: RefCell<Slots>,
-    scratch: RefCell<Scratch>,
-    /// Ended exchanges by library, reported at the library's next crossing.
-    ended: RefCell<Vec<EndedOf>>,
-    has_ended: Cell<bool>,
-    count: Cell<u32>,
-    connections: Cell<u64>,
-}
-
-#[derive(Default)]
-struct Scratch {
-    steps: Vec<FilterInvocation>,
-    /// Chain index of each step of the crossing.
-    places: Vec<u8>,
-    edits: EditLog,
-    ended: Vec<EndedExchange>,
-}
-
-struct EndedOf {
-    library: Arc<dyn FilterLibrary>,
-    ended: Vec<EndedExchange>,
-}
+use crate::host::{CrossingScratch, EndedOf};
+use crate::plan::{FilterChain, ListenerPlan};
+use crate::upstream::WorkerPlan;
+use crate::worker::Worker;
 
 /// Outcome of a call.
 #[derive(Clone, Copy, Debug)]
@@ -58,54 +28,6 @@ pub(crate) enum CallOutcome {
     Paused(FilterPause),
     /// A step has stopped the message with this result, perhaps with a reply.
     Stopped { step: u8, result: StepResult },
-}
-
-impl WorkerFilterState {
-    pub(crate) fn new(host: Arc<FilterHost>) -> Self {
-        Self {
-            host,
-            slots: RefCell::default(),
-            scratch: RefCell::default(),
-            ended: RefCell::default(),
-            has_ended: Cell::new(false),
-            count: Cell::new(0),
-            connections: Cell::new(0),
-        }
-    }
-
-    /// Returns a number for a new connection.
-    pub(crate) fn number_connection(&self) -> u64 {
-        self.connections.set(self.connections.get() + 1);
-        self.connections.get()
-    }
-
-    fn is_sampled(&self) -> bool {
-        self.count.set(self.count.get().wrapping_add(1));
-        self.count.get() & (SAMPLE_EVERY - 1) == 0
-    }
-
-    /// Records the end of an exchange for which a filter keeps state.
-    pub(crate) fn note_ended(&self, library: &Arc<dyn FilterLibrary>, ended: EndedExchange) {
-        let mut queues = self.ended.borrow_mut();
-        match queues.iter_mut().find(|queue| Arc::ptr_eq(&queue.library, library)) {
-            Some(queue) => queue.ended.push(ended),
-            None => queues.push(EndedOf { library: Arc::clone(library), ended: vec![ended] }),
-        }
-        self.has_ended.set(true);
-    }
-
-    /// Moves the ended exchanges that a library has not been notified of into `into`.
-    fn take_ended(&self, library: &Arc<dyn FilterLibrary>, into: &mut Vec<EndedExchange>) {
-        into.clear();
-        if !self.has_ended.get() {
-            return;
-        }
-        let mut queues = self.ended.borrow_mut();
-        if let Some(queue) = queues.iter_mut().find(|queue| Arc::ptr_eq(&queue.library, library)) {
-            std::mem::swap(into, &mut queue.ended);
-        }
-        self.has_ended.set(queues.iter().any(|queue| !queue.ended.is_empty()));
-    }
 }
 
 /// Notifies every library of ended exchanges that it has not been notified of.
@@ -261,7 +183,7 @@ fn note(
     plan: &WorkerPlan,
     chain: &FilterChain,
     phase: Phase,
-    scratch: &Scratch,
+    scratch: &CrossingScratch,
     stopped: usize,
     is_sampled: bool,
 ) {
@@ -304,16 +226,6 @@ fn pause(
         turn,
         due_ms: now_ms.saturating_add(timeout_ms),
         goes_on_ms: (wait_ms > 0).then(|| now_ms.saturating_add(wait_ms.into())),
-    }
-}
-
-/// Returns the direction that a phase belongs to.
-pub(crate) fn direction_of(phase: Phase) -> Direction {
-    match phase {
-        Phase::RequestHead | Phase::RequestBody | Phase::RequestTrailers | Phase::Log | Phase::End => {
-            Direction::Request
-        }
-        Phase::ResponseHead | Phase::ResponseBody | Phase::ResponseTrailers => Direction::Response,
     }
 }
 

@@ -3,27 +3,10 @@
 use eddy_filter::FailureOutcome;
 
 use crate::exchange::context::ExchangeCx;
-use crate::exchange::filter::chain::FilterChain;
 use crate::fault::Fault;
-use crate::stats::{FILTER_FAULT_LABELS, FilterSeries};
-use crate::worker::WorkerPlan;
-
-/// Kind of a filter failure, for the counters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FailureKind {
-    /// The filter reported a failure, or panicked.
-    Fault = 0,
-    /// It requested an impossible edit.
-    Edit = 1,
-    /// It did not resume in time.
-    Timeout = 2,
-    /// It buffered more of a body than its limit.
-    Body = 3,
-    /// It reached its memory limit.
-    Memory = 4,
-    /// It reached its CPU time limit.
-    Cpu = 5,
-}
+use crate::plan::FilterChain;
+use crate::stats::{FILTER_FAULT_LABELS, FailureKind, FilterSeries};
+use crate::upstream::WorkerPlan;
 
 /// Counts and logs a failure. Returns the fault that ends the exchange, or `None` when the filter is skipped instead.
 pub(crate) fn fail(

@@ -9,10 +9,11 @@ use eddy_http::{FieldId, HeadLimits, LocalReply, write_local_head};
 
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::direction::{FilterProgress, advance};
-use crate::exchange::filter::failure::{FailureKind, fail};
+use crate::exchange::filter::failure::fail;
 use crate::exchange::phase::ExchangePhase;
 use crate::exchange::state::LocalBody;
 use crate::fault::Fault;
+use crate::stats::FailureKind;
 
 /// Makes a filter's reply the response of the exchange.
 pub(crate) fn answer(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {

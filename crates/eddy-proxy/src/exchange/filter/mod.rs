@@ -6,7 +6,6 @@
 
 mod apply;
 mod begin;
-mod chain;
 mod direction;
 mod enter;
 mod failure;
@@ -18,11 +17,8 @@ mod state;
 mod wait;
 
 pub(crate) use begin::begin;
-pub use chain::BadChain;
-pub(crate) use chain::{FilterChain, FilterChains, build_chains};
 pub(crate) use direction::{FilterProgress, stage_whole};
-pub(crate) use enter::{WorkerFilterState, flush_ended};
-pub(crate) use failure::FailureKind;
+pub(crate) use enter::flush_ended;
 pub(crate) use finish::{finish, log};
 pub(crate) use local::{answer, local, sees_answers};
 pub(crate) use request::{framing as request_framing, has, request, stage_request};

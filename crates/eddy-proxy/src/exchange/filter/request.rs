@@ -7,13 +7,12 @@ use eddy_filter::{Direction, FilterPause, Phase};
 use eddy_http::RequestBody;
 use eddy_io::BUFFER_BYTES_SMALL;
 
+use crate::downstream::RateGuard;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::direction::{FilterProgress, advance};
 use crate::exchange::filter::local::answer;
-use crate::exchange::phase;
-use crate::exchange::route;
+use crate::exchange::{phase, route};
 use crate::fault::Fault;
-use crate::session::RateGuard;
 
 /// Milliseconds that an exchange waits for filters after its client has closed its side.
 const HALF_CLOSE_MS: u64 = 100;

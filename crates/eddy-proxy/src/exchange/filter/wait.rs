@@ -8,9 +8,10 @@ use eddy_filter::{Direction, EditLog, FilterPause, StepResult};
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::apply::{self, Applied, EditSteps, Failed};
 use crate::exchange::filter::enter::result_of;
-use crate::exchange::filter::failure::{FailureKind, series};
+use crate::exchange::filter::failure::series;
 use crate::exchange::filter::state::Filtering;
 use crate::fault::Fault;
+use crate::stats::FailureKind;
 
 /// Status of a pause.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use eddy_upstream::LimitKind;
 use crate::exchange::attempt::{AttemptTrigger, ChosenEndpoint, attempt_due_ms, lease, take_retry};
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::hedge::state::Hedge;
-use crate::worker::EndpointGuard;
+use crate::upstream::EndpointGuard;
 
 /// Enables hedging for the attempt that begins, if the rule configures it and the request may be sent twice.
 pub(crate) fn arm(ctx: &mut ExchangeCx<'_>, now_ms: u64) {

@@ -10,7 +10,7 @@ use crate::exchange::hedge::begin::begin_due;
 use crate::exchange::hedge::state::LinkOutcome;
 use crate::exchange::watch::{Watch, poll_patience, until_linked};
 use crate::fault::Fault;
-use crate::worker::EndpointGuard;
+use crate::upstream::EndpointGuard;
 
 /// Fault of the last attempt, and its endpoint guard, if the fault is that of an endpoint.
 pub(crate) type ObtainFailure = (Option<EndpointGuard>, Fault);

@@ -10,12 +10,13 @@ use eddy_config::HedgeConfig;
 use eddy_io::{Buffer, BufferPool, Fill, TICK_MS, is_alert};
 use tokio::time::timeout;
 
+use crate::clock::millis;
 use crate::exchange::attempt::{AttemptTrigger, ChosenEndpoint, PooledAttempt};
 use crate::exchange::due::Due;
-use crate::exchange::pump::Pump;
 use crate::fault::Fault;
-use crate::link::UpstreamChannel;
-use crate::worker::{LinkWanted, Worker, millis};
+use crate::message::Pump;
+use crate::upstream::{LinkWanted, UpstreamChannel};
+use crate::worker::Worker;
 
 /// Attempts of an exchange besides the current one. At most [`HedgeConfig::attempts`] plus one are in progress.
 #[derive(Debug)]

@@ -10,14 +10,14 @@ use eddy_upstream::{LimitPlace, ResolvedAddress, Tried};
 use crate::exchange::attempt::{Attempt, AttemptMemory};
 use crate::exchange::filter::Filtering;
 use crate::exchange::hedge::Hedge;
-use crate::exchange::pump::Pump;
 use crate::exchange::state::grpc::GrpcCall;
 use crate::exchange::state::local::{LocalAnswer, LocalBody};
 use crate::exchange::state::mirroring::Mirroring;
 use crate::exchange::state::site::SiteState;
 use crate::exchange::state::upgrade::Upgrade;
 use crate::fault::Fault;
-use crate::worker::UploadSlot;
+use crate::message::Pump;
+use crate::upstream::UploadSlot;
 
 /// State of an exchange.
 #[derive(Debug)]

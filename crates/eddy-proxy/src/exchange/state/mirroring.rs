@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use eddy_config::MirrorHost;
 
-use crate::worker::WorkerCluster;
+use crate::upstream::WorkerCluster;
 
 /// State of the mirror copies of a request.
 #[derive(Debug, Default)]

@@ -6,15 +6,16 @@ use eddy_filter::Direction;
 use eddy_http::HeadFault;
 use eddy_io::{Fill, SpliceFault, is_alert};
 
-use crate::exchange::answer::{self, HeadSource, ResponseHeadProgress};
+use crate::exchange::answer::{self, ResponseHeadProgress};
 use crate::exchange::attempt::{AttemptEnd, claim_another};
-use crate::exchange::bulk::Moved;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::{self, FilterProgress};
 use crate::exchange::grpc::{self, Judged};
 use crate::exchange::site;
+use crate::exchange::state::HeadSource;
 use crate::exchange::transfer::run::{ResponseStage, Transfer, TransferStep};
 use crate::fault::Fault;
+use crate::message::Moved;
 use crate::stats::count_status;
 
 /// Maximum number of interim responses (1xx) that are forwarded before the final one.

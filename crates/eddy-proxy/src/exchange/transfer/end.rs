@@ -6,7 +6,7 @@ use crate::exchange::phase::ExchangePhase;
 use crate::exchange::transfer::run::Transfer;
 use crate::exchange::{filter, site};
 use crate::fault::Fault;
-use crate::link::UpstreamChannel;
+use crate::upstream::UpstreamChannel;
 
 impl Transfer<'_, '_> {
     /// Returns the link to the pool, starts the tunnel, retries, or responds with the fault.

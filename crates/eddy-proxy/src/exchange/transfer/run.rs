@@ -7,15 +7,16 @@ use std::task::{Context, Poll};
 
 use eddy_http::Version;
 
+use crate::clock::millis;
+use crate::downstream::RateGuard;
 use crate::exchange::attempt::{AttemptEnd, PooledAttempt};
-use crate::exchange::bulk::Bulk;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::due::Due;
 use crate::exchange::phase::ExchangePhase;
 use crate::exchange::watch::Watch;
 use crate::fault::Fault;
-use crate::session::RateGuard;
-use crate::worker::{UploadSlot, millis};
+use crate::message::Bulk;
+use crate::upstream::UploadSlot;
 
 /// Maximum number of bytes spliced per turn, so that other exchanges get theirs.
 const TURN_BYTES_MAX: usize = 1024 * 1024;

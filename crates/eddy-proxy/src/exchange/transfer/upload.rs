@@ -7,12 +7,12 @@ use eddy_http::Version;
 use eddy_io::{BUFFER_BYTES_SMALL, SpliceFault};
 
 use crate::exchange::attempt::AttemptEnd;
-use crate::exchange::bulk::Moved;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::{self, FilterProgress};
 use crate::exchange::mirror;
 use crate::exchange::transfer::run::{ResponseStage, Transfer, TransferStep};
 use crate::fault::Fault;
+use crate::message::Moved;
 
 impl Transfer<'_, '_> {
     /// Moves the request as far as possible.

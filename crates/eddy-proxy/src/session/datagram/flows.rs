@@ -9,15 +9,14 @@ use eddy_io::{DATAGRAM_BYTES_MAX, DatagramListener, Flow};
 use tokio::sync::Notify;
 
 use crate::error::ProxyError;
-use crate::session::datagram::session::Session;
 
-/// Datagram sessions by flow. Like the sessions, this outlives plans.
+/// Datagram sessions of type `S` by flow. Like the sessions, this outlives plans.
 ///
 /// The kernel delivers all datagrams of a flow to one of the sockets bound to the address, so no other worker receives
 /// them.
-pub(crate) struct Flows {
+pub(crate) struct Flows<S> {
     /// Sessions that accept datagrams; their number is limited by [`crate::session::ConnectionSlot`].
-    by_flow: RefCell<HashMap<Flow, Rc<Session>>>,
+    by_flow: RefCell<HashMap<Flow, Rc<S>>>,
     /// The worker's own sockets of the address.
     sockets: RefCell<Vec<Rc<DatagramListener>>>,
     /// Buffer for a datagram while it is forwarded. Forwarding takes a single turn, so one buffer serves all sessions.
@@ -27,7 +26,7 @@ pub(crate) struct Flows {
     is_closed: Cell<bool>,
 }
 
-impl Default for Flows {
+impl<S> Default for Flows<S> {
     fn default() -> Self {
         Self {
             by_flow: RefCell::default(),
@@ -39,7 +38,7 @@ impl Default for Flows {
     }
 }
 
-impl Flows {
+impl<S> Flows<S> {
     /// Returns the worker's sockets of the address, obtained from `listen` the first time.
     ///
     /// # Errors
@@ -69,26 +68,26 @@ impl Flows {
         self.is_closed.get()
     }
 
-    pub(super) fn find(&self, flow: &Flow) -> Option<Rc<Session>> {
+    pub(super) fn find(&self, flow: &Flow) -> Option<Rc<S>> {
         self.by_flow.borrow().get(flow).map(Rc::clone)
     }
 
-    pub(super) fn add(&self, session: &Rc<Session>) {
-        let before = self.by_flow.borrow_mut().insert(session.flow, Rc::clone(session));
+    pub(super) fn add(&self, flow: Flow, session: &Rc<S>) {
+        let before = self.by_flow.borrow_mut().insert(flow, Rc::clone(session));
         debug_assert!(before.is_none(), "a flow has one session that takes its datagrams");
     }
 
     /// Removes a session, so that the next datagram of its flow begins another one.
-    pub(super) fn forget(&self, session: &Session) {
+    pub(super) fn forget(&self, flow: Flow, session: &S) {
         let mut by_flow = self.by_flow.borrow_mut();
-        let is_it = by_flow.get(&session.flow).is_some_and(|known| std::ptr::eq(&**known, session));
+        let is_it = by_flow.get(&flow).is_some_and(|known| std::ptr::eq(&**known, session));
         if is_it {
-            by_flow.remove(&session.flow);
+            by_flow.remove(&flow);
         }
     }
 }
 
-impl fmt::Debug for Flows {
+impl<S> fmt::Debug for Flows<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Flows").field("sessions", &self.by_flow.borrow().len()).finish_non_exhaustive()
     }

@@ -6,5 +6,5 @@ mod reach;
 mod session;
 mod take;
 
-pub(crate) use flows::Flows;
+pub(crate) use session::SessionFlows;
 pub(crate) use take::take_datagrams;

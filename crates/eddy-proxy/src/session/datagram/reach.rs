@@ -6,9 +6,11 @@ use std::rc::Rc;
 use eddy_io::{DatagramLink, Flow, PeerAddress};
 use eddy_upstream::{LinkPlace, ResolvedAddress, Tried};
 
+use crate::runtime::is_shortage;
 use crate::session::forward::{ATTEMPTS_MAX, choose};
 use crate::stats::DatagramLoss;
-use crate::worker::{EndpointGuard, Worker, WorkerCluster, is_shortage};
+use crate::upstream::{EndpointGuard, WorkerCluster};
+use crate::worker::Worker;
 
 /// An endpoint with a socket that is connected to it.
 pub(super) struct Reached {

@@ -12,23 +12,29 @@ use eddy_io::{DatagramLink, DatagramListener, Flow, PeerAddress, Timer};
 use eddy_upstream::LinkPlace;
 
 use crate::access::{Datagrams, PassageRecord, PassageStart};
+use crate::clock::millis;
 use crate::plan::ListenerHandler;
 use crate::session::datagram::end::DatagramSessionEnd;
 use crate::session::datagram::flows::Flows;
 use crate::session::datagram::reach::{Reached, is_well, reach};
+use crate::session::listener::{ListenerHandle, has_room};
 use crate::session::serve::ConnectionSlot;
 use crate::stats::{DatagramLoss, ListenerSeries};
-use crate::worker::{EndpointGuard, ListenerHandle, Worker, has_room, millis};
+use crate::upstream::EndpointGuard;
+use crate::worker::Worker;
 
 /// Maximum number of datagrams forwarded per turn, so that other sessions get theirs.
 pub(super) const TURN_DATAGRAMS_MAX: usize = 64;
 
+/// The datagram sessions of a listener on one worker.
+pub(crate) type SessionFlows = Flows<Session>;
+
 /// A session. Client datagrams are forwarded by the reader of the listener's socket; endpoint datagrams by the
 /// session's own task.
-pub(super) struct Session {
+pub(crate) struct Session {
     pub(super) flow: Flow,
     worker: Rc<Worker>,
-    flows: Rc<Flows>,
+    flows: Rc<SessionFlows>,
     /// Responses are sent from the socket that the client sends to.
     socket: Rc<DatagramListener>,
     link: DatagramLink,
@@ -82,7 +88,7 @@ impl Session {
     pub(super) fn begin(
         worker: &Rc<Worker>,
         handle: &Rc<ListenerHandle>,
-        flows: &Rc<Flows>,
+        flows: &Rc<SessionFlows>,
         socket: &Rc<DatagramListener>,
         flow: Flow,
     ) -> Result<Rc<Self>, DatagramLoss> {
@@ -124,7 +130,7 @@ impl Session {
             attempts,
         });
         session.stays_alive();
-        flows.add(&session);
+        flows.add(session.flow, &session);
         tokio::task::spawn_local(Rc::clone(&session).serve());
         Ok(session)
     }
@@ -157,7 +163,7 @@ impl Session {
         }
         self.stays_alive();
         if self.ends.datagrams_max.is_some_and(|most| self.up.datagrams.get() >= u64::from(most.get())) {
-            self.flows.forget(self);
+            self.flows.forget(self.flow, self);
         }
         Ok(())
     }
@@ -300,7 +306,7 @@ impl Session {
             return;
         }
         self.end.set(Some(end));
-        self.flows.forget(self);
+        self.flows.forget(self.flow, self);
         // Wakes the session's task.
         self.timer.arm_at(0);
         let Some(fault) = end.fault() else { return };
@@ -329,7 +335,8 @@ impl Session {
             attempts: self.attempts,
             reason: end.word(),
         };
-        record.write(&self.worker);
+        let worker = &self.worker;
+        record.write(&worker.plan().plan, &worker.access, &worker.series);
     }
 }
 

@@ -5,10 +5,10 @@ use std::rc::Rc;
 
 use eddy_io::{DatagramListener, Flow};
 
-use crate::session::datagram::flows::Flows;
-use crate::session::datagram::session::{Session, TURN_DATAGRAMS_MAX};
+use crate::session::datagram::session::{Session, SessionFlows, TURN_DATAGRAMS_MAX};
+use crate::session::listener::ListenerHandle;
 use crate::stats::DatagramLoss;
-use crate::worker::{ListenerHandle, Worker};
+use crate::worker::Worker;
 
 /// Maximum number of sessions tried for one datagram: when an endpoint turns out to be gone, another is selected once.
 const SESSIONS_TRIED_MAX: usize = 2;
@@ -19,7 +19,7 @@ const SESSIONS_TRIED_MAX: usize = 2;
 pub(crate) async fn take_datagrams(
     worker: Rc<Worker>,
     handle: Rc<ListenerHandle>,
-    flows: Rc<Flows>,
+    flows: Rc<SessionFlows>,
     socket: Rc<DatagramListener>,
 ) {
     let taker = Taker { worker: &worker, handle: &handle, flows: &flows, socket: &socket };
@@ -39,7 +39,7 @@ pub(crate) async fn take_datagrams(
 struct Taker<'a> {
     worker: &'a Rc<Worker>,
     handle: &'a Rc<ListenerHandle>,
-    flows: &'a Rc<Flows>,
+    flows: &'a Rc<SessionFlows>,
     socket: &'a Rc<DatagramListener>,
 }
 

@@ -6,7 +6,7 @@ use std::task::Poll;
 use eddy_http::{Spoken, spoken};
 use eddy_io::Fill;
 
-use crate::session::downstream::Downstream;
+use crate::downstream::Downstream;
 use crate::worker::Worker;
 
 /// Detects by the first bytes of a connection whether the client speaks HTTP/2; waits for as many bytes as that takes.

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use eddy_http::{Http2, Http2Limits};
 
+use crate::downstream::DownstreamClient;
 use crate::h2::H2Connection;
-use crate::session::client::DownstreamClient;
+use crate::session::listener::ListenerHandle;
 use crate::stats::ListenerSeries;
-use crate::worker::{ListenerHandle, Worker};
+use crate::worker::Worker;
 
 /// HTTP/2 connection of a client.
 pub(super) struct Http2Session {

@@ -9,14 +9,17 @@ use std::task::{Context, Poll, ready};
 use eddy_http::{ErrorCode, Http2Fault, Http2Limits};
 use eddy_io::{Buffer, Fill, Stream, TICK_MS, Timer};
 
+use crate::clock::millis;
+use crate::downstream::{Downstream, Wire};
 use crate::exchange::{ConnectionDisposition, run_exchange};
 use crate::h2::H2Stream;
 use crate::plan::ListenerPlan;
-use crate::session::downstream::Downstream;
+use crate::runtime::{Ticket, Waited};
 use crate::session::http2::connection::Http2Session;
-use crate::session::wire::Wire;
+use crate::session::listener::ListenerHandle;
 use crate::stats::ListenerSeries;
-use crate::worker::{ListenerHandle, Ticket, Waited, Worker, WorkerPlan, millis};
+use crate::upstream::WorkerPlan;
+use crate::worker::Worker;
 
 /// Milliseconds that a client has to read the last bytes of a connection, and milliseconds between the announcement of
 /// the end and the GOAWAY that names the last request processed.
@@ -287,10 +290,9 @@ async fn exchange(connection: Rc<Http2Session>, id: u32, waited: Waited) {
     let mut down = Downstream::new(Wire::Framed(stream), Rc::clone(client), worker.timers.timer());
     down.waited = waited;
     series.http2.requests.increment();
-    let mut exchange = worker.take_exchange();
+    let Some(index) = handle.index.get() else { return };
     // The fate of the stream is determined by its response.
-    let next = run_exchange(worker, handle, &mut down, &mut exchange).await;
-    worker.put_exchange(exchange);
+    let next = run_exchange(worker, index, &mut down).await;
     if next == ConnectionDisposition::Linger {
         // A reset, even one without an error, makes some clients discard a response that arrived while they were still
         // sending.

@@ -1,0 +1,164 @@
+//! Queue of a worker's entries for the access log service: batched and bounded.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use jiff::Timestamp;
+use tokio::sync::Notify;
+
+use crate::access::record::AccessRecord;
+use crate::plan::{QueueLimits, ServicePlan};
+use crate::stats::WorkerSeries;
+
+/// Entries of a worker on their way to the service.
+#[derive(Debug, Default)]
+pub(crate) struct RecordQueue {
+    state: RefCell<RecordQueueState>,
+    /// Notified when there is a batch.
+    pub(crate) called: Notify,
+    /// Notified when the queue should be sent without delay.
+    pub(crate) hurried: Notify,
+    /// Notified when the queue is empty.
+    pub(crate) emptied: Notify,
+}
+
+/// Entries that are sent together.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    /// Encoded `HTTPAccessLogEntries` entries.
+    pub(crate) entries: Vec<u8>,
+    /// Number of entries.
+    pub(crate) records: u64,
+}
+
+#[derive(Debug, Default)]
+struct RecordQueueState {
+    /// The next batch, as collected so far.
+    open: Batch,
+    /// Time of its first entry, on the worker's clock.
+    since_ms: u64,
+    sealed: VecDeque<Rc<Batch>>,
+    sealed_bytes: usize,
+    /// A buffer for reuse.
+    spare: Vec<u8>,
+}
+
+impl RecordQueue {
+    /// Adds an entry of an exchange that has just ended; drops and counts it when the queue is full.
+    pub(crate) fn add(
+        &self,
+        record: &AccessRecord<'_>,
+        plan: &ServicePlan,
+        now_ms: u64,
+        series: &WorkerSeries,
+    ) {
+        let write = |out: &mut Vec<u8>| record.write_entry(out, Timestamp::now());
+        if !self.add_entry(write, plan.limits, now_ms) {
+            series.records_dropped.increment();
+        }
+    }
+
+    /// Adds an entry; returns whether there was capacity for it.
+    fn add_entry(&self, write: impl FnOnce(&mut Vec<u8>), limits: QueueLimits, now_ms: u64) -> bool {
+        let state = &mut *self.state.borrow_mut();
+        if state.sealed_bytes + state.open.entries.len() >= limits.held_bytes_max {
+            return false;
+        }
+        if state.open.records == 0 {
+            state.since_ms = now_ms;
+            std::mem::swap(&mut state.open.entries, &mut state.spare);
+        }
+        write(&mut state.open.entries);
+        state.open.records += 1;
+        if state.open.entries.len() >= limits.batch_bytes {
+            self.seal_in(state);
+        }
+        true
+    }
+
+    /// Seals the open batch if it has waited long enough.
+    pub(crate) fn tick(&self, plan: &ServicePlan, now_ms: u64) {
+        let state = &mut *self.state.borrow_mut();
+        if now_ms.saturating_sub(state.since_ms) >= plan.limits.interval_ms {
+            self.seal_in(state);
+        }
+    }
+
+    /// Seals the open batch and requests that the queue be sent without delay.
+    pub(crate) fn hurry(&self) {
+        self.seal_in(&mut self.state.borrow_mut());
+        self.hurried.notify_one();
+    }
+
+    fn seal_in(&self, state: &mut RecordQueueState) {
+        if state.open.records > 0 {
+            state.sealed_bytes += state.open.entries.len();
+            state.sealed.push_back(Rc::new(std::mem::take(&mut state.open)));
+            self.called.notify_one();
+        }
+    }
+
+    /// Returns the oldest batch; it stays queued until [`Self::done`].
+    pub(crate) fn first(&self) -> Option<Rc<Batch>> {
+        self.state.borrow().sealed.front().map(Rc::clone)
+    }
+
+    /// Removes the oldest batch.
+    pub(crate) fn done(&self) {
+        let state = &mut *self.state.borrow_mut();
+        if let Some(batch) = state.sealed.pop_front() {
+            state.sealed_bytes -= batch.entries.len();
+            if let Ok(Batch { mut entries, .. }) = Rc::try_unwrap(batch) {
+                entries.clear();
+                state.spare = entries;
+            }
+        }
+        if state.sealed.is_empty() {
+            self.emptied.notify_waiters();
+        }
+    }
+
+    /// Returns the number of queued entries.
+    pub(crate) fn waiting(&self) -> u64 {
+        let state = self.state.borrow();
+        state.open.records + state.sealed.iter().map(|batch| batch.records).sum::<u64>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: QueueLimits = QueueLimits { batch_bytes: 10, interval_ms: 1000, held_bytes_max: 25 };
+
+    fn add(queue: &RecordQueue, text: &[u8]) -> bool {
+        queue.add_entry(|out| out.extend_from_slice(text), LIMITS, 0)
+    }
+
+    #[test]
+    fn a_batch_is_full_or_old() {
+        let queue = RecordQueue::default();
+        assert!(add(&queue, b"12345"));
+        assert!(queue.first().is_none());
+        assert!(add(&queue, b"67890"));
+        let first = queue.first().unwrap();
+        assert_eq!((first.entries.as_slice(), first.records), (&b"1234567890"[..], 2));
+        drop(first);
+        queue.done();
+        assert!(queue.first().is_none() && add(&queue, b"a"));
+        queue.hurry();
+        assert_eq!(queue.first().unwrap().entries, b"a");
+    }
+
+    #[test]
+    fn what_waits_has_a_limit() {
+        let queue = RecordQueue::default();
+        assert!(add(&queue, b"1234567890") && add(&queue, b"1234567890") && add(&queue, b"12345"));
+        assert!(!add(&queue, b"1"));
+        assert_eq!(queue.waiting(), 3);
+        queue.done();
+        assert!(add(&queue, b"1"));
+        assert_eq!(queue.waiting(), 3);
+    }
+}

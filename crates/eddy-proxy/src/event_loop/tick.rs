@@ -1,0 +1,140 @@
+//! Periodic work of a worker: heartbeat, timers, housekeeping, and standing in for stalled workers.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use eddy_io::{ProcessorWait, TICK_MS, monotonic_ms};
+use tokio::task::AbortHandle;
+use tokio::time::MissedTickBehavior;
+
+use crate::clock::millis;
+use crate::event_loop::accept::{AcceptSource, accept, give_room};
+use crate::event_loop::state::Loop;
+use crate::exchange::flush_ended;
+use crate::runtime::TickInterval;
+use crate::worker::Worker;
+
+/// Milliseconds after which a stalled worker's connections are accepted by the others.
+pub(crate) const SILENT_MS: u64 = 100;
+
+/// Ticks between two sweeps of idle links and buffers: one second.
+const SWEEP_TICKS: u64 = 1000 / TICK_MS;
+/// Ticks between two checks of the other workers' heartbeats.
+const WATCH_TICKS: u64 = 2;
+/// Ticks after which access log entries are passed on, however few they are.
+const ACCESS_TICKS: u64 = 5;
+
+/// Tasks by which this worker stands in for others.
+pub(crate) type StandIns = HashMap<usize, Vec<AbortHandle>>;
+
+/// Ticks until the worker's event loop ends.
+pub(crate) async fn tick(state: Rc<Loop>) {
+    let worker = Rc::clone(&state.worker);
+    let mut interval = tokio::time::interval(Duration::from_millis(TICK_MS));
+    interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut before_ms = monotonic_ms();
+    let mut processor_wait = ProcessorWait::of_this_thread();
+    let mut stand_ins = StandIns::new();
+    for count in 1_u64.. {
+        interval.tick().await;
+        let now_ms = monotonic_ms();
+        worker.page.worker(worker.index).heartbeat_ms.store(now_ms, Relaxed);
+        let elapsed_ms = now_ms.saturating_sub(before_ms);
+        before_ms = now_ms;
+        let processor_wait_ms = if elapsed_ms > TICK_MS || count.is_multiple_of(SWEEP_TICKS) {
+            take_processor_wait(&worker, &mut processor_wait)
+        } else {
+            0
+        };
+        measure(&worker, TickInterval { elapsed_ms, processor_wait_ms });
+        worker.timers.advance(now_ms);
+        give_room(&worker);
+        worker.ticked.notify_waiters();
+        flush_ended(&worker);
+        if count.is_multiple_of(WATCH_TICKS) {
+            watch(&state, &mut stand_ins, now_ms);
+        }
+        if count.is_multiple_of(ACCESS_TICKS) {
+            worker.access.borrow_mut().flush(&worker.series);
+            let plan = worker.plan();
+            if let Some(service) = plan.plan.access.as_ref().and_then(|access| access.service.as_ref()) {
+                worker.records.tick(service, now_ms);
+            }
+        }
+        if worker.is_draining.get() && worker.connections.get() == 0 {
+            // Dropping the sender reports the end; the gateway waits until every worker has dropped its own.
+            state.drained.replace(None);
+        }
+        if count.is_multiple_of(SWEEP_TICKS) {
+            worker.plan().clusters.iter().for_each(|cluster| cluster.sweep(now_ms));
+            worker.buffers.sweep();
+            worker.pipes.trim();
+            if worker.index == 0 {
+                worker.pipes.trim_shared();
+            }
+        }
+    }
+}
+
+/// Records how late a tick came.
+fn measure(worker: &Worker, interval: TickInterval) {
+    worker.series.lag_ms.set(interval.elapsed_ms.saturating_sub(TICK_MS));
+    let delay_max = worker.plan().plan.config.limits.queue_delay_max;
+    worker.admission.on_tick(interval, millis(delay_max));
+}
+
+/// Returns the milliseconds for which other programs had the processor since the last call.
+///
+/// Time withheld by a throttled control group is part of this gateway's own quota: it counts as the worker's own.
+fn take_processor_wait(worker: &Worker, wait: &mut ProcessorWait) -> u64 {
+    let waited = wait.take();
+    worker.series.processor_wait_us.add(u64::try_from(waited.as_micros()).unwrap_or(u64::MAX));
+    if worker.pressure.is_throttled() { 0 } else { millis(waited) }
+}
+
+/// Takes over the accept queues of stalled workers, and returns them when their heartbeats resume.
+fn watch(state: &Rc<Loop>, stand_ins: &mut StandIns, now_ms: u64) {
+    let worker = &state.worker;
+    for other in (0..worker.workers).filter(|other| *other != worker.index) {
+        let heartbeat_ms = worker.page.worker(other).heartbeat_ms.load(Relaxed);
+        let is_silent = heartbeat_ms > 0 && now_ms.saturating_sub(heartbeat_ms) > SILENT_MS;
+        match (is_silent && !worker.is_draining.get(), stand_ins.contains_key(&other)) {
+            (true, false) => {
+                stand_ins.insert(other, stand_in(state, other));
+            }
+            (false, true) => {
+                stand_ins.remove(&other).into_iter().flatten().for_each(|task| task.abort());
+            }
+            (true, true) | (false, false) => {}
+        }
+    }
+}
+
+fn stand_in(state: &Rc<Loop>, other: usize) -> Vec<AbortHandle> {
+    let worker = &state.worker;
+    // Not a warning: on a machine with more runnable threads than cores this happens all the time, and it is counted.
+    tracing::debug!(
+        worker = other,
+        by = worker.index,
+        "a worker has stalled; its accept queue is taken over"
+    );
+    let table = state.sockets.borrow();
+    let mut tasks = Vec::new();
+    // Datagrams wait for their own worker, which has their sessions.
+    let listeners = state.listeners.borrow();
+    let handles = listeners.iter().map(|listener| &listener.handle);
+    for handle in handles.filter(|handle| handle.index.get().is_some() && !handle.takes_datagrams()) {
+        match table.listeners(&handle.address, other, worker.workers) {
+            Ok(listeners) => {
+                for listener in listeners {
+                    let task = accept(Rc::clone(worker), Rc::clone(handle), listener, AcceptSource::Other);
+                    tasks.push(tokio::task::spawn_local(task).abort_handle());
+                }
+            }
+            Err(error) => tracing::warn!(%error, "the accept queue of a stalled worker cannot be taken over"),
+        }
+    }
+    tasks
+}

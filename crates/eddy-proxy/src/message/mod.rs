@@ -1,0 +1,11 @@
+//! Messages on their way: bodies read, output staged and written, bytes spliced.
+
+mod body;
+mod bulk;
+mod duplex;
+mod pump;
+
+pub(crate) use body::{BodyProbe, BodyReader};
+pub(crate) use bulk::{Bulk, Moved};
+pub(crate) use duplex::DuplexStream;
+pub(crate) use pump::{BodyCopy, Misfit, OutputFraming, Pump};

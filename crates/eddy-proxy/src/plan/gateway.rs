@@ -1,0 +1,224 @@
+//! The compiled configuration that workers run on; immutable after it is built.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use eddy_config::{
+    Action, ActionKind, Forwarding, GatewayConfig, ListenAddress, ListenerConfig, Serve, SitesAt,
+};
+use eddy_filter::FilterSet;
+use eddy_route::{RouteTable, Router};
+use eddy_tls::{Challenges, ClientTls, ServerTls};
+use eddy_upstream::ClusterConfig;
+
+use crate::error::ProxyError;
+use crate::plan::AccessPlan;
+use crate::plan::chain::{FilterChains, build_chains};
+
+/// A compiled configuration. An exchange ends on the plan that it began with.
+#[derive(Debug)]
+pub(crate) struct GatewayPlan {
+    /// Configuration that the plan was compiled from.
+    pub(crate) config: Arc<GatewayConfig>,
+    /// Listeners, in the order of the configuration.
+    pub(crate) listeners: Vec<ListenerPlan>,
+    /// Clusters, in the order of the configuration.
+    pub(crate) clusters: Vec<Arc<ClusterConfig>>,
+    /// TLS client settings of each cluster, by cluster index: eddy's certificate and how endpoints are verified.
+    pub(crate) cluster_tls: Vec<Option<ClientTls>>,
+    /// Filters, ready to be called.
+    pub(crate) filters: FilterSet,
+    /// Responses to ACME HTTP-01 challenges, if certificates are obtained that way.
+    pub(crate) challenges: Option<Arc<Challenges>>,
+    /// Access log settings, if an access log is configured.
+    pub(crate) access: Option<AccessPlan>,
+}
+
+/// Resources that a configuration names and that are prepared outside this crate.
+#[derive(Clone, Debug, Default)]
+pub struct Ready {
+    /// Filters, by index.
+    pub filters: FilterSet,
+    /// TLS server settings of each listener, by listener index. Listeners beyond the end have none.
+    pub tls: Vec<Option<ServerTls>>,
+    /// TLS client settings of each cluster, by cluster index. Clusters beyond the end have none.
+    pub cluster_tls: Vec<Option<ClientTls>>,
+    /// Responses to ACME HTTP-01 challenges, if certificates are obtained that way.
+    pub challenges: Option<Arc<Challenges>>,
+}
+
+/// TLS settings of a listener.
+#[derive(Debug)]
+pub(crate) struct ListenerTls {
+    pub(crate) server: ServerTls,
+    pub(crate) handshake_timeout: Duration,
+}
+
+/// A listener and the router compiled from its tables.
+#[derive(Debug)]
+pub(crate) struct ListenerPlan {
+    pub(crate) config: ListenerConfig,
+    pub(crate) handler: ListenerHandler,
+    pub(crate) tls: Option<ListenerTls>,
+    /// Filter chains that exchanges pass.
+    pub(crate) chains: FilterChains,
+    /// Listener address as text, as filters see it.
+    pub(crate) address_text: String,
+    /// The address without its port, as rules refer to it.
+    pub(crate) local_address: String,
+    rule_names: Vec<Arc<str>>,
+    /// Index of each NGINX configuration served here, with the rule index of its first location.
+    site_rules: Vec<(usize, usize)>,
+}
+
+/// Handler of a listener's requests.
+#[derive(Debug)]
+pub(crate) enum ListenerHandler {
+    /// Rules of the listener's tables.
+    Router(Box<Router>),
+    /// Servers of an NGINX configuration.
+    Sites(SitesAt),
+    /// The embedded demo endpoint.
+    Demo,
+    /// Endpoints to which connections or datagrams are forwarded unchanged.
+    Forward(Arc<Forwarding>),
+}
+
+/// Read-only view of a plan, for questions about what it would do.
+#[derive(Clone, Debug)]
+pub struct PlanView(Arc<GatewayPlan>);
+
+impl PlanView {
+    pub(crate) fn new(plan: Arc<GatewayPlan>) -> Self {
+        Self(plan)
+    }
+
+    /// Returns the configuration that the plan was compiled from.
+    pub fn config(&self) -> &GatewayConfig {
+        &self.0.config
+    }
+
+    /// Returns the router of a listener, by its index in the configuration, or `None` when the listener has no rules.
+    pub fn router(&self, listener: usize) -> Option<&Router> {
+        match &self.0.listeners.get(listener)?.handler {
+            ListenerHandler::Router(router) => Some(router),
+            ListenerHandler::Sites(_) | ListenerHandler::Demo | ListenerHandler::Forward(_) => None,
+        }
+    }
+}
+
+impl GatewayPlan {
+    /// Compiles a checked configuration.
+    ///
+    /// # Errors
+    /// [`ProxyError::Routes`] when the tables of a listener cannot be compiled together. [`ProxyError::Filters`] when
+    /// its filters cannot form a chain. [`ProxyError::TlsMissing`] when a listener uses TLS and `ready` has no settings
+    /// for it; [`ProxyError::ClusterTlsMissing`] when a cluster does.
+    pub(crate) fn build(config: Arc<GatewayConfig>, ready: &Ready) -> Result<Self, ProxyError> {
+        let tls = ready.tls.iter().map(Option::as_ref).chain(std::iter::repeat(None));
+        let listeners = config
+            .listeners
+            .iter()
+            .zip(tls)
+            .map(|(listener, tls)| build_listener(listener, &config, &ready.filters, tls))
+            .collect::<Result<_, _>>()?;
+        let clusters = config.clusters.iter().cloned().map(Arc::new).collect();
+        let cluster_tls = cluster_tls(&config, ready)?;
+        let access = config.access_log.as_ref().map(AccessPlan::new);
+        let (filters, challenges) = (ready.filters.clone(), ready.challenges.clone());
+        Ok(Self { config, listeners, clusters, cluster_tls, filters, challenges, access })
+    }
+
+    /// Returns the action of a request by its index, or `None` before the action is known.
+    pub(crate) fn action(&self, index: Option<usize>) -> Option<&Action> {
+        self.config.actions.get(index?)
+    }
+}
+
+impl ListenerPlan {
+    /// Returns the rule names, by rule index in the router.
+    pub(crate) fn rule_names(&self) -> &[Arc<str>] {
+        &self.rule_names
+    }
+
+    /// Returns the rule index that stands for an NGINX server or location.
+    pub(crate) fn site_rule(&self, sites: usize, place: u32) -> Option<usize> {
+        let (_, first) = self.site_rules.iter().find(|(number, _)| *number == sites)?;
+        Some(first + place as usize)
+    }
+}
+
+fn cluster_tls(config: &GatewayConfig, ready: &Ready) -> Result<Vec<Option<ClientTls>>, ProxyError> {
+    let made = ready.cluster_tls.iter().map(Option::as_ref).chain(std::iter::repeat(None));
+    let clusters = config.clusters.iter().zip(made);
+    let each = clusters.map(|(cluster, made)| match (&cluster.tls, made) {
+        (None, _) => Ok(None),
+        (Some(_), Some(made)) => Ok(Some(made.clone())),
+        (Some(_), None) => Err(ProxyError::ClusterTlsMissing { cluster: Arc::clone(&cluster.name) }),
+    });
+    each.collect()
+}
+
+fn build_listener(
+    listener: &ListenerConfig,
+    config: &GatewayConfig,
+    filters: &FilterSet,
+    tls: Option<&ServerTls>,
+) -> Result<ListenerPlan, ProxyError> {
+    let tls = match (&listener.tls, tls) {
+        (None, _) => None,
+        (Some(config), Some(server)) => {
+            Some(ListenerTls { server: server.clone(), handshake_timeout: config.handshake_timeout })
+        }
+        (Some(_), None) => return Err(ProxyError::TlsMissing { listener: Arc::clone(&listener.name) }),
+    };
+    let mut rule_names = Vec::new();
+    let mut site_rules = Vec::new();
+    let mut add_places = |at: SitesAt, rule_names: &mut Vec<Arc<str>>| {
+        if site_rules.iter().all(|(number, _)| *number != at.sites) {
+            site_rules.push((at.sites, rule_names.len()));
+            let places = config.sites.get(at.sites).map_or(&[][..], |sites| sites.places());
+            rule_names.extend(places.iter().map(|place| Arc::clone(&place.name)));
+        }
+    };
+    let handler = match &listener.serve {
+        Serve::Demo => ListenerHandler::Demo,
+        Serve::Forward(forwarding) => ListenerHandler::Forward(Arc::clone(forwarding)),
+        Serve::Sites(at) => {
+            add_places(*at, &mut rule_names);
+            ListenerHandler::Sites(*at)
+        }
+        Serve::Routes(tables) => {
+            let tables: Vec<RouteTable> =
+                tables.iter().filter_map(|index| config.tables.get(*index)).cloned().collect();
+            let router = Router::build(&tables)
+                .map_err(|errors| ProxyError::Routes { listener: Arc::clone(&listener.name), errors })?;
+            rule_names.extend(router.rules().iter().map(|rule| Arc::clone(&rule.name)));
+            for rule in router.rules() {
+                if let Some(ActionKind::Sites(at)) =
+                    config.actions.get(rule.action as usize).map(|action| &action.kind)
+                {
+                    add_places(*at, &mut rule_names);
+                }
+            }
+            ListenerHandler::Router(Box::new(router))
+        }
+    };
+    let chains = build_chains(listener, config, filters)
+        .map_err(|source| ProxyError::Filters { listener: Arc::clone(&listener.name), source })?;
+    let address_text = listener.address.to_string();
+    let local_address = match &listener.address {
+        ListenAddress::Tcp(address) | ListenAddress::Udp(address) => address.ip().to_string(),
+        ListenAddress::Unix(path) => format!("unix:{}", path.display()),
+    };
+    Ok(ListenerPlan {
+        config: listener.clone(),
+        handler,
+        tls,
+        chains,
+        address_text,
+        local_address,
+        rule_names,
+        site_rules,
+    })
+}

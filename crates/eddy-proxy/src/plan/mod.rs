@@ -1,0 +1,12 @@
+//! The compiled configuration that workers run on.
+
+mod access;
+mod chain;
+mod gateway;
+mod log_service;
+
+pub(crate) use access::AccessPlan;
+pub(crate) use chain::FilterChain;
+pub(crate) use gateway::{GatewayPlan, ListenerHandler, ListenerPlan};
+pub use gateway::{PlanView, Ready};
+pub(crate) use log_service::{METHOD as LOG_SERVICE_METHOD, QueueLimits, ServicePlan};

@@ -1,0 +1,13 @@
+//! WorkerServices of a worker: timers, buffers, counters, and the admission of requests. Nothing here knows of a plan or a
+//! request.
+
+mod admission;
+mod date;
+mod overload;
+mod services;
+mod shortage;
+
+pub(crate) use admission::{TickInterval, Ticket, Waited};
+pub(crate) use overload::{Pressure, Room};
+pub(crate) use services::{ReleaseIdle, ServiceParts, WorkerServices};
+pub(crate) use shortage::is_shortage;

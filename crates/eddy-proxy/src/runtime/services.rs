@@ -1,0 +1,131 @@
+//! Services of a worker for everything that runs on it: timers, buffers, counters, random numbers.
+
+use std::cell::{Cell, RefCell};
+use std::rc::{Rc, Weak};
+use std::sync::Arc;
+
+use eddy_http::{DATE_BYTES, Egress};
+use eddy_io::{BufferPool, PipePool, SharedPage, SharedPipes, Timers, unix_seconds};
+use eddy_route::RouteScratch;
+use eddy_upstream::Rng;
+use tokio::sync::Notify;
+
+use crate::runtime::admission::AdmissionQueue;
+use crate::runtime::date::DateCache;
+use crate::runtime::overload::{Pressure, Room};
+use crate::stats::WorkerSeries;
+
+/// WorkerServices of one worker. They know no plan, cluster or request.
+pub(crate) struct WorkerServices {
+    pub(crate) index: usize,
+    pub(crate) workers: usize,
+    pub(crate) page: Arc<SharedPage>,
+    pub(crate) pressure: Arc<Pressure>,
+    pub(crate) room: Arc<Room>,
+    pub(crate) series: Arc<WorkerSeries>,
+    pub(crate) timers: Rc<Timers>,
+    pub(crate) buffers: BufferPool,
+    pub(crate) pipes: Rc<PipePool>,
+    pub(crate) rng: RefCell<Rng>,
+    pub(crate) route: RefCell<RouteScratch>,
+    pub(crate) egress: RefCell<Egress>,
+    pub(crate) admission: AdmissionQueue,
+    /// Notified at each tick, for tasks that wait for capacity.
+    pub(crate) ticked: Notify,
+    /// Notified when a drain begins or another plan is applied, for sessions that announce their end to clients.
+    pub(crate) turned: Notify,
+    /// Notified when something happens on an idle upstream connection.
+    pub(crate) idle_watch: Arc<Notify>,
+    pub(crate) connections: Cell<u32>,
+    pub(crate) exchanges: Cell<u32>,
+    /// Number of mirror copies in progress.
+    pub(crate) mirrors: Cell<u32>,
+    /// Whether the worker drains: responses announce the end of their connection, and nothing new is accepted.
+    pub(crate) is_draining: Cell<bool>,
+    dates: RefCell<DateCache>,
+    idle_links: RefCell<Weak<dyn ReleaseIdle>>,
+}
+
+/// Owner of idle upstream connections, which can be closed without loss.
+pub(crate) trait ReleaseIdle {
+    /// Closes all of them.
+    fn release_idle(&self);
+}
+
+/// Parts from which the services of a worker are created.
+pub(crate) struct ServiceParts {
+    pub(crate) index: usize,
+    pub(crate) workers: usize,
+    pub(crate) page: Arc<SharedPage>,
+    pub(crate) pressure: Arc<Pressure>,
+    pub(crate) room: Arc<Room>,
+    pub(crate) series: Arc<WorkerSeries>,
+    pub(crate) pipes: Arc<SharedPipes>,
+    pub(crate) idle_watch: Arc<Notify>,
+}
+
+impl WorkerServices {
+    /// Creates the services of a worker.
+    pub(crate) fn new(
+        parts: ServiceParts,
+        idle_links: Weak<dyn ReleaseIdle>,
+        rng: Rng,
+        now_ms: u64,
+    ) -> Rc<Self> {
+        Rc::new(Self {
+            index: parts.index,
+            workers: parts.workers,
+            page: parts.page,
+            pressure: parts.pressure,
+            room: parts.room,
+            series: parts.series,
+            timers: Timers::new(now_ms),
+            buffers: BufferPool::default(),
+            pipes: PipePool::new(parts.pipes),
+            rng: RefCell::new(rng),
+            route: RefCell::new(RouteScratch::new()),
+            egress: RefCell::new(Egress::new()),
+            admission: AdmissionQueue::default(),
+            ticked: Notify::new(),
+            turned: Notify::new(),
+            idle_watch: parts.idle_watch,
+            connections: Cell::new(0),
+            exchanges: Cell::new(0),
+            mirrors: Cell::new(0),
+            is_draining: Cell::new(false),
+            dates: RefCell::default(),
+            idle_links: RefCell::new(idle_links),
+        })
+    }
+
+    /// Returns the current `Date`.
+    pub(crate) fn date(&self) -> [u8; DATE_BYTES] {
+        self.dates.borrow_mut().at(unix_seconds())
+    }
+
+    /// Sets the owner of the idle upstream connections.
+    pub(crate) fn set_idle_links(&self, owner: Weak<dyn ReleaseIdle>) {
+        self.idle_links.replace(owner);
+    }
+
+    /// Frees descriptors that can be closed without loss: all idle links, and up to `connections` idle downstream
+    /// connections.
+    ///
+    /// # Cost
+    /// Linear in the connections of the worker.
+    pub(crate) fn free_descriptors(&self, connections: usize) {
+        let idle_links = self.idle_links.borrow().upgrade();
+        if let Some(idle_links) = idle_links {
+            idle_links.release_idle();
+        }
+        self.close_idle(connections, 0);
+    }
+
+    /// Closes up to `connections` connections that have been idle for `idle_ms`, the longest idle first.
+    ///
+    /// # Cost
+    /// Linear in the connections of the worker.
+    pub(crate) fn close_idle(&self, connections: usize, idle_ms: u64) {
+        self.series.idle_closed.add(self.timers.shed(connections, idle_ms) as u64);
+    }
+}

@@ -1,0 +1,166 @@
+//! Access of an exchange to its endpoint.
+
+use std::io;
+use std::task::{Context, Poll};
+
+use eddy_http::{ErrorCode, Version};
+use eddy_io::{Buffer, BufferPool, Fill, Stream};
+use eddy_upstream::Link;
+
+use crate::fault::Fault;
+use crate::message::{BodyReader, DuplexStream, Pump};
+use crate::upstream::shared::LinkStream;
+
+/// An exchange's channel to its endpoint.
+///
+/// The request is written with [`Self::poll_request`]. The response, heads as text and bodies, is read with
+/// [`Self::poll_fill`] and ended with [`Self::end_body`].
+#[derive(Debug)]
+pub(crate) enum UpstreamChannel {
+    /// HTTP/1 link.
+    Link(Link),
+    /// Stream of an HTTP/2 link.
+    Stream(LinkStream),
+}
+
+impl UpstreamChannel {
+    /// Returns the HTTP version of the channel.
+    pub(crate) fn version(&self) -> Version {
+        match self {
+            Self::Link(_) => Version::Http11,
+            Self::Stream(_) => Version::Http2,
+        }
+    }
+
+    /// Writes the staged request, part of which may be in `source`; returns the number of bytes.
+    ///
+    /// # Errors
+    /// When the endpoint accepts no more; it may have responded all the same.
+    pub(crate) fn poll_request(
+        &mut self,
+        cx: &mut Context<'_>,
+        upload: &mut Pump,
+        source: &mut Buffer,
+    ) -> Poll<io::Result<usize>> {
+        match self {
+            Self::Link(link) => upload.poll_write(cx, &mut link.stream, source),
+            Self::Stream(stream) => upload.poll_frames(cx, stream.framed(), source),
+        }
+    }
+
+    /// Reads more bytes behind those in `input`; takes a buffer from the pool if there is none yet.
+    ///
+    /// # Errors
+    /// When the response breaks off: [`Self::broken`] returns the reason.
+    pub(crate) fn poll_fill(
+        &mut self,
+        cx: &mut Context<'_>,
+        input: &mut Buffer,
+        pool: &BufferPool,
+    ) -> Poll<io::Result<Fill>> {
+        match self {
+            Self::Link(link) => {
+                // No buffer is held while there is nothing to read.
+                if input.capacity() == 0 {
+                    if link.stream.poll_readable(cx).is_pending() {
+                        return Poll::Pending;
+                    }
+                    *input = pool.take_large();
+                }
+                link.stream.poll_fill(cx, input)
+            }
+            Self::Stream(stream) => stream.framed().poll_fill(cx, input, || pool.take_large()),
+        }
+    }
+
+    /// Records the end of the response; returns whether the body may end there.
+    pub(crate) fn end_body(&self, body: &mut BodyReader) -> bool {
+        match self {
+            Self::Link(_) => body.end_of_stream(),
+            Self::Stream(stream) => body.end_framed(&stream.framed().trailers()).is_ok(),
+        }
+    }
+
+    /// Whether a body follows the final head of a response in HTTP/2 frames; `None` for other responses.
+    pub(crate) fn framed_body(&self) -> Option<bool> {
+        match self {
+            Self::Link(_) => None,
+            Self::Stream(stream) => Some(stream.has_body()),
+        }
+    }
+
+    /// Returns the stream if bodies are sent on it as they are, without framing by the connection.
+    pub(crate) fn plain_stream(&self) -> Option<&Stream> {
+        match self {
+            Self::Link(link) => Some(&link.stream),
+            Self::Stream(_) => None,
+        }
+    }
+
+    /// Whether the endpoint can be asked for a WebSocket.
+    pub(crate) fn takes_tunnels(&self) -> bool {
+        match self {
+            Self::Link(_) => true,
+            Self::Stream(stream) => stream.takes_tunnels(),
+        }
+    }
+
+    /// Returns the fault of a channel that ended before the first byte of a response.
+    pub(crate) fn broken(&self) -> Fault {
+        match self {
+            Self::Link(link) if link.is_reused() => Fault::LinkStale,
+            Self::Link(_) => Fault::LinkClosed,
+            Self::Stream(stream) => stream.broken(),
+        }
+    }
+
+    /// Records that the exchange has waited too long: a shared link that has been silent since `since_ms` gets no more
+    /// requests.
+    pub(crate) fn distrust(&self, since_ms: u64) {
+        if let Self::Stream(stream) = self {
+            stream.distrust(since_ms);
+        }
+    }
+}
+
+/// The endpoint's end of a tunnel.
+impl DuplexStream for UpstreamChannel {
+    fn plain(&self) -> Option<&Stream> {
+        self.plain_stream().and_then(DuplexStream::plain)
+    }
+
+    fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Self::Link(link) => link.stream.poll_readable(cx),
+            Self::Stream(stream) => stream.framed().poll_readable(cx).map(Ok),
+        }
+    }
+
+    fn poll_fill(&mut self, cx: &mut Context<'_>, buffer: &mut Buffer) -> Poll<io::Result<Fill>> {
+        match self {
+            Self::Link(link) => link.stream.poll_fill(cx, buffer),
+            Self::Stream(stream) => stream.framed().poll_read(cx, buffer),
+        }
+    }
+
+    fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match self {
+            Self::Link(link) => link.stream.poll_write(cx, bytes),
+            Self::Stream(stream) => stream.framed().poll_send(cx, bytes, &[], false),
+        }
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        match self {
+            Self::Link(link) => link.stream.end(),
+            Self::Stream(stream) => stream.framed().send_end(&[]),
+        }
+    }
+
+    fn cut(&self) {
+        match self {
+            Self::Link(link) => link.stream.cut(),
+            Self::Stream(stream) => stream.framed().end_with(ErrorCode::Connect),
+        }
+    }
+}

@@ -1,0 +1,464 @@
+//! A cluster on one worker: endpoint selection and links.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use eddy_http::Http2Fault;
+use eddy_io::{HandshakeFault, monotonic_ms};
+use eddy_tls::ClientTls;
+use eddy_upstream::eject::EjectionChange;
+use eddy_upstream::health::UnhealthySet;
+use eddy_upstream::{
+    ClusterConfig, ClusterState, EndpointSet, InUse, Lease, LimitKind, LimitPlace, Link, LinkPlace,
+    LinkPools, LinkProtocol, LinkQueue, ResolvedAddress, Rng,
+};
+use tokio::sync::Notify;
+
+use crate::clock::now;
+use crate::fault::Fault;
+use crate::stats::ClusterSeries;
+use crate::upstream::channel::UpstreamChannel;
+use crate::upstream::opening::Opening;
+use crate::upstream::registry::{EndpointKey, LinkLookup, SharedLinks};
+use crate::upstream::shared::LinkStream;
+use crate::upstream::uploads::UploadSlots;
+
+/// A cluster's endpoints and links on one worker; survives reloads that keep the cluster's name.
+#[derive(Debug)]
+pub(crate) struct WorkerCluster {
+    pub(crate) config: Arc<ClusterConfig>,
+    pub(crate) series: Arc<ClusterSeries>,
+    /// TLS settings towards the endpoints.
+    pub(crate) tls: Option<ClientTls>,
+    /// Usage by all workers, when the cluster has limits.
+    in_use: Option<Arc<InUse>>,
+    state: Rc<RefCell<ClusterState>>,
+    pools: Rc<RefCell<LinkPools>>,
+    /// Links shared by exchanges.
+    shared: Rc<RefCell<SharedLinks>>,
+    uploads: Rc<UploadSlots>,
+    /// Era of new links.
+    era: u32,
+    /// Time of the last log message about an endpoint that cannot be used.
+    told_ms: Cell<Option<u64>>,
+    /// Number of links refused by the limit when that was last checked for closing idle ones.
+    refused_seen: Cell<u64>,
+}
+
+/// Parts of a plan that concern a cluster.
+pub(crate) struct ClusterParts {
+    pub(crate) config: Arc<ClusterConfig>,
+    pub(crate) tls: Option<ClientTls>,
+    pub(crate) series: Arc<ClusterSeries>,
+    /// Usage by all workers, when the cluster has limits.
+    pub(crate) in_use: Option<Arc<InUse>>,
+}
+
+/// Which pooled links an attempt may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LinkWanted {
+    /// Any: if the link turns out to be closed, the request is repeated.
+    Any,
+    /// A link that is seen to be open: a request that cannot be repeated is not sent on a link that may just have been
+    /// closed.
+    Quiet,
+    /// None: a pooled link has turned out to be closed, and the others may be closed as well.
+    New,
+}
+
+/// Link or permit obtained for an attempt.
+#[derive(Debug)]
+pub(crate) enum TakenLink {
+    /// A link that was used before.
+    Kept(Link),
+    /// A stream of a shared link.
+    Stream(LinkStream),
+    /// A link that is being established and will be shared.
+    Opening(Rc<Opening>),
+    /// Permit for a new link.
+    Place(LinkPlace),
+    /// Permit for a new link that is shared if the endpoint agrees to HTTP/2.
+    SharedPlace(LinkPlace),
+}
+
+/// Counts one attempt at an endpoint until it is dropped.
+#[derive(Debug)]
+pub(crate) struct EndpointGuard {
+    cluster: Rc<WorkerCluster>,
+    /// Taken by `drop` only.
+    lease: Option<Lease>,
+    pub(crate) address: ResolvedAddress,
+    /// Permit of the cluster's request limit, if there is one.
+    _place: Option<LimitPlace>,
+}
+
+impl WorkerCluster {
+    /// Creates the state of a new cluster.
+    pub(crate) fn new(
+        parts: ClusterParts,
+        set: Arc<EndpointSet>,
+        idle_watch: Arc<Notify>,
+        rng: &mut Rng,
+    ) -> Self {
+        let state = ClusterState::new(Arc::clone(&parts.config), set, now(monotonic_ms()), rng);
+        let pools = Rc::new(RefCell::new(LinkPools::watched_by(idle_watch)));
+        Self {
+            config: parts.config,
+            series: parts.series,
+            tls: parts.tls,
+            in_use: parts.in_use,
+            state: Rc::new(RefCell::new(state)),
+            pools,
+            shared: Rc::default(),
+            uploads: Rc::default(),
+            era: 0,
+            told_ms: Cell::new(None),
+            refused_seen: Cell::new(0),
+        }
+    }
+
+    /// Whether requests share links here, unless an endpoint declines HTTP/2.
+    pub(crate) fn shares_links(&self) -> bool {
+        match self.config.protocol {
+            LinkProtocol::Http1 => false,
+            LinkProtocol::Http2 => true,
+            // Without TLS there is no ALPN.
+            LinkProtocol::Auto => self.tls.is_some(),
+        }
+    }
+
+    /// Returns the same cluster under another configuration. Health is kept, and so are links unless the TLS settings
+    /// have changed.
+    pub(crate) fn succeed(&self, parts: ClusterParts, now_ms: u64, rng: &mut Rng) -> Self {
+        self.state.borrow_mut().reconfigure(Arc::clone(&parts.config), now(now_ms), rng);
+        let is_same = match (&self.tls, &parts.tls) {
+            (None, None) => true,
+            (Some(before), Some(after)) => before.is_same(after),
+            (None, Some(_)) | (Some(_), None) => false,
+        };
+        let era = if is_same {
+            self.era
+        } else {
+            self.shared.borrow_mut().clear();
+            self.pools.borrow_mut().renew()
+        };
+        Self {
+            config: parts.config,
+            series: parts.series,
+            tls: parts.tls,
+            in_use: parts.in_use,
+            state: Rc::clone(&self.state),
+            pools: Rc::clone(&self.pools),
+            shared: Rc::clone(&self.shared),
+            uploads: Rc::clone(&self.uploads),
+            era,
+            told_ms: Cell::new(None),
+            refused_seen: Cell::new(0),
+        }
+    }
+
+    /// Applies another set of endpoints and closes the idle links to those that were removed.
+    pub(crate) fn update(&self, set: Arc<EndpointSet>, now_ms: u64, rng: &mut Rng) {
+        let gone = self.state.borrow_mut().update(set, now(now_ms), rng);
+        let (mut pools, mut shared) = (self.pools.borrow_mut(), self.shared.borrow_mut());
+        for id in gone {
+            pools.at(id).clear();
+            shared.remove(id);
+        }
+    }
+
+    /// Applies the results of health checks.
+    pub(crate) fn set_unhealthy(&self, unhealthy: Arc<UnhealthySet>, now_ms: u64) {
+        self.state.borrow_mut().set_unhealthy(unhealthy, now(now_ms));
+    }
+
+    /// Returns the health of the endpoints and the retry budget.
+    pub(crate) fn state(&self) -> &RefCell<ClusterState> {
+        &self.state
+    }
+
+    /// Returns the usage by all workers, when the cluster has limits.
+    pub(crate) fn in_use(&self) -> Option<&InUse> {
+        self.in_use.as_deref()
+    }
+
+    /// Takes a permit of a cluster limit; `None` when there is no limit.
+    ///
+    /// # Errors
+    /// [`Fault::Limit`], which has been counted.
+    pub(crate) fn take(&self, kind: LimitKind) -> Result<Option<LimitPlace>, Fault> {
+        let (Some(in_use), Some(max)) = (&self.in_use, self.config.limits.of(kind)) else { return Ok(None) };
+        let place = in_use.take(kind, max);
+        if place.is_none() {
+            in_use.refuse(kind);
+            return Err(Fault::Limit(kind));
+        }
+        Ok(place)
+    }
+
+    /// As [`Self::take`] for a connection; when the limit is reached, closes an idle link first.
+    fn take_connection(&self) -> Result<Option<LimitPlace>, Fault> {
+        let kind = LimitKind::Connections;
+        let (Some(in_use), Some(max)) = (&self.in_use, self.config.limits.of(kind)) else { return Ok(None) };
+        // The limit is checked again below: another worker may have taken the permit.
+        if in_use.now(kind) >= max && !self.pools.borrow_mut().close_one() {
+            self.shared.borrow_mut().clear_idle();
+        }
+        self.take(kind)
+    }
+
+    /// Returns the links that exchanges use exclusively, and the permits of all links.
+    pub(crate) fn pools(&self) -> &RefCell<LinkPools> {
+        &self.pools
+    }
+
+    /// Returns the links shared by exchanges.
+    pub(crate) fn shared(&self) -> &RefCell<SharedLinks> {
+        &self.shared
+    }
+
+    /// Returns the upload slots for requests with incomplete bodies.
+    pub(crate) fn uploads(&self) -> &Rc<UploadSlots> {
+        &self.uploads
+    }
+
+    /// Closes all idle links.
+    pub(crate) fn clear_idle(&self) {
+        self.pools.borrow_mut().clear();
+        self.shared.borrow_mut().clear_idle();
+    }
+
+    /// Logs a failed TLS handshake, at most once per second.
+    pub(crate) fn tell_handshake(&self, endpoint: &ResolvedAddress, fault: &HandshakeFault, now_ms: u64) {
+        if self.is_to_tell(now_ms) {
+            let cluster = &self.config.name;
+            tracing::warn!(%cluster, %endpoint, "TLS handshake with an endpoint failed: {fault}");
+        }
+    }
+
+    /// Logs an endpoint that does not speak HTTP/2, at most once per second.
+    pub(crate) fn tell_strange(&self, endpoint: &ResolvedAddress, now_ms: u64) {
+        if self.is_to_tell(now_ms) {
+            let cluster = &self.config.name;
+            tracing::warn!(%cluster, %endpoint, "an endpoint does not speak HTTP/2, which `protocol` requires");
+        }
+    }
+
+    /// Logs an endpoint that violates HTTP/2, at most once per second.
+    pub(crate) fn tell_broken(&self, endpoint: &ResolvedAddress, fault: Http2Fault, now_ms: u64) {
+        if self.is_to_tell(now_ms) {
+            let cluster = &self.config.name;
+            tracing::warn!(%cluster, %endpoint, "an HTTP/2 connection to an endpoint failed: {fault}");
+        }
+    }
+
+    fn is_to_tell(&self, now_ms: u64) -> bool {
+        let is_early = |told_ms| now_ms.saturating_sub(told_ms) < TELL_EVERY_MS;
+        let is_due = !self.told_ms.get().is_some_and(is_early);
+        if is_due {
+            self.told_ms.set(Some(now_ms));
+        }
+        is_due
+    }
+
+    /// Whether the connection limit has refused a worker since the last call: idle links of other workers are closed
+    /// then.
+    fn are_connections_wanted(&self) -> bool {
+        let refused = self.in_use.as_ref().map_or(0, |in_use| in_use.refused(LimitKind::Connections));
+        self.refused_seen.replace(refused) != refused
+    }
+
+    /// Closes idle links that their endpoints have closed; see [`LinkPools::close_disturbed`].
+    pub(crate) fn close_disturbed(&self) {
+        self.pools.borrow_mut().close_disturbed();
+    }
+
+    /// Closes links that have been idle for too long and updates the gauges.
+    pub(crate) fn sweep(&self, now_ms: u64) {
+        let mut pools = self.pools.borrow_mut();
+        pools.sweep(&self.config.pool, now_ms);
+        if self.are_connections_wanted() {
+            pools.clear();
+            self.shared.borrow_mut().clear_idle();
+        }
+        let shared_idle = self.shared.borrow_mut().sweep(&self.config.pool, now_ms);
+        let count = pools.count();
+        self.series.links.set(count.open);
+        self.series.links_idle.set(count.idle + shared_idle);
+        let state = self.state.borrow();
+        let ejected = state.endpoints().iter().filter(|endpoint| endpoint.is_ejected()).count();
+        self.series.ejected.set(ejected as u64);
+        let unhealthy = state.endpoints().iter().filter(|endpoint| endpoint.unhealthy().is_some()).count();
+        self.series.unhealthy.set(unhealthy as u64);
+    }
+}
+
+impl EndpointGuard {
+    /// Returns a link to the endpoint: pooled, shared, or a permit for a new one.
+    ///
+    /// # Errors
+    /// [`Fault::LinksExhausted`] when the endpoint has its maximum number of links, [`Fault::Limit`] when the cluster
+    /// has.
+    ///
+    /// # Cost
+    /// No system call for [`LinkWanted::Any`], otherwise one for each pooled link that is checked. Linear in the number
+    /// of shared links.
+    pub(crate) fn take_link(&self, wanted: LinkWanted, now_ms: u64) -> Result<TakenLink, Fault> {
+        let is_declined = match self.find_shared(now_ms) {
+            LinkLookup::Stream(stream) => return Ok(TakenLink::Stream(stream)),
+            LinkLookup::Opening(opening) => return Ok(TakenLink::Opening(opening)),
+            LinkLookup::Declined => true,
+            LinkLookup::Nothing => false,
+        };
+        if is_declined && let Some(link) = self.take_kept(wanted, now_ms) {
+            return Ok(TakenLink::Kept(link));
+        }
+        let (cluster, id) = (&self.cluster, self.lease().endpoint());
+        let place = match self.take_place() {
+            // An unwanted pooled link is closed to free its permit; it would also hold up requests that wait for a
+            // link.
+            Err(Fault::LinksExhausted)
+                if wanted == LinkWanted::New && cluster.pools.borrow_mut().at(id).close_oldest() =>
+            {
+                self.take_place()?
+            }
+            taken => taken?,
+        };
+        Ok(if is_declined { TakenLink::Place(place) } else { TakenLink::SharedPlace(place) })
+    }
+
+    /// Returns a channel over a link that is at hand: a stream of a shared link, or a pooled link.
+    ///
+    /// # Cost
+    /// As [`Self::take_link`].
+    pub(crate) fn take_ready(&self, wanted: LinkWanted, now_ms: u64) -> Option<UpstreamChannel> {
+        match self.find_shared(now_ms) {
+            LinkLookup::Stream(stream) => Some(UpstreamChannel::Stream(stream)),
+            LinkLookup::Declined => self.take_kept(wanted, now_ms).map(UpstreamChannel::Link),
+            LinkLookup::Opening(_) | LinkLookup::Nothing => None,
+        }
+    }
+
+    /// Looks for a shared link; a cluster that speaks HTTP/1 only has none.
+    fn find_shared(&self, now_ms: u64) -> LinkLookup {
+        let cluster = &self.cluster;
+        if !cluster.shares_links() {
+            return LinkLookup::Declined;
+        }
+        let found = cluster.shared.borrow_mut().find(self.key(), now_ms);
+        if matches!(found, LinkLookup::Stream(_)) {
+            cluster.series.http2_requests.increment();
+        }
+        found
+    }
+
+    /// Takes a pooled link; closes those that are not wanted.
+    fn take_kept(&self, wanted: LinkWanted, now_ms: u64) -> Option<Link> {
+        let cluster = &self.cluster;
+        let id = self.lease().endpoint();
+        let take = || cluster.pools.borrow_mut().at(id).take(&cluster.config.pool, now_ms);
+        while wanted != LinkWanted::New
+            && let Some(mut link) = take()
+        {
+            if wanted == LinkWanted::Any || link.stream.is_quiet_now() {
+                return Some(link);
+            }
+        }
+        None
+    }
+
+    /// Returns the key of the endpoint in the current era.
+    pub(crate) fn key(&self) -> EndpointKey {
+        EndpointKey { id: self.lease().endpoint(), era: self.cluster.era }
+    }
+
+    /// Takes the permit for a new link.
+    ///
+    /// # Errors
+    /// As [`Self::take_link`].
+    pub(crate) fn take_place(&self) -> Result<LinkPlace, Fault> {
+        let cluster = &self.cluster;
+        let limit = cluster.take_connection()?;
+        let mut pools = cluster.pools.borrow_mut();
+        let place = pools.at(self.lease().endpoint()).place(cluster.config.links_max, cluster.era);
+        Ok(place.ok_or(Fault::LinksExhausted)?.within(limit))
+    }
+
+    /// Whether requests wait for a link to the endpoint.
+    pub(crate) fn has_queue(&self) -> bool {
+        self.cluster.pools.borrow_mut().at(self.lease().endpoint()).has_queue()
+    }
+
+    /// Enters the queue of requests that wait for a link to the endpoint.
+    pub(crate) fn queue(&self) -> LinkQueue {
+        self.cluster.pools.borrow_mut().at(self.lease().endpoint()).queue()
+    }
+
+    /// Guards `lease`, and the permit `place` of the request limit; `None` when the endpoint was removed in the
+    /// meantime.
+    pub(crate) fn begin(
+        cluster: &Rc<WorkerCluster>,
+        lease: Lease,
+        place: Option<LimitPlace>,
+    ) -> Option<Self> {
+        let address =
+            cluster.state.borrow().endpoint(lease.endpoint()).map(|endpoint| endpoint.address().clone());
+        let Some(address) = address else {
+            cluster.state.borrow_mut().release(lease);
+            return None;
+        };
+        Some(Self { cluster: Rc::clone(cluster), lease: Some(lease), address, _place: place })
+    }
+
+    /// Returns the endpoint's own name, see [`eddy_upstream::EndpointState::own_name`].
+    pub(crate) fn own_name(&self) -> Option<String> {
+        self.cluster.state.borrow().endpoint(self.lease().endpoint())?.own_name()
+    }
+
+    /// Returns the cluster.
+    pub(crate) fn cluster(&self) -> &Rc<WorkerCluster> {
+        &self.cluster
+    }
+
+    /// Returns the lease.
+    pub(crate) fn lease(&self) -> &Lease {
+        self.lease.as_ref().expect("the lease is only taken when the guard is dropped")
+    }
+
+    /// Reports a success to the endpoint's health.
+    pub(crate) fn succeeded(&self, now_ms: u64) {
+        let change = self.cluster.state.borrow_mut().on_success(self.lease(), now(now_ms));
+        self.tell(change);
+    }
+
+    /// Reports a failure to the endpoint's health.
+    pub(crate) fn failed(&self, now_ms: u64) {
+        let change = self.cluster.state.borrow_mut().on_failure(self.lease(), now(now_ms));
+        self.tell(change);
+    }
+
+    fn tell(&self, change: EjectionChange) {
+        let (cluster, endpoint) = (&self.cluster.config.name, &self.address);
+        match change {
+            EjectionChange::Ejected => {
+                tracing::warn!(%cluster, %endpoint, "an endpoint fails and is ejected")
+            }
+            EjectionChange::Returned => {
+                tracing::info!(%cluster, %endpoint, "an ejected endpoint is used again")
+            }
+            EjectionChange::EjectedAgain | EjectionChange::None => {}
+        }
+    }
+}
+
+impl Drop for EndpointGuard {
+    fn drop(&mut self) {
+        if let Some(lease) = self.lease.take() {
+            self.cluster.state.borrow_mut().release(lease);
+        }
+    }
+}
+
+/// Minimum interval between log messages about unusable endpoints, in milliseconds.
+const TELL_EVERY_MS: u64 = 1000;

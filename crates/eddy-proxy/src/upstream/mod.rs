@@ -1,0 +1,22 @@
+//! Endpoints of one worker: clusters, and channels to their endpoints: an HTTP/1 link that an exchange has to itself, or
+//! a stream of an HTTP/2 link that it shares with other exchanges of its worker.
+//!
+//! An exchange uses an [`UpstreamChannel`] and does not depend on which of them it is. [`shared::SharedLink`] is an
+//! HTTP/2 link, [`serve`] its task, [`registry::SharedLinks`] holds the links of a cluster, and [`open`] establishes
+//! one.
+
+mod channel;
+mod cluster;
+mod connect;
+mod open;
+mod opening;
+mod plan;
+mod registry;
+mod serve;
+mod shared;
+mod uploads;
+
+pub(crate) use channel::UpstreamChannel;
+pub(crate) use cluster::{EndpointGuard, LinkWanted, WorkerCluster};
+pub(crate) use plan::WorkerPlan;
+pub(crate) use uploads::{SlotWait, Upload, UploadSlot, UploadSlots};

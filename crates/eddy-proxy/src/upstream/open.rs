@@ -1,0 +1,139 @@
+//! Establishment of an HTTP/2 link, and its task.
+
+use std::rc::Rc;
+
+use eddy_http::{Http2, Http2Limits};
+use eddy_io::Stream;
+use eddy_upstream::{Link, LinkPlace, LinkProtocol, ResolvedAddress, UpstreamHttp2Config};
+use tokio::time::timeout;
+
+use crate::fault::Fault;
+use crate::runtime::WorkerServices;
+use crate::upstream::cluster::{EndpointGuard, WorkerCluster};
+use crate::upstream::opening::Opening;
+use crate::upstream::registry::EndpointKey;
+use crate::upstream::serve::{LinkDriver, UpstreamLinkEnd};
+use crate::upstream::shared::SharedLink;
+
+/// Begins to establish a link with this permit; it continues even when no exchange waits for it any more.
+pub(super) fn open(worker: &Rc<WorkerServices>, guard: &EndpointGuard, place: LinkPlace) -> Rc<Opening> {
+    let key = guard.key();
+    let streams_max = guard.cluster().config.http2.streams_max;
+    let opening = Opening::new(streams_max);
+    let cluster = Rc::clone(guard.cluster());
+    cluster.shared().borrow_mut().begin(key, &opening);
+    let task = LinkTask {
+        worker: Rc::clone(worker),
+        cluster,
+        address: guard.address.clone(),
+        own_name: guard.own_name(),
+        key,
+        opening: Rc::clone(&opening),
+    };
+    tokio::task::spawn_local(task.run(place));
+    opening
+}
+
+/// Task of a link, from before it is established.
+struct LinkTask {
+    worker: Rc<WorkerServices>,
+    cluster: Rc<WorkerCluster>,
+    address: ResolvedAddress,
+    own_name: Option<String>,
+    key: EndpointKey,
+    opening: Rc<Opening>,
+}
+
+impl LinkTask {
+    async fn run(self, place: LinkPlace) {
+        let established = timeout(self.cluster.config.connect_timeout, self.establish()).await;
+        let Self { worker, cluster, address, key, opening, .. } = self;
+        let now_ms = worker.timers.now_ms();
+        match established.unwrap_or(Err(Fault::ConnectTimeout)) {
+            Err(fault) => {
+                cluster.series.connects_failed.increment();
+                cluster.shared().borrow_mut().fail(key, &opening);
+                opening.end(Err(fault));
+            }
+            Ok(Established::Declined(stream)) => {
+                cluster.series.connects.increment();
+                cluster.shared().borrow_mut().decline(key, &opening, now_ms);
+                cluster.pools().borrow_mut().at(key.id).put_fresh(Link::new(stream, place), now_ms);
+                opening.end(Ok(()));
+            }
+            Ok(Established::Framed(link, mut serving)) => {
+                cluster.series.connects.increment();
+                cluster.series.http2_links.increment();
+                cluster.shared().borrow_mut().establish(key, &opening, &link);
+                opening.end(Ok(()));
+                // The waiting exchanges no longer need it.
+                drop(opening);
+                if let UpstreamLinkEnd::Broken(fault) = serving.run().await {
+                    cluster.series.http2_links_broken.increment();
+                    cluster.tell_broken(&address, fault, worker.timers.now_ms());
+                }
+                serving.close();
+            }
+        }
+    }
+
+    /// Connects, and for HTTP/2 waits for the endpoint's SETTINGS.
+    async fn establish(&self) -> Result<Established, Fault> {
+        let Self { worker, cluster, address, own_name, .. } = self;
+        let stream = worker.connect_to(cluster, address, || own_name.clone()).await?;
+        if !is_framed(cluster.config.protocol, &stream) {
+            return Ok(Established::Declined(stream));
+        }
+        let scheme = if cluster.tls.is_some() { "https" } else { "http" };
+        let now_ms = worker.timers.now_ms();
+        let state = Http2::client(scheme, limits(cluster.config.http2), now_ms);
+        let link = Rc::new(SharedLink::new(state, cluster.config.pool.requests_max, now_ms));
+        let mut serving = Box::new(LinkDriver::new(&link, worker, &cluster.config, stream));
+        match serving.settle().await {
+            Ok(()) => Ok(Established::Framed(link, serving)),
+            Err(ended) => {
+                serving.close();
+                if ended == UpstreamLinkEnd::Alert {
+                    return Err(Fault::TlsAlert);
+                }
+                cluster.tell_strange(address, worker.timers.now_ms());
+                Err(Fault::LinkProtocol)
+            }
+        }
+    }
+}
+
+/// Result of establishing a link.
+enum Established {
+    /// The endpoint has chosen HTTP/1.
+    Declined(Stream),
+    Framed(Rc<SharedLink>, Box<LinkDriver>),
+}
+
+/// Whether HTTP/2 was negotiated, or is configured without negotiation.
+fn is_framed(protocol: LinkProtocol, stream: &Stream) -> bool {
+    match protocol {
+        LinkProtocol::Http1 => false,
+        LinkProtocol::Http2 => true,
+        LinkProtocol::Auto => {
+            stream.tls_facts().is_some_and(|facts| facts.protocol.as_deref() == Some(b"h2"))
+        }
+    }
+}
+
+/// Returns the limits of a link. The connection window is the sum of those of all streams, also as they grow, so that a
+/// stream with a slow client never blocks another one.
+fn limits(config: UpstreamHttp2Config) -> Http2Limits {
+    let UpstreamHttp2Config { streams_max, stream_window, stream_window_max } = config;
+    Http2Limits {
+        streams_max,
+        stream_window,
+        stream_window_max,
+        connection_window: streams_max.saturating_mul(stream_window).min(CONNECTION_WINDOW_MAX),
+        growth_max: 2 * stream_window_max,
+        ..Http2Limits::default()
+    }
+}
+
+/// Largest window of a link before it grows, bytes: far enough below the protocol's 2^31 - 1 (RFC 9113 §6.9.1).
+const CONNECTION_WINDOW_MAX: u32 = 1 << 30;

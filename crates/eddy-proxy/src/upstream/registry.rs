@@ -1,0 +1,150 @@
+//! HTTP/2 links of one worker to the endpoints of a cluster.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use eddy_upstream::{EndpointId, PoolConfig};
+
+use crate::upstream::opening::Opening;
+use crate::upstream::shared::{LinkStream, SharedLink};
+
+/// An endpoint with one set of connection settings: see [`eddy_upstream::LinkPools::renew`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct EndpointKey {
+    pub(crate) id: EndpointId,
+    pub(crate) era: u32,
+}
+
+/// Shared links of a cluster.
+///
+/// Bounded by the endpoints and by the connection limits.
+#[derive(Debug, Default)]
+pub(crate) struct SharedLinks {
+    endpoints: HashMap<EndpointKey, EndpointLinks>,
+}
+
+/// Links to one endpoint.
+#[derive(Debug, Default)]
+struct EndpointLinks {
+    links: Vec<Rc<SharedLink>>,
+    /// Link that is being established.
+    opening: Option<Rc<Opening>>,
+    /// Time at which the endpoint last chose HTTP/1 in ALPN.
+    declined_ms: Option<u64>,
+}
+
+/// Result of looking for a link.
+#[derive(Debug)]
+pub(crate) enum LinkLookup {
+    /// A stream of an existing link.
+    Stream(LinkStream),
+    /// A link that is being established and has capacity.
+    Opening(Rc<Opening>),
+    /// The endpoint has chosen HTTP/1.
+    Declined,
+    /// No link has capacity.
+    Nothing,
+}
+
+impl SharedLinks {
+    /// Looks for a stream.
+    ///
+    /// # Cost
+    /// Linear in the links to the endpoint; allocates only for an endpoint that is seen for the first time.
+    pub(crate) fn find(&mut self, key: EndpointKey, now_ms: u64) -> LinkLookup {
+        let endpoint = self.endpoints.entry(key).or_default();
+        endpoint.links.retain(|link| !link.is_closed());
+        if let Some(stream) = endpoint.links.iter().find_map(SharedLink::take) {
+            return LinkLookup::Stream(stream);
+        }
+        if endpoint.declined_ms.is_some_and(|at_ms| now_ms.saturating_sub(at_ms) < DECLINED_MS) {
+            return LinkLookup::Declined;
+        }
+        match &endpoint.opening {
+            Some(opening) if opening.has_room() => LinkLookup::Opening(Rc::clone(opening)),
+            Some(_) | None => LinkLookup::Nothing,
+        }
+    }
+
+    /// Records that a link is being established.
+    pub(super) fn begin(&mut self, key: EndpointKey, opening: &Rc<Opening>) {
+        self.endpoints.entry(key).or_default().opening = Some(Rc::clone(opening));
+    }
+
+    /// Records that the link is established. A link whose endpoint is gone gets no requests.
+    pub(super) fn establish(&mut self, key: EndpointKey, opening: &Rc<Opening>, link: &Rc<SharedLink>) {
+        match self.endpoints.get_mut(&key) {
+            Some(endpoint) => {
+                endpoint.declined_ms = None;
+                endpoint.links.push(Rc::clone(link));
+                endpoint.end(opening);
+            }
+            None => link.retire(),
+        }
+    }
+
+    /// Records that the endpoint has chosen HTTP/1.
+    pub(super) fn decline(&mut self, key: EndpointKey, opening: &Rc<Opening>, now_ms: u64) {
+        if let Some(endpoint) = self.endpoints.get_mut(&key) {
+            endpoint.declined_ms = Some(now_ms);
+            endpoint.end(opening);
+        }
+    }
+
+    /// Records that the link could not be established.
+    pub(super) fn fail(&mut self, key: EndpointKey, opening: &Rc<Opening>) {
+        if let Some(endpoint) = self.endpoints.get_mut(&key) {
+            endpoint.end(opening);
+        }
+    }
+
+    /// Closes the links to a removed endpoint, each once its exchanges are over.
+    pub(crate) fn remove(&mut self, id: EndpointId) {
+        self.endpoints.retain(|key, endpoint| {
+            let is_gone = key.id == id;
+            if is_gone {
+                endpoint.links.iter().for_each(|link| link.retire());
+            }
+            !is_gone
+        });
+    }
+
+    /// Closes all links, each once its exchanges are over.
+    pub(crate) fn clear(&mut self) {
+        self.endpoints.values().flat_map(|endpoint| &endpoint.links).for_each(|link| link.retire());
+        self.endpoints.clear();
+    }
+
+    /// Closes the links without streams.
+    pub(crate) fn clear_idle(&mut self) {
+        let links = self.endpoints.values().flat_map(|endpoint| &endpoint.links);
+        links.filter(|link| link.is_at_rest()).for_each(|link| link.retire());
+    }
+
+    /// Closes idle links above `idle_max` and removes those that have ended; returns the number of idle links.
+    ///
+    /// # Cost
+    /// Linear in the links.
+    pub(crate) fn sweep(&mut self, config: &PoolConfig, now_ms: u64) -> u64 {
+        let mut idle = 0;
+        self.endpoints.retain(|_, endpoint| {
+            endpoint.links.retain(|link| !link.is_closed());
+            let at_rest: Vec<_> = endpoint.links.iter().filter(|link| link.is_at_rest()).collect();
+            at_rest.iter().skip(config.idle_max as usize).for_each(|link| link.retire());
+            idle += at_rest.len() as u64;
+            let is_declined =
+                endpoint.declined_ms.is_some_and(|at_ms| now_ms.saturating_sub(at_ms) < DECLINED_MS);
+            !endpoint.links.is_empty() || endpoint.opening.is_some() || is_declined
+        });
+        idle
+    }
+}
+
+impl EndpointLinks {
+    fn end(&mut self, opening: &Rc<Opening>) {
+        self.opening.take_if(|current| Rc::ptr_eq(current, opening));
+    }
+}
+
+/// Milliseconds for which an endpoint that has chosen HTTP/1 is not offered HTTP/2 again.
+const DECLINED_MS: u64 = 60_000;

@@ -1,0 +1,227 @@
+//! Task of an HTTP/2 link.
+
+use std::future::poll_fn;
+use std::io;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+
+use eddy_http::Http2Fault;
+use eddy_io::{Buffer, Fill, Stream, TICK_MS, Timer, is_alert};
+use eddy_upstream::ClusterConfig;
+
+use crate::clock::millis;
+use crate::runtime::WorkerServices;
+use crate::upstream::shared::SharedLink;
+
+/// Milliseconds that an endpoint has to read the last bytes.
+const CLOSE_MS: u64 = 1_000;
+/// Number of consecutive reads of a link before other tasks run.
+const READS_AT_ONCE: usize = 16;
+
+/// End of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum UpstreamLinkEnd {
+    /// One side has closed it.
+    Closed,
+    /// A TLS alert ended it.
+    Alert,
+    /// The endpoint violated the protocol.
+    Broken(Http2Fault),
+}
+
+/// Phase of a link, which determines its deadlines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LinkPhase {
+    /// No stream is in use.
+    Quiet,
+    Busy,
+    /// The endpoint does not read the bytes to be written.
+    Stuck,
+    /// The last bytes are to be written.
+    Over,
+}
+
+/// Reads and writes for a link.
+pub(super) struct LinkDriver {
+    link: Rc<SharedLink>,
+    worker: Rc<WorkerServices>,
+    /// Time that the link is kept without streams.
+    idle_ms: u64,
+    /// Time that the endpoint may read nothing.
+    stuck_ms: u64,
+    stream: Stream,
+    timer: Timer,
+    /// Bytes read that are not a whole frame yet; without capacity while empty.
+    input: Buffer,
+    fault: Option<Http2Fault>,
+    phase: LinkPhase,
+    /// Time at which the phase began.
+    since_ms: u64,
+}
+
+impl LinkDriver {
+    /// Creates the driver of a link over a stream that was just connected.
+    pub(super) fn new(
+        link: &Rc<SharedLink>,
+        worker: &Rc<WorkerServices>,
+        config: &ClusterConfig,
+        stream: Stream,
+    ) -> Self {
+        Self {
+            link: Rc::clone(link),
+            worker: Rc::clone(worker),
+            idle_ms: millis(config.pool.idle_timeout),
+            stuck_ms: millis(config.read_idle_timeout),
+            stream,
+            timer: worker.timers.timer(),
+            input: Buffer::default(),
+            fault: None,
+            phase: LinkPhase::Busy,
+            since_ms: worker.timers.now_ms(),
+        }
+    }
+
+    /// Waits for the endpoint's SETTINGS, which prove that it speaks HTTP/2 and set its stream limit.
+    ///
+    /// # Errors
+    /// The end of the link, if it ends first.
+    pub(super) async fn settle(&mut self) -> Result<(), UpstreamLinkEnd> {
+        poll_fn(|cx| match self.poll(cx) {
+            Poll::Ready(ended) => Poll::Ready(Err(ended)),
+            Poll::Pending if self.link.framed.look(|state| state.is_settled()) => Poll::Ready(Ok(())),
+            Poll::Pending => Poll::Pending,
+        })
+        .await
+    }
+
+    /// Drives the link until one side ends it.
+    pub(super) async fn run(&mut self) -> UpstreamLinkEnd {
+        poll_fn(|cx| self.poll(cx)).await
+    }
+
+    /// Closes the link.
+    pub(super) fn close(mut self) {
+        self.worker.buffers.put(self.input);
+        self.link.close();
+        self.stream.say_end();
+    }
+
+    /// Reads and writes as far as possible; ready once the link has ended.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<UpstreamLinkEnd> {
+        let link = Rc::clone(&self.link);
+        link.framed.register(cx);
+        self.timer.register(cx);
+        if link.is_to_leave() {
+            link.framed.update(|state| state.leave());
+        }
+        for _ in 0..READS_AT_ONCE {
+            let written = self.poll_write(cx);
+            if let Some(fault) = self.fault {
+                // The GOAWAY for a protocol violation is written at once or not at all.
+                return Poll::Ready(UpstreamLinkEnd::Broken(fault));
+            }
+            if let Poll::Ready(Err(_)) = written {
+                return Poll::Ready(UpstreamLinkEnd::Closed);
+            }
+            if link.framed.look(|state| state.is_over()) {
+                return if written.is_ready() {
+                    Poll::Ready(UpstreamLinkEnd::Closed)
+                } else {
+                    self.poll_deadline()
+                };
+            }
+            // Reads continue while writes are blocked: two peers that wait for each other would wait forever.
+            match self.poll_read(cx) {
+                Poll::Ready(Ok(Fill::Bytes(_))) => self.take(),
+                Poll::Ready(Err(error)) if is_alert(&error) => return Poll::Ready(UpstreamLinkEnd::Alert),
+                Poll::Ready(Ok(Fill::End) | Err(_)) => return Poll::Ready(UpstreamLinkEnd::Closed),
+                Poll::Pending => return self.poll_deadline(),
+            }
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Passes the bytes read to the protocol.
+    fn take(&mut self) {
+        let Self { link, worker, input, fault, .. } = self;
+        let now_ms = worker.timers.now_ms();
+        link.note_read(now_ms);
+        match link.framed.update(|state| state.receive(input.held(), now_ms)) {
+            Ok(count) => input.consume(count),
+            Err(broken) => {
+                input.clear();
+                *fault = Some(broken);
+            }
+        }
+        if input.is_empty() && input.capacity() > 0 {
+            worker.buffers.put(std::mem::take(input));
+        }
+    }
+
+    /// Writes all output; ready once everything is written.
+    fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let Self { link, stream, phase, .. } = self;
+        while link.framed.look(|state| !state.output().is_empty()) {
+            let written = ready!(link.framed.look(|state| stream.poll_write(cx, state.output())))?;
+            link.framed.update(|state| state.written(written));
+            // The endpoint reads again.
+            if *phase == LinkPhase::Stuck {
+                *phase = LinkPhase::Busy;
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Fill>> {
+        let Self { worker, stream, input, .. } = self;
+        ready!(stream.poll_readable(cx))?;
+        if input.capacity() == 0 {
+            *input = worker.buffers.take_large();
+        } else {
+            // The rest of a frame may exceed the free space of a small buffer.
+            input.grow(eddy_io::BUFFER_BYTES_LARGE);
+        }
+        let filled = stream.poll_fill(cx, input);
+        if input.is_empty() {
+            worker.buffers.put(std::mem::take(input));
+        }
+        filled
+    }
+
+    /// Arms the timer for the next deadline, or handles one that has passed.
+    fn poll_deadline(&mut self) -> Poll<UpstreamLinkEnd> {
+        let now_ms = self.worker.timers.now_ms();
+        let (is_over, is_written) =
+            self.link.framed.look(|state| (state.is_over(), state.output().is_empty()));
+        let phase = match () {
+            () if is_over => LinkPhase::Over,
+            () if !is_written => LinkPhase::Stuck,
+            () if self.link.is_at_rest() => LinkPhase::Quiet,
+            () => LinkPhase::Busy,
+        };
+        if phase != self.phase {
+            self.phase = phase;
+            self.since_ms = now_ms;
+        }
+        let patience_ms = match phase {
+            LinkPhase::Quiet => self.idle_ms,
+            // Exchanges have deadlines of their own.
+            LinkPhase::Busy => return Poll::Pending,
+            LinkPhase::Stuck => self.stuck_ms,
+            LinkPhase::Over => CLOSE_MS,
+        };
+        // The worker's clock may be a tick behind.
+        let due_ms = self.since_ms.saturating_add(patience_ms).saturating_add(TICK_MS);
+        if now_ms < due_ms {
+            self.timer.arm_at(due_ms);
+            return Poll::Pending;
+        }
+        if phase == LinkPhase::Quiet {
+            // The next round sends GOAWAY.
+            self.link.retire();
+            return Poll::Pending;
+        }
+        Poll::Ready(UpstreamLinkEnd::Closed)
+    }
+}
