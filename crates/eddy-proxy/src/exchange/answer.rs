@@ -8,7 +8,7 @@ use eddy_http::{
 };
 
 use crate::exchange::attempt::Attempt;
-use crate::exchange::context::ExchangeCx;
+use crate::exchange::context::{ExchangeCx, listener_of};
 use crate::exchange::state::{Exchange, HeadSource};
 use crate::exchange::{filter, site, upgrade};
 use crate::fault::Fault;
@@ -85,7 +85,7 @@ fn look(
 /// distinguished from a next request, so the connection ends with the response.
 pub(crate) fn write(ctx: &mut ExchangeCx<'_>, source: HeadSource, is_uploaded: bool) -> Result<(), Fault> {
     let plan = Rc::clone(&ctx.plan);
-    let config = &plan.plan.listeners[ctx.index].config;
+    let config = &listener_of(&plan, ctx.index).config;
     let keep_alive = may_keep_alive(ctx) && is_uploaded;
     let date = ctx.worker.date();
     let action = plan.plan.action(ctx.exchange.action);

@@ -29,7 +29,7 @@ pub(crate) struct ExchangeCx<'a> {
 impl ExchangeCx<'_> {
     /// Returns the listener in the exchange's plan.
     pub(crate) fn listener(&self) -> &ListenerPlan {
-        self.plan.listener(self.index).expect("the index was found in this plan, and a plan never changes")
+        listener_of(&self.plan, self.index)
     }
 
     /// Returns the action of the matching rule; `None` before a rule is found, and for the demo endpoint.
@@ -54,4 +54,9 @@ impl ExchangeCx<'_> {
         self.exchange.fault = Some(fault);
         ExchangePhase::Reply
     }
+}
+
+/// Returns the listener of an exchange in its plan.
+pub(crate) fn listener_of(plan: &WorkerPlan, index: usize) -> &ListenerPlan {
+    plan.listener(index).expect("the index was found in this plan, and a plan never changes")
 }

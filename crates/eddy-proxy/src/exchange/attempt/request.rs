@@ -12,7 +12,7 @@ use eddy_http::{
 use eddy_upstream::ResolvedAddress;
 
 use crate::downstream::SecureClient;
-use crate::exchange::context::ExchangeCx;
+use crate::exchange::context::{ExchangeCx, listener_of};
 use crate::fault::Fault;
 
 /// Writes the request head for a body of this framing, and checks it with the parser that peers are held to (egress
@@ -23,18 +23,17 @@ pub(crate) fn write_request(
     named: MirrorHost,
     out: &mut Vec<u8>,
 ) -> Result<(), Fault> {
-    let config = &ctx.listener().config;
+    // Clones the worker's own reference count: those within the plan are shared by all workers.
+    let plan = Rc::clone(&ctx.plan);
+    let config = &listener_of(&plan, ctx.index).config;
     let forwarded = &config.forwarded;
     let peer_ip = ctx.down.client.peer.ip();
     let is_trusted = forwarded.trusted.iter().any(|block| block.contains(peer_ip));
     let policy =
         ForwardedPolicy { x_forwarded: forwarded.x_forwarded, forwarded: forwarded.forwarded, port: None };
-    let via = config.via.clone();
-    let id_name = config.request_id.clone();
-    if let Some(name) = &id_name {
+    if let Some(name) = &config.request_id {
         make_request_id(ctx, name, is_trusted);
     }
-    let plan = Rc::clone(&ctx.plan);
     let action = plan.plan.action(ctx.exchange.action);
     let exchange = &mut *ctx.exchange;
     let bytes = exchange.head_bytes.as_slice();
@@ -71,8 +70,8 @@ pub(crate) fn write_request(
             is_trusted,
             policy,
         },
-        via: via.as_deref(),
-        request_id: id_name.as_deref().map(|name| RequestId {
+        via: config.via.as_deref(),
+        request_id: config.request_id.as_deref().map(|name| RequestId {
             name,
             value: &exchange.request_id,
             replace: !is_trusted,
