@@ -108,7 +108,7 @@ func cancelGo(ticket uint64) {
 	}
 }
 
-// Calls of Go that Rust futures answer.
+// Calls from Go to Rust that wait for the result of a future.
 
 var (
 	// waiting has the goroutines that wait for Rust.

@@ -1,5 +1,7 @@
 //! Phases of an exchange in which filters are entered, and their verdicts.
 
+use crate::handle::Direction;
+
 /// Phase of an exchange; the numbers are those of the filter ABI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
@@ -35,9 +37,19 @@ impl Phase {
         Self::End,
     ];
 
+    /// Returns the direction of the message that the phase belongs to; that of the request for phases of the exchange.
+    pub fn direction(self) -> Direction {
+        match self {
+            Self::RequestHead | Self::RequestBody | Self::RequestTrailers | Self::Log | Self::End => {
+                Direction::Request
+            }
+            Self::ResponseHead | Self::ResponseBody | Self::ResponseTrailers => Direction::Response,
+        }
+    }
+
     /// Whether filters are entered from last to first.
     pub fn is_reversed(self) -> bool {
-        matches!(self, Self::ResponseHead | Self::ResponseBody | Self::ResponseTrailers)
+        self.direction() == Direction::Response
     }
 
     /// Whether this is a trailers phase.

@@ -714,8 +714,9 @@ fn a_pause_that_ended_by_itself_cannot_be_resumed() {
     assert_status(&answer, 200);
 }
 
-#[test]
-fn a_body_that_streamed_is_not_sent_again() {
+/// Starts an origin that answers one request, closes the link after `before_close` when the next one has begun, and
+/// reports each later connection.
+fn start_closing_origin(before_close: impl FnOnce() + Send + 'static) -> (SocketAddr, Receiver<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let origin = listener.local_addr().unwrap();
     let (sender, again) = channel();
@@ -724,13 +725,19 @@ fn a_body_that_streamed_is_not_sent_again() {
         let mut bytes = [0; 8192];
         assert!(link.read(&mut bytes).unwrap() > 0);
         link.write_all(OK.as_bytes()).unwrap();
-        // The next request begins, and the link closes.
         assert!(link.read(&mut bytes).unwrap() > 0);
+        before_close();
         drop(link);
         while listener.accept().is_ok() {
             sender.send(()).unwrap();
         }
     });
+    (origin, again)
+}
+
+#[test]
+fn a_body_that_streamed_is_not_sent_again() {
+    let (origin, again) = start_closing_origin(|| {});
     let place = Setup::default().hook(&[Phase::RequestBody], |_, _| Verdict::Continue).start(origin);
     assert_status(&place.ask(GET), 200);
     let put = post(&"abc".repeat(100_000)).replace("POST", "PUT");
@@ -740,23 +747,9 @@ fn a_body_that_streamed_is_not_sent_again() {
 
 #[test]
 fn the_rest_of_a_body_is_not_sent_again_as_if_it_were_the_whole() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let origin = listener.local_addr().unwrap();
-    let (sender, again) = channel();
     let (tell_buffered, buffered) = channel();
-    std::thread::spawn(move || {
-        let (mut link, _) = listener.accept().unwrap();
-        let mut bytes = [0; 8192];
-        assert!(link.read(&mut bytes).unwrap() > 0);
-        link.write_all(OK.as_bytes()).unwrap();
-        // The next request begins; the link closes when a filter has buffered the rest of its body.
-        assert!(link.read(&mut bytes).unwrap() > 0);
-        buffered.recv_timeout(PATIENCE).unwrap();
-        drop(link);
-        while listener.accept().is_ok() {
-            sender.send(()).unwrap();
-        }
-    });
+    // The link closes when a filter has buffered the rest of the body.
+    let (origin, again) = start_closing_origin(move || buffered.recv_timeout(PATIENCE).unwrap());
     let tell_buffered = Mutex::new(tell_buffered);
     let place = Setup::default()
         .hook(&[Phase::RequestBody], move |view, said| {

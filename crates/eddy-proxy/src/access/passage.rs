@@ -1,6 +1,5 @@
 //! Access log entry of a forwarded connection or datagram session.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -67,11 +66,11 @@ impl PassageStart {
 
 impl PassageRecord<'_> {
     /// Writes the entry if the plan has an access log and the listener uses it.
-    pub(crate) fn write(&self, plan: &GatewayPlan, writer: &RefCell<AccessWriter>, series: &WorkerSeries) {
+    pub(crate) fn write(&self, plan: &GatewayPlan, writer: &mut AccessWriter, series: &WorkerSeries) {
         if let (true, Some(access)) = (self.start.has_record, &plan.access)
             && access.has_lines
         {
-            writer.borrow_mut().write(self, access, series);
+            writer.write(self, access, series);
         }
     }
 

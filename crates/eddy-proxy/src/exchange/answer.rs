@@ -9,7 +9,7 @@ use eddy_http::{
 
 use crate::exchange::attempt::Attempt;
 use crate::exchange::context::{ExchangeCx, listener_of};
-use crate::exchange::state::{Exchange, HeadSource};
+use crate::exchange::state::{Exchange, HeadSource, received_head};
 use crate::exchange::{filter, site, upgrade};
 use crate::fault::Fault;
 use crate::message::OutputFraming;
@@ -50,7 +50,7 @@ pub(crate) fn read(ctx: &mut ExchangeCx<'_>, attempt: &mut Attempt) -> Result<Re
     // HTTP/1.0 clients do not know interim responses (RFC 9110 §15.2). A client that expects `100 Continue` gets one,
     // from the endpoint or from eddy, whichever is first.
     if exchange.head.version != Version::Http10 && !is_repeated {
-        let bytes = exchange.response_input.held().get(..length).unwrap_or_default();
+        let bytes = received_head(&exchange.response_input, length);
         write_interim_head(&mut exchange.answer.out, bytes, &exchange.response);
         exchange.answer.end_head();
     }
@@ -108,9 +108,7 @@ pub(crate) fn write(ctx: &mut ExchangeCx<'_>, source: HeadSource, is_uploaded: b
     let head_from = exchange.answer.out.len();
     let bytes = match source {
         HeadSource::Filters => &exchange.filtering.response_head,
-        HeadSource::Endpoint => {
-            exchange.response_input.held().get(..exchange.response_bytes).unwrap_or_default()
-        }
+        HeadSource::Endpoint => received_head(&exchange.response_input, exchange.response_bytes),
     };
     let response = ResponseWrite {
         bytes,

@@ -4,9 +4,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use eddy_config::Action;
-use eddy_io::TICK_MS;
 
-use crate::clock::millis;
+use crate::clock::due_ms;
 use crate::downstream::Downstream;
 use crate::exchange::phase::ExchangePhase;
 use crate::exchange::state::Exchange;
@@ -44,8 +43,7 @@ impl ExchangeCx<'_> {
 
     /// Sets a deadline for the exchange; the earliest one applies.
     pub(crate) fn set_due(&mut self, timeout: Duration) {
-        // The worker's clock may be a tick behind.
-        let due_ms = self.worker.timers.now_ms().saturating_add(millis(timeout)).saturating_add(TICK_MS);
+        let due_ms = due_ms(self.worker.timers.now_ms(), timeout);
         self.exchange.due_ms = self.exchange.due_ms.min(due_ms);
     }
 

@@ -5,7 +5,7 @@ use eddy_http::{FieldId, GrpcEnd, GrpcKind, GrpcStatus, parse_grpc_timeout};
 
 use crate::exchange::attempt::{AttemptFailure, is_failure_status};
 use crate::exchange::context::ExchangeCx;
-use crate::exchange::state::{Exchange, LocalBody};
+use crate::exchange::state::{Exchange, HeadSource, LocalBody};
 use crate::fault::Fault;
 use crate::message::BodyCopy;
 use crate::plan::ListenerHandler;
@@ -49,7 +49,7 @@ pub(crate) struct Judged {
 pub(crate) fn judge(ctx: &mut ExchangeCx<'_>) -> Judged {
     let exchange = &mut *ctx.exchange;
     if exchange.grpc.is_call() {
-        let bytes = exchange.response_input.held().get(..exchange.response_bytes).unwrap_or_default();
+        let bytes = HeadSource::Endpoint.bytes(exchange);
         exchange.grpc.head_end = GrpcEnd::of(exchange.response.fields(bytes));
     }
     let (end, status) = (exchange.grpc.head_end, exchange.response.status);

@@ -17,10 +17,10 @@ pub(crate) struct WorkerFilterState {
     pub(crate) slots: RefCell<Slots>,
     pub(crate) scratch: RefCell<CrossingScratch>,
     /// Ended exchanges by library, reported at the library's next crossing.
-    pub(crate) ended: RefCell<Vec<EndedOf>>,
-    pub(crate) has_ended: Cell<bool>,
-    pub(crate) count: Cell<u32>,
-    pub(crate) connections: Cell<u64>,
+    ended: RefCell<Vec<EndedOf>>,
+    has_ended: Cell<bool>,
+    count: Cell<u32>,
+    connections: Cell<u64>,
 }
 
 /// Buffers of one crossing.
@@ -72,6 +72,14 @@ impl WorkerFilterState {
             None => queues.push(EndedOf { library: Arc::clone(library), ended: vec![ended] }),
         }
         self.has_ended.set(true);
+    }
+
+    /// Takes the ended exchanges of which libraries have not been notified.
+    pub(crate) fn take_all_ended(&self) -> Vec<EndedOf> {
+        if !self.has_ended.replace(false) {
+            return Vec::new();
+        }
+        self.ended.take()
     }
 
     /// Moves the ended exchanges that a library has not been notified of into `into`.

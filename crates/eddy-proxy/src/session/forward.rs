@@ -88,7 +88,7 @@ impl Account {
             attempts: self.attempts,
             reason: fault.map_or("-", Fault::reason),
         };
-        record.write(&worker.plan().plan, &worker.access, &worker.series);
+        worker.log_passage(&record);
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use eddy_upstream::Rng;
 
-use crate::access::{AccessWriter, RecordQueue};
+use crate::access::{AccessWriter, PassageRecord, RecordQueue};
 use crate::clock::share;
 use crate::host::{FilterHost, WorkerFilterState};
 use crate::runtime::{ReleaseIdle, ServiceParts, WorkerServices};
@@ -51,6 +51,11 @@ impl Worker {
     pub(crate) fn follow(&self, plan: Rc<WorkerPlan>) {
         self.services.set_idle_links(idle_links(&plan));
         self.plan.replace(plan);
+    }
+
+    /// Writes the access log entry of a forwarded connection or session.
+    pub(crate) fn log_passage(&self, passage: &PassageRecord<'_>) {
+        passage.write(&self.plan().plan, &mut self.access.borrow_mut(), &self.series);
     }
 
     /// Whether another exchange may begin.

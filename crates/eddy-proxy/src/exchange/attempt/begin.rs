@@ -4,6 +4,7 @@ use eddy_config::MirrorHost;
 use eddy_http::{RequestBody, Version};
 
 use crate::exchange::attempt::request::write_request;
+use crate::exchange::attempt::retry::fail;
 use crate::exchange::attempt::state::Attempt;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::phase::ExchangePhase;
@@ -20,8 +21,7 @@ pub(crate) fn begin(ctx: &mut ExchangeCx<'_>, attempt: Attempt) -> ExchangePhase
         Ok(()) => ExchangePhase::Transfer(ctx.exchange.attempt_memory.put_in(attempt)),
         Err(fault) => {
             drop(attempt);
-            ctx.exchange.end_attempts(&ctx.worker.buffers);
-            ctx.fail(fault)
+            fail(ctx, fault)
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::clock::now;
 use crate::exchange::attempt::begin::begin;
 use crate::exchange::attempt::connect::{has_elsewhere, wanted_link};
 use crate::exchange::attempt::endpoint::{attempt_due_ms, lease};
-use crate::exchange::attempt::retry::go_on_or_fail;
+use crate::exchange::attempt::retry::{fail, go_on_or_fail};
 use crate::exchange::attempt::state::{AttemptTrigger, ChosenEndpoint};
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::phase::ExchangePhase;
@@ -19,8 +19,7 @@ use crate::upstream::{EndpointGuard, UpstreamChannel};
 pub(crate) fn choose(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     let Some(cluster) = ctx.cluster() else { return go_on_or_fail(ctx, Fault::NoEndpoint) };
     if let Err(fault) = upgrade::decide(ctx, cluster.shares_links()) {
-        ctx.exchange.end_attempts(&ctx.worker.buffers);
-        return ctx.fail(fault);
+        return fail(ctx, fault);
     }
     if !upload_wait::take_slot(ctx, &cluster) {
         return ExchangePhase::Upload;

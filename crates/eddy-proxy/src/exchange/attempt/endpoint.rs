@@ -1,9 +1,8 @@
 //! Selection of an endpoint for an attempt, and the attempt's deadline.
 
-use eddy_io::TICK_MS;
 use eddy_upstream::{Balance, Lease};
 
-use crate::clock::{millis, now};
+use crate::clock::{due_ms, now};
 use crate::downstream::AddressKey;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::key::key_of;
@@ -38,9 +37,6 @@ pub(crate) fn lease(ctx: &mut ExchangeCx<'_>, cluster: &WorkerCluster, now_ms: u
 
 /// Returns the deadline of an attempt that begins now, on the worker's clock.
 pub(crate) fn attempt_due_ms(ctx: &ExchangeCx<'_>, now_ms: u64) -> u64 {
-    match ctx.action().and_then(|action| action.attempt_timeout) {
-        // The worker's clock may be a tick behind.
-        Some(limit) => now_ms.saturating_add(millis(limit)).saturating_add(TICK_MS),
-        None => u64::MAX,
-    }
+    let timeout = ctx.action().and_then(|action| action.attempt_timeout);
+    timeout.map_or(u64::MAX, |timeout| due_ms(now_ms, timeout))
 }

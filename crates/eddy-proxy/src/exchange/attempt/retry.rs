@@ -25,8 +25,7 @@ pub(crate) fn retry_or_fail(
     if claim_another(ctx, AttemptFailure::Fault(fault)) {
         return again(ctx);
     }
-    ctx.exchange.end_attempts(&ctx.worker.buffers);
-    ctx.fail(fault)
+    fail(ctx, fault)
 }
 
 /// Begins another attempt, which has been claimed.
@@ -40,6 +39,11 @@ pub(crate) fn go_on_or_fail(ctx: &mut ExchangeCx<'_>, fault: Fault) -> ExchangeP
     if failover::claim(ctx, AttemptFailure::Fault(fault)) {
         return again(ctx);
     }
+    fail(ctx, fault)
+}
+
+/// Ends all attempts and responds with the fault.
+pub(crate) fn fail(ctx: &mut ExchangeCx<'_>, fault: Fault) -> ExchangePhase {
     ctx.exchange.end_attempts(&ctx.worker.buffers);
     ctx.fail(fault)
 }

@@ -7,7 +7,7 @@ use eddy_http::{FieldId, FieldsEditor, ResponseBody, check_field};
 
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::failure::fail;
-use crate::exchange::filter::state::{EndpointWish, FilterReply, direction_of};
+use crate::exchange::filter::state::{EndpointWish, FilterReply};
 use crate::exchange::state::Exchange;
 use crate::exchange::target;
 use crate::fault::Fault;
@@ -173,7 +173,7 @@ fn is_own(ctx: &ExchangeCx<'_>, place: u8) -> bool {
 fn set_absent_body(exchange: &mut Exchange, phase: Phase, place: u8, body: &[u8]) -> Result<(), EditProblem> {
     let can_have_body = phase == Phase::RequestHead || exchange.response.body != ResponseBody::None;
     let run = &mut exchange.filtering.run;
-    if !can_have_body || !run.message_mut(direction_of(phase)).give_body(place, body) {
+    if !can_have_body || !run.message_mut(phase.direction()).give_body(place, body) {
         return Err(
             "a body can be set with the head only if the message has none and may have one".to_owned()
         );
@@ -217,7 +217,7 @@ fn carry_out(
             if !is_body {
                 return Err("a body can be changed only in a body hook".to_owned());
             }
-            let message = exchange.filtering.run.message_mut(direction_of(phase));
+            let message = exchange.filtering.run.message_mut(phase.direction());
             message.edit_body(place, edit).map_err(|refused| refused.to_string())
         }
         FilterEdit::Reply { status, body, details } => {
@@ -279,7 +279,7 @@ fn fields(exchange: &mut Exchange, phase: Phase, edit: &FilterEdit<'_>) -> Resul
     if let FilterEdit::Remove { name } = edit
         && FieldId::from_name(name) == FieldId::ContentLength
     {
-        filtering.run.message_mut(direction_of(phase)).open_length();
+        filtering.run.message_mut(phase.direction()).open_length();
     }
     Ok(())
 }

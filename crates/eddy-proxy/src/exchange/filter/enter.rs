@@ -12,7 +12,6 @@ use crate::clock::millis;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::apply::{self, Applied, EditSteps};
 use crate::exchange::filter::failure::series;
-use crate::exchange::filter::state::direction_of;
 use crate::fault::Fault;
 use crate::host::{CrossingScratch, EndedOf};
 use crate::plan::{FilterChain, ListenerPlan};
@@ -36,11 +35,10 @@ pub(crate) enum CallOutcome {
 /// One crossing per library, none when there is nothing to report.
 pub(crate) fn flush_ended(worker: &Worker) {
     let crossing = &worker.crossing;
-    if !crossing.has_ended.get() {
+    let queues = crossing.take_all_ended();
+    if queues.is_empty() {
         return;
     }
-    let queues = std::mem::take(&mut *crossing.ended.borrow_mut());
-    crossing.has_ended.set(false);
     let mut scratch = crossing.scratch.borrow_mut();
     for EndedOf { library, ended } in queues.iter().filter(|queue| !queue.ended.is_empty()) {
         library.run(&mut LibraryCall {
@@ -94,7 +92,7 @@ pub(crate) fn enter(
         let Some(handle) = ctx.exchange.filtering.handle else { return Err(Fault::Overload) };
         ctx.exchange.filtering.turn += 1;
         let turn = ctx.exchange.filtering.turn;
-        let announced = crossing.host.table().announce(handle, direction_of(phase), turn);
+        let announced = crossing.host.table().announce(handle, phase.direction(), turn);
         crossing.take_ended(library, &mut scratch.ended);
         scratch.edits.clear();
         let is_sampled = crossing.is_sampled();
@@ -240,7 +238,7 @@ fn view<'a>(
     let filtering = &exchange.filtering;
     let bytes = exchange.head_bytes.as_slice();
     let head = &exchange.head;
-    let message = filtering.run.message(direction_of(call.phase));
+    let message = filtering.run.message(call.phase.direction());
     let is_body = matches!(call.phase, Phase::RequestBody | Phase::ResponseBody);
     let has_response = !filtering.response_head.is_empty();
     ExchangeView {

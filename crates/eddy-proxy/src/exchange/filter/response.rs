@@ -8,6 +8,7 @@ use eddy_http::{ResponseBody, Version};
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::direction::{FilterProgress, advance};
 use crate::exchange::filter::request::{changes_bodies, has};
+use crate::exchange::state::received_head;
 use crate::fault::Fault;
 
 /// Phases in which filters may see the response.
@@ -21,7 +22,7 @@ pub(crate) fn begin_response(ctx: &mut ExchangeCx<'_>) -> bool {
     let Some(chain) = ctx.plan.chain(ctx.index, ctx.exchange.filtering.chain) else { return false };
     let travel = Travel::new(Direction::Response, &chain.chain);
     let exchange = &mut *ctx.exchange;
-    let head = exchange.response_input.held().get(..exchange.response_bytes).unwrap_or_default();
+    let head = received_head(&exchange.response_input, exchange.response_bytes);
     exchange.filtering.response_head.clear();
     exchange.filtering.response_head.extend_from_slice(head);
     exchange.response_input.consume(exchange.response_bytes);

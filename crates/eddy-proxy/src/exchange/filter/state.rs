@@ -1,6 +1,6 @@
 //! Filter state of an exchange.
 
-use eddy_filter::{Direction, DynamicMetadata, FilterRun, Handle, Phase};
+use eddy_filter::{DynamicMetadata, FilterRun, Handle};
 use eddy_upstream::ResolvedAddress;
 
 /// State of an exchange's filters; unused without a chain.
@@ -145,14 +145,4 @@ impl FilterReply {
 fn free(bytes: &mut Vec<u8>) {
     bytes.clear();
     bytes.shrink_to(KEPT_BYTES_MAX);
-}
-
-/// Returns the direction that a phase belongs to.
-pub(crate) fn direction_of(phase: Phase) -> Direction {
-    match phase {
-        Phase::RequestHead | Phase::RequestBody | Phase::RequestTrailers | Phase::Log | Phase::End => {
-            Direction::Request
-        }
-        Phase::ResponseHead | Phase::ResponseBody | Phase::ResponseTrailers => Direction::Response,
-    }
 }

@@ -7,10 +7,10 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use eddy_config::HedgeConfig;
-use eddy_io::{Buffer, BufferPool, Fill, TICK_MS, is_alert};
+use eddy_io::{Buffer, BufferPool, Fill, is_alert};
 use tokio::time::timeout;
 
-use crate::clock::millis;
+use crate::clock::due_ms;
 use crate::exchange::attempt::{AttemptTrigger, ChosenEndpoint, PooledAttempt};
 use crate::exchange::due::Due;
 use crate::fault::Fault;
@@ -56,8 +56,7 @@ impl Hedge {
 
     /// Schedules another attempt.
     pub(super) fn wait(&mut self, now_ms: u64) {
-        // The worker's clock may be a tick behind.
-        self.due_ms = now_ms.saturating_add(millis(self.config.after)).saturating_add(TICK_MS);
+        self.due_ms = due_ms(now_ms, self.config.after);
     }
 
     /// Starts to wait for a link to a chosen endpoint.

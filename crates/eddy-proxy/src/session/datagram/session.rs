@@ -335,8 +335,7 @@ impl Session {
             attempts: self.attempts,
             reason: end.word(),
         };
-        let worker = &self.worker;
-        record.write(&worker.plan().plan, &worker.access, &worker.series);
+        self.worker.log_passage(&record);
     }
 }
 
