@@ -80,20 +80,25 @@ impl Forwarding {
     /// # Cost
     /// Linear in the number of names.
     pub fn find(&self, name: Option<&str>) -> Option<&Forward> {
+        self.ways.get(self.position(name)?)
+    }
+
+    /// Returns the index of the target for a server name, as [`Self::find`].
+    pub fn position(&self, name: Option<&str>) -> Option<usize> {
         let rank = |way: &Forward| -> Option<usize> {
             if way.names.is_empty() {
                 return Some(0);
             }
             way.names.iter().filter_map(|pattern| rank_of(pattern, name?)).max()
         };
-        let ranked = self.ways.iter().filter_map(|way| Some((rank(way)?, way)));
+        let ranked = self.ways.iter().enumerate().filter_map(|(index, way)| Some((rank(way)?, index)));
         // Of equal ranks the first wins.
         ranked
-            .fold(None, |best: Option<(usize, &Forward)>, (rank, way)| match best {
+            .fold(None, |best: Option<(usize, usize)>, (rank, index)| match best {
                 Some((highest, _)) if highest >= rank => best,
-                _ => Some((rank, way)),
+                _ => Some((rank, index)),
             })
-            .map(|(_, way)| way)
+            .map(|(_, index)| index)
     }
 }
 

@@ -20,6 +20,7 @@ mod message;
 mod outbound;
 mod plan;
 mod report;
+mod resolved;
 mod runtime;
 mod session;
 pub mod stats;

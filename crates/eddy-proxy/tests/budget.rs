@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use eddy_config::{FilterConfig, FilterKind};
 use eddy_filter::{
     Filter, FilterEdit, FilterEvent, FilterInfo, FilterLibrary, FilterLogLevel, FilterPolicy, FilterSet,
     Interest, LibraryCall, LibraryKeepAlive, Phase, Verdict,
@@ -149,6 +150,12 @@ fn start_chain(origin: SocketAddr, library: Arc<dyn FilterLibrary>, rest: &str) 
     let mut set = FilterSet::default();
     for index in 0..3 {
         let name: Arc<str> = format!("f{index}").into();
+        config.filters.push(FilterConfig {
+            name: Arc::clone(&name),
+            kind: FilterKind::Native { library: "test".into(), filter: Arc::clone(&name) },
+            config: "null".into(),
+            policy: FilterPolicy::default(),
+        });
         config.listeners[0].filters.push(index);
         set.filters.push(Arc::new(Filter {
             id: host.number(&name),

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -154,7 +155,7 @@ impl ClusterState {
     /// Linear in the endpoints.
     pub fn select_address(&mut self, address: &[u8], now: Duration, tried: &mut Tried) -> Option<Lease> {
         let address: SocketAddr = std::str::from_utf8(address).ok()?.parse().ok()?;
-        let is_it = |endpoint: &EndpointState| *endpoint.address() == ResolvedAddress::Tcp(address);
+        let is_it = |endpoint: &EndpointState| **endpoint.address() == ResolvedAddress::Tcp(address);
         let index =
             self.endpoints.iter().position(|endpoint| is_it(endpoint) && endpoint.is_available(now))?;
         self.lease(index, now, tried)
@@ -228,8 +229,8 @@ impl ClusterState {
     /// # Cost
     /// Allocates; linear in both sets.
     pub fn update(&mut self, set: Arc<EndpointSet>, now: Duration, rng: &mut Rng) -> Vec<EndpointId> {
-        let mut known: HashMap<ResolvedAddress, EndpointState> =
-            self.endpoints.drain(..).map(|endpoint| (endpoint.address.clone(), endpoint)).collect();
+        let mut known: HashMap<Rc<ResolvedAddress>, EndpointState> =
+            self.endpoints.drain(..).map(|endpoint| (Rc::clone(&endpoint.address), endpoint)).collect();
         let mut kept = Vec::with_capacity(set.len());
         for member in set.members() {
             let endpoint = known.remove(&member.address).map(|endpoint| EndpointState {

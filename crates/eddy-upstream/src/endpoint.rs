@@ -3,6 +3,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
@@ -80,7 +81,8 @@ pub type UnhealthyReason = Arc<str>;
 #[derive(Clone, Debug)]
 pub struct EndpointState {
     pub(crate) id: EndpointId,
-    pub(crate) address: ResolvedAddress,
+    /// Counted by its worker alone, unlike the path within.
+    pub(crate) address: Rc<ResolvedAddress>,
     pub(crate) weight: u32,
     pub(crate) terms: EndpointOptions,
     pub(crate) host: Option<Arc<str>>,
@@ -154,7 +156,7 @@ impl EndpointState {
     pub(crate) fn new(id: EndpointId, endpoint: &ResolvedEndpoint) -> Self {
         Self {
             id,
-            address: endpoint.address.clone(),
+            address: Rc::new(endpoint.address.clone()),
             weight: endpoint.weight,
             terms: endpoint.terms.clone(),
             host: endpoint.host.clone(),
@@ -174,7 +176,7 @@ impl EndpointState {
     }
 
     /// Returns the address of the endpoint.
-    pub fn address(&self) -> &ResolvedAddress {
+    pub fn address(&self) -> &Rc<ResolvedAddress> {
         &self.address
     }
 

@@ -170,6 +170,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["access"],
             &["downstream"],
             &["host", "report"],
+            &["resolved"],
             &["control", "upstream"],
             &["runtime"],
             &["stats"],

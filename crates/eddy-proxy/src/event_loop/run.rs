@@ -24,9 +24,10 @@ use crate::host::WorkerMessage;
 use crate::outbound;
 use crate::plan::GatewayPlan;
 use crate::report::{ClusterView, view};
+use crate::resolved::Resolution;
 use crate::session::take_datagrams;
 use crate::stats::PlanSeries;
-use crate::upstream::WorkerPlan;
+use crate::upstream::WorkerClusters;
 use crate::worker::{Worker, WorkerParts};
 
 /// Parameters of a worker's thread.
@@ -80,14 +81,10 @@ async fn serve(start: Start) {
     let Start { parts, first, mut commands } = start;
     let mut rng = Rng::from_entropy();
     // Not kept here: the first plan is freed with its last exchange, like every later one.
-    let plan = WorkerPlan::new(
-        first.plan,
-        first.series,
-        &first.endpoints,
-        None,
-        &parts.services.idle_watch,
-        &mut rng,
-    );
+    let idle_watch = &parts.services.idle_watch;
+    let clusters =
+        WorkerClusters::new(&first.plan, &first.series, &first.endpoints, None, idle_watch, &mut rng);
+    let plan = Resolution::begin(first.plan, first.series, clusters).finish();
     let worker = Worker::new(parts, Rc::new(plan), rng, monotonic_ms());
     let state = Rc::new(Loop {
         worker,
@@ -161,9 +158,10 @@ impl Loop {
                 let previous = worker.plan();
                 let mut rng = worker.rng.borrow_mut();
                 let watch = &worker.idle_watch;
-                let next = WorkerPlan::new(plan, series, &endpoints, Some(&previous), watch, &mut rng);
+                let known = Some(&previous.clusters);
+                let clusters = WorkerClusters::new(&plan, &series, &endpoints, known, watch, &mut rng);
                 drop(rng);
-                worker.follow(Rc::new(next));
+                worker.follow(Rc::new(Resolution::begin(plan, series, clusters).finish()));
                 self.follow_endpoints(endpoints, unhealthy);
                 self.sockets.replace(sockets);
                 let _ = done.send(self.listen());
@@ -203,24 +201,24 @@ impl Loop {
         }
         let plan = worker.plan();
         let mut served = self.listeners.borrow_mut();
-        served.iter().for_each(|listener| listener.handle.index.set(None));
+        served.iter().for_each(|listener| listener.handle.follow(None));
         let mut result = Ok(());
-        for (index, listener) in plan.plan.listeners.iter().enumerate() {
-            let address = &listener.config.address;
+        for current in &plan.listeners {
+            let address = &current.config.address;
             let known = served.iter().position(|known| known.handle.address == *address);
             let place = known.unwrap_or_else(|| {
                 served.push(ServedListener::new(address.clone()));
                 served.len() - 1
             });
             let listener = &served[place];
-            listener.handle.index.set(Some(index));
+            listener.handle.follow(Some(Rc::clone(current)));
             if let Err(error) = self.accept_from(listener) {
                 result = Err(error);
             }
         }
         // Sessions keep the handle of a removed listener; the list need not.
         served.retain(|listener| {
-            let is_served = listener.handle.index.get().is_some();
+            let is_served = listener.handle.is_served();
             if !is_served {
                 listener.flows.iter().for_each(|flows| flows.close());
             }

@@ -125,7 +125,7 @@ fn stand_in(state: &Rc<Loop>, other: usize) -> Vec<AbortHandle> {
     // Datagrams wait for their own worker, which has their sessions.
     let listeners = state.listeners.borrow();
     let handles = listeners.iter().map(|listener| &listener.handle);
-    for handle in handles.filter(|handle| handle.index.get().is_some() && !handle.takes_datagrams()) {
+    for handle in handles.filter(|handle| handle.is_served() && !handle.takes_datagrams()) {
         match table.listeners(&handle.address, other, worker.workers) {
             Ok(listeners) => {
                 for listener in listeners {

@@ -1,75 +1,48 @@
 //! Action of a rule: a cluster, a fixed response, or a redirect.
 
 use std::rc::Rc;
-use std::sync::Arc;
 
-use eddy_config::{Action, ActionKind, Redirect};
-use eddy_upstream::Rng;
+use eddy_config::Redirect;
 
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::phase::ExchangePhase;
 use crate::exchange::state::LocalBody;
 use crate::fault::Fault;
+use crate::resolved::{ActionPlan, Destination, draw};
 
 /// Carries out an action.
-pub(crate) fn follow(ctx: &mut ExchangeCx<'_>, action: &Action) -> ExchangePhase {
-    if let Some(timeout) = action.timeout {
+pub(crate) fn follow(ctx: &mut ExchangeCx<'_>, action: &ActionPlan) -> ExchangePhase {
+    if let Some(timeout) = action.config.timeout {
         ctx.set_due(timeout);
     }
-    match &action.kind {
-        ActionKind::Cluster(cluster) => {
-            ctx.exchange.cluster = Some(*cluster);
+    match &action.to {
+        Destination::Cluster(cluster) => {
+            ctx.route.cluster = Some(Rc::clone(cluster));
             ExchangePhase::Endpoint
         }
-        ActionKind::Weighted(clusters) => {
-            let drawn = draw(clusters, |cluster| cluster.weight, &mut ctx.worker.rng.borrow_mut());
-            ctx.exchange.cluster = drawn.map(|cluster| cluster.cluster);
+        Destination::Weighted(clusters) => {
+            ctx.route.cluster = draw(clusters, &mut ctx.worker.rng.borrow_mut()).cloned();
             ExchangePhase::Endpoint
         }
-        ActionKind::Split(shares) => {
-            let drawn = draw(shares, |share| share.weight, &mut ctx.worker.rng.borrow_mut());
-            let plan = Rc::clone(&ctx.plan);
-            let action = plan.plan.action(drawn.map(|share| share.action));
-            match action {
-                Some(action) if !matches!(action.kind, ActionKind::Split(_)) => {
-                    ctx.exchange.action = drawn.map(|share| share.action);
-                    follow(ctx, action)
-                }
-                Some(_) | None => ctx.fail(Fault::NoEndpoint),
-            }
+        Destination::Split(shares) => {
+            let drawn = draw(shares, &mut ctx.worker.rng.borrow_mut());
+            let Some(share) = drawn else { return ctx.fail(Fault::NoEndpoint) };
+            ctx.route.action = Some(Rc::clone(share));
+            follow(ctx, share)
         }
-        ActionKind::Respond(respond) => {
+        Destination::Respond(respond) => {
             ctx.exchange.status = respond.status;
-            ctx.exchange.local.body = LocalBody::Fixed {
-                body: Arc::clone(&respond.body),
-                content_type: Arc::clone(&respond.content_type),
-            };
+            ctx.exchange.local.body = LocalBody::Respond;
             ExchangePhase::Reply
         }
-        ActionKind::Redirect(redirect) => {
+        Destination::Redirect(redirect) => {
             locate(ctx, redirect);
             ctx.exchange.status = redirect.status;
             ExchangePhase::Reply
         }
         // The NGINX location was determined together with the rule.
-        ActionKind::Sites(_) => ctx.fail(Fault::NoRule),
+        Destination::Sites => ctx.fail(Fault::NoRule),
     }
-}
-
-fn draw<'s, T>(shares: &'s [T], weight_of: impl Fn(&T) -> u32, rng: &mut Rng) -> Option<&'s T> {
-    let total: u64 = shares.iter().map(|share| u64::from(weight_of(share))).sum();
-    if total == 0 {
-        return None;
-    }
-    let mut left = rng.below(total);
-    for share in shares {
-        let weight = u64::from(weight_of(share));
-        if left < weight {
-            return Some(share);
-        }
-        left -= weight;
-    }
-    None
 }
 
 /// Writes the `Location` of a redirect (RFC 9110 §10.2.2).
@@ -119,19 +92,4 @@ fn locate(ctx: &mut ExchangeCx<'_>, redirect: &Redirect) {
 /// Returns the index of the query of a target, `?` included.
 fn query_start(target: &[u8]) -> usize {
     target.iter().position(|byte| *byte == b'?').unwrap_or(target.len())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn clusters_are_drawn_by_weight() {
-        let clusters = [(0, 3), (1, 0), (2, 1)];
-        let mut rng = Rng::new(7);
-        let mut counts = [0; 3];
-        (0..4000).for_each(|_| counts[draw(&clusters, |cluster| cluster.1, &mut rng).unwrap().0] += 1);
-        assert!((2800..=3200).contains(&counts[0]) && counts[1] == 0, "{counts:?}");
-        assert_eq!(draw(&clusters[1..2], |cluster| cluster.1, &mut rng), None);
-    }
 }

@@ -8,7 +8,7 @@ use eddy_http::{
 };
 
 use crate::exchange::attempt::Attempt;
-use crate::exchange::context::{ExchangeCx, listener_of};
+use crate::exchange::context::ExchangeCx;
 use crate::exchange::state::{Exchange, HeadSource, received_head};
 use crate::exchange::{filter, site, upgrade};
 use crate::fault::Fault;
@@ -84,12 +84,12 @@ fn look(
 /// `is_uploaded`: whether the endpoint has taken the whole request. If not, the rest of the request cannot be
 /// distinguished from a next request, so the connection ends with the response.
 pub(crate) fn write(ctx: &mut ExchangeCx<'_>, source: HeadSource, is_uploaded: bool) -> Result<(), Fault> {
-    let plan = Rc::clone(&ctx.plan);
-    let config = &listener_of(&plan, ctx.index).config;
+    let listener = Rc::clone(&ctx.listener);
+    let config = &listener.config;
     let keep_alive = may_keep_alive(ctx) && is_uploaded;
     let date = ctx.worker.date();
-    let action = plan.plan.action(ctx.exchange.action);
-    let own_edits = site::before_answer(ctx, source, action);
+    let own_edits = site::before_answer(ctx, source);
+
     // A status that replaces the upstream's response may be a success.
     upgrade::settle(ctx.exchange)?;
     let version = ctx.exchange.head.version;
@@ -97,6 +97,7 @@ pub(crate) fn write(ctx: &mut ExchangeCx<'_>, source: HeadSource, is_uploaded: b
         HeadSource::Filters => filter::response_framing(ctx, version),
         HeadSource::Endpoint => ctx.exchange.response.body_towards(version),
     };
+    let action = ctx.route.action();
     let exchange = &mut *ctx.exchange;
     exchange.keeps_alive = keep_alive && body != ResponseBody::UntilClose;
     let switched = exchange.upgrade.switched();
@@ -167,7 +168,7 @@ pub(crate) fn write(ctx: &mut ExchangeCx<'_>, source: HeadSource, is_uploaded: b
 
 /// Whether the client's connection may be reused, as far as request and gateway are concerned.
 pub(crate) fn may_keep_alive(ctx: &ExchangeCx<'_>) -> bool {
-    let requests_max = ctx.listener().config.limits.requests_per_connection_max;
+    let requests_max = ctx.listener.config.limits.requests_per_connection_max;
     ctx.exchange.head.keep_alive
         && !ctx.worker.is_draining.get()
         && (requests_max == 0 || ctx.down.requests < requests_max)

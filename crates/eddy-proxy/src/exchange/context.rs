@@ -10,8 +10,8 @@ use crate::downstream::Downstream;
 use crate::exchange::phase::ExchangePhase;
 use crate::exchange::state::Exchange;
 use crate::fault::Fault;
-use crate::plan::ListenerPlan;
-use crate::upstream::{WorkerCluster, WorkerPlan};
+use crate::resolved::{Route, WorkerListener, WorkerPlan};
+use crate::upstream::WorkerCluster;
 use crate::worker::Worker;
 
 /// Context of every phase.
@@ -21,24 +21,21 @@ pub(crate) struct ExchangeCx<'a> {
     pub(crate) exchange: &'a mut Exchange,
     /// Plan that the exchange began with and ends on.
     pub(crate) plan: Rc<WorkerPlan>,
-    /// Index of the listener in that plan.
-    pub(crate) index: usize,
+    /// Listener of that plan.
+    pub(crate) listener: Rc<WorkerListener>,
+    /// Rule, action and cluster, as far as they are known.
+    pub(crate) route: Route,
 }
 
 impl ExchangeCx<'_> {
-    /// Returns the listener in the exchange's plan.
-    pub(crate) fn listener(&self) -> &ListenerPlan {
-        listener_of(&self.plan, self.index)
-    }
-
     /// Returns the action of the matching rule; `None` before a rule is found, and for the demo endpoint.
     pub(crate) fn action(&self) -> Option<&Action> {
-        self.plan.plan.action(self.exchange.action)
+        self.route.action()
     }
 
     /// Returns the cluster that the exchange is currently at.
     pub(crate) fn cluster(&self) -> Option<Rc<WorkerCluster>> {
-        self.plan.clusters.get(self.exchange.cluster?).cloned()
+        self.route.cluster.clone()
     }
 
     /// Sets a deadline for the exchange; the earliest one applies.
@@ -52,9 +49,4 @@ impl ExchangeCx<'_> {
         self.exchange.fault = Some(fault);
         ExchangePhase::Reply
     }
-}
-
-/// Returns the listener of an exchange in its plan.
-pub(crate) fn listener_of(plan: &WorkerPlan, index: usize) -> &ListenerPlan {
-    plan.listener(index).expect("the index was found in this plan, and a plan never changes")
 }

@@ -65,7 +65,7 @@ pub(crate) fn prepare(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
 
 /// Appends the request body to the lines that describe its head, to be echoed.
 pub(crate) async fn collect(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
-    let grace = ctx.listener().config.timeouts.body_grace;
+    let grace = ctx.listener.config.timeouts.body_grace;
     let ExchangeCx { down, exchange, .. } = ctx;
     down.timer.arm(millis(grace));
     if exchange.head.expects_continue && down.input.is_empty() && !exchange.upload.reader.is_done() {

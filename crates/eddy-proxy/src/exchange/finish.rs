@@ -26,18 +26,17 @@ pub(crate) fn finish(ctx: &mut ExchangeCx<'_>) -> ConnectionDisposition {
     filter::log(ctx, duration_us);
     let exchange = &*ctx.exchange;
     let status = exchange.status;
-    if let Some(series) = ctx.plan.series.listeners.get(ctx.index) {
-        series.count(status, exchange.fault);
-        if let Some(end) = grpc::end(exchange) {
-            series.grpc_calls.count(end);
-        }
-        if !exchange.upgrade.is_done() {
-            series.duration.observe(duration_us);
-        }
-        series.bytes_in.add(exchange.upload.data_bytes);
-        series.bytes_out.add(exchange.answer.written_bytes);
+    let series = &ctx.listener.series;
+    series.count(status, exchange.fault);
+    if let Some(end) = grpc::end(exchange) {
+        series.grpc_calls.count(end);
     }
-    if let (true, Some(access)) = (ctx.listener().config.has_access_log, &ctx.plan.plan.access) {
+    if !exchange.upgrade.is_done() {
+        series.duration.observe(duration_us);
+    }
+    series.bytes_in.add(exchange.upload.data_bytes);
+    series.bytes_out.add(exchange.answer.written_bytes);
+    if let (true, Some(access)) = (ctx.listener.config.has_access_log, &ctx.plan.plan.access) {
         let record = record(ctx, duration_us);
         let worker = ctx.worker;
         if access.has_lines {

@@ -9,7 +9,7 @@ use crate::fault::Fault;
 
 /// Writes the staged bytes to the client.
 pub(crate) async fn flush(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
-    let timeouts = ctx.listener().config.timeouts;
+    let timeouts = ctx.listener.config.timeouts;
     let ExchangeCx { down, exchange, worker, .. } = ctx;
     let mut guard = RateGuard::new(timeouts.body_rate_min, timeouts.body_grace);
     poll_fn(|cx| {

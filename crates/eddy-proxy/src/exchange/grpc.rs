@@ -103,9 +103,10 @@ pub(crate) fn settle(ctx: &mut ExchangeCx<'_>) {
     });
     let message = match &exchange.local.body {
         LocalBody::Status => Some(eddy_http::status_reason(exchange.status).as_bytes()),
-        LocalBody::Fixed { body, .. } => Some(body.get(..TEXT_BYTES_MAX).unwrap_or(body)),
+        LocalBody::Respond => ctx.route.respond().map(|respond| first(&respond.body)),
+        LocalBody::Challenge(body) => Some(first(body)),
         LocalBody::Scratch
-        | LocalBody::Typed(_)
+        | LocalBody::SiteText
         | LocalBody::Echo
         | LocalBody::Drip(_)
         | LocalBody::GrpcEnd(_) => None,
@@ -132,14 +133,17 @@ fn is_to_be_told(ctx: &ExchangeCx<'_>) -> bool {
         let name = FieldId::from_name(name);
         name == FieldId::GrpcStatus || name == FieldId::ContentType && is_grpc(value)
     });
-    let action = ctx.plan.plan.action(exchange.action);
-    let is_rules_own = action.is_some_and(|action| action.response_edits.decides(FieldId::GrpcStatus.name()));
+    let is_rules_own =
+        ctx.action().is_some_and(|action| action.response_edits.decides(FieldId::GrpcStatus.name()));
     let is_own = match &exchange.local.body {
         LocalBody::Echo | LocalBody::Drip(_) => true,
-        LocalBody::Fixed { content_type, .. } | LocalBody::Typed(content_type) => {
-            is_rules_own || is_grpc(content_type.as_bytes())
+        LocalBody::Respond => {
+            let content_type = ctx.route.respond().map(|respond| respond.content_type.as_bytes());
+            is_rules_own || content_type.is_some_and(is_grpc)
         }
-        LocalBody::Scratch => is_filters_own || matches!(ctx.listener().handler, ListenerHandler::Demo),
+        // Replies of NGINX places were returned above.
+        LocalBody::SiteText | LocalBody::Challenge(_) => is_rules_own,
+        LocalBody::Scratch => is_filters_own || matches!(ctx.listener.handler, ListenerHandler::Demo),
         LocalBody::Status | LocalBody::GrpcEnd(_) => false,
     };
     !is_own
@@ -160,12 +164,17 @@ fn has_grpc_client(exchange: &Exchange) -> bool {
 /// Keeps a copy of a call's request body as it is sent, if the rule may retry on a gRPC status.
 pub(crate) fn keep_request(ctx: &mut ExchangeCx<'_>) {
     let exchange = &mut *ctx.exchange;
-    let retry = ctx.plan.plan.action(exchange.action).map(|action| &action.retry);
+    let retry = ctx.route.action().map(|action| &action.retry);
     let may_retry = retry
         .is_some_and(|retry| !retry.grpc_statuses.is_empty() && exchange.attempts_here() <= retry.attempts);
     if exchange.grpc.is_call() && may_retry && !exchange.mirroring.is_pending() {
         exchange.upload.copy = Some(BodyCopy::for_others());
     }
+}
+
+/// Returns the part of a reply that is used as the `grpc-message` text.
+fn first(body: &[u8]) -> &[u8] {
+    body.get(..TEXT_BYTES_MAX).unwrap_or(body)
 }
 
 /// Maximum number of reply bytes that are used as the `grpc-message` text.

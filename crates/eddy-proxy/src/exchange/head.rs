@@ -20,12 +20,12 @@ use crate::fault::Fault;
 /// Invariant: the input buffer is not empty, because the session waits for the first byte and nothing is consumed
 /// before the head is complete.
 pub(crate) async fn read(ctx: &mut ExchangeCx<'_>) -> Option<ExchangePhase> {
-    let limits = ctx.listener().config.limits.head;
+    let limits = ctx.listener.config.limits.head;
     if let Wire::Framed(stream) = &ctx.down.wire {
         let head = stream.take_head();
         return Some(accept_framed(ctx, head, &limits));
     }
-    let timeout_ms = millis(ctx.listener().config.timeouts.head);
+    let timeout_ms = millis(ctx.listener.config.timeouts.head);
     let mut is_timed = false;
     loop {
         let ExchangeCx { down, exchange, worker, .. } = ctx;

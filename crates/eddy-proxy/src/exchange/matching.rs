@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use eddy_config::ActionKind;
 use eddy_route::{PrecedenceStep, RouteRequest};
 
 use crate::exchange::context::ExchangeCx;
@@ -10,16 +9,15 @@ use crate::exchange::target::{append_query, reset_target};
 use crate::exchange::{filter, site};
 use crate::fault::Fault;
 use crate::plan::ListenerHandler;
+use crate::resolved::Destination;
 
 /// Matches the request to a rule again after a filter has changed it.
 ///
 /// # Errors
 /// [`Fault::RewriteFailed`]. A request that no longer matches any rule is answered after the filters have finished.
 pub(crate) fn again(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
-    ctx.exchange.rule = None;
+    ctx.route.forget();
     ctx.exchange.step = "-";
-    ctx.exchange.action = None;
-    ctx.exchange.cluster = None;
     ctx.exchange.filtering.is_target_own = false;
     reset_target(ctx.exchange);
     match find(ctx) {
@@ -33,16 +31,18 @@ pub(crate) fn again(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
 /// # Errors
 /// [`Fault::NoRule`], or [`Fault::RewriteFailed`] when the rule's rewrite fails.
 pub(crate) fn find(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
-    let plan = Rc::clone(&ctx.plan);
-    let plan = &plan.plan;
-    let Some(listener) = plan.listeners.get(ctx.index) else { return Err(Fault::NoRule) };
+    let listener = Rc::clone(&ctx.listener);
+    let plan = &ctx.plan.plan;
     if let Some(site) = &mut ctx.exchange.site {
         // Before a filter changed the request, it may have matched another rule.
         site.is_under_way = false;
     }
     let router = match &listener.handler {
         ListenerHandler::Router(router) => router,
-        ListenerHandler::Sites(at) => return site::find(ctx, *at),
+        ListenerHandler::Sites(_) => {
+            let entry = listener.sites.clone().ok_or(Fault::NoRule)?;
+            return site::find(ctx, entry);
+        }
         ListenerHandler::Demo | ListenerHandler::Forward(_) => return Err(Fault::NoRule),
     };
     let exchange = &mut *ctx.exchange;
@@ -77,20 +77,19 @@ pub(crate) fn find(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
         .rewrite(&exchange.path, &mut scratch, &mut exchange.scratch)
         .map_err(|_| Fault::RewriteFailed)?;
     drop(scratch);
-    let rule = found.rule.index as usize;
-    exchange.rule = Some(rule);
-    exchange.action = Some(found.rule.action as usize);
-    let action = plan.config.actions.get(found.rule.action as usize);
-    if let Some(ActionKind::Sites(at)) = action.map(|action| &action.kind) {
-        return site::find(ctx, *at);
+    let rule = listener.rule(found.rule.index);
+    ctx.route.rule = Some(Rc::clone(rule));
+    ctx.route.action.clone_from(&rule.action);
+    if let Some(entry) = &rule.sites {
+        return site::find(ctx, entry.clone());
     }
     if is_rewritten && !exchange.filtering.is_target_own {
         std::mem::swap(&mut exchange.target, &mut exchange.scratch);
         append_query(exchange);
     }
-    if let Some(ActionKind::Cluster(cluster)) = action.map(|action| &action.kind) {
+    if let Some(Destination::Cluster(cluster)) = rule.action.as_ref().map(|action| &action.to) {
         // Filters see this cluster. A weighted cluster is drawn after the filters have finished.
-        ctx.exchange.cluster = Some(*cluster);
+        ctx.route.cluster = Some(Rc::clone(cluster));
     }
     Ok(())
 }

@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use eddy_config::MirrorHost;
+use eddy_config::{Mirror, MirrorHost};
 use eddy_http::RequestBody;
 
 use crate::exchange::attempt::write_request;
@@ -17,20 +17,17 @@ use crate::upstream::WorkerCluster;
 
 /// Draws the mirrors of the request when its head is written for the first time.
 pub(crate) fn begin(ctx: &mut ExchangeCx<'_>) {
-    let plan = Rc::clone(&ctx.plan);
     let exchange = &mut *ctx.exchange;
-    let action = plan.plan.action(exchange.action);
-    let Some(action) = action.filter(|action| !action.mirrors.is_empty()) else { return };
+    let action = ctx.route.action.as_ref().filter(|action| !action.mirrors.is_empty());
+    let Some(action) = action else { return };
     if matches!(exchange.mirroring, Mirroring::Undrawn) {
         let mut rng = ctx.worker.rng.borrow_mut();
-        let drawn = action
-            .mirrors
-            .iter()
-            .filter(|mirror| rng.below(u64::from(mirror.denominator.max(1))) < u64::from(mirror.numerator));
-        let wanted = drawn.filter_map(|mirror| {
-            let cluster = plan.clusters.get(mirror.cluster).cloned()?;
-            Some(MirrorCopy { cluster, host: mirror.host })
-        });
+        let mut is_drawn =
+            |mirror: &Mirror| rng.below(u64::from(mirror.denominator.max(1))) < u64::from(mirror.numerator);
+        let mirrors = action.config.mirrors.iter().zip(&action.mirrors);
+        let wanted = mirrors
+            .filter(|(mirror, _)| is_drawn(mirror))
+            .map(|(mirror, cluster)| MirrorCopy { cluster: Rc::clone(cluster), host: mirror.host });
         let copies: Box<[MirrorCopy]> = wanted.collect();
         exchange.mirroring = if copies.is_empty() { Mirroring::Done } else { Mirroring::Pending(copies) };
     }

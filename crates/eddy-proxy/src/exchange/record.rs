@@ -15,9 +15,7 @@ pub(crate) fn record<'a>(ctx: &'a ExchangeCx<'_>, duration_us: u64) -> AccessRec
     let is_whole = exchange.is_head_whole;
     let fields = if is_whole { head.fields(bytes) } else { Fields::default() };
     let part = |span: eddy_http::Span| if is_whole { span.of(bytes) } else { &[] };
-    let listener = ctx.listener();
-    let rule = exchange.rule.and_then(|rule| listener.rule_names().get(rule));
-    let cluster = exchange.cluster.and_then(|cluster| ctx.plan.clusters.get(cluster));
+    let listener = &*ctx.listener;
     AccessRecord {
         client: &ctx.down.client.peer_text,
         peer: ctx.down.client.peer,
@@ -33,10 +31,10 @@ pub(crate) fn record<'a>(ctx: &'a ExchangeCx<'_>, duration_us: u64) -> AccessRec
         bytes_out: exchange.answer.written_bytes,
         duration_us,
         listener: &listener.config.name,
-        rule: rule.map_or("-", |rule| rule),
+        rule: ctx.route.rule_name().unwrap_or("-"),
         step: ctx.plan.plan.access.as_ref().and_then(|access| access.has_step.then_some(exchange.step)),
-        cluster: cluster.map_or("-", |cluster| &cluster.config.name),
-        endpoint: exchange.endpoint.as_ref(),
+        cluster: ctx.route.cluster_name().unwrap_or("-"),
+        endpoint: exchange.endpoint.as_deref(),
         endpoint_version: exchange.endpoint_version.map_or("-", Version::name),
         attempts: exchange.attempts,
         reason: match exchange.fault {

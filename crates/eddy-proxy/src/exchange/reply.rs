@@ -1,7 +1,5 @@
 //! Local replies: a fixed response, a redirect, or a fault.
 
-use std::rc::Rc;
-
 use eddy_http::{
     FieldEdits, Fields, GrpcReply, HeadFault, LocalReply, Method, ResponseBody, Version, status_reason,
     write_local_head,
@@ -11,10 +9,11 @@ use crate::exchange::answer::{self, may_keep_alive};
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::flush::flush;
 use crate::exchange::phase::ExchangePhase;
-use crate::exchange::state::{Exchange, HeadSource, LocalBody};
+use crate::exchange::state::{Exchange, HeadSource, LocalBody, SiteState};
 use crate::exchange::{demo, filter, grpc, site, upgrade};
 use crate::fault::Fault;
 use crate::message::OutputFraming;
+use crate::resolved::Route;
 
 /// Writes the whole response.
 pub(crate) async fn send(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
@@ -55,9 +54,10 @@ pub(crate) async fn send(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     let drip = match ctx.exchange.local.body {
         LocalBody::Drip(drip) => Some(drip),
         LocalBody::Status
-        | LocalBody::Fixed { .. }
+        | LocalBody::Respond
+        | LocalBody::Challenge(_)
         | LocalBody::Scratch
-        | LocalBody::Typed(_)
+        | LocalBody::SiteText
         | LocalBody::Echo
         | LocalBody::GrpcEnd(_) => None,
     };
@@ -91,19 +91,18 @@ async fn write(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
 fn write_plain(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     let keep_alive = may_keep_alive(ctx) && swallow_body(ctx);
     let date = ctx.worker.date();
-    let plan = Rc::clone(&ctx.plan);
-    let action = plan.plan.action(ctx.exchange.action);
-    let own_edits = site::answer_edits(ctx, ctx.exchange.status, action);
+    let own_edits = site::answer_edits(ctx, ctx.exchange.status);
+    let action = ctx.route.action();
     let exchange = &mut *ctx.exchange;
     let version = exchange.head.version;
-    let body_len = body_len(exchange);
+    let body_len = body_len(exchange, &ctx.route);
     exchange.keeps_alive = keep_alive;
     exchange.is_local = true;
     exchange.is_answered = true;
     let status = exchange.status;
     let reply = LocalReply {
         status,
-        content_type: Some(content_type_of(&exchange.local.body)),
+        content_type: Some(content_type_of(&exchange.local.body, exchange.site.as_deref(), &ctx.route)),
         location: (!exchange.local.location.is_empty()).then_some(exchange.local.location.as_slice()),
         edits: match (&own_edits, action) {
             (Some(edits), _) => edits,
@@ -127,12 +126,7 @@ fn write_plain(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     }
     if exchange.head.method != Method::Head && may_have_body(status) {
         let Exchange { answer, local, scratch, .. } = exchange;
-        let body = match &local.body {
-            LocalBody::Status => status_text(status),
-            LocalBody::Fixed { body, .. } => body,
-            LocalBody::Scratch | LocalBody::Typed(_) | LocalBody::Echo => scratch,
-            LocalBody::Drip(_) | LocalBody::GrpcEnd(_) => &[],
-        };
+        let body = text_of(&local.body, scratch, status, &ctx.route);
         answer.out.extend_from_slice(body);
         answer.written_bytes += body.len() as u64;
     }
@@ -144,24 +138,20 @@ fn write_plain(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
 
 /// As [`write_plain`], but through the filters: they see a local reply as they see an endpoint's response.
 async fn write_filtered(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
-    let local = std::mem::take(&mut ctx.exchange.local.body);
-    let (body, message) = match &local {
-        LocalBody::Status => (status_text(ctx.exchange.status).to_vec(), Vec::new()),
-        LocalBody::Fixed { body, .. } => (body.to_vec(), Vec::new()),
-        LocalBody::Scratch | LocalBody::Typed(_) | LocalBody::Echo | LocalBody::Drip(_) => {
-            (std::mem::take(&mut ctx.exchange.scratch), Vec::new())
-        }
-        LocalBody::GrpcEnd(_) => (Vec::new(), std::mem::take(&mut ctx.exchange.scratch)),
-    };
-    let location = std::mem::take(&mut ctx.exchange.local.location);
-    let has_body = ctx.exchange.head.method != Method::Head && may_have_body(ctx.exchange.status);
+    let exchange = &mut *ctx.exchange;
+    let content_type = content_type_of(&exchange.local.body, exchange.site.as_deref(), &ctx.route).to_owned();
+    let local = std::mem::take(&mut exchange.local.body);
+    let scratch = std::mem::take(&mut exchange.scratch);
+    let location = std::mem::take(&mut exchange.local.location);
+    let body = text_of(&local, &scratch, exchange.status, &ctx.route).to_vec();
+    let has_body = exchange.head.method != Method::Head && may_have_body(exchange.status);
     let reply = LocalReply {
-        content_type: Some(content_type_of(&local)),
+        content_type: Some(&content_type),
         location: (!location.is_empty()).then_some(&location),
         body_len: body.len() as u64,
         keep_alive: true,
-        grpc: grpc_reply(&local, &message),
-        ..LocalReply::new(ctx.exchange.status)
+        grpc: grpc_reply(&local, &scratch),
+        ..LocalReply::new(exchange.status)
     };
     filter::local(ctx, &reply, if has_body { &body } else { &[] }).await?;
     let is_swallowed = swallow_body(ctx);
@@ -213,25 +203,36 @@ fn swallow_body(ctx: &mut ExchangeCx<'_>) -> bool {
     exchange.upload.reader.is_done() && !exchange.upload.has_data_ready()
 }
 
-fn body_len(exchange: &Exchange) -> u64 {
+fn body_len(exchange: &Exchange, route: &Route) -> u64 {
     match &exchange.local.body {
-        LocalBody::Status => status_text(exchange.status).len() as u64,
-        LocalBody::Fixed { body, .. } => body.len() as u64,
-        LocalBody::Scratch | LocalBody::Typed(_) | LocalBody::Echo => exchange.scratch.len() as u64,
         LocalBody::Drip(drip) => demo::drip_bytes(*drip),
-        LocalBody::GrpcEnd(_) => 0,
+        body => text_of(body, &exchange.scratch, exchange.status, route).len() as u64,
     }
 }
 
-fn content_type_of(body: &LocalBody) -> &str {
+/// Returns the bytes of a local reply that are known when its head is written.
+fn text_of<'a>(body: &'a LocalBody, scratch: &'a [u8], status: u16, route: &'a Route) -> &'a [u8] {
     match body {
-        LocalBody::Fixed { content_type, .. } | LocalBody::Typed(content_type) => content_type,
+        LocalBody::Status => status_text(status),
+        LocalBody::Respond => route.respond().map_or(&[], |respond| &respond.body),
+        LocalBody::Challenge(body) => body,
+        LocalBody::Scratch | LocalBody::SiteText | LocalBody::Echo => scratch,
+        LocalBody::Drip(_) | LocalBody::GrpcEnd(_) => &[],
+    }
+}
+
+fn content_type_of<'a>(body: &LocalBody, site: Option<&SiteState>, route: &'a Route) -> &'a str {
+    let own = match body {
+        LocalBody::Respond => route.respond().map(|respond| &*respond.content_type),
+        LocalBody::Challenge(_) => Some("application/octet-stream"),
+        LocalBody::SiteText => site.and_then(|site| site::text_type(site, route)),
         LocalBody::Status
         | LocalBody::Scratch
         | LocalBody::Echo
         | LocalBody::Drip(_)
-        | LocalBody::GrpcEnd(_) => "text/plain; charset=utf-8",
-    }
+        | LocalBody::GrpcEnd(_) => None,
+    };
+    own.unwrap_or("text/plain; charset=utf-8")
 }
 
 /// Returns the `grpc-status` to write, if the reply is the end of a gRPC call.

@@ -1,7 +1,5 @@
 //! Selection of the matching rule, and its action.
 
-use std::rc::Rc;
-
 use eddy_config::Connect;
 use eddy_http::{HeadFault, Method};
 
@@ -43,7 +41,7 @@ fn answer_challenge(ctx: &mut ExchangeCx<'_>) -> Option<ExchangePhase> {
     }
     let body = challenges.answer_to(&ctx.exchange.path)?;
     ctx.exchange.status = 200;
-    ctx.exchange.local.body = LocalBody::Fixed { body, content_type: "application/octet-stream".into() };
+    ctx.exchange.local.body = LocalBody::Challenge(body);
     Some(ExchangePhase::Reply)
 }
 
@@ -58,24 +56,20 @@ fn refuses_connect(ctx: &ExchangeCx<'_>) -> bool {
 
 /// Carries out the action of the rule.
 pub(crate) fn act(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
-    // Clones the worker's own reference count: that of the plan itself is shared by all workers.
-    let plan = Rc::clone(&ctx.plan);
-    let plan = &plan.plan;
-    if let Some(ListenerHandler::Demo) = plan.listeners.get(ctx.index).map(|listener| &listener.handler) {
+    if let ListenerHandler::Demo = ctx.listener.handler {
         return demo::prepare(ctx);
     }
     let is_site = ctx.exchange.site.as_ref().is_some_and(|site| site.is_under_way);
-    let action = plan.action(ctx.exchange.action);
+    let action = ctx.route.action.clone();
     if action.is_none() && !is_site {
         return ctx.fail(Fault::NoRule);
     }
-    let rules = ctx.plan.series.rules.get(ctx.index);
-    if let Some(series) = rules.zip(ctx.exchange.rule).and_then(|(rules, rule)| rules.get(rule)) {
-        series.requests.increment();
+    if let Some(rule) = &ctx.route.rule {
+        rule.series.requests.increment();
     }
     match action {
-        _ if is_site => site::act(ctx, action),
-        Some(action) => follow(ctx, action),
+        _ if is_site => site::act(ctx),
+        Some(action) => follow(ctx, &action),
         None => ctx.fail(Fault::NoRule),
     }
 }

@@ -36,12 +36,12 @@ fn is_for_us(head: &RequestHead) -> bool {
 
 /// Whether the request is a `TRACE` to a listener served by an `nginx.conf`: NGINX answers all of them 405.
 fn is_refused_by_site(ctx: &ExchangeCx<'_>) -> bool {
-    ctx.exchange.head.method == Method::Trace && matches!(ctx.listener().handler, ListenerHandler::Sites(_))
+    ctx.exchange.head.method == Method::Trace && matches!(ctx.listener.handler, ListenerHandler::Sites(_))
 }
 
 fn check(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
-    let is_site = matches!(ctx.listener().handler, ListenerHandler::Sites(_));
-    let config = &ctx.listener().config;
+    let is_site = matches!(ctx.listener.handler, ListenerHandler::Sites(_));
+    let config = &ctx.listener.config;
     let normaliser = config.normaliser;
     let strips_port = config.strips_port;
     let timeout = config.timeouts.exchange;

@@ -9,17 +9,25 @@ use crate::exchange::phase::ExchangePhase;
 use crate::exchange::{
     attempt, filter, finish, head, memory, reply, route, rules, transfer, tunnel, upload_wait,
 };
+use crate::resolved::{Route, WorkerListener};
 use crate::worker::Worker;
 
-/// Runs an exchange from its first byte to its access log entry. `index` is that of the listener in the plan in force.
+/// Runs an exchange from its first byte to its access log entry. `listener` is that of the plan in force.
 pub(crate) async fn run_exchange(
     worker: &Rc<Worker>,
-    index: usize,
+    listener: Rc<WorkerListener>,
     down: &mut Downstream,
 ) -> ConnectionDisposition {
     let mut exchange = memory::take();
     down.requests += 1;
-    let ctx = ExchangeCx { worker, down, exchange: &mut exchange, plan: worker.plan(), index };
+    let ctx = ExchangeCx {
+        worker,
+        down,
+        exchange: &mut exchange,
+        plan: worker.plan(),
+        listener,
+        route: Route::default(),
+    };
     let next = run_phases(ctx).await;
     memory::put(worker, exchange);
     next

@@ -1,9 +1,8 @@
 //! Requests handled by NGINX servers and locations: the walk through them and its outcome.
 
 use std::rc::Rc;
-use std::sync::Arc;
 
-use eddy_config::{Action, ActionKind, ListenAddress, SitesAt};
+use eddy_config::ListenAddress;
 use eddy_http::{EditFault, FieldEdits, FieldId, Fields, RequestBody, Version};
 use eddy_io::PeerAddress;
 use eddy_route::nginx::{NginxOutcome, SiteRequest, SiteTls, Sites};
@@ -14,28 +13,25 @@ use crate::exchange::context::ExchangeCx;
 use crate::exchange::phase::ExchangePhase;
 use crate::exchange::state::{Exchange, FieldPlace, HeadSource, LocalBody, SiteState};
 use crate::fault::{Fault, FaultSide};
-use crate::plan::ListenerPlan;
-use crate::upstream::WorkerPlan;
+use crate::resolved::{Destination, Route, SitesEntry, WorkerSites};
 
 /// Walks the request to the location that handles it.
 ///
 /// # Errors
 /// [`Fault::RewriteFailed`] when the target to send is invalid.
-pub(crate) fn find(ctx: &mut ExchangeCx<'_>, at: SitesAt) -> Result<(), Fault> {
-    let plan = Rc::clone(&ctx.plan);
-    let Some(sites) = plan.plan.config.sites.get(at.sites) else { return Err(Fault::NoRule) };
+pub(crate) fn find(ctx: &mut ExchangeCx<'_>, entry: SitesEntry) -> Result<(), Fault> {
+    let SitesEntry { sites, address } = entry;
     let mut site = ctx.exchange.site.take().unwrap_or_else(SiteState::new);
     site.is_under_way = true;
-    site.at = at;
     site.challenges.clear();
-    leave_out_fields(ctx, sites, at.address);
+    leave_out_fields(ctx, &sites.program, address);
     {
         let mut rng = ctx.worker.rng.borrow_mut();
         site.id = u128::from(rng.bits()) << 64 | u128::from(rng.bits());
     }
     let mut scratch = ctx.worker.route.borrow_mut();
     let request = request(ctx, site.id);
-    site.outcome = sites.walk(at.address, &request, &mut site.walk, &mut scratch);
+    site.outcome = sites.program.walk(address, &request, &mut site.walk, &mut scratch);
     drop(scratch);
     settle(ctx, sites, site)
 }
@@ -54,11 +50,11 @@ fn leave_out_fields(ctx: &mut ExchangeCx<'_>, sites: &Sites, address: usize) {
 }
 
 /// Records the end of the walk, and writes the target for its upstream.
-fn settle(ctx: &mut ExchangeCx<'_>, sites: &Sites, mut site: Box<SiteState>) -> Result<(), Fault> {
-    ctx.exchange.step = sites.places().get(site.walk.place() as usize).map_or("-", |place| place.kind.word());
-    ctx.exchange.rule = ctx.listener().site_rule(site.at.sites, site.walk.place());
-    ctx.exchange.action = None;
-    ctx.exchange.cluster = None;
+fn settle(ctx: &mut ExchangeCx<'_>, sites: Rc<WorkerSites>, mut site: Box<SiteState>) -> Result<(), Fault> {
+    let place = site.walk.place();
+    ctx.exchange.step = sites.place(place).kind.word();
+    ctx.route.forget();
+    ctx.route.rule = Some(Rc::clone(sites.rule(place)));
     let mut settled = Ok(());
     if let NginxOutcome::Proxy { action } = site.outcome {
         let mut target = std::mem::take(&mut ctx.exchange.scratch);
@@ -66,25 +62,27 @@ fn settle(ctx: &mut ExchangeCx<'_>, sites: &Sites, mut site: Box<SiteState>) -> 
             let mut scratch = ctx.worker.route.borrow_mut();
             let request = request(ctx, site.id);
             settled = sites
+                .program
                 .write_target(&request, &mut site.walk, &mut scratch, &mut target)
                 .map_err(|_| Fault::RewriteFailed);
         }
-        let action = action as usize;
-        ctx.exchange.action = Some(action);
-        if let Some(ActionKind::Cluster(cluster)) = ctx.action().map(|action| &action.kind) {
-            ctx.exchange.cluster = Some(*cluster);
+        let action = sites.action(action);
+        ctx.route.action = Some(Rc::clone(action));
+        if let Destination::Cluster(cluster) = &action.to {
+            ctx.route.cluster = Some(Rc::clone(cluster));
         }
         std::mem::swap(&mut ctx.exchange.target, &mut target);
         ctx.exchange.scratch = target;
     }
     ctx.exchange.site = Some(site);
+    ctx.route.sites = Some(sites);
     settled
 }
 
 /// Carries out the outcome of the walk.
-pub(crate) fn act(ctx: &mut ExchangeCx<'_>, action: Option<&Action>) -> ExchangePhase {
-    let plan = Rc::clone(&ctx.plan);
-    let Some((sites, mut site)) = take(ctx, &plan) else { return ctx.fail(Fault::NoRule) };
+pub(crate) fn act(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
+    let Some((sites, mut site)) = take(ctx) else { return ctx.fail(Fault::NoRule) };
+    let sites = &sites.program;
     let mut prepared = Ok(());
     let phase = match site.outcome {
         NginxOutcome::Proxy { .. } => {
@@ -92,12 +90,9 @@ pub(crate) fn act(ctx: &mut ExchangeCx<'_>, action: Option<&Action>) -> Exchange
             None
         }
         NginxOutcome::Text { status } => {
-            let place = sites.places().get(site.walk.place() as usize);
-            let content_type =
-                place.map_or_else(|| "text/plain".into(), |place| Arc::clone(&place.default_type));
             ctx.exchange.scratch.clear();
             ctx.exchange.scratch.extend_from_slice(site.walk.text());
-            ctx.exchange.local.body = LocalBody::Typed(content_type);
+            ctx.exchange.local.body = LocalBody::SiteText;
             ctx.exchange.status = status;
             Some(ExchangePhase::Reply)
         }
@@ -114,10 +109,10 @@ pub(crate) fn act(ctx: &mut ExchangeCx<'_>, action: Option<&Action>) -> Exchange
     }
     let outcome = site.outcome;
     ctx.exchange.site = Some(site);
-    match (phase, prepared, action) {
+    match (phase, prepared, ctx.route.action.clone()) {
         (Some(phase), _, _) => phase,
         (None, Err(_), _) => ctx.fail(Fault::RewriteFailed),
-        (None, Ok(()), Some(action)) if outcome != NginxOutcome::Close => follow(ctx, action),
+        (None, Ok(()), Some(action)) if outcome != NginxOutcome::Close => follow(ctx, &action),
         _ => ctx.fail(Fault::RuleClose),
     }
 }
@@ -166,17 +161,12 @@ fn prepare(ctx: &mut ExchangeCx<'_>, sites: &Sites, site: &mut SiteState) -> Res
 
 /// Returns the action's response edits and the location's `add_header` directives for a response with this status;
 /// `None` if there are none.
-pub(crate) fn answer_edits(
-    ctx: &mut ExchangeCx<'_>,
-    status: u16,
-    action: Option<&Action>,
-) -> Option<FieldEdits> {
-    let plan = Rc::clone(&ctx.plan);
-    let (sites, mut site) = take(ctx, &plan)?;
-    let place = sites.places().get(site.walk.place() as usize);
+pub(crate) fn answer_edits(ctx: &mut ExchangeCx<'_>, status: u16) -> Option<FieldEdits> {
+    let (sites, mut site) = take(ctx)?;
+    let place = sites.place(site.walk.place());
     let mut edits = None;
-    if !site.challenges.is_empty() || place.is_some_and(|place| !place.answer_fields.is_empty()) {
-        let mut own = action.map(|action| action.response_edits.clone()).unwrap_or_default();
+    if !site.challenges.is_empty() || !place.answer_fields.is_empty() {
+        let mut own = ctx.action().map(|action| action.response_edits.clone()).unwrap_or_default();
         for challenge in &site.challenges {
             if own.add("www-authenticate", challenge).is_err() {
                 tracing::debug!("a `www-authenticate` challenge of the upstream is invalid and was omitted");
@@ -184,7 +174,7 @@ pub(crate) fn answer_edits(
         }
         let mut scratch = ctx.worker.route.borrow_mut();
         let request = request(ctx, site.id);
-        sites.for_each_answer_field(status, &request, &mut site.walk, &mut scratch, |name, value| {
+        sites.program.for_each_answer_field(status, &request, &mut site.walk, &mut scratch, |name, value| {
             let added = std::str::from_utf8(value).map(|value| own.add(name, value));
             if !matches!(added, Ok(Ok(()))) {
                 tracing::debug!(name, "a value of `add_header` is invalid; the header was omitted");
@@ -198,22 +188,18 @@ pub(crate) fn answer_edits(
 
 /// Returns the response edits for a response from an upstream or from filters; an error page may replace its status
 /// first.
-pub(crate) fn before_answer(
-    ctx: &mut ExchangeCx<'_>,
-    source: HeadSource,
-    action: Option<&Action>,
-) -> Option<FieldEdits> {
+pub(crate) fn before_answer(ctx: &mut ExchangeCx<'_>, source: HeadSource) -> Option<FieldEdits> {
     let site = ctx.exchange.site.as_ref().filter(|site| site.is_under_way)?;
     if let Some(status) = site.walk.answer_status() {
         // A status without a body cannot replace one with a body; the upstream's status then stays.
         let _ = ctx.exchange.response.set_status(status.into());
     }
     let status = ctx.exchange.response.status;
-    let edits = answer_edits(ctx, status, action);
+    let edits = answer_edits(ctx, status);
     if ctx.exchange.is_local {
         return edits;
     }
-    rewrite_fields(ctx, source, edits, action)
+    rewrite_fields(ctx, source, edits)
 }
 
 /// Adds the effect of `proxy_redirect` on the addresses in an upstream's response, and of `charset` on its content
@@ -222,23 +208,27 @@ fn rewrite_fields(
     ctx: &mut ExchangeCx<'_>,
     source: HeadSource,
     edits: Option<FieldEdits>,
-    action: Option<&Action>,
 ) -> Option<FieldEdits> {
     let fields = response_fields(ctx.exchange, source);
     let location = fields.first_named(b"location").map(<[u8]>::to_vec);
     let refresh = fields.first_named(b"refresh").map(<[u8]>::to_vec);
     let mut new_type = Vec::new();
     if let Some(site) = &ctx.exchange.site
-        && let Some(sites) = ctx.plan.plan.config.sites.get(site.at.sites)
+        && let Some(sites) = &ctx.route.sites
         && let Some(content_type) = fields.first_named(b"content-type")
     {
-        sites.write_content_type(content_type, ctx.exchange.response.status, &site.walk, &mut new_type);
+        sites.program.write_content_type(
+            content_type,
+            ctx.exchange.response.status,
+            &site.walk,
+            &mut new_type,
+        );
     }
     if location.is_none() && refresh.is_none() && new_type.is_empty() {
         return edits;
     }
-    let plan = Rc::clone(&ctx.plan);
-    let Some((sites, mut site)) = take(ctx, &plan) else { return edits };
+    let Some((sites, mut site)) = take(ctx) else { return edits };
+    let sites = &sites.program;
     let (mut new_location, mut new_refresh) = (Vec::new(), Vec::new());
     {
         let mut scratch = ctx.worker.route.borrow_mut();
@@ -254,7 +244,8 @@ fn rewrite_fields(
     if new_location.is_empty() && new_refresh.is_empty() && new_type.is_empty() {
         return edits;
     }
-    let mut edits = edits.or_else(|| action.map(|action| action.response_edits.clone())).unwrap_or_default();
+    let mut edits =
+        edits.or_else(|| ctx.action().map(|action| action.response_edits.clone())).unwrap_or_default();
     for (name, value) in [("location", new_location), ("refresh", new_refresh), ("content-type", new_type)] {
         // An invalid value leaves the upstream's header unchanged.
         if let Ok(value) = std::str::from_utf8(&value)
@@ -272,9 +263,8 @@ fn rewrite_fields(
 
 /// Whether an error page replaces an endpoint's response with this status; if so, keeps the headers that the page needs.
 pub(crate) fn intercepts(ctx: &mut ExchangeCx<'_>, status: u16) -> bool {
-    let plan = Rc::clone(&ctx.plan);
-    let Some((sites, mut site)) = take(ctx, &plan) else { return false };
-    let is_taken = sites.intercepts(status, &site.walk);
+    let Some((sites, mut site)) = take(ctx) else { return false };
+    let is_taken = sites.program.intercepts(status, &site.walk);
     if is_taken && status == 401 {
         let fields = response_fields(ctx.exchange, HeadSource::Endpoint);
         let challenges = fields.iter().filter(|field| field.id == FieldId::WwwAuthenticate);
@@ -283,6 +273,11 @@ pub(crate) fn intercepts(ctx: &mut ExchangeCx<'_>, status: u16) -> bool {
     }
     ctx.exchange.site = Some(site);
     is_taken
+}
+
+/// Returns the content type of a text that the NGINX place returns.
+pub(crate) fn text_type<'a>(site: &SiteState, route: &'a Route) -> Option<&'a str> {
+    Some(&route.sites.as_ref()?.place(site.walk.place()).default_type)
 }
 
 /// Returns the headers of a response.
@@ -327,12 +322,11 @@ fn walk_to_error_page(ctx: &mut ExchangeCx<'_>, status: u16) -> Option<ExchangeP
         return None;
     }
     let is_bodiless = exchange.head.body == RequestBody::None && exchange.upload.data_bytes == 0;
-    let plan = Rc::clone(&ctx.plan);
-    let (sites, mut site) = take(ctx, &plan)?;
+    let (sites, mut site) = take(ctx)?;
     let next = {
         let mut scratch = ctx.worker.route.borrow_mut();
         let request = request(ctx, site.id);
-        sites.walk_on_error(status, &request, &mut site.walk, &mut scratch)
+        sites.program.walk_on_error(status, &request, &mut site.walk, &mut scratch)
     };
     let Some(outcome) = next else {
         ctx.exchange.site = Some(site);
@@ -350,14 +344,13 @@ fn walk_to_error_page(ctx: &mut ExchangeCx<'_>, status: u16) -> Option<ExchangeP
     if let Err(fault) = settle(ctx, sites, site) {
         return Some(ctx.fail(fault));
     }
-    let action = plan.plan.action(ctx.exchange.action);
-    Some(act(ctx, action))
+    Some(act(ctx))
 }
 
 /// Takes the servers and the state of a walk in progress; the caller must put the state back.
-fn take<'p>(ctx: &mut ExchangeCx<'_>, plan: &'p WorkerPlan) -> Option<(&'p Sites, Box<SiteState>)> {
+fn take(ctx: &mut ExchangeCx<'_>) -> Option<(Rc<WorkerSites>, Box<SiteState>)> {
+    let sites = ctx.route.sites.clone()?;
     let site = ctx.exchange.site.take_if(|site| site.is_under_way)?;
-    let sites = plan.plan.config.sites.get(site.at.sites)?;
     Some((sites, site))
 }
 
@@ -365,7 +358,7 @@ fn take<'p>(ctx: &mut ExchangeCx<'_>, plan: &'p WorkerPlan) -> Option<(&'p Sites
 fn request<'a>(ctx: &'a ExchangeCx<'_>, id: u128) -> SiteRequest<'a> {
     let exchange = &*ctx.exchange;
     let (head, bytes) = (&exchange.head, exchange.head_bytes.as_slice());
-    let listener: &ListenerPlan = ctx.listener();
+    let listener = &*ctx.listener;
     let local_port = match &listener.config.address {
         ListenAddress::Tcp(address) | ListenAddress::Udp(address) => address.port(),
         ListenAddress::Unix(_) => 0,

@@ -11,21 +11,21 @@ use crate::exchange::context::ExchangeCx;
 use crate::exchange::phase::ExchangePhase;
 use crate::fault::Fault;
 use crate::message::DuplexStream;
+use crate::resolved::WorkerPlan;
 use crate::stats::ListenerSeries;
-use crate::upstream::WorkerPlan;
 use crate::worker::Worker;
 
 /// Relays bytes until both sides have ended, one side breaks off, the tunnel is idle for too long, or its configuration
 /// was replaced too long ago.
 pub(crate) async fn pass(ctx: &mut ExchangeCx<'_>, attempt: PooledAttempt) -> ExchangePhase {
     let Attempt { mut upstream, guard, .. } = ctx.exchange.attempt_memory.take_out(attempt);
-    let timeouts = ctx.listener().config.timeouts;
+    let timeouts = ctx.listener.config.timeouts;
     let action = ctx.action();
     let idle = action.and_then(|action| action.upgrades.idle_timeout).unwrap_or(timeouts.tunnel);
     let term =
         Term { plan: Rc::clone(&ctx.plan), idle_ms: millis(idle), reload_ms: millis(timeouts.tunnel_reload) };
-    let series = ctx.plan.series.listeners.get(ctx.index).cloned();
-    let _open = series.as_deref().map(TunnelCountGuard::begin);
+    let listener = Rc::clone(&ctx.listener);
+    let _open = TunnelCountGuard::begin(&listener.series);
     let ExchangeCx { down, exchange, worker, .. } = ctx;
     let mut relay = DuplexRelay::default();
     relay.up.buffer = std::mem::take(&mut down.input);

@@ -21,12 +21,12 @@ use crate::upstream::UpstreamChannel;
 /// # Errors
 /// [`HeadFault::ConnectRefused`] when the client requires a tunnel and the rule does not allow it.
 pub(crate) fn decide(ctx: &mut ExchangeCx<'_>, is_shared: bool) -> Result<(), Fault> {
-    let Exchange { upgrade, head, head_bytes, action, .. } = &mut *ctx.exchange;
+    let Exchange { upgrade, head, head_bytes, .. } = &mut *ctx.exchange;
     upgrade.clear();
     if !head.has_upgrade && !head.wants_tunnel() {
         return Ok(());
     }
-    let action = ctx.plan.plan.action(*action);
+    let action = ctx.route.action();
     if head.method == Method::Connect {
         upgrade.stage = match action.map_or(Connect::Refuse, |action| action.upgrades.connect) {
             _ if is_shared => return Err(Fault::RequestHead(HeadFault::ConnectRefused)),

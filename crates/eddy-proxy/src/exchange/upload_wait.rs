@@ -65,7 +65,7 @@ fn capacity(ctx: &ExchangeCx<'_>, cluster: &WorkerCluster) -> u32 {
 /// cluster.
 pub(super) async fn wait(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     let Some(cluster) = ctx.cluster() else { return ExchangePhase::Endpoint };
-    let timeouts = ctx.listener().config.timeouts;
+    let timeouts = ctx.listener.config.timeouts;
     let mut passage = UploadWait {
         guard: RateGuard::new(timeouts.body_rate_min, timeouts.body_grace),
         slot_due_ms: u64::MAX,
@@ -167,7 +167,7 @@ impl UploadWait {
             return Poll::Ready(Err(Fault::ClientGone));
         }
         if self.slot_due_ms == u64::MAX {
-            let patience_ms = millis(ctx.listener().config.timeouts.body_grace);
+            let patience_ms = millis(ctx.listener.config.timeouts.body_grace);
             self.slot_due_ms = ctx.worker.timers.now_ms().saturating_add(patience_ms);
         }
         poll_due(ctx, cx, self.slot_due_ms, Fault::LinksExhausted)

@@ -87,7 +87,7 @@ async fn deliver(worker: &Rc<Worker>, batch: &Batch) -> BatchOutcome {
     let Some(service) = service else {
         return BatchOutcome::Refused("no service is configured".to_owned());
     };
-    let Some(cluster) = plan.clusters.get(service.cluster) else {
+    let Some(cluster) = &plan.log_cluster else {
         return BatchOutcome::Refused("its cluster does not exist".to_owned());
     };
     // Cluster names may contain characters that are invalid in a host.

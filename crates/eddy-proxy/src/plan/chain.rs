@@ -18,26 +18,20 @@ pub(crate) struct FilterChain {
 /// Filter chains of one listener.
 #[derive(Debug, Default)]
 pub(crate) struct FilterChains {
-    chains: Vec<FilterChain>,
+    chains: Vec<Arc<FilterChain>>,
     /// Chain index of each action with its own chain; other actions use the first chain.
     by_action: HashMap<usize, usize>,
 }
 
 impl FilterChains {
-    /// Returns the index of the chain for an action, or `None` when no filter is called.
-    #[inline]
-    pub(crate) fn of_action(&self, action: Option<usize>) -> Option<usize> {
-        if self.chains.is_empty() {
-            return None;
-        }
-        let own = action.and_then(|action| self.by_action.get(&action));
-        Some(own.copied().unwrap_or(0))
+    /// Returns all chains; the first is that of requests whose rule has none of its own. Empty without filters.
+    pub(crate) fn all(&self) -> &[Arc<FilterChain>] {
+        &self.chains
     }
 
-    /// Returns the chain with this index.
-    #[inline]
-    pub(crate) fn get(&self, index: usize) -> Option<&FilterChain> {
-        self.chains.get(index)
+    /// Returns the index of an action's own chain, if it has one.
+    pub(crate) fn own_of(&self, action: usize) -> Option<usize> {
+        self.by_action.get(&action).copied()
     }
 }
 
@@ -53,12 +47,12 @@ pub(crate) fn build_chains(
     if listener.filters.is_empty() {
         return Ok(FilterChains::default());
     }
-    let mut chains = vec![build(listener, config, set, None)?];
+    let mut chains = vec![Arc::new(build(listener, config, set, None)?)];
     let mut by_action = HashMap::new();
     for (index, action) in config.actions.iter().enumerate() {
         if action.filters.iter().any(|rule| listener.filters.contains(&rule.filter)) {
             by_action.insert(index, chains.len());
-            chains.push(build(listener, config, set, Some(index))?);
+            chains.push(Arc::new(build(listener, config, set, Some(index))?));
         }
     }
     Ok(FilterChains { chains, by_action })

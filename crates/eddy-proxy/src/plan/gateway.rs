@@ -21,7 +21,9 @@ pub(crate) struct GatewayPlan {
     /// Configuration that the plan was compiled from.
     pub(crate) config: Arc<GatewayConfig>,
     /// Listeners, in the order of the configuration.
-    pub(crate) listeners: Vec<ListenerPlan>,
+    pub(crate) listeners: Vec<Arc<ListenerPlan>>,
+    /// Actions, in the order of the configuration.
+    pub(crate) actions: Vec<Arc<Action>>,
     /// Clusters, in the order of the configuration.
     pub(crate) clusters: Vec<Arc<ClusterConfig>>,
     /// TLS client settings of each cluster, by cluster index: eddy's certificate and how endpoints are verified.
@@ -67,7 +69,7 @@ pub(crate) struct ListenerPlan {
     /// The address without its port, as rules refer to it.
     pub(crate) local_address: String,
     rule_names: Vec<Arc<str>>,
-    /// Index of each NGINX configuration served here, with the rule index of its first location.
+    /// See [`Self::site_rules`].
     site_rules: Vec<(usize, usize)>,
 }
 
@@ -120,31 +122,26 @@ impl GatewayPlan {
             .listeners
             .iter()
             .zip(tls)
-            .map(|(listener, tls)| build_listener(listener, &config, &ready.filters, tls))
+            .map(|(listener, tls)| build_listener(listener, &config, &ready.filters, tls).map(Arc::new))
             .collect::<Result<_, _>>()?;
+        let actions = config.actions.iter().cloned().map(Arc::new).collect();
         let clusters = config.clusters.iter().cloned().map(Arc::new).collect();
         let cluster_tls = cluster_tls(&config, ready)?;
         let access = config.access_log.as_ref().map(AccessPlan::new);
         let (filters, challenges) = (ready.filters.clone(), ready.challenges.clone());
-        Ok(Self { config, listeners, clusters, cluster_tls, filters, challenges, access })
-    }
-
-    /// Returns the action of a request by its index, or `None` before the action is known.
-    pub(crate) fn action(&self, index: Option<usize>) -> Option<&Action> {
-        self.config.actions.get(index?)
+        Ok(Self { config, listeners, actions, clusters, cluster_tls, filters, challenges, access })
     }
 }
 
 impl ListenerPlan {
-    /// Returns the rule names, by rule index in the router.
+    /// Returns the names of the router's rules by index, followed by those of the NGINX places served here.
     pub(crate) fn rule_names(&self) -> &[Arc<str>] {
         &self.rule_names
     }
 
-    /// Returns the rule index that stands for an NGINX server or location.
-    pub(crate) fn site_rule(&self, sites: usize, place: u32) -> Option<usize> {
-        let (_, first) = self.site_rules.iter().find(|(number, _)| *number == sites)?;
-        Some(first + place as usize)
+    /// Returns the index of each NGINX configuration served here, with the index of its first place's name.
+    pub(crate) fn site_rules(&self) -> &[(usize, usize)] {
+        &self.site_rules
     }
 }
 

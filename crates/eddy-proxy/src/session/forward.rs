@@ -19,9 +19,9 @@ use crate::clock::{millis, now};
 use crate::downstream::{AddressKey, Downstream, DuplexRelay, RelayEnd, Wire};
 use crate::fault::Fault;
 use crate::plan::{ListenerHandler, ListenerPlan};
+use crate::resolved::WorkerListener;
 use crate::session::parting::Parting;
-use crate::stats::ListenerSeries;
-use crate::upstream::{EndpointGuard, WorkerCluster, WorkerPlan};
+use crate::upstream::{EndpointGuard, WorkerCluster};
 use crate::worker::Worker;
 
 /// Maximum number of endpoints that are tried before a client is rejected.
@@ -30,26 +30,23 @@ pub(super) const ATTEMPTS_MAX: u8 = 3;
 /// Forwards the connection until it ends, and logs it; returns whether both sides ended it regularly.
 pub(crate) async fn forward(
     down: &mut Downstream,
-    plan: Rc<WorkerPlan>,
-    index: usize,
+    listener: Rc<WorkerListener>,
     worker: &Rc<Worker>,
-    series: &ListenerSeries,
 ) -> Parting {
     let mut account = Account::default();
-    let start = plan.listener(index).map(|listener| PassageStart::of(&plan.plan, &listener.config));
-    let passed = match begin(down, &plan, index, worker, &mut account).await {
+    let series = Arc::clone(&listener.series);
+    let start = PassageStart::of(&worker.plan().plan, &listener.config);
+    let passed = match begin(down, &listener, worker, &mut account).await {
         Ok(passage) => {
             // The connection may last for days and must not keep the plan's resources that long.
-            drop(plan);
+            drop(listener);
             pass(down, passage, worker, &mut account).await
         }
         Err(fault) => Err(fault),
     };
     series.bytes_in.add(account.bytes_in);
     series.bytes_out.add(account.bytes_out);
-    if let Some(start) = &start {
-        account.record(start, down, passed.err(), worker);
-    }
+    account.record(&start, down, passed.err(), worker);
     let Err(fault) = passed else { return Parting::Whole };
     if let Some(counter) = series.faults.get(fault.index()) {
         counter.increment();
@@ -67,7 +64,7 @@ pub(crate) async fn forward(
 struct Account {
     server_name: Option<String>,
     cluster: Option<Arc<str>>,
-    endpoint: Option<ResolvedAddress>,
+    endpoint: Option<Rc<ResolvedAddress>>,
     attempts: u8,
     bytes_in: u64,
     bytes_out: u64,
@@ -84,7 +81,7 @@ impl Account {
             bytes_out: self.bytes_out,
             datagrams: None,
             cluster: self.cluster.as_deref().unwrap_or("-"),
-            endpoint: self.endpoint.as_ref(),
+            endpoint: self.endpoint.as_deref(),
             attempts: self.attempts,
             reason: fault.map_or("-", Fault::reason),
         };
@@ -104,12 +101,10 @@ struct ForwardedConnection {
 
 async fn begin(
     down: &mut Downstream,
-    plan: &WorkerPlan,
-    index: usize,
+    listener: &WorkerListener,
     worker: &Rc<Worker>,
     account: &mut Account,
 ) -> Result<ForwardedConnection, Fault> {
-    let listener = plan.listener(index).ok_or(Fault::NoRule)?;
     let ListenerHandler::Forward(forwarding) = &listener.handler else { return Err(Fault::NoRule) };
     let timeouts = &listener.config.timeouts;
     let name = match down.client.secure() {
@@ -118,8 +113,7 @@ async fn begin(
         None => None,
     };
     account.server_name = name;
-    let way = forwarding.find(account.server_name.as_deref()).ok_or(Fault::NoRule)?;
-    let cluster = plan.clusters.get(way.cluster).ok_or(Fault::NoEndpoint)?;
+    let (way, cluster) = listener.way(account.server_name.as_deref()).ok_or(Fault::NoRule)?;
     account.cluster = Some(Arc::clone(&cluster.config.name));
     let (guard, link) = reach(down, cluster, worker, account).await?;
     let mut first = std::mem::take(&mut down.input);
@@ -201,7 +195,7 @@ async fn reach(
     for _ in 0..ATTEMPTS_MAX {
         let Some(guard) = choose(cluster, down.client.peer, worker, &mut tried)? else { break };
         account.attempts += 1;
-        account.endpoint = Some(guard.address.clone());
+        account.endpoint = Some(Rc::clone(&guard.address));
         let place = match guard.take_place() {
             Ok(place) => place,
             Err(exhausted) => {

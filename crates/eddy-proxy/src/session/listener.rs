@@ -1,25 +1,42 @@
 //! A listener, as its sessions and the accept loop see it.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 use eddy_config::ListenAddress;
 
 use crate::clock::share;
+use crate::resolved::WorkerListener;
 use crate::worker::Worker;
 
 /// A listener as its sessions see it. Sessions outlive plans and look up their listener in each new one.
 #[derive(Debug)]
 pub(crate) struct ListenerHandle {
     pub(crate) address: ListenAddress,
-    /// Index in the current plan; `None` when the listener was removed.
-    pub(crate) index: Cell<Option<usize>>,
+    /// The listener in the current plan; `None` when it was removed.
+    current: RefCell<Option<Rc<WorkerListener>>>,
     pub(crate) connections: Cell<u32>,
 }
 
 impl ListenerHandle {
     /// Creates a handle that is not part of a plan yet.
     pub(crate) fn new(address: ListenAddress) -> Self {
-        Self { address, index: Cell::new(None), connections: Cell::new(0) }
+        Self { address, current: RefCell::default(), connections: Cell::new(0) }
+    }
+
+    /// Returns the listener in the current plan; `None` when it was removed.
+    pub(crate) fn current(&self) -> Option<Rc<WorkerListener>> {
+        self.current.borrow().clone()
+    }
+
+    /// Makes sessions follow another plan, together with their worker.
+    pub(crate) fn follow(&self, listener: Option<Rc<WorkerListener>>) {
+        self.current.replace(listener);
+    }
+
+    /// Whether the listener is part of the current plan.
+    pub(crate) fn is_served(&self) -> bool {
+        self.current.borrow().is_some()
     }
 
     /// Whether the listener receives datagrams.
@@ -31,8 +48,7 @@ impl ListenerHandle {
 /// Whether there is capacity for another connection or datagram session.
 pub(crate) fn has_room(worker: &Worker, handle: &ListenerHandle) -> bool {
     let plan = worker.plan();
-    let listener = handle.index.get().and_then(|index| plan.listener(index));
-    let Some(listener) = listener else { return false };
+    let Some(listener) = handle.current() else { return false };
     let of_listener = share(listener.config.limits.connections_max, worker.workers);
     !worker.room.is_full(plan.plan.config.limits.connections_max) && handle.connections.get() < of_listener
 }

@@ -1,13 +1,15 @@
 //! Serving of a client's connection: forwarded unchanged, HTTP/1 exchanges one after the other, or HTTP/2.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use eddy_io::{PeerAddress, Stream, TlsStream};
 
 use crate::clock::millis;
 use crate::downstream::{Downstream, DownstreamClient, Wake, Wire};
 use crate::exchange::{ConnectionDisposition, run_exchange};
-use crate::plan::{ListenerHandler, ListenerPlan};
+use crate::plan::ListenerHandler;
+use crate::resolved::WorkerListener;
 use crate::session::announced::announced;
 use crate::session::forward::forward;
 use crate::session::handshake::shake_hands;
@@ -15,14 +17,13 @@ use crate::session::http2::{begins_framed, serve_framed};
 use crate::session::listener::ListenerHandle;
 use crate::session::parting::Parting;
 use crate::stats::ListenerSeries;
-use crate::upstream::WorkerPlan;
 use crate::worker::Worker;
 
 /// Serves a connection until one side ends it.
 pub(crate) async fn serve(place: ConnectionSlot, mut stream: Stream, mut peer: PeerAddress) {
     let ConnectionSlot { worker, handle, .. } = &place;
     let timer = worker.timers.timer();
-    if let Some(timeout_ms) = announcement_due(worker, handle, peer) {
+    if let Some(timeout_ms) = announcement_due(handle, peer) {
         // Boxed, so that connections without a PROXY header reserve no space for it.
         match Box::pin(announced(&mut stream, peer, &timer, timeout_ms)).await {
             Ok(client) => peer = client,
@@ -33,7 +34,7 @@ pub(crate) async fn serve(place: ConnectionSlot, mut stream: Stream, mut peer: P
             }
         }
     }
-    let Some(AcceptedConnection { stream, handshake_ms }) = open(worker, handle, stream) else { return };
+    let Some(AcceptedConnection { stream, handshake_ms }) = open(handle, stream) else { return };
     let mut down = Downstream::new(Wire::Connection(stream), Rc::new(DownstreamClient::new(peer)), timer);
     if let Some(handshake_ms) = handshake_ms {
         // A listener that is served has its counters; without a handshake, nothing is served over TLS.
@@ -42,10 +43,8 @@ pub(crate) async fn serve(place: ConnectionSlot, mut stream: Stream, mut peer: P
             return;
         }
     }
-    let parting = match (forwards(worker, handle), &place.series) {
-        (Some((plan, index)), Some(series)) => {
-            Box::pin(forward(&mut down, plan, index, worker, series)).await
-        }
+    let parting = match (forwards(handle), &place.series) {
+        (Some(listener), Some(_)) => Box::pin(forward(&mut down, listener, worker)).await,
         (None, Some(_)) if down.client.has_agreed_on(b"h2") => Parting::Framed,
         _ => converse(&mut down, worker, handle).await,
     };
@@ -63,16 +62,16 @@ pub(crate) async fn serve(place: ConnectionSlot, mut stream: Stream, mut peer: P
 
 /// Serves HTTP/1 exchanges one after the other.
 async fn converse(down: &mut Downstream, worker: &Rc<Worker>, handle: &Rc<ListenerHandle>) -> Parting {
-    while let Some(timeout_ms) = next_request_timeout(worker, handle, down) {
+    while let Some(timeout_ms) = next_request_timeout(handle, down) {
         if down.idle(timeout_ms, worker).await != Wake::Readable {
             break;
         }
-        let may_be_framed = down.requests == 0 && takes_frames(worker, handle, down);
+        let may_be_framed = down.requests == 0 && takes_frames(handle, down);
         if may_be_framed && begins_framed(down, timeout_ms, worker).await {
             return Parting::Framed;
         }
-        let Some(index) = handle.index.get() else { break };
-        match run_exchange(worker, index, down).await {
+        let Some(listener) = handle.current() else { break };
+        match run_exchange(worker, listener, down).await {
             ConnectionDisposition::KeepAlive => down.release(&worker.buffers),
             ConnectionDisposition::Close => break,
             ConnectionDisposition::Linger => {
@@ -86,26 +85,22 @@ async fn converse(down: &mut Downstream, worker: &Rc<Worker>, handle: &Rc<Listen
 }
 
 /// Whether a client may speak HTTP/2 with prior knowledge: only in cleartext, where there is no ALPN.
-fn takes_frames(worker: &Worker, handle: &ListenerHandle, down: &Downstream) -> bool {
-    let plan = worker.plan();
-    let listener = listener_of(&plan, handle);
+fn takes_frames(handle: &ListenerHandle, down: &Downstream) -> bool {
+    let listener = handle.current();
     down.client.secure().is_none() && listener.is_some_and(|listener| listener.config.http2.in_cleartext)
 }
 
 /// Returns the timeout for the PROXY header in milliseconds, or `None` when the connection does not begin with one.
-fn announcement_due(worker: &Worker, handle: &ListenerHandle, peer: PeerAddress) -> Option<u64> {
-    let plan = worker.plan();
-    let config = &listener_of(&plan, handle)?.config;
+fn announcement_due(handle: &ListenerHandle, peer: PeerAddress) -> Option<u64> {
+    let listener = handle.current()?;
+    let config = &listener.config;
     let is_due = config.proxy_protocol.as_ref()?.is_due(peer.ip());
     is_due.then(|| millis(config.timeouts.head))
 }
 
-/// Returns the plan and listener index if the listener forwards its connections; `None` when it serves requests.
-fn forwards(worker: &Worker, handle: &ListenerHandle) -> Option<(Rc<WorkerPlan>, usize)> {
-    let plan = worker.plan();
-    let index = handle.index.get()?;
-    let is_forward = matches!(plan.listener(index)?.handler, ListenerHandler::Forward(_));
-    is_forward.then_some((plan, index))
+/// Returns the listener if it forwards its connections; `None` when it serves requests.
+fn forwards(handle: &ListenerHandle) -> Option<Rc<WorkerListener>> {
+    handle.current().filter(|listener| matches!(listener.handler, ListenerHandler::Forward(_)))
 }
 
 /// A connection, in TLS if its listener uses TLS.
@@ -116,9 +111,9 @@ struct AcceptedConnection {
 }
 
 /// Sets up TLS on a connection if its listener uses it; `None` when the listener is gone or TLS cannot be set up.
-fn open(worker: &Worker, handle: &ListenerHandle, stream: Stream) -> Option<AcceptedConnection> {
-    let plan = worker.plan();
-    let Some(tls) = &listener_of(&plan, handle)?.tls else {
+fn open(handle: &ListenerHandle, stream: Stream) -> Option<AcceptedConnection> {
+    let listener = handle.current()?;
+    let Some(tls) = &listener.tls else {
         return Some(AcceptedConnection { stream, handshake_ms: None });
     };
     let stream = TlsStream::accept(stream, tls.server.config()).ok()?;
@@ -129,17 +124,12 @@ fn open(worker: &Worker, handle: &ListenerHandle, stream: Stream) -> Option<Acce
 }
 
 /// Returns the timeout for the next request in milliseconds, or `None` when no further request is served.
-fn next_request_timeout(worker: &Worker, handle: &ListenerHandle, down: &Downstream) -> Option<u64> {
-    let plan = worker.plan();
-    let listener = listener_of(&plan, handle)?;
+fn next_request_timeout(handle: &ListenerHandle, down: &Downstream) -> Option<u64> {
+    let listener = handle.current()?;
     let timeouts = &listener.config.timeouts;
     // A new client is expected to send its first request soon.
     let timeout = if down.requests == 0 { timeouts.head } else { timeouts.idle };
     Some(millis(timeout))
-}
-
-fn listener_of<'a>(plan: &'a WorkerPlan, handle: &ListenerHandle) -> Option<&'a ListenerPlan> {
-    plan.listener(handle.index.get()?)
 }
 
 /// Capacity taken by a connection or a datagram session from the moment it is accepted, so that a burst never exceeds a
@@ -147,7 +137,7 @@ fn listener_of<'a>(plan: &'a WorkerPlan, handle: &ListenerHandle) -> Option<&'a 
 pub(crate) struct ConnectionSlot {
     worker: Rc<Worker>,
     handle: Rc<ListenerHandle>,
-    pub(super) series: Option<std::sync::Arc<ListenerSeries>>,
+    pub(super) series: Option<Arc<ListenerSeries>>,
 }
 
 impl ConnectionSlot {
@@ -156,8 +146,7 @@ impl ConnectionSlot {
         worker.room.enter();
         worker.series.connections.increment();
         handle.connections.set(handle.connections.get() + 1);
-        let plan = worker.plan();
-        let series = handle.index.get().and_then(|index| plan.series.listeners.get(index).cloned());
+        let series = handle.current().map(|listener| Arc::clone(&listener.series));
         if let Some(series) = &series {
             series.accepted.increment();
             series.connections.increment();

@@ -88,7 +88,7 @@ pub(crate) struct EndpointGuard {
     cluster: Rc<WorkerCluster>,
     /// Taken by `drop` only.
     lease: Option<Lease>,
-    pub(crate) address: ResolvedAddress,
+    pub(crate) address: Rc<ResolvedAddress>,
     /// Permit of the cluster's request limit, if there is one.
     _place: Option<LimitPlace>,
 }
@@ -403,7 +403,7 @@ impl EndpointGuard {
         place: Option<LimitPlace>,
     ) -> Option<Self> {
         let address =
-            cluster.state.borrow().endpoint(lease.endpoint()).map(|endpoint| endpoint.address().clone());
+            cluster.state.borrow().endpoint(lease.endpoint()).map(|endpoint| Rc::clone(endpoint.address()));
         let Some(address) = address else {
             cluster.state.borrow_mut().release(lease);
             return None;

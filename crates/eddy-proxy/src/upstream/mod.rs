@@ -7,10 +7,11 @@
 
 mod channel;
 mod cluster;
+mod clusters;
 mod connect;
 mod open;
 mod opening;
-mod plan;
+
 mod registry;
 mod serve;
 mod shared;
@@ -18,5 +19,6 @@ mod uploads;
 
 pub(crate) use channel::UpstreamChannel;
 pub(crate) use cluster::{EndpointGuard, LinkWanted, WorkerCluster};
-pub(crate) use plan::WorkerPlan;
+pub(crate) use clusters::WorkerClusters;
+
 pub(crate) use uploads::{SlotWait, Upload, UploadSlot, UploadSlots};

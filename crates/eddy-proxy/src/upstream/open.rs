@@ -25,7 +25,7 @@ pub(super) fn open(worker: &Rc<WorkerServices>, guard: &EndpointGuard, place: Li
     let task = LinkTask {
         worker: Rc::clone(worker),
         cluster,
-        address: guard.address.clone(),
+        address: Rc::clone(&guard.address),
         own_name: guard.own_name(),
         key,
         opening: Rc::clone(&opening),
@@ -38,7 +38,7 @@ pub(super) fn open(worker: &Rc<WorkerServices>, guard: &EndpointGuard, place: Li
 struct LinkTask {
     worker: Rc<WorkerServices>,
     cluster: Rc<WorkerCluster>,
-    address: ResolvedAddress,
+    address: Rc<ResolvedAddress>,
     own_name: Option<String>,
     key: EndpointKey,
     opening: Rc<Opening>,

@@ -10,8 +10,8 @@ use eddy_upstream::Rng;
 use crate::access::{AccessWriter, PassageRecord, RecordQueue};
 use crate::clock::share;
 use crate::host::{FilterHost, WorkerFilterState};
+use crate::resolved::WorkerPlan;
 use crate::runtime::{ReleaseIdle, ServiceParts, WorkerServices};
-use crate::upstream::WorkerPlan;
 
 /// One worker: its services, its plan, and what it needs to log and to call filters.
 pub(crate) struct Worker {

@@ -114,7 +114,7 @@ fn an_update_keeps_what_is_known_of_those_that_stay() {
     assert_eq!(gone.len(), 2);
     assert!(gone.contains(&three));
     assert!(world.state.endpoint(three).is_none());
-    assert_eq!(world.state.endpoint(two).unwrap().address(), &address(2));
+    assert_eq!(**world.state.endpoint(two).unwrap().address(), address(2));
     assert!(world.endpoint(2).is_ejected());
     assert!(world.endpoint(2).stats().failures > 0);
     assert_eq!(world.endpoint(9).stats().selections, 0);
@@ -287,7 +287,7 @@ fn workers_together_hold_as_many_exchanges_as_an_endpoint_takes() {
     workers.iter_mut().for_each(|worker| drop(worker.update(Arc::clone(&next), now, &mut rng)));
     for _ in 0..2 {
         let lease = workers[0].select(now, &mut rng, &mut Tried::new()).unwrap();
-        assert_eq!(*workers[0].endpoint(lease.endpoint()).unwrap().address(), address(3));
+        assert_eq!(**workers[0].endpoint(lease.endpoint()).unwrap().address(), address(3));
         held.push((0, lease));
     }
     assert!(workers[1].select(now, &mut rng, &mut Tried::new()).is_none());
@@ -322,7 +322,7 @@ impl ClusterFixture {
     }
 
     fn endpoint(&self, port: u16) -> &crate::EndpointState {
-        self.state.endpoints().iter().find(|endpoint| *endpoint.address() == address(port)).unwrap()
+        self.state.endpoints().iter().find(|endpoint| **endpoint.address() == address(port)).unwrap()
     }
 
     /// Sends one successful request; returns the port it went to.
@@ -331,7 +331,7 @@ impl ClusterFixture {
         let address = self.state.endpoint(lease.endpoint()).unwrap().address().clone();
         self.state.on_success(&lease, self.now);
         self.state.release(lease);
-        match address {
+        match *address {
             ResolvedAddress::Tcp(address) => address.port(),
             ResolvedAddress::Unix(_) => 0,
         }
@@ -344,7 +344,7 @@ impl ClusterFixture {
     fn fail_until_ejected(&mut self, port: u16) {
         for _ in 0..1000 {
             let lease = self.select();
-            if self.state.endpoint(lease.endpoint()).unwrap().address() == &address(port) {
+            if self.state.endpoint(lease.endpoint()).unwrap().address().as_ref() == &address(port) {
                 self.state.on_failure(&lease, self.now);
             }
             self.state.release(lease);

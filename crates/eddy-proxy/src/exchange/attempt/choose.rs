@@ -1,5 +1,7 @@
 //! Choice of an endpoint, and of a link to it where one is at hand.
 
+use std::rc::Rc;
+
 use eddy_upstream::LimitKind;
 
 use crate::clock::now;
@@ -39,7 +41,7 @@ pub(crate) fn choose(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     let Some(guard) = lease.and_then(|lease| EndpointGuard::begin(&cluster, lease, admitted)) else {
         return go_on_or_fail(ctx, Fault::NoEndpoint);
     };
-    ctx.exchange.endpoint = Some(guard.address.clone());
+    ctx.exchange.endpoint = Some(Rc::clone(&guard.address));
     let chosen = ChosenEndpoint { guard, trigger: AttemptTrigger::Turn, due_ms };
     match take_link(ctx, &chosen, now_ms) {
         Some(upstream) => begin(ctx, chosen.linked(upstream, now_ms)),

@@ -1,22 +1,25 @@
 //! Failover to another cluster when one cannot serve a request.
 
+use std::rc::Rc;
+
 use eddy_config::FailoverReason;
 use eddy_upstream::Tried;
 
 use crate::exchange::attempt::outcome::AttemptFailure;
 use crate::exchange::context::ExchangeCx;
 use crate::fault::{Fault, RetryClass};
+use crate::upstream::WorkerCluster;
 
 /// Returns whether the exchange moves to another cluster after `failure`; if so, that cluster becomes the current one.
 ///
 /// Failover does not draw on a retry budget: no endpoint of the new cluster was tried before.
 pub(crate) fn claim(ctx: &mut ExchangeCx<'_>, failure: AttemptFailure) -> bool {
-    let Some(next) = next(ctx, failure) else { return false };
+    let Some(next) = next(ctx, failure).cloned() else { return false };
     if let Some(cluster) = ctx.cluster() {
         cluster.series.left.increment();
     }
+    ctx.route.cluster = Some(next);
     let exchange = &mut *ctx.exchange;
-    exchange.cluster = Some(next);
     exchange.clusters_left = exchange.clusters_left.saturating_add(1);
     exchange.attempts_elsewhere = exchange.attempts;
     exchange.tried = Tried::new();
@@ -26,9 +29,11 @@ pub(crate) fn claim(ctx: &mut ExchangeCx<'_>, failure: AttemptFailure) -> bool {
 }
 
 /// Returns the next cluster of the rule for `failure`.
-pub(crate) fn next(ctx: &ExchangeCx<'_>, failure: AttemptFailure) -> Option<usize> {
+pub(crate) fn next<'c>(ctx: &'c ExchangeCx<'_>, failure: AttemptFailure) -> Option<&'c Rc<WorkerCluster>> {
     let exchange = &*ctx.exchange;
-    let next = ctx.action()?.failover.get(usize::from(exchange.clusters_left))?;
+    let action = ctx.route.action.as_ref()?;
+    let left = usize::from(exchange.clusters_left);
+    let (next, cluster) = action.config.failover.get(left).zip(action.failover.get(left))?;
     let is_unseen = is_unreachable(failure);
     let is_safe = !exchange.is_consumed() && !exchange.is_answered && (is_unseen || exchange.may_repeat());
     let is_reason = |reason: &FailoverReason| match reason {
@@ -36,7 +41,7 @@ pub(crate) fn next(ctx: &ExchangeCx<'_>, failure: AttemptFailure) -> Option<usiz
         FailoverReason::Unreachable => is_unseen,
         FailoverReason::NotFound => failure == AttemptFailure::Status(NOT_FOUND),
     };
-    (is_safe && next.when.iter().any(is_reason)).then_some(next.cluster)
+    (is_safe && next.when.iter().any(is_reason)).then_some(cluster)
 }
 
 /// Whether no endpoint of the cluster has seen the request.

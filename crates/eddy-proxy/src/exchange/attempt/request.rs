@@ -12,7 +12,7 @@ use eddy_http::{
 use eddy_upstream::ResolvedAddress;
 
 use crate::downstream::SecureClient;
-use crate::exchange::context::{ExchangeCx, listener_of};
+use crate::exchange::context::ExchangeCx;
 use crate::fault::Fault;
 
 /// Writes the request head for a body of this framing, and checks it with the parser that peers are held to (egress
@@ -23,9 +23,8 @@ pub(crate) fn write_request(
     named: MirrorHost,
     out: &mut Vec<u8>,
 ) -> Result<(), Fault> {
-    // Clones the worker's own reference count: those within the plan are shared by all workers.
-    let plan = Rc::clone(&ctx.plan);
-    let config = &listener_of(&plan, ctx.index).config;
+    let listener = Rc::clone(&ctx.listener);
+    let config = &listener.config;
     let forwarded = &config.forwarded;
     let peer_ip = ctx.down.client.peer.ip();
     let is_trusted = forwarded.trusted.iter().any(|block| block.contains(peer_ip));
@@ -34,7 +33,7 @@ pub(crate) fn write_request(
     if let Some(name) = &config.request_id {
         make_request_id(ctx, name, is_trusted);
     }
-    let action = plan.plan.action(ctx.exchange.action);
+    let action = ctx.route.action();
     let exchange = &mut *ctx.exchange;
     let bytes = exchange.head_bytes.as_slice();
     let site_host = exchange.site.as_ref().filter(|site| site.is_under_way && !site.host.is_empty());
@@ -43,7 +42,7 @@ pub(crate) fn write_request(
         Some(host) if !exchange.head.is_authority_own => host.as_bytes(),
         _ if exchange.head.authority.is_empty() => {
             // An HTTP/1.0 client need not send a host; most endpoints require one.
-            name_endpoint(&mut exchange.scratch, exchange.endpoint.as_ref());
+            name_endpoint(&mut exchange.scratch, exchange.endpoint.as_deref());
             &exchange.scratch
         }
         _ => exchange.head.authority.of(bytes),

@@ -11,9 +11,8 @@ use crate::exchange::filter::state::{EndpointWish, FilterReply};
 use crate::exchange::state::Exchange;
 use crate::exchange::target;
 use crate::fault::Fault;
-use crate::plan::FilterChain;
+use crate::resolved::WorkerChain;
 use crate::stats::FailureKind;
-use crate::upstream::WorkerPlan;
 
 /// Result of applying a crossing's edits.
 #[derive(Debug, Default)]
@@ -37,13 +36,8 @@ pub(crate) struct Failed {
 
 impl Failed {
     /// Counts the failure. Returns the fault that ends the exchange, or `None` when the filter is skipped.
-    pub(crate) fn end(
-        self,
-        ctx: &mut ExchangeCx<'_>,
-        plan: &WorkerPlan,
-        chain: &FilterChain,
-    ) -> Option<Fault> {
-        fail(ctx, plan, chain, self.place, self.kind, &self.why)
+    pub(crate) fn end(self, ctx: &mut ExchangeCx<'_>, chain: &WorkerChain) -> Option<Fault> {
+        fail(ctx, chain, self.place, self.kind, &self.why)
     }
 }
 
@@ -164,7 +158,7 @@ fn change(
 
 /// Whether the filter is built into eddy.
 fn is_own(ctx: &ExchangeCx<'_>, place: u8) -> bool {
-    let chain = ctx.plan.chain(ctx.index, ctx.exchange.filtering.chain);
+    let chain = ctx.route.chain.as_ref();
     let step = chain.and_then(|chain| chain.chain.steps().get(usize::from(place)));
     step.is_some_and(|step| step.filter.library.is_own())
 }

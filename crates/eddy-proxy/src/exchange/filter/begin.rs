@@ -1,7 +1,5 @@
 //! Choice of the filter chain of a rule.
 
-use std::rc::Rc;
-
 use eddy_filter::{Direction, IncomingBody, Travel};
 use eddy_io::unix_micros;
 
@@ -13,18 +11,17 @@ use crate::fault::Fault;
 /// # Errors
 /// [`Fault::Overload`] when the worker has no handle left.
 pub(crate) fn begin(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
-    let plan = Rc::clone(&ctx.plan);
-    let Some(listener) = plan.listener(ctx.index) else { return Ok(()) };
-    let chain = listener.chains.of_action(ctx.exchange.action);
-    ctx.exchange.filtering.chain = chain;
-    if chain.is_none() || ctx.exchange.filtering.handle.is_some() {
+    let own = ctx.route.rule.as_ref().map(|rule| &rule.chain);
+    ctx.route.chain.clone_from(own.unwrap_or(&ctx.listener.chain));
+    let Some(chain) = &ctx.route.chain else { return Ok(()) };
+    if ctx.exchange.filtering.handle.is_some() {
         return Ok(());
     }
     let crossing = &ctx.worker.crossing;
     let handle = crossing.slots.borrow_mut().open(crossing.host.table(), ctx.worker.index);
     ctx.exchange.filtering.handle = Some(handle.ok_or(Fault::Overload)?);
+    ctx.exchange.filtering.is_begun = true;
     ctx.exchange.filtering.started_unix_us = unix_micros();
-    let Some(chain) = plan.chain(ctx.index, chain) else { return Ok(()) };
     let body =
         if ctx.exchange.upload.reader.is_done() { IncomingBody::Absent } else { IncomingBody::Streamed };
     ctx.exchange.filtering.run.request.begin(Travel::new(Direction::Request, &chain.chain), body);

@@ -1,6 +1,5 @@
 //! Passage of one message through the filter chain: carries out what its run asks for.
 
-use std::rc::Rc;
 use std::task::Context;
 
 use eddy_filter::{Direction, MessageRun, RunOutput};
@@ -14,9 +13,8 @@ use crate::exchange::filter::wait::{self, FilterPauseStatus};
 use crate::exchange::state::Exchange;
 use crate::fault::Fault;
 use crate::message::{Misfit, Pump};
-use crate::plan::FilterChain;
+use crate::resolved::WorkerChain;
 use crate::stats::FailureKind;
-use crate::upstream::WorkerPlan;
 
 /// State of a message's passage through the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,15 +42,14 @@ pub(crate) fn advance(
     cx: &Context<'_>,
     direction: Direction,
 ) -> Result<FilterProgress, Fault> {
-    let plan = Rc::clone(&ctx.plan);
     loop {
         // A filter may have changed the rule, and thereby the chain.
-        let chain = plan.chain(ctx.index, ctx.exchange.filtering.chain).ok_or(Fault::FilterFailed)?;
+        let chain = ctx.route.chain.clone().ok_or(Fault::FilterFailed)?;
         let message = ctx.exchange.filtering.run.message_mut(direction);
         debug_assert_eq!(message.check_invariants(), Ok(()));
         match message.poll(&chain.chain) {
             RunOutput::Enter(call) => {
-                let outcome = enter(ctx, &plan, chain, call)?;
+                let outcome = enter(ctx, &chain, call)?;
                 let message = ctx.exchange.filtering.run.message_mut(direction);
                 match outcome {
                     CallOutcome::Passed => message.passed(&chain.chain, &call),
@@ -84,7 +81,7 @@ pub(crate) fn advance(
                     return Ok(progress);
                 }
             }
-            RunOutput::TooLarge(step) => return Err(refuse_size(ctx, &plan, chain, direction, step)),
+            RunOutput::TooLarge(step) => return Err(refuse_size(ctx, &chain, direction, step)),
         }
     }
 }
@@ -143,20 +140,19 @@ pub(crate) fn stage_whole(message: &MessageRun, pump: &mut Pump) -> bool {
 /// attributed to the filter that changed the length last.
 #[cold]
 fn refuse_length(ctx: &mut ExchangeCx<'_>, direction: Direction, misfit: Misfit) -> Fault {
-    let plan = Rc::clone(&ctx.plan);
-    let chain = plan.chain(ctx.index, ctx.exchange.filtering.chain);
+    let chain = ctx.route.chain.clone();
     let resized_by = ctx.exchange.filtering.run.message(direction).resized_by();
     let Some((chain, step)) = chain.zip(resized_by) else { return Fault::FilterFailed };
     let why = match misfit {
         Misfit::TooLong => LENGTHENED,
         Misfit::TooShort => SHORTENED,
     };
-    fail(ctx, &plan, chain, step, FailureKind::Edit, why).unwrap_or(Fault::FilterFailed)
+    fail(ctx, &chain, step, FailureKind::Edit, why).unwrap_or(Fault::FilterFailed)
 }
 
 /// Reads a piece from the source buffer; returns what must happen first if it cannot.
 fn read_piece(ctx: &mut ExchangeCx<'_>, direction: Direction) -> Result<Option<FilterProgress>, Fault> {
-    let body_bytes_max = ctx.listener().config.limits.body_bytes_max;
+    let body_bytes_max = ctx.listener.config.limits.body_bytes_max;
     let DirectionIo { message, pump, source } = DirectionIo::of(ctx, direction);
     // A head and a small body are sent with one call.
     if !message.is_holding() && pump.is_full() {
@@ -187,17 +183,11 @@ fn read_piece(ctx: &mut ExchangeCx<'_>, direction: Direction) -> Result<Option<F
 
 /// Ends a message of whose body a step has buffered more than its limit.
 #[cold]
-fn refuse_size(
-    ctx: &mut ExchangeCx<'_>,
-    plan: &WorkerPlan,
-    chain: &FilterChain,
-    direction: Direction,
-    step: u8,
-) -> Fault {
+fn refuse_size(ctx: &mut ExchangeCx<'_>, chain: &WorkerChain, direction: Direction, step: u8) -> Fault {
     let policy = chain.chain.steps().get(usize::from(step)).map(|step| step.filter.policy);
     let most = policy.map_or(0, |policy| policy.body_bytes_max);
     let why = format!("the body is larger than its `body_bytes_max` ({most} bytes)");
-    fail(ctx, plan, chain, step, FailureKind::Body, &why);
+    fail(ctx, chain, step, FailureKind::Body, &why);
     match direction {
         Direction::Request => Fault::BodyTooLarge,
         Direction::Response => Fault::FilterBody,

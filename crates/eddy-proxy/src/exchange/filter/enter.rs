@@ -11,11 +11,10 @@ use eddy_io::TICK_MS;
 use crate::clock::millis;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::apply::{self, Applied, EditSteps};
-use crate::exchange::filter::failure::series;
 use crate::fault::Fault;
 use crate::host::{CrossingScratch, EndedOf};
-use crate::plan::{FilterChain, ListenerPlan};
-use crate::upstream::WorkerPlan;
+use crate::plan::FilterChain;
+use crate::resolved::WorkerChain;
 use crate::worker::Worker;
 
 /// Outcome of a call.
@@ -67,11 +66,9 @@ pub(crate) fn flush_ended(worker: &Worker) {
 /// One crossing, unless a filter fails and is left out; no allocation once the buffers have grown.
 pub(crate) fn enter(
     ctx: &mut ExchangeCx<'_>,
-    plan: &Rc<WorkerPlan>,
-    chain: &FilterChain,
+    chain: &WorkerChain,
     mut call: PhaseCall,
 ) -> Result<CallOutcome, Fault> {
-    let Some(listener) = plan.listener(ctx.index) else { return Ok(CallOutcome::Passed) };
     let worker = Rc::clone(ctx.worker);
     let crossing = &worker.crossing;
     let mut scratch = crossing.scratch.borrow_mut();
@@ -97,7 +94,7 @@ pub(crate) fn enter(
         scratch.edits.clear();
         let is_sampled = crossing.is_sampled();
         let (stopped, wait_ms) = {
-            let view = view(ctx, plan, listener, &call);
+            let view = view(ctx, &call);
             let mut call = LibraryCall {
                 worker: narrow(worker.index),
                 exchange: handle,
@@ -115,7 +112,7 @@ pub(crate) fn enter(
             (call.stopped, call.wait_ms)
         };
         let stopped = stopped.min(scratch.steps.len());
-        note(ctx, plan, chain, phase, scratch, stopped, is_sampled);
+        note(ctx, chain, phase, scratch, stopped, is_sampled);
         let stop = scratch.steps.get(stopped).zip(scratch.places.get(stopped));
         // No verdict can delay an exchange that is over.
         let stop = stop.map(|(step, place)| (step.verdict, *place)).filter(|_| phase != Phase::Log);
@@ -129,7 +126,7 @@ pub(crate) fn enter(
         is_rerouted |= is_asked;
         if let Some(failed) = refused {
             let place = failed.place;
-            let fault = failed.end(ctx, plan, chain);
+            let fault = failed.end(ctx, chain);
             // The verdict of a skipped filter is ignored, too.
             if fault.is_some() || stop.is_some_and(|(_, stopped)| stopped == place) {
                 announced.withdraw();
@@ -140,7 +137,7 @@ pub(crate) fn enter(
         }
         if let Some(failed) = faulty {
             let place = failed.place;
-            if let Some(fault) = failed.end(ctx, plan, chain) {
+            if let Some(fault) = failed.end(ctx, chain) {
                 return Err(fault);
             }
             call = call.behind(place);
@@ -153,7 +150,7 @@ pub(crate) fn enter(
         return match stop {
             None | Some((Verdict::Continue, _)) => Ok(CallOutcome::Passed),
             Some((Verdict::Pause, place)) => {
-                Ok(CallOutcome::Paused(pause(ctx, plan, chain, phase, place, turn, wait_ms)))
+                Ok(CallOutcome::Paused(pause(ctx, chain, phase, place, turn, wait_ms)))
             }
             Some((verdict, step)) => Ok(CallOutcome::Stopped { step, result: result_of(verdict)? }),
         };
@@ -178,8 +175,7 @@ pub(crate) fn result_of(verdict: Verdict) -> Result<StepResult, Fault> {
 /// Stores the per-exchange state that filters have set, and updates the counters.
 fn note(
     ctx: &mut ExchangeCx<'_>,
-    plan: &WorkerPlan,
-    chain: &FilterChain,
+    chain: &WorkerChain,
     phase: Phase,
     scratch: &CrossingScratch,
     stopped: usize,
@@ -193,7 +189,7 @@ fn note(
             break;
         }
         run.entered(phase, *place);
-        if let Some(series) = series(plan, chain, *place) {
+        if let Some(series) = chain.series(*place) {
             series.entered(phase, is_sampled.then_some(step.nanos));
             if index == 0 && edit_bytes > 0 {
                 series.edit_bytes.add(edit_bytes);
@@ -204,8 +200,7 @@ fn note(
 
 fn pause(
     ctx: &mut ExchangeCx<'_>,
-    plan: &WorkerPlan,
-    chain: &FilterChain,
+    chain: &WorkerChain,
     phase: Phase,
     place: u8,
     turn: u32,
@@ -215,7 +210,7 @@ fn pause(
     let now_ms = ctx.worker.timers.now_ms().saturating_add(TICK_MS);
     let timeout = chain.chain.steps().get(usize::from(place)).map(|step| step.filter.policy.pause_timeout);
     let timeout_ms = timeout.map_or(0, millis);
-    if let Some(series) = series(plan, chain, place) {
+    if let Some(series) = chain.series(place) {
         series.paused.increment();
     }
     FilterPause {
@@ -228,12 +223,7 @@ fn pause(
 }
 
 #[inline]
-fn view<'a>(
-    ctx: &'a ExchangeCx<'_>,
-    plan: &'a WorkerPlan,
-    listener: &'a ListenerPlan,
-    call: &PhaseCall,
-) -> ExchangeView<'a> {
+fn view<'a>(ctx: &'a ExchangeCx<'_>, call: &PhaseCall) -> ExchangeView<'a> {
     let exchange = &*ctx.exchange;
     let filtering = &exchange.filtering;
     let bytes = exchange.head_bytes.as_slice();
@@ -262,23 +252,21 @@ fn view<'a>(
         // Trailers are known once the body has ended.
         trailers: message.trailers(),
         body: if is_body { message.data() } else { &[] },
-        about: about(ctx, plan, listener),
+        about: about(ctx),
     }
 }
 
 #[inline]
-fn about<'a>(ctx: &'a ExchangeCx<'_>, plan: &'a WorkerPlan, listener: &'a ListenerPlan) -> ExchangeInfo<'a> {
-    let exchange = &*ctx.exchange;
-    let rule = exchange.rule.and_then(|rule| listener.rule_names().get(rule));
-    let cluster = exchange.cluster.and_then(|cluster| plan.clusters.get(cluster));
+fn about<'a>(ctx: &'a ExchangeCx<'_>) -> ExchangeInfo<'a> {
+    let (exchange, listener) = (&*ctx.exchange, &*ctx.listener);
     let mut rng = ctx.worker.rng.borrow_mut();
     ExchangeInfo {
         peer: ctx.down.client.address().as_bytes(),
         peer_ip: ctx.down.client.peer.ip_address(),
         local: listener.address_text.as_bytes(),
         listener: listener.config.name.as_bytes(),
-        rule: rule.map_or(b"", |rule| rule.as_bytes()),
-        cluster: cluster.map_or(b"", |cluster| cluster.config.name.as_bytes()),
+        rule: ctx.route.rule_name().unwrap_or_default().as_bytes(),
+        cluster: ctx.route.cluster_name().unwrap_or_default().as_bytes(),
         endpoint: exchange.filtering.endpoint_text.as_bytes(),
         request_id: exchange.request_id.as_bytes(),
         details: exchange.fault.map_or(b"", |fault| fault.reason().as_bytes()),

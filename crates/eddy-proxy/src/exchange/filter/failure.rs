@@ -4,22 +4,20 @@ use eddy_filter::FailureOutcome;
 
 use crate::exchange::context::ExchangeCx;
 use crate::fault::Fault;
-use crate::plan::FilterChain;
-use crate::stats::{FILTER_FAULT_LABELS, FailureKind, FilterSeries};
-use crate::upstream::WorkerPlan;
+use crate::resolved::WorkerChain;
+use crate::stats::{FILTER_FAULT_LABELS, FailureKind};
 
 /// Counts and logs a failure. Returns the fault that ends the exchange, or `None` when the filter is skipped instead.
 pub(crate) fn fail(
     ctx: &mut ExchangeCx<'_>,
-    plan: &WorkerPlan,
-    chain: &FilterChain,
+    chain: &WorkerChain,
     place: u8,
     kind: FailureKind,
     why: &str,
 ) -> Option<Fault> {
     let step = chain.chain.steps().get(usize::from(place))?;
     let now_ms = ctx.worker.timers.now_ms();
-    if let Some(series) = series(plan, chain, place)
+    if let Some(series) = chain.series(place)
         && let Some(unreported) = series.failed(kind, now_ms)
     {
         let cause = FILTER_FAULT_LABELS[kind as usize];
@@ -39,10 +37,4 @@ fn fault_of(kind: FailureKind) -> Fault {
         FailureKind::Timeout => Fault::FilterTimeout,
         FailureKind::Body => Fault::FilterBody,
     }
-}
-
-/// Returns the counters of a step.
-pub(crate) fn series<'a>(plan: &'a WorkerPlan, chain: &FilterChain, place: u8) -> Option<&'a FilterSeries> {
-    let index = chain.indices.get(usize::from(place))?;
-    plan.series.filters.get(*index).map(|series| &**series)
 }

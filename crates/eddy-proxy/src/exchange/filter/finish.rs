@@ -15,12 +15,11 @@ pub(crate) fn log(ctx: &mut ExchangeCx<'_>, duration_us: u64) {
     }
     abandon(ctx);
     ctx.exchange.filtering.duration_us = duration_us;
-    let plan = Rc::clone(&ctx.plan);
-    let Some(chain) = plan.chain(ctx.index, ctx.exchange.filtering.chain) else { return };
+    let Some(chain) = ctx.route.chain.clone() else { return };
     let mut call = PhaseCall::log(&chain.chain, None);
     while let Some(entered) = call {
         // Verdicts have no effect any more.
-        if enter(ctx, &plan, chain, entered).is_err() {
+        if enter(ctx, &chain, entered).is_err() {
             return;
         }
         call = PhaseCall::log(&chain.chain, Some(&entered));
@@ -32,12 +31,10 @@ pub(crate) fn finish(ctx: &mut ExchangeCx<'_>, reason: EndReason) {
     let Some(handle) = ctx.exchange.filtering.handle.take() else { return };
     let worker = ctx.worker;
     worker.crossing.slots.borrow_mut().close(worker.crossing.host.table(), handle);
-    let plan = Rc::clone(&ctx.plan);
-    let filtering = &mut ctx.exchange.filtering;
-    if let Some(chain) = plan.chain(ctx.index, filtering.chain) {
-        end_states(worker, chain, filtering.run.states_mut(), reason);
+    if let Some(chain) = &ctx.route.chain {
+        end_states(worker, chain, ctx.exchange.filtering.run.states_mut(), reason);
     }
-    if !Rc::ptr_eq(&plan, &worker.plan()) {
+    if !Rc::ptr_eq(&ctx.plan, &worker.plan()) {
         // The old plan, and its filters, may be freed with this exchange.
         flush_ended(worker);
     }

@@ -1,7 +1,6 @@
 //! Filter replies, and filters applied to local replies.
 
 use std::future::poll_fn;
-use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use eddy_filter::{Direction, FilterPause, IncomingBody, Travel};
@@ -81,15 +80,14 @@ fn build(ctx: &mut ExchangeCx<'_>, reply: &LocalReply<'_>, body: &[u8]) -> Resul
     }
     filtering.reply.clear();
     if let Some((place, fault)) = refused {
-        let plan = Rc::clone(&ctx.plan);
-        if let Some(chain) = plan.chain(ctx.index, ctx.exchange.filtering.chain) {
+        if let Some(chain) = ctx.route.chain.clone() {
             let why = format!("a header of its reply is invalid: {fault}");
             // The filter's reply is not sent, whatever its failure policy.
-            let _ = fail(ctx, &plan, chain, place, FailureKind::Edit, &why);
+            let _ = fail(ctx, &chain, place, FailureKind::Edit, &why);
         }
         return Err(Fault::FilterFailed);
     }
-    let chain = ctx.plan.chain(ctx.index, filtering.chain).ok_or(Fault::FilterFailed)?;
+    let chain = ctx.route.chain.as_ref().ok_or(Fault::FilterFailed)?;
     let travel = Travel::new(Direction::Response, &chain.chain);
     filtering.run.response.begin(travel, IncomingBody::Whole(body));
     exchange.is_local = true;

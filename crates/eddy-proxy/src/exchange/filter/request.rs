@@ -20,10 +20,10 @@ const HALF_CLOSE_MS: u64 = 100;
 /// Passes the request head through the chain, and the body if a filter wants all of it; then carries out the rule's
 /// action.
 pub(crate) async fn request(ctx: &mut ExchangeCx<'_>) -> phase::ExchangePhase {
-    if ctx.exchange.filtering.chain.is_none() {
+    if ctx.route.chain.is_none() {
         return route::act(ctx);
     }
-    let timeouts = ctx.listener().config.timeouts;
+    let timeouts = ctx.listener.config.timeouts;
     let mut passage = RequestFiltering {
         guard: RateGuard::new(timeouts.body_rate_min, timeouts.body_grace),
         left_ms: None,
@@ -75,7 +75,7 @@ pub(crate) fn framing(ctx: &ExchangeCx<'_>) -> RequestBody {
 
 /// Whether a filter may change the length of bodies in this phase.
 pub(crate) fn changes_bodies(ctx: &ExchangeCx<'_>, phase: Phase) -> bool {
-    let chain = ctx.plan.chain(ctx.index, ctx.exchange.filtering.chain);
+    let chain = ctx.route.chain.as_ref();
     chain.is_some_and(|chain| {
         let steps = chain.chain.order(phase).iter();
         steps
@@ -86,7 +86,7 @@ pub(crate) fn changes_bodies(ctx: &ExchangeCx<'_>, phase: Phase) -> bool {
 
 /// Whether any filter is called in this phase.
 pub(crate) fn has(ctx: &ExchangeCx<'_>, phase: Phase) -> bool {
-    let chain = ctx.plan.chain(ctx.index, ctx.exchange.filtering.chain);
+    let chain = ctx.route.chain.as_ref();
     chain.is_some_and(|chain| chain.chain.has(phase))
 }
 

@@ -1,13 +1,15 @@
 //! Filter state of an exchange.
 
+use std::rc::Rc;
+
 use eddy_filter::{DynamicMetadata, FilterRun, Handle};
 use eddy_upstream::ResolvedAddress;
 
 /// State of an exchange's filters; unused without a chain.
 #[derive(Debug, Default)]
 pub(crate) struct Filtering {
-    /// Index of the chain among those of the listener.
-    pub(crate) chain: Option<usize>,
+    /// Whether the exchange has filters, so that this state is in use.
+    pub(crate) is_begun: bool,
     /// Identifies the exchange to filters.
     pub(crate) handle: Option<Handle>,
     /// Number of crossings so far.
@@ -35,18 +37,18 @@ pub(crate) struct Filtering {
 /// Address of an endpoint as text; kept for the next exchange, which often goes to the same endpoint.
 #[derive(Debug, Default)]
 pub(crate) struct EndpointText {
-    address: Option<ResolvedAddress>,
+    address: Option<Rc<ResolvedAddress>>,
     text: String,
     is_shown: bool,
 }
 
 impl EndpointText {
     /// Sets the text to this address.
-    pub(crate) fn show(&mut self, address: &ResolvedAddress) {
+    pub(crate) fn show(&mut self, address: &Rc<ResolvedAddress>) {
         self.is_shown = true;
         if self.address.as_ref() != Some(address) {
             self.text = address.to_string();
-            self.address = Some(address.clone());
+            self.address = Some(Rc::clone(address));
         }
     }
 
@@ -92,10 +94,10 @@ impl Filtering {
 
     /// Resets the state. The handle and the filters' own state must have been released before.
     pub(crate) fn clear(&mut self) {
-        if self.chain.is_none() {
+        if !self.is_begun {
             return;
         }
-        self.chain = None;
+        self.is_begun = false;
         self.turn = 0;
         self.run.clear();
         self.reply.clear();

@@ -8,7 +8,6 @@ use eddy_filter::{Direction, EditLog, FilterPause, StepResult};
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::apply::{self, Applied, EditSteps, Failed};
 use crate::exchange::filter::enter::result_of;
-use crate::exchange::filter::failure::series;
 use crate::exchange::filter::state::Filtering;
 use crate::fault::Fault;
 use crate::stats::FailureKind;
@@ -43,11 +42,8 @@ pub(crate) fn poll(
         return Ok(FilterPauseStatus::Lasts);
     }
     ctx.exchange.filtering.run.message_mut(direction).resume();
-    let plan = Rc::clone(&ctx.plan);
-    let Some(chain) = plan.chain(ctx.index, ctx.exchange.filtering.chain) else {
-        return Err(Fault::FilterFailed);
-    };
-    if let Some(series) = series(&plan, chain, wait.step) {
+    let chain = ctx.route.chain.clone().ok_or(Fault::FilterFailed)?;
+    if let Some(series) = chain.series(wait.step) {
         series.paused.decrement();
     }
     let over = Ok(FilterPauseStatus::Over(StepResult::Continue));
@@ -62,7 +58,7 @@ pub(crate) fn poll(
         let timeout = timeout.unwrap_or_default();
         let why = format!("it paused the exchange and did not resume it within its `timeout` ({timeout:?})");
         let failed = Failed { place: wait.step, kind: FailureKind::Timeout, why };
-        return failed.end(ctx, &plan, chain).map_or(over, Err);
+        return failed.end(ctx, &chain).map_or(over, Err);
     };
     let mut edits = EditLog::new();
     // The size was checked when the edits arrived.
@@ -71,7 +67,7 @@ pub(crate) fn poll(
     let Applied { refused, faulty, is_rerouted } =
         apply::apply(ctx, wait.phase, &edits, EditSteps::One(wait.step), stop);
     let outcome = match refused.or(faulty) {
-        Some(failed) => failed.end(ctx, &plan, chain).map_or(Ok(StepResult::Continue), Err),
+        Some(failed) => failed.end(ctx, &chain).map_or(Ok(StepResult::Continue), Err),
         None => result_of(resumed.verdict),
     };
     if is_rerouted {
@@ -82,14 +78,13 @@ pub(crate) fn poll(
 
 /// Ends the pauses of both directions without an outcome.
 pub(crate) fn abandon(ctx: &mut ExchangeCx<'_>) {
-    let plan = Rc::clone(&ctx.plan);
     for direction in [Direction::Request, Direction::Response] {
         let Some(wait) = ctx.exchange.filtering.run.message_mut(direction).resume() else { continue };
         if let Some(handle) = ctx.exchange.filtering.handle {
             ctx.worker.crossing.host.table().withdraw(handle, direction);
         }
-        let chain = plan.chain(ctx.index, ctx.exchange.filtering.chain);
-        if let Some(series) = chain.and_then(|chain| series(&plan, chain, wait.step)) {
+        let chain = ctx.route.chain.as_ref();
+        if let Some(series) = chain.and_then(|chain| chain.series(wait.step)) {
             series.paused.decrement();
         }
     }

@@ -1,5 +1,6 @@
 //! State of an exchange, reused by the next one so that none allocates.
 
+use std::rc::Rc;
 use std::time::Instant;
 
 use eddy_http::{HeadScanner, RequestHead, ResponseHead, Version};
@@ -40,14 +41,8 @@ pub(crate) struct Exchange {
     pub(crate) target: Vec<u8>,
     pub(crate) scratch: Vec<u8>,
     pub(crate) request_id: String,
-    /// Matching rule, by index in the listener's router.
-    pub(crate) rule: Option<usize>,
     /// Precedence step by which the rule won, if the access log records it.
     pub(crate) step: &'static str,
-    /// Action of the rule, by index in the configuration.
-    pub(crate) action: Option<usize>,
-    /// Cluster, by index in the plan.
-    pub(crate) cluster: Option<usize>,
     pub(crate) tried: Tried,
     pub(crate) attempts: u8,
     /// Number of attempts at clusters that could not serve the request.
@@ -62,7 +57,7 @@ pub(crate) struct Exchange {
     pub(crate) upload_slot: Option<UploadSlot>,
     pub(crate) attempt_memory: AttemptMemory,
     /// Endpoint of the last attempt, for the access log.
-    pub(crate) endpoint: Option<ResolvedAddress>,
+    pub(crate) endpoint: Option<Rc<ResolvedAddress>>,
     /// HTTP version spoken with the endpoint, once there was a link.
     pub(crate) endpoint_version: Option<Version>,
     /// Request head and body on their way to the endpoint.
@@ -118,10 +113,7 @@ impl Default for Exchange {
             target: Vec::new(),
             scratch: Vec::new(),
             request_id: String::new(),
-            rule: None,
             step: "-",
-            action: None,
-            cluster: None,
             tried: Tried::new(),
             attempts: 0,
             attempts_elsewhere: 0,
@@ -177,10 +169,7 @@ impl Exchange {
             target,
             scratch,
             request_id,
-            rule,
             step,
-            action,
-            cluster,
             tried,
             attempts,
             attempts_elsewhere,
@@ -214,7 +203,7 @@ impl Exchange {
         } = self;
         scanner.reset();
         (*is_head_whole, *is_continued, *passes_expectation) = (false, false, false);
-        (*rule, *step, *action, *cluster) = (None, "-", None, None);
+        *step = "-";
         *tried = Tried::new();
         (*attempts, *attempts_elsewhere, *clusters_left) = (0, 0, 0);
         *has_met_stale_link = false;
@@ -280,7 +269,7 @@ impl Exchange {
 
     /// Records the endpoint of the current attempt.
     pub(crate) fn note_endpoint(&mut self, attempt: &Attempt) {
-        self.endpoint = Some(attempt.guard.address.clone());
+        self.endpoint = Some(Rc::clone(&attempt.guard.address));
         self.endpoint_version = Some(attempt.upstream.version());
     }
 

@@ -17,17 +17,14 @@ pub(crate) enum LocalBody {
     /// Reason phrase of the status.
     #[default]
     Status,
-    /// Configured body and its content type.
-    Fixed {
-        /// The bytes.
-        body: Arc<[u8]>,
-        /// `Content-Type` of the body.
-        content_type: Arc<str>,
-    },
+    /// Configured response of the action.
+    Respond,
+    /// Response to an ACME HTTP-01 challenge.
+    Challenge(Arc<[u8]>),
     /// Body generated for this exchange, in [`Exchange::scratch`].
     Scratch,
-    /// As `Scratch`, with its `Content-Type`.
-    Typed(Arc<str>),
+    /// As `Scratch`, with the content type of its NGINX place.
+    SiteText,
     /// Request echoed by the demo endpoint, in [`Exchange::scratch`] once it has been read.
     Echo,
     /// The slow body of the demo endpoint.

@@ -1,6 +1,5 @@
 //! State of a request that NGINX servers and locations handle.
 
-use eddy_config::SitesAt;
 use eddy_route::nginx::{NginxOutcome, NginxRequestState};
 
 /// State of an exchange's walk through NGINX servers and locations; reused by the next exchange.
@@ -12,7 +11,6 @@ pub(crate) struct SiteState {
     pub(crate) host: Vec<u8>,
     /// Balancing key.
     pub(crate) key: Vec<u8>,
-    pub(in crate::exchange) at: SitesAt,
     pub(in crate::exchange) walk: NginxRequestState,
     pub(in crate::exchange) outcome: NginxOutcome,
     pub(in crate::exchange) id: u128,
@@ -38,7 +36,6 @@ impl SiteState {
             is_under_way: false,
             host: Vec::new(),
             key: Vec::new(),
-            at: SitesAt { sites: 0, address: 0 },
             walk: NginxRequestState::default(),
             outcome: NginxOutcome::Close,
             id: 0,

@@ -122,7 +122,7 @@ pub(super) struct Waits {
 
 impl<'a, 'd> Transfer<'a, 'd> {
     fn new(ctx: &'a mut ExchangeCx<'d>, attempt: PooledAttempt) -> Self {
-        let timeouts = ctx.listener().config.timeouts;
+        let timeouts = ctx.listener.config.timeouts;
         let now_ms = ctx.worker.timers.now_ms();
         let cluster = &attempt.guard.cluster().config;
         let patience = Patience {

@@ -166,7 +166,7 @@ impl Transfer<'_, '_> {
 
     /// Stages the available part of the request body.
     fn stage_upload(&mut self) -> Result<(), Fault> {
-        let body_bytes_max = self.ctx.listener().config.limits.body_bytes_max;
+        let body_bytes_max = self.ctx.listener.config.limits.body_bytes_max;
         let ExchangeCx { down, exchange, .. } = &mut *self.ctx;
         exchange.upload.stage(&mut down.input).map_err(Fault::RequestChunk)?;
         if body_bytes_max.is_some_and(|max| exchange.upload.data_bytes > max) {

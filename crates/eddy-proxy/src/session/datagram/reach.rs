@@ -35,7 +35,7 @@ pub(super) fn reach(
         let chosen = choose(cluster, PeerAddress::Tcp(flow.client), worker, &mut tried);
         let Some(guard) = chosen.map_err(|_| DatagramLoss::Overload)? else { break };
         // The configuration check has excluded other kinds of addresses.
-        let ResolvedAddress::Tcp(address) = guard.address else { continue };
+        let ResolvedAddress::Tcp(address) = *guard.address else { continue };
         let Ok(link_place) = guard.take_place() else { continue };
         match DatagramLink::connect(address) {
             Ok(link) => {

@@ -13,7 +13,6 @@ use eddy_upstream::LinkPlace;
 
 use crate::access::{Datagrams, PassageRecord, PassageStart};
 use crate::clock::millis;
-use crate::plan::ListenerHandler;
 use crate::session::datagram::end::DatagramSessionEnd;
 use crate::session::datagram::flows::Flows;
 use crate::session::datagram::reach::{Reached, is_well, reach};
@@ -99,13 +98,8 @@ impl Session {
             return Err(DatagramLoss::Overload);
         }
         let plan = worker.plan();
-        let listener = handle.index.get().and_then(|index| plan.listener(index));
-        let listener = listener.ok_or(DatagramLoss::NoEndpoint)?;
-        let ListenerHandler::Forward(forwarding) = &listener.handler else {
-            return Err(DatagramLoss::NoEndpoint);
-        };
-        let way = forwarding.find(None).ok_or(DatagramLoss::NoEndpoint)?;
-        let cluster = plan.clusters.get(way.cluster).ok_or(DatagramLoss::NoEndpoint)?;
+        let listener = handle.current().ok_or(DatagramLoss::NoEndpoint)?;
+        let (way, cluster) = listener.way(None).ok_or(DatagramLoss::NoEndpoint)?;
         let Reached { guard, link, link_place, attempts } = reach(worker, cluster, flow)?;
         let timer = worker.timers.timer();
         let session = Rc::new(Self {

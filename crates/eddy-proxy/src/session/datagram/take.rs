@@ -70,10 +70,8 @@ impl Taker<'_> {
     }
 
     fn lose(&self, loss: DatagramLoss) {
-        let plan = self.worker.plan();
-        let series = self.handle.index.get().and_then(|index| plan.series.listeners.get(index));
-        if let Some(series) = series {
-            series.datagrams.lose(loss);
+        if let Some(listener) = self.handle.current() {
+            listener.series.datagrams.lose(loss);
         }
     }
 }

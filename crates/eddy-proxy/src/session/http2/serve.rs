@@ -13,12 +13,10 @@ use crate::clock::millis;
 use crate::downstream::{Downstream, Wire};
 use crate::exchange::{ConnectionDisposition, run_exchange};
 use crate::h2::H2Stream;
-use crate::plan::ListenerPlan;
 use crate::runtime::{Ticket, Waited};
 use crate::session::http2::connection::Http2Session;
 use crate::session::listener::ListenerHandle;
 use crate::stats::ListenerSeries;
-use crate::upstream::WorkerPlan;
 use crate::worker::Worker;
 
 /// Milliseconds that a client has to read the last bytes of a connection, and milliseconds between the announcement of
@@ -35,7 +33,7 @@ pub(crate) async fn serve_framed(
     down: Downstream,
 ) {
     let Downstream { wire: Wire::Connection(stream), client, timer, input, .. } = down else { return };
-    let Some(limits) = limits(worker, handle) else { return };
+    let Some(limits) = limits(handle) else { return };
     series.http2.connections.increment();
     let connection = Http2Session::new(worker, handle, Rc::clone(&client), Arc::clone(series), limits);
     let mut serving = Http2SessionDriver {
@@ -216,9 +214,7 @@ impl Http2SessionDriver {
         if worker.is_draining.get() {
             return true;
         }
-        let plan = worker.plan();
-        let listener = handle.index.get().and_then(|index| plan.listener(index));
-        listener.is_none_or(|listener| {
+        handle.current().is_none_or(|listener| {
             let requests_max = listener.config.limits.requests_per_connection_max;
             requests_max > 0 && requests.get() >= requests_max
         })
@@ -276,8 +272,8 @@ impl Http2SessionDriver {
 
     /// Returns the timeouts in milliseconds for a complete head and for the next request.
     fn patience(&self) -> Option<(u64, u64)> {
-        let plan = self.connection.worker.plan();
-        let timeouts = &listener_of(&plan, &self.connection.handle)?.config.timeouts;
+        let listener = self.connection.handle.current()?;
+        let timeouts = &listener.config.timeouts;
         Some((millis(timeouts.head), millis(timeouts.idle)))
     }
 }
@@ -290,9 +286,9 @@ async fn exchange(connection: Rc<Http2Session>, id: u32, waited: Waited) {
     let mut down = Downstream::new(Wire::Framed(stream), Rc::clone(client), worker.timers.timer());
     down.waited = waited;
     series.http2.requests.increment();
-    let Some(index) = handle.index.get() else { return };
+    let Some(listener) = handle.current() else { return };
     // The fate of the stream is determined by its response.
-    let next = run_exchange(worker, index, &mut down).await;
+    let next = run_exchange(worker, listener, &mut down).await;
     if next == ConnectionDisposition::Linger {
         // A reset, even one without an error, makes some clients discard a response that arrived while they were still
         // sending.
@@ -312,12 +308,8 @@ impl Drop for Panics<'_> {
     }
 }
 
-fn limits(worker: &Worker, handle: &ListenerHandle) -> Option<Http2Limits> {
-    let plan = worker.plan();
-    let config = &listener_of(&plan, handle)?.config;
+fn limits(handle: &ListenerHandle) -> Option<Http2Limits> {
+    let listener = handle.current()?;
+    let config = &listener.config;
     Some(config.http2.limits(config.limits.head))
-}
-
-fn listener_of<'p>(plan: &'p WorkerPlan, handle: &ListenerHandle) -> Option<&'p ListenerPlan> {
-    plan.listener(handle.index.get()?)
 }

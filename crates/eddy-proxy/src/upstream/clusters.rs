@@ -1,6 +1,7 @@
-//! Plan of one worker: the compiled configuration with the worker's counters and clusters.
+//! The clusters of one worker under a plan.
 
 use std::collections::HashMap;
+use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -8,25 +9,22 @@ use eddy_io::monotonic_ms;
 use eddy_upstream::{EndpointSet, Rng};
 use tokio::sync::{Notify, watch};
 
-use crate::plan::{FilterChain, GatewayPlan, ListenerPlan};
-use crate::runtime::ReleaseIdle;
+use crate::plan::GatewayPlan;
 use crate::stats::PlanSeries;
 use crate::upstream::cluster::{ClusterParts, WorkerCluster};
 
-/// A plan with this worker's counters and clusters.
+/// The clusters of one worker, in the order of the configuration.
 #[derive(Debug)]
-pub(crate) struct WorkerPlan {
-    pub(crate) plan: Arc<GatewayPlan>,
-    pub(crate) series: PlanSeries,
-    pub(crate) clusters: Vec<Rc<WorkerCluster>>,
-    clusters_by_name: HashMap<Arc<str>, Rc<WorkerCluster>>,
+pub(crate) struct WorkerClusters {
+    all: Vec<Rc<WorkerCluster>>,
+    by_name: HashMap<Arc<str>, Rc<WorkerCluster>>,
 }
 
-impl WorkerPlan {
-    /// Creates a worker's first plan, or the successor of `previous`, whose clusters are carried over by name.
+impl WorkerClusters {
+    /// Creates a worker's first clusters, or the successors of `previous`, which are carried over by name.
     pub(crate) fn new(
-        plan: Arc<GatewayPlan>,
-        series: PlanSeries,
+        plan: &GatewayPlan,
+        series: &PlanSeries,
         endpoints: &[watch::Receiver<Arc<EndpointSet>>],
         previous: Option<&Self>,
         idle_watch: &Arc<Notify>,
@@ -36,7 +34,7 @@ impl WorkerPlan {
         let tls = plan.cluster_tls.iter().cloned();
         let parts = plan.clusters.iter().zip(tls).zip(&series.clusters).zip(&series.in_use).zip(endpoints);
         let clusters = parts.map(|((((config, tls), series), in_use), endpoints)| {
-            let known = previous.and_then(|previous| previous.cluster_named(&config.name));
+            let known = previous.and_then(|previous| previous.named(&config.name));
             let (series, in_use) = (Arc::clone(series), in_use.clone());
             let parts = ClusterParts { config: Arc::clone(config), tls, series, in_use };
             Rc::new(match known {
@@ -53,31 +51,29 @@ impl WorkerPlan {
                 }
             })
         });
-        let clusters: Vec<_> = clusters.collect();
+        let all: Vec<_> = clusters.collect();
         let named = |cluster: &Rc<WorkerCluster>| (Arc::clone(&cluster.config.name), Rc::clone(cluster));
-        let clusters_by_name = clusters.iter().map(named).collect();
-        Self { plan, series, clusters, clusters_by_name }
+        Self { by_name: all.iter().map(named).collect(), all }
     }
 
     /// Returns the cluster with this name.
-    pub(crate) fn cluster_named(&self, name: &str) -> Option<&Rc<WorkerCluster>> {
-        self.clusters_by_name.get(name)
+    pub(crate) fn named(&self, name: &str) -> Option<&Rc<WorkerCluster>> {
+        self.by_name.get(name)
     }
 
-    /// Returns the listener with this index.
-    pub(crate) fn listener(&self, index: usize) -> Option<&ListenerPlan> {
-        self.plan.listeners.get(index)
-    }
-
-    /// Returns a filter chain of a listener; `None` when `chain` is `None`.
-    #[inline]
-    pub(crate) fn chain(&self, listener: usize, chain: Option<usize>) -> Option<&FilterChain> {
-        self.listener(listener)?.chains.get(chain?)
+    /// Returns the cluster with this index in the configuration.
+    ///
+    /// # Panics
+    /// When the configuration has fewer clusters, which its check excludes.
+    pub(crate) fn at(&self, index: usize) -> Rc<WorkerCluster> {
+        Rc::clone(&self.all[index])
     }
 }
 
-impl ReleaseIdle for WorkerPlan {
-    fn release_idle(&self) {
-        self.clusters.iter().for_each(|cluster| cluster.clear_idle());
+impl Deref for WorkerClusters {
+    type Target = [Rc<WorkerCluster>];
+
+    fn deref(&self) -> &[Rc<WorkerCluster>] {
+        &self.all
     }
 }

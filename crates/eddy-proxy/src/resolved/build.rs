@@ -1,0 +1,226 @@
+//! Resolution of a plan for one worker: every index of the configuration becomes a reference.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use eddy_config::{Action, ActionKind, SitesAt};
+
+use crate::plan::{GatewayPlan, ListenerHandler, ListenerPlan};
+use crate::resolved::action::{ActionPlan, Destination, Share};
+use crate::resolved::listener::{RulePlan, SitesEntry, WorkerChain, WorkerListener, WorkerSites};
+use crate::resolved::plan::WorkerPlan;
+use crate::stats::PlanSeries;
+use crate::upstream::{WorkerCluster, WorkerClusters};
+
+/// A plan that is being resolved, one small part after the other, so that a worker can serve in between.
+pub(crate) struct Resolution {
+    source: Source,
+    /// Actions resolved so far, by index; a split resolves its shares before their turn.
+    actions: Vec<Option<Rc<ActionPlan>>>,
+    /// Number of actions that have had their turn.
+    actions_done: usize,
+    /// All actions, once they are resolved.
+    all_actions: Rc<[Rc<ActionPlan>]>,
+    listeners: Vec<Rc<WorkerListener>>,
+    current: Option<ListenerResolution>,
+}
+
+/// Parts that a plan is resolved from.
+struct Source {
+    plan: Arc<GatewayPlan>,
+    series: PlanSeries,
+    clusters: WorkerClusters,
+}
+
+/// A listener that is being resolved.
+struct ListenerResolution {
+    plan: Arc<ListenerPlan>,
+    /// Index of the listener in the plan.
+    index: usize,
+    /// Filter chains, as in [`ListenerPlan::chains`].
+    chains: Vec<Rc<WorkerChain>>,
+    /// Places of the NGINX configuration that is being resolved.
+    places: Vec<Rc<RulePlan>>,
+    /// NGINX configurations resolved so far, by index in the configuration.
+    sites: Vec<(usize, Rc<WorkerSites>)>,
+    rules: Vec<Rc<RulePlan>>,
+}
+
+impl Resolution {
+    /// Begins to resolve a plan for the worker that has these counters and clusters.
+    pub(crate) fn begin(plan: Arc<GatewayPlan>, series: PlanSeries, clusters: WorkerClusters) -> Self {
+        let actions = plan.actions.iter().map(|_| None).collect();
+        Self {
+            source: Source { plan, series, clusters },
+            actions,
+            actions_done: 0,
+            all_actions: Rc::default(),
+            listeners: Vec::new(),
+            current: None,
+        }
+    }
+
+    /// Resolves the next action, rule or place; returns whether anything is left.
+    ///
+    /// # Cost
+    /// Below a microsecond, a few allocations.
+    pub(crate) fn step(&mut self) -> bool {
+        if self.actions_done < self.actions.len() {
+            self.action(self.actions_done);
+            self.actions_done += 1;
+            if self.actions_done == self.actions.len() {
+                self.all_actions = self.actions.iter().flatten().cloned().collect();
+            }
+            return true;
+        }
+        if let Some(current) = &mut self.current
+            && current.step(&self.source, &self.all_actions)
+        {
+            return true;
+        }
+        if let Some(done) = self.current.take() {
+            self.listeners.push(Rc::new(done.finish(&self.source)));
+        }
+        let index = self.listeners.len();
+        self.current = self
+            .source
+            .plan
+            .listeners
+            .get(index)
+            .map(|plan| ListenerResolution::begin(plan, index, &self.source));
+        self.current.is_some()
+    }
+
+    /// Resolves what is left.
+    pub(crate) fn finish(mut self) -> WorkerPlan {
+        while self.step() {}
+        let Source { plan, series: _, clusters } = self.source;
+        let service = plan.access.as_ref().and_then(|access| access.service.as_ref());
+        let log_cluster = service.map(|service| clusters.at(service.cluster));
+        WorkerPlan { clusters, listeners: self.listeners.into(), log_cluster, plan }
+    }
+
+    /// Returns an action, resolved now unless it was before.
+    fn action(&mut self, index: usize) -> Rc<ActionPlan> {
+        if let Some(known) = &self.actions[index] {
+            return Rc::clone(known);
+        }
+        let config = Arc::clone(&self.source.plan.actions[index]);
+        let to = self.destination(&config);
+        let clusters = &self.source.clusters;
+        let action = Rc::new(ActionPlan {
+            to,
+            failover: config.failover.iter().map(|next| clusters.at(next.cluster)).collect(),
+            mirrors: config.mirrors.iter().map(|mirror| clusters.at(mirror.cluster)).collect(),
+            config,
+        });
+        self.actions[index] = Some(Rc::clone(&action));
+        action
+    }
+
+    fn destination(&mut self, action: &Action) -> Destination {
+        let clusters = &self.source.clusters;
+        match &action.kind {
+            ActionKind::Cluster(cluster) => Destination::Cluster(clusters.at(*cluster)),
+            ActionKind::Weighted(weighted) => Destination::Weighted(
+                weighted
+                    .iter()
+                    .map(|share| Share { to: clusters.at(share.cluster), weight: share.weight })
+                    .collect(),
+            ),
+            ActionKind::Split(shares) => Destination::Split(
+                shares
+                    .iter()
+                    .map(|share| Share { to: self.action(share.action), weight: share.weight })
+                    .collect(),
+            ),
+            ActionKind::Respond(respond) => Destination::Respond(respond.clone()),
+            ActionKind::Redirect(redirect) => Destination::Redirect(redirect.clone()),
+            ActionKind::Sites(_) => Destination::Sites,
+        }
+    }
+}
+
+impl ListenerResolution {
+    fn begin(plan: &Arc<ListenerPlan>, index: usize, source: &Source) -> Self {
+        let series = |filter: &usize| Arc::clone(&source.series.filters[*filter]);
+        let chains = plan.chains.all().iter().map(|chain| {
+            let series = chain.indices.iter().map(series).collect();
+            Rc::new(WorkerChain { chain: Arc::clone(chain), series })
+        });
+        Self {
+            chains: chains.collect(),
+            plan: Arc::clone(plan),
+            index,
+            places: Vec::new(),
+            sites: Vec::new(),
+            rules: Vec::new(),
+        }
+    }
+
+    /// Resolves the next place or rule; returns false when there is none.
+    fn step(&mut self, source: &Source, actions: &Rc<[Rc<ActionPlan>]>) -> bool {
+        if let Some((number, first)) = self.plan.site_rules().get(self.sites.len()).copied() {
+            let program = &source.plan.config.sites[number];
+            if self.places.len() < program.places().len() {
+                self.places.push(self.rule(source, first + self.places.len(), None));
+            } else {
+                let sites = WorkerSites {
+                    program: Arc::clone(program),
+                    places: std::mem::take(&mut self.places).into(),
+                    actions: Rc::clone(actions),
+                };
+                self.sites.push((number, Rc::new(sites)));
+            }
+            return true;
+        }
+        let ListenerHandler::Router(router) = &self.plan.handler else { return false };
+        let Some(rule) = router.rules().get(self.rules.len()) else { return false };
+        let action = rule.action as usize;
+        self.rules.push(self.rule(source, self.rules.len(), Some((action, &actions[action]))));
+        true
+    }
+
+    /// Resolves the rule or place whose name has this index, with the index of its action.
+    fn rule(&self, source: &Source, index: usize, action: Option<(usize, &Rc<ActionPlan>)>) -> Rc<RulePlan> {
+        let own_chain = action.and_then(|(action, _)| self.plan.chains.own_of(action)).unwrap_or(0);
+        let sites = action.and_then(|(_, action)| match &action.config.kind {
+            ActionKind::Sites(at) => Some(self.entry(*at)),
+            _ => None,
+        });
+        Rc::new(RulePlan {
+            name: Arc::clone(&self.plan.rule_names()[index]),
+            series: Arc::clone(&source.series.rules[self.index][index]),
+            action: action.map(|(_, action)| Rc::clone(action)),
+            chain: self.chains.get(own_chain).cloned(),
+            sites,
+        })
+    }
+
+    fn entry(&self, at: SitesAt) -> SitesEntry {
+        let (_, sites) = self.sites.iter().find(|(number, _)| *number == at.sites).expect(
+            "every NGINX configuration that a rule names is among the places of its listener, which come first",
+        );
+        SitesEntry { sites: Rc::clone(sites), address: at.address }
+    }
+
+    fn finish(self, source: &Source) -> WorkerListener {
+        let (sites, ways) = match &self.plan.handler {
+            ListenerHandler::Sites(at) => (Some(self.entry(*at)), Box::default()),
+            ListenerHandler::Forward(forwarding) => {
+                (None, forwarding.ways.iter().map(|way| source.clusters.at(way.cluster)).collect())
+            }
+            ListenerHandler::Router(_) | ListenerHandler::Demo => {
+                (None, Box::<[Rc<WorkerCluster>]>::default())
+            }
+        };
+        WorkerListener {
+            series: Arc::clone(&source.series.listeners[self.index]),
+            chain: self.chains.first().cloned(),
+            rules: self.rules.into(),
+            sites,
+            ways,
+            plan: self.plan,
+        }
+    }
+}
