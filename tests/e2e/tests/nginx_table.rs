@@ -100,6 +100,40 @@ async fn the_plan_in_force_names_table_server_and_location() -> Result<()> {
     gateway.stop().await
 }
 
+/// A worker reuses the memory of an exchange; the key that an NGINX server has written there is not that of a request
+/// that eddy's own rules handle.
+#[tokio::test]
+async fn the_hash_key_of_an_nginx_server_ends_with_its_request() -> Result<()> {
+    let (origin, other, folder) = (TapOrigin::start().await?, TapOrigin::start().await?, TempDir::new("keys")?);
+    write(&origin, &folder, "events {} http { upstream app { hash $arg_k; server ORIGIN; } server { listen 80; server_name www.a.test; location / { proxy_pass http://app; } } }")?;
+    let config = "\
+workers: 1
+listeners: [{address: LISTEN, routes: [own, legacy]}]
+clusters:
+  keyed: {balance: hash, key: {header: x-user}, endpoints: [ORIGIN_A, ORIGIN_B]}
+routes:
+  own: [{match: {host: keyed.test}, cluster: keyed}]
+  legacy: {dialect: nginx, file: FOLDER/legacy.conf}
+";
+    let substitutes = vec![
+        ("FOLDER".to_owned(), folder.path().display().to_string()),
+        ("ORIGIN_A".to_owned(), origin.address().to_string()),
+        ("ORIGIN_B".to_owned(), other.address().to_string()),
+    ];
+    let gateway = TestGateway::launch(config, Launch { substitutes, ..Launch::default() }).await?;
+    for user in 0..24 {
+        ensure!(get(&gateway, "www.a.test", "/?k=same").await?.status == 200);
+        let request = format!("GET /keyed HTTP/1.1\r\nHost: keyed.test\r\nX-User: {user}\r\n\r\n");
+        ensure!(gateway.exchange(request).await?.status == 200);
+    }
+    let keyed = |origin: &TapOrigin| {
+        origin.log().requests().iter().filter(|request| request.target_text() == "/keyed").count()
+    };
+    let (first, second) = (keyed(&origin), keyed(&other));
+    ensure!(first + second == 24 && first > 0 && second > 0, "all users went one way: {first} and {second}");
+    gateway.stop().await
+}
+
 #[tokio::test]
 async fn the_file_and_what_it_includes_are_watched() -> Result<()> {
     let (origin, folder) = (TapOrigin::start().await?, TempDir::new("legacy")?);
