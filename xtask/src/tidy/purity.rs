@@ -88,7 +88,7 @@ impl<'ast> Visit<'ast> for PurityVisitor<'_> {
     }
 }
 
-const NO_IO: [&str; 5] = ["eddy-http", "eddy-route", "eddy-filter", "eddy-protobuf", "eddy-tls"];
+const NO_IO: [&str; 6] = ["eddy-http", "eddy-route", "eddy-filter", "eddy-protobuf", "eddy-tls", "eddy-ids"];
 const IO_CRATES: [&str; 7] = ["tokio", "rustix", "socket2", "mio", "nix", "hickory-resolver", "reqwest"];
 /// Modules of `std` that access the operating system.
 const OUTER: [&str; 5] = ["fs", "process", "thread", "env", "os"];
