@@ -2,6 +2,12 @@
 
 #![forbid(unsafe_code)]
 
+mod by_slot;
+mod id;
 mod shared;
+mod slots;
 
+pub use by_slot::BySlot;
+pub use id::{ClusterId, FilterId, IdParts, ListenerId, SitesId, SlotId, TableId};
 pub use shared::{Shared, shared_clones};
+pub use slots::{DuplicateKey, SlotChanges, Slots, SlotsDraft};
