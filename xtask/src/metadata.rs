@@ -1,5 +1,6 @@
 //! Output of `cargo metadata`: packages, their dependencies and the first file of each target.
 
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::path::Path;
 use std::process::Command;
 
@@ -26,6 +27,8 @@ pub struct WorkspacePackage {
     pub imports: Vec<Import>,
     /// First file of each target: libraries, programs, tests, benches.
     pub roots: Vec<CrateRoot>,
+    /// Packages that it is built with, its own dependencies and theirs, each with the importing package.
+    pub reached: BTreeMap<String, String>,
 }
 
 /// One dependency in a manifest.
@@ -73,6 +76,10 @@ impl Workspace {
                 workspace.packages.extend(ask_cargo(root, manifest)?);
             }
         }
+        let graph: CargoMetadataGraph = parse(&run_cargo(root, "Cargo.toml", &[])?)?;
+        for package in &mut workspace.packages {
+            package.reached = graph.reached(&package.name);
+        }
         Ok(workspace)
     }
 }
@@ -82,16 +89,87 @@ fn is_manifest(path: &str) -> bool {
 }
 
 fn ask_cargo(root: &Path, manifest: &str) -> Result<Vec<WorkspacePackage>> {
+    let answer: CargoMetadataOutput = parse(&run_cargo(root, manifest, &["--no-deps"])?)?;
+    answer.packages.into_iter().map(|package| package.below(root)).collect()
+}
+
+/// Runs `cargo metadata` on a manifest and returns its output.
+fn run_cargo(root: &Path, manifest: &str, options: &[&str]) -> Result<Vec<u8>> {
     let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path"])
+        .args(["metadata", "--offline", "--format-version", "1", "--manifest-path"])
         .arg(root.join(manifest))
+        .args(options)
         .output()
         .context("can't run `cargo metadata`")?;
     let errors = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "cargo doesn't accept `{manifest}`: {errors}");
-    let answer: CargoMetadataOutput =
-        serde_json::from_slice(&output.stdout).context("can't read `cargo metadata`")?;
-    answer.packages.into_iter().map(|package| package.below(root)).collect()
+    Ok(output.stdout)
+}
+
+fn parse<'j, T: Deserialize<'j>>(output: &'j [u8]) -> Result<T> {
+    serde_json::from_slice(output).context("can't read `cargo metadata`")
+}
+
+/// Output of `cargo metadata` with all dependencies.
+#[derive(Deserialize)]
+struct CargoMetadataGraph {
+    packages: Vec<GraphPackage>,
+    resolve: GraphNodes,
+}
+
+#[derive(Deserialize)]
+struct GraphPackage {
+    id: String,
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct GraphNodes {
+    nodes: Vec<GraphNode>,
+}
+
+#[derive(Deserialize)]
+struct GraphNode {
+    id: String,
+    deps: Vec<GraphEdge>,
+}
+
+#[derive(Deserialize)]
+struct GraphEdge {
+    pkg: String,
+    dep_kinds: Vec<GraphEdgeKind>,
+}
+
+#[derive(Deserialize)]
+struct GraphEdgeKind {
+    kind: Option<String>,
+}
+
+impl CargoMetadataGraph {
+    /// Returns the packages that `package` is built with, each with the package that imports it on a shortest path.
+    fn reached(&self, package: &str) -> BTreeMap<String, String> {
+        let names: HashMap<&str, &str> =
+            self.packages.iter().map(|package| (&*package.id, &*package.name)).collect();
+        let nodes: HashMap<&str, &GraphNode> =
+            self.resolve.nodes.iter().map(|node| (&*node.id, node)).collect();
+        let first = self.packages.iter().find(|one| one.name == package);
+        let mut queue: VecDeque<&str> = first.iter().map(|first| &*first.id).collect();
+        let mut seen: HashSet<&str> = queue.iter().copied().collect();
+        let mut reached = BTreeMap::new();
+        while let Some(id) = queue.pop_front() {
+            let edges = nodes.get(id).into_iter().flat_map(|node| &node.deps);
+            for edge in
+                edges.filter(|edge| edge.dep_kinds.iter().any(|kind| kind.kind.as_deref() != Some("dev")))
+            {
+                let (Some(name), Some(importer)) = (names.get(&*edge.pkg), names.get(id)) else { continue };
+                if seen.insert(&*edge.pkg) {
+                    reached.entry((*name).to_owned()).or_insert_with(|| (*importer).to_owned());
+                    queue.push_back(&edge.pkg);
+                }
+            }
+        }
+        reached
+    }
 }
 
 #[derive(Deserialize)]
@@ -135,6 +213,7 @@ impl AnsweredPackage {
         Ok(WorkspacePackage {
             manifest: below(root, &self.manifest_path)?,
             imports: imports.collect(),
+            reached: BTreeMap::new(),
             roots: roots.collect::<Result<_>>()?,
             name: self.name,
         })

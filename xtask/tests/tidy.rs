@@ -184,6 +184,30 @@ fn io_in_a_pure_crate_is_found() {
 }
 
 #[test]
+fn io_behind_other_crates_is_found() {
+    let reached = [("hickory-resolver", "eddy-model"), ("bytes", "tokio"), ("tokio", "hickory-resolver")];
+    for (name, expected) in [
+        ("eddy-route", &[][..]),
+        (
+            "eddy-model",
+            &[
+                "without `hickory-resolver`, but is built with it: eddy-model → hickory-resolver",
+                "without `tokio`, but is built with it: eddy-model → hickory-resolver → tokio",
+            ],
+        ),
+    ] {
+        let mut planted = Planted::new();
+        planted.package("eddy-model");
+        let package = planted.workspace.packages.iter_mut().find(|package| package.name == name).unwrap();
+        package.reached = reached
+            .iter()
+            .map(|(reached, importer)| ((*reached).to_owned(), (*importer).to_owned()))
+            .collect();
+        check(&planted, expected);
+    }
+}
+
+#[test]
 fn unsafe_outside_its_crates_is_found() {
     for code in [
         "fn f() { unsafe { g() } }",
@@ -522,8 +546,8 @@ impl Planted {
         self.workspace.packages.push(WorkspacePackage {
             name: name.to_owned(),
             manifest: format!("{folder}/Cargo.toml"),
-            imports: Vec::new(),
             roots: vec![CrateRoot { path: format!("{folder}/src/lib.rs"), kind: RootKind::Product }],
+            ..WorkspacePackage::default()
         });
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use eddy_tls::{WrittenPath, WrittenPlace};
+use eddy_model::{WrittenPath, WrittenPlace};
 
 /// An ACME certificate authority and the certificates that are ordered from it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,11 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_http::{HeadLimits, Http2Limits};
+use eddy_model::{ClusterConfig, ClusterTlsConfig, WrittenPath};
 use eddy_route::RouteTable;
 use eddy_route::nginx::Sites;
 use eddy_route::normalise::Normaliser;
-use eddy_tls::WrittenPath;
-use eddy_upstream::{ClusterConfig, ClusterTlsConfig};
 
 pub use crate::access_log::{AccessLogConfig, LogFormat, LogServiceConfig, LogTarget, RecordedMetadata};
 use crate::acme::AcmeConfig;

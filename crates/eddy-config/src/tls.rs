@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use eddy_tls::{TlsVersion, WrittenPath};
+use eddy_model::{TlsVersion, WrittenPath};
 
 /// TLS settings of a listener.
 #[derive(Clone, Debug, PartialEq, Eq)]

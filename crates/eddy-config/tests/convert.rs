@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 
 use eddy_config::{ActionKind, Checked, ConversionTarget, GatewayConfig, Serve, SourceText, check, convert};
 use eddy_http::{HeadLimits, RequestHead};
+use eddy_model::EndpointAddress;
 use eddy_route::nginx::{NginxOutcome, NginxRequestState, SiteRequest};
 use eddy_route::{RouteRequest, RouteScratch, Router};
-use eddy_upstream::EndpointAddress;
 
 fn checked(path: &str, text: &str) -> GatewayConfig {
     let checked = check(&[SourceText::new(path, text)]);

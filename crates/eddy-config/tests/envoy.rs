@@ -10,9 +10,8 @@ use eddy_config::{
     ActionKind, GatewayConfig, Leniency, MirrorHost, Problem, Severity, SourceText, check_with,
 };
 use eddy_http::{Field, FieldId, Fields, GrpcStatus, Span};
+use eddy_model::{Balance, BalanceKey, ServerCheck};
 use eddy_route::{RouteRequest, RouteScratch, Router};
-use eddy_tls::ServerCheck;
-use eddy_upstream::{Balance, BalanceKey};
 
 /// A request: target, host and headers.
 struct EnvoyTestRequest<'a> {
@@ -537,7 +536,7 @@ fn listeners_end_tls() {
     let config = config(&text);
     let tls = config.listeners[0].tls.as_ref().unwrap();
     assert_eq!(tls.certificates[0].chain.path, PathBuf::from("/etc/site.crt"));
-    assert_eq!(tls.version_min, eddy_tls::TlsVersion::Tls13);
+    assert_eq!(tls.version_min, eddy_model::TlsVersion::Tls13);
     assert!(tls.clients.as_ref().is_some_and(|clients| !clients.is_optional));
     let says = |text: &str, expected: &str| {
         let found = problems(text, Leniency::Strict);
@@ -613,14 +612,14 @@ fn certificates_stand_in_the_configuration_itself() {
     for (key, bytes) in [("c2VjcmV0", &b"secret"[..]), ("-_8=", b"\xfb\xff"), ("+/8", b"\xfb\xff")] {
         let config = config(&text.replace("KEY", &format!("'{key}'")));
         let tls = config.listeners[0].tls.as_ref().unwrap();
-        let inline = |written: &eddy_tls::WrittenPath| written.text.clone().unwrap().0.to_vec();
+        let inline = |written: &eddy_model::WrittenPath| written.text.clone().unwrap().0.to_vec();
         assert_eq!(inline(&tls.certificates[0].chain), b"one\ntwo\n");
         assert_eq!(inline(&tls.certificates[0].key), bytes);
         assert_eq!(inline(&tls.certificates[1].chain), b"one");
         assert_eq!(inline(tls.certificates[1].ocsp.as_ref().unwrap()), [0, 1, 2]);
         // A problem is displayed with its line, which must not be a line of a key.
         let line_of =
-            |place: &eddy_tls::WrittenPlace| text.lines().nth(place.line as usize - 1).unwrap().to_owned();
+            |place: &eddy_model::WrittenPlace| text.lines().nth(place.line as usize - 1).unwrap().to_owned();
         assert!(tls.certificates.iter().all(|own| !line_of(&own.key.place).contains("private_key")));
         let clients = tls.clients.as_ref().unwrap();
         assert_eq!(inline(&clients.authorities), b"us");
@@ -659,7 +658,7 @@ fn names_of_enumerations_are_read_whatever_their_case() {
     let upper = "common_tls_context: {tls_params: {tls_minimum_protocol_version: tlsv1_3}, validation_context: {trusted_ca: {filename: a}, match_typed_subject_alt_names: [{san_type: dns, matcher: {exact: a.test}}]}}";
     let config = config(&towards_endpoints(upper));
     let tls = config.clusters[0].tls.as_ref().unwrap();
-    assert_eq!((tls.version_min, tls.check), (eddy_tls::TlsVersion::Tls13, ServerCheck::Full));
+    assert_eq!((tls.version_min, tls.check), (eddy_model::TlsVersion::Tls13, ServerCheck::Full));
 }
 
 #[test]
@@ -724,7 +723,7 @@ fn clusters_speak_tls_and_check_what_envoy_checks() {
     let config = config(&towards_endpoints(own));
     let tls = config.clusters[0].tls.as_ref().unwrap();
     assert_eq!(tls.identity.as_ref().unwrap().key.path, PathBuf::from("/etc/own.key"));
-    assert_eq!(tls.version_min, eddy_tls::TlsVersion::Tls13);
+    assert_eq!(tls.version_min, eddy_model::TlsVersion::Tls13);
 }
 
 #[test]

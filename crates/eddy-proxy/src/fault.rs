@@ -3,8 +3,8 @@
 
 use eddy_http::{ChunkFault, GrpcStatus, HeadFault};
 use eddy_io::HandshakeFaultKind;
+use eddy_model::LimitKind;
 use eddy_route::normalise::PathFault;
-use eddy_upstream::LimitKind;
 
 /// Side that caused a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

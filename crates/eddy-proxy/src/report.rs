@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use eddy_upstream::LimitKind;
+use eddy_model::LimitKind;
 use serde::Serialize;
 
 use crate::clock::{millis, now};

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use eddy_model::{ServerCheck, TlsVersion};
 use rustls::ClientConfig;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -16,20 +17,8 @@ use crate::authorities::Authorities;
 use crate::error::TlsError;
 use crate::identity::Identity;
 use crate::possession;
-use crate::server::TlsVersion;
+use crate::server::versions_from;
 use crate::server_name::server_name;
-
-/// Verification of an endpoint's certificate, before any data is sent to it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum ServerCheck {
-    /// Certificate of a trusted authority, for the requested name.
-    #[default]
-    Full,
-    /// Certificate of a trusted authority, for any name.
-    Authority,
-    /// Any certificate: a man in the middle can read and change the data.
-    Nothing,
-}
 
 /// TLS settings of a cluster.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +61,7 @@ impl ClientTls {
             None => None,
         };
         let builder = ClientConfig::builder_with_provider(provider)
-            .with_protocol_versions(settings.version_min.and_above())?
+            .with_protocol_versions(versions_from(settings.version_min))?
             .dangerous()
             .with_custom_certificate_verifier(verifier);
         let mut config = match settings.identity {

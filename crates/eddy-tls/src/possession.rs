@@ -69,10 +69,11 @@ mod tests {
     use rustls::{ClientConnection, ServerConfig, ServerConnection, SupportedProtocolVersion};
 
     use crate::authorities::Authorities;
-    use crate::client::{ClientSettings, ClientTls, ServerCheck};
+    use eddy_model::{ServerCheck, TlsVersion};
+
+    use crate::client::{ClientSettings, ClientTls};
     use crate::identity::Identity;
     use crate::identity::tests::{VERSION_1, issue};
-    use crate::server::TlsVersion;
 
     /// Runs a handshake with an endpoint that presents the certificate of `shown` and signs with the key of `signing`.
     fn shake_hands(

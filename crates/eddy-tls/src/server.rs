@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use eddy_model::TlsVersion;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{ProducesTickets, ResolvesServerCert, WebPkiClientVerifier};
@@ -14,26 +15,6 @@ use crate::error::TlsError;
 use crate::identity::Identity;
 use crate::names::SniCertResolver;
 use crate::revocations::Revocations;
-
-/// TLS version.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum TlsVersion {
-    /// TLS 1.2, only with forward secrecy and authenticated encryption.
-    #[default]
-    Tls12,
-    /// TLS 1.3.
-    Tls13,
-}
-
-impl TlsVersion {
-    /// Returns this version and later ones, in the TLS library's type.
-    pub(crate) fn and_above(self) -> &'static [&'static SupportedProtocolVersion] {
-        match self {
-            Self::Tls12 => &FROM_12,
-            Self::Tls13 => &FROM_13,
-        }
-    }
-}
 
 /// Verification of client certificates.
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +59,7 @@ impl ServerTls {
     /// Any [`TlsError`].
     pub fn new(settings: &ServerSettings<'_>) -> Result<Self, TlsError> {
         let provider = Arc::new(aws_lc_rs::default_provider());
-        let versions = settings.version_min.and_above();
+        let versions = versions_from(settings.version_min);
         let builder =
             ServerConfig::builder_with_provider(Arc::clone(&provider)).with_protocol_versions(versions)?;
         let builder = match settings.clients {
@@ -103,6 +84,14 @@ impl ServerTls {
     /// Returns the configuration for the TLS library.
     pub fn config(&self) -> &Arc<ServerConfig> {
         &self.config
+    }
+}
+
+/// Returns a TLS version and later ones, in the TLS library's type.
+pub(crate) fn versions_from(min: TlsVersion) -> &'static [&'static SupportedProtocolVersion] {
+    match min {
+        TlsVersion::Tls12 => &FROM_12,
+        TlsVersion::Tls13 => &FROM_13,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::config::RetryBudget;
+use eddy_model::RetryBudget;
 
 /// Counts requests and retries over the last ten seconds, in slots of one second.
 ///

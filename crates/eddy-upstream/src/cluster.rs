@@ -6,9 +6,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use eddy_model::ClusterConfig;
+
 use crate::balance::{BalanceTables, Balancer};
 use crate::budget::RetryBudgetWindow;
-use crate::config::ClusterConfig;
 use crate::eject::{self, EjectionChange};
 use crate::endpoint::{EndpointId, EndpointState, ResolvedAddress, SharedPlace, Tried, WARM};
 use crate::endpoint_set::EndpointSet;

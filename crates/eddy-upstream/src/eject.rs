@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::config::EjectionConfig;
+use eddy_model::EjectionConfig;
 
 /// Ejection state of an endpoint: whether it is ejected, until when, and how often it was.
 ///

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
-use crate::config::{EjectionConfig, EndpointOptions};
+use eddy_model::{EjectionConfig, EndpointOptions};
+
 use crate::eject::Ejection;
 
 /// Address of an endpoint after name resolution.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::task::{Context, Wake, Waker};
 
+use eddy_model::PoolConfig;
 use tokio::sync::Notify;
 
-use crate::config::PoolConfig;
 use crate::endpoint::EndpointId;
 use crate::link::{Link, LinkPlace, LinkPlaces, LinkQueue};
 

@@ -1,15 +1,17 @@
-//! Rule: crates that take bytes, time and seeds as arguments have no I/O, clock or thread of their own.
+//! Rule: crates that take bytes, time and seeds as arguments have no I/O, clock or thread of their own, and plain data
+//! is built without crates that have.
 
 use syn::visit::{self, Visit};
 
 use super::Problem;
 use super::source::{RustSource, RustSources, is_for_tests, line};
-use crate::metadata::Workspace;
+use crate::metadata::{Workspace, WorkspacePackage};
 
 /// Reports every use of the operating system in a pure crate.
 pub(super) fn check(sources: &RustSources<'_>, workspace: &Workspace) -> Vec<Problem> {
     let mut problems = Vec::new();
     for package in &workspace.packages {
+        problems.extend(check_reached(package));
         if !NO_IO.contains(&package.name.as_str()) {
             continue;
         }
@@ -25,6 +27,28 @@ pub(super) fn check(sources: &RustSources<'_>, workspace: &Workspace) -> Vec<Pro
         files.for_each(|source| problems.extend(check_source(source, &package.name)));
     }
     problems
+}
+
+/// Reports packages that a crate must be built without, with the path to each.
+fn check_reached(package: &WorkspacePackage) -> Vec<Problem> {
+    let unreachable =
+        UNREACHABLE.iter().filter(|(name, _)| *name == package.name).flat_map(|(_, others)| *others);
+    let reached = unreachable.filter(|other| package.reached.contains_key(**other));
+    reached
+        .map(|other| {
+            let mut path = vec![*other];
+            while let Some(importer) = path.last().and_then(|last| package.reached.get(*last)) {
+                path.push(importer);
+            }
+            path.reverse();
+            let message = format!(
+                "`{}` must be built without `{other}`, but is built with it: {}",
+                package.name,
+                path.join(" → ")
+            );
+            Problem::of(&package.manifest, message)
+        })
+        .collect()
 }
 
 fn check_source(source: &RustSource<'_>, package: &str) -> Vec<Problem> {
@@ -88,8 +112,14 @@ impl<'ast> Visit<'ast> for PurityVisitor<'_> {
     }
 }
 
-const NO_IO: [&str; 6] = ["eddy-http", "eddy-route", "eddy-filter", "eddy-protobuf", "eddy-tls", "eddy-ids"];
+const NO_IO: [&str; 7] =
+    ["eddy-http", "eddy-route", "eddy-filter", "eddy-protobuf", "eddy-tls", "eddy-model", "eddy-ids"];
 const IO_CRATES: [&str; 7] = ["tokio", "rustix", "socket2", "mio", "nix", "hickory-resolver", "reqwest"];
+/// Crates that are built without others, whether imported directly or through third crates.
+const UNREACHABLE: [(&str, &[&str]); 2] = [
+    ("eddy-model", &["tokio", "hickory-resolver", "eddy-io"]),
+    ("eddy-config", &["tokio", "hickory-resolver", "eddy-io"]),
+];
 /// Modules of `std` that access the operating system.
 const OUTER: [&str; 5] = ["fs", "process", "thread", "env", "os"];
 /// Types that access the operating system, under any path.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use eddy_upstream::{ClusterConfig, LinkProtocol};
+use eddy_model::{ClusterConfig, LinkProtocol};
 
 use super::names::NameRegistry;
 use super::setting::set_time;

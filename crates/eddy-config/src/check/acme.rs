@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use eddy_tls::WrittenPath;
+use eddy_model::WrittenPath;
 
 use super::filter::folder_of;
 use super::names::place_text;

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use eddy_upstream::health::{GrpcProbe, HealthConfig, HealthProbe, HttpProbe};
-use eddy_upstream::{
+use eddy_model::{
     Balance, BalanceKey, ClusterConfig, DnsConfig, EjectionConfig, EndpointAddress, EndpointConfig,
-    EndpointOptions, LimitsConfig, LinkProtocol, PoolConfig, RetryBudget, UpstreamHttp2Config,
+    EndpointOptions, GrpcProbe, HealthConfig, HealthProbe, HttpProbe, LimitsConfig, LinkProtocol, PoolConfig,
+    RetryBudget, UpstreamHttp2Config,
 };
 
 use super::names::NameRegistry;

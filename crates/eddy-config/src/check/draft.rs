@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use eddy_filter::builtin::{BuiltinConfig, CorsConfig};
+use eddy_model::ClusterConfig;
 use eddy_route::RouteTable;
 use eddy_route::nginx::Sites;
 use eddy_route::normalise::Normaliser;
-use eddy_upstream::ClusterConfig;
 
 use super::filter::CheckedFilters;
 use super::listener::ListenerRegistry;

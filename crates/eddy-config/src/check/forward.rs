@@ -3,8 +3,8 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
+use eddy_model::{ClusterConfig, EndpointAddress, EndpointConfig};
 use eddy_route::SourceLocation;
-use eddy_upstream::{ClusterConfig, EndpointAddress, EndpointConfig};
 
 use super::names::NameRegistry;
 use crate::config::{ListenAddress, ListenerConfig, Serve};

@@ -1,7 +1,7 @@
 //! Checks TLS settings, towards clients and towards endpoints.
 
-use eddy_tls::{ServerCheck, is_server_name};
-use eddy_upstream::{ClusterTlsConfig, EndpointAddress, EndpointConfig, IdentityFiles};
+use eddy_model::{ClusterTlsConfig, EndpointAddress, EndpointConfig, IdentityFiles, ServerCheck};
+use eddy_tls::is_server_name;
 
 use super::acme::Orders;
 use super::setting::set_time;

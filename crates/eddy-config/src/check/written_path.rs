@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eddy_tls::{WrittenPath, WrittenPlace};
+use eddy_model::{WrittenPath, WrittenPlace};
 
 use super::filter::folder_of;
 use crate::problem::{SourceSpan, SourceText};

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use eddy_upstream::health::{HealthConfig, HealthProbe};
-use eddy_upstream::{
+use eddy_model::{
     Balance, BalanceKey, ClusterConfig, DnsConfig, EjectionConfig, EndpointAddress, EndpointConfig,
-    LimitKind, LimitsConfig, LinkProtocol, PoolConfig, RetryBudget, UpstreamHttp2Config,
+    HealthConfig, HealthProbe, LimitKind, LimitsConfig, LinkProtocol, PoolConfig, RetryBudget,
+    UpstreamHttp2Config,
 };
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 //! Writes eddy.yaml.
 
 use eddy_http::{FieldEdits, GrpcStatus};
+use eddy_model::ClusterConfig;
 use eddy_route::{CaselessPath, HostPattern, PathPattern, PathRewrite, Rule, ValueMatch, ValueTest};
-use eddy_upstream::ClusterConfig;
 use serde_json::{Map, Value, json};
 
 use super::cluster::{cluster_value, unsupported_settings};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use eddy_http::FieldEdits;
+use eddy_model::{Balance, ClusterConfig, EndpointAddress};
 use eddy_route::{HostPattern, PathPattern, PathRewrite, Rule, SourceLocation, ValueMatch, ValueTest};
-use eddy_upstream::{Balance, ClusterConfig, EndpointAddress};
 use serde_json::{Value, json};
 
 use super::named::NameAllocator;

@@ -1,7 +1,7 @@
 //! Input of the conversion as plain rules, and what a conversion loses.
 
+use eddy_model::ClusterConfig;
 use eddy_route::{HostPattern, PathPattern, Rule, SourceLocation};
-use eddy_upstream::ClusterConfig;
 
 use crate::config::{Action, Http2Config, ListenAddress};
 use crate::tls::ListenerTlsConfig;

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use eddy_tls::{ServerCheck, TlsVersion, WrittenPath};
-use eddy_upstream::ClusterTlsConfig;
+use eddy_model::{ClusterTlsConfig, ServerCheck, TlsVersion, WrittenPath};
 use serde_json::{Value, json};
 
 use super::put::{put, time};

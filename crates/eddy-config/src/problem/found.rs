@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use eddy_tls::{WrittenPath, WrittenPlace};
+use eddy_model::{WrittenPath, WrittenPlace};
 use serde::Serialize;
 
 /// A source text, and the name under which its problems are reported.

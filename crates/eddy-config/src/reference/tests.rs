@@ -1,6 +1,6 @@
 //! Tests that every default and example can be read, and that the documented defaults are the effective ones.
 
-use eddy_upstream::ClusterTlsConfig;
+use eddy_model::ClusterTlsConfig;
 
 use crate::problem::{ProblemReport, SourceText};
 use crate::read::{FromNode, KeyGroup, KeyGroupCount, KeyInfo, MappingInfo, ValueSchema};

@@ -1,6 +1,6 @@
 //! Configuration keys of a cluster.
 
-use eddy_upstream::{Balance, LinkProtocol};
+use eddy_model::{Balance, LinkProtocol};
 
 use super::tls::ClusterTlsSpec;
 use crate::read::{Either, Spanned};

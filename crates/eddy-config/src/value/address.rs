@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-use eddy_upstream::EndpointAddress;
+use eddy_model::EndpointAddress;
 
 use super::host::{parse_host, parse_port};
 use crate::config::{AddressBlock, ListenAddress};
@@ -182,7 +182,7 @@ const SOCKET_PATH_BYTES_MAX: usize = 107;
 
 #[cfg(test)]
 mod tests {
-    use eddy_upstream::EndpointAddress;
+    use eddy_model::EndpointAddress;
 
     use super::EndpointAddressText;
     use crate::config::{AddressBlock, ListenAddress};

@@ -1,8 +1,7 @@
 //! Keywords of the file format, each with its meaning.
 
+use eddy_model::{Balance, LinkProtocol, ServerCheck, TlsVersion};
 use eddy_route::RegexRank;
-use eddy_tls::{ServerCheck, TlsVersion};
-use eddy_upstream::{Balance, LinkProtocol};
 
 use crate::acme::AcmeChallenge;
 use crate::config::FailoverReason;

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use eddy_model::ClusterConfig;
 use eddy_route::nginx::{NameForm, Sites};
 use eddy_route::{Dialect, HostPattern, RouteTable, Rule, SourceLocation};
-use eddy_upstream::ClusterConfig;
 
 use crate::check::{CheckedTables, ConditionPlaces, NameRegistry, RulePlaces};
 use crate::config::{Action, ActionKind, GatewayConfig, ListenAddress, ListenerConfig, Serve, SitesAt};

@@ -1,7 +1,7 @@
 //! Tests of BackendTLSPolicies: the verification of Services, and the response if a policy cannot be applied.
 
 use eddy_config::{ActionKind, Checked, Leniency};
-use eddy_tls::ServerCheck;
+use eddy_model::ServerCheck;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
 
 use crate::world::{check, told};

@@ -2,7 +2,7 @@
 //! `docs/reference/divergences.md` lists them.
 
 use eddy_config::{GatewayConfig, Leniency, Severity, SourceText, check, check_with};
-use eddy_upstream::{Balance, EndpointAddress};
+use eddy_model::{Balance, EndpointAddress};
 
 use crate::documented::ingress;
 use crate::eddy::IngressTestRouter;

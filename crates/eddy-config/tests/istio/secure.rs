@@ -1,8 +1,7 @@
 //! Tests of TLS settings of Gateways and DestinationRules, and of consistent hashing keys.
 
 use eddy_config::{Leniency, Serve, SourceText, check_with};
-use eddy_tls::{ServerCheck, TlsVersion};
-use eddy_upstream::{Balance, BalanceKey, ClusterTlsConfig};
+use eddy_model::{Balance, BalanceKey, ClusterTlsConfig, ServerCheck, TlsVersion};
 
 use crate::certificate::secret;
 use crate::eddy::told;
@@ -107,7 +106,7 @@ fn what_of_tls_cannot_be_had_is_told() {
 }
 
 /// Returns the cluster of the Service `web` under a traffic policy, and the messages.
-fn cluster(policy: &str, more: &str) -> (Option<eddy_upstream::ClusterConfig>, String) {
+fn cluster(policy: &str, more: &str) -> (Option<eddy_model::ClusterConfig>, String) {
     let text = gateway("{port: {number: 80, name: http, protocol: HTTP}, hosts: ['*']}")
         + &format!(
             "---\n{{apiVersion: networking.istio.io/v1, kind: DestinationRule, metadata: {{name: web}}, spec: {{host: web, trafficPolicy: {{{policy}}}}}}}\n{more}"

@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use eddy_config::{ActionKind, GatewayConfig, Leniency, Problem, SourceText, check, check_with};
 use eddy_http::{HeadLimits, RequestHead};
+use eddy_model::{Balance, EndpointAddress};
 use eddy_route::RouteScratch;
 use eddy_route::nginx::{NginxOutcome, NginxRequestState, SiteExplanation, SiteRequest, Sites};
-use eddy_upstream::{
-    Balance, ClusterState, EndpointAddress, EndpointSet, ResolvedAddress, ResolvedEndpoint, Rng, Tried,
-};
+use eddy_upstream::{ClusterState, EndpointSet, ResolvedAddress, ResolvedEndpoint, Rng, Tried};
 
 use crate::site::site_request;
 

@@ -2,7 +2,7 @@
 //! NGINX, and never to addresses that a client supplies.
 
 use eddy_config::{Leniency, SourceText, check, check_with};
-use eddy_upstream::{AddressFamilies, EndpointAddress};
+use eddy_model::{AddressFamilies, EndpointAddress};
 
 use crate::{NginxCase, NginxTestRequest, Oracle, compare_with};
 

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use eddy_model::{ClusterConfig, HealthConfig, LinkProtocol};
 use eddy_tls::ClientTls;
-use eddy_upstream::health::{Checks, HealthConfig, UnhealthySet};
-use eddy_upstream::{ClusterConfig, EndpointSet, LinkProtocol};
+use eddy_upstream::EndpointSet;
+use eddy_upstream::health::{Checks, UnhealthySet};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 

@@ -5,8 +5,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use eddy_model::{ClusterConfig, DnsConfig, EndpointConfig};
+use eddy_upstream::EndpointSet;
 use eddy_upstream::resolve::{Resolution, Resolver};
-use eddy_upstream::{ClusterConfig, DnsConfig, EndpointConfig, EndpointSet};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 

@@ -1,7 +1,7 @@
 //! Balancing key of a request.
 
 use eddy_http::Fields;
-use eddy_upstream::BalanceKey;
+use eddy_model::BalanceKey;
 
 /// Returns the balancing key of a request from `peer` that is sent to the endpoint with `target`; empty when it has
 /// none.

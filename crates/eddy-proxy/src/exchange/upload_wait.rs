@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use eddy_upstream::LimitKind;
+use eddy_model::LimitKind;
 
 use crate::clock::{millis, share};
 use crate::downstream::RateGuard;

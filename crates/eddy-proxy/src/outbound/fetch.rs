@@ -10,7 +10,8 @@ use eddy_http::{
     ResponseHead, Version, write_request_head,
 };
 use eddy_io::{Buffer, Fill};
-use eddy_upstream::{LimitKind, Tried};
+use eddy_model::LimitKind;
+use eddy_upstream::Tried;
 
 use crate::clock::now;
 use crate::fault::Fault;

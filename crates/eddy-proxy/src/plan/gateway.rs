@@ -7,9 +7,9 @@ use eddy_config::{
     Action, ActionKind, Forwarding, GatewayConfig, ListenAddress, ListenerConfig, Serve, SitesAt,
 };
 use eddy_filter::FilterSet;
+use eddy_model::ClusterConfig;
 use eddy_route::{RouteTable, Router};
 use eddy_tls::{Challenges, ClientTls, ServerTls};
-use eddy_upstream::ClusterConfig;
 
 use crate::error::ProxyError;
 use crate::plan::AccessPlan;

@@ -11,8 +11,9 @@ use eddy_io::{
     BUFFER_BYTES_LARGE, Buffer, Fill, PeerAddress, ProxyHeaderVersion, write_proxy_header,
     write_proxy_header_local,
 };
+use eddy_model::LimitKind;
 use eddy_tls::{Hello, read_hello};
-use eddy_upstream::{LimitKind, Link, ResolvedAddress, Tried};
+use eddy_upstream::{Link, ResolvedAddress, Tried};
 
 use crate::access::{PassageRecord, PassageStart};
 use crate::clock::{millis, now};

@@ -6,7 +6,8 @@ use std::sync::{Arc, PoisonError};
 
 use eddy_filter::Phase;
 use eddy_http::{ABUSE_LABELS, GRPC_END_LABELS};
-use eddy_upstream::{InUse, LimitKind};
+use eddy_model::LimitKind;
+use eddy_upstream::InUse;
 
 use crate::fault::FAULT_LABELS;
 use crate::stats::counter::{BUCKETS, Gauge, Histogram, WorkerCounter};

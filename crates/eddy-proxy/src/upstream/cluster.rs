@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use eddy_http::Http2Fault;
 use eddy_io::{HandshakeFault, monotonic_ms};
+use eddy_model::{ClusterConfig, LimitKind, LinkProtocol};
 use eddy_tls::ClientTls;
 use eddy_upstream::eject::EjectionChange;
 use eddy_upstream::health::UnhealthySet;
 use eddy_upstream::{
-    ClusterConfig, ClusterState, EndpointSet, InUse, Lease, LimitKind, LimitPlace, Link, LinkPlace,
-    LinkPools, LinkProtocol, LinkQueue, ResolvedAddress, Rng,
+    ClusterState, EndpointSet, InUse, Lease, LimitPlace, Link, LinkPlace, LinkPools, LinkQueue,
+    ResolvedAddress, Rng,
 };
 use tokio::sync::Notify;
 

@@ -4,8 +4,9 @@ use std::io;
 use std::rc::Rc;
 
 use eddy_io::{HandshakeFaultKind, Stream};
+use eddy_model::{LimitKind, LinkProtocol};
 use eddy_tls::ClientTls;
-use eddy_upstream::{LimitKind, Link, LinkPlace, LinkProtocol, ResolvedAddress, connect, shake_hands};
+use eddy_upstream::{Link, LinkPlace, ResolvedAddress, connect, shake_hands};
 use rustix::io::Errno;
 use tokio::time::timeout;
 

@@ -4,7 +4,8 @@ use std::rc::Rc;
 
 use eddy_http::{Http2, Http2Limits};
 use eddy_io::Stream;
-use eddy_upstream::{Link, LinkPlace, LinkProtocol, ResolvedAddress, UpstreamHttp2Config};
+use eddy_model::{LinkProtocol, UpstreamHttp2Config};
+use eddy_upstream::{Link, LinkPlace, ResolvedAddress};
 use tokio::time::timeout;
 
 use crate::fault::Fault;

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use eddy_upstream::{EndpointId, PoolConfig};
+use eddy_model::PoolConfig;
+use eddy_upstream::EndpointId;
 
 use crate::upstream::opening::Opening;
 use crate::upstream::shared::{LinkStream, SharedLink};

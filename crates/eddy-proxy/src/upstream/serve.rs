@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 
 use eddy_http::Http2Fault;
 use eddy_io::{Buffer, Fill, Stream, TICK_MS, Timer, is_alert};
-use eddy_upstream::ClusterConfig;
+use eddy_model::ClusterConfig;
 
 use crate::clock::millis;
 use crate::runtime::WorkerServices;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use eddy_model::{Balance, UNLIMITED_OVERPROVISIONING};
+
 use super::eligible::{Ejected, Eligible};
 use super::keyed::{By, Keyed};
 use super::least_request::LeastRequest;
@@ -10,7 +12,6 @@ use super::random::WeightedRandom;
 use super::ring::Ring;
 use super::round_robin::RoundRobin;
 use super::tables::BalanceTables;
-use crate::config::{Balance, UNLIMITED_OVERPROVISIONING};
 use crate::endpoint::{EndpointState, Tried};
 use crate::rng::Rng;
 

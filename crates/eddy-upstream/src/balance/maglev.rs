@@ -1,11 +1,11 @@
 //! Maglev balancing: a lookup table that is as even as the weights and moves few keys when an endpoint is added.
 
+use eddy_model::MAGLEV_PLACES;
+
 use super::eligible::Eligible;
 use super::xxhash::xxh64;
 use crate::endpoint::EndpointState;
 
-/// Table size of [`crate::Balance::Maglev`]: a prime, a hundred times the number of endpoints in most clusters.
-pub const MAGLEV_PLACES: usize = 65_537;
 /// Maximum table slots that are searched, from the slot of the key on, for an eligible endpoint.
 const TRIES_MAX: usize = 4096;
 

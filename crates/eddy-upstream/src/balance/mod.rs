@@ -18,5 +18,4 @@ mod tables;
 mod xxhash;
 
 pub use balancer::Balancer;
-pub use maglev::MAGLEV_PLACES;
 pub use tables::BalanceTables;

@@ -4,16 +4,15 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use eddy_model::{ClusterConfig, HealthConfig, LinkProtocol};
 use eddy_tls::ClientTls;
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
-use super::config::HealthConfig;
 use super::probe::ask;
 use super::state::{Checkup, HealthChange, UnhealthySet};
-use crate::config::{ClusterConfig, LinkProtocol};
 use crate::endpoint::{ResolvedAddress, ResolvedEndpoint};
 use crate::endpoint_set::EndpointSet;
 use crate::rng::Rng;

@@ -5,8 +5,7 @@ use std::task::{Context, Poll, ready};
 
 use eddy_http::{BodyReadResult, Gone, Http2, Http2Limits};
 use eddy_io::{BUFFER_BYTES_LARGE, Buffer, Fill, Stream};
-
-use crate::config::LinkProtocol;
+use eddy_model::LinkProtocol;
 
 /// A request and its response on a connection of its own.
 pub(super) struct Conversation<'s> {

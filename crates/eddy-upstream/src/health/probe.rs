@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use eddy_http::{HeadLimits, Method, ResponseHead};
 use eddy_io::{Buffer, Fill, Stream};
+use eddy_model::{HealthProbe, HttpProbe, LinkProtocol};
 use eddy_tls::ClientTls;
 
-use super::config::{HealthProbe, HttpProbe};
 use super::conversation::Conversation;
 use super::grpc;
-use crate::config::LinkProtocol;
 use crate::connect::{connect, shake_hands};
 use crate::endpoint::ResolvedEndpoint;
 

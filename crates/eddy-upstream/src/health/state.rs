@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::config::HealthConfig;
+use eddy_model::HealthConfig;
+
 use crate::endpoint::{ResolvedAddress, UnhealthyReason};
 
 /// The unhealthy endpoints of a cluster; replaced as a whole.

@@ -3,13 +3,12 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use eddy_model::DnsConfig;
 use hickory_resolver::TokioResolver;
 use hickory_resolver::lookup::Lookup;
 use hickory_resolver::net::{DnsError, NetError};
 use hickory_resolver::proto::op::ResponseCode;
 use hickory_resolver::proto::rr::RecordType;
-
-use crate::config::DnsConfig;
 
 /// Result of a lookup, by address family.
 #[derive(Clone, Debug)]

@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use eddy_model::{ClusterConfig, DnsConfig, EndpointAddress, EndpointConfig};
 use hickory_resolver::net::NetError;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -13,7 +14,6 @@ use super::lock::lock;
 use super::name::{LastGoodAnswer, NameState, News};
 use super::source::ClientSource;
 use super::state::{ResolverState, client_of};
-use crate::config::{ClusterConfig, DnsConfig, EndpointAddress, EndpointConfig};
 use crate::endpoint::{ResolvedAddress, ResolvedEndpoint};
 use crate::endpoint_set::EndpointSet;
 use crate::rng::Rng;

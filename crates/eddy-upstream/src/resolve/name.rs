@@ -3,8 +3,9 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use eddy_model::DnsConfig;
+
 use super::client::{AddressLookup, AddressRecords, LookupFault};
-use crate::config::DnsConfig;
 use crate::rng::Rng;
 
 /// A name and its last good addresses.

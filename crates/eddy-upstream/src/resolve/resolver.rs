@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
+use eddy_model::ClusterConfig;
 use hickory_resolver::config::ResolverOpts;
 use hickory_resolver::net::NetError;
 use hickory_resolver::system_conf::parse_resolv_conf;
@@ -14,7 +15,6 @@ use tokio::runtime::Handle;
 use super::follow::Resolution;
 use super::source::{ClientSource, Parse};
 use super::state::{ResolverState, config_of};
-use crate::config::ClusterConfig;
 
 /// Resolves the names of clusters; one per process, on the control side.
 ///

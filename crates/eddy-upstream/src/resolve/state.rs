@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use eddy_model::DnsConfig;
 use hickory_resolver::config::{
     ConnectionConfig, NameServerConfig, ResolveHosts, ResolverConfig, ResolverOpts,
 };
@@ -16,7 +17,6 @@ use super::client::{self, AddressLookup};
 use super::lock::lock;
 use super::name::LastGoodAnswer;
 use super::source::ClientSource;
-use crate::config::DnsConfig;
 
 /// State shared by the tasks of all names.
 pub(super) struct ResolverState {

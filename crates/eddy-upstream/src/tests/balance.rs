@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use eddy_model::{Balance, EjectionConfig};
 use proptest::prelude::*;
 
+use crate::Rng;
 use crate::balance::{BalanceTables, Balancer};
 use crate::eject::Room;
 use crate::endpoint::{EndpointId, EndpointState, ResolvedAddress, ResolvedEndpoint, Tried};
-use crate::{Balance, EjectionConfig, Rng};
 
 const KINDS: [Balance; 7] = [
     Balance::RoundRobin,

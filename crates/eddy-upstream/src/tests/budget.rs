@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use eddy_model::RetryBudget;
 use proptest::prelude::*;
 
-use crate::{RetryBudget, RetryBudgetWindow};
+use crate::RetryBudgetWindow;
 
 #[test]
 fn the_floor_is_there_without_any_request() {

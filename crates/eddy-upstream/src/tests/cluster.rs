@@ -4,13 +4,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use eddy_model::{Balance, ClusterConfig, EjectionConfig};
 use proptest::prelude::*;
 
 use crate::eject::{EjectionChange, out_max};
-use crate::{
-    Balance, ClusterConfig, ClusterState, EjectionConfig, EndpointId, EndpointSet, Lease, ResolvedAddress,
-    ResolvedEndpoint, Rng, Tried,
-};
+use crate::{ClusterState, EndpointId, EndpointSet, Lease, ResolvedAddress, ResolvedEndpoint, Rng, Tried};
 
 #[test]
 fn an_empty_cluster_has_nobody_to_ask() {

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use eddy_model::EjectionConfig;
 use proptest::prelude::*;
 
-use crate::EjectionConfig;
 use crate::eject::{Ejection, EjectionChange, Room, out_max, room};
 
 const CONFIG: EjectionConfig = EjectionConfig {

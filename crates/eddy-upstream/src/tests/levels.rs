@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use eddy_model::{Balance, ClusterConfig, EndpointOptions, HealthConfig, UNLIMITED_OVERPROVISIONING};
+
 use crate::balance::{BalanceTables, Balancer};
 use crate::endpoint::{EndpointId, EndpointState, ResolvedAddress, ResolvedEndpoint, Tried};
-use crate::health::{HealthConfig, UnhealthySet};
-use crate::{
-    Balance, ClusterConfig, ClusterState, EndpointOptions, EndpointSet, Rng, UNLIMITED_OVERPROVISIONING,
-};
+use crate::health::UnhealthySet;
+use crate::{ClusterState, EndpointSet, Rng};
 
 const NOW: Duration = Duration::from_secs(1000);
 

@@ -3,11 +3,12 @@
 use std::rc::Rc;
 use std::time::Duration;
 
+use eddy_model::{Balance, MAGLEV_PLACES};
 use proptest::prelude::*;
 
 use crate::balance::{BalanceTables, Balancer};
 use crate::endpoint::{EndpointId, EndpointState, ResolvedAddress, ResolvedEndpoint, Tried};
-use crate::{Balance, EndpointSet, Rng};
+use crate::{EndpointSet, Rng};
 
 const NOW: Duration = Duration::from_secs(1);
 
@@ -96,7 +97,7 @@ proptest! {
         let counts = BalanceTables::default().maglev_of(&endpoints).counts(endpoints.len());
         let total: u32 = weights.iter().sum();
         let places: u32 = counts.iter().sum();
-        prop_assert_eq!(places as usize, crate::balance::MAGLEV_PLACES);
+        prop_assert_eq!(places as usize, MAGLEV_PLACES);
         for (count, weight) in counts.iter().zip(&weights) {
             let expected = f64::from(places) * f64::from(*weight) / f64::from(total);
             // Slot counts are integers: small shares deviate by a few.

@@ -3,15 +3,16 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use eddy_model::{AddressFamilies, DnsConfig};
 use hickory_resolver::proto::op::ResponseCode;
 use proptest::prelude::*;
 
+use crate::Rng;
 use crate::resolve::ADDRESSES_MAX;
 use crate::resolve::client::{AddressLookup, AddressRecords, LookupFault};
 use crate::resolve::name::{
     FAILURE_DELAY_MAX, LastGoodAnswer, LookupFollowup, NameState, News, WARNING_INTERVAL,
 };
-use crate::{AddressFamilies, DnsConfig, Rng};
 
 const CONFIG: DnsConfig = DnsConfig {
     refresh_min: Duration::from_secs(1),

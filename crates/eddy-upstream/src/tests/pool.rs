@@ -6,12 +6,13 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use eddy_io::Stream;
+use eddy_model::PoolConfig;
 use tokio::net::UnixStream;
 use tokio::sync::Notify;
 
 use crate::endpoint::EndpointId;
 use crate::pool::LinkPool;
-use crate::{Link, LinkPools, PoolConfig};
+use crate::{Link, LinkPools};
 
 #[test]
 fn links_are_as_many_as_allowed_until_one_is_given_back() {

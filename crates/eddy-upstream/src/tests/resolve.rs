@@ -5,13 +5,13 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use eddy_model::{AddressFamilies, ClusterConfig, DnsConfig, EndpointAddress, EndpointConfig};
 use hickory_resolver::config::ResolverOpts;
 use tokio::runtime::Handle;
 
 use super::stub::{DnsStub, NXDOMAIN, SERVFAIL, Saying, Zone};
 use crate::resolve::state::config_of;
 use crate::resolve::{ADDRESSES_MAX, Resolution, Resolver};
-use crate::{AddressFamilies, ClusterConfig, DnsConfig, EndpointAddress, EndpointConfig};
 
 #[tokio::test]
 async fn addresses_of_both_families_become_endpoints() {

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use eddy_config::{GatewayConfig, ListenerConfig, ListenerTlsConfig, Problem, Serve, Severity};
+use eddy_model::WrittenPath;
 use eddy_route::HostPattern;
-use eddy_tls::{Identity, Revocations, Validity, WrittenPath};
+use eddy_tls::{Identity, Revocations, Validity};
 use jiff::Timestamp;
 
 use super::parts::TlsParts;

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use eddy_config::{GatewayConfig, Problem, Severity};
-use eddy_tls::{ServerCheck, WrittenPath};
+use eddy_model::{ServerCheck, WrittenPath};
 use serde::{Deserialize, Serialize};
 
 /// Contents of the TLS files of a configuration, as read; packed with it, in case the files become invalid.

@@ -8,11 +8,11 @@ use eddy_config::{
     AcmeChallenge, AcmeConfig, GatewayConfig, ListenerConfig, ListenerTlsConfig, OrderedCertificate, Problem,
     Serve, Severity,
 };
+use eddy_model::{ClusterConfig, ClusterTlsConfig, ServerCheck, TlsVersion, WrittenPath, WrittenPlace};
 use eddy_tls::{
     Authorities, Challenges, ClientCertificates, ClientSettings, ClientTls, Fingerprint, Identity,
-    Revocations, ServerCheck, ServerSettings, ServerTls, TicketKeys, TlsVersion, WrittenPath, WrittenPlace,
+    Revocations, ServerSettings, ServerTls, TicketKeys,
 };
-use eddy_upstream::{ClusterConfig, ClusterTlsConfig};
 use sha2::{Digest, Sha256};
 
 use super::parts::{ClusterParts, ListenerParts, TlsParts};

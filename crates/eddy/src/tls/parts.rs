@@ -4,10 +4,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use eddy_config::{AcmeConfig, CertificateFiles, GatewayConfig, ListenerTlsConfig, Problem, Severity};
-use eddy_tls::{
-    Authorities, Identity, IdentityError, Revocations, ServerCheck, TlsError, WrittenPath, WrittenPlace,
-};
-use eddy_upstream::{ClusterTlsConfig, IdentityFiles};
+use eddy_model::{ClusterTlsConfig, IdentityFiles, ServerCheck, WrittenPath, WrittenPlace};
+use eddy_tls::{Authorities, Identity, IdentityError, Revocations, TlsError};
 
 use super::files::TlsFiles;
 

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use eddy_model::{
+    Balance, ClusterConfig, EjectionConfig, EndpointAddress, EndpointConfig, LinkProtocol, MAGLEV_PLACES,
+};
 use eddy_route::normalise::{EnvoyPaths, EscapedSlashes, Normaliser};
-use eddy_upstream::balance::MAGLEV_PLACES;
-use eddy_upstream::{Balance, ClusterConfig, EjectionConfig, EndpointAddress, EndpointConfig, LinkProtocol};
 
 use super::filters::HttpFilters;
 use super::reader::EnvoyReader;

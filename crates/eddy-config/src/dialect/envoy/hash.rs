@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use eddy_upstream::{Balance, BalanceKey, ClusterConfig};
+use eddy_model::{Balance, BalanceKey, ClusterConfig};
 
 use super::reader::{EnvoyReader, elements};
 use crate::problem::{ProblemReport, SourceSpan, shown};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_tls::{InlineText, TlsVersion, WrittenPath, WrittenPlace};
+use eddy_model::{InlineText, TlsVersion, WrittenPath, WrittenPlace};
 
 use super::reader::EnvoyReader;
 use super::shape::base64;

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use eddy_tls::{ServerCheck, is_server_name};
-use eddy_upstream::{ClusterTlsConfig, EndpointAddress, EndpointConfig, IdentityFiles};
+use eddy_model::{ClusterTlsConfig, EndpointAddress, EndpointConfig, IdentityFiles, ServerCheck};
+use eddy_tls::is_server_name;
 
 use super::reader::EnvoyReader;
 use super::tls::{DataSource, written_place};

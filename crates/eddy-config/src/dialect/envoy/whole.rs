@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use eddy_filter::FilterPolicy;
 use eddy_filter::builtin::{BuiltinConfig, GrpcWebConfig};
+use eddy_model::ClusterConfig;
 use eddy_route::{RouteTable, Router};
-use eddy_upstream::ClusterConfig;
 
 use super::bootstrap::{BEGINNING, default_listener};
 use super::hash::{RouteKeys, give_keys};

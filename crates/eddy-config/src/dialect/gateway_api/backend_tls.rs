@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use eddy_tls::{Authorities, InlineText, WrittenPath, is_server_name};
-use eddy_upstream::ClusterTlsConfig;
+use eddy_model::{ClusterTlsConfig, InlineText, WrittenPath};
+use eddy_tls::{Authorities, is_server_name};
 
 use super::attach::Attachment;
 use super::gateway::GatewayObject;

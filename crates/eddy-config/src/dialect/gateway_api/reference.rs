@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use eddy_upstream::LinkProtocol;
+use eddy_model::LinkProtocol;
 
 use super::backend_tls::BackendTls;
 use super::grant::Grants;

@@ -1,6 +1,6 @@
 //! Entry point for Ingresses: adds them to a configuration.
 
-use eddy_upstream::{EndpointAddress, EndpointConfig};
+use eddy_model::{EndpointAddress, EndpointConfig};
 
 use super::addresses::{Addresses, PORT, TLS_PORT};
 use super::class::{Classes, Flavour};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use eddy_tls::WrittenPath;
+use eddy_model::WrittenPath;
 
 use crate::check::written_place;
 use crate::dialect::kubernetes::{ApiText, SecretFault, Secrets};
@@ -45,7 +45,7 @@ impl Credentials<'_> {
     }
 
     /// Converts a source position, for problems that are found later.
-    pub(super) fn written(self, place: SourceSpan) -> eddy_tls::WrittenPlace {
+    pub(super) fn written(self, place: SourceSpan) -> eddy_model::WrittenPlace {
         written_place(place, self.sources)
     }
 

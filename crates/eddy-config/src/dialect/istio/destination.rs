@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eddy_upstream::ClusterConfig;
+use eddy_model::ClusterConfig;
 
 use super::entry::{ServiceEntries, protocol_of, read_entries};
 use super::host::{full_name, service_of};

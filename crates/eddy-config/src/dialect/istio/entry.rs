@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use eddy_upstream::{ClusterConfig, EndpointConfig, LinkProtocol};
+use eddy_model::{ClusterConfig, EndpointConfig, LinkProtocol};
 
 use super::label::{LabelPair, has_labels, pairs};
 use super::spec::{EntryEndpointSpec, EntryPortSpec, EntrySpec};

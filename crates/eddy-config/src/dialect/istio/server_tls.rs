@@ -1,6 +1,6 @@
 //! TLS settings of Gateway servers, towards clients.
 
-use eddy_tls::TlsVersion;
+use eddy_model::TlsVersion;
 
 use super::credentials::Credentials;
 use super::spec::ServerTlsSpec;

@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use eddy_upstream::balance::MAGLEV_PLACES;
-use eddy_upstream::{Balance, BalanceKey, ClusterConfig, ClusterTlsConfig};
+use eddy_model::{Balance, BalanceKey, ClusterConfig, ClusterTlsConfig, MAGLEV_PLACES};
 
 use super::credentials::Credentials;
 use super::host::full_name;

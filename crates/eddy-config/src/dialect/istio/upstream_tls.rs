@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use eddy_tls::{ServerCheck, is_server_name};
-use eddy_upstream::{ClusterTlsConfig, IdentityFiles};
+use eddy_model::{ClusterTlsConfig, IdentityFiles, ServerCheck};
+use eddy_tls::is_server_name;
 
 use super::credentials::Credentials;
 use super::spec::ClientTlsSpec;

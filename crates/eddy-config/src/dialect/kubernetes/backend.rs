@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use eddy_upstream::{ClusterConfig, EndpointAddress, EndpointConfig, LinkProtocol};
+use eddy_model::{ClusterConfig, EndpointAddress, EndpointConfig, LinkProtocol};
 
 use super::metadata::ObjectMetadata;
 use super::object::Objects;

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use base64ct::{Base64, Encoding};
-use eddy_tls::{Identity, InlineText, WrittenPath};
+use eddy_model::{InlineText, WrittenPath};
+use eddy_tls::Identity;
 
 use super::object::{Object, Objects};
 use super::value::{ApiText, Label};

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use eddy_upstream::EndpointAddress;
+use eddy_model::EndpointAddress;
 
 use super::object::Object;
 use super::value::ApiText;

@@ -1,6 +1,6 @@
 //! Tests of reading manifests and resolving Services.
 
-use eddy_upstream::EndpointAddress;
+use eddy_model::EndpointAddress;
 
 use super::backend::Backends;
 use super::{Objects, PortOrName, Unresolved, read_objects};

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use eddy_upstream::{AddressFamilies, ClusterConfig};
+use eddy_model::{AddressFamilies, ClusterConfig};
 
 /// Name servers and their settings.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use eddy_model::{ClusterConfig, EndpointAddress, EndpointConfig, UNLIMITED_OVERPROVISIONING};
 use eddy_route::nginx::{
     LocationHandler, ProxyHand, ProxyPassTarget, RedirectForm, RedirectRule, TextTemplate, UpstreamScheme,
 };
-use eddy_upstream::{ClusterConfig, EndpointAddress, EndpointConfig, UNLIMITED_OVERPROVISIONING};
 
 use super::constants::{EndKind, KnownText, OpenEnd, VariableValues};
 use super::reader::{ClusterKey, NginxReader};

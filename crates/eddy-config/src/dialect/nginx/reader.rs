@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use eddy_model::ClusterConfig;
 use eddy_route::SourceLocation;
 use eddy_route::nginx::{LetterCase, SearchPattern, SitesSpec, TextFault, TextTemplate};
-use eddy_upstream::ClusterConfig;
 
 use super::block;
 use super::catalogue::{self, Use};

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use eddy_upstream::AddressFamilies;
+use eddy_model::AddressFamilies;
 
 use super::name_servers::NameServers;
 use super::reader::NginxReader;

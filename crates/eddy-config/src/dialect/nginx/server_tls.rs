@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use eddy_tls::TlsVersion;
+use eddy_model::TlsVersion;
 
 use super::reader::NginxReader;
 use super::tree::NginxWord;

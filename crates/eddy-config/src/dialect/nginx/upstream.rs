@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use eddy_model::{Balance, EjectionConfig, EndpointConfig};
 use eddy_route::nginx::UpstreamScheme;
-use eddy_upstream::{Balance, EjectionConfig, EndpointConfig};
 
 use super::block;
 use super::name_servers::NameServers;

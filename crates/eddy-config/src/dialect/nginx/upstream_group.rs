@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use eddy_model::{Balance, EjectionConfig, EndpointConfig, PoolConfig};
 use eddy_route::nginx::TextTemplate;
-use eddy_upstream::{Balance, EjectionConfig, EndpointConfig, PoolConfig};
 
 use super::name_servers::NameServers;
 use super::tree::Directive;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use eddy_tls::{ServerCheck, TlsVersion, WrittenPath, is_server_name};
-use eddy_upstream::{ClusterTlsConfig, IdentityFiles};
+use eddy_model::{ClusterTlsConfig, IdentityFiles, ServerCheck, TlsVersion, WrittenPath};
+use eddy_tls::is_server_name;
 
 use super::reader::NginxReader;
 use super::tree::NginxWord;

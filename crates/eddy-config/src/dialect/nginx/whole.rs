@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use eddy_model::ClusterConfig;
 use eddy_route::nginx::{Address, LastTry, PlaceKind, Sites};
-use eddy_upstream::ClusterConfig;
 
 use super::block::{EVENTS, HTTP, MAIN};
 use super::constants::Constants;

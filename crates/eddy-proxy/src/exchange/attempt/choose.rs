@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use eddy_upstream::LimitKind;
+use eddy_model::LimitKind;
 
 use crate::clock::now;
 use crate::exchange::attempt::begin::begin;

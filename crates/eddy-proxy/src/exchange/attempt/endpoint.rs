@@ -1,6 +1,7 @@
 //! Selection of an endpoint for an attempt, and the attempt's deadline.
 
-use eddy_upstream::{Balance, Lease};
+use eddy_model::Balance;
+use eddy_upstream::Lease;
 
 use crate::clock::{due_ms, now};
 use crate::downstream::AddressKey;

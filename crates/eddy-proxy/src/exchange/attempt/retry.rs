@@ -1,7 +1,7 @@
 //! The step after an attempt that brought no response for the client: a retry, another cluster, or a local reply.
 
 use eddy_config::{FailureStatuses, RetryConfig};
-use eddy_upstream::LimitKind;
+use eddy_model::LimitKind;
 
 use crate::clock::now;
 use crate::exchange::attempt::failover;

@@ -1,6 +1,6 @@
 //! Start of a hedged attempt: when, and at which endpoint.
 
-use eddy_upstream::LimitKind;
+use eddy_model::LimitKind;
 
 use crate::exchange::attempt::{AttemptTrigger, ChosenEndpoint, attempt_due_ms, lease, take_retry};
 use crate::exchange::context::ExchangeCx;

@@ -1,4 +1,4 @@
-//! Positions in the configuration at which TLS files are named.
+//! TLS settings that listeners and clusters share, and positions at which TLS files are named.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -32,6 +32,28 @@ pub struct WrittenPlace {
 /// Inline text of a configuration, possibly a private key; its `Debug` output hides the contents.
 #[derive(Clone, PartialEq, Eq)]
 pub struct InlineText(pub Arc<[u8]>);
+
+/// Verification of an endpoint's certificate, before any data is sent to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ServerCheck {
+    /// Certificate of a trusted authority, for the requested name.
+    #[default]
+    Full,
+    /// Certificate of a trusted authority, for any name.
+    Authority,
+    /// Any certificate: a man in the middle can read and change the data.
+    Nothing,
+}
+
+/// TLS version.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum TlsVersion {
+    /// TLS 1.2, only with forward secrecy and authenticated encryption.
+    #[default]
+    Tls12,
+    /// TLS 1.3.
+    Tls13,
+}
 
 impl fmt::Debug for InlineText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

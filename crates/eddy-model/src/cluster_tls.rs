@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eddy_tls::{ServerCheck, TlsVersion, WrittenPath, WrittenPlace};
+use crate::tls_text::{ServerCheck, TlsVersion, WrittenPath, WrittenPlace};
 
 /// TLS settings towards the endpoints of a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]

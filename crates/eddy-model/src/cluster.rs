@@ -1,13 +1,13 @@
-//! Cluster configuration: the checked description used by balancing, pools and health checks.
+//! Clusters: endpoints, balancing, pools, ejection and name resolution.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::cluster_tls::ClusterTlsConfig;
 use crate::health::HealthConfig;
 use crate::limits::LimitsConfig;
-use crate::tls::ClusterTlsConfig;
 
 /// A cluster: a name, its endpoints and the distribution of requests over them.
 #[derive(Clone, Debug, PartialEq)]
@@ -273,6 +273,9 @@ impl ClusterConfig {
 
 /// For [`ClusterConfig::overprovision_percent`]: one available endpoint can take all requests of its tier.
 pub const UNLIMITED_OVERPROVISIONING: u32 = u32::MAX;
+
+/// Table size of [`Balance::Maglev`]: a prime, a hundred times the number of endpoints in most clusters.
+pub const MAGLEV_PLACES: usize = 65_537;
 
 impl EndpointConfig {
     /// Creates an endpoint with weight 1 and no optional settings.
