@@ -40,6 +40,14 @@ impl Buffer {
         &self.bytes[self.start..self.end]
     }
 
+    /// Returns the first `count` held bytes.
+    ///
+    /// # Panics
+    /// When fewer bytes are held.
+    pub fn front(&self, count: usize) -> &[u8] {
+        self.held().get(..count).expect("the caller has counted bytes that are held")
+    }
+
     /// Returns the number of held bytes.
     pub fn len(&self) -> usize {
         self.end - self.start

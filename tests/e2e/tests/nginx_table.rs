@@ -104,8 +104,13 @@ async fn the_plan_in_force_names_table_server_and_location() -> Result<()> {
 /// that eddy's own rules handle.
 #[tokio::test]
 async fn the_hash_key_of_an_nginx_server_ends_with_its_request() -> Result<()> {
-    let (origin, other, folder) = (TapOrigin::start().await?, TapOrigin::start().await?, TempDir::new("keys")?);
-    write(&origin, &folder, "events {} http { upstream app { hash $arg_k; server ORIGIN; } server { listen 80; server_name www.a.test; location / { proxy_pass http://app; } } }")?;
+    let (origin, other, folder) =
+        (TapOrigin::start().await?, TapOrigin::start().await?, TempDir::new("keys")?);
+    write(
+        &origin,
+        &folder,
+        "events {} http { upstream app { hash $arg_k; server ORIGIN; } server { listen 80; server_name www.a.test; location / { proxy_pass http://app; } } }",
+    )?;
     let config = "\
 workers: 1
 listeners: [{address: LISTEN, routes: [own, legacy]}]

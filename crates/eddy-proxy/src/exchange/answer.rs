@@ -9,7 +9,7 @@ use eddy_http::{
 
 use crate::exchange::attempt::Attempt;
 use crate::exchange::context::ExchangeCx;
-use crate::exchange::state::{Exchange, HeadSource, received_head};
+use crate::exchange::state::{Exchange, HeadSource};
 use crate::exchange::{filter, site, upgrade};
 use crate::fault::Fault;
 use crate::message::OutputFraming;
@@ -50,7 +50,7 @@ pub(crate) fn read(ctx: &mut ExchangeCx<'_>, attempt: &mut Attempt) -> Result<Re
     // HTTP/1.0 clients do not know interim responses (RFC 9110 §15.2). A client that expects `100 Continue` gets one,
     // from the endpoint or from eddy, whichever is first.
     if exchange.head.version != Version::Http10 && !is_repeated {
-        let bytes = received_head(&exchange.response_input, length);
+        let bytes = exchange.response_input.front(length);
         write_interim_head(&mut exchange.answer.out, bytes, &exchange.response);
         exchange.answer.end_head();
     }
@@ -75,7 +75,7 @@ fn look(
         return Ok(Some(length));
     }
     let Some(length) = scanner.scan(held, limits)? else { return Ok(None) };
-    exchange.response.parse(held.get(..length).unwrap_or_default(), limits, asked)?;
+    exchange.response.parse(held.get(..length).expect("the head was found in these bytes"), limits, asked)?;
     Ok(Some(length))
 }
 
@@ -109,7 +109,7 @@ pub(crate) fn write(ctx: &mut ExchangeCx<'_>, source: HeadSource, is_uploaded: b
     let head_from = exchange.answer.out.len();
     let bytes = match source {
         HeadSource::Filters => &exchange.filtering.response_head,
-        HeadSource::Endpoint => received_head(&exchange.response_input, exchange.response_bytes),
+        HeadSource::Endpoint => exchange.response_input.front(exchange.response_bytes),
     };
     let response = ResponseWrite {
         bytes,
@@ -132,7 +132,7 @@ pub(crate) fn write(ctx: &mut ExchangeCx<'_>, source: HeadSource, is_uploaded: b
         switched,
     };
     write_response_head(&mut exchange.answer.out, &response);
-    let written = exchange.answer.out.get(head_from..).unwrap_or_default();
+    let written = exchange.answer.out.get(head_from..).expect("the head was appended");
     let asked = exchange.upgrade.asked_by(exchange.head.method, version);
     let checked = ctx.worker.egress.borrow_mut().check_response(written, exchange.status, body, asked);
     if let Err(fault) = checked {

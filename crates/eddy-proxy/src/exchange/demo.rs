@@ -82,7 +82,7 @@ pub(crate) async fn collect(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     while !exchange.upload.reader.is_done() {
         let piece = exchange.upload.reader.next(down.input.held()).map_err(Fault::RequestChunk)?;
         down.input.consume(piece.skip);
-        exchange.scratch.extend(down.input.held().get(..piece.data).unwrap_or_default());
+        exchange.scratch.extend(down.input.front(piece.data));
         down.input.consume(piece.data);
         exchange.upload.data_bytes += piece.data as u64;
         if exchange.scratch.len() > ECHO_BYTES_MAX {

@@ -129,7 +129,7 @@ fn is_to_be_told(ctx: &ExchangeCx<'_>) -> bool {
         return false;
     }
     let is_grpc = |content_type: &[u8]| GrpcKind::of(content_type).is_some();
-    let is_filters_own = exchange.filtering.reply.fields().any(|(name, value)| {
+    let is_filters_own = exchange.filtering.reply.fields.iter().any(|(name, value)| {
         let name = FieldId::from_name(name);
         name == FieldId::GrpcStatus || name == FieldId::ContentType && is_grpc(value)
     });

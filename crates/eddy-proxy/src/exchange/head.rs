@@ -71,7 +71,7 @@ fn look(exchange: &mut Exchange, held: &[u8], limits: &HeadLimits) -> Result<Opt
         return Ok(Some(length));
     }
     let Some(length) = exchange.scanner.scan(held, limits)? else { return Ok(None) };
-    exchange.head.parse(held.get(..length).unwrap_or_default(), limits)?;
+    exchange.head.parse(held.get(..length).expect("the head was found in these bytes"), limits)?;
     Ok(Some(length))
 }
 
@@ -79,7 +79,7 @@ fn accept(ctx: &mut ExchangeCx<'_>, length: usize) -> ExchangePhase {
     let ExchangeCx { down, exchange, worker, .. } = ctx;
     exchange.started = Instant::now();
     exchange.head_bytes.clear();
-    exchange.head_bytes.extend_from_slice(down.input.held().get(..length).unwrap_or_default());
+    exchange.head_bytes.extend_from_slice(down.input.front(length));
     down.input.consume(length);
     down.release(&worker.buffers);
     exchange.is_head_whole = true;

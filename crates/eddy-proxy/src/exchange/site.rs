@@ -11,7 +11,7 @@ use eddy_upstream::Tried;
 use crate::exchange::action::follow;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::phase::ExchangePhase;
-use crate::exchange::state::{Exchange, FieldPlace, HeadSource, LocalBody, SiteState};
+use crate::exchange::state::{Exchange, HeadSource, LocalBody, SiteState};
 use crate::fault::{Fault, FaultSide};
 use crate::resolved::{Destination, Route, SitesEntry, WorkerSites};
 
@@ -122,19 +122,14 @@ fn prepare(ctx: &mut ExchangeCx<'_>, sites: &Sites, site: &mut SiteState) -> Res
     {
         let mut scratch = ctx.worker.route.borrow_mut();
         let request = request(ctx, site.id);
-        let SiteState { walk, host, key, bytes, fields, outcome, .. } = &mut *site;
+        let SiteState { walk, host, key, fields, outcome, .. } = &mut *site;
         sites.write_host(&request, walk, &mut scratch, host);
         if let NginxOutcome::Proxy { action } = outcome {
             sites.write_hash_key(*action, &request, walk, &mut scratch, key);
         }
-        bytes.clear();
         fields.clear();
         sites.for_each_field(&request, walk, &mut scratch, |name, value| {
-            let start = bytes.len();
-            bytes.extend_from_slice(name.as_bytes());
-            let name_end = bytes.len();
-            bytes.extend_from_slice(value);
-            fields.push(FieldPlace { start, value: name_end, end: bytes.len() });
+            fields.add(name.as_bytes(), value);
         });
     }
     let Exchange { head, head_bytes, .. } = &mut *ctx.exchange;
@@ -149,9 +144,8 @@ fn prepare(ctx: &mut ExchangeCx<'_>, sites: &Sites, site: &mut SiteState) -> Res
         return Ok(());
     }
     let mut editor = head.edit(head_bytes);
-    for field in &site.fields {
-        let name = site.bytes.get(field.start..field.value).unwrap_or_default();
-        match site.bytes.get(field.value..field.end).unwrap_or_default() {
+    for (name, value) in site.fields.iter() {
+        match value {
             b"" => editor.remove(name)?,
             value => editor.set(name, value)?,
         }

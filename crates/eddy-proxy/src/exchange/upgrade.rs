@@ -11,7 +11,7 @@ use eddy_io::BufferPool;
 use eddy_upstream::Rng;
 
 use crate::exchange::context::ExchangeCx;
-use crate::exchange::state::{Exchange, UpgradeStage, received_head};
+use crate::exchange::state::{Exchange, UpgradeStage};
 use crate::fault::Fault;
 use crate::upstream::UpstreamChannel;
 
@@ -114,7 +114,7 @@ pub(crate) fn hear(exchange: &mut Exchange) -> Result<(), Fault> {
     if !upgrade.asked(head.method).is_switched_by(status) {
         return may_say(exchange, status);
     }
-    let bytes = received_head(response_input, *response_bytes);
+    let bytes = response_input.front(*response_bytes);
     let fields = response.fields(bytes);
     if let Some(protocol) = upgrade.protocol() {
         let is_one = fields.all_named(b"upgrade").count() == 1;

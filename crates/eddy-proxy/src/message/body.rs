@@ -26,7 +26,7 @@ impl BodyProbe {
     /// Linear in the appended bytes.
     pub(crate) fn finds_end(&mut self, held: &[u8]) -> bool {
         while !self.reader.is_done() {
-            let rest = held.get(self.seen..).unwrap_or_default();
+            let rest = held.get(self.seen..).expect("bytes were appended to those seen before");
             match self.reader.next(rest) {
                 Ok(piece) if piece.skip + piece.data > 0 => self.seen += piece.skip + piece.data,
                 Ok(_) => return false,
@@ -96,7 +96,7 @@ impl BodyReader {
             let step = self.chunks.decode(rest).map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
             rest = match step {
                 ChunkStep::More { consumed } | ChunkStep::Done { consumed } => {
-                    rest.get(consumed..).unwrap_or_default()
+                    rest.get(consumed..).expect("no more is consumed than was given")
                 }
                 ChunkStep::Data { .. } => return Err(io::ErrorKind::InvalidData.into()),
             };

@@ -3,9 +3,13 @@
 mod body;
 mod bulk;
 mod duplex;
+mod field_list;
+mod kept;
 mod pump;
 
 pub(crate) use body::{BodyProbe, BodyReader};
 pub(crate) use bulk::{Bulk, Moved};
 pub(crate) use duplex::DuplexStream;
+pub(crate) use field_list::FieldList;
+pub(crate) use kept::recycle;
 pub(crate) use pump::{BodyCopy, Misfit, OutputFraming, Pump};

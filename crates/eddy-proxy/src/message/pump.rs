@@ -214,7 +214,7 @@ impl Pump {
             }
             self.data_bytes += piece.data as u64;
             if let Some(copy) = &mut self.copy {
-                copy.add(source.held().get(..piece.data).unwrap_or_default());
+                copy.add(source.front(piece.data));
             }
             self.stage_data(source, piece.data);
         }
@@ -295,9 +295,8 @@ impl Pump {
         sink: &mut Stream,
         source: &mut Buffer,
     ) -> Poll<io::Result<usize>> {
-        let head = self.out.get(self.sent..).unwrap_or_default();
-        let data = source.held().get(..self.ready).unwrap_or_default();
-        debug_assert_eq!(data.len(), self.ready);
+        let head = self.out.get(self.sent..).expect("no more is sent than was staged");
+        let data = source.front(self.ready);
         let head_bytes = head.len();
         let written = ready!(sink.poll_write_two(cx, head, data))?;
         let data_written = written.saturating_sub(head_bytes);
@@ -330,15 +329,15 @@ impl Pump {
         let ends = self.framing == OutputFraming::Frames && self.is_finished && self.tail.is_empty();
         if self.heads > 0 {
             let ends = ends && self.out.len() == self.heads && self.ready == 0;
-            let heads = self.out.get(..self.heads).unwrap_or_default();
+            let heads = self.out.get(..self.heads).expect("heads are staged at the front");
             let length = stream.send_head(heads, ends)?;
             self.out.drain(..length);
             self.heads = self.heads.saturating_sub(length);
             self.is_end_told = ends && self.heads == 0;
             return Poll::Ready(Ok(length));
         }
-        let staged = self.out.get(self.sent..).unwrap_or_default();
-        let data = source.held().get(..self.ready).unwrap_or_default();
+        let staged = self.out.get(self.sent..).expect("no more is sent than was staged");
+        let data = source.front(self.ready);
         if staged.is_empty() && data.is_empty() {
             stream.send_end(&self.tail)?;
             self.is_end_told = true;
@@ -371,7 +370,7 @@ impl Pump {
             self.owes_chunk_end = is_chunked;
             return;
         }
-        self.out.extend(source.held().get(..data).unwrap_or_default());
+        self.out.extend(source.front(data));
         self.written_bytes += data as u64;
         source.consume(data);
         if is_chunked {

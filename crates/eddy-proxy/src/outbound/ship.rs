@@ -94,7 +94,7 @@ async fn deliver(worker: &Rc<Worker>, batch: &Batch) -> BatchOutcome {
     let authority = cluster.config.name.replace(['/', ':'], "-");
     let (request, head_bytes) = service.request(&authority, &batch.entries);
     let body = RequestBody::Length((request.len() - head_bytes) as u64);
-    let head = request.get(..head_bytes).unwrap_or_default();
+    let head = request.get(..head_bytes).expect("the head is at the front of the request");
     let checked =
         worker.egress.borrow_mut().check_request(head, b"POST", LOG_SERVICE_METHOD.as_bytes(), body);
     if let Err(fault) = checked {

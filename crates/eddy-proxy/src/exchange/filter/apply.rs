@@ -293,12 +293,12 @@ fn retarget(exchange: &mut Exchange) -> Result<(), EditProblem> {
 
 fn reply_field(reply: &mut FilterReply, name: &[u8], value: &[u8]) -> Result<(), EditProblem> {
     check_field(name, value).map_err(|fault| format!("a header of its reply is invalid: {fault}"))?;
-    if reply.ends.len() >= REPLY_FIELDS_MAX
-        || reply.text.len() + name.len() + value.len() > REPLY_FIELDS_BYTES_MAX
+    if reply.fields.len() >= REPLY_FIELDS_MAX
+        || reply.fields.text_bytes() + name.len() + value.len() > REPLY_FIELDS_BYTES_MAX
     {
         return Err("the headers of the reply are too many or too large".to_owned());
     }
-    reply.add(name, value);
+    reply.fields.add(name, value);
     Ok(())
 }
 

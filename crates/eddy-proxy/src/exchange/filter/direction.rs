@@ -166,7 +166,7 @@ fn read_piece(ctx: &mut ExchangeCx<'_>, direction: Direction) -> Result<Option<F
     if piece.data == 0 && !pump.reader.is_done() {
         return Ok(Some(FilterProgress::NeedInput));
     }
-    let data = source.held().get(..piece.data).unwrap_or_default();
+    let data = source.front(piece.data);
     if pump.reader.is_done() {
         message.push_last(data, pump.reader.trailers());
     } else {

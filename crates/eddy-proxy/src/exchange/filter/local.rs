@@ -64,7 +64,7 @@ fn build(ctx: &mut ExchangeCx<'_>, reply: &LocalReply<'_>, body: &[u8]) -> Resul
     let mut fields = exchange.response.edit(&mut filtering.response_head);
     let mut has_content_type = false;
     let mut refused = None;
-    for (name, value) in filtering.reply.fields() {
+    for (name, value) in filtering.reply.fields.iter() {
         let is_content_type = FieldId::from_name(name) == FieldId::ContentType;
         // The end of a gRPC call has its own content type.
         if is_content_type && reply.grpc.is_some() {

@@ -8,7 +8,6 @@ use eddy_http::{ResponseBody, Version};
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::direction::{FilterProgress, advance};
 use crate::exchange::filter::request::{changes_bodies, has};
-use crate::exchange::state::received_head;
 use crate::fault::Fault;
 
 /// Phases in which filters may see the response.
@@ -22,7 +21,7 @@ pub(crate) fn begin_response(ctx: &mut ExchangeCx<'_>) -> bool {
     let Some(chain) = ctx.route.chain.as_ref() else { return false };
     let travel = Travel::new(Direction::Response, &chain.chain);
     let exchange = &mut *ctx.exchange;
-    let head = received_head(&exchange.response_input, exchange.response_bytes);
+    let head = exchange.response_input.front(exchange.response_bytes);
     exchange.filtering.response_head.clear();
     exchange.filtering.response_head.extend_from_slice(head);
     exchange.response_input.consume(exchange.response_bytes);

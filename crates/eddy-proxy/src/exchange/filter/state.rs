@@ -5,6 +5,8 @@ use std::rc::Rc;
 use eddy_filter::{DynamicMetadata, FilterRun, Handle};
 use eddy_upstream::ResolvedAddress;
 
+use crate::message::{FieldList, recycle};
+
 /// State of an exchange's filters; unused without a chain.
 #[derive(Debug, Default)]
 pub(crate) struct Filtering {
@@ -72,19 +74,13 @@ pub(crate) struct FilterReply {
     /// Response status; 0 without a reply.
     pub(crate) status: u16,
     pub(crate) body: Vec<u8>,
-    /// Header names and values, concatenated.
-    pub(crate) text: Vec<u8>,
-    /// End offsets of each name and value in `text`.
-    pub(crate) ends: Vec<(usize, usize)>,
+    pub(crate) fields: FieldList,
     /// Reason for the access log entry.
     pub(crate) details: Vec<u8>,
     pub(crate) grpc_status: Option<u32>,
     /// Step that replied.
     pub(crate) place: u8,
 }
-
-/// Capacity above which memory is freed after an exchange rather than kept for the next.
-const KEPT_BYTES_MAX: usize = 8 * 1024;
 
 impl Filtering {
     /// Whether the request body was buffered, so that it can be sent again.
@@ -102,7 +98,7 @@ impl Filtering {
         self.run.clear();
         self.reply.clear();
         self.metadata.clear();
-        free(&mut self.response_head);
+        recycle(&mut self.response_head);
         self.is_target_own = false;
         self.endpoint = None;
         self.endpoint_text.is_shown = false;
@@ -117,34 +113,11 @@ impl FilterReply {
         self.status != 0
     }
 
-    /// Adds a header.
-    pub(crate) fn add(&mut self, name: &[u8], value: &[u8]) {
-        self.text.extend_from_slice(name);
-        let name_end = self.text.len();
-        self.text.extend_from_slice(value);
-        self.ends.push((name_end, self.text.len()));
-    }
-
-    /// Returns the headers.
-    pub(crate) fn fields(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
-        let mut start = 0;
-        self.ends.iter().map(move |(name_end, end)| {
-            let name = self.text.get(start..*name_end).unwrap_or_default();
-            start = *end;
-            (name, self.text.get(*name_end..*end).unwrap_or_default())
-        })
-    }
-
     /// Discards the reply.
     pub(crate) fn clear(&mut self) {
         self.status = 0;
-        self.ends.clear();
+        self.fields.clear();
         self.grpc_status = None;
-        [&mut self.body, &mut self.text, &mut self.details].into_iter().for_each(free);
+        [&mut self.body, &mut self.details].into_iter().for_each(recycle);
     }
-}
-
-fn free(bytes: &mut Vec<u8>) {
-    bytes.clear();
-    bytes.shrink_to(KEPT_BYTES_MAX);
 }

@@ -17,7 +17,7 @@ use crate::exchange::state::mirroring::Mirroring;
 use crate::exchange::state::site::SiteState;
 use crate::exchange::state::upgrade::Upgrade;
 use crate::fault::Fault;
-use crate::message::Pump;
+use crate::message::{Pump, recycle};
 use crate::upstream::UploadSlot;
 
 /// State of an exchange.
@@ -147,9 +147,6 @@ impl Default for Exchange {
     }
 }
 
-/// Capacity above which a vector is freed after an exchange rather than kept for the next.
-const KEPT_BYTES_MAX: usize = 8 * 1024;
-
 impl Exchange {
     /// Resets the exchange for the next one; keeps its memory, and returns large buffers to the pool.
     pub(crate) fn clear(&mut self, buffers: &BufferPool) {
@@ -225,12 +222,9 @@ impl Exchange {
         *due_ms = u64::MAX;
         *mirroring = Mirroring::default();
         request_id.clear();
-        for vector in
-            [head_bytes, path, target, scratch, &mut upload.out, &mut answer.out, &mut local.location]
-        {
-            vector.clear();
-            vector.shrink_to(KEPT_BYTES_MAX);
-        }
+        [head_bytes, path, target, scratch, &mut upload.out, &mut answer.out, &mut local.location]
+            .into_iter()
+            .for_each(recycle);
     }
 
     /// Returns the buffer of the endpoint's bytes to the pool and discards its content.

@@ -9,8 +9,8 @@ mod site;
 mod upgrade;
 
 pub(crate) use exchange::Exchange;
-pub(in crate::exchange) use head_source::{HeadSource, received_head};
+pub(in crate::exchange) use head_source::HeadSource;
 pub(in crate::exchange) use local::{Drip, LocalBody};
 pub(in crate::exchange) use mirroring::{MirrorCopy, Mirroring};
-pub(in crate::exchange) use site::{FieldPlace, SiteState};
+pub(in crate::exchange) use site::SiteState;
 pub(in crate::exchange) use upgrade::UpgradeStage;

@@ -2,6 +2,8 @@
 
 use eddy_route::nginx::{NginxOutcome, NginxRequestState};
 
+use crate::message::FieldList;
+
 /// State of an exchange's walk through NGINX servers and locations; reused by the next exchange.
 #[derive(Debug)]
 pub(crate) struct SiteState {
@@ -14,20 +16,11 @@ pub(crate) struct SiteState {
     pub(in crate::exchange) walk: NginxRequestState,
     pub(in crate::exchange) outcome: NginxOutcome,
     pub(in crate::exchange) id: u128,
-    /// Names and values of headers on their way into the head.
-    pub(in crate::exchange) bytes: Vec<u8>,
-    pub(in crate::exchange) fields: Vec<FieldPlace>,
+    /// Headers on their way into the head.
+    pub(in crate::exchange) fields: FieldList,
     /// `WWW-Authenticate` challenges of a 401 response that is replaced by an error page: without them a client cannot
     /// log in.
     pub(in crate::exchange) challenges: Vec<Box<str>>,
-}
-
-/// Position of a header in [`SiteState::bytes`].
-#[derive(Clone, Copy, Debug)]
-pub(in crate::exchange) struct FieldPlace {
-    pub(in crate::exchange) start: usize,
-    pub(in crate::exchange) value: usize,
-    pub(in crate::exchange) end: usize,
 }
 
 impl SiteState {
@@ -39,8 +32,7 @@ impl SiteState {
             walk: NginxRequestState::default(),
             outcome: NginxOutcome::Close,
             id: 0,
-            bytes: Vec::new(),
-            fields: Vec::new(),
+            fields: FieldList::default(),
             challenges: Vec::new(),
         })
     }
