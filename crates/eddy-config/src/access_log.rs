@@ -1,8 +1,9 @@
 //! Checked configuration of the access log.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
+
+use eddy_ids::Shared;
 
 /// Access log configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +15,7 @@ pub struct AccessLogConfig {
     /// Format of a line.
     pub format: LogFormat,
     /// Time zone of the entries, an IANA name. Default `UTC`.
-    pub time_zone: Arc<str>,
+    pub time_zone: Shared<str>,
     /// Whether entries name the step by which the rule won. Default no.
     pub has_step: bool,
     /// Filter metadata that is added to entries.
@@ -27,9 +28,9 @@ pub struct LogServiceConfig {
     /// Index of the service's cluster.
     pub cluster: usize,
     /// Name of the log. Default `eddy`.
-    pub log_name: Arc<str>,
+    pub log_name: Shared<str>,
     /// Node ID; empty for none.
-    pub node: Arc<str>,
+    pub node: Shared<str>,
     /// Size of the entries, in bytes, at which a batch is sent. Default 16 KiB.
     pub batch_bytes: u32,
     /// Maximum time that an entry waits for its batch. Default 1 s.
@@ -44,11 +45,11 @@ pub struct LogServiceConfig {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedMetadata {
     /// Key in the entry.
-    pub name: Arc<str>,
+    pub name: Shared<str>,
     /// Metadata namespace.
-    pub space: Arc<str>,
+    pub space: Shared<str>,
     /// Key within the namespace.
-    pub key: Arc<str>,
+    pub key: Shared<str>,
 }
 
 /// Where access log entries are written.

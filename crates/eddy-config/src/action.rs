@@ -1,9 +1,9 @@
 //! Checked configuration of rule actions.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_http::{FieldEdits, GrpcStatuses};
+use eddy_ids::Shared;
 
 use crate::filter::RuleFilterConfig;
 use crate::upgrade::Upgrades;
@@ -18,7 +18,7 @@ pub struct Action {
     /// Changes to the response headers.
     pub response_edits: FieldEdits,
     /// Host that is sent upstream instead of the client's.
-    pub host_rewrite: Option<Arc<str>>,
+    pub host_rewrite: Option<Shared<str>>,
     /// Maximum time of an exchange under this rule; overrides the listener's.
     pub timeout: Option<Duration>,
     /// Maximum time of one attempt, from the selection of an endpoint to the end of its response.
@@ -144,9 +144,9 @@ pub struct Respond {
     /// Status code, 200 to 599.
     pub status: u16,
     /// Complete body; at most 1 MiB.
-    pub body: Arc<[u8]>,
+    pub body: Shared<[u8]>,
     /// `Content-Type` of the body.
-    pub content_type: Arc<str>,
+    pub content_type: Shared<str>,
 }
 
 /// A redirect; parts that are not given are taken from the request.
@@ -155,15 +155,15 @@ pub struct Redirect {
     /// 301, 302, 303, 307 or 308.
     pub status: u16,
     /// `http` or `https`.
-    pub scheme: Option<Arc<str>>,
+    pub scheme: Option<Shared<str>>,
     /// Host, with an optional port.
-    pub host: Option<Arc<str>>,
+    pub host: Option<Shared<str>>,
     /// Whether the query of the request is dropped.
     pub strip_query: bool,
     /// Port that is appended to the host.
     pub port: Option<u16>,
     /// Path that replaces the request's; may include a query.
-    pub path: Option<Arc<str>>,
+    pub path: Option<Shared<str>>,
     /// Whether scheme and host are always written; the request's are used where none are given.
     pub is_absolute: bool,
 }

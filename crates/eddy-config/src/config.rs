@@ -3,10 +3,10 @@
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_http::{HeadLimits, Http2Limits};
+use eddy_ids::Shared;
 use eddy_model::{ClusterConfig, ClusterTlsConfig, WrittenPath};
 use eddy_route::RouteTable;
 use eddy_route::nginx::Sites;
@@ -34,7 +34,7 @@ pub struct GatewayConfig {
     /// Route tables; listeners refer to them by index.
     pub tables: Vec<RouteTable>,
     /// Servers of NGINX configurations; listeners and actions refer to them and to their addresses by index.
-    pub sites: Vec<Arc<Sites>>,
+    pub sites: Vec<Shared<Sites>>,
     /// Actions of rules; `eddy_route::Rule::action` is an index into this list.
     pub actions: Vec<Action>,
     /// Clusters; actions refer to them by index.
@@ -61,9 +61,9 @@ pub struct GatewayConfig {
     /// Maximum time that a drain waits for exchanges to end. Default 30 s.
     pub drain_timeout: Duration,
     /// Configuration text as the admin listener shows it, with secrets hidden.
-    pub shown: Arc<str>,
+    pub shown: Shared<str>,
     /// Version identifier: a hash of the configuration text.
-    pub version: Arc<str>,
+    pub version: Shared<str>,
     /// Files that the configuration includes, and directories that may hold more of them.
     pub included: Vec<PathBuf>,
 }
@@ -72,7 +72,7 @@ pub struct GatewayConfig {
 #[derive(Clone, Debug)]
 pub struct ListenerConfig {
     /// Name in metrics and logs. Default: the address.
-    pub name: Arc<str>,
+    pub name: Shared<str>,
     /// Bound address.
     pub address: ListenAddress,
     /// Whether the configuration is refused when eddy cannot listen at the address. Otherwise the remaining listeners
@@ -97,9 +97,9 @@ pub struct ListenerConfig {
     /// Headers that pass the client's address and scheme upstream.
     pub forwarded: ForwardedConfig,
     /// Pseudonym that is added to `Via`, if any (RFC 9110 §7.6.3).
-    pub via: Option<Arc<str>>,
+    pub via: Option<Shared<str>>,
     /// Header that carries the request ID, if any.
-    pub request_id: Option<Arc<str>>,
+    pub request_id: Option<Shared<str>>,
     /// Whether access log entries are written for this listener, if an access log is configured.
     pub has_access_log: bool,
     /// Filters that its exchanges pass, by index, in order.
@@ -156,7 +156,7 @@ pub enum Serve {
     /// The built-in demo endpoint: `/echo`, `/fixed`, `/slow`.
     Demo,
     /// A TCP or UDP proxy: connections or datagrams are forwarded unchanged.
-    Forward(Arc<Forwarding>),
+    Forward(Shared<Forwarding>),
 }
 
 /// Limits of one connection and its requests.
@@ -214,7 +214,7 @@ pub struct AdminConfig {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogConfig {
     /// `error`, `warn`, `info`, `debug` or `trace`. Default `info`.
-    pub level: Arc<str>,
+    pub level: Shared<str>,
     /// Text or JSON. Default text.
     pub format: LogFormat,
 }

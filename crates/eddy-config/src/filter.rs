@@ -1,22 +1,22 @@
 //! Checked configuration of filters.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_filter::FilterPolicy;
 use eddy_filter::builtin::BuiltinConfig;
+use eddy_ids::Shared;
 
 /// A filter as configured; the code for its kind turns it into a running filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilterConfig {
     /// Name of the filter.
-    pub name: Arc<str>,
+    pub name: Shared<str>,
     /// Engine that runs the filter.
     pub kind: FilterKind,
     /// Configuration as JSON; `null` if there is none, and for built-in filters. For a Wasm filter the bytes that it
     /// receives: a text verbatim, empty if there is none.
-    pub config: Arc<str>,
+    pub config: Shared<str>,
     /// Failure, timeout and resource policy of the filter in an exchange.
     pub policy: FilterPolicy,
 }
@@ -31,17 +31,17 @@ pub enum FilterKind {
         /// Library file; relative paths are resolved against the directory of the configuration file.
         library: PathBuf,
         /// Name of the filter within the library.
-        filter: Arc<str>,
+        filter: Shared<str>,
     },
     /// A Go filter.
     Go {
         /// Source package or built bundle.
         source: GoSource,
         /// Name of the filter within the bundle.
-        filter: Arc<str>,
+        filter: Shared<str>,
     },
     /// A Wasm module.
-    Wasm(Arc<WasmConfig>),
+    Wasm(Shared<WasmConfig>),
     /// A Lua script.
     Lua(LuaConfig),
 }
@@ -83,7 +83,7 @@ pub struct LuaConfig {
     /// Default script.
     pub script: LuaScriptText,
     /// Named scripts that rules can select.
-    pub scripts: Vec<(Arc<str>, LuaScriptText)>,
+    pub scripts: Vec<(Shared<str>, LuaScriptText)>,
     /// CPU time limit of a hook between two waits.
     pub cpu: Duration,
     /// Memory limit of the script on each worker.
@@ -104,9 +104,9 @@ pub enum LuaScriptText {
     /// Inline text in the configuration.
     Inline {
         /// Name of the script in messages.
-        name: Arc<str>,
+        name: Shared<str>,
         /// The script text.
-        text: Arc<str>,
+        text: Shared<str>,
     },
 }
 
@@ -148,10 +148,10 @@ pub struct RuleFilterConfig {
     /// Whether the filter is disabled; `None` if the rule does not set it.
     pub is_disabled: Option<bool>,
     /// Configuration for the filter under this rule as JSON, if any; never for a built-in filter.
-    pub config: Option<Arc<str>>,
+    pub config: Option<Shared<str>>,
     /// Configuration of a built-in filter under this rule, if any: the filter's own with the rule's keys merged over
     /// it.
-    pub builtin: Option<Arc<BuiltinConfig>>,
+    pub builtin: Option<Shared<BuiltinConfig>>,
     /// Script of a Lua filter under this rule, if any.
     pub lua: Option<LuaScriptText>,
 }

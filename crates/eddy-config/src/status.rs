@@ -1,8 +1,8 @@
 //! Status that objects would get in a cluster.
 
 use std::fmt;
-use std::sync::Arc;
 
+use eddy_ids::Shared;
 use serde::Serialize;
 
 /// Status that a controller would write into an object.
@@ -11,9 +11,9 @@ pub struct ObjectStatus {
     /// Kind of the object.
     pub kind: &'static str,
     /// Namespace; empty for a cluster-scoped object.
-    pub namespace: Arc<str>,
+    pub namespace: Shared<str>,
     /// Name.
-    pub name: Arc<str>,
+    pub name: Shared<str>,
     /// Status of the object and its parts, in the order of the object.
     pub parts: Vec<PartStatus>,
 }

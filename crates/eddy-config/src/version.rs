@@ -1,11 +1,11 @@
 //! Version identifier of a configuration.
 
-use std::sync::Arc;
+use eddy_ids::Shared;
 
 use crate::problem::SourceText;
 
 /// Returns the version identifier of a configuration: a hash of the texts in their order.
-pub fn version_of(sources: &[SourceText]) -> Arc<str> {
+pub fn version_of(sources: &[SourceText]) -> Shared<str> {
     // FNV-1a by words, with the high bits folded down; 64 bits suffice to tell one version from the next.
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     let mut add = |word: u64| {

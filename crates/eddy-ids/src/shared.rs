@@ -144,6 +144,39 @@ impl<T> From<Vec<T>> for Shared<[T]> {
     }
 }
 
+impl<T, const N: usize> From<[T; N]> for Shared<[T]> {
+    fn from(values: [T; N]) -> Self {
+        Self(values.into())
+    }
+}
+
+impl<T> FromIterator<T> for Shared<[T]> {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
+        Self(values.into_iter().collect())
+    }
+}
+
+/// From crates with plain references; the value is not copied.
+impl<T: ?Sized> From<Arc<T>> for Shared<T> {
+    fn from(value: Arc<T>) -> Self {
+        Self(value)
+    }
+}
+
+/// For crates with plain references; the value is not copied, and later clones are not counted.
+impl<T: ?Sized> From<Shared<T>> for Arc<T> {
+    fn from(shared: Shared<T>) -> Self {
+        shared.0
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<T: ?Sized + serde::Serialize> serde::Serialize for Shared<T> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (**self).serialize(serializer)
+    }
+}
+
 #[cfg(debug_assertions)]
 static CLONES: AtomicU64 = AtomicU64::new(0);
 

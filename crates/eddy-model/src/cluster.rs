@@ -2,8 +2,9 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
+
+use eddy_ids::Shared;
 
 use crate::cluster_tls::ClusterTlsConfig;
 use crate::health::HealthConfig;
@@ -13,7 +14,7 @@ use crate::limits::LimitsConfig;
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClusterConfig {
     /// Name that rules refer to; unique in a configuration.
-    pub name: Arc<str>,
+    pub name: Shared<str>,
     /// Endpoints; at least one.
     pub endpoints: Vec<EndpointConfig>,
     /// Protocol spoken with the endpoints.
@@ -25,7 +26,7 @@ pub struct ClusterConfig {
     /// endpoint can take all requests.
     pub overprovision_percent: u32,
     /// Zone of this eddy; within a tier, endpoints of the same zone come before the others.
-    pub zone: Option<Arc<str>>,
+    pub zone: Option<Shared<str>>,
     /// Slow start: time over which the share of a new or recovered endpoint grows from a tenth to all of it. Default
     /// off. Balancing by key ignores it.
     pub slow_start: Option<Duration>,
@@ -52,7 +53,7 @@ pub struct ClusterConfig {
     /// Name resolution.
     pub dns: DnsConfig,
     /// Name servers to ask instead of the system's; empty for the system's.
-    pub name_servers: Arc<[SocketAddr]>,
+    pub name_servers: Shared<[SocketAddr]>,
     /// TLS to endpoints, if configured.
     pub tls: Option<ClusterTlsConfig>,
     /// Active health checks, if configured.
@@ -88,7 +89,7 @@ pub struct EndpointOptions {
     /// [`ClusterConfig::overprovision_percent`]. Default 0.
     pub tier: u8,
     /// Zone of the endpoint; within a tier, endpoints in [`ClusterConfig::zone`] are preferred.
-    pub zone: Option<Arc<str>>,
+    pub zone: Option<Shared<str>>,
     /// Whether it is never used; it keeps its share of the keys in balancing by key.
     pub is_down: bool,
     /// Maximum concurrent exchanges at the endpoint, per worker or in total; `None` for no limit.
@@ -98,7 +99,7 @@ pub struct EndpointOptions {
     /// Ejection settings, where they differ from those of the cluster.
     pub ejection: Option<EjectionConfig>,
     /// Name by which keys are mapped to the endpoint (ring, Maglev); by default its address.
-    pub label: Option<Arc<str>>,
+    pub label: Option<Shared<str>>,
 }
 
 /// Configured address of an endpoint.
@@ -109,7 +110,7 @@ pub enum EndpointAddress {
     /// A DNS name and a port, resolved again when its records expire.
     Name {
         /// The name, lower case, without a final dot.
-        host: Arc<str>,
+        host: Shared<str>,
         /// The TCP port.
         port: u16,
     },
@@ -153,9 +154,9 @@ pub enum Balance {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BalanceKey {
     /// First value of a header.
-    Header(Arc<str>),
+    Header(Shared<str>),
     /// Value of a cookie.
-    Cookie(Arc<str>),
+    Cookie(Shared<str>),
     /// Full client address.
     Address,
     /// Path as sent to the endpoint, without the query.
@@ -259,7 +260,7 @@ impl ClusterConfig {
             retry_budget: RetryBudget::default(),
             limits: LimitsConfig::default(),
             dns: DnsConfig::default(),
-            name_servers: Arc::default(),
+            name_servers: Shared::default(),
             tls: None,
             health: None,
         }

@@ -1,6 +1,6 @@
 //! TLS configuration towards endpoints.
 
-use std::sync::Arc;
+use eddy_ids::Shared;
 
 use crate::tls_text::{ServerCheck, TlsVersion, WrittenPath, WrittenPlace};
 
@@ -9,7 +9,7 @@ use crate::tls_text::{ServerCheck, TlsVersion, WrittenPath, WrittenPlace};
 pub struct ClusterTlsConfig {
     /// Name that endpoints are asked for (SNI) and that their certificates must match, a host or an address; by default
     /// the endpoint's own name from its address.
-    pub server_name: Option<Arc<str>>,
+    pub server_name: Option<Shared<str>>,
     /// Whether the name is sent (SNI). Default yes.
     pub sends_name: bool,
     /// Trusted certificate authorities, PEM; by default those of the system.

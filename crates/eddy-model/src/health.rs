@@ -1,7 +1,8 @@
 //! Health check configuration: probe, interval and thresholds.
 
-use std::sync::Arc;
 use std::time::Duration;
+
+use eddy_ids::Shared;
 
 /// Active health checks of a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,18 +38,18 @@ pub enum HealthProbe {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GrpcProbe {
     /// Service name; empty for the server as a whole.
-    pub service: Arc<str>,
+    pub service: Shared<str>,
     /// Host header; by default the name or address of the endpoint.
-    pub host: Option<Arc<str>>,
+    pub host: Option<Shared<str>>,
 }
 
 /// HTTP request whose response status tells whether an endpoint is healthy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpProbe {
     /// Request target: path and optional query.
-    pub target: Arc<str>,
+    pub target: Shared<str>,
     /// Host header; by default the name or address of the endpoint.
-    pub host: Option<Arc<str>>,
+    pub host: Option<Shared<str>>,
     /// Statuses of a healthy endpoint. Default 200 only.
     pub statuses: Vec<u16>,
 }

@@ -2,7 +2,8 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
+
+use eddy_ids::Shared;
 
 /// TLS file or inline text, and the position in the configuration that names it, for problems found when it is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +21,7 @@ pub struct WrittenPath {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenPlace {
     /// Configuration file.
-    pub file: Arc<str>,
+    pub file: Shared<str>,
     /// Line, from 1.
     pub line: u32,
     /// Column in characters, from 1.
@@ -31,7 +32,7 @@ pub struct WrittenPlace {
 
 /// Inline text of a configuration, possibly a private key; its `Debug` output hides the contents.
 #[derive(Clone, PartialEq, Eq)]
-pub struct InlineText(pub Arc<[u8]>);
+pub struct InlineText(pub Shared<[u8]>);
 
 /// Verification of an endpoint's certificate, before any data is sent to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,10 +1,10 @@
 //! Errors of starting the gateway or reloading its configuration.
 
 use std::io;
-use std::sync::Arc;
 
 use eddy_config::ListenAddress;
 use eddy_filter::ChainTooLong;
+use eddy_ids::Shared;
 use eddy_route::RouteError;
 
 /// Error that keeps a listener's filters from forming a chain.
@@ -25,7 +25,7 @@ pub enum ProxyError {
     #[error("the routes of listener \"{listener}\" do not compile: {}", first_of(errors))]
     Routes {
         /// The listener.
-        listener: Arc<str>,
+        listener: Shared<str>,
         /// Every problem found.
         errors: Vec<RouteError>,
     },
@@ -33,7 +33,7 @@ pub enum ProxyError {
     #[error("the filters of listener \"{listener}\" cannot form a chain")]
     Filters {
         /// The listener.
-        listener: Arc<str>,
+        listener: Shared<str>,
         /// The cause.
         #[source]
         source: BadChain,
@@ -42,13 +42,13 @@ pub enum ProxyError {
     #[error("no TLS certificates were loaded for listener \"{listener}\"")]
     TlsMissing {
         /// The listener.
-        listener: Arc<str>,
+        listener: Shared<str>,
     },
     /// The endpoints of a cluster are reached over TLS, but no TLS settings were prepared for it.
     #[error("no TLS settings for cluster \"{cluster}\"")]
     ClusterTlsMissing {
         /// The cluster.
-        cluster: Arc<str>,
+        cluster: Shared<str>,
     },
     /// No listening socket was given for an address.
     #[error("no listening socket was given for \"{address}\"")]

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use eddy_config::{GatewayConfig, ListenAddress};
 use eddy_filter::HostApi as _;
+use eddy_ids::Shared;
 use eddy_io::{SharedPage, SharedPipes, WORKERS_MAX, descriptors_max};
 use eddy_upstream::resolve::Resolver;
 use tokio::sync::mpsc::{Sender, channel as command_channel};
@@ -266,7 +267,7 @@ impl Gateway {
         let to_check = parts.map(|((cluster, tls), sets)| ToCheck { cluster, tls, sets });
         let unhealthy = state.health.follow(to_check);
         self.host.know(&plan.filters);
-        self.host.set_clusters(plan.clusters.iter().map(|cluster| Arc::clone(&cluster.name)).collect());
+        self.host.set_clusters(plan.clusters.iter().map(|cluster| Shared::clone(&cluster.name)).collect());
         let parts = self.stats.for_plan(plan).into_iter().enumerate();
         parts
             .map(|(index, series)| {

@@ -21,6 +21,7 @@ use eddy_filter::{
     FilterLibrary, FilterLogLevel, FilterOutboundRequest, FilterPolicy, FilterSet, Handle, HostApi,
     HostError, Interest, LibraryCall, LibraryKeepAlive, Phase, Verdict,
 };
+use eddy_ids::Shared;
 use eddy_proxy::{FilterHost, Gateway, Stats};
 use place::{connect, free_address, start_filtered};
 
@@ -163,17 +164,17 @@ impl Setup {
         });
         let mut set = FilterSet::default();
         for (index, interest) in interests.into_iter().enumerate() {
-            let name: Arc<str> = format!("f{}", index + 1).into();
+            let name: Shared<str> = format!("f{}", index + 1).into();
             config.filters.push(FilterConfig {
-                name: Arc::clone(&name),
-                kind: FilterKind::Native { library: "test".into(), filter: Arc::clone(&name) },
+                name: Shared::clone(&name),
+                kind: FilterKind::Native { library: "test".into(), filter: Shared::clone(&name) },
                 config: "null".into(),
                 policy: self.policy,
             });
             config.listeners[0].filters.push(index);
             set.filters.push(Arc::new(Filter {
                 id: host.number(&name),
-                name,
+                name: name.into(),
                 library: Arc::clone(&library) as Arc<dyn FilterLibrary>,
                 number: index as u64 + 1,
                 info: FilterInfo { interest, keeps_length: self.keeps_length },

@@ -22,6 +22,7 @@ use eddy_filter::{
     FailurePolicy, Filter, FilterInfo, FilterLibrary, FilterLogLevel, FilterPolicy, FilterSet, Handle,
     HostApi, HostError, Interest, LibraryKeepAlive, Phase, Verdict,
 };
+use eddy_ids::Shared;
 use eddy_proxy::FilterHost;
 use place::{free_address, start_filtered};
 use play::book::Book;
@@ -90,19 +91,19 @@ fn play(workers: usize) -> (Vec<u64>, String) {
     };
     let mut set = FilterSet::default();
     for (index, library) in CHAIN.iter().enumerate() {
-        let name: Arc<str> = format!("f{index}").into();
+        let name: Shared<str> = format!("f{index}").into();
         let on_failure = if index % 2 == 0 { FailurePolicy::Closed } else { FailurePolicy::Open };
         let policy = FilterPolicy { on_failure, ..policy };
         config.filters.push(FilterConfig {
-            name: Arc::clone(&name),
-            kind: FilterKind::Native { library: "test".into(), filter: Arc::clone(&name) },
+            name: Shared::clone(&name),
+            kind: FilterKind::Native { library: "test".into(), filter: Shared::clone(&name) },
             config: "null".into(),
             policy,
         });
         config.listeners[0].filters.push(index);
         set.filters.push(Arc::new(Filter {
             id: host.number(&name),
-            name,
+            name: name.into(),
             library: Arc::clone(&libraries[*library]) as Arc<dyn FilterLibrary>,
             number: index as u64 + 1,
             info: FilterInfo { interest: Interest::of(&PHASES), keeps_length: false },

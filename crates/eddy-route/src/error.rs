@@ -1,8 +1,8 @@
 //! Errors in rules, with the location of the rule and a hint.
 
 use std::fmt;
-use std::sync::Arc;
 
+use eddy_ids::Shared;
 use thiserror::Error;
 
 use crate::normalise::PathFault;
@@ -14,14 +14,14 @@ pub struct RouteError {
     /// Location of the rule in the configuration.
     pub origin: SourceLocation,
     /// Name of the rule.
-    pub rule: Arc<str>,
+    pub rule: Shared<str>,
     /// Problem of the rule.
     pub problem: RouteProblem,
 }
 
 impl RouteError {
     pub(crate) fn new(rule: &Rule, problem: RouteProblem) -> Self {
-        Self { origin: rule.origin.clone(), rule: Arc::clone(&rule.name), problem }
+        Self { origin: rule.origin.clone(), rule: Shared::clone(&rule.name), problem }
     }
 
     /// Returns advice for correcting the problem.

@@ -1,6 +1,6 @@
 //! Router of a listener: tables compiled into one order and one index; immutable.
 
-use std::sync::Arc;
+use eddy_ids::Shared;
 
 use crate::compile::{CompiledRule, HostKey, PatternCache, RewriteFault, RuleMatchContext, Work};
 use crate::error::{RouteError, RouteProblem};
@@ -286,7 +286,7 @@ fn compile(tables: &[RouteTable]) -> Result<Vec<CompiledRule>, Vec<RouteError>> 
             if let Err(problem) = HostKey::check(end, spec.reading.host) {
                 errors.push(RouteError {
                     origin: SourceLocation::nowhere(),
-                    rule: Arc::clone(&spec.name),
+                    rule: Shared::clone(&spec.name),
                     problem,
                 });
             }

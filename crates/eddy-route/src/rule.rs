@@ -1,13 +1,14 @@
 //! Common form of the rules of all dialects before compilation: tables of rules, as checked text.
 
 use std::fmt;
-use std::sync::Arc;
+
+use eddy_ids::Shared;
 
 /// Location of a rule in the configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SourceLocation {
     /// File, as it was named to eddy.
-    pub file: Arc<str>,
+    pub file: Shared<str>,
     /// Line of the rule's first character, from 1.
     pub line: u32,
 }
@@ -55,7 +56,7 @@ pub enum RegexRank {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RouteTable {
     /// Name of the table in the configuration.
-    pub name: Arc<str>,
+    pub name: Shared<str>,
     /// Dialect of the rules.
     pub dialect: Dialect,
     /// Interpretation of requests by the rules.
@@ -143,7 +144,7 @@ pub enum QueryForm {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// Name of the rule, shown by `explain`, metrics and access log entries.
-    pub name: Arc<str>,
+    pub name: Shared<str>,
     /// Location of the rule in the configuration.
     pub origin: SourceLocation,
     /// Hosts; empty for any host.
@@ -200,7 +201,7 @@ pub struct KubernetesPrecedence {
     /// Creation time of its object, seconds since 1970.
     pub created: Option<i64>,
     /// Object, as `namespace/name`.
-    pub object: Arc<str>,
+    pub object: Shared<str>,
 }
 
 /// A share of requests: those for which `random % denominator < numerator`.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
+use eddy_ids::Shared;
 use eddy_model::{EjectionConfig, EndpointOptions};
 
 use crate::eject::Ejection;
@@ -31,7 +32,7 @@ pub struct ResolvedEndpoint {
     /// Optional settings.
     pub terms: EndpointOptions,
     /// Name that resolved to the address; if several did, the first.
-    pub host: Option<Arc<str>>,
+    pub host: Option<Shared<str>>,
 }
 
 /// Place of an exchange at an endpoint with a limit over all workers; released on drop.
@@ -86,7 +87,7 @@ pub struct EndpointState {
     pub(crate) address: Rc<ResolvedAddress>,
     pub(crate) weight: u32,
     pub(crate) terms: EndpointOptions,
-    pub(crate) host: Option<Arc<str>>,
+    pub(crate) host: Option<Shared<str>>,
     /// Whether the endpoint is in another zone than eddy, where both zones are known.
     pub(crate) is_far: bool,
     /// Start of slow start, if it has begun.

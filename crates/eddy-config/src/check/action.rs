@@ -1,7 +1,6 @@
 //! Checks the action of a rule.
 
-use std::sync::Arc;
-
+use eddy_ids::Shared;
 use eddy_route::PathRewrite;
 
 use super::edits::check_edits;
@@ -53,7 +52,7 @@ pub(super) fn check_action(
     let action = Action {
         request_edits,
         response_edits,
-        host_rewrite: host_rewrite.map(|Spanned { value: HostAndPort(host), .. }| Arc::clone(host)),
+        host_rewrite: host_rewrite.map(|Spanned { value: HostAndPort(host), .. }| Shared::clone(host)),
         timeout: spec.timeout.map(|timeout| timeout.value.0),
         retry,
         hedge,
@@ -144,7 +143,7 @@ fn check_respond(spec: &Spanned<Boxed<RespondSpec>>, report: &mut ProblemReport)
     }
     Some(Respond {
         status,
-        body: body.map_or_else(|| [].into(), |body| body.value.0.as_bytes().into()),
+        body: body.map_or_else(Shared::default, |body| body.value.0.as_bytes().into()),
         content_type: match &spec.value.0.content_type {
             Some(content_type) => content_type.value.0.clone(),
             None => "text/plain; charset=utf-8".into(),

@@ -1,8 +1,8 @@
 //! Checks clusters: their endpoints and settings.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
+use eddy_ids::Shared;
 use eddy_model::{
     Balance, BalanceKey, ClusterConfig, DnsConfig, EjectionConfig, EndpointAddress, EndpointConfig,
     EndpointOptions, GrpcProbe, HealthConfig, HealthProbe, HttpProbe, LimitsConfig, LinkProtocol, PoolConfig,
@@ -51,7 +51,7 @@ fn set_zone(zone: Option<Spanned<ConfigName>>, clusters: &mut [ClusterConfig], r
             .hint("add `zone` to endpoints, next to `address`, or leave it out");
     }
     for cluster in clusters.iter_mut().filter(|cluster| zones(cluster)) {
-        cluster.zone = Some(Arc::clone(&zone));
+        cluster.zone = Some(Shared::clone(&zone));
     }
 }
 

@@ -1,8 +1,7 @@
 //! A configuration under construction, to which other dialects add their parts.
 
-use std::sync::Arc;
-
 use eddy_filter::builtin::{BuiltinConfig, CorsConfig};
+use eddy_ids::Shared;
 use eddy_model::ClusterConfig;
 use eddy_route::RouteTable;
 use eddy_route::nginx::Sites;
@@ -31,7 +30,7 @@ pub(crate) struct Draft<'d, 's> {
     /// Clusters.
     pub(crate) clusters: Vec<ClusterConfig>,
     /// Servers of NGINX configurations.
-    pub(crate) sites: Vec<Arc<Sites>>,
+    pub(crate) sites: Vec<Shared<Sites>>,
     pub(crate) names: &'d mut NameRegistry,
     pub(crate) taken: &'d mut ListenerRegistry<'s>,
     /// Filters.
@@ -53,7 +52,7 @@ impl Draft<'_, '_> {
         if let Some(index) = self.names.find(&cluster.name) {
             return index;
         }
-        let name = Spanned { value: ConfigName(Arc::clone(&cluster.name)), place };
+        let name = Spanned { value: ConfigName(Shared::clone(&cluster.name)), place };
         self.names.define(&name);
         self.names.find(&cluster.name);
         self.clusters.push(cluster);
@@ -81,10 +80,10 @@ impl Draft<'_, '_> {
         report: &mut ProblemReport,
     ) {
         let number = self.sites.len();
-        self.sites.push(Arc::new(sites));
+        self.sites.push(Shared::new(sites));
         let known = self.names.count();
         for cluster in clusters.iter().skip(known) {
-            self.names.define(&Spanned { value: ConfigName(Arc::clone(&cluster.name)), place });
+            self.names.define(&Spanned { value: ConfigName(Shared::clone(&cluster.name)), place });
             self.names.find(&cluster.name);
         }
         (self.tables.actions, self.clusters) = (actions, clusters);
@@ -139,7 +138,7 @@ impl Draft<'_, '_> {
     /// Serves a table at an address, after the tables that are served there already.
     pub(crate) fn serve(
         &mut self,
-        name: Arc<str>,
+        name: Shared<str>,
         address: &ListenAddress,
         table: usize,
         place: SourceSpan,
@@ -151,7 +150,7 @@ impl Draft<'_, '_> {
     /// Serves a table over TLS at an address; certificates are appended to those of the listener there.
     pub(crate) fn serve_tls(
         &mut self,
-        name: Arc<str>,
+        name: Shared<str>,
         address: &ListenAddress,
         table: usize,
         tls: ListenerTlsConfig,
@@ -163,7 +162,7 @@ impl Draft<'_, '_> {
 
     fn serve_by(
         &mut self,
-        name: Arc<str>,
+        name: Shared<str>,
         address: &ListenAddress,
         table: usize,
         tls: Option<ListenerTlsConfig>,

@@ -5,9 +5,9 @@
 //! has been read.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use eddy_filter::builtin::{BuiltinConfig, MessageFieldsConfig, WantedField};
+use eddy_ids::Shared;
 
 use super::messages::{name_of, wanted};
 use crate::config::{FilterConfig, FilterKind};
@@ -42,12 +42,12 @@ pub(super) struct FilterMessageFields {
 /// Checks the message fields that a filter reads.
 pub(super) fn check_fields(
     spec: &FilterFieldsSpec,
-    (reader, folder): (&Arc<str>, &Path),
+    (reader, folder): (&Shared<str>, &Path),
     body_bytes_max: u64,
     report: &mut ProblemReport,
 ) -> Option<FilterMessageFields> {
     let mut config = MessageFieldsConfig::new(folder.join(&spec.descriptors.as_ref()?.value.0));
-    config.reader = Some(Arc::clone(reader));
+    config.reader = Some(Shared::clone(reader).into());
     config.request_message = name_of(spec.request_message.clone());
     config.response_message = name_of(spec.response_message.clone());
     config.message_bytes_max =
@@ -108,7 +108,7 @@ pub(super) fn note_conflicts(
             field.name == of.name && (field.at != of.at || own.descriptors != other.descriptors)
         };
         if let Some(field) = fields.find(|field| other.fields().any(|of| is_other(field, of))) {
-            let other = other.reader.as_ref().unwrap_or(name);
+            let other = other.reader.as_deref().unwrap_or(name);
             let message =
                 format!("`{}` is a different field in the filter `{other}` of this list", field.name);
             report.error(place, message).hint("use another key in one of them");

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_filter::builtin::BuiltinConfig;
 use eddy_filter::{CHAIN_FILTERS_MAX, CallLimits, FailurePolicy, FilterPolicy};
+use eddy_ids::Shared;
 
 use super::builtin::{overlay, read_builtin};
 use super::context::Surroundings;
@@ -59,7 +59,7 @@ struct DeclaredFilter {
 /// A Lua filter, with its configuration if that is valid.
 #[derive(Debug)]
 struct KnownLua {
-    name: Arc<str>,
+    name: Shared<str>,
     config: Option<LuaConfig>,
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn check_filters(
         let lua = spec
             .lua
             .as_ref()
-            .map(|lua| KnownLua { name: Arc::clone(name), config: check_lua(&lua.value, name, &folder) });
+            .map(|lua| KnownLua { name: Shared::clone(name), config: check_lua(&lua.value, name, &folder) });
         let known = DeclaredFilter {
             place,
             is_disabled: policy.is_disabled,
@@ -115,7 +115,8 @@ pub(crate) fn check_filters(
         let read = spec.fields.as_ref().and_then(|fields| {
             check_fields(&fields.value.0, (name, &known.folder), policy.body_bytes_max, report)
         });
-        readings.extend(read.map(|read| (filters.kinds.len(), Arc::clone(name), policy.is_disabled, read)));
+        readings
+            .extend(read.map(|read| (filters.kinds.len(), Shared::clone(name), policy.is_disabled, read)));
         if let Some(kind) = check_kind(&spec, &known, report) {
             filters.configs.push(FilterConfig {
                 name: entry.name.value.0,
@@ -175,14 +176,14 @@ fn check_kind(spec: &FilterSpec, known: &DeclaredFilter, report: &mut ProblemRep
             (Some(package), _) => GoSource::Package(path(&package.value.0)),
             (None, library) => GoSource::Library(path(&library.as_ref()?.value.0)),
         };
-        return Some(FilterKind::Go { source, filter: Arc::clone(&filter.as_ref()?.value.0) });
+        return Some(FilterKind::Go { source, filter: Shared::clone(&filter.as_ref()?.value.0) });
     }
     if let Some(Spanned { value: NativeSpec { filter, library }, .. }) = &spec.native {
         let library = path(&library.as_ref()?.value.0);
-        return Some(FilterKind::Native { library, filter: Arc::clone(&filter.as_ref()?.value.0) });
+        return Some(FilterKind::Native { library, filter: Shared::clone(&filter.as_ref()?.value.0) });
     }
     if let Some(Spanned { value: Boxed(wasm), .. }) = &spec.wasm {
-        return check_wasm(wasm, &known.folder, report).map(|wasm| FilterKind::Wasm(Arc::new(wasm)));
+        return check_wasm(wasm, &known.folder, report).map(|wasm| FilterKind::Wasm(Shared::new(wasm)));
     }
     if let Some(lua) = &known.lua {
         return lua.config.clone().map(FilterKind::Lua);
@@ -266,7 +267,7 @@ impl CheckedFilters {
                     Some((kind, own)) => {
                         let node = overlay(own, node);
                         let config = read_builtin(kind, &node, known.surroundings(), report);
-                        rule.builtin = config.map(Arc::new);
+                        rule.builtin = config.map(Shared::new);
                     }
                     None if known.is_wasm => rule.config = Some(plain_or_json(node, report).into()),
                     None => rule.config = Some(json_of(node, report).into()),

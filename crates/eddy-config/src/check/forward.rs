@@ -1,8 +1,8 @@
 //! Checks listeners that forward TCP connections or datagrams, and the PROXY protocol.
 
 use std::num::NonZeroU32;
-use std::sync::Arc;
 
+use eddy_ids::Shared;
 use eddy_model::{ClusterConfig, EndpointAddress, EndpointConfig};
 use eddy_route::SourceLocation;
 
@@ -21,7 +21,7 @@ pub(crate) fn check_forward(
     clusters: &mut NameRegistry,
     sources: &[SourceText],
     report: &mut ProblemReport,
-) -> Option<Arc<Forwarding>> {
+) -> Option<Shared<Forwarding>> {
     let ways = OneOrMany::into_many(specs.clone());
     if ways.is_empty() {
         report
@@ -51,7 +51,7 @@ pub(crate) fn check_forward(
     }
     let file = sources.get(specs.place.source as usize).map(|source| source.path.clone());
     let origin = SourceLocation { file: file.unwrap_or_else(|| "".into()), line: specs.place.line };
-    Some(Arc::new(Forwarding { ways: checked, origin }))
+    Some(Shared::new(Forwarding { ways: checked, origin }))
 }
 
 /// Reports keys of a target that have no effect for its transport protocol.

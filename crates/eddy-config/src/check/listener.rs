@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_http::{HeadLimits, Http2Limits};
+use eddy_ids::Shared;
 
 use super::acme::Orders;
 use super::filter::CheckedFilters;
@@ -42,7 +42,7 @@ pub(crate) struct ListenerRegistry<'s> {
     sources: &'s [SourceText],
     /// Certificates that are ordered.
     pub(crate) orders: Orders,
-    names: HashMap<Arc<str>, SourceSpan>,
+    names: HashMap<Shared<str>, SourceSpan>,
     addresses: HashMap<ListenAddress, SourceSpan>,
 }
 
@@ -69,8 +69,8 @@ impl<'s> ListenerRegistry<'s> {
         }
     }
 
-    fn take_name(&mut self, name: &Arc<str>, place: SourceSpan, report: &mut ProblemReport) {
-        if let Some(first) = self.names.insert(Arc::clone(name), place) {
+    fn take_name(&mut self, name: &Shared<str>, place: SourceSpan, report: &mut ProblemReport) {
+        if let Some(first) = self.names.insert(Shared::clone(name), place) {
             let first = place_text(first, place, self.sources);
             report.error(place, format!("another listener already has the name `{name}`, in {first}"));
         }
@@ -123,7 +123,7 @@ fn check_listener(
     let name = match &spec.name {
         Some(name) => {
             taken.take_name(&name.value.0, name.place, report);
-            Arc::clone(&name.value.0)
+            Shared::clone(&name.value.0)
         }
         None => address.to_string().into(),
     };

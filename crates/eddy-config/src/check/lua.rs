@@ -1,8 +1,9 @@
 //! Checks Lua filters: their scripts, and the scripts of rules.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
+
+use eddy_ids::Shared;
 
 use crate::config::{LuaAllowed, LuaConfig, LuaScriptText};
 use crate::problem::{ProblemReport, shown};
@@ -38,7 +39,7 @@ pub(super) fn check_lua(spec: &LuaSpec, name: &str, folder: &Path) -> Option<Lua
         let Some(Spanned { value: LuaScriptSpec { file, source }, .. }) = &entry.value else { continue };
         let shown = format!("{name}/{}", entry.name.value.0);
         if let Some(script) = script_of(&shown, file.as_ref(), source.as_ref(), folder) {
-            scripts.push((Arc::clone(&entry.name.value.0), script));
+            scripts.push((Shared::clone(&entry.name.value.0), script));
         }
     }
     let shared = spec.shared.as_ref().map(|shared| &shared.value);

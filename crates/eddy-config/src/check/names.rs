@@ -1,7 +1,8 @@
 //! Registry of names that are defined in one place and referred to in others.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+
+use eddy_ids::Shared;
 
 use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
 use crate::read::Spanned;
@@ -12,7 +13,7 @@ use crate::value::ConfigName;
 pub(crate) struct NameRegistry {
     /// Kind of the names: `cluster`.
     what: &'static str,
-    known: HashMap<Arc<str>, NameDefinition>,
+    known: HashMap<Shared<str>, NameDefinition>,
 }
 
 /// Definition of a name.

@@ -1,14 +1,15 @@
 //! Text form of the configuration that may be shown: without comments, and with secrets hidden.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
+
+use eddy_ids::Shared;
 
 use crate::problem::SourceText;
 use crate::yaml::{YamlEntry, YamlNode, YamlNodeKind};
 
 /// Writes the parsed sources as YAML: for each source its name, then the root values of its documents. Comments are
 /// omitted, because they may contain secrets, too.
-pub(crate) fn shown_text(sources: &[SourceText], documents: &[Vec<&YamlNode<'_>>]) -> Arc<str> {
+pub(crate) fn shown_text(sources: &[SourceText], documents: &[Vec<&YamlNode<'_>>]) -> Shared<str> {
     let bytes = sources.iter().map(|source| source.text.len() + source.path.len() + 8).sum();
     let mut writer = RedactedYamlWriter { out: String::with_capacity(bytes) };
     for (source, roots) in sources.iter().zip(documents) {

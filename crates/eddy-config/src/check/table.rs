@@ -1,8 +1,8 @@
 //! Checks route tables: each rule becomes a rule of the router and an action.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
+use eddy_ids::Shared;
 use eddy_route::{Dialect, RouteTable, Rule, SourceLocation};
 
 use super::action::{CheckedAction, check_action};
@@ -39,7 +39,7 @@ impl CheckedTables {
     /// name count as used.
     pub(crate) fn add_rules(
         &mut self,
-        name: &Arc<str>,
+        name: &Shared<str>,
         rules: Spanned<Vec<Spanned<RuleSpec>>>,
         number: usize,
         names: TableNames<'_>,
@@ -89,7 +89,7 @@ struct TableChecker<'c> {
     table: RouteTable,
     places: Vec<RulePlaces>,
     /// Names of the rules so far.
-    names: HashMap<Arc<str>, SourceSpan>,
+    names: HashMap<Shared<str>, SourceSpan>,
     sources: &'c [SourceText],
     actions: &'c mut Vec<Action>,
     clusters: &'c mut NameRegistry,
@@ -138,15 +138,15 @@ impl TableChecker<'_> {
         });
     }
 
-    fn name(&mut self, written: Option<&Spanned<ConfigName>>) -> Arc<str> {
+    fn name(&mut self, written: Option<&Spanned<ConfigName>>) -> Shared<str> {
         let Some(Spanned { value: ConfigName(name), place }) = written else {
             return format!("{}/{}", self.table.name, self.table.rules.len() + 1).into();
         };
-        if let Some(first) = self.names.insert(Arc::clone(name), *place) {
+        if let Some(first) = self.names.insert(Shared::clone(name), *place) {
             let message =
                 format!("another rule of this table already has the name `{name}`, in line {}", first.line);
             self.report.error(*place, message);
         }
-        Arc::clone(name)
+        Shared::clone(name)
     }
 }

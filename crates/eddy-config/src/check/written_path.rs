@@ -1,7 +1,6 @@
 //! Paths as written, with their places for messages.
 
-use std::sync::Arc;
-
+use eddy_ids::Shared;
 use eddy_model::{WrittenPath, WrittenPlace};
 
 use super::filter::folder_of;
@@ -21,7 +20,7 @@ pub(crate) fn written(path: &Spanned<FilePath>, sources: &[SourceText]) -> Writt
 pub(crate) fn written_place(place: SourceSpan, sources: &[SourceText]) -> WrittenPlace {
     let source = sources.get(place.source as usize);
     WrittenPlace {
-        file: source.map_or_else(|| "".into(), |source| Arc::clone(&source.path)),
+        file: source.map_or_else(|| "".into(), |source| Shared::clone(&source.path)),
         line: place.line,
         column: place.column,
         length: place.length,

@@ -4,8 +4,8 @@
 //! rules of less specific hosts, if the dialect does so.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
+use eddy_ids::Shared;
 use eddy_route::normalise::{Normal, eddy};
 use eddy_route::{
     CaselessPath, Dialect, HostPattern, PathForm, PathPattern, PathRewrite, RouteTable, Router, Rule,
@@ -346,7 +346,7 @@ fn is_of_name(letter: char) -> bool {
 
 /// Returns the action for requests that match no rule.
 fn not_found() -> Action {
-    let respond = Respond { status: 404, body: Arc::from([]), content_type: "text/plain".into() };
+    let respond = Respond { status: 404, body: Shared::default(), content_type: "text/plain".into() };
     Action::new(ActionKind::Respond(respond))
 }
 

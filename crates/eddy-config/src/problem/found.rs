@@ -1,8 +1,8 @@
 //! A problem as callers see it: position, message and hint.
 
 use std::fmt;
-use std::sync::Arc;
 
+use eddy_ids::Shared;
 use eddy_model::{WrittenPath, WrittenPlace};
 use serde::Serialize;
 
@@ -10,9 +10,9 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceText {
     /// File name as given by the user.
-    pub path: Arc<str>,
+    pub path: Shared<str>,
     /// Complete text.
-    pub text: Arc<str>,
+    pub text: Shared<str>,
     /// Whether another source includes it: it is not a configuration of its own, but a part of that one.
     pub is_included: bool,
 }
@@ -23,7 +23,7 @@ pub struct SourceText {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
     /// File name as given by the user.
-    pub path: Arc<str>,
+    pub path: Shared<str>,
     /// Line, counted from 1; 0 if the problem concerns the file as a whole.
     pub line: u32,
     /// Column in characters, counted from 1; 0 when `line` is 0.
@@ -78,7 +78,7 @@ impl Problem {
     /// Creates a problem at a recorded position.
     pub fn at(place: &WrittenPlace, severity: Severity, message: String, hint: Option<String>) -> Self {
         Self {
-            path: Arc::clone(&place.file),
+            path: Shared::clone(&place.file),
             line: place.line,
             column: place.column,
             length: place.length,

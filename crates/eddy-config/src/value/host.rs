@@ -1,8 +1,8 @@
 //! Host names and host patterns.
 
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::Arc;
 
+use eddy_ids::Shared;
 use eddy_route::HostPattern;
 use eddy_tls::is_server_name;
 
@@ -10,11 +10,11 @@ use crate::read::{FromScalar, Misfit, WordInfo};
 
 /// A host with an optional port, as in a `Host` header.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct HostAndPort(pub(crate) Arc<str>);
+pub(crate) struct HostAndPort(pub(crate) Shared<str>);
 
 /// A name that a certificate can be issued for: a host name or an IP address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ServerName(pub(crate) Arc<str>);
+pub(crate) struct ServerName(pub(crate) Shared<str>);
 
 /// A host that an ACME authority can certify.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! Names of Services and other Kubernetes objects, and their ports.
 
 use std::net::IpAddr;
-use std::sync::Arc;
+
+use eddy_ids::Shared;
 
 use super::host::parse_host;
 use crate::read::{FromScalar, Misfit, WordInfo};
@@ -18,9 +19,9 @@ pub(crate) struct PortKey(pub(crate) u16);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ObjectName {
     /// Namespace of the object.
-    pub(crate) namespace: Arc<str>,
+    pub(crate) namespace: Shared<str>,
     /// Name of the object.
-    pub(crate) name: Arc<str>,
+    pub(crate) name: Shared<str>,
 }
 
 /// A Service, by namespace and name, or one of its ports.
@@ -34,7 +35,7 @@ pub(crate) struct ServiceName {
 
 /// DNS domain of a Kubernetes cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct DomainName(pub(crate) Arc<str>);
+pub(crate) struct DomainName(pub(crate) Shared<str>);
 
 impl FromScalar for IpText {
     fn parse(text: &str) -> Result<Self, Misfit> {

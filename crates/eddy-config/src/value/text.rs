@@ -1,7 +1,6 @@
 //! Names, tokens, paths and other strings.
 
-use std::sync::Arc;
-
+use eddy_ids::Shared;
 use jiff::tz::TimeZoneDatabase;
 
 use crate::config::LogTarget;
@@ -10,7 +9,7 @@ use crate::read::{FromScalar, Misfit, WordInfo};
 
 /// Name of a listener, table, rule, cluster or filter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct ConfigName(pub(crate) Arc<str>);
+pub(crate) struct ConfigName(pub(crate) Shared<str>);
 
 /// A string of at most `BYTES_MAX` bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,15 +33,15 @@ pub(crate) struct PathText(pub(crate) String);
 
 /// Pseudonym that eddy adds to `Via`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Pseudonym(pub(crate) Arc<str>);
+pub(crate) struct Pseudonym(pub(crate) Shared<str>);
 
 /// Media type of a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ContentType(pub(crate) Arc<str>);
+pub(crate) struct ContentType(pub(crate) Shared<str>);
 
 /// A time zone name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct TimeZoneName(pub(crate) Arc<str>);
+pub(crate) struct TimeZoneName(pub(crate) Shared<str>);
 
 impl FromScalar for ConfigName {
     fn parse(text: &str) -> Result<Self, Misfit> {

@@ -1,6 +1,6 @@
 //! Entry point of the check: from source texts to a config or problems.
 
-use std::sync::Arc;
+use eddy_ids::Shared;
 
 use super::embed::{Embedder, embedded_path};
 use super::tables::check_tables;
@@ -79,7 +79,7 @@ struct ParsedSources<'t> {
     spec: GatewaySpec,
     /// Kubernetes objects, if there are manifests.
     objects: Option<Objects<'t>>,
-    shown: Arc<str>,
+    shown: Shared<str>,
 }
 
 /// Reads and merges the sources; returns `None` if the configuration as a whole cannot be checked.

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
+use eddy_ids::Shared;
 use eddy_model::ClusterConfig;
 use eddy_route::nginx::{NameForm, Sites};
 use eddy_route::{Dialect, HostPattern, RouteTable, Rule, SourceLocation};
@@ -22,14 +22,14 @@ pub(super) struct Embedder<'s> {
     leniency: Leniency,
     /// All clusters, those of eddy's own configuration first.
     pub(super) clusters: Vec<ClusterConfig>,
-    pub(super) sites: Vec<Arc<Sites>>,
+    pub(super) sites: Vec<Shared<Sites>>,
     /// The files, and directories that may hold more of them.
     pub(super) included: Vec<PathBuf>,
 }
 
 /// A table from a file, as written.
 pub(super) struct EmbeddedTableSpec<'w> {
-    pub(super) name: &'w Arc<str>,
+    pub(super) name: &'w Shared<str>,
     pub(super) dialect: Option<Spanned<DialectName>>,
     pub(super) file: &'w Spanned<FilePath>,
     pub(super) address: Option<&'w Spanned<ListenAddress>>,
@@ -88,8 +88,8 @@ impl<'s> Embedder<'s> {
         let GatewayConfig { actions, clusters, sites, .. } = &read;
         let (clusters_before, sites_before) = (self.clusters.len(), self.sites.len());
         for cluster in clusters {
-            let own_name: Arc<str> = format!("{name}/{}", cluster.name).into();
-            let name = Spanned { value: ConfigName(Arc::clone(&own_name)), place: file.place };
+            let own_name: Shared<str> = format!("{name}/{}", cluster.name).into();
+            let name = Spanned { value: ConfigName(Shared::clone(&own_name)), place: file.place };
             cluster_names.define(&name);
             // A name that eddy's own configuration already uses would lead to that cluster.
             if cluster_names.find(&own_name) != Some(self.clusters.len()) {
@@ -110,7 +110,7 @@ impl<'s> Embedder<'s> {
 
     /// Adds the table whose rules lead to the NGINX servers: one rule for each server, with the hosts of those of its
     /// names that eddy's host precedence covers, and one rule for all other hosts.
-    fn add_servers(&self, name: &Arc<str>, sites: &Sites, at: SitesAt, tables: &mut CheckedTables) {
+    fn add_servers(&self, name: &Shared<str>, sites: &Sites, at: SitesAt, tables: &mut CheckedTables) {
         let Some(listening) = sites.addresses().get(at.address) else { return };
         let action = u32::try_from(tables.actions.len()).unwrap_or(u32::MAX);
         tables.actions.push(Action::new(ActionKind::Sites(at)));

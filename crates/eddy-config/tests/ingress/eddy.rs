@@ -1,9 +1,8 @@
 //! The eddy side of the comparison: loads manifests and returns the results of requests.
 
-use std::sync::Arc;
-
 use eddy_config::{ActionKind, GatewayConfig, SourceText, check};
 use eddy_http::{HeadLimits, RequestHead};
+use eddy_ids::Shared;
 use eddy_route::RouteScratch;
 use eddy_route::nginx::{NginxOutcome, NginxRequestState, Sites};
 
@@ -25,7 +24,7 @@ impl IngressTestRouter {
         let bytes = text.as_bytes();
         let mut head = RequestHead::new();
         head.parse(bytes, &HeadLimits::default()).ok()?;
-        let sites: &Arc<Sites> = self.config.sites.first().unwrap();
+        let sites: &Shared<Sites> = self.config.sites.first().unwrap();
         let request = site_request(&head, bytes);
         let (mut walk, mut scratch, mut out) =
             (NginxRequestState::default(), RouteScratch::new(), Vec::new());

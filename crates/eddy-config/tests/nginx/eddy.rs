@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use eddy_config::{ActionKind, GatewayConfig, Leniency, Problem, SourceText, check, check_with};
 use eddy_http::{HeadLimits, RequestHead};
+use eddy_ids::Shared;
 use eddy_model::{Balance, EndpointAddress};
 use eddy_route::RouteScratch;
 use eddy_route::nginx::{NginxOutcome, NginxRequestState, SiteExplanation, SiteRequest, Sites};
@@ -36,7 +37,7 @@ impl NginxTestRouter {
         let bytes = request.as_bytes();
         let mut head = RequestHead::new();
         head.parse(bytes, &HeadLimits::default()).unwrap();
-        let sites: &Arc<Sites> = self.config.sites.first().unwrap();
+        let sites: &Shared<Sites> = self.config.sites.first().unwrap();
         let (mut walk, mut scratch) = (NginxRequestState::default(), RouteScratch::new());
         let request = site_request(&head, bytes);
         sites.walk(0, &request, &mut walk, &mut scratch);
@@ -70,7 +71,7 @@ impl NginxTestRouter {
         let bytes = text.as_bytes();
         let mut head = RequestHead::new();
         head.parse(bytes, &HeadLimits::default()).ok()?;
-        let sites: &Arc<Sites> = self.config.sites.first().unwrap();
+        let sites: &Shared<Sites> = self.config.sites.first().unwrap();
         let mut bytes = bytes.to_vec();
         let (mut walk, mut scratch) = (NginxRequestState::default(), RouteScratch::new());
         let mut filter = sites.field_filter(0, head.host.of(&bytes), &mut scratch);
@@ -93,7 +94,7 @@ impl NginxTestRouter {
         let bytes = request.as_bytes();
         let mut head = RequestHead::new();
         head.parse(bytes, &HeadLimits::default()).unwrap();
-        let sites: &Arc<Sites> = self.config.sites.first().unwrap();
+        let sites: &Shared<Sites> = self.config.sites.first().unwrap();
         let (mut walk, mut scratch, mut key) =
             (NginxRequestState::default(), RouteScratch::new(), Vec::new());
         let request = site_request(&head, bytes);

@@ -1,9 +1,9 @@
 //! Access log entry of a forwarded connection or datagram session.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use eddy_config::ListenerConfig;
+use eddy_ids::Shared;
 use eddy_io::PeerAddress;
 use eddy_upstream::ResolvedAddress;
 
@@ -16,9 +16,9 @@ use crate::stats::WorkerSeries;
 #[derive(Debug)]
 pub(crate) struct PassageStart {
     began: Instant,
-    listener: Arc<str>,
+    listener: Shared<str>,
     /// Version of the configuration under which it began.
-    config: Arc<str>,
+    config: Shared<str>,
     has_record: bool,
 }
 
@@ -53,8 +53,8 @@ impl PassageStart {
     pub(crate) fn of(plan: &GatewayPlan, listener: &ListenerConfig) -> Self {
         Self {
             began: Instant::now(),
-            listener: Arc::clone(&listener.name),
-            config: Arc::clone(&plan.config.version),
+            listener: Shared::clone(&listener.name),
+            config: Shared::clone(&plan.config.version),
             has_record: listener.has_access_log,
         }
     }

@@ -1,9 +1,9 @@
 //! Buffer of one worker's access log entries, passed on in chunks.
 
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
 
 use eddy_config::LogFormat;
+use eddy_ids::Shared;
 use jiff::Timestamp;
 
 use crate::access::sink::RecordChunk;
@@ -38,7 +38,7 @@ pub(crate) struct AccessWriter {
 #[derive(Debug, Default)]
 struct TimestampCache {
     second: i64,
-    zone_name: Arc<str>,
+    zone_name: Shared<str>,
     date: String,
     offset: String,
     text: String,
@@ -94,7 +94,9 @@ impl TimestampCache {
         let now = Timestamp::now();
         if now.as_second() != self.second || self.zone_name != plan.zone_name {
             self.second = now.as_second();
-            self.zone_name = Arc::clone(&plan.zone_name);
+            if self.zone_name != plan.zone_name {
+                self.zone_name = plan.zone_name.clone();
+            }
             let local = now.to_zoned(plan.zone.clone());
             self.date = local.strftime("%Y-%m-%dT%H:%M:%S").to_string();
             self.offset = local.strftime("%:z").to_string();

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use eddy_ids::Shared;
 use eddy_model::{ClusterConfig, HealthConfig, LinkProtocol};
 use eddy_tls::ClientTls;
 use eddy_upstream::EndpointSet;
@@ -13,7 +14,7 @@ use tokio::sync::watch;
 /// Runs the health checks of clusters, once for all workers.
 pub(crate) struct HealthChecks {
     handle: Handle,
-    checked: HashMap<Arc<str>, Checked>,
+    checked: HashMap<Shared<str>, Checked>,
 }
 
 struct Checked {
@@ -57,7 +58,7 @@ impl HealthChecks {
                     known => self.start(config, &wanted, known.as_ref()),
                 };
                 let unhealthy = checked.checks.subscribe();
-                self.checked.insert(Arc::clone(name), checked);
+                self.checked.insert(Shared::clone(name), checked);
                 unhealthy
             })
             .collect()

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use eddy_ids::Shared;
 use eddy_model::{ClusterConfig, DnsConfig, EndpointConfig};
 use eddy_upstream::EndpointSet;
 use eddy_upstream::resolve::{Resolution, Resolver};
@@ -18,13 +19,13 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub(crate) struct ClusterResolver {
     resolver: Resolver,
     handle: Handle,
-    followed: HashMap<Arc<str>, Followed>,
+    followed: HashMap<Shared<str>, Followed>,
 }
 
 struct Followed {
     endpoints: Vec<EndpointConfig>,
     dns: DnsConfig,
-    name_servers: Arc<[SocketAddr]>,
+    name_servers: Shared<[SocketAddr]>,
     resolution: Arc<Resolution>,
 }
 
@@ -60,11 +61,11 @@ impl ClusterResolver {
                 Followed {
                     endpoints: cluster.endpoints.clone(),
                     dns: cluster.dns,
-                    name_servers: Arc::clone(&cluster.name_servers),
+                    name_servers: Shared::clone(&cluster.name_servers),
                     resolution,
                 }
             });
-            self.followed.insert(Arc::clone(&cluster.name), followed);
+            self.followed.insert(Shared::clone(&cluster.name), followed);
         }
         self.settle(fresh);
         clusters

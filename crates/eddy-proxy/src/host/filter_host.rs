@@ -9,6 +9,7 @@ use eddy_filter::{
     CallBond, CallLimits, EDITS_BYTES_MAX, FilterLibrary, FilterLogLevel, FilterOutboundRequest, FilterSet,
     Handle, HandleTable, HostApi, HostError, MetricKind, MetricRegistry, Verdict, Wake,
 };
+use eddy_ids::Shared;
 use eddy_io::{SharedPage, monotonic_ms};
 
 use crate::control::limit_bytes;
@@ -29,7 +30,7 @@ pub struct FilterHost {
     /// Log state for records that belong to no filter.
     unnamed: Arc<HostedFilter>,
     /// Names of the clusters that filters can send requests to; updated when a plan comes into force.
-    clusters: RwLock<Vec<Arc<str>>>,
+    clusters: RwLock<Vec<Shared<str>>>,
     orders: Orders,
     memory_soft_bytes: AtomicU64,
     /// Worker that takes the next request that belongs to no exchange.
@@ -113,7 +114,7 @@ impl FilterHost {
     }
 
     /// Sets the names of the existing clusters.
-    pub(crate) fn set_clusters(&self, names: Vec<Arc<str>>) {
+    pub(crate) fn set_clusters(&self, names: Vec<Shared<str>>) {
         *self.clusters.write().unwrap_or_else(PoisonError::into_inner) = names;
     }
 

@@ -1,8 +1,7 @@
 //! Access log settings under a plan.
 
-use std::sync::Arc;
-
 use eddy_config::{AccessLogConfig, LogFormat, RecordedMetadata};
+use eddy_ids::Shared;
 use jiff::tz::TimeZone;
 
 use crate::plan::log_service::ServicePlan;
@@ -20,7 +19,7 @@ pub(crate) struct AccessPlan {
     pub(crate) has_lines: bool,
     pub(crate) format: LogFormat,
     pub(crate) zone: TimeZone,
-    pub(crate) zone_name: Arc<str>,
+    pub(crate) zone_name: Shared<str>,
 }
 
 impl AccessPlan {
@@ -35,7 +34,7 @@ impl AccessPlan {
             has_lines: config.target.is_some(),
             format: config.format,
             zone,
-            zone_name: Arc::clone(&config.time_zone),
+            zone_name: Shared::clone(&config.time_zone),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use eddy_config::{GatewayConfig, ListenerConfig};
 use eddy_filter::{ChainStep, FilterSet, HttpFilterChain, LibraryKeepAlive};
+use eddy_ids::Shared;
 
 use crate::error::BadChain;
 
@@ -18,14 +19,14 @@ pub(crate) struct FilterChain {
 /// Filter chains of one listener.
 #[derive(Debug, Default)]
 pub(crate) struct FilterChains {
-    chains: Vec<Arc<FilterChain>>,
+    chains: Vec<Shared<FilterChain>>,
     /// Chain index of each action with its own chain; other actions use the first chain.
     by_action: HashMap<usize, usize>,
 }
 
 impl FilterChains {
     /// Returns all chains; the first is that of requests whose rule has none of its own. Empty without filters.
-    pub(crate) fn all(&self) -> &[Arc<FilterChain>] {
+    pub(crate) fn all(&self) -> &[Shared<FilterChain>] {
         &self.chains
     }
 
@@ -47,12 +48,12 @@ pub(crate) fn build_chains(
     if listener.filters.is_empty() {
         return Ok(FilterChains::default());
     }
-    let mut chains = vec![Arc::new(build(listener, config, set, None)?)];
+    let mut chains = vec![Shared::new(build(listener, config, set, None)?)];
     let mut by_action = HashMap::new();
     for (index, action) in config.actions.iter().enumerate() {
         if action.filters.iter().any(|rule| listener.filters.contains(&rule.filter)) {
             by_action.insert(index, chains.len());
-            chains.push(Arc::new(build(listener, config, set, Some(index))?));
+            chains.push(Shared::new(build(listener, config, set, Some(index))?));
         }
     }
     Ok(FilterChains { chains, by_action })

@@ -7,6 +7,7 @@ use eddy_config::{
     Action, ActionKind, Forwarding, GatewayConfig, ListenAddress, ListenerConfig, Serve, SitesAt,
 };
 use eddy_filter::FilterSet;
+use eddy_ids::Shared;
 use eddy_model::ClusterConfig;
 use eddy_route::{RouteTable, Router};
 use eddy_tls::{Challenges, ClientTls, ServerTls};
@@ -21,9 +22,9 @@ pub(crate) struct GatewayPlan {
     /// Configuration that the plan was compiled from.
     pub(crate) config: Arc<GatewayConfig>,
     /// Listeners, in the order of the configuration.
-    pub(crate) listeners: Vec<Arc<ListenerPlan>>,
+    pub(crate) listeners: Vec<Shared<ListenerPlan>>,
     /// Actions, in the order of the configuration.
-    pub(crate) actions: Vec<Arc<Action>>,
+    pub(crate) actions: Vec<Shared<Action>>,
     /// Clusters, in the order of the configuration.
     pub(crate) clusters: Vec<Arc<ClusterConfig>>,
     /// TLS client settings of each cluster, by cluster index: eddy's certificate and how endpoints are verified.
@@ -68,7 +69,7 @@ pub(crate) struct ListenerPlan {
     pub(crate) address_text: String,
     /// The address without its port, as rules refer to it.
     pub(crate) local_address: String,
-    rule_names: Vec<Arc<str>>,
+    rule_names: Vec<Shared<str>>,
     /// See [`Self::site_rules`].
     site_rules: Vec<(usize, usize)>,
 }
@@ -83,7 +84,7 @@ pub(crate) enum ListenerHandler {
     /// The embedded demo endpoint.
     Demo,
     /// Endpoints to which connections or datagrams are forwarded unchanged.
-    Forward(Arc<Forwarding>),
+    Forward(Shared<Forwarding>),
 }
 
 /// Read-only view of a plan, for questions about what it would do.
@@ -122,9 +123,9 @@ impl GatewayPlan {
             .listeners
             .iter()
             .zip(tls)
-            .map(|(listener, tls)| build_listener(listener, &config, &ready.filters, tls).map(Arc::new))
+            .map(|(listener, tls)| build_listener(listener, &config, &ready.filters, tls).map(Shared::new))
             .collect::<Result<_, _>>()?;
-        let actions = config.actions.iter().cloned().map(Arc::new).collect();
+        let actions = config.actions.iter().cloned().map(Shared::new).collect();
         let clusters = config.clusters.iter().cloned().map(Arc::new).collect();
         let cluster_tls = cluster_tls(&config, ready)?;
         let access = config.access_log.as_ref().map(AccessPlan::new);
@@ -135,7 +136,7 @@ impl GatewayPlan {
 
 impl ListenerPlan {
     /// Returns the names of the router's rules by index, followed by those of the NGINX places served here.
-    pub(crate) fn rule_names(&self) -> &[Arc<str>] {
+    pub(crate) fn rule_names(&self) -> &[Shared<str>] {
         &self.rule_names
     }
 
@@ -151,7 +152,7 @@ fn cluster_tls(config: &GatewayConfig, ready: &Ready) -> Result<Vec<Option<Clien
     let each = clusters.map(|(cluster, made)| match (&cluster.tls, made) {
         (None, _) => Ok(None),
         (Some(_), Some(made)) => Ok(Some(made.clone())),
-        (Some(_), None) => Err(ProxyError::ClusterTlsMissing { cluster: Arc::clone(&cluster.name) }),
+        (Some(_), None) => Err(ProxyError::ClusterTlsMissing { cluster: Shared::clone(&cluster.name) }),
     });
     each.collect()
 }
@@ -167,20 +168,20 @@ fn build_listener(
         (Some(config), Some(server)) => {
             Some(ListenerTls { server: server.clone(), handshake_timeout: config.handshake_timeout })
         }
-        (Some(_), None) => return Err(ProxyError::TlsMissing { listener: Arc::clone(&listener.name) }),
+        (Some(_), None) => return Err(ProxyError::TlsMissing { listener: Shared::clone(&listener.name) }),
     };
     let mut rule_names = Vec::new();
     let mut site_rules = Vec::new();
-    let mut add_places = |at: SitesAt, rule_names: &mut Vec<Arc<str>>| {
+    let mut add_places = |at: SitesAt, rule_names: &mut Vec<Shared<str>>| {
         if site_rules.iter().all(|(number, _)| *number != at.sites) {
             site_rules.push((at.sites, rule_names.len()));
             let places = config.sites.get(at.sites).map_or(&[][..], |sites| sites.places());
-            rule_names.extend(places.iter().map(|place| Arc::clone(&place.name)));
+            rule_names.extend(places.iter().map(|place| Shared::clone(&place.name)));
         }
     };
     let handler = match &listener.serve {
         Serve::Demo => ListenerHandler::Demo,
-        Serve::Forward(forwarding) => ListenerHandler::Forward(Arc::clone(forwarding)),
+        Serve::Forward(forwarding) => ListenerHandler::Forward(Shared::clone(forwarding)),
         Serve::Sites(at) => {
             add_places(*at, &mut rule_names);
             ListenerHandler::Sites(*at)
@@ -189,8 +190,8 @@ fn build_listener(
             let tables: Vec<RouteTable> =
                 tables.iter().filter_map(|index| config.tables.get(*index)).cloned().collect();
             let router = Router::build(&tables)
-                .map_err(|errors| ProxyError::Routes { listener: Arc::clone(&listener.name), errors })?;
-            rule_names.extend(router.rules().iter().map(|rule| Arc::clone(&rule.name)));
+                .map_err(|errors| ProxyError::Routes { listener: Shared::clone(&listener.name), errors })?;
+            rule_names.extend(router.rules().iter().map(|rule| Shared::clone(&rule.name)));
             for rule in router.rules() {
                 if let Some(ActionKind::Sites(at)) =
                     config.actions.get(rule.action as usize).map(|action| &action.kind)
@@ -202,7 +203,7 @@ fn build_listener(
         }
     };
     let chains = build_chains(listener, config, filters)
-        .map_err(|source| ProxyError::Filters { listener: Arc::clone(&listener.name), source })?;
+        .map_err(|source| ProxyError::Filters { listener: Shared::clone(&listener.name), source })?;
     let address_text = listener.address.to_string();
     let local_address = match &listener.address {
         ListenAddress::Tcp(address) | ListenAddress::Udp(address) => address.ip().to_string(),

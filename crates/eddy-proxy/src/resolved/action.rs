@@ -1,9 +1,9 @@
 //! An action with the clusters that it sends requests to.
 
 use std::rc::Rc;
-use std::sync::Arc;
 
 use eddy_config::{Action, Redirect, Respond};
+use eddy_ids::Shared;
 use eddy_upstream::Rng;
 
 use crate::upstream::WorkerCluster;
@@ -11,7 +11,7 @@ use crate::upstream::WorkerCluster;
 /// An action of a rule on one worker.
 #[derive(Debug)]
 pub(crate) struct ActionPlan {
-    pub(crate) config: Arc<Action>,
+    pub(crate) config: Shared<Action>,
     pub(crate) to: Destination,
     /// Clusters of [`Action::failover`], in its order.
     pub(crate) failover: Box<[Rc<WorkerCluster>]>,

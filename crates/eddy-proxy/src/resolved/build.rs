@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use eddy_config::{Action, ActionKind, SitesAt};
+use eddy_ids::Shared;
 
 use crate::plan::{GatewayPlan, ListenerHandler, ListenerPlan};
 use crate::resolved::action::{ActionPlan, Destination, Share};
@@ -34,7 +35,7 @@ struct Source {
 
 /// A listener that is being resolved.
 struct ListenerResolution {
-    plan: Arc<ListenerPlan>,
+    plan: Shared<ListenerPlan>,
     /// Index of the listener in the plan.
     index: usize,
     /// Filter chains, as in [`ListenerPlan::chains`].
@@ -105,7 +106,7 @@ impl Resolution {
         if let Some(known) = &self.actions[index] {
             return Rc::clone(known);
         }
-        let config = Arc::clone(&self.source.plan.actions[index]);
+        let config = self.source.plan.actions[index].clone();
         let to = self.destination(&config);
         let clusters = &self.source.clusters;
         let action = Rc::new(ActionPlan {
@@ -142,15 +143,15 @@ impl Resolution {
 }
 
 impl ListenerResolution {
-    fn begin(plan: &Arc<ListenerPlan>, index: usize, source: &Source) -> Self {
+    fn begin(plan: &Shared<ListenerPlan>, index: usize, source: &Source) -> Self {
         let series = |filter: &usize| Arc::clone(&source.series.filters[*filter]);
         let chains = plan.chains.all().iter().map(|chain| {
             let series = chain.indices.iter().map(series).collect();
-            Rc::new(WorkerChain { chain: Arc::clone(chain), series })
+            Rc::new(WorkerChain { chain: chain.clone(), series })
         });
         Self {
             chains: chains.collect(),
-            plan: Arc::clone(plan),
+            plan: plan.clone(),
             index,
             places: Vec::new(),
             sites: Vec::new(),
@@ -166,7 +167,7 @@ impl ListenerResolution {
                 self.places.push(self.rule(source, first + self.places.len(), None));
             } else {
                 let sites = WorkerSites {
-                    program: Arc::clone(program),
+                    program: program.clone(),
                     places: std::mem::take(&mut self.places).into(),
                     actions: Rc::clone(actions),
                 };
@@ -189,7 +190,7 @@ impl ListenerResolution {
             _ => None,
         });
         Rc::new(RulePlan {
-            name: Arc::clone(&self.plan.rule_names()[index]),
+            name: self.plan.rule_names()[index].clone(),
             series: Arc::clone(&source.series.rules[self.index][index]),
             action: action.map(|(_, action)| Rc::clone(action)),
             chain: self.chains.get(own_chain).cloned(),

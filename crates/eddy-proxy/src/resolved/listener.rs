@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use eddy_config::Forward;
+use eddy_ids::Shared;
 use eddy_route::nginx::{PlaceSpec, Sites};
 
 use crate::plan::{FilterChain, ListenerHandler, ListenerPlan};
@@ -15,7 +16,7 @@ use crate::upstream::WorkerCluster;
 /// A listener of a plan on one worker.
 #[derive(Debug)]
 pub(crate) struct WorkerListener {
-    pub(super) plan: Arc<ListenerPlan>,
+    pub(super) plan: Shared<ListenerPlan>,
     pub(crate) series: Arc<ListenerSeries>,
     /// Filter chain of requests whose rule has none of its own.
     pub(crate) chain: Option<Rc<WorkerChain>>,
@@ -30,7 +31,7 @@ pub(crate) struct WorkerListener {
 /// A rule, or a place of an NGINX configuration, on one worker.
 #[derive(Debug)]
 pub(crate) struct RulePlan {
-    pub(crate) name: Arc<str>,
+    pub(crate) name: Shared<str>,
     pub(crate) series: Arc<RuleSeries>,
     /// Action of the rule; `None` for a place, whose action the walk determines.
     pub(crate) action: Option<Rc<ActionPlan>>,
@@ -42,7 +43,7 @@ pub(crate) struct RulePlan {
 /// A filter chain with the counters of its filters.
 #[derive(Debug)]
 pub(crate) struct WorkerChain {
-    pub(super) chain: Arc<FilterChain>,
+    pub(super) chain: Shared<FilterChain>,
     /// Counters, by step.
     pub(super) series: Box<[Arc<FilterSeries>]>,
 }
@@ -50,7 +51,7 @@ pub(crate) struct WorkerChain {
 /// An NGINX configuration that a listener serves, with the listener's counters.
 #[derive(Debug)]
 pub(crate) struct WorkerSites {
-    pub(crate) program: Arc<Sites>,
+    pub(crate) program: Shared<Sites>,
     /// Places, by index in `program`.
     pub(super) places: Box<[Rc<RulePlan>]>,
     /// Actions that `program` refers to by index.

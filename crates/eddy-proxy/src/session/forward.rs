@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use eddy_config::{ListenAddress, ProxyVersion};
+use eddy_ids::Shared;
 use eddy_io::{
     BUFFER_BYTES_LARGE, Buffer, Fill, PeerAddress, ProxyHeaderVersion, write_proxy_header,
     write_proxy_header_local,
@@ -64,7 +65,7 @@ pub(crate) async fn forward(
 #[derive(Default)]
 struct Account {
     server_name: Option<String>,
-    cluster: Option<Arc<str>>,
+    cluster: Option<Shared<str>>,
     endpoint: Option<Rc<ResolvedAddress>>,
     attempts: u8,
     bytes_in: u64,
@@ -115,7 +116,7 @@ async fn begin(
     };
     account.server_name = name;
     let (way, cluster) = listener.way(account.server_name.as_deref()).ok_or(Fault::NoRule)?;
-    account.cluster = Some(Arc::clone(&cluster.config.name));
+    account.cluster = Some(Shared::clone(&cluster.config.name));
     let (guard, link) = reach(down, cluster, worker, account).await?;
     let mut first = std::mem::take(&mut down.input);
     if let Some(version) = way.proxy {

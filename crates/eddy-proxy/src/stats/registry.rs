@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use eddy_ids::Shared;
 use eddy_upstream::InUse;
 
 use crate::plan::GatewayPlan;
@@ -28,19 +29,19 @@ pub struct Stats {
 /// Series by label; each label has one series per worker.
 #[derive(Debug, Default)]
 pub(crate) struct Labelled {
-    pub(crate) listeners: BTreeMap<Arc<str>, Vec<Arc<ListenerSeries>>>,
+    pub(crate) listeners: BTreeMap<Shared<str>, Vec<Arc<ListenerSeries>>>,
     pub(crate) rules: HashMap<RuleLabel, Vec<Arc<RuleSeries>>>,
-    pub(crate) clusters: BTreeMap<Arc<str>, Vec<Arc<ClusterSeries>>>,
+    pub(crate) clusters: BTreeMap<Shared<str>, Vec<Arc<ClusterSeries>>>,
     /// Usage of clusters that have limits, by cluster name.
-    pub(crate) in_use: BTreeMap<Arc<str>, Arc<InUse>>,
-    pub(crate) filters: BTreeMap<Arc<str>, Vec<Arc<FilterSeries>>>,
+    pub(crate) in_use: BTreeMap<Shared<str>, Arc<InUse>>,
+    pub(crate) filters: BTreeMap<Shared<str>, Vec<Arc<FilterSeries>>>,
 }
 
 /// Label of a rule's series.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct RuleLabel {
-    pub(crate) listener: Arc<str>,
-    pub(crate) rule: Arc<str>,
+    pub(crate) listener: Shared<str>,
+    pub(crate) rule: Shared<str>,
 }
 
 impl Stats {
@@ -69,7 +70,7 @@ impl Stats {
             let name = &listener.config.name;
             let series = labelled
                 .listeners
-                .entry(Arc::clone(name))
+                .entry(Shared::clone(name))
                 .or_insert_with(|| old.listeners.get(name).cloned().unwrap_or_else(|| one_each(count)));
             for (plan, series) in all.iter_mut().zip(series) {
                 plan.listeners.push(Arc::clone(series));
@@ -77,8 +78,8 @@ impl Stats {
             }
             for rule in listener.rule_names() {
                 rules_seen += 1;
-                let rule = if rules_seen > RULES_MAX { OTHER.into() } else { Arc::clone(rule) };
-                let label = RuleLabel { listener: Arc::clone(name), rule };
+                let rule = if rules_seen > RULES_MAX { OTHER.into() } else { Shared::clone(rule) };
+                let label = RuleLabel { listener: Shared::clone(name), rule };
                 let known = old.rules.get(&label).cloned();
                 let series =
                     labelled.rules.entry(label).or_insert_with(|| known.unwrap_or_else(|| one_each(count)));
@@ -90,7 +91,7 @@ impl Stats {
             }
         }
         for cluster in &plan.clusters {
-            let series = labelled.clusters.entry(Arc::clone(&cluster.name)).or_insert_with(|| {
+            let series = labelled.clusters.entry(Shared::clone(&cluster.name)).or_insert_with(|| {
                 old.clusters.get(&cluster.name).cloned().unwrap_or_else(|| one_each(count))
             });
             for (plan, series) in all.iter_mut().zip(series) {
@@ -99,14 +100,14 @@ impl Stats {
             let is_limited = !cluster.limits.is_none();
             let in_use = is_limited.then(|| old.in_use.get(&cluster.name).cloned().unwrap_or_default());
             if let Some(in_use) = &in_use {
-                labelled.in_use.insert(Arc::clone(&cluster.name), Arc::clone(in_use));
+                labelled.in_use.insert(Shared::clone(&cluster.name), Arc::clone(in_use));
             }
             all.iter_mut().for_each(|plan| plan.in_use.push(in_use.clone()));
         }
         for filter in &plan.config.filters {
             let series = labelled
                 .filters
-                .entry(Arc::clone(&filter.name))
+                .entry(Shared::clone(&filter.name))
                 .or_insert_with(|| old.filters.get(&filter.name).cloned().unwrap_or_else(|| one_each(count)));
             for (plan, series) in all.iter_mut().zip(series) {
                 plan.filters.push(Arc::clone(series));

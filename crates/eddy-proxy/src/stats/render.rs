@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError};
 
 use eddy_filter::Phase;
 use eddy_http::{ABUSE_LABELS, GRPC_END_LABELS};
+use eddy_ids::Shared;
 use eddy_model::LimitKind;
 use eddy_upstream::InUse;
 
@@ -321,7 +322,7 @@ fn render_clusters(out: &mut String, all: &Labelled<'_, ClusterSeries>) {
 }
 
 /// Appends cluster limits; clusters without limits have no samples.
-fn render_limits(out: &mut String, all: &BTreeMap<Arc<str>, Arc<InUse>>) {
+fn render_limits(out: &mut String, all: &BTreeMap<Shared<str>, Arc<InUse>>) {
     if all.is_empty() {
         return;
     }

@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use eddy_ids::Shared;
 use eddy_io::monotonic_ms;
 use eddy_upstream::{EndpointSet, Rng};
 use tokio::sync::{Notify, watch};
@@ -17,7 +18,7 @@ use crate::upstream::cluster::{ClusterParts, WorkerCluster};
 #[derive(Debug)]
 pub(crate) struct WorkerClusters {
     all: Vec<Rc<WorkerCluster>>,
-    by_name: HashMap<Arc<str>, Rc<WorkerCluster>>,
+    by_name: HashMap<Shared<str>, Rc<WorkerCluster>>,
 }
 
 impl WorkerClusters {
@@ -52,7 +53,7 @@ impl WorkerClusters {
             })
         });
         let all: Vec<_> = clusters.collect();
-        let named = |cluster: &Rc<WorkerCluster>| (Arc::clone(&cluster.config.name), Rc::clone(cluster));
+        let named = |cluster: &Rc<WorkerCluster>| (Shared::clone(&cluster.config.name), Rc::clone(cluster));
         Self { by_name: all.iter().map(named).collect(), all }
     }
 

@@ -1,8 +1,7 @@
 //! Benchmark tables, and for each rule a request that matches only that rule.
 
-use std::sync::Arc;
-
 use eddy_http::{Field, FieldId, Fields, Span};
+use eddy_ids::Shared;
 use eddy_route::{
     Dialect, HostPattern, PathPattern, PathSearch, RouteRequest, RouteTable, Rule, SourceLocation,
     ValueMatch, ValueTest,
@@ -87,7 +86,7 @@ pub(crate) fn table(kind: RuleTableKind, count: usize) -> RouteTable {
 }
 
 fn rule(kind: RuleTableKind, number: usize) -> Rule {
-    let origin = SourceLocation { file: Arc::from("bench.yaml"), line: 1 };
+    let origin = SourceLocation { file: Shared::from("bench.yaml"), line: 1 };
     let mut rule = Rule::new(&format!("rule-{number}"), origin);
     rule.path = PathPattern::Prefix("/".to_owned());
     let tenant = |name: &str| ValueMatch::new(name, ValueTest::Exact(format!("tenant-{number}")));

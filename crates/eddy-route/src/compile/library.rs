@@ -1,7 +1,8 @@
 //! Cache of compiled regular expressions: each is compiled once, however many rules of a router use it.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+
+use eddy_ids::Shared;
 
 use crate::compile::pattern::{Groups, Pattern, RegexMatchMode};
 use crate::error::RouteProblem;
@@ -11,7 +12,7 @@ use crate::rule::PathForm;
 #[derive(Debug, Default)]
 pub(crate) struct PatternCache {
     pub(crate) form: PathForm,
-    patterns: HashMap<PatternCacheKey, Arc<Pattern>>,
+    patterns: HashMap<PatternCacheKey, Shared<Pattern>>,
 }
 
 /// Input of the compilation of a pattern.
@@ -29,13 +30,13 @@ impl PatternCache {
         text: &str,
         form: RegexMatchMode,
         groups: Groups,
-    ) -> Result<Arc<Pattern>, RouteProblem> {
+    ) -> Result<Shared<Pattern>, RouteProblem> {
         let key = PatternCacheKey { text: text.into(), form, groups };
         if let Some(known) = self.patterns.get(&key) {
-            return Ok(Arc::clone(known));
+            return Ok(Shared::clone(known));
         }
-        let pattern = Arc::new(Pattern::build(text, form, groups)?);
-        self.patterns.insert(key, Arc::clone(&pattern));
+        let pattern = Shared::new(Pattern::build(text, form, groups)?);
+        self.patterns.insert(key, Shared::clone(&pattern));
         Ok(pattern)
     }
 }

@@ -1,7 +1,8 @@
 //! Path matchers of rules.
 
 use std::fmt;
-use std::sync::Arc;
+
+use eddy_ids::Shared;
 
 use crate::compile::library::PatternCache;
 use crate::compile::pattern::{Groups, Pattern, PatternScratch, RegexMatchMode};
@@ -48,7 +49,7 @@ pub(crate) enum Reach {
 #[derive(Debug)]
 pub(crate) struct Expression {
     /// Shared by all rules with the same expression.
-    pub(crate) pattern: Arc<Pattern>,
+    pub(crate) pattern: Shared<Pattern>,
     /// Additional literal prefix of the path, compared byte by byte.
     pub(crate) below: Box<str>,
 }

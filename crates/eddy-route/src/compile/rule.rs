@@ -1,7 +1,8 @@
 //! Compiled rules: everything that a lookup needs of a rule.
 
 use std::fmt;
-use std::sync::Arc;
+
+use eddy_ids::Shared;
 
 use crate::compile::condition::{CompiledCondition, ConditionSource, is_token};
 use crate::compile::host::HostKey;
@@ -19,7 +20,7 @@ use crate::rule::{
 #[derive(Debug)]
 pub struct CompiledRule {
     /// The rule's name.
-    pub name: Arc<str>,
+    pub name: Shared<str>,
     /// Index in the router, from 0 without gaps, in table and file order; the same for the same configuration.
     pub index: u32,
     /// Action of the caller for requests that match this rule.
@@ -92,7 +93,7 @@ impl CompiledRule {
             return None;
         }
         let rank = rule.rank.unwrap_or(0);
-        let (name, action, origin) = (Arc::clone(&rule.name), rule.action, rule.origin.clone());
+        let (name, action, origin) = (Shared::clone(&rule.name), rule.action, rule.origin.clone());
         // The whole fraction is not a condition.
         let fraction = rule.fraction.filter(|fraction| fraction.numerator < fraction.denominator);
         Some(Self {

@@ -1,6 +1,6 @@
 //! Servers and locations as configured, parsed and checked, before indexing.
 
-use std::sync::Arc;
+use eddy_ids::Shared;
 
 use super::names::ServerName;
 use super::pattern::SearchPattern;
@@ -30,7 +30,7 @@ pub struct SitesSpec {
 #[derive(Clone, Debug, Default)]
 pub struct Address {
     /// Address as shown to users.
-    pub text: Arc<str>,
+    pub text: Shared<str>,
     /// Servers in file order.
     pub servers: Vec<u32>,
     /// Server for hosts that match no name.
@@ -95,7 +95,7 @@ impl FieldNames {
 #[derive(Debug)]
 pub struct PlaceSpec {
     /// Name in metrics, access log entries and `explain`.
-    pub name: Arc<str>,
+    pub name: Shared<str>,
     /// Location in the configuration.
     pub origin: SourceLocation,
     /// Kind of the place, with its matcher.
@@ -111,21 +111,21 @@ pub struct PlaceSpec {
     /// Requests that are answered 403.
     pub guard: PlaceGuard,
     /// `error_page`.
-    pub error_pages: Arc<[ErrorPage]>,
+    pub error_pages: Shared<[ErrorPage]>,
     /// Whether `error_page` also applies to responses of an error page: `recursive_error_pages`.
     pub has_recursive_error_pages: bool,
     /// `default_type`: content type of texts sent by `return`.
-    pub default_type: Arc<str>,
+    pub default_type: Shared<str>,
     /// `charset`: charset added to upstream responses that name none.
-    pub charset: Option<Arc<str>>,
+    pub charset: Option<Shared<str>>,
     /// `charset_types`: content types to which it is added, in lower case.
-    pub charset_types: Arc<[Box<str>]>,
+    pub charset_types: Shared<[Box<str>]>,
     /// `client_max_body_size`; `None` for no limit.
     pub body_bytes_max: Option<u64>,
     /// `try_files`: its last argument, because eddy finds no files.
     pub last_try: Option<LastTry>,
     /// `add_header` directives with variables or for any status.
-    pub answer_fields: Arc<[FieldText]>,
+    pub answer_fields: Shared<[FieldText]>,
     /// Whether a redirect to a path is made absolute: `absolute_redirect`.
     pub names_host_in_redirects: bool,
     /// Whether such a redirect uses the first server name instead of the requested host: `server_name_in_redirect`.
@@ -170,7 +170,7 @@ pub enum LocationHandler {
     #[default]
     None,
     /// `proxy_pass`.
-    Proxy(Arc<ProxyHand>),
+    Proxy(Shared<ProxyHand>),
 }
 
 /// `proxy_pass` and related settings.
@@ -207,7 +207,7 @@ pub enum RedirectForm {
     /// Addresses with this prefix.
     Text(TextTemplate),
     /// Addresses in which the expression matches.
-    Pattern(Arc<SearchPattern>),
+    Pattern(Shared<SearchPattern>),
 }
 
 /// Scheme of an upstream.

@@ -1,6 +1,6 @@
 //! Translation of tables to another dialect, with the rules that cannot be translated.
 
-use std::sync::Arc;
+use eddy_ids::Shared;
 
 use super::OtherDialect;
 use super::rule::translated_rule;
@@ -19,7 +19,7 @@ pub struct Translation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Untranslatable {
     /// Rule.
-    pub rule: Arc<str>,
+    pub rule: Shared<str>,
     /// Location of the rule in the configuration.
     pub origin: SourceLocation,
     /// Unsupported feature.
@@ -39,7 +39,7 @@ pub fn translate<'t>(tables: impl IntoIterator<Item = &'t RouteTable>, other: Ot
             Ok(rule) => table.rules.push(rule),
             Err(reason) => {
                 unsaid.push(Untranslatable {
-                    rule: Arc::clone(&rule.name),
+                    rule: Shared::clone(&rule.name),
                     origin: rule.origin.clone(),
                     reason,
                 });

@@ -1,7 +1,6 @@
 //! Random tables and requests, over alphabets so small that rules collide frequently.
 
-use std::sync::Arc;
-
+use eddy_ids::Shared;
 use eddy_route::{
     CaselessPath, Dialect, Fraction, HostForm, HostPattern, Missing, PathForm, PathPattern, PathSearch,
     QueryForm, RouteTable, Rule, SourceLocation, TableMatchOptions, ValueMatch, ValueTest,
@@ -208,14 +207,14 @@ fn name_tables(tables: Vec<Vec<Rule>>) -> Vec<RouteTable> {
 
 fn name_table(table: usize, mut rules: Vec<Rule>) -> RouteTable {
     for (at, rule) in rules.iter_mut().enumerate() {
-        rule.name = Arc::from(format!("t{table}r{at}"));
+        rule.name = Shared::from(format!("t{table}r{at}"));
         rule.origin.line = u32::try_from(at).unwrap() + 1;
     }
     RouteTable { rules, ..RouteTable::new(&format!("t{table}"), Dialect::Eddy) }
 }
 
 fn empty() -> Rule {
-    Rule::new("", SourceLocation { file: Arc::from("f"), line: 0 })
+    Rule::new("", SourceLocation { file: Shared::from("f"), line: 0 })
 }
 
 fn rule() -> impl Strategy<Value = Rule> {

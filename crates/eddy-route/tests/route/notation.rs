@@ -5,8 +5,7 @@
 //! users: host=www.t host=*.t prefix=/user method=GET header=x:exact:1 query=v:present rank=-1 to-prefix=/new
 //! ```
 
-use std::sync::Arc;
-
+use eddy_ids::Shared;
 use eddy_route::{
     Dialect, HostPattern, PathPattern, PathRewrite, PathSearch, RouteTable, Router, Rule, SourceLocation,
     ValueMatch, ValueTest,
@@ -84,7 +83,7 @@ fn search(text: &str) -> PathSearch {
 
 /// Creates a rule for every request.
 pub(crate) fn empty_rule(name: &str, line: u32) -> Rule {
-    let origin = SourceLocation { file: Arc::from("site.yaml"), line };
+    let origin = SourceLocation { file: Shared::from("site.yaml"), line };
     Rule { action: line, ..Rule::new(name, origin) }
 }
 

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use eddy_ids::Shared;
 use eddy_model::{ClusterConfig, HealthConfig, LinkProtocol};
 use eddy_tls::ClientTls;
 use tokio::runtime::Handle;
@@ -29,7 +30,7 @@ pub struct Checks {
 
 /// State shared by all health check tasks of a cluster.
 struct HealthCheckContext {
-    cluster: Arc<str>,
+    cluster: Shared<str>,
     config: HealthConfig,
     protocol: LinkProtocol,
     tls: Option<ClientTls>,
@@ -52,7 +53,7 @@ impl Checks {
     ) -> Self {
         let (sender, unhealthy) = watch::channel(before);
         let shared = Arc::new(HealthCheckContext {
-            cluster: Arc::clone(&cluster.name),
+            cluster: Shared::clone(&cluster.name),
             config: config.clone(),
             protocol: cluster.protocol,
             tls,

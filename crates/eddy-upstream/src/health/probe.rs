@@ -1,7 +1,6 @@
 //! One health check of an endpoint.
 
 use std::future::poll_fn;
-use std::sync::Arc;
 
 use eddy_http::{HeadLimits, Method, ResponseHead};
 use eddy_io::{Buffer, Fill, Stream};
@@ -41,11 +40,11 @@ pub(super) async fn ask(
         HealthProbe::Connect => Ok(()),
         HealthProbe::Http(http) => {
             let mut conversation = Conversation::new(&mut stream, protocol, tls.is_some())?;
-            get(&mut conversation, http, &host_of(http.host.as_ref(), endpoint)).await
+            get(&mut conversation, http, &host_of(http.host.as_deref(), endpoint)).await
         }
         HealthProbe::Grpc(probe) => {
             let mut conversation = Conversation::new(&mut stream, protocol, tls.is_some())?;
-            grpc::check(&mut conversation, &probe.service, &host_of(probe.host.as_ref(), endpoint)).await
+            grpc::check(&mut conversation, &probe.service, &host_of(probe.host.as_deref(), endpoint)).await
         }
     };
     stream.say_end();
@@ -53,9 +52,9 @@ pub(super) async fn ask(
 }
 
 /// Returns the host of the request: the configured one, else the name or address of the endpoint.
-fn host_of(own: Option<&Arc<str>>, endpoint: &ResolvedEndpoint) -> String {
+fn host_of(own: Option<&str>, endpoint: &ResolvedEndpoint) -> String {
     match (own, &endpoint.host) {
-        (Some(host), _) => host.to_string(),
+        (Some(host), _) => host.to_owned(),
         (None, Some(name)) => name.to_string(),
         (None, None) => match &endpoint.address {
             crate::ResolvedAddress::Tcp(address) => address.to_string(),

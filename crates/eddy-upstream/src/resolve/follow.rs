@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use eddy_ids::Shared;
 use eddy_model::{ClusterConfig, DnsConfig, EndpointAddress, EndpointConfig};
 use hickory_resolver::net::NetError;
 use tokio::runtime::Handle;
@@ -31,7 +32,7 @@ pub struct Resolution {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameReport {
     /// Name.
-    pub host: Arc<str>,
+    pub host: Shared<str>,
     /// Number of its addresses in use.
     pub addresses: usize,
     /// Failed lookups since the last successful one.
@@ -42,7 +43,7 @@ pub struct NameReport {
 
 impl Resolution {
     pub(super) fn start(shared: &Arc<ResolverState>, cluster: &ClusterConfig, handle: &Handle) -> Self {
-        let mut names: Vec<(usize, Arc<str>)> =
+        let mut names: Vec<(usize, Shared<str>)> =
             cluster.endpoints.iter().enumerate().filter_map(name_of).collect();
         let own = match own_client(cluster) {
             Ok(own) => own,
@@ -55,7 +56,7 @@ impl Resolution {
         let (set_sender, sets) = watch::channel(Arc::default());
         let (waiting_sender, waiting) = watch::channel(names.len());
         let members = Arc::new(Members {
-            cluster: Arc::clone(&cluster.name),
+            cluster: Shared::clone(&cluster.name),
             endpoints: cluster.endpoints.clone(),
             names: Mutex::new(vec![NameAddresses::default(); cluster.endpoints.len()]),
             sets: set_sender,
@@ -121,7 +122,7 @@ impl Resolution {
 /// Output of the tasks of one cluster.
 #[derive(Debug)]
 struct Members {
-    cluster: Arc<str>,
+    cluster: Shared<str>,
     endpoints: Vec<EndpointConfig>,
     /// By index of the endpoint; unused for endpoints without a name.
     names: Mutex<Vec<NameAddresses>>,
@@ -174,7 +175,7 @@ impl Members {
                 }
             };
             let host = match &endpoint.address {
-                EndpointAddress::Name { host, .. } => Some(Arc::clone(host)),
+                EndpointAddress::Name { host, .. } => Some(Shared::clone(host)),
                 EndpointAddress::Socket(_) | EndpointAddress::Unix(_) => None,
             };
             addresses.into_iter().map(move |address| ResolvedEndpoint {
@@ -195,7 +196,7 @@ struct Follower {
     own: Option<Arc<ClientSource>>,
     members: Arc<Members>,
     place: usize,
-    host: Arc<str>,
+    host: Shared<str>,
     dns: DnsConfig,
     remembered: Arc<Mutex<LastGoodAnswer>>,
 }
@@ -264,9 +265,9 @@ fn own_client(cluster: &ClusterConfig) -> Result<Option<Arc<ClientSource>>, NetE
 }
 
 /// Returns the index and host of an endpoint that is configured by name.
-fn name_of((place, endpoint): (usize, &EndpointConfig)) -> Option<(usize, Arc<str>)> {
+fn name_of((place, endpoint): (usize, &EndpointConfig)) -> Option<(usize, Shared<str>)> {
     match &endpoint.address {
-        EndpointAddress::Name { host, .. } => Some((place, Arc::clone(host))),
+        EndpointAddress::Name { host, .. } => Some((place, Shared::clone(host))),
         EndpointAddress::Socket(_) | EndpointAddress::Unix(_) => None,
     }
 }

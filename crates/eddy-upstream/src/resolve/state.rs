@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use eddy_ids::Shared;
 use eddy_model::DnsConfig;
 use hickory_resolver::config::{
     ConnectionConfig, NameServerConfig, ResolveHosts, ResolverConfig, ResolverOpts,
@@ -28,7 +29,7 @@ pub(super) struct ResolverState {
 }
 
 /// A name, and the name servers that are asked for it; empty for those of the system.
-type AskedName = (Arc<[SocketAddr]>, Arc<str>);
+type AskedName = (Shared<[SocketAddr]>, Shared<str>);
 
 impl ResolverState {
     pub(super) fn new(source: ClientSource) -> Self {
@@ -61,8 +62,8 @@ impl ResolverState {
     /// the name.
     pub(super) fn remember(
         &self,
-        servers: &Arc<[SocketAddr]>,
-        host: &Arc<str>,
+        servers: &Shared<[SocketAddr]>,
+        host: &Shared<str>,
     ) -> Arc<Mutex<LastGoodAnswer>> {
         let now = self.now();
         let mut remembered = lock(&self.remembered);
@@ -72,7 +73,7 @@ impl ResolverState {
             let is_followed = Arc::strong_count(known) > 1;
             is_followed || (!is_full && lock(known).was_good_within(now, MEMORY))
         });
-        Arc::clone(remembered.entry((Arc::clone(servers), Arc::clone(host))).or_default())
+        Arc::clone(remembered.entry((Shared::clone(servers), Shared::clone(host))).or_default())
     }
 
     /// Removes the family to which this machine has no route, unless it is the only one.

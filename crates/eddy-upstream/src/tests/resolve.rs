@@ -87,7 +87,7 @@ async fn name_servers_of_a_cluster_are_asked_and_no_others() {
     assert_eq!(own.questions().0, 2, "IPv6 is not asked for");
     assert_eq!(system.questions(), (0, 0));
     // The answer of the system's name servers for the same name is separate.
-    cluster.name_servers = Arc::default();
+    cluster.name_servers = Default::default();
     let resolution = resolver.follow(&cluster, &Handle::current());
     wait_for(&resolution, &["10.0.0.1:80"]).await;
 }

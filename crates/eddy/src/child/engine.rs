@@ -11,6 +11,7 @@ use eddy_acme::{AcmeSettings, Agent};
 use eddy_config::{FilterConfig, GatewayConfig, Problem, version_of};
 use eddy_filter::{FilterLogLevel, FilterSet, HostApi};
 use eddy_guest::ReclaimQueue;
+use eddy_ids::Shared;
 use eddy_io::{SharedPage, WORKERS_MAX};
 use eddy_proxy::{FilterHost, Gateway, Ready};
 use eddy_source::{FileSource, Rejected};
@@ -87,9 +88,9 @@ pub(super) struct RunningConfigEngine {
 /// Outcome of a reload.
 enum Reload {
     /// This version is in force now.
-    Accepted(Arc<str>),
+    Accepted(Shared<str>),
     /// This version was in force already.
-    Unchanged(Arc<str>),
+    Unchanged(Shared<str>),
     /// The configuration was rejected with this number of problems.
     Rejected(usize),
     /// The change needs a new process, which was requested.
@@ -345,7 +346,7 @@ impl RunningConfigEngine {
                 return Reload::Rejected(Problem::total(&rejected.problems));
             }
         };
-        let version = Arc::clone(&loaded.config.version);
+        let version = Shared::clone(&loaded.config.version);
         let is_renewal = needs_new_process(&loaded.config);
         let force = self.status.force();
         let is_same = version == force.config.version

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use eddy_config::{GatewayConfig, Leniency, Problem, SourceText};
+use eddy_ids::Shared;
 
 use crate::filters::{folders_of, name_library};
 use crate::tls::{ReadTls, TlsFiles};
@@ -19,7 +20,7 @@ pub(crate) struct Loaded {
     /// Warnings about likely mistakes.
     pub(crate) warnings: Vec<Problem>,
     /// Folders of the filters that are Go packages.
-    pub(crate) folders: BTreeMap<Arc<str>, PathBuf>,
+    pub(crate) folders: BTreeMap<Shared<str>, PathBuf>,
     /// Library of the Go packages, once they are linked.
     pub(crate) bundle: Option<PathBuf>,
     /// Certificates and keys.

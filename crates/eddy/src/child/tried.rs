@@ -1,8 +1,7 @@
 //! Result of the last load, to detect whether the files contain anything new.
 
-use std::sync::Arc;
-
 use eddy_config::version_of;
+use eddy_ids::Shared;
 use eddy_source::{CompanionsLook, FileSource, Rejected};
 
 use super::loaded::Loaded;
@@ -10,7 +9,7 @@ use super::loaded::Loaded;
 /// Result of the last load, whether in force or not: version, number of problems, and state of the companion files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Tried {
-    pub(super) version: Arc<str>,
+    pub(super) version: Shared<str>,
     pub(super) problems: usize,
     pub(super) companions: CompanionsLook,
 }

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use eddy_config::{FilterConfig, FilterKind, GatewayConfig, GoSource, Problem, SourceText};
+use eddy_ids::Shared;
 
 use super::problem::FilterProblem;
 use super::registered::registered_name;
@@ -25,10 +25,10 @@ fn packages(config: &GatewayConfig) -> BTreeSet<&Path> {
 }
 
 /// Returns the folders of the filters that are Go packages.
-pub(crate) fn folders_of(config: &GatewayConfig) -> BTreeMap<Arc<str>, PathBuf> {
+pub(crate) fn folders_of(config: &GatewayConfig) -> BTreeMap<Shared<str>, PathBuf> {
     let folder = |filter: &FilterConfig| match &filter.kind {
         FilterKind::Go { source: GoSource::Package(path), .. } => {
-            Some((Arc::clone(&filter.name), path.canonicalize().ok()?))
+            Some((Shared::clone(&filter.name), path.canonicalize().ok()?))
         }
         FilterKind::Go { .. }
         | FilterKind::Builtin(_)

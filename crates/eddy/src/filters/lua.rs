@@ -9,6 +9,7 @@ use std::sync::Arc;
 use eddy_config::{LuaConfig, LuaScriptText};
 use eddy_filter::{HostApi, LoadError};
 use eddy_guest::{LuaLimits, LuaScript, LuaSource, SharedLimits};
+use eddy_ids::Shared;
 
 use super::problem::{FilterProblem, ScriptLine};
 
@@ -16,7 +17,7 @@ use super::problem::{FilterProblem, ScriptLine};
 /// Lua states.
 #[derive(Default)]
 pub(super) struct Scripts {
-    loaded: HashMap<(Arc<str>, LuaScriptText), Arc<LuaScript>>,
+    loaded: HashMap<(Shared<str>, LuaScriptText), Arc<LuaScript>>,
 }
 
 impl Scripts {
@@ -26,12 +27,12 @@ impl Scripts {
     /// Error of the script, with its position.
     pub(super) fn load(
         &mut self,
-        filter: &Arc<str>,
+        filter: &Shared<str>,
         config: &LuaConfig,
         script: &LuaScriptText,
         host: &Arc<dyn HostApi>,
     ) -> Result<Arc<LuaScript>, FilterProblem> {
-        let key = (Arc::clone(filter), script.clone());
+        let key = (Shared::clone(filter), script.clone());
         if let Some(known) = self.loaded.get(&key) {
             return Ok(Arc::clone(known));
         }

@@ -60,7 +60,7 @@ impl PreparedFilter {
         library: Arc<G>,
     ) -> Self {
         let filter = Filter {
-            name: Arc::clone(&config.name),
+            name: config.name.clone().into(),
             id,
             library: library.clone(),
             number: made.number,
@@ -213,7 +213,7 @@ impl FilterMaker {
         let (library, info) = builtin::make(config, &context)
             .map_err(|error| FilterProblem::of_builtin(config.reader().unwrap_or(&filter.name), &error))?;
         Ok(Arc::new(Filter {
-            name: Arc::clone(&filter.name),
+            name: filter.name.clone().into(),
             id,
             library,
             number: 1,

@@ -65,7 +65,7 @@ pub(super) fn stand_in(filter: &FilterConfig, id: u32) -> Arc<Filter> {
     let library = BuiltinLibrary::new(Box::new(StandIn { refuses }));
     let info = FilterInfo { interest: library.filter().interest(), keeps_length: true };
     Arc::new(Filter {
-        name: Arc::clone(&filter.name),
+        name: filter.name.clone().into(),
         id,
         library: Arc::new(library),
         number: 1,

@@ -1,8 +1,8 @@
 //! Route actions: proxying to clusters, redirects and direct responses.
 
-use std::sync::Arc;
 use std::time::Duration;
 
+use eddy_ids::Shared;
 use eddy_route::{PathReplace, PathRewrite};
 
 use super::reader::{EnvoyReader, elements, entry};
@@ -113,7 +113,7 @@ impl EnvoyReader<'_> {
         // Envoy's default timeout of the whole response is 15 s; 0 disables it.
         let timeout = self.duration(node, "timeout").unwrap_or(Duration::from_secs(15));
         action.timeout = (!timeout.is_zero()).then_some(timeout);
-        action.host_rewrite = self.word(node, "host_rewrite_literal").map(Arc::from);
+        action.host_rewrite = self.word(node, "host_rewrite_literal").map(Shared::from);
         action.upgrades = self.upgrades(node, &frame.protocols);
         let own_hedge = self.get(node, "hedge_policy");
         let is_hedged = own_hedge.map_or(scope.is_hedged, |policy| self.is_hedged(policy));
@@ -226,14 +226,14 @@ impl EnvoyReader<'_> {
             _ => 301,
         };
         let is_https = self.is_true(node, "https_redirect");
-        let scheme = self.word(node, "scheme_redirect").map(Arc::from);
+        let scheme = self.word(node, "scheme_redirect").map(Shared::from);
         let redirect = Redirect {
             status,
             scheme: scheme.or_else(|| is_https.then(|| "https".into())),
-            host: self.word(node, "host_redirect").map(Arc::from),
+            host: self.word(node, "host_redirect").map(Shared::from),
             strip_query: self.is_true(node, "strip_query"),
             port: self.number(node, "port_redirect").filter(|port| *port != 0),
-            path: self.word(node, "path_redirect").map(Arc::from),
+            path: self.word(node, "path_redirect").map(Shared::from),
             is_absolute: true,
         };
         let rewrite = self.rewrite(node);

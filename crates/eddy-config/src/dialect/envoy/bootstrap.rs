@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
+use eddy_ids::Shared;
 use eddy_model::{
     Balance, ClusterConfig, EjectionConfig, EndpointAddress, EndpointConfig, LinkProtocol, MAGLEV_PLACES,
 };
@@ -37,15 +37,15 @@ impl EnvoyReader<'_> {
     pub(super) fn clusters(
         &mut self,
         node: &YamlNode<'_>,
-        file: &Arc<str>,
-    ) -> (HashMap<Arc<str>, usize>, Vec<ClusterConfig>) {
-        let (mut names, mut clusters): (HashMap<Arc<str>, usize>, Vec<ClusterConfig>) = Default::default();
+        file: &Shared<str>,
+    ) -> (HashMap<Shared<str>, usize>, Vec<ClusterConfig>) {
+        let (mut names, mut clusters): (HashMap<Shared<str>, usize>, Vec<ClusterConfig>) = Default::default();
         for node in self.list(node, "clusters") {
             let Some(cluster) = self.cluster_config(node, file) else {
                 self.pass_all(node);
                 continue;
             };
-            if names.insert(Arc::clone(&cluster.name), clusters.len()).is_some() {
+            if names.insert(Shared::clone(&cluster.name), clusters.len()).is_some() {
                 self.report
                     .error(node.place, format!("the cluster `{}` is defined twice", shown(&cluster.name)));
             }
@@ -54,7 +54,7 @@ impl EnvoyReader<'_> {
         (names, clusters)
     }
 
-    fn cluster_config(&mut self, node: &YamlNode<'_>, file: &Arc<str>) -> Option<ClusterConfig> {
+    fn cluster_config(&mut self, node: &YamlNode<'_>, file: &Shared<str>) -> Option<ClusterConfig> {
         self.pass(node, &["alt_stat_name", "metadata"]);
         self.warn_ineffective(
             node,
@@ -254,7 +254,7 @@ impl EnvoyReader<'_> {
     pub(super) fn listeners<'n, 't>(
         &mut self,
         node: &'n YamlNode<'t>,
-        file: &Arc<str>,
+        file: &Shared<str>,
     ) -> Vec<Manager<'n, 't>> {
         let mut managers = Vec::new();
         for listener in self.list(node, "listeners") {
@@ -267,7 +267,7 @@ impl EnvoyReader<'_> {
         managers
     }
 
-    fn listener<'n, 't>(&mut self, node: &'n YamlNode<'t>, file: &Arc<str>) -> Option<Manager<'n, 't>> {
+    fn listener<'n, 't>(&mut self, node: &'n YamlNode<'t>, file: &Shared<str>) -> Option<Manager<'n, 't>> {
         self.pass(node, &["stat_prefix", "enable_reuse_port", "reuse_port", "traffic_direction", "metadata"]);
         let address = match self.get(node, "address").and_then(|address| self.address(address))? {
             Written::Pipe(path) => ListenAddress::Unix(path),

@@ -1,8 +1,8 @@
 //! Hash policies: the part of a request that selects an endpoint of a cluster.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
+use eddy_ids::Shared;
 use eddy_model::{Balance, BalanceKey, ClusterConfig};
 
 use super::reader::{EnvoyReader, elements};
@@ -30,7 +30,7 @@ impl EnvoyReader<'_> {
                 }
                 keys.push(BalanceKey::Header(name.to_ascii_lowercase().into()));
             } else if let Some(cookie) = self.get(policy, "cookie") {
-                let name: Arc<str> = self.word(cookie, "name").unwrap_or_default().into();
+                let name: Shared<str> = self.word(cookie, "name").unwrap_or_default().into();
                 self.pass(cookie, &["path"]);
                 if self.get(cookie, "ttl").is_some() {
                     self.report

@@ -1,9 +1,9 @@
 //! Route configurations: virtual hosts and routes become a table of rules with actions.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use eddy_http::FieldEdits;
+use eddy_ids::Shared;
 use eddy_route::{Dialect, HostPattern, PathForm, RouteTable, Rule, SourceLocation, ValueMatch, ValueTest};
 
 use super::reader::{EnvoyReader, text};
@@ -127,7 +127,7 @@ impl EnvoyReader<'_> {
         self.route_filters(node);
         let written = self.word(node, "name").map(str::to_owned);
         let name = written.unwrap_or_else(|| format!("{}/{number}", scope.name));
-        let origin = SourceLocation { file: Arc::clone(&frame.file), line: node.place.line };
+        let origin = SourceLocation { file: Shared::clone(&frame.file), line: node.place.line };
         let mut rule = Rule::new(&name, origin);
         rule.hosts = scope.hosts.to_vec();
         rule.headers = conditions.to_vec();
@@ -185,7 +185,7 @@ impl EnvoyReader<'_> {
         let untold = ValueMatch::new(FORWARDED, ValueTest::Absent);
         let came = ValueMatch { is_inverted: true, ..ValueMatch::new(":scheme", https()) };
         for (kind, headers) in [("require_tls", vec![told]), ("require_tls-no-header", vec![untold, came])] {
-            let origin = SourceLocation { file: Arc::clone(&frame.file), line: wanted.place.line };
+            let origin = SourceLocation { file: Shared::clone(&frame.file), line: wanted.place.line };
             let mut rule = Rule::new(&format!("{name}/{kind}"), origin);
             rule.hosts = hosts.to_vec();
             rule.headers = headers;

@@ -1,9 +1,9 @@
 //! Settings that routes inherit, and state that they share.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use eddy_http::FieldEdits;
+use eddy_ids::Shared;
 use eddy_route::HostPattern;
 
 use super::hash::RouteKeys;
@@ -34,9 +34,9 @@ pub(super) struct HostScope<'s> {
 /// State shared by the routes of a configuration.
 pub(super) struct RouteConfigContext<'f> {
     /// Name of the file, as given to eddy.
-    pub(super) file: Arc<str>,
+    pub(super) file: Shared<str>,
     /// Cluster indices by name; with `may_add_clusters`, a route may name a cluster that is not defined.
-    pub(super) clusters: &'f mut HashMap<Arc<str>, usize>,
+    pub(super) clusters: &'f mut HashMap<Shared<str>, usize>,
     pub(super) may_add_clusters: bool,
     /// Hash keys of each cluster, as its routes define them.
     pub(super) keys: &'f mut RouteKeys,

@@ -1,9 +1,9 @@
 //! TLS of listeners, and the TLS settings that listeners and clusters share.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
+use eddy_ids::Shared;
 use eddy_model::{InlineText, TlsVersion, WrittenPath, WrittenPlace};
 
 use super::reader::EnvoyReader;
@@ -18,7 +18,7 @@ impl EnvoyReader<'_> {
     pub(super) fn downstream_tls(
         &mut self,
         node: &YamlNode<'_>,
-        file: &Arc<str>,
+        file: &Shared<str>,
     ) -> Option<ListenerTlsConfig> {
         let tls = self.downstream_context(node, file);
         if tls.is_none() {
@@ -28,7 +28,7 @@ impl EnvoyReader<'_> {
         tls
     }
 
-    fn downstream_context(&mut self, node: &YamlNode<'_>, file: &Arc<str>) -> Option<ListenerTlsConfig> {
+    fn downstream_context(&mut self, node: &YamlNode<'_>, file: &Shared<str>) -> Option<ListenerTlsConfig> {
         self.pass(node, &["name"]);
         let (config, _) =
             self.get(node, "typed_config").and_then(|config| self.typed(config, &[DOWNSTREAM]))?;
@@ -84,7 +84,7 @@ impl EnvoyReader<'_> {
     pub(super) fn certificates(
         &mut self,
         node: &YamlNode<'_>,
-        file: &Arc<str>,
+        file: &Shared<str>,
     ) -> Option<Vec<CertificateFiles>> {
         let mut certificates = Vec::new();
         let mut is_refused = self.refuse(
@@ -188,7 +188,7 @@ impl EnvoyReader<'_> {
 
     /// Reads a `DataSource`: a file, or content in the configuration itself. A relative path is resolved against the
     /// working directory of eddy, as in Envoy.
-    pub(super) fn source(&mut self, node: &YamlNode<'_>, name: &str, file: &Arc<str>) -> DataSource {
+    pub(super) fn source(&mut self, node: &YamlNode<'_>, name: &str, file: &Shared<str>) -> DataSource {
         let Some(source) = self.get(node, name) else { return DataSource::Absent };
         // eddy watches every file that it reads.
         self.pass(source, &["watched_directory"]);
@@ -246,8 +246,8 @@ impl DataSource {
 }
 
 /// Converts a source position, for problems that are found later.
-pub(super) fn written_place(place: SourceSpan, file: &Arc<str>) -> WrittenPlace {
-    WrittenPlace { file: Arc::clone(file), line: place.line, column: place.column, length: place.length }
+pub(super) fn written_place(place: SourceSpan, file: &Shared<str>) -> WrittenPlace {
+    WrittenPlace { file: Shared::clone(file), line: place.line, column: place.column, length: place.length }
 }
 
 const DOWNSTREAM: &str = "envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext";

@@ -3,8 +3,7 @@
 //! The rules are in the order in which Envoy evaluates: entries of a list as written, of a prefix map the longest
 //! first, and at each level `on_no_match` last. A leaf is final, so its routes are followed by a rule that answers 404.
 
-use std::sync::Arc;
-
+use eddy_ids::Shared;
 use eddy_route::{Missing, PathForm, PathPattern, PathRewrite, Rule, SourceLocation, ValueMatch, ValueTest};
 
 use super::reader::EnvoyReader;
@@ -263,7 +262,7 @@ impl EnvoyRouteTable {
         frame: &RouteConfigContext<'_>,
     ) {
         let name = format!("{}/end-{}", scope.name, self.table.rules.len() + 1);
-        let origin = SourceLocation { file: Arc::clone(&frame.file), line: place.line };
+        let origin = SourceLocation { file: Shared::clone(&frame.file), line: place.line };
         let mut rule = Rule::new(&name, origin);
         rule.hosts = scope.hosts.to_vec();
         rule.headers = way.to_vec();
@@ -271,7 +270,7 @@ impl EnvoyRouteTable {
         if self.table.reading.path == PathForm::Raw {
             lift_path_condition(&mut rule);
         }
-        let respond = Respond { status: 404, body: Arc::from([]), content_type: "text/plain".into() };
+        let respond = Respond { status: 404, body: Shared::default(), content_type: "text/plain".into() };
         self.push(rule, plain_action(ActionKind::Respond(respond)), place, frame);
     }
 }

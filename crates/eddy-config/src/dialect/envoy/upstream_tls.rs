@@ -3,8 +3,7 @@
 //! Envoy does not verify the certificate of an endpoint when no authority is configured, nor its name when there is
 //! none to match; eddy does the same, and warns.
 
-use std::sync::Arc;
-
+use eddy_ids::Shared;
 use eddy_model::{ClusterTlsConfig, EndpointAddress, EndpointConfig, IdentityFiles, ServerCheck};
 use eddy_tls::is_server_name;
 
@@ -20,7 +19,7 @@ impl EnvoyReader<'_> {
         &mut self,
         node: &YamlNode<'_>,
         endpoints: &[EndpointConfig],
-        file: &Arc<str>,
+        file: &Shared<str>,
     ) -> Option<ClusterTlsConfig> {
         let tls = self.upstream_context(node, endpoints, file);
         if tls.is_none() {
@@ -34,7 +33,7 @@ impl EnvoyReader<'_> {
         &mut self,
         node: &YamlNode<'_>,
         endpoints: &[EndpointConfig],
-        file: &Arc<str>,
+        file: &Shared<str>,
     ) -> Option<ClusterTlsConfig> {
         self.pass(node, &["name"]);
         let read =
@@ -59,7 +58,7 @@ impl EnvoyReader<'_> {
         let checks_sent = self.is_true(config, "auto_sni_san_validation");
         let name = written.clone().filter(|_| !is_of_host);
         tls.sends_name = is_of_host || name.is_some();
-        tls.server_name = name.as_deref().map(Arc::from);
+        tls.server_name = name.as_deref().map(Shared::from);
         let common = self.get(config, "common_tls_context");
         let mut names = Vec::new();
         if let Some(common) = common {

@@ -1,10 +1,10 @@
 //! Envoy configuration as a whole: a bootstrap file, or a route configuration alone.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use eddy_filter::FilterPolicy;
 use eddy_filter::builtin::{BuiltinConfig, GrpcWebConfig};
+use eddy_ids::Shared;
 use eddy_model::ClusterConfig;
 use eddy_route::{RouteTable, Router};
 
@@ -74,7 +74,7 @@ pub(crate) fn check_envoy(
 /// Configuration as read so far.
 #[derive(Default)]
 struct EnvoyBootstrap {
-    file: Arc<str>,
+    file: Shared<str>,
     listeners: Vec<ListenerConfig>,
     tables: Vec<RouteTable>,
     actions: Vec<Action>,
@@ -98,7 +98,7 @@ impl EnvoyBootstrap {
         };
         let routes = reader.routes(root, &mut frame);
         self.add(routes, root, reader.report);
-        let mut clusters: Vec<(Arc<str>, usize)> = names.into_iter().collect();
+        let mut clusters: Vec<(Shared<str>, usize)> = names.into_iter().collect();
         clusters.sort_by_key(|(_, number)| *number);
         self.clusters = clusters.iter().map(|(name, _)| ClusterConfig::new(name, Vec::new())).collect();
         if let [(first, _), ..] = clusters.as_slice() {

@@ -1,8 +1,7 @@
 //! Actions of route rules.
 
-use std::sync::Arc;
-
 use eddy_http::FieldEdits;
+use eddy_ids::Shared;
 use eddy_route::PathRewrite;
 
 use super::filter::{RouteFilters, RouteRedirect};
@@ -80,7 +79,7 @@ impl ActionMaker<'_, '_, '_> {
                 filter,
                 is_disabled: Some(false),
                 config: None,
-                builtin: Some(Arc::new(eddy_filter::builtin::BuiltinConfig::Cors(cors.clone()))),
+                builtin: Some(Shared::new(eddy_filter::builtin::BuiltinConfig::Cors(cors.clone()))),
                 lua: None,
             });
         }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::Arc;
 
+use eddy_ids::Shared;
 use eddy_model::{ClusterTlsConfig, InlineText, WrittenPath};
 use eddy_tls::{Authorities, is_server_name};
 
@@ -40,7 +40,7 @@ struct BackendTlsPolicy {
 struct BackendTlsTarget {
     service: ObjectName,
     /// Name of the port; `None` for all ports.
-    section: Option<Arc<str>>,
+    section: Option<Shared<str>>,
 }
 
 impl BackendTls {
@@ -78,7 +78,7 @@ impl BackendTls {
                     continue;
                 }
                 policy.targets.push(BackendTlsTarget {
-                    service: ObjectName { namespace: Arc::clone(namespace), name: name.value.0 },
+                    service: ObjectName { namespace: Shared::clone(namespace), name: name.value.0 },
                     section: target.value.section.map(|section| section.value.0),
                 });
             }
@@ -200,7 +200,7 @@ impl BackendTlsTarget {
     fn is_there(&self, manifests: &Manifests<'_, '_>) -> bool {
         match &self.section {
             Some(section) => {
-                manifests.backends.find(&self.service, &PortOrName::Name(Arc::clone(section))).is_ok()
+                manifests.backends.find(&self.service, &PortOrName::Name(Shared::clone(section))).is_ok()
             }
             None => manifests.backends.knows(&self.service),
         }
@@ -210,7 +210,7 @@ impl BackendTlsTarget {
 /// Returns the TLS settings of a policy, or the reason why they are unavailable.
 fn tls_of(
     spec: &Spanned<BackendValidationSpec>,
-    namespace: &Arc<str>,
+    namespace: &Shared<str>,
     manifests: &Manifests<'_, '_>,
     sources: &[SourceText],
     report: &mut ProblemReport,
@@ -246,7 +246,7 @@ fn tls_of(
             let group = first.value.group.as_ref().map_or("", |group| &*group.value.0);
             let found = match kind {
                 "ConfigMap" if group.is_empty() => authorities(
-                    &ObjectName { namespace: Arc::clone(namespace), name },
+                    &ObjectName { namespace: Shared::clone(namespace), name },
                     manifests,
                     sources,
                     report,
@@ -291,7 +291,7 @@ fn authorities(
     let mut entries = data.into_iter().flat_map(|data| data.value.0);
     let entry = entries.find(|entry| &*entry.name.value.0 == AUTHORITIES).and_then(|entry| entry.value);
     let Some(text) = entry else { return fail(format!("the {shown_name} has no `{AUTHORITIES}`")) };
-    let bytes: Arc<[u8]> = text.value.0.as_bytes().into();
+    let bytes: Shared<[u8]> = text.value.0.as_bytes().into();
     if let Err(error) = Authorities::from_pem(&bytes) {
         return fail(format!("the `{AUTHORITIES}` of the {shown_name} is not usable: {error}"));
     }

@@ -1,6 +1,6 @@
 //! GatewayClasses: which of them eddy serves, and the parameters that they or their Gateways name.
 
-use std::sync::Arc;
+use eddy_ids::Shared;
 
 use super::spec::{GatewayClassSpec, ParametersRefSpec};
 use crate::dialect::kubernetes::{CONTROLLER, GATEWAY_API, Manifests};
@@ -12,9 +12,9 @@ use crate::status::{ObjectStatus, PartStatus, StatusCondition};
 #[derive(Debug)]
 pub(super) struct Class {
     /// Name.
-    pub(super) name: Arc<str>,
+    pub(super) name: Shared<str>,
     /// Name of its controller.
-    pub(super) controller: Arc<str>,
+    pub(super) controller: Shared<str>,
     /// Reason why its parameters are unavailable, if it names any.
     pub(super) fault: Option<String>,
     /// Whether eddy serves Gateways of its controller.

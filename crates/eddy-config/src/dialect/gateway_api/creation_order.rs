@@ -1,6 +1,6 @@
 //! Precedence of objects by age.
 
-use std::sync::Arc;
+use eddy_ids::Shared;
 
 use crate::dialect::kubernetes::ObjectMetadata;
 
@@ -9,7 +9,7 @@ use crate::dialect::kubernetes::ObjectMetadata;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CreationOrder {
     created: i64,
-    pub(super) name: Arc<str>,
+    pub(super) name: Shared<str>,
 }
 
 impl CreationOrder {

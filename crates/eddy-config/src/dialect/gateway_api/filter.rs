@@ -1,10 +1,10 @@
 //! Filters of route rules, which change requests and responses.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_filter::builtin::{CorsConfig, Listed, OriginPattern};
 use eddy_http::FieldEdits;
+use eddy_ids::Shared;
 use eddy_route::{HostPattern, PathRewrite};
 
 use super::host::read_host;
@@ -25,7 +25,7 @@ pub(super) struct RouteFilters {
     /// Redirect, instead of a backend.
     pub(super) redirect: Option<RouteRedirect>,
     /// Host that backends see.
-    pub(super) host: Option<Arc<str>>,
+    pub(super) host: Option<Shared<str>>,
     /// Path that backends see.
     pub(super) path: Option<NewPath>,
     /// Mirrors of requests.
@@ -44,7 +44,7 @@ pub(super) struct RouteRedirect {
     /// Scheme.
     pub(super) scheme: Option<&'static str>,
     /// Host.
-    pub(super) host: Option<Arc<str>>,
+    pub(super) host: Option<Shared<str>>,
     /// Port.
     pub(super) port: Option<u16>,
     /// Path.
@@ -86,7 +86,7 @@ impl RouteFilters {
 pub(super) fn read_filters(
     specs: Option<Spanned<Vec<Spanned<FilterSpec>>>>,
     kind: RouteKind,
-    namespace: &Arc<str>,
+    namespace: &Shared<str>,
     report: &mut ProblemReport,
 ) -> RouteFilters {
     let mut filters = RouteFilters::default();
@@ -127,7 +127,7 @@ impl RouteFilters {
         spec: FilterSpec,
         place: SourceSpan,
         kind: RouteKind,
-        namespace: &Arc<str>,
+        namespace: &Shared<str>,
         report: &mut ProblemReport,
     ) -> bool {
         let is_there = match name {
@@ -190,7 +190,7 @@ fn edits(spec: HeadersSpec, report: &mut ProblemReport) -> FieldEdits {
 fn read_mirror(
     spec: MirrorSpec,
     kind: RouteKind,
-    namespace: &Arc<str>,
+    namespace: &Shared<str>,
     report: &mut ProblemReport,
 ) -> Option<RouteMirror> {
     let backend = BackendRef::of(spec.backend?, kind, namespace, report)?;
@@ -229,7 +229,7 @@ fn read_redirect(spec: RedirectSpec, report: &mut ProblemReport) -> RouteRedirec
 }
 
 /// Returns a host without wildcard.
-fn precise_host(text: &Spanned<ApiText>, report: &mut ProblemReport) -> Option<Arc<str>> {
+fn precise_host(text: &Spanned<ApiText>, report: &mut ProblemReport) -> Option<Shared<str>> {
     if let HostPattern::Exact(host) = read_host(text, report)? {
         return Some(host.into());
     }
@@ -275,8 +275,9 @@ fn read_cors(spec: CorsSpec, report: &mut ProblemReport) -> CorsConfig {
         }
     }
     let listed = |names: Spanned<Vec<Spanned<ApiText>>>| {
-        let names: Vec<Arc<str>> = names.value.into_iter().map(|name| name.value.0).collect();
-        if names.iter().any(|name| &**name == "*") { Listed::All } else { Listed::Names(names) }
+        let is_any = names.value.iter().any(|name| &*name.value.0 == "*");
+        let names = names.value.into_iter().map(|name| name.value.0.into());
+        if is_any { Listed::All } else { Listed::Names(names.collect()) }
     };
     if let Some(methods) = spec.methods {
         config.methods = listed(methods);

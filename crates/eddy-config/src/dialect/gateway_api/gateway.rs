@@ -1,8 +1,8 @@
 //! Gateways: their classes, listeners and addresses.
 
 use std::net::IpAddr;
-use std::sync::Arc;
 
+use eddy_ids::Shared;
 use eddy_route::HostPattern;
 
 use super::class::{Class, parameters_fault};
@@ -37,13 +37,13 @@ pub(super) struct GatewayObject {
 #[derive(Debug)]
 pub(super) struct GatewayListener {
     /// Name.
-    pub(super) name: Arc<str>,
+    pub(super) name: Shared<str>,
     /// Hosts that it serves.
     pub(super) hostname: HostPattern,
     /// Port.
     pub(super) port: u16,
     /// Protocol.
-    pub(super) protocol: Arc<str>,
+    pub(super) protocol: Shared<str>,
     /// Certificates, for HTTPS.
     pub(super) tls: Option<ListenerCertificates>,
     /// Namespaces whose routes may attach.

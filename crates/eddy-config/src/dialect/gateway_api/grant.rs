@@ -1,6 +1,6 @@
 //! ReferenceGrants: permissions to refer to objects of another namespace.
 
-use std::sync::Arc;
+use eddy_ids::Shared;
 
 use super::spec::ReferenceGrantSpec;
 use crate::dialect::kubernetes::{GATEWAY_API, Manifests};
@@ -16,12 +16,12 @@ pub(super) struct Grants {
 /// Permission for objects of a kind and namespace to refer to objects of another kind and namespace.
 #[derive(Debug)]
 struct Grant {
-    kind: Arc<str>,
-    from: Arc<str>,
-    to_kind: Arc<str>,
-    to: Arc<str>,
+    kind: Shared<str>,
+    from: Shared<str>,
+    to_kind: Shared<str>,
+    to: Shared<str>,
     /// Single object that may be referred to; `None` for all in the namespace.
-    name: Option<Arc<str>>,
+    name: Option<Shared<str>>,
 }
 
 impl Grants {
@@ -31,7 +31,7 @@ impl Grants {
         for object in manifests.objects.of(GATEWAY_API, "ReferenceGrant") {
             let Some(spec) = object.needed_part::<ReferenceGrantSpec>("spec", report) else { continue };
             let from = spec.value.from.into_iter().flat_map(|from| from.value);
-            let from: Vec<(Arc<str>, Arc<str>)> = from
+            let from: Vec<(Shared<str>, Shared<str>)> = from
                 .filter_map(|from| {
                     let is_ours = &*from.value.group?.value.0 == GATEWAY_API;
                     let (kind, namespace) = (from.value.kind?.value.0, from.value.namespace?.value.0);
@@ -45,9 +45,9 @@ impl Grants {
                 let name = to.value.name.map(|name| name.value.0).filter(|name| !name.is_empty());
                 for (kind, namespace) in &from {
                     grants.list.push(Grant {
-                        kind: Arc::clone(kind),
-                        from: Arc::clone(namespace),
-                        to_kind: Arc::clone(&to_kind.value.0),
+                        kind: Shared::clone(kind),
+                        from: Shared::clone(namespace),
+                        to_kind: Shared::clone(&to_kind.value.0),
                         to: object.metadata.namespace.clone(),
                         name: name.clone(),
                     });

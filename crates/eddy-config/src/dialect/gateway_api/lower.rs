@@ -1,8 +1,8 @@
 //! Rule tables, one for each address that Gateways listen on.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
+use eddy_ids::Shared;
 use eddy_route::{Dialect, HostPattern, KubernetesPrecedence, PathPattern, RouteTable, Rule, SourceLocation};
 
 use super::action::{ActionMaker, Entrance, RuleDone, respond};
@@ -270,7 +270,7 @@ impl GatewayTableBuilder<'_, '_, '_, '_, '_, '_> {
                 path_len: matched.path_len,
                 method_len: matched.method_len,
                 created: route.creation_order.created(),
-                object: Arc::clone(&route.creation_order.name),
+                object: Shared::clone(&route.creation_order.name),
             }),
             ..Rule::new(&name, self.origin(place))
         }

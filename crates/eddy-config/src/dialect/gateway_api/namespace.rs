@@ -1,6 +1,6 @@
 //! Namespaces from which routes may attach to a listener.
 
-use std::sync::Arc;
+use eddy_ids::Shared;
 
 use super::spec::{NamespacesSpec, SelectorSpec};
 use crate::dialect::kubernetes::Manifests;
@@ -21,14 +21,14 @@ pub(super) enum From {
 /// Test of a label.
 #[derive(Debug)]
 pub(super) struct LabelTest {
-    key: Arc<str>,
+    key: Shared<str>,
     kind: LabelTestKind,
 }
 
 #[derive(Debug)]
 enum LabelTestKind {
-    In(Vec<Arc<str>>),
-    NotIn(Vec<Arc<str>>),
+    In(Vec<Shared<str>>),
+    NotIn(Vec<Shared<str>>),
     Exists,
     Absent,
 }
@@ -46,7 +46,7 @@ impl From {
                 } else {
                     manifests.objects.label_of_namespace(namespace, &test.key)
                 };
-                let is_one_of = |values: &[Arc<str>]| {
+                let is_one_of = |values: &[Shared<str>]| {
                     value.is_some_and(|value| values.iter().any(|other| **other == *value))
                 };
                 match &test.kind {

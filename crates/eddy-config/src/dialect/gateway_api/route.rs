@@ -1,8 +1,8 @@
 //! Routes, checked: their parents, matches, filters and backends.
 
-use std::sync::Arc;
 use std::time::Duration;
 
+use eddy_ids::Shared;
 use eddy_route::{HostPattern, PathPattern};
 
 use super::creation_order::CreationOrder;
@@ -41,7 +41,7 @@ pub(super) struct Parent {
     /// The Gateway.
     pub(super) gateway: ObjectName,
     /// Name of the listener, if given.
-    pub(super) section: Option<Arc<str>>,
+    pub(super) section: Option<Shared<str>>,
     /// Port of the listener, if given.
     pub(super) port: Option<u16>,
     /// Source position.
@@ -125,7 +125,7 @@ impl GatewayRoute {
 }
 
 impl Parent {
-    fn of(spec: Spanned<ParentSpec>, namespace: &Arc<str>, report: &mut ProblemReport) -> Option<Self> {
+    fn of(spec: Spanned<ParentSpec>, namespace: &Shared<str>, report: &mut ProblemReport) -> Option<Self> {
         let Spanned { value: spec, place } = spec;
         let is_gateway = spec.group.as_ref().is_none_or(|group| &*group.value.0 == GATEWAY_API)
             && spec.kind.as_ref().is_none_or(|kind| &*kind.value.0 == "Gateway");
@@ -138,7 +138,8 @@ impl Parent {
             );
             return None;
         }
-        let namespace = spec.namespace.map_or_else(|| Arc::clone(namespace), |namespace| namespace.value.0);
+        let namespace =
+            spec.namespace.map_or_else(|| Shared::clone(namespace), |namespace| namespace.value.0);
         Some(Self {
             gateway: ObjectName { namespace, name: name.value.0 },
             section: spec.section.map(|section| section.value.0),
@@ -153,7 +154,7 @@ impl RouteRule {
         spec: Spanned<RuleSpec>,
         kind: RouteKind,
         number: usize,
-        namespace: &Arc<str>,
+        namespace: &Shared<str>,
         report: &mut ProblemReport,
     ) -> Self {
         let Spanned { value: spec, place } = spec;
@@ -238,7 +239,7 @@ impl BackendRef {
     pub(super) fn of(
         spec: Spanned<BackendSpec>,
         kind: RouteKind,
-        namespace: &Arc<str>,
+        namespace: &Shared<str>,
         report: &mut ProblemReport,
     ) -> Option<Self> {
         let Spanned { value: spec, place } = spec;
@@ -262,7 +263,7 @@ impl BackendRef {
             service: ObjectName {
                 namespace: spec
                     .namespace
-                    .map_or_else(|| Arc::clone(namespace), |namespace| namespace.value.0),
+                    .map_or_else(|| Shared::clone(namespace), |namespace| namespace.value.0),
                 name: name.value.0,
             },
             port: spec.port.map_or(0, |port| port.value.to_u16()),

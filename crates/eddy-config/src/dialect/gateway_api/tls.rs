@@ -1,7 +1,6 @@
 //! TLS certificates of listeners, and why some are unavailable.
 
-use std::sync::Arc;
-
+use eddy_ids::Shared;
 use eddy_route::HostPattern;
 
 use super::grant::Grants;
@@ -38,7 +37,7 @@ impl Certificates<'_, '_, '_> {
     pub(super) fn read(
         self,
         tls: Option<Spanned<ListenerTlsSpec>>,
-        namespace: &Arc<str>,
+        namespace: &Shared<str>,
         hostname: &HostPattern,
         report: &mut ProblemReport,
     ) -> ListenerCertificates {
@@ -69,12 +68,12 @@ impl Certificates<'_, '_, '_> {
         shown
     }
 
-    fn certificate(self, spec: SecretRefSpec, namespace: &Arc<str>) -> Result<CertificateFiles, RefFault> {
+    fn certificate(self, spec: SecretRefSpec, namespace: &Shared<str>) -> Result<CertificateFiles, RefFault> {
         let fail = |reason, message| Err(RefFault { reason, message });
         let group = spec.group.as_ref().map_or("", |group| &*group.value.0);
         let kind = spec.kind.as_ref().map_or("Secret", |kind| &*kind.value.0);
         let name = spec.name.map(|name| name.value.0).unwrap_or_default();
-        let namespace_of = spec.namespace.map_or_else(|| Arc::clone(namespace), |own| own.value.0);
+        let namespace_of = spec.namespace.map_or_else(|| Shared::clone(namespace), |own| own.value.0);
         let name = ObjectName { namespace: namespace_of, name };
         if !group.is_empty() || kind != "Secret" {
             let message = format!("certificates must be in a Secret, not in a `{}`", shown(kind));

@@ -1,6 +1,6 @@
 //! Policies that restrict who may send requests. eddy does not enforce them, so it must not serve what they protect.
 
-use std::sync::Arc;
+use eddy_ids::Shared;
 
 use super::gateway::IstioGateway;
 use super::label::{LabelPair, has_labels, pairs};
@@ -29,7 +29,7 @@ pub(super) fn judge_policies(objects: &Objects<'_>, gateways: &[IstioGateway], r
 /// Workloads that a policy restricts.
 #[derive(Debug)]
 struct AccessPolicy {
-    namespace: Arc<str>,
+    namespace: Shared<str>,
     /// Labels of the workloads; none for all workloads of its namespace.
     labels: Vec<LabelPair>,
     /// Whether it names what it applies to, such as a Gateway, instead of labels.
@@ -70,7 +70,7 @@ impl AccessPolicy {
 #[derive(Debug)]
 struct GatewayWorkload {
     /// Namespace; `None` for Pods in any namespace, which only a policy with labels is known to apply to.
-    namespace: Option<Arc<str>>,
+    namespace: Option<Shared<str>>,
     labels: Vec<LabelPair>,
 }
 

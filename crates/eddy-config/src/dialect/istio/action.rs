@@ -1,8 +1,7 @@
 //! Actions of VirtualService routes.
 
-use std::sync::Arc;
-
 use eddy_filter::builtin::{BuiltinConfig, CorsConfig, FaultConfig};
+use eddy_ids::Shared;
 use eddy_route::{PathReplace, PathRewrite};
 
 use super::answer::{redirect, respond, unavailable};
@@ -209,7 +208,7 @@ fn turned_on(filter: usize, builtin: BuiltinConfig) -> RuleFilterConfig {
         filter,
         is_disabled: Some(false),
         config: None,
-        builtin: Some(Arc::new(builtin)),
+        builtin: Some(Shared::new(builtin)),
         lua: None,
     }
 }
@@ -218,7 +217,7 @@ fn turned_on(filter: usize, builtin: BuiltinConfig) -> RuleFilterConfig {
 fn rewrite_of(route: &HttpRoute, edits: &mut Edits) -> (Option<PathRewrite>, Option<SourceSpan>) {
     let Some(change) = &route.spec.rewrite else { return (None, None) };
     if let Some(host) = change.value.authority.as_ref().filter(|host| !host.value.0.is_empty()) {
-        edits.host = Some(Arc::clone(&host.value.0));
+        edits.host = Some(Shared::clone(&host.value.0));
     }
     if let Some(regex) = &change.value.regex {
         let (Some(found), Some(by)) = (&regex.value.found, &regex.value.by) else { return (None, None) };

@@ -1,8 +1,8 @@
 //! Local replies of routes: redirects and fixed responses.
 
-use std::sync::Arc;
-
 use base64ct::{Base64, Encoding as _};
+
+use eddy_ids::Shared;
 
 use super::spec::{DirectResponseSpec, RedirectSpec};
 use crate::config::{ActionKind, Redirect, Respond};
@@ -16,7 +16,7 @@ pub(super) fn redirect(
     report: &mut ProblemReport,
 ) -> Option<Redirect> {
     let RedirectSpec { uri, authority, port, derive_port, scheme, code } = &spec.value;
-    let text = |text: &Spanned<_>| Some(Arc::clone(text_of(text))).filter(|text| !text.is_empty());
+    let text = |text: &Spanned<_>| Some(Shared::clone(text_of(text))).filter(|text| !text.is_empty());
     let status = match code.as_ref().map(|code| (code.value.to_u16(), code.place)) {
         None | Some((0, _)) => 301,
         Some((status @ (301 | 302 | 303 | 307 | 308), _)) => status,
@@ -87,7 +87,7 @@ pub(super) fn to_https() -> Redirect {
 
 /// Returns the fixed response of a route, or `None` when it is invalid; the problem is reported.
 pub(super) fn respond(spec: &DirectResponseSpec, report: &mut ProblemReport) -> Option<Respond> {
-    let mut body: Arc<[u8]> = Arc::default();
+    let mut body: Shared<[u8]> = Shared::default();
     if let Some(Spanned { value: written, place }) = &spec.body {
         body = match (&written.text, &written.bytes) {
             (Some(text), None) => text_of(text).as_bytes().into(),
@@ -119,7 +119,7 @@ pub(super) fn unavailable() -> ActionKind {
     ActionKind::Respond(Respond { status: 503, body: body.into(), content_type: "text/plain".into() })
 }
 
-fn text_of(text: &Spanned<crate::dialect::kubernetes::ApiText>) -> &Arc<str> {
+fn text_of(text: &Spanned<crate::dialect::kubernetes::ApiText>) -> &Shared<str> {
     &text.value.0
 }
 

@@ -1,8 +1,8 @@
 //! Certificates, keys and authorities, from Secrets and files.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
+use eddy_ids::Shared;
 use eddy_model::WrittenPath;
 
 use crate::check::written_place;
@@ -18,7 +18,7 @@ pub(super) struct Credentials<'c> {
     pub(super) secrets: &'c Secrets,
     pub(super) sources: &'c [SourceText],
     /// Namespace of the object and its Secrets.
-    pub(super) namespace: &'c Arc<str>,
+    pub(super) namespace: &'c Shared<str>,
 }
 
 impl Credentials<'_> {
@@ -50,6 +50,6 @@ impl Credentials<'_> {
     }
 
     fn object(self, name: &str) -> ObjectName {
-        ObjectName { namespace: Arc::clone(self.namespace), name: name.into() }
+        ObjectName { namespace: Shared::clone(self.namespace), name: name.into() }
     }
 }

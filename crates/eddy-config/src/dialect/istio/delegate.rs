@@ -1,7 +1,8 @@
 //! Delegates: VirtualServices that refine the routes of another VirtualService.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+
+use eddy_ids::Shared;
 
 use super::service::{Export, HttpRoute, VirtualService};
 use super::spec::{MatchSpec, Tests, TextMatchSpec};
@@ -200,7 +201,7 @@ fn conflict(root: &MatchSpec, inner: &MatchSpec) -> Option<&'static str> {
     if ignores(root) != ignores(inner) {
         return Some("`ignoreUriCase` differs");
     }
-    let names = |spec: &MatchSpec| -> Vec<Arc<str>> {
+    let names = |spec: &MatchSpec| -> Vec<Shared<str>> {
         let gateways = spec.gateways.iter().flat_map(|gateways| &gateways.value);
         gateways.map(|gateway| gateway.value.0.clone()).collect()
     };

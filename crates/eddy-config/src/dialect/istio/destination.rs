@@ -1,7 +1,6 @@
 //! Destinations: resolution of host names to clusters.
 
-use std::sync::Arc;
-
+use eddy_ids::Shared;
 use eddy_model::ClusterConfig;
 
 use super::entry::{ServiceEntries, protocol_of, read_entries};
@@ -47,7 +46,7 @@ impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
         &self,
         spec: &DestinationSpec,
         place: SourceSpan,
-        namespace: &Arc<str>,
+        namespace: &Shared<str>,
         listener_port: u16,
         draft: &mut Draft<'_, '_>,
         report: &mut ProblemReport,

@@ -1,9 +1,9 @@
 //! Header edits, applied one after the other as in Envoy.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use eddy_http::{EditFault, FieldEdits};
+use eddy_ids::Shared;
 
 use super::spec::{EditsSpec, HeadersSpec};
 use crate::problem::{ProblemReport, SourceSpan, shown};
@@ -14,7 +14,7 @@ pub(super) struct Edits {
     pub(super) request: Changes,
     pub(super) response: Changes,
     /// Host that upstreams see; eddy does not treat it as a header.
-    pub(super) host: Option<Arc<str>>,
+    pub(super) host: Option<Shared<str>>,
 }
 
 /// Header edits of a message: some headers are removed, then others are set or added.
@@ -27,8 +27,8 @@ pub(super) struct Changes {
 #[derive(Clone, Debug)]
 struct IstioFieldChange {
     kind: ChangeKind,
-    name: Arc<str>,
-    value: Arc<str>,
+    name: Shared<str>,
+    value: Shared<str>,
     place: SourceSpan,
 }
 
@@ -55,7 +55,7 @@ impl Edits {
 }
 
 impl Changes {
-    fn read(spec: &EditsSpec, host: &mut Option<Arc<str>>, report: &mut ProblemReport) -> Self {
+    fn read(spec: &EditsSpec, host: &mut Option<Shared<str>>, report: &mut ProblemReport) -> Self {
         let mut changes = Self::default();
         for name in spec.remove.iter().flat_map(|names| &names.value) {
             if !is_part_of_the_line(&name.value.0) {
@@ -74,7 +74,7 @@ impl Changes {
                 if is_host(name) {
                     // A host that is set takes precedence over one that is added.
                     if kind == ChangeKind::Set || host.is_none() {
-                        *host = Some(Arc::clone(&value.value.0));
+                        *host = Some(Shared::clone(&value.value.0));
                     }
                 } else if !is_part_of_the_line(name) {
                     let Some(text) = plain(&value.value.0, name, value.place, report) else { continue };
@@ -134,9 +134,14 @@ fn note(outcome: Result<(), EditFault>, place: SourceSpan, report: &mut ProblemR
 }
 
 /// Returns the text to send, or `None` when it depends on the request, which is reported.
-fn plain(text: &Arc<str>, name: &str, place: SourceSpan, report: &mut ProblemReport) -> Option<Arc<str>> {
+fn plain(
+    text: &Shared<str>,
+    name: &str,
+    place: SourceSpan,
+    report: &mut ProblemReport,
+) -> Option<Shared<str>> {
     if !text.contains('%') {
-        return Some(Arc::clone(text));
+        return Some(Shared::clone(text));
     }
     if text.replace("%%", "").contains('%') {
         report

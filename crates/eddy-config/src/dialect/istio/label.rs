@@ -1,12 +1,12 @@
 //! Labels of objects and workloads.
 
-use std::sync::Arc;
+use eddy_ids::Shared;
 
 use super::spec::Labels;
 use crate::read::Spanned;
 
 /// Label and its value.
-pub(super) type LabelPair = (Arc<str>, Arc<str>);
+pub(super) type LabelPair = (Shared<str>, Shared<str>);
 
 /// Returns the pairs of a mapping of labels.
 pub(super) fn pairs(labels: Option<&Spanned<Labels>>) -> Vec<LabelPair> {

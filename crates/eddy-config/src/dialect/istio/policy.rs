@@ -1,6 +1,5 @@
 //! Policies of routes: retries, fault injection and CORS.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_filter::builtin::{Abort, CorsConfig, Delay, FaultConfig, Listed, OriginPattern, RequestFraction};
@@ -102,9 +101,9 @@ fn add(reason: &str, place: SourceSpan, retry: &mut RetryConfig, report: &mut Pr
 /// Reads CORS settings; problems go to `report`.
 pub(super) fn cors(spec: &CorsSpec, report: &mut ProblemReport) -> CorsConfig {
     let listed = |names: Option<&Spanned<Vec<Spanned<ApiText>>>>| {
-        let names: Vec<Arc<str>> =
-            names.into_iter().flat_map(|names| &names.value).map(|name| name.value.0.clone()).collect();
-        if names.iter().any(|name| &**name == "*") { Listed::All } else { Listed::Names(names) }
+        let names = || names.into_iter().flat_map(|names| &names.value).map(|name| &name.value.0);
+        let is_any = names().any(|name| &**name == "*");
+        if is_any { Listed::All } else { Listed::Names(names().map(|name| name.clone().into()).collect()) }
     };
     let mut config = CorsConfig {
         methods: listed(spec.methods.as_ref()),

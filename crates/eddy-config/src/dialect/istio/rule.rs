@@ -1,7 +1,6 @@
 //! Conversion of VirtualService matches into rules.
 
-use std::sync::Arc;
-
+use eddy_ids::Shared;
 use eddy_route::{
     CaselessPath, HostPattern, Missing, PathPattern, Rule, SourceLocation, ValueMatch, ValueTest,
 };
@@ -16,7 +15,7 @@ use crate::problem::{ProblemReport, SourceSpan};
 use crate::read::Spanned;
 
 /// Whether a match can hold for requests at a server, as far as that is known when the routes are built.
-pub(super) fn is_for(spec: &MatchSpec, server: &IstioServer, namespace: &Arc<str>) -> bool {
+pub(super) fn is_for(spec: &MatchSpec, server: &IstioServer, namespace: &Shared<str>) -> bool {
     if spec.port.as_ref().is_some_and(|port| port.value.to_u16() != server.port) {
         return false;
     }

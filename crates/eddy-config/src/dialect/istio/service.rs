@@ -1,6 +1,6 @@
 //! VirtualServices: their Gateways, visibility and routes.
 
-use std::sync::Arc;
+use eddy_ids::Shared;
 
 use super::host::{check_host, full_name};
 use super::spec::{HttpRouteSpec, MatchSpec, VirtualServiceSpec};
@@ -28,7 +28,7 @@ pub(super) struct VirtualService {
 #[derive(Clone, Debug)]
 pub(super) struct HttpRoute {
     pub(super) spec: HttpRouteSpec,
-    pub(super) namespace: Arc<str>,
+    pub(super) namespace: Shared<str>,
     /// Source position, which gives file and line.
     pub(super) place: SourceSpan,
     /// Prefix of the names of its rules.
@@ -121,7 +121,7 @@ pub(super) fn read_service(object: &Object<'_>, report: &mut ProblemReport) -> V
 /// Adds namespaces to the Gateways of a match, and rejects conditions on the proxy that receives the request.
 fn check_source(
     spec: &mut MatchSpec,
-    namespace: &Arc<str>,
+    namespace: &Shared<str>,
     is_for_gateways: bool,
     report: &mut ProblemReport,
 ) {
@@ -149,16 +149,16 @@ fn check_source(
 }
 
 /// Returns the Gateway that a name refers to in a namespace, or `None` for the mesh.
-pub(super) fn gateway_name(text: &str, namespace: &Arc<str>) -> Option<ObjectName> {
+pub(super) fn gateway_name(text: &str, namespace: &Shared<str>) -> Option<ObjectName> {
     if text == "mesh" {
         return None;
     }
     let (namespace, name) = match (text.split_once('/'), text.split_once('.')) {
-        (Some((".", name)), _) => (Arc::clone(namespace), name),
+        (Some((".", name)), _) => (Shared::clone(namespace), name),
         (Some((namespace, name)), _) => (namespace.into(), name),
         // Older form: `name.namespace.svc.cluster.local`.
         (None, Some((name, rest))) => (rest.split('.').next().unwrap_or_default().into(), name),
-        (None, None) => (Arc::clone(namespace), text),
+        (None, None) => (Shared::clone(namespace), text),
     };
     Some(ObjectName { namespace, name: name.into() })
 }

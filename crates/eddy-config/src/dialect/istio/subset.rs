@@ -1,8 +1,8 @@
 //! DestinationRules: balancing, TLS, and subsets of endpoints by label.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
+use eddy_ids::Shared;
 use eddy_model::{Balance, BalanceKey, ClusterConfig, ClusterTlsConfig, MAGLEV_PLACES};
 
 use super::credentials::Credentials;
@@ -41,7 +41,7 @@ struct Choice {
 /// Subset of the endpoints of a host.
 #[derive(Debug)]
 pub(super) struct Subset {
-    pub(super) name: Arc<str>,
+    pub(super) name: Shared<str>,
     pub(super) labels: Vec<LabelPair>,
     policy: TrafficPolicy,
 }

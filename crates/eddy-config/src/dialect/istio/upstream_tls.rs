@@ -1,7 +1,6 @@
 //! TLS to endpoints, as defined by DestinationRules.
 
-use std::sync::Arc;
-
+use eddy_ids::Shared;
 use eddy_model::{ClusterTlsConfig, IdentityFiles, ServerCheck};
 use eddy_tls::is_server_name;
 
@@ -57,7 +56,12 @@ impl Credentials<'_> {
     }
 
     /// Returns the server name sent to endpoints, which their certificates must be for.
-    fn name(self, spec: &Spanned<ClientTlsSpec>, host: &str, report: &mut ProblemReport) -> Option<Arc<str>> {
+    fn name(
+        self,
+        spec: &Spanned<ClientTlsSpec>,
+        host: &str,
+        report: &mut ProblemReport,
+    ) -> Option<Shared<str>> {
         let ClientTlsSpec { server_name, names, .. } = &spec.value;
         let names = names.as_ref().map(|names| names.value.as_slice()).unwrap_or_default();
         let asked = server_name.as_ref().or_else(|| names.first());

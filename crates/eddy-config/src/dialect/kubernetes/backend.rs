@@ -1,8 +1,8 @@
 //! Resolution of a Service and port to endpoints.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
+use eddy_ids::Shared;
 use eddy_model::{ClusterConfig, EndpointAddress, EndpointConfig, LinkProtocol};
 
 use super::metadata::ObjectMetadata;
@@ -24,7 +24,7 @@ pub(crate) struct Backends {
     /// Endpoints given in eddy's own configuration.
     given: HashMap<ServiceName, Vec<EndpointConfig>>,
     /// Domain of the cluster, if Services are resolved by DNS.
-    domain: Option<Arc<str>>,
+    domain: Option<Shared<str>>,
 }
 
 /// Resolved port of a Service.
@@ -33,9 +33,9 @@ pub(crate) struct Backend {
     /// Cluster of the port; without endpoints when none are known.
     pub(crate) cluster: ClusterConfig,
     /// Application protocol, if the Service gives one.
-    pub(crate) app_protocol: Option<Arc<str>>,
+    pub(crate) app_protocol: Option<Shared<str>>,
     /// Name of the port, if the Service gives one.
-    pub(crate) port_name: Option<Arc<str>>,
+    pub(crate) port_name: Option<Shared<str>>,
     /// Source position of the Service, if it is written.
     pub(crate) place: Option<SourceSpan>,
     /// Whether the Service is an `ExternalName`.
@@ -151,7 +151,7 @@ impl Backends {
         &self,
         service: &ObjectName,
         port: &PortOrName,
-        labels: &[(Arc<str>, Arc<str>)],
+        labels: &[(Shared<str>, Shared<str>)],
     ) -> Option<Vec<EndpointConfig>> {
         let known = self.services.get(service)?;
         let port = known.ports.iter().find(|other| other.is(port))?;

@@ -1,7 +1,8 @@
 //! Documents to objects: expands lists, identifies kinds, rejects duplicates.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+
+use eddy_ids::Shared;
 
 use super::metadata::{MetadataSpec, ObjectMetadata};
 use super::object::{KINDS, Object, ObjectKind, Objects};
@@ -140,7 +141,7 @@ impl<'t> ManifestReader<'t, '_> {
         }
     }
 
-    fn note_version(&mut self, kind: &ObjectKind, written: &Spanned<Arc<str>>) {
+    fn note_version(&mut self, kind: &ObjectKind, written: &Spanned<Shared<str>>) {
         let version = kind.versions.first().copied().unwrap_or_default();
         let whole =
             if kind.group.is_empty() { version.to_owned() } else { format!("{}/{version}", kind.group) };
@@ -149,7 +150,7 @@ impl<'t> ManifestReader<'t, '_> {
     }
 
     /// Records a kind that is not read; an error where a known kind was probably meant.
-    fn note_kind(&mut self, group: &str, version: &Spanned<Arc<str>>, kind: &Spanned<Arc<str>>) {
+    fn note_kind(&mut self, group: &str, version: &Spanned<Shared<str>>, kind: &Spanned<Shared<str>>) {
         let of_group = |known: &&ObjectKind| known.group == group;
         let is_slip = |known: &&ObjectKind| known.name.eq_ignore_ascii_case(&kind.value);
         if let Some(meant) = KINDS.iter().filter(of_group).find(is_slip) {
@@ -169,7 +170,7 @@ impl<'t> ManifestReader<'t, '_> {
         }
     }
 
-    fn word(&mut self, node: &YamlNode<'t>, key: &str) -> Option<Spanned<Arc<str>>> {
+    fn word(&mut self, node: &YamlNode<'t>, key: &str) -> Option<Spanned<Shared<str>>> {
         let entry: &YamlEntry<'t> = node.entry(key)?;
         if entry.value.is_nothing() {
             return None;

@@ -1,7 +1,6 @@
 //! Object metadata: name, labels, annotations and age.
 
-use std::sync::Arc;
-
+use eddy_ids::Shared;
 use jiff::Timestamp;
 
 use super::value::{ApiText, Label};
@@ -35,16 +34,16 @@ pub(crate) struct Created(pub(crate) i64);
 #[derive(Clone, Debug)]
 pub(crate) struct ObjectMetadata {
     /// Name of the object.
-    pub(crate) name: Arc<str>,
+    pub(crate) name: Shared<str>,
     /// Namespace; `default` where none is written, empty for a cluster-scoped object.
-    pub(crate) namespace: Arc<str>,
+    pub(crate) namespace: Shared<str>,
     /// Creation time in seconds since 1970; objects in files usually have none.
     pub(crate) created: Option<i64>,
     /// Labels.
-    pub(crate) labels: Vec<(Arc<str>, Arc<str>)>,
+    pub(crate) labels: Vec<(Shared<str>, Shared<str>)>,
     /// Annotations, with source positions.
     #[allow(dead_code, reason = "the Gateway API has none")]
-    pub(crate) annotations: Vec<(Arc<str>, Spanned<Arc<str>>)>,
+    pub(crate) annotations: Vec<(Shared<str>, Spanned<Shared<str>>)>,
     /// Source position of the name.
     pub(crate) place: SourceSpan,
 }
@@ -93,7 +92,7 @@ impl ObjectMetadata {
 
     /// Returns the value of an annotation.
     #[allow(dead_code, reason = "the Gateway API has none")]
-    pub(crate) fn annotation(&self, key: &str) -> Option<&Spanned<Arc<str>>> {
+    pub(crate) fn annotation(&self, key: &str) -> Option<&Spanned<Shared<str>>> {
         self.annotations.iter().find(|(name, _)| **name == *key).map(|(_, value)| value)
     }
 }

@@ -71,7 +71,8 @@ impl Secrets {
         };
         let chain = part(CHAIN, &secret.chain)?;
         let key = part(KEY, &secret.key)?;
-        let bytes = |content: &Option<InlineText>| content.clone().map_or_else(|| [].into(), |text| text.0);
+        let bytes =
+            |content: &Option<InlineText>| content.clone().map_or_else(Default::default, |text| text.0);
         let identity = Identity::from_pem(&bytes(&secret.chain), &bytes(&secret.key), None);
         let identity = identity.map_err(|error| {
             let part = if error.is_of_key() { KEY } else { CHAIN };

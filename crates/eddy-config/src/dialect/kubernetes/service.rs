@@ -1,6 +1,6 @@
 //! Services: names for endpoints.
 
-use std::sync::Arc;
+use eddy_ids::Shared;
 
 use super::object::Object;
 use super::value::{ApiText, PortOrName};
@@ -49,7 +49,7 @@ pub(crate) struct KubernetesService {
     /// TCP ports.
     pub(crate) ports: Vec<ServicePort>,
     /// DNS name that an `ExternalName` refers to.
-    pub(crate) external_name: Option<Arc<str>>,
+    pub(crate) external_name: Option<Shared<str>>,
     /// Whether it has no cluster IP.
     pub(crate) is_headless: bool,
     /// Source position.
@@ -60,13 +60,13 @@ pub(crate) struct KubernetesService {
 #[derive(Clone, Debug)]
 pub(crate) struct ServicePort {
     /// Name of the port; empty when it has none.
-    pub(crate) name: Arc<str>,
+    pub(crate) name: Shared<str>,
     /// Number of the port.
     pub(crate) number: u16,
     /// Port of the endpoints.
     pub(crate) target: PortOrName,
     /// Application protocol, if given.
-    pub(crate) app_protocol: Option<Arc<str>>,
+    pub(crate) app_protocol: Option<Shared<str>>,
 }
 
 impl KubernetesService {
@@ -81,7 +81,7 @@ impl KubernetesService {
                 continue;
             }
             let number = number.value.to_u16();
-            let name: Arc<str> = port.name.map_or_else(|| "".into(), |name| name.value.0);
+            let name: Shared<str> = port.name.map_or_else(|| "".into(), |name| name.value.0);
             if ports.iter().any(|other| other.name == name) {
                 report.error(place, "each port of a Service with several ports needs its own name");
             }

@@ -1,8 +1,8 @@
 //! EndpointSlices: the addresses of a Service's endpoints.
 
 use std::net::IpAddr;
-use std::sync::Arc;
 
+use eddy_ids::Shared;
 use eddy_model::EndpointAddress;
 
 use super::object::Object;
@@ -66,25 +66,25 @@ pub(crate) struct Slice {
     /// The endpoints.
     pub(crate) endpoints: Vec<SliceEndpoint>,
     /// Names and numbers of the TCP ports that each endpoint has.
-    pub(crate) ports: Vec<(Arc<str>, u16)>,
+    pub(crate) ports: Vec<(Shared<str>, u16)>,
 }
 
 /// Endpoint of a slice.
 #[derive(Clone, Debug)]
 pub(crate) struct SliceEndpoint {
     /// IP address or DNS name.
-    pub(crate) host: Arc<str>,
+    pub(crate) host: Shared<str>,
     /// Whether it accepts requests.
     pub(crate) is_ready: bool,
     /// Whether it accepts requests while terminating.
     pub(crate) is_last_resort: bool,
     /// Pod behind the endpoint, if given; in the namespace of the slice.
-    pub(crate) pod: Option<Arc<str>>,
+    pub(crate) pod: Option<Shared<str>>,
 }
 
 impl Slice {
     /// Returns the name of the Service that the slice belongs to.
-    pub(super) fn service_of(object: &Object<'_>) -> Option<Arc<str>> {
+    pub(super) fn service_of(object: &Object<'_>) -> Option<Shared<str>> {
         object.metadata.label(SERVICE_LABEL).map(Into::into)
     }
 

@@ -1,6 +1,6 @@
 //! Scalars of objects, validated as strictly as by an API server.
 
-use std::sync::Arc;
+use eddy_ids::Shared;
 
 use crate::problem::{ProblemReport, shown};
 use crate::read::{FromNode, FromScalar, Misfit, ValueSchema, WordInfo, note_kind};
@@ -8,11 +8,11 @@ use crate::yaml::{YamlNode, YamlNodeKind};
 
 /// String. One that YAML would read as a number or boolean must be quoted, as in Kubernetes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct ApiText(pub(crate) Arc<str>);
+pub(crate) struct ApiText(pub(crate) Shared<str>);
 
 /// Key of a label or annotation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Label(pub(crate) Arc<str>);
+pub(crate) struct Label(pub(crate) Shared<str>);
 
 /// Port, by number or name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -20,7 +20,7 @@ pub(crate) enum PortOrName {
     /// Port number.
     Number(u16),
     /// Port name.
-    Name(Arc<str>),
+    Name(Shared<str>),
 }
 
 impl FromNode for ApiText {

@@ -1,8 +1,8 @@
 //! `location`: places, their settings and programs, and nested locations.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
+use eddy_ids::Shared;
 use eddy_route::SourceLocation;
 use eddy_route::nginx::{LastTry, LetterCase, LocationHandler, PlaceKind, PlaceSpec, RewriteDirective};
 
@@ -261,14 +261,14 @@ pub(super) fn place_of(
         hand: LocationHandler::None,
         is_internal: false,
         guard: scope.guards.place_guard(),
-        error_pages: Arc::clone(&scope.error_pages),
+        error_pages: Shared::clone(&scope.error_pages),
         has_recursive_error_pages: scope.has_recursive_error_pages,
         default_type: scope.typed_text(),
         charset: scope.charset.clone(),
-        charset_types: Arc::clone(&scope.charset_types),
+        charset_types: Shared::clone(&scope.charset_types),
         body_bytes_max: scope.body_bytes_max,
         last_try: None,
-        answer_fields: Arc::clone(&scope.answer_fields),
+        answer_fields: Shared::clone(&scope.answer_fields),
         names_host_in_redirects: scope.names_host_in_redirects,
         names_server_in_redirects: scope.names_server_in_redirects,
         names_port_in_redirects: scope.names_port_in_redirects,

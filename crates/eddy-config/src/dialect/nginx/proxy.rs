@@ -1,8 +1,8 @@
 //! `proxy_pass`: the cluster that it names, and the requests sent there.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
+use eddy_ids::Shared;
 use eddy_model::{ClusterConfig, EndpointAddress, EndpointConfig, UNLIMITED_OVERPROVISIONING};
 use eddy_route::nginx::{
     LocationHandler, ProxyHand, ProxyPassTarget, RedirectForm, RedirectRule, TextTemplate, UpstreamScheme,
@@ -47,7 +47,7 @@ impl NginxReader<'_> {
         held: &VariableValues,
     ) -> LocationHandler {
         match self.proxy_hand(word, scope, replaced, held) {
-            Some(hand) => LocationHandler::Proxy(Arc::new(hand)),
+            Some(hand) => LocationHandler::Proxy(Shared::new(hand)),
             None => LocationHandler::None,
         }
     }

@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
+use eddy_ids::Shared;
 use eddy_model::ClusterConfig;
 use eddy_route::SourceLocation;
 use eddy_route::nginx::{LetterCase, SearchPattern, SitesSpec, TextFault, TextTemplate};
@@ -182,7 +182,7 @@ impl<'r> NginxReader<'r> {
 
     /// Returns the file and line of a directive.
     pub(super) fn origin(&self, place: SourceSpan) -> SourceLocation {
-        let file = self.sources.get(place.source as usize).map(|source| Arc::clone(&source.path));
+        let file = self.sources.get(place.source as usize).map(|source| Shared::clone(&source.path));
         SourceLocation { file: file.unwrap_or_else(|| "".into()), line: place.line }
     }
 

@@ -1,9 +1,9 @@
 //! Settings of a block, which inner blocks inherit unless they override them.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_http::FieldEdits;
+use eddy_ids::Shared;
 use eddy_route::nginx::{
     ErrorPage, FieldNames, FieldText, LetterCase, RedirectForm, RedirectRule, TextTemplate,
 };
@@ -28,17 +28,17 @@ pub(super) struct BlockSettings {
     /// `ssl_...`.
     pub(super) tls: NginxServerTls,
     /// `proxy_set_header`; a block with one of its own inherits none.
-    pub(super) proxy_fields: Arc<[FieldText]>,
+    pub(super) proxy_fields: Shared<[FieldText]>,
     /// Whether these headers forward a client's request to switch protocols.
     pub(super) passes_upgrades: bool,
-    pub(super) answer_fields: Arc<[FieldText]>,
+    pub(super) answer_fields: Shared<[FieldText]>,
     pub(super) hidden: FieldEdits,
-    pub(super) error_pages: Arc<[ErrorPage]>,
+    pub(super) error_pages: Shared<[ErrorPage]>,
     /// `proxy_redirect`; a block with one of its own inherits none.
     pub(super) redirects: Redirects,
     pub(super) intercepts_errors: bool,
     pub(super) has_recursive_error_pages: bool,
-    pub(super) default_type: Arc<str>,
+    pub(super) default_type: Shared<str>,
     pub(super) body_bytes_max: Option<u64>,
     pub(super) names_host_in_redirects: bool,
     pub(super) names_server_in_redirects: bool,
@@ -53,8 +53,8 @@ pub(super) struct BlockSettings {
     /// `access_log`: a file, or `off`.
     pub(super) access_log: Option<NginxWord>,
     /// `charset`, for responses of `charset_types` that name no charset.
-    pub(super) charset: Option<Arc<str>>,
-    pub(super) charset_types: Arc<[Box<str>]>,
+    pub(super) charset: Option<Shared<str>>,
+    pub(super) charset_types: Shared<[Box<str>]>,
     /// `http2`: whether clients may use HTTP/2.
     pub(super) has_http2: bool,
     /// Access control directives that eddy cannot carry out.
@@ -70,7 +70,7 @@ pub(super) enum Redirects {
     /// An address that begins like that of `proxy_pass` begins like the location instead.
     Default,
     /// These rules; `None` stands for the default rule.
-    Own(Arc<[Option<RedirectRule>]>),
+    Own(Shared<[Option<RedirectRule>]>),
 }
 
 impl Default for BlockSettings {
@@ -87,11 +87,11 @@ impl Default for BlockSettings {
             },
             upstream_tls: UpstreamTls::default(),
             tls: NginxServerTls::default(),
-            proxy_fields: Arc::default(),
+            proxy_fields: Shared::default(),
             passes_upgrades: false,
-            answer_fields: Arc::default(),
+            answer_fields: Shared::default(),
             hidden: FieldEdits::new(),
-            error_pages: Arc::default(),
+            error_pages: Shared::default(),
             redirects: Redirects::Default,
             intercepts_errors: false,
             has_recursive_error_pages: false,
@@ -195,14 +195,14 @@ impl BlockSettings {
     }
 
     /// Returns the content type of texts that `return` sends, with their charset.
-    pub(super) fn typed_text(&self) -> Arc<str> {
+    pub(super) fn typed_text(&self) -> Shared<str> {
         match &self.charset {
             Some(charset)
                 if self.charset_types.iter().any(|name| name.eq_ignore_ascii_case(&self.default_type)) =>
             {
                 format!("{}; charset={charset}", self.default_type).into()
             }
-            _ => Arc::clone(&self.default_type),
+            _ => Shared::clone(&self.default_type),
         }
     }
 
@@ -325,7 +325,7 @@ fn set<T>(target: &mut T, value: Option<T>) {
     }
 }
 
-fn replace_if_any<T>(target: &mut Arc<[T]>, own: Vec<T>) {
+fn replace_if_any<T>(target: &mut Shared<[T]>, own: Vec<T>) {
     if !own.is_empty() {
         *target = own.into();
     }
@@ -439,7 +439,7 @@ impl NginxReader<'_> {
                     Some(pattern) => (pattern, LetterCase::Ignored),
                     None => (pattern, LetterCase::Counts),
                 };
-                RedirectForm::Pattern(Arc::new(self.pattern(pattern, from.place, case)?))
+                RedirectForm::Pattern(Shared::new(self.pattern(pattern, from.place, case)?))
             }
             None => RedirectForm::Text(self.text(from)?),
         };

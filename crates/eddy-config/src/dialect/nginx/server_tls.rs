@@ -3,8 +3,7 @@
 //! NGINX chooses the certificate by the server whose name the client asks for, whatever names the certificate contains.
 //! When no server has the name, the default server of the address provides the certificate.
 
-use std::sync::Arc;
-
+use eddy_ids::Shared;
 use eddy_model::TlsVersion;
 
 use super::reader::NginxReader;
@@ -14,9 +13,9 @@ use super::tree::NginxWord;
 #[derive(Clone, Debug, Default)]
 pub(super) struct NginxServerTls {
     /// `ssl_certificate`; a block with one of its own inherits none.
-    pub(super) chains: Arc<[NginxWord]>,
+    pub(super) chains: Shared<[NginxWord]>,
     /// `ssl_certificate_key`, in the order of the chains; a block with one of its own inherits none.
-    pub(super) keys: Arc<[NginxWord]>,
+    pub(super) keys: Shared<[NginxWord]>,
     /// `ssl_stapling_file`.
     pub(super) ocsp: Option<NginxWord>,
     pub(super) version_min: TlsVersion,

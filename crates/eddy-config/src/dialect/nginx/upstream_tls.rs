@@ -1,7 +1,6 @@
 //! `proxy_ssl_...`: TLS to upstreams.
 
-use std::sync::Arc;
-
+use eddy_ids::Shared;
 use eddy_model::{ClusterTlsConfig, IdentityFiles, ServerCheck, TlsVersion, WrittenPath};
 use eddy_tls::is_server_name;
 
@@ -122,7 +121,7 @@ impl NginxReader<'_> {
 
     /// Returns the server name sent to an upstream, or `None` when it is not a name, so that each endpoint is asked for
     /// its own.
-    fn upstream_name(&self, tls: &UpstreamTls, host: &str) -> Option<Arc<str>> {
+    fn upstream_name(&self, tls: &UpstreamTls, host: &str) -> Option<Shared<str>> {
         let text = tls.name.as_ref().map_or(host, |word| word.text.as_str());
         let text = if text.starts_with("unix:") { "localhost" } else { text };
         let bare = match text.rsplit_once(':') {

@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
+use eddy_ids::Shared;
 use eddy_model::ClusterConfig;
 use eddy_route::nginx::{Address, LastTry, PlaceKind, Sites};
 
@@ -232,7 +232,7 @@ impl NginxReader<'_> {
         for server in servers {
             for listen in &server.listens {
                 let at = *by_address.entry(listen.address.clone()).or_insert_with(|| {
-                    let text: Arc<str> = listen.address.to_string().into();
+                    let text: Shared<str> = listen.address.to_string().into();
                     spec.addresses.push(Address { text, servers: Vec::new(), default: server.index });
                     has_default.push(false);
                     is_tls.push(false);
@@ -302,7 +302,7 @@ impl NginxReader<'_> {
             drain_timeout: frame.drain_timeout.unwrap_or(crate::config::DRAIN_TIMEOUT),
             shown: sources.iter().map(|source| &*source.text).collect::<Vec<_>>().join("\n").into(),
             version: version_of(sources),
-            sites: vec![Arc::new(Sites::build(spec))],
+            sites: vec![Shared::new(Sites::build(spec))],
             included: included(sources, root),
             route_check: 0,
             acme: None,
