@@ -46,5 +46,5 @@ pub use run::{
     BodyPart, BodyState, FailureOutcome, FilterPause, FilterRun, HeadState, IncomingBody, MessageRun,
     PhaseCall, RunOutput, StepResult, Travel,
 };
-pub use set::{FilterSet, RuleFilter};
+pub use set::{FilterSet, RuleFilter, RuleFilterKey};
 pub use view::{ExchangeInfo, ExchangeView, RequestView, ResponseView};

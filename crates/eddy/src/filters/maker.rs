@@ -1,6 +1,6 @@
 //! Creates all filters of a configuration.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use eddy_config::{
     FilterConfig, FilterKind, GatewayConfig, LuaConfig, LuaScriptText, RuleFilterConfig, WasmConfig,
 };
 use eddy_filter::builtin::{self, BuiltinConfig, BuiltinContext};
-use eddy_filter::{Filter, FilterSet, HostApi, LibraryKeepAlive, RuleFilter};
+use eddy_filter::{Filter, FilterSet, HostApi, LibraryKeepAlive, RuleFilter, RuleFilterKey};
 use eddy_guest::{Guest, MadeFilter, NativeLibrary, ReclaimQueue};
 
 use super::bundle::{library_of, name_in};
@@ -97,14 +97,15 @@ impl FilterMaker {
         if !problems.is_empty() {
             return Err(problems);
         }
-        let mut rules = Vec::new();
+        let mut rules = BTreeMap::new();
         for (action, under) in config.actions.iter().enumerate() {
             for rule in &under.filters {
                 let (Some(of), Some(one)) = (config.filters.get(rule.filter), made.get(rule.filter)) else {
                     continue;
                 };
-                match self.make_rule(action, rule, of, one, &mut scripts) {
-                    Ok(made) => rules.extend(made),
+                let key = RuleFilterKey { action, filter: rule.filter };
+                match self.make_rule(rule, of, one, &mut scripts) {
+                    Ok(made) => rules.extend(made.map(|made| (key, made))),
                     Err(problem) => problems.push(problem),
                 }
             }
@@ -226,24 +227,16 @@ impl FilterMaker {
     /// Returns the filter instance for a rule with its own configuration; `None` if the rule only enables it.
     fn make_rule(
         &self,
-        action: usize,
         rule: &RuleFilterConfig,
         config: &FilterConfig,
         made: &PreparedFilter,
         scripts: &mut Scripts,
     ) -> Result<Option<RuleFilter>, FilterProblem> {
-        let index = rule.filter;
         if let (Some(script), FilterKind::Lua(lua)) = (&rule.lua, &config.kind) {
             let context = rule.config.as_ref().unwrap_or(&config.config);
             let made = self.make_lua(config, lua, script, context, scripts)?;
             let filter = Arc::clone(made.filter());
-            return Ok(Some(RuleFilter {
-                action,
-                index,
-                filter,
-                config: 0,
-                owner: LibraryKeepAlive::default(),
-            }));
+            return Ok(Some(RuleFilter { filter, config: 0, owner: LibraryKeepAlive::default() }));
         }
         match made {
             // The filter stays quarantined, whatever its configuration in a rule.
@@ -251,7 +244,7 @@ impl FilterMaker {
             PreparedFilter::Builtin(_) => {
                 let Some(own) = &rule.builtin else { return Ok(None) };
                 let filter = self.make_builtin(config, own)?;
-                Ok(Some(RuleFilter { action, index, filter, config: 0, owner: LibraryKeepAlive::default() }))
+                Ok(Some(RuleFilter { filter, config: 0, owner: LibraryKeepAlive::default() }))
             }
             PreparedFilter::Guest(filter, library) => {
                 let Some(own) = &rule.config else { return Ok(None) };
@@ -261,7 +254,7 @@ impl FilterMaker {
                         let message = format!("its configuration in a rule: {error}");
                         FilterProblem::new(&config.name, message, None)
                     })?;
-                Ok(Some(RuleFilter { action, index, filter: Arc::clone(filter), config: number, owner }))
+                Ok(Some(RuleFilter { filter: Arc::clone(filter), config: number, owner }))
             }
         }
     }
