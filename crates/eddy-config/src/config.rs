@@ -8,9 +8,9 @@ use std::time::Duration;
 use eddy_http::{HeadLimits, Http2Limits};
 use eddy_ids::Shared;
 use eddy_model::{ClusterConfig, ClusterTlsConfig, WrittenPath};
-use eddy_route::RouteTable;
 use eddy_route::nginx::Sites;
 use eddy_route::normalise::Normaliser;
+use eddy_route::{CompiledRule, RouteTable};
 
 pub use crate::access_log::{AccessLogConfig, LogFormat, LogServiceConfig, LogTarget, RecordedMetadata};
 use crate::acme::AcmeConfig;
@@ -366,9 +366,9 @@ impl Default for QuarantineConfig {
 }
 
 impl GatewayConfig {
-    /// Whether two actions, given by index, are equal.
-    pub fn are_alike(&self, a: u32, b: u32) -> bool {
-        let action = |index: u32| self.actions.get(index as usize);
+    /// Whether the actions of two rules are equal.
+    pub fn are_alike(&self, a: &CompiledRule, b: &CompiledRule) -> bool {
+        let action = |rule: &CompiledRule| self.actions.get(rule.action as usize);
         action(a).zip(action(b)).is_some_and(|(a, b)| a == b)
     }
 }

@@ -199,9 +199,9 @@ impl Router {
         self.ordered_by(&|_, _| false)
     }
 
-    /// Returns all rules in order as [`Self::ordered`] does, and marks redundant ones; `alike` tells whether two
-    /// actions are equivalent.
-    pub fn ordered_by(&self, alike: &dyn Fn(u32, u32) -> bool) -> Vec<RankedRule> {
+    /// Returns all rules in order as [`Self::ordered`] does, and marks redundant ones; `alike` tells whether the
+    /// actions of two rules are equivalent.
+    pub fn ordered_by(&self, alike: &dyn Fn(&CompiledRule, &CompiledRule) -> bool) -> Vec<RankedRule> {
         survey(&self.rules, &self.entries, alike)
     }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
-use eddy_route::{PathPattern, RouteError, RouteProblem, RouteTable, Router, Rule, ValueTest};
+use eddy_route::{CompiledRule, PathPattern, RouteError, RouteProblem, RouteTable, Router, Rule, ValueTest};
 
 use super::table::{CheckedTables, RulePlaces};
 use crate::config::{ListenerConfig, Serve};
@@ -90,9 +90,9 @@ impl Outlook {
             .map(|places| places.rule)
             .collect();
         let actions = &tables.actions;
-        let alike = |a: u32, b: u32| {
-            actions.get(a as usize).zip(actions.get(b as usize)).is_some_and(|(a, b)| a == b)
-        };
+        let action = |rule: &CompiledRule| actions.get(rule.action as usize);
+        let alike =
+            |a: &CompiledRule, b: &CompiledRule| action(a).zip(action(b)).is_some_and(|(a, b)| a == b);
         for ranked in router.ordered_by(&alike) {
             let Some(&place) = places.get(ranked.rule.index as usize) else { continue };
             match ranked.dead {

@@ -78,11 +78,7 @@ pub enum Shadow {
 }
 
 /// Returns all rules in order.
-pub(crate) fn survey(
-    rules: &[CompiledRule],
-    entries: &RouteEntries,
-    alike: &dyn Fn(u32, u32) -> bool,
-) -> Vec<RankedRule> {
+pub(crate) fn survey(rules: &[CompiledRule], entries: &RouteEntries, alike: Alike<'_>) -> Vec<RankedRule> {
     let mut ranked = Vec::with_capacity(entries.list.len());
     let mut budget = ComparisonBudget::new();
     let mut examples = Examples::new(rules);

@@ -6,8 +6,8 @@ use crate::survey::cover::Covers;
 use crate::survey::dead::contradicts;
 use crate::survey::language::Languages;
 
-/// Tells whether two actions of the caller are equivalent.
-pub(super) type Alike<'a> = &'a dyn Fn(u32, u32) -> bool;
+/// Tells whether the actions of two rules are equivalent; both are the caller's.
+pub(crate) type Alike<'a> = &'a dyn Fn(&CompiledRule, &CompiledRule) -> bool;
 
 /// Returns, for a rule of a host given by rank, the later rule that would win in its place and does the same.
 pub(super) fn find_redundant(
@@ -21,7 +21,7 @@ pub(super) fn find_redundant(
     if own.changes_path() {
         return None;
     }
-    let does_the_same = |other: &CompiledRule| !other.changes_path() && alike(own.action, other.action);
+    let does_the_same = |other: &CompiledRule| !other.changes_path() && alike(own, other);
     let heir = covers.find_later(languages, at, &does_the_same)?;
     if heir - at > BETWEEN_MAX {
         return None;

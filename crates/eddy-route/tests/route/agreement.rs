@@ -19,7 +19,7 @@ fn check(
     coverage: &Cell<Coverage>,
 ) -> Result<(), TestCaseError> {
     let router = Router::build(tables).map_err(|errors| TestCaseError::fail(format!("{errors:?}")))?;
-    let ranked = router.ordered_by(&|a, b| a % 3 == b % 3);
+    let ranked = router.ordered_by(&|a, b| a.action % 3 == b.action % 3);
     let mut scratch = RouteScratch::new();
     for ask in asks {
         let expected = oracle::winner(tables, ask);

@@ -1,8 +1,8 @@
 //! Marks of rules: shadowed by an earlier rule or not, and whether that is proven.
 
-use eddy_route::{RankedRule, Shadow};
+use eddy_route::{CompiledRule, RankedRule, Router, Shadow};
 
-use crate::notation::router;
+use crate::notation::{router, tables};
 
 /// Returns the mark of the last rule as a word; with several hosts, the least severe one.
 fn mark(rules: &str) -> (&'static str, RankedRule) {
@@ -246,16 +246,26 @@ fn a_witness_reaches_its_rule() {
 /// the same.
 fn redundant(rules: &str) -> Vec<(String, String)> {
     let router = router(rules);
-    let letter = |action: u32| {
-        let rule = router.rules().iter().find(|rule| rule.action == action).unwrap();
-        rule.name.chars().next().unwrap()
-    };
+    let letter = |rule: &CompiledRule| rule.name.chars().next();
     let ranked = router.ordered_by(&|a, b| letter(a) == letter(b));
     let marked = ranked.into_iter().filter_map(|ranked| {
         assert!(ranked.redundant.is_none() || ranked.example.is_some(), "{ranked}");
         Some((ranked.rule.rule, ranked.redundant?))
     });
     marked.collect()
+}
+
+#[test]
+fn a_redundant_rule_is_found_across_two_tables() {
+    let mut tables = tables("table one\na1: exact=/x\ntable two\na2: prefix=/");
+    // Each table numbers its actions from 0, so the numbers alone do not tell.
+    tables.iter_mut().flat_map(|table| &mut table.rules).for_each(|rule| rule.action = 0);
+    let router = Router::build(&tables).unwrap();
+    let redundant = |alike: &dyn Fn(&CompiledRule, &CompiledRule) -> bool| {
+        router.ordered_by(alike).into_iter().filter(|ranked| ranked.redundant.is_some()).count()
+    };
+    assert_eq!(redundant(&|one, other| one.name[..1] == other.name[..1]), 1);
+    assert_eq!(redundant(&|one, other| (one.table, one.action) == (other.table, other.action)), 0);
 }
 
 #[test]
