@@ -151,8 +151,8 @@ fn start_chain(origin: SocketAddr, library: Arc<dyn FilterLibrary>, rest: &str) 
     for index in 0..3 {
         let name: Arc<str> = format!("f{index}").into();
         config.filters.push(FilterConfig {
-            name: Arc::clone(&name),
-            kind: FilterKind::Native { library: "test".into(), filter: Arc::clone(&name) },
+            name: (&*name).into(),
+            kind: FilterKind::Native { library: "test".into(), filter: (&*name).into() },
             config: "null".into(),
             policy: FilterPolicy::default(),
         });

@@ -1,0 +1,272 @@
+//! No request touches a reference count that workers share.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+#[allow(dead_code, reason = "shared with other tests, which use other parts")]
+mod place;
+
+use std::io::{Read, Write};
+use std::net::SocketAddr;
+use std::os::unix::net::UnixListener;
+use std::sync::Arc;
+
+use eddy_config::{FilterConfig, FilterKind, GatewayConfig, Mirror, MirrorHost, SourceText, check};
+use eddy_filter::{
+    Filter, FilterEvent, FilterInfo, FilterLibrary, FilterLogLevel, FilterPolicy, FilterSet, Interest,
+    LibraryCall, LibraryKeepAlive,
+};
+use eddy_ids::{Shared, shared_clones};
+use eddy_proxy::FilterHost;
+use place::{ask, connect, free_address, start_filtered, start_origin};
+
+/// Requests of a setup that are not counted: pools fill, and names are noted for the first time.
+const WARM_UP: usize = 200;
+/// Requests over which clones are counted.
+const REQUESTS: usize = 1_000;
+
+/// A configuration, and a request that its parts take.
+struct Setup {
+    name: &'static str,
+    /// Keys of the listener besides its address.
+    listener: &'static str,
+    /// Rest of the configuration; `ORIGIN` stands for an origin, `SOCKET` for one at a Unix socket.
+    rest: &'static str,
+    request: &'static str,
+    /// End of the response.
+    end: &'static str,
+}
+
+const MIRROR: &str = "a mirror";
+const GET: &str = "GET /a HTTP/1.1\r\nHost: a.test\r\n\r\n";
+const CLUSTER: &str = "clusters: {origin: {endpoints: ['ORIGIN']}, other: {endpoints: ['ORIGIN']}, dead: {endpoints: ['127.0.0.1:1']}, socket: {endpoints: ['unix:SOCKET']}}\n";
+
+const SETUPS: &[Setup] = &[
+    Setup {
+        name: "a GET",
+        listener: "routes: site",
+        rest: "routes: {site: [{cluster: origin}]}",
+        request: GET,
+        end: "hello",
+    },
+    Setup {
+        name: "a POST",
+        listener: "routes: site",
+        rest: "routes: {site: [{cluster: origin}]}",
+        request: "POST /a HTTP/1.1\r\nHost: a.test\r\nContent-Length: 4\r\n\r\nabcd",
+        end: "hello",
+    },
+    Setup {
+        name: "via and a request ID",
+        listener: "routes: site, via: eddy, request_id: x-request-id",
+        rest: "routes: {site: [{cluster: origin}]}",
+        request: GET,
+        end: "hello",
+    },
+    Setup {
+        name: "a fixed response",
+        listener: "routes: site",
+        rest: "routes: {site: [{respond: {status: 200, body: fixed}}]}",
+        request: GET,
+        end: "fixed",
+    },
+    Setup {
+        name: "a redirect",
+        listener: "routes: site",
+        rest: "routes: {site: [{redirect: {status: 302, host: b.test}}]}",
+        request: GET,
+        end: "Found",
+    },
+    Setup {
+        name: "an endpoint at a Unix socket",
+        listener: "routes: site",
+        rest: "routes: {site: [{cluster: socket}]}",
+        request: GET,
+        end: "hello",
+    },
+    Setup {
+        name: "weighted clusters",
+        listener: "routes: site",
+        rest: "routes: {site: [{clusters: [{cluster: origin, weight: 1}, {cluster: other, weight: 2}]}]}",
+        request: GET,
+        end: "hello",
+    },
+    Setup {
+        name: "failover",
+        listener: "routes: site",
+        rest: "routes: {site: [{cluster: dead, failover: [{cluster: origin, when: [unreachable]}]}]}",
+        request: GET,
+        end: "hello",
+    },
+    Setup {
+        name: MIRROR,
+        listener: "routes: site",
+        rest: "routes: {site: [{cluster: origin}]}",
+        request: GET,
+        end: "hello",
+    },
+    Setup {
+        name: "an access log with the step",
+        listener: "routes: site",
+        rest: "access_log: {file: /dev/null, format: json, step: true}\nroutes: {site: [{cluster: origin}]}",
+        request: GET,
+        end: "hello",
+    },
+    Setup {
+        name: "a proxied NGINX location",
+        listener: "routes: nginx",
+        rest: "routes: {nginx: {dialect: nginx, file: site.conf}}",
+        request: "GET /proxied HTTP/1.1\r\nHost: a.test\r\n\r\n",
+        end: "hello",
+    },
+    Setup {
+        name: "the text of an NGINX location",
+        listener: "routes: nginx",
+        rest: "routes: {nginx: {dialect: nginx, file: site.conf}}",
+        request: "GET /text HTTP/1.1\r\nHost: a.test\r\n\r\n",
+        end: "a text",
+    },
+    Setup {
+        name: "an NGINX error page",
+        listener: "routes: nginx",
+        rest: "routes: {nginx: {dialect: nginx, file: site.conf}}",
+        request: "GET /broken HTTP/1.1\r\nHost: a.test\r\n\r\n",
+        end: "a page",
+    },
+];
+
+const NGINX: &str = "events {} http { server { listen 80;
+    location /proxied { proxy_pass http://ORIGIN; add_header X-Added $uri; }
+    location /text { default_type text/css; return 200 'a text'; }
+    location /broken { error_page 503 = /page; return 503; }
+    location /page { return 200 'a page'; }
+} }";
+
+const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+
+#[test]
+fn no_request_clones_a_reference_of_the_plan() {
+    let socket = start_unix_origin();
+    for setup in SETUPS {
+        let end: &[u8] = if setup.request.starts_with("POST") { b"abcd" } else { b"\r\n\r\n" };
+        let origin = start_origin(end, ANSWER);
+        let count = count_clones(setup, origin, &socket, None);
+        assert_eq!(count, 0, "{}: {REQUESTS} requests", setup.name);
+    }
+    let origin = start_origin(b"\r\n\r\n", ANSWER);
+    let count = count_clones(&SETUPS[0], origin, &socket, Some(Arc::new(Silent)));
+    assert_eq!(count, 0, "three filters: {REQUESTS} requests");
+    // The counter is the one that a clone moves.
+    let cloning = Arc::new(Cloning("a".into()));
+    assert_eq!(count_clones(&SETUPS[0], origin, &socket, Some(cloning)), 3 * REQUESTS as u64);
+}
+
+/// Returns the number of clones of plan-owned references in [`REQUESTS`] requests of one connection.
+fn count_clones(
+    setup: &Setup,
+    origin: SocketAddr,
+    socket: &str,
+    library: Option<Arc<dyn FilterLibrary>>,
+) -> u64 {
+    assert!(cfg!(debug_assertions), "clones are counted in debug builds only");
+    let address = free_address();
+    let mut config = configuration(setup, address, origin, socket);
+    if setup.name == MIRROR {
+        // Only dialects configure mirrors.
+        let (numerator, denominator, host) = (1, 1, MirrorHost::Same);
+        config.actions[0].mirrors.push(Mirror { cluster: 1, numerator, denominator, host });
+    }
+    let host = FilterHost::new(1, 16, FilterLogLevel::Info);
+    let mut set = FilterSet::default();
+    for index in 0..if library.is_some() { 3 } else { 0 } {
+        let name = format!("f{index}");
+        config.filters.push(FilterConfig {
+            name: name.as_str().into(),
+            kind: FilterKind::Native { library: "test".into(), filter: name.as_str().into() },
+            config: "null".into(),
+            policy: FilterPolicy::default(),
+        });
+        config.listeners[0].filters.push(index);
+        set.filters.push(Arc::new(Filter {
+            id: host.number(&name),
+            name: name.into(),
+            library: Arc::clone(library.as_ref().unwrap()),
+            number: 1,
+            info: FilterInfo { interest: Interest::from_bits(1), keeps_length: true },
+            policy: FilterPolicy::default(),
+            owner: LibraryKeepAlive::default(),
+        }));
+    }
+    let _gateway = start_filtered(address, config, &set, host);
+    let mut client = connect(address);
+    let (request, end) = (setup.request.as_bytes(), setup.end.as_bytes());
+    (0..WARM_UP).for_each(|_| ask(&mut client, request, end));
+    let before = shared_clones();
+    (0..REQUESTS).for_each(|_| ask(&mut client, request, end));
+    shared_clones() - before
+}
+
+fn configuration(setup: &Setup, address: SocketAddr, origin: SocketAddr, socket: &str) -> GatewayConfig {
+    let filled = |text: &str| text.replace("ORIGIN", &origin.to_string()).replace("SOCKET", socket);
+    let text = format!(
+        "workers: 1\nlisteners: [{{address: '{address}', {}}}]\n{CLUSTER}{}\n",
+        setup.listener, setup.rest
+    );
+    let (text, nginx) = (filled(&text), filled(NGINX));
+    let sources = [
+        SourceText::new("test.yaml", text.as_str()),
+        SourceText { is_included: true, ..SourceText::new("site.conf", nginx.as_str()) },
+    ];
+    let used = if setup.rest.contains("site.conf") { 2 } else { 1 };
+    check(&sources[..used]).unwrap_or_else(|problems| panic!("{}: {problems:#?}", setup.name)).config
+}
+
+/// Starts an origin at a Unix socket; returns its path.
+fn start_unix_origin() -> String {
+    let path = std::env::temp_dir().join(format!("eddy-clones-{}.sock", std::process::id()));
+    let listener = UnixListener::bind(&path).unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            std::thread::spawn(move || {
+                let mut bytes = [0; 1024];
+                while let Ok(1..) = stream.read(&mut bytes) {
+                    stream.write_all(ANSWER).unwrap();
+                }
+            });
+        }
+    });
+    path.display().to_string()
+}
+
+/// A library whose filters do nothing.
+#[derive(Debug)]
+struct Silent;
+
+/// A library whose filters clone a reference whenever they are entered.
+#[derive(Debug)]
+struct Cloning(Shared<str>);
+
+impl FilterLibrary for Silent {
+    fn name(&self) -> &str {
+        "silent"
+    }
+
+    fn run(&self, call: &mut LibraryCall<'_>) {
+        call.stopped = call.steps.len();
+    }
+
+    fn event(&self, _event: &FilterEvent<'_>) {}
+}
+
+impl FilterLibrary for Cloning {
+    fn name(&self) -> &str {
+        "cloning"
+    }
+
+    fn run(&self, call: &mut LibraryCall<'_>) {
+        call.stopped = call.steps.len();
+        call.steps.iter().for_each(|_| drop(self.0.clone()));
+    }
+
+    fn event(&self, _event: &FilterEvent<'_>) {}
+}
