@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use eddy_builtin::BuiltinConfig;
 use eddy_filter::FilterPolicy;
-use eddy_filter::builtin::BuiltinConfig;
 use eddy_ids::Shared;
 
 /// A filter as configured; the code for its kind turns it into a running filter.

@@ -11,6 +11,7 @@ mod call;
 mod chain;
 mod edit;
 mod event;
+mod field_places;
 mod filter;
 mod handle;
 mod host;
@@ -23,8 +24,6 @@ mod run;
 mod set;
 mod view;
 
-pub mod builtin;
-
 pub use call::{CALL_WITHOUT_PHASE, EndReason, EndedExchange, FilterInvocation, LibraryCall};
 pub use chain::{CHAIN_FILTERS_MAX, ChainStep, ChainTooLong, HttpFilterChain, PhaseOrderEntry};
 pub use edit::{
@@ -32,6 +31,9 @@ pub use edit::{
     apply_to_body, apply_to_fields,
 };
 pub use event::{EventKind, FilterEvent};
+pub use field_places::{
+    FieldPlace, MESSAGE_FIELDS_SPACE, field_json, field_places, field_places_key, push_field_places,
+};
 pub use filter::{
     CallLimits, FailurePolicy, Filter, FilterInfo, FilterLibrary, FilterPolicy, LibraryKeepAlive, LoadError,
 };

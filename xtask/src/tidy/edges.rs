@@ -58,7 +58,7 @@ const FOR_TESTS: [&str; 2] = ["eddy-e2e", "test-peers"];
 const FOR_TESTS_OF: [(&str, &str); 1] = [("eddy-config", "eddy-upstream")];
 
 /// Allowed imports of each crate, from the highest row to the lowest; a crate imports lower rows only.
-const ALLOWED: [(&str, &[&str]); 16] = [
+const ALLOWED: [(&str, &[&str]); 17] = [
     ("eddy-source", &["eddy-config"]),
     (
         "eddy-proxy",
@@ -75,13 +75,17 @@ const ALLOWED: [(&str, &[&str]); 16] = [
             "eddy-ids",
         ],
     ),
-    ("eddy-config", &["eddy-route", "eddy-filter", "eddy-model", "eddy-tls", "eddy-http", "eddy-ids"]),
+    (
+        "eddy-config",
+        &["eddy-builtin", "eddy-route", "eddy-filter", "eddy-model", "eddy-tls", "eddy-http", "eddy-ids"],
+    ),
+    ("eddy-builtin", &["eddy-filter", "eddy-http", "eddy-protobuf"]),
     ("eddy-upstream", &["eddy-model", "eddy-http", "eddy-tls", "eddy-io", "eddy-ids"]),
     ("eddy-guest", &["eddy-filter", "eddy-http", "proxy-wasm-host", "wasm-sandbox"]),
     ("eddy-acme", &["eddy-tls"]),
     ("eddy-tls", &["eddy-model"]),
     ("eddy-route", &["eddy-http", "eddy-ids"]),
-    ("eddy-filter", &["eddy-http", "eddy-protobuf"]),
+    ("eddy-filter", &["eddy-http"]),
     ("eddy-model", &["eddy-ids"]),
     ("eddy-http", &[]),
     ("eddy-protobuf", &[]),

@@ -112,8 +112,16 @@ impl<'ast> Visit<'ast> for PurityVisitor<'_> {
     }
 }
 
-const NO_IO: [&str; 7] =
-    ["eddy-http", "eddy-route", "eddy-filter", "eddy-protobuf", "eddy-tls", "eddy-model", "eddy-ids"];
+const NO_IO: [&str; 8] = [
+    "eddy-http",
+    "eddy-route",
+    "eddy-filter",
+    "eddy-builtin",
+    "eddy-protobuf",
+    "eddy-tls",
+    "eddy-model",
+    "eddy-ids",
+];
 const IO_CRATES: [&str; 7] = ["tokio", "rustix", "socket2", "mio", "nix", "hickory-resolver", "reqwest"];
 /// Crates that are built without others, whether imported directly or through third crates.
 const UNREACHABLE: [(&str, &[&str]); 2] = [

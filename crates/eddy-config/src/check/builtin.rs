@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eddy_filter::builtin::{
+use eddy_builtin::{
     Abort, BasicAuthConfig, BodyLimitConfig, BuiltinConfig, ClientConfig, CorsConfig, Delay, FaultConfig,
     FieldCondition, FieldRules, GrpcJsonConfig, GrpcWebConfig, HeadersConfig, IpAccessConfig, IpBlock,
     Listed, OriginPattern, PasswordForm, RateFields, RateKey, RateLimitConfig, RequestFraction,

@@ -1,6 +1,6 @@
 //! A configuration under construction, to which other dialects add their parts.
 
-use eddy_filter::builtin::{BuiltinConfig, CorsConfig};
+use eddy_builtin::{BuiltinConfig, CorsConfig};
 use eddy_ids::Shared;
 use eddy_model::ClusterConfig;
 use eddy_route::RouteTable;

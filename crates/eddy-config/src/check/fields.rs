@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use eddy_filter::builtin::{BuiltinConfig, MessageFieldsConfig, WantedField};
+use eddy_builtin::{BuiltinConfig, MessageFieldsConfig, WantedField};
 use eddy_ids::Shared;
 
 use super::messages::{name_of, wanted};

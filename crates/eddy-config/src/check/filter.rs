@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use eddy_filter::builtin::BuiltinConfig;
+use eddy_builtin::BuiltinConfig;
 use eddy_filter::{CHAIN_FILTERS_MAX, CallLimits, FailurePolicy, FilterPolicy};
 use eddy_ids::Shared;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eddy_filter::builtin::{MessageFieldsConfig, MessagePath, RedactConfig, RedactEdit, WantedField};
+use eddy_builtin::{MessageFieldsConfig, MessagePath, RedactConfig, RedactEdit, WantedField};
 
 use super::context::{Surroundings, checked_field};
 use crate::problem::ProblemReport;

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use eddy_builtin::{IdFormat, OriginPattern, RateFields, RequestFraction};
 use eddy_filter::FailurePolicy;
-use eddy_filter::builtin::{IdFormat, OriginPattern, RateFields, RequestFraction};
 
 use super::choice::{Meaning, choose, info};
 use super::text::{FieldName, MethodName};

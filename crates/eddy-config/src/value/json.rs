@@ -1,6 +1,6 @@
 //! Scalar values in `grpc_json` configurations.
 
-use eddy_filter::builtin::{EnumForm, JsonFieldNaming, StreamForm, Unknown, UnknownRequests};
+use eddy_builtin::{EnumForm, JsonFieldNaming, StreamForm, Unknown, UnknownRequests};
 
 use super::choice::{Meaning, choose, info};
 use crate::read::{FromScalar, Misfit, WordInfo, WordKind};

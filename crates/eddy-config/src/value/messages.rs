@@ -1,6 +1,6 @@
 //! Scalar values of the protobuf message filters and of their metadata in access log entries.
 
-use eddy_filter::builtin::{AnyValues, Directions, Unreadable, WhichMessage};
+use eddy_builtin::{AnyValues, Directions, Unreadable, WhichMessage};
 
 use super::choice::{Meaning, choose, info};
 use crate::read::{FromScalar, Misfit, WordInfo, WordKind};

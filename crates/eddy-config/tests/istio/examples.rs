@@ -4,8 +4,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use eddy_builtin::BuiltinConfig;
 use eddy_config::{Action, ActionKind};
-use eddy_filter::builtin::BuiltinConfig;
 
 use crate::eddy::{AnswerWithAction, IstioRouteAnswer, IstioTestRouter};
 
@@ -223,7 +223,7 @@ fn policies(eddy: &IstioTestRouter, action: &Action) -> String {
             let (origins, credentials, age) = (&cors.origins, cors.has_credentials, cors.max_age);
             let _ = write!(out, ", cors for {origins:?} credentials {credentials} age {age:?}");
         } else if let BuiltinConfig::Fault(fault) = builtin {
-            let percent = |share: eddy_filter::builtin::RequestFraction| f64::from(share.0) / 10_000.0;
+            let percent = |share: eddy_builtin::RequestFraction| f64::from(share.0) / 10_000.0;
             if let Some(delay) = fault.delay {
                 let _ = write!(out, ", delay {:?} of {}%", delay.time, percent(delay.share));
             }

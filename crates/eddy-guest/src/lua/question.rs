@@ -1,8 +1,7 @@
 //! Host calls of scripts besides the message itself, and their answers.
 
 use base64ct::{Base64, Encoding};
-use eddy_filter::ExchangeView;
-use eddy_filter::builtin::field_json;
+use eddy_filter::{ExchangeView, field_json};
 use eddy_http::Version;
 
 use super::host_call::{HostCall, NOTHING, TEXT};

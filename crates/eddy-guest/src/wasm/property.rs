@@ -5,8 +5,7 @@
 
 use std::borrow::Cow;
 
-use eddy_filter::ExchangeView;
-use eddy_filter::builtin::{field_json, field_places};
+use eddy_filter::{ExchangeView, field_json, field_places};
 use eddy_http::Version;
 
 use super::message_view::{MessageSection, MessageView, scheme};

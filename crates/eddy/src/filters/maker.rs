@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use eddy_builtin::{BuiltinConfig, BuiltinContext};
 use eddy_config::{
     FilterConfig, FilterKind, GatewayConfig, LuaConfig, LuaScriptText, RuleFilterConfig, WasmConfig,
 };
-use eddy_filter::builtin::{self, BuiltinConfig, BuiltinContext};
 use eddy_filter::{Filter, FilterSet, HostApi, LibraryKeepAlive, RuleFilter, RuleFilterKey};
 use eddy_guest::{Guest, MadeFilter, NativeLibrary, ReclaimQueue};
 
@@ -211,7 +211,7 @@ impl FilterMaker {
         let id = (self.number)(&filter.name);
         let context =
             BuiltinContext { id, host: Arc::clone(&self.host), services: Arc::new(ProcessServices), seed };
-        let (library, info) = builtin::make(config, &context)
+        let (library, info) = eddy_builtin::make(config, &context)
             .map_err(|error| FilterProblem::of_builtin(config.reader().unwrap_or(&filter.name), &error))?;
         Ok(Arc::new(Filter {
             name: filter.name.clone().into(),

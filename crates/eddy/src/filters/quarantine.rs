@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use eddy_builtin::{Builtin, BuiltinLibrary, PhaseContext};
 use eddy_config::{FilterConfig, FilterKind, GatewayConfig, LuaScriptText};
-use eddy_filter::builtin::{Builtin, BuiltinLibrary, PhaseContext};
 use eddy_filter::{
     ExchangeView, FailurePolicy, Filter, FilterEdit, FilterInfo, Interest, LibraryKeepAlive, Phase, Verdict,
 };

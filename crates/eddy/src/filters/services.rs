@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::thread;
 
-use eddy_filter::builtin::Services;
+use eddy_builtin::Services;
 use rustix::rand::{GetRandomFlags, getrandom};
 
 /// Files, threads and random numbers of this process.

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use eddy_builtin::{BuiltinConfig, GrpcWebConfig};
 use eddy_filter::FilterPolicy;
-use eddy_filter::builtin::{BuiltinConfig, GrpcWebConfig};
 use eddy_ids::Shared;
 use eddy_model::ClusterConfig;
 use eddy_route::{RouteTable, Router};

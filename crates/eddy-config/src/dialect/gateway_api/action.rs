@@ -79,7 +79,7 @@ impl ActionMaker<'_, '_, '_> {
                 filter,
                 is_disabled: Some(false),
                 config: None,
-                builtin: Some(Shared::new(eddy_filter::builtin::BuiltinConfig::Cors(cors.clone()))),
+                builtin: Some(Shared::new(eddy_builtin::BuiltinConfig::Cors(cors.clone()))),
                 lua: None,
             });
         }

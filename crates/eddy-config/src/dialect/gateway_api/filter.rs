@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use eddy_filter::builtin::{CorsConfig, Listed, OriginPattern};
+use eddy_builtin::{CorsConfig, Listed, OriginPattern};
 use eddy_http::FieldEdits;
 use eddy_ids::Shared;
 use eddy_route::{HostPattern, PathRewrite};

@@ -1,6 +1,6 @@
 //! Actions of VirtualService routes.
 
-use eddy_filter::builtin::{BuiltinConfig, CorsConfig, FaultConfig};
+use eddy_builtin::{BuiltinConfig, CorsConfig, FaultConfig};
 use eddy_ids::Shared;
 use eddy_route::{PathReplace, PathRewrite};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use eddy_filter::builtin::{Abort, CorsConfig, Delay, FaultConfig, Listed, OriginPattern, RequestFraction};
+use eddy_builtin::{Abort, CorsConfig, Delay, FaultConfig, Listed, OriginPattern, RequestFraction};
 use eddy_http::GrpcStatus;
 
 use super::spec::{CorsSpec, FaultSpec, PercentSpec, RetriesSpec, TextMatchSpec};

@@ -1,0 +1,81 @@
+//! Header filter.
+
+use eddy_filter::{ExchangeView, FilterEdit, Interest, Phase, Verdict};
+
+use super::config::{FieldRules, HeadersConfig};
+use crate::library::{Builtin, PhaseContext};
+use crate::scratch::Scratch;
+
+/// Filter that changes headers of requests and responses.
+#[derive(Debug)]
+pub(crate) struct HeadersFilter {
+    config: HeadersConfig,
+}
+
+impl HeadersFilter {
+    /// Creates the filter.
+    pub(crate) fn new(config: &HeadersConfig) -> Self {
+        Self { config: config.clone() }
+    }
+}
+
+impl Builtin for HeadersFilter {
+    fn kind(&self) -> &'static str {
+        "headers"
+    }
+
+    fn interest(&self) -> Interest {
+        let phases =
+            [(Phase::RequestHead, &self.config.request), (Phase::ResponseHead, &self.config.response)];
+        let wanted: Vec<Phase> =
+            phases.iter().filter(|(_, rules)| !rules.is_empty()).map(|(phase, _)| *phase).collect();
+        Interest::of(&wanted)
+    }
+
+    fn enter(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
+        match view.phase {
+            Phase::RequestHead => change(&self.config.request, view, answer),
+            Phase::ResponseHead => change(&self.config.response, view, answer),
+            Phase::RequestBody
+            | Phase::RequestTrailers
+            | Phase::ResponseBody
+            | Phase::ResponseTrailers
+            | Phase::Log
+            | Phase::End => {}
+        }
+        Verdict::Continue
+    }
+}
+
+impl FieldRules {
+    fn is_empty(&self) -> bool {
+        self.remove.is_empty() && self.set.is_empty() && self.add.is_empty()
+    }
+}
+
+/// Applies the rules. Every value is rendered from the message as it reached this filter: changes do not see each
+/// other.
+fn change(rules: &FieldRules, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) {
+    for name in &rules.remove {
+        answer.edit(&FilterEdit::Remove { name: name.as_bytes() });
+    }
+    let mut scratch = Scratch::new();
+    for (name, template) in &rules.set {
+        scratch.clear();
+        template.render(view, &mut scratch);
+        let (name, value) = (name.as_bytes(), scratch.bytes().trim_ascii());
+        answer.edit(&if value.is_empty() {
+            FilterEdit::Remove { name }
+        } else {
+            FilterEdit::Set { name, value }
+        });
+    }
+    for (name, template) in &rules.add {
+        scratch.clear();
+        template.render(view, &mut scratch);
+        let value = scratch.bytes().trim_ascii();
+        if !value.is_empty() {
+            answer.edit(&FilterEdit::Add { name: name.as_bytes(), value });
+        }
+    }
+}

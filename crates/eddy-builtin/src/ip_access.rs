@@ -1,0 +1,62 @@
+//! Allowlist and denylist of client addresses.
+
+use eddy_filter::{ExchangeView, FilterEdit, Interest, Phase, Verdict};
+
+use super::address::{ClientAddress, ClientConfig, IpBlock};
+use super::context::{BuiltinContext, MetricCounter};
+use super::library::{Builtin, PhaseContext};
+
+/// Configuration of `ip_access`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IpAccessConfig {
+    /// Denied addresses; takes precedence over `allow`.
+    pub deny: Vec<IpBlock>,
+    /// Allowed addresses; if not empty, all others are denied.
+    pub allow: Vec<IpBlock>,
+    /// Source of the client address.
+    pub client: ClientConfig,
+}
+
+/// Filter that allows or denies client addresses.
+#[derive(Debug)]
+pub(super) struct IpAccess {
+    config: IpAccessConfig,
+    refused: MetricCounter,
+}
+
+impl IpAccess {
+    /// Creates the filter.
+    pub(super) fn new(config: &IpAccessConfig, context: &BuiltinContext) -> Self {
+        Self { config: config.clone(), refused: context.counter("refused") }
+    }
+
+    fn is_let_in(&self, client: ClientAddress) -> bool {
+        let ClientAddress::Ip(address) = client else {
+            return client == ClientAddress::Unix && self.config.allow.is_empty();
+        };
+        let is_in = |blocks: &[IpBlock]| blocks.iter().any(|block| block.contains(address));
+        !is_in(&self.config.deny) && (self.config.allow.is_empty() || is_in(&self.config.allow))
+    }
+}
+
+impl Builtin for IpAccess {
+    fn kind(&self) -> &'static str {
+        "ip_access"
+    }
+
+    fn interest(&self) -> Interest {
+        Interest::of(&[Phase::RequestHead])
+    }
+
+    fn enter(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
+        if view.phase != Phase::RequestHead || self.is_let_in(self.config.client.client(view)) {
+            return Verdict::Continue;
+        }
+        self.refused.count(answer.worker);
+        let verdict = answer.reply(403, "forbidden\n", "ip_access");
+        answer.edit(&FilterEdit::ReplyGrpc(GRPC_PERMISSION_DENIED));
+        verdict
+    }
+}
+
+const GRPC_PERMISSION_DENIED: u32 = 7;
