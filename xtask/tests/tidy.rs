@@ -143,18 +143,6 @@ fn a_module_that_imports_upwards_is_found() {
 }
 
 #[test]
-fn an_exception_of_a_crate_without_cycles_is_found() {
-    let mut planted = Planted::new();
-    planted.package("eddy-http");
-    planted.append("crates/eddy-http/src/lib.rs", "mod one;\nmod two;");
-    planted.write("crates/eddy-http/src/one.rs", "//! One.\nuse crate::two::Two;\n");
-    planted.write("crates/eddy-http/src/two.rs", "//! Two.\nuse crate::one::One;\n");
-    check(&planted, &[]);
-    planted.write("crates/eddy-http/src/two.rs", "//! Two.\n");
-    check(&planted, &["crates/eddy-http/Cargo.toml: `eddy-http` has no cycle of modules any more"]);
-}
-
-#[test]
 fn a_crate_without_a_row_is_found() {
     let mut planted = Planted::new();
     planted.package("eddy-cache");

@@ -20,20 +20,9 @@ pub(super) fn check(sources: &RustSources<'_>, workspace: &Workspace) -> Vec<Pro
             let layers = LAYERS.iter().find(|(krate, _)| *krate == package.name).map(|(_, layers)| *layers);
             let mut problems = cycles(&graph);
             problems.extend(layers.into_iter().flat_map(|layers| upward_imports(&graph, layers)));
-            if EXCEPTED.contains(&package.name.as_str()) && graph.modules.len() > 1 {
-                judge_exception(&package.name, &package.manifest, &problems)
-            } else {
-                problems
-            }
+            problems
         })
         .collect()
-}
-
-/// Reports an excepted crate that needs no exception any more.
-fn judge_exception(package: &str, manifest: &str, problems: &[Problem]) -> Vec<Problem> {
-    let message =
-        format!("`{package}` has no cycle of modules any more; remove it from `EXCEPTED` in {TABLE}");
-    if problems.is_empty() { vec![Problem::of(manifest, message)] } else { Vec::new() }
 }
 
 /// Reports the shortest cycle of each group of modules that import each other.
@@ -151,9 +140,6 @@ fn row_of(module: &str, layers: &[&[&str]]) -> Option<usize> {
 
 /// This file, for messages.
 const TABLE: &str = "xtask/src/tidy/cycles.rs";
-
-/// Crates whose modules have cycles still. A crate leaves the list when its last cycle goes; none is added.
-const EXCEPTED: [&str; 1] = ["eddy-http"];
 
 /// Layers of the top-level modules of a crate, from the top down. A module imports modules of lower layers only. A crate
 /// without a row has no cycles, but no layers either.

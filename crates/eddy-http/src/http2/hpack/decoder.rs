@@ -3,16 +3,13 @@
 use std::ops::ControlFlow;
 
 use super::table::HpackDynamicTable;
+use super::unreadable::Unreadable;
 use super::{huffman, integer};
 
 /// Maximum size of the dynamic table, bytes: the default of the protocol.
 const TABLE_BYTES_MAX: usize = 4096;
 /// Capacity above which memory is freed after a block.
 const KEPT_BYTES_MAX: usize = 8 * 1024;
-
-/// Invalid compressed fields; further blocks cannot be decoded either.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) struct Unreadable;
 
 /// Decodes field blocks, one after the other.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! HPACK integers with a prefix in the first byte.
 
-use super::Unreadable;
+use super::unreadable::Unreadable;
 
 /// Maximum continuation bytes: no valid use needs more than 28 bits.
 const MORE_BYTES_MAX: u32 = 4;

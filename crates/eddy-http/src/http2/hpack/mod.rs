@@ -9,11 +9,12 @@ mod huffman;
 mod integer;
 mod names;
 mod table;
+mod unreadable;
 
 #[cfg(test)]
 mod tests;
 
-pub(super) use decoder::{Decoder, Unreadable};
+pub(super) use decoder::Decoder;
 pub(super) use encoder::{PseudoHeaders, encode_asked, encode_field, encode_status};
 #[cfg(test)]
 pub(super) use huffman::encode as huffman_encode;

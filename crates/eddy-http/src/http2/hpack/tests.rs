@@ -2,7 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use super::{Decoder, Unreadable, encode_field, encode_status, huffman, huffman_encode};
+use super::unreadable::Unreadable;
+use super::{Decoder, encode_field, encode_status, huffman, huffman_encode};
 
 fn bytes(hex: &str) -> Vec<u8> {
     let digits: Vec<u8> = hex.bytes().filter(u8::is_ascii_hexdigit).collect();
