@@ -18,12 +18,12 @@ pub(super) struct States {
 impl Numbers<'_> {
     /// Returns the instance's number of a filter; 0 if it does not have it.
     pub(super) fn filter(&self, number: u64) -> u64 {
-        at(self.filters, number)
+        own_number(self.filters, number)
     }
 
     /// Returns the instance's number of a configuration; 0 for none.
     pub(super) fn config(&self, number: u64) -> u64 {
-        at(self.configs, number)
+        own_number(self.configs, number)
     }
 
     /// Returns the instance's state; 0 for none, and for the state of an earlier instance.
@@ -32,9 +32,14 @@ impl Numbers<'_> {
     }
 }
 
-fn at(numbers: &[u64], number: u64) -> u64 {
-    let index = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
-    index.and_then(|index| numbers.get(index)).copied().unwrap_or(0)
+/// Returns the index of one of the library's numbers, which are counted from 1.
+pub(super) fn index_of(number: u64) -> Option<usize> {
+    usize::try_from(number).ok()?.checked_sub(1)
+}
+
+/// Returns the instance's number for the library's `number`; 0 if there is none.
+pub(super) fn own_number(numbers: &[u64], number: u64) -> u64 {
+    index_of(number).and_then(|index| numbers.get(index)).copied().unwrap_or(0)
 }
 
 impl States {

@@ -9,7 +9,7 @@ use eddy_filter::{
 
 use super::crossing;
 use super::instance::{LinearCallFailure, LinearInstance};
-use super::lane::States;
+use super::lane::{States, index_of, own_number};
 use super::module::LinearModule;
 use crate::failure::GuestFailure;
 use crate::guest::{Guest, MadeFilter, find, plain_names};
@@ -115,11 +115,13 @@ impl FilterLibrary for LinearLibrary {
             crossing::refuse(call, &"the module has no instance for this worker".into());
             return;
         };
-        let mut lane = lock(lane);
-        if let Err(why) = self.shared.ready(&mut lane) {
-            crossing::refuse(call, &why);
-            return;
-        }
+        let mut lane = match self.shared.ready(lane) {
+            Ok(lane) => lane,
+            Err(why) => {
+                crossing::refuse(call, &why);
+                return;
+            }
+        };
         let LinearWorkerSlot { instance: Some(instance), filters, configs, states, .. } = &mut *lane else {
             return;
         };
@@ -141,14 +143,22 @@ impl FilterLibrary for LinearLibrary {
 }
 
 impl LinearShared {
-    /// Ensures that a worker has an instance.
-    fn ready(&self, lane: &mut LinearWorkerSlot) -> Result<(), GuestFailure> {
+    /// Locks the slot of a worker, and ensures that it has an instance.
+    fn ready<'s>(
+        &self,
+        slot: &'s Mutex<LinearWorkerSlot>,
+    ) -> Result<MutexGuard<'s, LinearWorkerSlot>, GuestFailure> {
+        let lane = lock(slot);
         if lane.instance.is_some() {
-            return Ok(());
+            return Ok(lane);
         }
+        let worker = lane.worker;
+        // Recipes are locked before slots, here and where filters are created.
+        drop(lane);
         let failure = |error: LoadError| GuestFailure::from(error.to_string());
-        let mut fresh = LinearWorkerSlot::start(&self.module, &self.host, lane.worker).map_err(failure)?;
+        let mut fresh = LinearWorkerSlot::start(&self.module, &self.host, worker).map_err(failure)?;
         let made = lock(&self.made);
+        let mut lane = lock(slot);
         for recipe in &made.filters {
             let number = fresh.make_filter(recipe.as_ref()).map_err(failure)?;
             fresh.filters.push(number);
@@ -157,10 +167,9 @@ impl LinearShared {
             let number = fresh.make_config(recipe.as_ref()).map_err(failure)?;
             fresh.configs.push(number);
         }
-        drop(made);
         (lane.instance, lane.filters, lane.configs) = (fresh.instance, fresh.filters, fresh.configs);
         lane.states.renew();
-        Ok(())
+        Ok(lane)
     }
 
     /// Drops the instance that failed in the filter with this host number; the next call starts another.
@@ -175,7 +184,7 @@ impl LinearShared {
         let id = take(&mut lock(&self.made).filters, number).map_or(0, |recipe| recipe.id);
         for lane in &self.lanes {
             let mut lane = lock(lane);
-            let own = std::mem::take(slot(&mut lane.filters, number));
+            let own = take_number(&mut lane.filters, number);
             let freed = lane.instance.as_mut().filter(|_| own != 0).map(|instance| instance.free_filter(own));
             if let Some(Err(ended)) = freed {
                 self.lose(&mut lane, &ended, id);
@@ -187,19 +196,25 @@ impl LinearShared {
         let id = {
             let mut made = lock(&self.made);
             take(&mut made.configs, number);
-            let index = usize::try_from(filter).unwrap_or(0).saturating_sub(1);
-            made.filters.get(index).and_then(Option::as_ref).map_or(0, |recipe| recipe.id)
+            made.filter(filter).map_or(0, |recipe| recipe.id)
         };
         for lane in &self.lanes {
             let mut lane = lock(lane);
-            let of = *slot(&mut lane.filters, filter);
-            let own = std::mem::take(slot(&mut lane.configs, number));
+            let of = own_number(&lane.filters, filter);
+            let own = take_number(&mut lane.configs, number);
             let freed =
                 lane.instance.as_mut().filter(|_| own != 0).map(|instance| instance.free_config(of, own));
             if let Some(Err(ended)) = freed {
                 self.lose(&mut lane, &ended, id);
             }
         }
+    }
+}
+
+impl LinearRecipes {
+    /// Returns the filter with this number, unless it is freed.
+    fn filter(&self, number: u64) -> Option<&FilterRecipe> {
+        self.filters.get(index_of(number)?)?.as_ref()
     }
 }
 
@@ -220,7 +235,7 @@ impl LinearWorkerSlot {
 
     fn make_config(&mut self, recipe: Option<&ConfigRecipe>) -> Result<u64, LoadError> {
         let (Some(recipe), Some(instance)) = (recipe, &mut self.instance) else { return Ok(0) };
-        let filter = *slot(&mut self.filters, recipe.filter);
+        let filter = own_number(&self.filters, recipe.filter);
         instance.new_config(filter, &recipe.config)
     }
 }
@@ -266,10 +281,13 @@ impl Guest for LinearLibrary {
         prepare_thread();
         let shared = &self.shared;
         let mut made = lock(&shared.made);
+        if made.filter(filter).is_none() {
+            return Err(LoadError::Refused { message: format!("the module has no filter {filter}") });
+        }
         let number = made.configs.len() as u64 + 1;
         for lane in &shared.lanes {
             let mut lane = lock(lane);
-            let of = *slot(&mut lane.filters, filter);
+            let of = own_number(&lane.filters, filter);
             let Some(instance) = &mut lane.instance else { continue };
             let own = instance.new_config(of, config)?;
             lane.configs.resize(made.configs.len(), 0);
@@ -292,16 +310,28 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the instance's number for the library's `number`.
-fn slot(numbers: &mut Vec<u64>, number: u64) -> &mut u64 {
-    let index = usize::try_from(number).unwrap_or(0).saturating_sub(1);
-    if numbers.len() <= index {
-        numbers.resize(index + 1, 0);
-    }
-    &mut numbers[index]
+/// Removes the instance's number for the library's `number`; 0 if there is none.
+fn take_number(numbers: &mut [u64], number: u64) -> u64 {
+    index_of(number).and_then(|index| numbers.get_mut(index)).map_or(0, std::mem::take)
 }
 
 fn take<T>(made: &mut [Option<T>], number: u64) -> Option<T> {
-    let index = usize::try_from(number).unwrap_or(0).saturating_sub(1);
-    made.get_mut(index)?.take()
+    made.get_mut(index_of(number)?)?.take()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn number_0_names_no_filter() {
+        let mut numbers = vec![7, 8];
+        assert_eq!(own_number(&numbers, 1), 7);
+        for number in [0, 3, u64::MAX] {
+            assert_eq!((own_number(&numbers, number), take_number(&mut numbers, number)), (0, 0));
+            assert_eq!(take(&mut [Some('a'), Some('b')], number), None);
+        }
+        assert_eq!((take_number(&mut numbers, 1), numbers), (7, vec![0, 8]));
+        assert_eq!(take(&mut [Some('a'), Some('b')], 2), Some('b'));
+    }
 }

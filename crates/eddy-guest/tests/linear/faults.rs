@@ -199,6 +199,38 @@ fn what_cannot_be_made_is_refused() {
 }
 
 #[test]
+fn a_number_without_a_filter_has_no_configuration() {
+    let Some(bench) = LinearTestBench::start() else { return };
+    let (mark, _) = bench.made("mark", "{}");
+    let of = |number: u64| {
+        let made = bench.library.rule_config(number, &mark.owner, "{}", &ReclaimQueue::new(|| ()));
+        made.map(|_| ()).map_err(|error| error.to_string())
+    };
+    for number in [0, mark.number + 1, u64::MAX] {
+        assert_eq!(of(number), Err(format!("the module has no filter {number}")));
+    }
+}
+
+#[test]
+fn filters_are_created_while_a_worker_restarts_its_instance() {
+    let Some(bench) = LinearTestBench::start() else { return };
+    let head = CredentialHead::new("Basic x");
+    let (mark, broken) = (bench.made("mark", "{}"), bench.made("wait", "{}"));
+    std::thread::scope(|scope| {
+        let creator = scope.spawn(|| (0..200).map(|_| bench.made("mark", "{}")).collect::<Vec<_>>());
+        while !creator.is_finished() {
+            bench.run(bench.exchange(1), &mut [broken.1], Some(&head.view()), &[]);
+            let outcome = bench.run(bench.exchange(2), &mut [mark.1], Some(&head.view()), &[]);
+            assert_eq!(outcome.stopped, 1, "{:?}", outcome.shown());
+        }
+        for (_, step) in creator.join().unwrap() {
+            let outcome = bench.run(bench.exchange(2), &mut [step], Some(&head.view()), &[]);
+            assert_eq!((outcome.stopped, outcome.shown().len()), (1, 1), "{:?}", outcome.shown());
+        }
+    });
+}
+
+#[test]
 fn a_crossing_takes_no_time() {
     let Some(bench) = LinearTestBench::start() else { return };
     let head = CredentialHead::new("Basic Zm9vbmFtZTp2YWxpZHBhc3N3b3Jk");
