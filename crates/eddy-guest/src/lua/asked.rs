@@ -10,6 +10,7 @@ use eddy_filter::{FilterEdit, FilterLogLevel};
 use eddy_http::Field;
 
 use super::host_call::HostCall;
+use super::numbers::{AnswerKind, EditKind, HostCallKind, LuaConstants, MORE_FLAG, TRAILERS_FLAG};
 use super::question::dispatch;
 use super::shown::{LuaMessageLayout, LuaTextRef, ShownFields};
 use super::stage::LuaHookContext;
@@ -26,7 +27,7 @@ pub(super) struct LuaHostFunctions {
     ask: unsafe extern "C" fn(*mut LuaHookContext, u32, *const u8, u32, *const u8, u32, f64, f64, f64) -> i32,
     now_us: unsafe extern "C" fn() -> f64,
     count: unsafe extern "C" fn(*const ShownFields, *const u8, u32) -> u32,
-    mentions_body: u32,
+    mentions_body: bool,
 }
 
 impl LuaHostFunctions {
@@ -34,7 +35,7 @@ impl LuaHostFunctions {
     pub(super) fn of(stage: *mut LuaHookContext, mentions_body: bool) -> Self {
         // SAFETY: the caller's hook context lives; only an address is taken.
         let shown = unsafe { &raw const (*stage).shown };
-        Self { stage, shown, find, edit, log, ask, now_us, count, mentions_body: mentions_body.into() }
+        Self { stage, shown, find, edit, log, ask, now_us, count, mentions_body }
     }
 }
 
@@ -78,14 +79,15 @@ unsafe fn matches<'a>(
         .map(move |field| field.name.len() == name.len() && field.name.of(bytes).eq_ignore_ascii_case(name))
 }
 
-/// Returns the index of the first field with this name from `from` on, plus 65,536 if another one follows; -1 for none.
+/// Returns the index of the first field with this name from `from` on, plus [`MORE_FLAG`] if another one follows; -1
+/// for none.
 unsafe extern "C" fn find(fields: *const ShownFields, name: *const u8, len: u32, from: u32) -> i32 {
     // SAFETY: by the contract of this function.
     let matches = unsafe { matches(fields, name, len) };
     let mut found = matches.enumerate().skip(from as usize).filter(|(_, is_same)| *is_same);
     let Some((first, _)) = found.next() else { return NONE };
     let first = i32::try_from(first).unwrap_or(NONE);
-    if found.next().is_some() { first + MORE } else { first }
+    if found.next().is_some() { first + MORE_FLAG.cast_signed() } else { first }
 }
 
 /// Returns the number of fields with this name.
@@ -110,31 +112,35 @@ unsafe extern "C" fn edit(
     let name = unsafe { bytes_of(name, name_len) };
     // SAFETY: as above.
     let value = unsafe { bytes_of(value, value_len) };
-    let is_trailer = op & TRAILER != 0;
-    let Some(edit) = edit_of(op & !TRAILER, name, value, number) else { return REFUSED };
-    guarded(stage, |stage| stage.change(&edit, is_trailer).map(|()| DONE))
+    let is_trailer = op & TRAILERS_FLAG != 0;
+    let kind = EditKind::from_number(op & !TRAILERS_FLAG);
+    let edit = kind.and_then(|kind| edit_of(kind, name, value, number));
+    guarded(stage, |stage| {
+        let edit = edit.ok_or("unknown edit")?;
+        stage.change(&edit, is_trailer).map(|()| AnswerKind::Nothing)
+    })
 }
 
-fn edit_of<'a>(op: u32, name: &'a [u8], value: &'a [u8], number: u32) -> Option<FilterEdit<'a>> {
-    Some(match op {
-        1 => FilterEdit::Set { name, value },
-        2 => FilterEdit::Add { name, value },
-        3 => FilterEdit::Remove { name },
-        4 => FilterEdit::Method(value),
-        5 => FilterEdit::Target(value),
-        6 => FilterEdit::Authority(value),
-        7 => FilterEdit::Status(number),
-        8 => FilterEdit::BodySet(value),
-        12 => FilterEdit::Reply { status: number, body: value, details: name },
-        13 => FilterEdit::ReplyField { name, value },
-        14 => {
+fn edit_of<'a>(kind: EditKind, name: &'a [u8], value: &'a [u8], number: u32) -> Option<FilterEdit<'a>> {
+    Some(match kind {
+        EditKind::Set => FilterEdit::Set { name, value },
+        EditKind::Add => FilterEdit::Add { name, value },
+        EditKind::Remove => FilterEdit::Remove { name },
+        EditKind::Method => FilterEdit::Method(value),
+        EditKind::Target => FilterEdit::Target(value),
+        EditKind::Authority => FilterEdit::Authority(value),
+        EditKind::Status => FilterEdit::Status(number),
+        EditKind::BodySet => FilterEdit::BodySet(value),
+        EditKind::Reply => FilterEdit::Reply { status: number, body: value, details: name },
+        EditKind::ReplyField => FilterEdit::ReplyField { name, value },
+        EditKind::Metadata => {
             let nul = name.iter().position(|&byte| byte == 0)?;
             let (space, key) = name.split_at(nul);
             FilterEdit::Metadata { space, key: &key[1..], value }
         }
-        15 => FilterEdit::ClearRoute,
-        16 => FilterEdit::Endpoint { address: value, is_strict: number == 1 },
-        _ => return None,
+        EditKind::ClearRoute => FilterEdit::ClearRoute,
+        EditKind::Endpoint => FilterEdit::Endpoint { address: value, is_strict: false },
+        EditKind::EndpointStrict => FilterEdit::Endpoint { address: value, is_strict: true },
     })
 }
 
@@ -147,7 +153,7 @@ unsafe extern "C" fn log(stage: *mut LuaHookContext, level: u32, text: *const u8
         let level = FilterLogLevel::from_number(level).unwrap_or(FilterLogLevel::Error);
         // Dropped messages are counted by the host.
         let _ = stage.host.log(stage.hook.id, level, text);
-        Ok(DONE)
+        Ok(AnswerKind::Nothing)
     });
 }
 
@@ -170,8 +176,8 @@ unsafe extern "C" fn ask(
     let second = unsafe { bytes_of(second, second_len) };
     guarded(stage, |stage| {
         stage.answer.clear();
-        let question = HostCall { what, first, second, numbers: [a, b, c] };
-        let outcome = dispatch(stage, &question);
+        let kind = HostCallKind::from_number(what).ok_or("unknown host call")?;
+        let outcome = dispatch(stage, &HostCall { kind, first, second, numbers: [a, b, c] });
         stage.shown.answer = LuaTextRef::of(&stage.answer);
         outcome
     })
@@ -185,23 +191,21 @@ unsafe extern "C" fn now_us() -> f64 {
 
 /// Performs a host function; an error message becomes the answer. A panic of the host must not unwind into compiled
 /// code.
-fn guarded(stage: &mut LuaHookContext, act: impl FnOnce(&mut LuaHookContext) -> Result<i32, String>) -> i32 {
+fn guarded(
+    stage: &mut LuaHookContext,
+    act: impl FnOnce(&mut LuaHookContext) -> Result<AnswerKind, String>,
+) -> i32 {
     let why = match catch_unwind(AssertUnwindSafe(|| act(stage))) {
-        Ok(Ok(result)) => return result,
+        Ok(Ok(answer)) => return answer.number().into(),
         Ok(Err(why)) => why,
         Err(_) => "internal error of eddy; please report this bug".to_owned(),
     };
     stage.answer.clear();
     stage.answer.extend_from_slice(why.as_bytes());
     stage.shown.answer = LuaTextRef::of(&stage.answer);
-    REFUSED
+    AnswerKind::Refused.number().into()
 }
 
-/// Flag of an edit of the trailers.
-const TRAILER: u32 = 0x100;
 const NONE: i32 = -1;
-const MORE: i32 = 0x1_0000;
-const DONE: i32 = 0;
-pub(super) const REFUSED: i32 = -1;
 
 const _: () = assert!(size_of::<LuaHostFunctions>() == 9 * size_of::<*const ()>());

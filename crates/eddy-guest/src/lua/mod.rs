@@ -4,6 +4,7 @@ mod asked;
 mod context;
 mod host_call;
 mod mentions;
+mod numbers;
 mod order;
 mod outbound;
 mod question;

@@ -13,7 +13,7 @@ pub(super) fn send(
     stage: &mut LuaHookContext,
     body: &[u8],
     timeout_ms: f64,
-    is_awaited: bool,
+    bond: CallBond,
 ) -> Result<(), String> {
     if timeout_ms.is_nan() || timeout_ms < 0.0 {
         return Err("http call timeout must be >= 0".to_owned());
@@ -24,7 +24,7 @@ pub(super) fn send(
     }
     order.last_token += 1;
     let token = order.last_token;
-    order.awaited = if is_awaited { token } else { 0 };
+    order.awaited = if bond == CallBond::Awaited { token } else { 0 };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the limits of a u32")]
     let timeout_ms = if timeout_ms == 0.0 {
         TIMEOUT_MS_MAX
@@ -35,7 +35,7 @@ pub(super) fn send(
         filter: stage.hook.id,
         token,
         exchange: Some(stage.hook.exchange),
-        bond: if is_awaited { CallBond::Awaited } else { CallBond::Background },
+        bond,
         cluster: &order.cluster,
         method: &order.method,
         target: &order.target,

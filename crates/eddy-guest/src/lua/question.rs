@@ -1,81 +1,88 @@
 //! Host calls of scripts besides the message itself, and their answers.
 
 use base64ct::{Base64, Encoding};
-use eddy_filter::{ExchangeView, field_json};
+use eddy_filter::{CallBond, ExchangeView, field_json};
 use eddy_http::Version;
 
-use super::host_call::{HostCall, NOTHING, TEXT};
-use super::outbound;
-use super::shared_call::dispatch_shared;
+use super::host_call::HostCall;
+use super::numbers::{AnswerKind, HostCallKind};
+use super::shared::LuaStoreValue;
 use super::stage::LuaHookContext;
+use super::{outbound, shared_call};
 use crate::signature::PublicKey;
 
-/// Performs a host call. The text of the answer is written to `stage.answer`; the result is its kind: 0 for none, 1 for
-/// a text, and further numbers defined by the call.
+/// Performs a host call. The text of the answer is written to `stage.answer`; the result is its kind.
 ///
 /// # Errors
 /// An error message for the author of the script.
-pub(super) fn dispatch(stage: &mut LuaHookContext, question: &HostCall<'_>) -> Result<i32, String> {
-    let [a, b, c] = question.numbers;
-    match question.what {
-        1 => fact(stage, |view| view.about.peer),
-        2 => fact(stage, |view| view.about.local),
-        3 => fact(stage, |view| view.about.listener),
-        4 => fact(stage, |view| view.about.rule),
-        5 => fact(stage, |view| view.about.cluster),
-        6 => fact(stage, |view| view.about.endpoint),
-        7 => fact(stage, |view| view.about.request_id),
-        8 => fact(stage, |view| view.about.details),
-        9 => fact(stage, |view| match view.request.version {
+pub(super) fn dispatch(stage: &mut LuaHookContext, question: &HostCall<'_>) -> Result<AnswerKind, String> {
+    let [a, _, _] = question.numbers;
+    match question.kind {
+        HostCallKind::Peer => fact(stage, |view| view.about.peer),
+        HostCallKind::Local => fact(stage, |view| view.about.local),
+        HostCallKind::Rule => fact(stage, |view| view.about.rule),
+        HostCallKind::Protocol => fact(stage, |view| match view.request.version {
             Version::Http10 => b"HTTP/1.0",
             Version::Http11 => b"HTTP/1.1",
             Version::Http2 => b"HTTP/2",
         }),
-        10 => metadata(stage, question.first),
-        11 => spaces(stage),
-        12 => {
+        HostCallKind::Metadata => metadata(stage, question.first),
+        HostCallKind::Spaces => spaces(stage),
+        HostCallKind::Context => {
             let context = stage.contexts.get(stage.hook.context);
             stage.answer.extend_from_slice(context.as_deref().unwrap_or("null").as_bytes());
-            Ok(TEXT)
+            Ok(AnswerKind::Text)
         }
-        13 => {
+        HostCallKind::Base64 => {
             stage.answer.extend_from_slice(Base64::encode_string(question.first).as_bytes());
-            Ok(TEXT)
+            Ok(AnswerKind::Text)
         }
-        14 => PublicKey::read(question.first).map(|_| NOTHING),
-        15 => {
+        HostCallKind::KeyCheck => PublicKey::read(question.first).map(|_| AnswerKind::Nothing),
+        HostCallKind::Verify => {
             // Hash function and key share one text, because a host call has only two texts.
             let hash_len = question.first.iter().position(|&byte| byte == 0).unwrap_or(0);
             let (hash, key) = question.first.split_at(hash_len);
             let (signature, data) = question.second.split_at_checked(length(a)?).ok_or(OUTSIDE)?;
             let key = PublicKey::read(key.get(1..).unwrap_or_default())?;
             match key.verify(hash, signature, data) {
-                Ok(()) => Ok(NOTHING),
+                Ok(()) => Ok(AnswerKind::Nothing),
                 Err(why) => {
                     stage.answer.extend_from_slice(why.as_bytes());
-                    Ok(TEXT)
+                    Ok(AnswerKind::Text)
                 }
             }
         }
-        16 => {
-            // Values of a message field, or their positions if the key ends with `_at`.
+        HostCallKind::Field => {
             let mut answer = std::mem::take(&mut stage.answer);
             let noted = field_json(stage.metadata(), question.first);
             answer.extend_from_slice(noted.unwrap_or_default());
             let is_noted = noted.is_some();
             stage.answer = answer;
-            Ok(if is_noted { TEXT } else { NOTHING })
+            Ok(if is_noted { AnswerKind::Text } else { AnswerKind::Nothing })
         }
-        20 => stage.order.begin(question.first).map(|()| NOTHING),
-        21 => stage.order.add(question.first, question.second).map(|()| NOTHING),
-        22 => outbound::send(stage, question.first, a, b == 0.0).map(|()| NOTHING),
-        50 => {
-            // Error of a failed hook, read by `LuaInstance::read`.
+        HostCallKind::RequestBegin => stage.order.begin(question.first).map(|()| AnswerKind::Nothing),
+        HostCallKind::RequestField => {
+            stage.order.add(question.first, question.second).map(|()| AnswerKind::Nothing)
+        }
+        HostCallKind::RequestAwait => {
+            outbound::send(stage, question.first, a, CallBond::Awaited).map(|()| AnswerKind::Nothing)
+        }
+        HostCallKind::RequestSend => {
+            outbound::send(stage, question.first, a, CallBond::Background).map(|()| AnswerKind::Nothing)
+        }
+        HostCallKind::Failure => {
             stage.answer.extend_from_slice(question.first);
-            Ok(NOTHING)
+            Ok(AnswerKind::Nothing)
         }
-        30..40 => dispatch_shared(stage, question, [a, b, c]),
-        other => Err(format!("unknown host call {other}")),
+        HostCallKind::StoreGet => shared_call::get(stage, question),
+        HostCallKind::StoreText => {
+            shared_call::put(stage, question, LuaStoreValue::Text(question.second.into()))
+        }
+        HostCallKind::StoreNumber => shared_call::put(stage, question, LuaStoreValue::Number(a)),
+        HostCallKind::StoreTrue => shared_call::put(stage, question, LuaStoreValue::Bool(true)),
+        HostCallKind::StoreFalse => shared_call::put(stage, question, LuaStoreValue::Bool(false)),
+        HostCallKind::StoreIncrement => shared_call::increment(stage, question),
+        HostCallKind::StoreDelete => shared_call::remove(stage, question),
     }
 }
 
@@ -91,15 +98,15 @@ fn length(number: f64) -> Result<usize, String> {
 fn fact(
     stage: &mut LuaHookContext,
     of: impl for<'a> FnOnce(&'a ExchangeView<'a>) -> &'a [u8],
-) -> Result<i32, String> {
+) -> Result<AnswerKind, String> {
     let mut answer = std::mem::take(&mut stage.answer);
     answer.extend_from_slice(stage.view().map(of).unwrap_or_default());
     stage.answer = answer;
-    Ok(TEXT)
+    Ok(AnswerKind::Text)
 }
 
 /// Writes the metadata of a namespace as a JSON object.
-fn metadata(stage: &mut LuaHookContext, space: &[u8]) -> Result<i32, String> {
+fn metadata(stage: &mut LuaHookContext, space: &[u8]) -> Result<AnswerKind, String> {
     let mut answer = std::mem::take(&mut stage.answer);
     let entries = stage.metadata().into_iter().flat_map(eddy_filter::DynamicMetadata::iter);
     for (_, key, value) in entries.filter(|(its_space, _, _)| *its_space == space) {
@@ -113,11 +120,11 @@ fn metadata(stage: &mut LuaHookContext, space: &[u8]) -> Result<i32, String> {
         answer.push(b'}');
     }
     stage.answer = answer;
-    Ok(if is_empty { NOTHING } else { TEXT })
+    Ok(if is_empty { AnswerKind::Nothing } else { AnswerKind::Text })
 }
 
 /// Writes the namespaces that have metadata as a JSON array.
-fn spaces(stage: &mut LuaHookContext) -> Result<i32, String> {
+fn spaces(stage: &mut LuaHookContext) -> Result<AnswerKind, String> {
     let mut answer = std::mem::take(&mut stage.answer);
     let mut spaces: Vec<&[u8]> = Vec::new();
     for (space, _, _) in stage.metadata().into_iter().flat_map(eddy_filter::DynamicMetadata::iter) {
@@ -134,7 +141,7 @@ fn spaces(stage: &mut LuaHookContext) -> Result<i32, String> {
     }
     answer.push(b']');
     stage.answer = answer;
-    Ok(TEXT)
+    Ok(AnswerKind::Text)
 }
 
 /// Writes a JSON string; bytes above ASCII are not escaped.

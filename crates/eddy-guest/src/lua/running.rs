@@ -3,10 +3,11 @@
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr::NonNull;
 
-use eddy_filter::ExchangeView;
+use eddy_filter::{Direction, ExchangeView};
 use mlua_sys::{self as ffi, lua_State};
 
 use super::asked::LuaHostFunctions;
+use super::numbers::{HOOK_FACTOR, HookCode, LuaConstants, constants};
 use super::stage::{LuaHook, LuaHookContext};
 use super::vm::{Vm, VmFault, VmLimits};
 
@@ -68,14 +69,17 @@ impl LuaInstance {
         let stage = NonNull::from(Box::leak(Box::new(stage)));
         let mut new = Self { vm, stage, has_request: false, has_response: false, is_full: false };
         let functions = LuaHostFunctions::of(stage.as_ptr(), mentions_body);
-        new.vm.load_host(c"=(eddy)", API[0].1)?;
+        new.vm.load_host(c"=(eddy)", &constants())?;
+        new.vm.call(0, 1)?;
+        new.vm.load_host(c"=(eddy)", include_str!("api/layout.lua"))?;
+        new.vm.push(INTERNAL);
         // SAFETY: there is room on the stack; the address is read before this function returns.
         unsafe {
             ffi::lua_pushlightuserdata(new.state(), (&raw const functions).cast_mut().cast::<c_void>())
         };
-        new.vm.call(1, 1)?;
-        for (name, text) in &API[1..] {
-            new.vm.load_host(name, text)?;
+        new.vm.call(2, 0)?;
+        for text in API {
+            new.vm.load_host(c"=(eddy)", text)?;
             new.vm.push(INTERNAL);
             new.vm.call(1, 0)?;
         }
@@ -91,10 +95,11 @@ impl LuaInstance {
         new.vm.load_host(c"=(eddy)", include_str!("api/entry.lua"))?;
         new.vm.push(INTERNAL);
         new.vm.push(ffi::LUA_GLOBALSINDEX);
-        new.vm.call(2, 4)?;
-        // SAFETY: `entry.lua` returned four values, of which the last is a number.
-        let hooks = unsafe { ffi::lua_tointeger(new.state(), -1) };
-        (new.has_request, new.has_response) = (hooks & 1 != 0, hooks & 2 != 0);
+        new.vm.call(2, 5)?;
+        // SAFETY: `entry.lua` returned five values.
+        new.has_request = unsafe { ffi::lua_toboolean(new.state(), -2) } != 0;
+        // SAFETY: as above.
+        new.has_response = unsafe { ffi::lua_toboolean(new.state(), -1) } != 0;
         new.vm.truncate(DROP);
         Ok(new)
     }
@@ -125,8 +130,8 @@ impl LuaInstance {
     /// # Errors
     /// The reason of the failure.
     #[inline]
-    pub(super) fn start(&mut self, is_response: bool) -> Result<HookYield, VmFault> {
-        self.enter(START, is_response.into())
+    pub(super) fn start(&mut self, direction: Direction) -> Result<HookYield, VmFault> {
+        self.enter(START, direction as u32)
     }
 
     /// Resumes a waiting hook.
@@ -171,15 +176,15 @@ impl LuaInstance {
 
     #[inline]
     fn read(&mut self, code: ffi::lua_Integer) -> Result<HookYield, VmFault> {
-        let code = u32::try_from(code).unwrap_or(FAILED);
-        let wait = match code & 7 {
-            0 => HookWait::Done,
-            1 => HookWait::Body,
-            2 => HookWait::Piece,
-            3 => HookWait::Trailers,
-            4 => HookWait::Call,
-            5 => HookWait::Responded,
-            _ => {
+        let code = u32::try_from(code).unwrap_or(u32::MAX);
+        let wait = match HookCode::from_number(code % HOOK_FACTOR) {
+            Some(HookCode::Done) => HookWait::Done,
+            Some(HookCode::Body) => HookWait::Body,
+            Some(HookCode::Piece) => HookWait::Piece,
+            Some(HookCode::Trailers) => HookWait::Trailers,
+            Some(HookCode::Call) => HookWait::Call,
+            Some(HookCode::Responded) => HookWait::Responded,
+            Some(HookCode::Failed) | None => {
                 let why = String::from_utf8_lossy(&self.stage().answer).into_owned();
                 if why == NO_MEMORY {
                     self.is_full = true;
@@ -188,7 +193,7 @@ impl LuaInstance {
                 return Err(VmFault::Script(why));
             }
         };
-        Ok(HookYield { wait, number: code >> 3 })
+        Ok(HookYield { wait, number: code / HOOK_FACTOR })
     }
 
     #[inline]
@@ -204,15 +209,15 @@ impl Drop for LuaInstance {
     }
 }
 
-/// Host's Lua code of the VM in load order; each file gets a table with the results of those before.
-const API: [(&CStr, &str); 7] = [
-    (c"=(eddy)", include_str!("api/layout.lua")),
-    (c"=(eddy)", include_str!("api/json.lua")),
-    (c"=(eddy)", include_str!("api/headers.lua")),
-    (c"=(eddy)", include_str!("api/body.lua")),
-    (c"=(eddy)", include_str!("api/call.lua")),
-    (c"=(eddy)", include_str!("api/info.lua")),
-    (c"=(eddy)", include_str!("api/handle.lua")),
+/// Host's Lua code of the VM in load order, after `layout.lua`; each file gets a table with the constants and the
+/// results of those before.
+const API: [&str; 6] = [
+    include_str!("api/json.lua"),
+    include_str!("api/headers.lua"),
+    include_str!("api/body.lua"),
+    include_str!("api/call.lua"),
+    include_str!("api/info.lua"),
+    include_str!("api/handle.lua"),
 ];
 
 /// Stack positions.
@@ -220,7 +225,5 @@ const INTERNAL: c_int = 1;
 const START: c_int = 2;
 const RESUME: c_int = 3;
 const DROP: c_int = 4;
-/// Code of a failure.
-const FAILED: u32 = 7;
 /// LuaJIT's message for lack of memory; raised inside a coroutine, it arrives as an ordinary error text.
 const NO_MEMORY: &str = "not enough memory";

@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use super::numbers::StoreCondition;
+
 /// Shared stores of one filter; they survive a configuration reload.
 pub(super) struct SharedStores {
     hasher: RandomState,
@@ -153,11 +155,13 @@ impl SharedStores {
         key: &[u8],
         value: LuaStoreValue,
         ends: Option<Instant>,
-        only_new: bool,
+        condition: StoreCondition,
         now: Instant,
     ) -> Put {
         let mut shard = self.shard(key);
-        if only_new && shard.values.get(key).is_some_and(|entry| !entry.is_over(now)) {
+        if condition == StoreCondition::Absent
+            && shard.values.get(key).is_some_and(|entry| !entry.is_over(now))
+        {
             return Put::Exists;
         }
         if self.put(&mut shard, key, LuaStoreEntry { value, ends }, now) { Put::Done } else { Put::Full }
@@ -249,11 +253,11 @@ mod tests {
         let (stores, now) = (stores(10, 1000), Instant::now());
         let later = now + Duration::from_secs(5);
         let text = LuaStoreValue::Text(b"v"[..].into());
-        assert_eq!(stores.set(b"s\0k", text.clone(), Some(later), false, now), Put::Done);
+        assert_eq!(stores.set(b"s\0k", text.clone(), Some(later), StoreCondition::Always, now), Put::Done);
         assert!(matches!(stores.get(b"s\0k", now), Some(LuaStoreValue::Text(v)) if *v == *b"v"));
-        assert_eq!(stores.set(b"s\0k", text.clone(), None, true, now), Put::Exists);
+        assert_eq!(stores.set(b"s\0k", text.clone(), None, StoreCondition::Absent, now), Put::Exists);
         assert!(stores.get(b"s\0k", later).is_none());
-        assert_eq!(stores.set(b"s\0k", text, None, true, later), Put::Done);
+        assert_eq!(stores.set(b"s\0k", text, None, StoreCondition::Absent, later), Put::Done);
         assert!(stores.remove(b"s\0k") && !stores.remove(b"s\0k"));
         assert_eq!((stores.entries.load(Relaxed), stores.bytes.load(Relaxed)), (0, 0));
     }
@@ -263,7 +267,13 @@ mod tests {
         let (stores, now) = (stores(2, 40), Instant::now());
         let later = now + Duration::from_secs(1);
         let put = |key: &[u8], size: usize, now| {
-            stores.set(key, LuaStoreValue::Text(vec![b'v'; size].into()), Some(later), false, now)
+            stores.set(
+                key,
+                LuaStoreValue::Text(vec![b'v'; size].into()),
+                Some(later),
+                StoreCondition::Always,
+                now,
+            )
         };
         assert_eq!(put(b"a", 10, now), Put::Done);
         assert_eq!(put(b"b", 40, now), Put::Full);
@@ -286,10 +296,22 @@ mod tests {
             let other = keys[1..].iter().find(|key| shard(&key[..]) == shard(&keys[0])).unwrap();
             (keys[0], *other)
         };
-        assert_eq!(stores.set(&first, LuaStoreValue::Bool(true), Some(at(50)), false, now), Put::Done);
-        assert_eq!(stores.set(&second, LuaStoreValue::Bool(true), None, false, now), Put::Full);
-        assert_eq!(stores.set(&second, LuaStoreValue::Bool(true), None, false, at(60)), Put::Full);
-        assert_eq!(stores.set(&second, LuaStoreValue::Bool(true), None, false, at(100)), Put::Done);
+        assert_eq!(
+            stores.set(&first, LuaStoreValue::Bool(true), Some(at(50)), StoreCondition::Always, now),
+            Put::Done
+        );
+        assert_eq!(
+            stores.set(&second, LuaStoreValue::Bool(true), None, StoreCondition::Always, now),
+            Put::Full
+        );
+        assert_eq!(
+            stores.set(&second, LuaStoreValue::Bool(true), None, StoreCondition::Always, at(60)),
+            Put::Full
+        );
+        assert_eq!(
+            stores.set(&second, LuaStoreValue::Bool(true), None, StoreCondition::Always, at(100)),
+            Put::Done
+        );
     }
 
     #[test]
@@ -306,7 +328,7 @@ mod tests {
             }
         });
         assert_eq!(stores.add(b"n", 0.0, None, None, now), Ok(4000.0));
-        stores.set(b"t", LuaStoreValue::Bool(true), None, false, now);
+        stores.set(b"t", LuaStoreValue::Bool(true), None, StoreCondition::Always, now);
         assert_eq!(stores.add(b"t", 1.0, None, None, now), Err(Put::NoNumber));
     }
 

@@ -1,79 +1,81 @@
-//! Host calls on shared stores.
+//! Host calls on shared stores; the first text of each is name, NUL and key.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::host_call::{HostCall, NOTHING, TEXT};
+use super::host_call::HostCall;
+use super::numbers::{AnswerKind, LuaConstants, StoreCondition};
 use super::shared::{KEY_BYTES_MAX, LuaStoreValue, Put};
 use super::stage::LuaHookContext;
 
-/// Performs a host call on a store. `first` is name, NUL and key.
-pub(super) fn dispatch_shared(
+/// Reads a value.
+pub(super) fn get(stage: &mut LuaHookContext, question: &HostCall<'_>) -> Result<AnswerKind, String> {
+    let found = stage.stores.get(key_of(question)?, Instant::now());
+    Ok(match found {
+        None => AnswerKind::Nothing,
+        Some(LuaStoreValue::Text(text)) => {
+            stage.answer.extend_from_slice(&text);
+            AnswerKind::Text
+        }
+        Some(LuaStoreValue::Number(number)) => {
+            stage.shown.number = number;
+            AnswerKind::Number
+        }
+        Some(LuaStoreValue::Bool(true)) => AnswerKind::True,
+        Some(LuaStoreValue::Bool(false)) => AnswerKind::False,
+    })
+}
+
+/// Stores a value; the numbers are the value, if it is one, its lifetime and the [`StoreCondition`].
+pub(super) fn put(
     stage: &mut LuaHookContext,
     question: &HostCall<'_>,
-    numbers: [f64; 3],
-) -> Result<i32, String> {
-    let stores = Arc::clone(&stage.stores);
-    let (key, now) = (question.first, Instant::now());
-    if key.len() > KEY_BYTES_MAX {
+    value: LuaStoreValue,
+) -> Result<AnswerKind, String> {
+    let (stores, now) = (Arc::clone(&stage.stores), Instant::now());
+    let [_, lifetime, condition] = question.numbers;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "one of the constants")]
+    let condition = StoreCondition::from_number(condition as u32).unwrap_or(StoreCondition::Always);
+    let put = stores.set(key_of(question)?, value, end_of(lifetime, now), condition, now);
+    Ok(tell(stage, put))
+}
+
+/// Adds to a number; the numbers are the increment, the initial value, or NaN for none, and the lifetime.
+pub(super) fn increment(stage: &mut LuaHookContext, question: &HostCall<'_>) -> Result<AnswerKind, String> {
+    let (stores, now) = (Arc::clone(&stage.stores), Instant::now());
+    let [by, initial, lifetime] = question.numbers;
+    let initial = (!initial.is_nan()).then_some(initial);
+    match stores.add(key_of(question)?, by, initial, end_of(lifetime, now), now) {
+        Ok(number) => {
+            stage.shown.number = number;
+            Ok(AnswerKind::Nothing)
+        }
+        Err(put) => Ok(tell(stage, put)),
+    }
+}
+
+/// Removes a value; the answer is whether there was one.
+pub(super) fn remove(stage: &LuaHookContext, question: &HostCall<'_>) -> Result<AnswerKind, String> {
+    let was_there = stage.stores.remove(key_of(question)?);
+    Ok(if was_there { AnswerKind::True } else { AnswerKind::False })
+}
+
+fn key_of<'q>(question: &HostCall<'q>) -> Result<&'q [u8], String> {
+    if question.first.len() > KEY_BYTES_MAX {
         return Err(format!(
             "store name and key of a shared value have at most {KEY_BYTES_MAX} bytes together"
         ));
     }
-    let [a, b, c] = numbers;
-    let ends = |seconds: f64| {
-        let after = Duration::try_from_secs_f64(seconds).ok().filter(|after| !after.is_zero())?;
-        now.checked_add(after)
-    };
-    let tell = |stage: &mut LuaHookContext, put: Put| {
-        stage.answer.extend_from_slice(put.word().as_bytes());
-        Ok(if put == Put::Done { NOTHING } else { TEXT })
-    };
-    match question.what {
-        30 => Ok(match stores.get(key, now) {
-            None => NOTHING,
-            Some(LuaStoreValue::Text(text)) => {
-                stage.answer.extend_from_slice(&text);
-                TEXT
-            }
-            Some(LuaStoreValue::Number(number)) => {
-                stage.shown.number = number;
-                NUMBER
-            }
-            Some(LuaStoreValue::Bool(is_true)) => {
-                if is_true {
-                    TRUE
-                } else {
-                    FALSE
-                }
-            }
-        }),
-        // Kinds of values: 31 text, 32 number, 33 true, 34 false. `b` is the lifetime, `c` whether only a new key is
-        // set.
-        31..=34 => {
-            let value = match question.what {
-                31 => LuaStoreValue::Text(question.second.into()),
-                32 => LuaStoreValue::Number(a),
-                33 => LuaStoreValue::Bool(true),
-                _ => LuaStoreValue::Bool(false),
-            };
-            tell(stage, stores.set(key, value, ends(b), c != 0.0, now))
-        }
-        // `b` is the initial value, or NaN for none.
-        35 => match stores.add(key, a, (!b.is_nan()).then_some(b), ends(c), now) {
-            Ok(number) => {
-                stage.shown.number = number;
-                Ok(NOTHING)
-            }
-            Err(put) => tell(stage, put),
-        },
-        36 => Ok(i32::from(stores.remove(key))),
-        other => Err(format!("unknown host call {other}")),
-    }
+    Ok(question.first)
 }
 
-const NUMBER: i32 = 2;
+/// Returns the expiry of a value that lives for so many seconds; `None` for 0.
+fn end_of(lifetime: f64, now: Instant) -> Option<Instant> {
+    let after = Duration::try_from_secs_f64(lifetime).ok().filter(|after| !after.is_zero())?;
+    now.checked_add(after)
+}
 
-const TRUE: i32 = 3;
-
-const FALSE: i32 = 4;
+fn tell(stage: &mut LuaHookContext, put: Put) -> AnswerKind {
+    stage.answer.extend_from_slice(put.word().as_bytes());
+    if put == Put::Done { AnswerKind::Nothing } else { AnswerKind::Text }
+}

@@ -4,6 +4,8 @@ use std::ptr;
 
 use eddy_http::{Field, Fields};
 
+use super::numbers::BodySeen;
+
 /// Message data of a VM, read by its code; it never moves.
 #[derive(Debug)]
 #[repr(C)]
@@ -16,16 +18,16 @@ pub(super) struct LuaMessageLayout {
     pub(super) changes: u32,
     /// Response status.
     pub(super) status: u32,
-    /// 0 for the request, 1 for the response.
+    /// Number of the [`Direction`](eddy_filter::Direction) of the message.
     pub(super) way: u8,
     /// Whether nothing follows in this direction.
-    pub(super) is_end: u8,
+    pub(super) is_end: bool,
     /// Whether the head can still be changed.
-    pub(super) is_open: u8,
-    /// Amount of the body that the hook has seen: a [`BodySeen`].
-    pub(super) body_seen: u8,
+    pub(super) is_open: bool,
+    /// Amount of the body that the hook has seen.
+    pub(super) body_seen: BodySeen,
     /// Whether the piece can be changed.
-    pub(super) has_piece: u8,
+    pub(super) has_piece: bool,
     pub(super) reserved: [u8; 3],
     pub(super) head: ShownFields,
     pub(super) trailers: ShownFields,
@@ -64,19 +66,6 @@ pub(super) struct LuaTextRef {
     pub(super) reserved: u32,
 }
 
-/// Amount of a body that a hook has seen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(u8)]
-pub(super) enum BodySeen {
-    /// Nothing.
-    #[default]
-    Nothing = 0,
-    /// The whole body.
-    Whole = 1,
-    /// Pieces.
-    Pieces = 2,
-}
-
 impl LuaMessageLayout {
     pub(super) const EMPTY: Self = Self {
         scope: 0,
@@ -84,10 +73,10 @@ impl LuaMessageLayout {
         changes: 0,
         status: 0,
         way: 0,
-        is_end: 0,
-        is_open: 0,
-        body_seen: 0,
-        has_piece: 0,
+        is_end: false,
+        is_open: false,
+        body_seen: BodySeen::Nothing,
+        has_piece: false,
         reserved: [0; 3],
         head: ShownFields::EMPTY,
         trailers: ShownFields::EMPTY,

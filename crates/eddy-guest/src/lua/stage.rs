@@ -10,9 +10,10 @@ use eddy_filter::{
 use eddy_http::{FieldId, Fields, FieldsEditor, Method, Span};
 
 use super::context::Contexts;
+use super::numbers::BodySeen;
 use super::order::LuaOutboundRequest;
 use super::shared::SharedStores;
-use super::shown::{BodySeen, LuaMessageLayout, LuaTextRef, ShownFields};
+use super::shown::{LuaMessageLayout, LuaTextRef, ShownFields};
 use crate::failure::GuestFailure;
 
 /// Hook context, one per VM; it never moves, because the VM's code has its address.
@@ -132,11 +133,11 @@ impl LuaHookContext {
         shown.scope = hook.scope;
         shown.piece = hook.piece;
         shown.status = response.status.into();
-        shown.way = u8::from(is_response);
-        shown.is_end = view.is_end.into();
-        shown.is_open = hook.is_open.into();
-        shown.body_seen = hook.body as u8;
-        shown.has_piece = u8::from(matches!(view.phase, Phase::RequestBody | Phase::ResponseBody));
+        shown.way = view.phase.direction() as u8;
+        shown.is_end = view.is_end;
+        shown.is_open = hook.is_open;
+        shown.body_seen = hook.body;
+        shown.has_piece = matches!(view.phase, Phase::RequestBody | Phase::ResponseBody);
         shown.head = ShownFields::of(if is_response { response.fields } else { view.request.fields });
         shown.trailers = ShownFields::of(view.trailers);
         shown.method = LuaTextRef::of(view.request.method_name);

@@ -10,9 +10,10 @@ use eddy_filter::{
 };
 use slab::Slab;
 
+use super::numbers::BodySeen;
 use super::recipe::Recipe;
 use super::running::{HookWait, HookYield, LuaInstance};
-use super::shown::{BodySeen, LuaTextRef, ShownFields};
+use super::shown::{LuaTextRef, ShownFields};
 use super::stage::LuaHook;
 use super::vm::VmFault;
 use crate::failure::GuestFailure;
@@ -106,7 +107,7 @@ impl Worker {
         hook: LuaHook,
         edits: &mut EditLog,
     ) -> Verdict {
-        let direction = if view.phase.is_reversed() { Direction::Response } else { Direction::Request };
+        let direction = view.phase.direction();
         let is_head = matches!(view.phase, Phase::RequestHead | Phase::ResponseHead);
         let place = usize::try_from(step.state).ok().and_then(|state| state.checked_sub(1));
         let flight = place
@@ -174,7 +175,7 @@ impl Worker {
         hook.scope = running.stage().next_scope();
         // SAFETY: the view is borrowed until this function returns, and `close` leaves.
         unsafe { running.show(view, hook) };
-        let stopped = running.start(view.phase.is_reversed());
+        let stopped = running.start(view.phase.direction());
         self.close(stopped, edits.bytes_mut())
     }
 

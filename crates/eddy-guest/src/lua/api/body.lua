@@ -7,9 +7,10 @@ local question, answer, raise, SCOPE = internal.question, internal.answer, inter
 local gmatch, type = string.gmatch, type
 local body, string_of = shown.body, ffi.string
 
-local FIELD, BODY_SET = 16, 8
-local WHOLE, PIECES = 1, 2
-local WAIT_BODY, WAIT_PIECE, WAIT_TRAILERS = 1, 2, 3
+local CALL, EDIT, HOOK, SEEN = internal.CALL, internal.EDIT, internal.HOOK, internal.SEEN
+local FIELD, BODY_SET, NO_ANSWER = CALL.FIELD, EDIT.BODY_SET, internal.ANSWER.NOTHING
+local NOTHING, WHOLE, PIECES = SEEN.NOTHING, SEEN.WHOLE, SEEN.PIECES
+local WAIT_BODY, WAIT_PIECE, WAIT_TRAILERS = HOOK.BODY, HOOK.PIECE, HOOK.TRAILERS
 
 local methods = {}
 
@@ -34,7 +35,7 @@ end
 
 function methods.setBytes(self, bytes)
   check(self)
-  if shown.has_piece == 0 then raise("there is no body to set") end
+  if not shown.has_piece then raise("there is no body to set") end
   change(BODY_SET, "", text_of(bytes), 0)
   internal.set_in = shown.scope
   return body.len
@@ -45,7 +46,7 @@ local function places_of(self, key)
   check(self)
   if shown.body_seen == PIECES then raise("message fields need the whole body: call body() instead of bodyChunks()") end
   if internal.set_in == shown.scope then raise("a body that was set has no message fields") end
-  return question(FIELD, text_of(key) .. "_at", "", 0, 0, 0) ~= 0 and answer() or ""
+  return question(FIELD, text_of(key) .. "_at", "", 0, 0, 0) ~= NO_ANSWER and answer() or ""
 end
 
 -- Returns the last value of a message field, which is the one in force, and its position.
@@ -90,7 +91,7 @@ end
 function internal.body(always_wrap)
   local seen = shown.body_seen
   if seen == WHOLE then return whole(always_wrap) end
-  if shown.is_end ~= 0 then
+  if shown.is_end then
     if seen == PIECES then raise("cannot call body() after body has been streamed") end
     return whole(always_wrap)
   end
@@ -101,21 +102,21 @@ function internal.body(always_wrap)
 end
 
 function internal.body_chunks()
-  if shown.body_seen ~= 0 then raise("cannot call bodyChunks after body processing has begun") end
+  if shown.body_seen ~= NOTHING then raise("cannot call bodyChunks after body processing has begun") end
   local scope = shown.scope
   return function()
     if scope ~= shown.scope then raise(SCOPE) end
-    if shown.is_end ~= 0 then return nil end
+    if shown.is_end then return nil end
     check_mention()
     internal.wait(WAIT_PIECE)
-    if shown.has_piece == 0 then return nil end
+    if not shown.has_piece then return nil end
     return buffer_object()
   end
 end
 
 function internal.trailers()
   if shown.trailers.len > 0 then return internal.trailers_object() end
-  if shown.is_end ~= 0 then return nil end
+  if shown.is_end then return nil end
   check_mention()
   internal.wait(WAIT_TRAILERS)
   if shown.trailers.len > 0 then return internal.trailers_object() end

@@ -6,9 +6,11 @@ local shown, question, change, raise = internal.shown, internal.question, intern
 local each_header, text_of = internal.each_header, internal.text_of
 local string_of, lower = ffi.string, string.lower
 
-local CALL_BEGIN, CALL_FIELD, CALL_SEND = 20, 21, 22
-local REPLY, REPLY_FIELD = 12, 13
-local WAIT_CALL, RESPONDED = 4, 5
+local CALL, EDIT, HOOK = internal.CALL, internal.EDIT, internal.HOOK
+local REQUEST_BEGIN, REQUEST_FIELD = CALL.REQUEST_BEGIN, CALL.REQUEST_FIELD
+local REQUEST_AWAIT, REQUEST_SEND = CALL.REQUEST_AWAIT, CALL.REQUEST_SEND
+local REPLY, REPLY_FIELD = EDIT.REPLY, EDIT.REPLY_FIELD
+local WAIT_CALL, RESPONDED = HOOK.CALL, HOOK.RESPONDED
 
 local OPTIONS = {
   asynchronous = "boolean",
@@ -53,21 +55,22 @@ end
 
 function internal.http_call(cluster, headers, body, options, asynchronous)
   options = options_of(options, asynchronous)
-  question(CALL_BEGIN, text_of(cluster), "", 0, 0, 0)
+  question(REQUEST_BEGIN, text_of(cluster), "", 0, 0, 0)
   each_header(headers, function(name, value)
-    question(CALL_FIELD, lower(name), value, 0, 0, 0)
+    question(REQUEST_FIELD, lower(name), value, 0, 0, 0)
   end)
-  local is_async = options.asynchronous and 1 or 0
-  if is_async == 0 then internal.check_waits() end
-  question(CALL_SEND, body == nil and "" or text_of(body), "", options.timeout_ms or 0, is_async, 0)
-  if is_async == 1 then return nil end
+  local is_async = options.asynchronous
+  if not is_async then internal.check_waits() end
+  local send = is_async and REQUEST_SEND or REQUEST_AWAIT
+  question(send, body == nil and "" or text_of(body), "", options.timeout_ms or 0, 0, 0)
+  if is_async then return nil end
   internal.wait(WAIT_CALL)
   local text = shown.reply_body
   return answered_headers(options.return_duplicate_headers), text.len > 0 and string_of(text.data, text.len) or nil
 end
 
 function internal.respond(headers, body)
-  if shown.is_open == 0 then raise("respond() cannot be called if headers have been continued") end
+  if not shown.is_open then raise("respond() cannot be called if headers have been continued") end
   internal.check_waits()
   if type(headers) ~= "table" then raise("a table of headers is expected") end
   local status = tonumber(headers[":status"])

@@ -5,17 +5,20 @@ local create, resume, running, yield = coroutine.create, coroutine.resume, corou
 local error, pairs, rawget, raise, setmetatable, type = error, pairs, rawget, internal.raise, setmetatable, type
 local shown, ask, stage, handle = internal.shown, internal.ask, internal.stage, internal.handle
 
--- Result for the host: the event waited for, plus eight times the number of the waiting coroutine.
-local DONE, RESPONDED, FAILED = 0, 5, 7
-local NOTE_FAILURE = 50
+-- Result for the host: the event waited for, plus a multiple of the number of the waiting coroutine.
+local CALL, HOOK, NUMBER, WAY = internal.CALL, internal.HOOK, internal.NUMBER, internal.WAY
+local DONE, RESPONDED, FAILED = HOOK.DONE, HOOK.RESPONDED, HOOK.FAILED
+local HOOK_FACTOR = NUMBER.HOOK_FACTOR
+local FAILURE = CALL.FAILURE
+local REQUEST, RESPONSE = WAY.REQUEST, WAY.RESPONSE
 local IDLE_MAX = 64
 
 -- Distinguishes a wait from a `coroutine.yield` of the script.
 local TOKEN = {}
 local current
 local waiting, free, last = {}, {}, 0
-local idle = { [0] = {}, [1] = {} }
-local idle_len = { [0] = 0, [1] = 0 }
+local idle = { [REQUEST] = {}, [RESPONSE] = {} }
+local idle_len = { [REQUEST] = 0, [RESPONSE] = 0 }
 local way_of = setmetatable({}, { __mode = "k" })
 
 function internal.check_waits()
@@ -38,7 +41,7 @@ end
 
 local function failed(why)
   if type(why) ~= "string" then why = "an error that is not a string: a " .. type(why) end
-  ask(stage, NOTE_FAILURE, why, #why, "", 0, 0, 0, 0)
+  ask(stage, FAILURE, why, #why, "", 0, 0, 0, 0)
   return FAILED
 end
 
@@ -62,7 +65,7 @@ local function settle(co, way, is_fine, token, what)
     number = last
   end
   waiting[number], way_of[co] = co, way
-  return number * 8 + what
+  return number * HOOK_FACTOR + what
 end
 
 local loops = {}
@@ -95,13 +98,11 @@ local function forget(number)
   return DONE
 end
 
-local hooks = 0
-for way, name in pairs { [0] = "envoy_on_request", [1] = "envoy_on_response" } do
+for way, name in pairs { [REQUEST] = "envoy_on_request", [RESPONSE] = "envoy_on_response" } do
   local hook = rawget(globals, name)
   if hook ~= nil then
     if type(hook) ~= "function" then error("`" .. name .. "` has to be a function", 0) end
     loops[way] = looped(hook)
-    hooks = hooks + 1 + way
   end
 end
 
@@ -110,4 +111,4 @@ jit.off(start)
 jit.off(continue)
 jit.off(settle)
 
-return start, continue, forget, hooks
+return start, continue, forget, loops[REQUEST] ~= nil, loops[RESPONSE] ~= nil

@@ -7,8 +7,13 @@ local raise = internal.raise
 
 globals.EnvoyTimestampResolution = internal.resolutions
 
-local GET, SET_TEXT, SET_NUMBER, SET_TRUE, SET_FALSE, ADD_UP, DELETE = 30, 31, 32, 33, 34, 35, 36
-local TEXT, NUMBER, TRUE, FALSE = 1, 2, 3, 4
+local ANSWER, CALL, STORE = internal.ANSWER, internal.CALL, internal.STORE
+local GET, INCREMENT, DELETE = CALL.STORE_GET, CALL.STORE_INCREMENT, CALL.STORE_DELETE
+local SET_TEXT, SET_NUMBER = CALL.STORE_TEXT, CALL.STORE_NUMBER
+local SET_TRUE, SET_FALSE = CALL.STORE_TRUE, CALL.STORE_FALSE
+local ALWAYS, ABSENT = STORE.ALWAYS, STORE.ABSENT
+local NOTHING, TEXT, NUMBER = ANSWER.NOTHING, ANSWER.TEXT, ANSWER.NUMBER
+local TRUE, FALSE = ANSWER.TRUE, ANSWER.FALSE
 
 local function seconds(ttl)
   if ttl == nil then return 0 end
@@ -18,7 +23,7 @@ local function seconds(ttl)
 end
 
 -- Stores a value. Returns true, or false and the reason.
-local function put(self, key, value, ttl, only_new)
+local function put(self, key, value, ttl, condition)
   key, ttl = self[1] .. text_of(key), seconds(ttl)
   local kind, what, text, number = type(value), nil, "", 0
   if kind == "string" then
@@ -30,7 +35,7 @@ local function put(self, key, value, ttl, only_new)
   else
     raise("a shared value is a string, a number or a boolean")
   end
-  if question(what, key, text, number, ttl, only_new) == 0 then return true end
+  if question(what, key, text, number, ttl, condition) == NOTHING then return true end
   return false, answer()
 end
 
@@ -46,23 +51,23 @@ function store.get(self, key)
 end
 
 function store.set(self, key, value, ttl)
-  return put(self, key, value, ttl, 0)
+  return put(self, key, value, ttl, ALWAYS)
 end
 
 function store.add(self, key, value, ttl)
-  return put(self, key, value, ttl, 1)
+  return put(self, key, value, ttl, ABSENT)
 end
 
 function store.incr(self, key, by, init, ttl)
   by = tonumber(by)
   if not by then raise("the increment must be a number") end
   init = init == nil and 0 / 0 or tonumber(init) or raise("the initial value must be a number")
-  if question(ADD_UP, self[1] .. text_of(key), "", by, init, seconds(ttl)) == 0 then return shown.number end
+  if question(INCREMENT, self[1] .. text_of(key), "", by, init, seconds(ttl)) == NOTHING then return shown.number end
   return nil, answer()
 end
 
 function store.delete(self, key)
-  return question(DELETE, self[1] .. text_of(key), "", 0, 0, 0) == 1
+  return question(DELETE, self[1] .. text_of(key), "", 0, 0, 0) == TRUE
 end
 
 local metatable = { __index = store, __metatable = false }

@@ -7,7 +7,9 @@ local question, answer, text_of, SCOPE = internal.question, internal.answer, int
 local raise = internal.raise
 local floor, format, sub = math.floor, string.format, string.sub
 
-local BASE64, KEY_CHECK, VERIFY = 13, 14, 15
+local CALL, LEVEL = internal.CALL, internal.LEVEL
+local BASE64, KEY_CHECK, VERIFY = CALL.BASE64, CALL.KEY_CHECK, CALL.VERIFY
+local NOTHING = internal.ANSWER.NOTHING
 
 local function check(self)
   if self[1] ~= shown.scope then raise(SCOPE) end
@@ -64,8 +66,12 @@ function methods.clearRouteCache(self)
   return internal.clear_route()
 end
 
--- Trace, debug, info, warn, error; critical is logged as error.
-local LEVELS = { logTrace = 0, logDebug = 1, logInfo = 2, logWarn = 3, logErr = 4, logCritical = 4 }
+-- Critical is logged as error. Scripts know the levels by the same numbers, and critical as the one after error.
+local TRACE, ERROR = LEVEL.TRACE, LEVEL.ERROR
+local CRITICAL = ERROR + 1
+local LEVELS = {
+  logTrace = TRACE, logDebug = LEVEL.DEBUG, logInfo = LEVEL.INFO, logWarn = LEVEL.WARN, logErr = ERROR, logCritical = ERROR,
+}
 for name, level in pairs(LEVELS) do
   methods[name] = function(self, message)
     check(self)
@@ -76,9 +82,9 @@ end
 
 function methods.log(self, level, message)
   check(self)
-  if type(level) ~= "number" or level < 0 or level > 5 then raise("the log level must be 0 to 5") end
+  if type(level) ~= "number" or level < TRACE or level > CRITICAL then raise("the log level must be 0 to 5") end
   message = text_of(message)
-  log(stage, level < 4 and level or 4, message, #message)
+  log(stage, level < ERROR and level or ERROR, message, #message)
 end
 
 function methods.base64Escape(self, text)
@@ -115,7 +121,7 @@ function methods.verifySignature(self, hash, key, signature, signature_length, d
   local der = keys[key]
   if not der then raise("the public key must come from importPublicKey()") end
   signature, data = counted(signature, signature_length), counted(data, data_length)
-  if question(VERIFY, text_of(hash) .. "\0" .. der, signature .. data, #signature, 0, 0) == 0 then
+  if question(VERIFY, text_of(hash) .. "\0" .. der, signature .. data, #signature, 0, 0) == NOTHING then
     return true, ""
   end
   return false, answer()

@@ -6,18 +6,21 @@ local shown, find, count = internal.shown, internal.find, internal.count
 local change, raise, SCOPE = internal.change, internal.raise, internal.SCOPE
 local string_of, lower, concat = ffi.string, string.lower, table.concat
 
-local SET, ADD, REMOVE, METHOD, TARGET, AUTHORITY, STATUS = 1, 2, 3, 4, 5, 6, 7
-local MORE = 0x10000
+local EDIT, NUMBER, WAY = internal.EDIT, internal.NUMBER, internal.WAY
+local SET, ADD, REMOVE = EDIT.SET, EDIT.ADD, EDIT.REMOVE
+local METHOD, TARGET, AUTHORITY, STATUS = EDIT.METHOD, EDIT.TARGET, EDIT.AUTHORITY, EDIT.STATUS
+local REQUEST, RESPONSE = WAY.REQUEST, WAY.RESPONSE
+local MORE, TRAILERS_FLAG = NUMBER.MORE_FLAG, NUMBER.TRAILERS_FLAG
 
 local method, target, authority, scheme = shown.method, shown.target, shown.authority, shown.scheme
 
--- Pseudo-headers: 0 for requests or 1 for responses, a function that reads the value, and the edit that sets it.
+-- Pseudo-headers: the message that has it, a function that reads the value, and the edit that sets it.
 local pseudo = {
-  [":method"] = { 0, function() return string_of(method.data, method.len) end, METHOD },
-  [":path"] = { 0, function() return string_of(target.data, target.len) end, TARGET },
-  [":authority"] = { 0, function() return string_of(authority.data, authority.len) end, AUTHORITY },
-  [":scheme"] = { 0, function() return string_of(scheme.data, scheme.len) end },
-  [":status"] = { 1, function() return tostring(shown.status) end, STATUS },
+  [":method"] = { REQUEST, function() return string_of(method.data, method.len) end, METHOD },
+  [":path"] = { REQUEST, function() return string_of(target.data, target.len) end, TARGET },
+  [":authority"] = { REQUEST, function() return string_of(authority.data, authority.len) end, AUTHORITY },
+  [":scheme"] = { REQUEST, function() return string_of(scheme.data, scheme.len) end },
+  [":status"] = { RESPONSE, function() return tostring(shown.status) end, STATUS },
 }
 local REQUEST_ORDER = { ":authority", ":path", ":method", ":scheme" }
 local RESPONSE_ORDER = { ":status" }
@@ -31,7 +34,7 @@ end
 
 -- Methods for one section of a message; `is_head` is false for trailers.
 local function methods_of(section, is_head)
-  local flag = is_head and 0 or 0x100
+  local flag = is_head and 0 or TRAILERS_FLAG
   local get_pseudo = is_head and function(name)
     local known = pseudo[name]
     if known and known[1] == shown.way then return known[2]() end
@@ -98,7 +101,7 @@ local function methods_of(section, is_head)
 
   local function check_open(self)
     if self[1] ~= shown.scope then raise(SCOPE) end
-    if is_head and shown.is_open == 0 then raise("header map can no longer be modified") end
+    if is_head and not shown.is_open then raise("header map can no longer be modified") end
   end
 
   function methods.add(self, name, value)
@@ -116,7 +119,7 @@ local function methods_of(section, is_head)
     name, value = text_of(name), text_of(value)
     local known = is_head and pseudo[name]
     if not known then
-      if is_head and shown.way == 0 and #name == 4 and lower(name) == "host" then
+      if is_head and shown.way == REQUEST and #name == 4 and lower(name) == "host" then
         return change(AUTHORITY, "", value, 0)
       end
       return change(SET + flag, name, value, 0)
@@ -135,7 +138,7 @@ local function methods_of(section, is_head)
   function methods.setHttp1ReasonPhrase(self, reason)
     check_open(self)
     text_of(reason)
-    if shown.way == 0 then raise("setHttp1ReasonPhrase is only valid in the response flow") end
+    if shown.way == REQUEST then raise("setHttp1ReasonPhrase is only valid in the response flow") end
     -- The phrase adds nothing to the status; eddy writes the standard one.
   end
 
@@ -143,7 +146,7 @@ local function methods_of(section, is_head)
   local function each(self)
     if self[1] ~= shown.scope then raise(SCOPE) end
     local scope, changes, at = shown.scope, shown.changes, 0
-    local order = not is_head and {} or shown.way == 0 and REQUEST_ORDER or RESPONSE_ORDER
+    local order = not is_head and {} or shown.way == REQUEST and REQUEST_ORDER or RESPONSE_ORDER
     local first = #order
     return function()
       if scope ~= shown.scope then raise(SCOPE) end

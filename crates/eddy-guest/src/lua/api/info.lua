@@ -6,8 +6,12 @@ local shown, question, change, answer = internal.shown, internal.question, inter
 local raise, SCOPE = internal.raise, internal.SCOPE
 local from_json, to_json, text_of = internal.from_json, internal.to_json, internal.text_of
 
-local PEER, LOCAL, RULE, PROTOCOL, SPACE, SPACES, CONTEXT = 1, 2, 4, 9, 10, 11, 12
-local SET, METADATA, ENDPOINT, CLEAR_ROUTE = 1, 14, 16, 15
+local CALL, EDIT = internal.CALL, internal.EDIT
+local PEER, LOCAL, RULE, PROTOCOL = CALL.PEER, CALL.LOCAL, CALL.RULE, CALL.PROTOCOL
+local SPACE, SPACES, CONTEXT = CALL.METADATA, CALL.SPACES, CALL.CONTEXT
+local SET, METADATA, CLEAR_ROUTE = EDIT.SET, EDIT.METADATA, EDIT.CLEAR_ROUTE
+local ENDPOINT, ENDPOINT_STRICT = EDIT.ENDPOINT, EDIT.ENDPOINT_STRICT
+local NOTHING, REQUEST = internal.ANSWER.NOTHING, internal.WAY.REQUEST
 
 local function check(self)
   if self[1] ~= shown.scope then raise(SCOPE) end
@@ -29,7 +33,7 @@ internal.class = class
 
 -- Returns the metadata under a name as a table; nil if there is none.
 local function noted(space)
-  if question(SPACE, space, "", 0, 0, 0) == 0 then return nil end
+  if question(SPACE, space, "", 0, 0, 0) == NOTHING then return nil end
   return from_json(answer())
 end
 
@@ -96,7 +100,7 @@ function stream.requestedServerName(self) check(self) return "" end
 function stream.downstreamSslConnection(self) check(self) return nil end
 function stream.drainConnectionUponCompletion(self)
   check(self)
-  if shown.is_open == 0 then raise("the head was already sent, so it cannot announce the end of the connection") end
+  if not shown.is_open then raise("the head was already sent, so it cannot announce the end of the connection") end
   change(SET, "connection", "close", 0)
 end
 function stream.dynamicMetadata(self) check(self) return dynamic_object() end
@@ -148,14 +152,14 @@ end
 internal.route = class { metadata = metadata_of }
 
 function internal.override_host(host, is_strict)
-  if shown.way ~= 0 or shown.is_open == 0 then
+  if shown.way ~= REQUEST or not shown.is_open then
     raise("setUpstreamOverrideHost() is only valid before the request is forwarded")
   end
-  change(ENDPOINT, "", text_of(host), is_strict and 1 or 0)
+  change(is_strict and ENDPOINT_STRICT or ENDPOINT, "", text_of(host), 0)
 end
 
 function internal.clear_route()
-  if shown.way ~= 0 or shown.is_open == 0 then
+  if shown.way ~= REQUEST or not shown.is_open then
     raise("clearRouteCache() is only valid before the request is forwarded")
   end
   change(CLEAR_ROUTE, "", "", 0)

@@ -1,5 +1,7 @@
--- Structures and functions of the host; `shown.rs` and `asked.rs` have the same definitions in Rust.
+-- Structures and functions of the host; `shown.rs` and `asked.rs` have the same definitions in Rust. `internal` has the
+-- constants of `numbers.rs` already.
 
+local internal, address = ...
 local ffi = ffi
 
 ffi.cdef [[
@@ -12,7 +14,11 @@ ffi.cdef [[
   typedef struct { const uint8_t *data; uint32_t len, reserved; } eddy_text;
   typedef struct {
     uint32_t scope, piece, changes, status;
-    uint8_t way, is_end, is_open, body_seen, has_piece, reserved[3];
+    uint8_t way;
+    bool is_end, is_open;
+    uint8_t body_seen;
+    bool has_piece;
+    uint8_t reserved[3];
     eddy_fields head, trailers;
     eddy_text method, target, authority, scheme, body, answer;
     double number;
@@ -29,23 +35,24 @@ ffi.cdef [[
     int32_t (*ask)(void *, uint32_t, const char *, uint32_t, const char *, uint32_t, double, double, double);
     double (*now_us)(void);
     uint32_t (*count)(const eddy_fields *, const char *, uint32_t);
-    uint32_t mentions_body;
+    bool mentions_body;
   } eddy_functions;
 ]]
 
-local functions = ffi.cast("const eddy_functions *", ...)
-local internal = {
-  stage = functions.stage,
-  shown = functions.shown,
-  find = functions.find,
-  edit = functions.edit,
-  log = functions.log,
-  ask = functions.ask,
-  now_us = functions.now_us,
-  count = functions.count,
-  mentions_body = functions.mentions_body ~= 0,
-  SCOPE = "object used outside of proper scope",
-}
+local functions = ffi.cast("const eddy_functions *", address)
+internal.stage = functions.stage
+internal.shown = functions.shown
+internal.find = functions.find
+internal.edit = functions.edit
+internal.log = functions.log
+internal.ask = functions.ask
+internal.now_us = functions.now_us
+internal.count = functions.count
+internal.mentions_body = functions.mentions_body
+internal.SCOPE = "object used outside of proper scope"
+
+local ANSWER = internal.ANSWER
+local NOTHING, REFUSED = ANSWER.NOTHING, ANSWER.REFUSED
 
 local shown, string_of = internal.shown, ffi.string
 
@@ -70,16 +77,14 @@ internal.raise = raise
 local ask, stage = internal.ask, internal.stage
 function internal.question(what, first, second, a, b, c)
   local kind = ask(stage, what, first, #first, second, #second, a, b, c)
-  if kind < 0 then raise(string_of(answered.data, answered.len)) end
+  if kind == REFUSED then raise(string_of(answered.data, answered.len)) end
   return kind
 end
 
 -- Applies an edit, or raises the reason why it is refused.
 local edit = internal.edit
 function internal.change(op, name, value, number)
-  if edit(stage, op, name, #name, value, #value, number) ~= 0 then
+  if edit(stage, op, name, #name, value, #value, number) ~= NOTHING then
     raise(string_of(answered.data, answered.len))
   end
 end
-
-return internal
