@@ -1,5 +1,7 @@
 //! Applies edits as a host does.
 
+use eddy_filter::{FilterEdit, MessageRun};
+
 use super::crossing::{Note, Written};
 use super::message::{Request, Response, TestFields};
 use super::outcome::ChainOutcome;
@@ -12,7 +14,10 @@ pub(super) struct EditTarget<'m> {
     pub(super) phase: Phase,
     pub(super) request: &'m mut Request,
     pub(super) response: Option<&'m mut Response>,
-    pub(super) body: &'m mut Vec<u8>,
+    /// The message of the phase on its way through the chain.
+    pub(super) message: &'m mut MessageRun,
+    /// Step of the filter in its chain.
+    pub(super) step: u8,
     pub(super) outcome: &'m mut ChainOutcome,
     /// Response built by a reply.
     pub(super) reply: &'m mut Response,
@@ -30,6 +35,9 @@ impl EditTarget<'_> {
     fn apply_one(&mut self, edit: &Written) -> Result<(), String> {
         let text = || String::from_utf8_lossy(&edit.value).into_owned();
         match edit.op {
+            op if HEAD_EDITS.contains(&op) && self.phase.is_body() && !self.message.is_head_open() => {
+                return Err("the head is already sent and can no longer be changed".to_owned());
+            }
             abi::EDIT_SET | abi::EDIT_ADD if ends_connection(edit) && !self.phase.is_trailers() => {
                 self.outcome.ends_connection = true;
             }
@@ -61,15 +69,10 @@ impl EditTarget<'_> {
                 let response = self.response.as_deref_mut().ok_or("the response does not exist yet")?;
                 response.status = status(edit.number)?;
             }
-            abi::EDIT_BODY_SET => *self.body_of_phase()? = edit.value.clone(),
-            abi::EDIT_BODY_APPEND => self.body_of_phase()?.extend_from_slice(&edit.value),
-            abi::EDIT_BODY_PREPEND => {
-                self.body_of_phase()?.splice(0..0, edit.value.iter().copied());
-            }
-            abi::EDIT_BODY_DRAIN => {
-                let body = self.body_of_phase()?;
-                body.drain(..(edit.number as usize).min(body.len()));
-            }
+            abi::EDIT_BODY_SET => self.change_body(&FilterEdit::BodySet(&edit.value))?,
+            abi::EDIT_BODY_APPEND => self.change_body(&FilterEdit::BodyAppend(&edit.value))?,
+            abi::EDIT_BODY_PREPEND => self.change_body(&FilterEdit::BodyPrepend(&edit.value))?,
+            abi::EDIT_BODY_DRAIN => self.change_body(&FilterEdit::BodyDrain(edit.number))?,
             abi::EDIT_REPLY => {
                 self.reply.status = status(edit.number)?;
                 self.reply.body = if edit.value.is_empty() { Vec::new() } else { vec![edit.value.clone()] };
@@ -101,8 +104,11 @@ impl EditTarget<'_> {
         }
     }
 
-    fn body_of_phase(&mut self) -> Result<&mut Vec<u8>, String> {
-        if self.phase.is_body() { Ok(self.body) } else { Err("this phase has no body".to_owned()) }
+    fn change_body(&mut self, edit: &FilterEdit<'_>) -> Result<(), String> {
+        if !self.phase.is_body() {
+            return Err("this phase has no body".to_owned());
+        }
+        self.message.edit_body(self.step, edit).map_err(|refused| refused.to_string())
     }
 }
 
@@ -178,6 +184,16 @@ fn is_token(name: &[u8]) -> bool {
     !name.is_empty() && name.iter().all(is_one)
 }
 
+/// Edits of the head; in trailers, of the trailers.
+const HEAD_EDITS: [u16; 7] = [
+    abi::EDIT_SET,
+    abi::EDIT_ADD,
+    abi::EDIT_REMOVE,
+    abi::EDIT_METHOD,
+    abi::EDIT_TARGET,
+    abi::EDIT_AUTHORITY,
+    abi::EDIT_STATUS,
+];
 const FRAMING_OR_HOP: [FieldId; 12] = [
     FieldId::HOST,
     FieldId::CONTENT_LENGTH,

@@ -1,9 +1,20 @@
 //! A chain of filters, and the execution of an exchange through it.
+//!
+//! The state machine of the gateway ([`FilterRun`]) decides which filters are called with what; this host carries it
+//! out.
+
+use std::sync::Arc;
+
+use eddy_filter::{
+    ChainStep, Direction, FailureOutcome, FailurePolicy, Filter, FilterEvent, FilterInfo, FilterInvocation,
+    FilterLibrary, FilterPolicy, FilterRun, HttpFilterChain, IncomingBody, Interest, LibraryCall,
+    LibraryKeepAlive, PhaseCall, RunOutput, StepResult, Travel,
+};
 
 use super::apply::EditTarget;
 use super::crossing::{Crossed, Entered, ExchangeFacts, TestLibraryCall, Written, tell_ended};
 use super::fake;
-use super::library::{Configured, RuleConfig};
+use super::library::{Configured, Library, RuleConfig};
 use super::message::{Request, Response, TestFields};
 use super::outcome::ChainOutcome;
 use crate::abi;
@@ -27,39 +38,52 @@ struct ChainFilter {
 /// An exchange in progress.
 struct ChainRun<'c> {
     chain: &'c Chain,
+    /// The filters and their order, as the gateway has them.
+    filters: HttpFilterChain,
+    run: FilterRun,
+    /// Filters of the crossing, and their steps in the chain.
+    steps: Vec<FilterInvocation>,
+    places: Vec<u8>,
     number: u64,
     turn: u32,
-    states: Vec<u64>,
-    /// Filters that failed and are skipped.
-    skipped: Vec<bool>,
-    /// Number of filters whose request head phase was called or passed.
-    reached: usize,
     request: Request,
     response: Option<Response>,
+    /// Reply of a filter.
+    reply: Response,
     outcome: ChainOutcome,
     facts: ExchangeFacts,
 }
 
-/// Outcome of a filter's phase other than continuing.
-enum ChainStop {
-    Reply(Response),
-    Reset,
+/// Result of a message's passage through the filters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Passage {
+    Through,
+    Replied,
+    /// A filter has failed; the gateway responds with this status.
+    Failed(u16),
+    /// The exchange is cut off.
+    Cut,
 }
 
-/// Continuation after a crossing.
+/// Result of a crossing.
 enum Settled {
-    /// After this many filters of the run.
-    On(usize),
-    /// The filter with this index in the run needs the whole body.
-    Buffer(usize),
+    Ended(Passage),
+    /// The filters behind one that has failed are called.
+    Again(PhaseCall),
 }
 
-/// Result of a phase.
-enum PhaseResult {
-    /// All filters have finished.
-    Done,
-    /// The filter with this index needs the whole body.
-    Buffer(usize),
+/// Stands for a library in the gateway's chain, which calls neighbours of one library together.
+#[derive(Debug)]
+struct LibraryOfChain(Library);
+
+impl FilterLibrary for LibraryOfChain {
+    fn name(&self) -> &str {
+        "library"
+    }
+
+    fn run(&self, _: &mut LibraryCall<'_>) {}
+
+    fn event(&self, _: &FilterEvent<'_>) {}
 }
 
 impl Chain {
@@ -116,60 +140,123 @@ impl Chain {
     }
 
     /// Sends a request through the chain to an endpoint, and its response back.
+    ///
+    /// # Panics
+    /// If the chain has more than 64 filters.
     #[must_use]
     pub fn send(&self, request: Request, endpoint: impl FnOnce(&Request) -> Response) -> ChainOutcome {
         let mut way = ChainRun {
             chain: self,
+            filters: self.filters(),
+            run: FilterRun::default(),
+            steps: Vec::new(),
+            places: Vec::new(),
             number: fake::begin(),
             turn: 0,
-            states: vec![0; self.links.len()],
-            skipped: vec![false; self.links.len()],
-            reached: 0,
             request,
             response: None,
+            reply: Response::new(0),
             outcome: ChainOutcome::default(),
             facts: ExchangeFacts::default(),
         };
         way.go(endpoint);
         way.finish()
     }
+
+    /// Returns the chain as the gateway has it.
+    fn filters(&self) -> HttpFilterChain {
+        let mut libraries: Vec<Arc<LibraryOfChain>> = Vec::new();
+        let mut steps = Vec::new();
+        for link in &self.links {
+            let own = link.filter.library();
+            let library = libraries.iter().find(|known| known.0.is(own)).cloned().unwrap_or_else(|| {
+                libraries.push(Arc::new(LibraryOfChain(own.clone())));
+                Arc::clone(&libraries[libraries.len() - 1])
+            });
+            steps.push(link.step(library));
+        }
+        HttpFilterChain::new(steps).expect("a chain has at most 64 filters")
+    }
+}
+
+impl ChainFilter {
+    /// Returns the filter's step in the gateway's chain.
+    fn step(&self, library: Arc<LibraryOfChain>) -> ChainStep {
+        let is_entered = |phase: &&Phase| self.filter.is_entered(**phase);
+        let bits = Phase::ALL.iter().filter(is_entered).fold(0, |bits, phase| bits | 1 << phase.number());
+        let policy = FilterPolicy {
+            on_failure: if self.is_open { FailurePolicy::Open } else { FailurePolicy::Closed },
+            is_blocking: self.is_blocking,
+            ..FilterPolicy::default()
+        };
+        let filter = Filter {
+            name: self.filter.name().into(),
+            id: self.filter.id(),
+            library,
+            number: self.filter.number(),
+            info: FilterInfo {
+                interest: Interest::from_bits(bits),
+                keeps_length: self.filter.only_reads_bodies(),
+            },
+            policy,
+            owner: LibraryKeepAlive::default(),
+        };
+        let config = self.rule.as_ref().map_or(0, RuleConfig::number);
+        ChainStep { filter: Arc::new(filter), is_disabled: false, config, owner: LibraryKeepAlive::default() }
+    }
 }
 
 impl ChainRun<'_> {
     fn go(&mut self, endpoint: impl FnOnce(&Request) -> Response) {
-        let order: Vec<usize> = (0..self.chain.links.len()).collect();
-        let response = match self.direction(&order, Phase::RequestHead) {
-            Ok(()) => {
+        let mut response = match self.pass(Direction::Request) {
+            Passage::Through => {
                 self.outcome.sent = Some(self.request.clone());
                 endpoint(&self.request)
             }
-            Err(ChainStop::Reply(reply)) => self.local(reply),
-            Err(ChainStop::Reset) => return,
+            Passage::Replied => self.local_reply(),
+            Passage::Failed(status) => self.refusal(status),
+            Passage::Cut => return,
         };
-        self.response = Some(response);
-        let back: Vec<usize> = (0..self.reached).rev().collect();
-        match self.direction(&back, Phase::ResponseHead) {
-            Ok(()) => {}
-            Err(ChainStop::Reply(reply)) => {
-                let reply = self.local(reply);
-                self.response = Some(reply);
+        // A filter that has failed is not called again, so that one of the responses is the last.
+        loop {
+            self.response = Some(response);
+            response = match self.pass(Direction::Response) {
+                Passage::Through => return,
+                Passage::Replied => self.local_reply(),
+                Passage::Failed(status) => self.refusal(status),
+                Passage::Cut => {
+                    self.response = None;
+                    return;
+                }
             }
-            Err(ChainStop::Reset) => self.response = None,
         }
     }
 
-    fn local(&mut self, reply: Response) -> Response {
+    /// Returns the reply of a filter.
+    fn local_reply(&mut self) -> Response {
         self.outcome.is_local = true;
-        reply
+        std::mem::replace(&mut self.reply, Response::new(0))
+    }
+
+    /// Returns the gateway's own response for a failure.
+    fn refusal(&mut self, status: u16) -> Response {
+        self.outcome.is_local = true;
+        Response::new(status)
     }
 
     fn finish(mut self) -> ChainOutcome {
-        let order: Vec<usize> = (0..self.reached).collect();
-        // Verdicts in this phase have no effect.
-        let _ = self.phase(&order, Phase::Log, abi::CALL_END, &mut Vec::new());
+        let mut log = PhaseCall::log(&self.filters, None);
+        while let Some(call) = log {
+            self.run.select(&self.filters, &call, &mut self.steps, &mut self.places);
+            if !self.steps.is_empty() {
+                // Verdicts and edits in this phase have no effect.
+                self.cross(Phase::Log, &call);
+            }
+            log = PhaseCall::log(&self.filters, Some(&call));
+        }
         fake::end(self.number);
         let reason = if self.response.is_some() { abi::END_COMPLETE } else { abi::END_CUT };
-        for (link, state) in self.chain.links.iter().zip(&self.states) {
+        for (link, state) in self.chain.links.iter().zip(self.run.states_mut()) {
             if *state != 0 {
                 let ended =
                     abi::AbiExchangeEnd { filter: link.filter.number(), state: *state, reason, reserved: 0 };
@@ -181,223 +268,278 @@ impl ChainRun<'_> {
         self.outcome
     }
 
-    /// Runs head, body and trailers of one direction.
-    fn direction(&mut self, order: &[usize], head: Phase) -> Result<(), ChainStop> {
-        let (body, trailers) = if head.is_request() {
-            (Phase::RequestBody, Phase::RequestTrailers)
-        } else {
-            (Phase::ResponseBody, Phase::ResponseTrailers)
+    /// Passes a message through the filters: head, body (in pieces or as a whole) and trailers.
+    fn pass(&mut self, direction: Direction) -> Passage {
+        let is_reply = direction == Direction::Response && self.outcome.is_local;
+        let pieces = std::mem::take(self.body(direction));
+        let (bytes, fields) = self.trailers(direction).placed();
+        let whole = pieces.concat();
+        let body = match pieces.is_empty() && fields.is_empty() {
+            // The gateway has its own responses, and those of filters, as a whole.
+            _ if is_reply => IncomingBody::Whole(&whole),
+            true => IncomingBody::Absent,
+            false => IncomingBody::Streamed,
         };
-        let mut pieces = std::mem::take(self.body(head));
-        let has_trailers = !self.trailers(head).is_empty();
-        // Number of filters that have finished the head, and the body.
-        let (mut head_done, mut body_done) = (0, 0);
+        let travel = Travel::new(direction, &self.filters);
+        self.run.message_mut(direction).begin(travel, body);
+        let mut pieces = pieces.iter();
         loop {
-            let flags = if pieces.is_empty() && !has_trailers { abi::CALL_END } else { 0 };
-            let rest = order.get(head_done..).unwrap_or_default();
-            let PhaseResult::Buffer(place) = self.phase(rest, head, flags, &mut Vec::new())? else { break };
-            let place = head_done + place;
-            let before = order.get(body_done..place).unwrap_or_default();
-            let mut whole = self.pieces(before, body, pieces)?.concat();
-            let wanting = order.get(place..=place).unwrap_or_default();
-            self.phase(wanting, body, abi::CALL_END | abi::CALL_BUFFERED, &mut whole)?;
-            pieces = if whole.is_empty() { Vec::new() } else { vec![whole] };
-            (head_done, body_done) = (place + 1, place + 1);
-        }
-        let rest = order.get(body_done..).unwrap_or_default();
-        *self.body(head) = self.pieces(rest, body, pieces)?;
-        if has_trailers {
-            self.phase(order, trailers, abi::CALL_END, &mut Vec::new())?;
-        }
-        Ok(())
-    }
-
-    /// Runs the pieces of a body, one after the other.
-    fn pieces(
-        &mut self,
-        order: &[usize],
-        phase: Phase,
-        pieces: Vec<Vec<u8>>,
-    ) -> Result<Vec<Vec<u8>>, ChainStop> {
-        let mut out = Vec::new();
-        let mut left = pieces.into_iter().peekable();
-        while let Some(mut piece) = left.next() {
-            let is_end = left.peek().is_none();
-            let flags = if is_end { abi::CALL_END } else { 0 };
-            if let PhaseResult::Buffer(place) = self.phase(order, phase, flags, &mut piece)? {
-                // Earlier filters have seen this piece and see the rest; then the filter that needs the whole body
-                // gets it.
-                let rest: Vec<Vec<u8>> = left.by_ref().collect();
-                let before = order.get(..place).unwrap_or_default();
-                for more in self.pieces(before, phase, rest)? {
-                    piece.extend_from_slice(&more);
+            let message = self.run.message_mut(direction);
+            match message.poll(&self.filters) {
+                RunOutput::Enter(call) => match self.enter(direction, call) {
+                    Passage::Through => {}
+                    // A reply to a local response is not sent.
+                    Passage::Replied if is_reply => {}
+                    _ if direction == Direction::Response && !self.run.response.is_head_open() => {
+                        return Passage::Cut;
+                    }
+                    end @ (Passage::Replied | Passage::Failed(_) | Passage::Cut) => return end,
+                },
+                RunOutput::Read => {
+                    // Trailers need a body, even if it is empty.
+                    let piece = pieces.next().map_or(&[][..], Vec::as_slice);
+                    if pieces.len() == 0 {
+                        message.push_last(piece, eddy_http::Fields::new(&bytes, &fields));
+                    } else {
+                        message.push_piece(piece);
+                    }
                 }
-                let flags = abi::CALL_BUFFERED | abi::CALL_END;
-                let from = order.get(place..).unwrap_or_default();
-                self.phase(from, phase, flags, &mut piece)?;
+                RunOutput::Head => message.seal(),
+                RunOutput::Piece | RunOutput::LastPiece => {
+                    self.write(direction);
+                    self.run.message_mut(direction).taken();
+                }
+                RunOutput::Message | RunOutput::Body => {
+                    self.write(direction);
+                    self.run.message_mut(direction).seal();
+                    return Passage::Through;
+                }
+                RunOutput::End => return Passage::Through,
+                RunOutput::TooLarge(step) => {
+                    self.outcome.faults.push("the body is larger than `body_bytes_max`".to_owned());
+                    self.run.fail(step, FailurePolicy::Closed);
+                    return match direction {
+                        Direction::Request => Passage::Failed(413),
+                        Direction::Response if self.run.response.is_head_open() => Passage::Failed(502),
+                        Direction::Response => Passage::Cut,
+                    };
+                }
+                // A pause is waited for before `enter` returns.
+                RunOutput::Waiting(_) => return Passage::Cut,
             }
-            if !piece.is_empty() {
-                out.push(piece);
-            }
-        }
-        Ok(out)
-    }
-
-    /// Calls the filters of a phase until all have continued.
-    fn phase(
-        &mut self,
-        order: &[usize],
-        phase: Phase,
-        flags: u8,
-        body: &mut Vec<u8>,
-    ) -> Result<PhaseResult, ChainStop> {
-        let places: Vec<usize> =
-            (0..order.len()).filter(|place| self.is_entered(order[*place], phase)).collect();
-        let mut rest = places.as_slice();
-        while let Some(&first) = rest.first() {
-            let library = |place: usize| self.chain.links[order[place]].filter.library();
-            let together = rest.iter().take_while(|place| library(**place).is(library(first))).count();
-            let run: Vec<usize> = rest.iter().take(together).map(|place| order[*place]).collect();
-            let crossed = self.cross(&run, phase, flags, body);
-            if let Some(last) = run.get(crossed.stopped).or_else(|| run.last()) {
-                self.reach(*last, phase);
-            }
-            if phase == Phase::Log {
-                rest = &rest[run.len()..];
-                continue;
-            }
-            match self.settle(&run, &crossed, phase, flags, body)? {
-                Settled::On(steps) => rest = &rest[steps.min(run.len())..],
-                Settled::Buffer(step) => return Ok(PhaseResult::Buffer(rest[step])),
-            }
-        }
-        if let Some(last) = order.iter().max() {
-            self.reach(*last, phase);
-        }
-        Ok(PhaseResult::Done)
-    }
-
-    fn reach(&mut self, index: usize, phase: Phase) {
-        if phase == Phase::RequestHead {
-            self.reached = self.reached.max(index + 1);
         }
     }
 
-    fn is_entered(&self, index: usize, phase: Phase) -> bool {
-        self.chain.links[index].filter.is_entered(phase) && !self.skipped[index]
+    /// Passes on what the filters let through.
+    fn write(&mut self, direction: Direction) {
+        let data = self.run.message(direction).data().to_vec();
+        if !data.is_empty() {
+            self.body(direction).push(data);
+        }
     }
 
-    fn cross(&mut self, run: &[usize], phase: Phase, flags: u8, body: &[u8]) -> Crossed {
+    /// Calls the filters of a crossing; those behind a filter that is left out are called again.
+    fn enter(&mut self, direction: Direction, mut call: PhaseCall) -> Passage {
+        loop {
+            self.run.select(&self.filters, &call, &mut self.steps, &mut self.places);
+            let Some(phase) = Phase::from_number(call.phase as u8).filter(|_| !self.steps.is_empty()) else {
+                self.run.message_mut(direction).passed(&self.filters, &call);
+                return Passage::Through;
+            };
+            let crossed = self.cross(phase, &call);
+            match self.settle(direction, phase, &call, &crossed) {
+                Settled::Ended(passage) => return passage,
+                Settled::Again(behind) => call = behind,
+            }
+        }
+    }
+
+    fn cross(&mut self, phase: Phase, call: &PhaseCall) -> Crossed {
         self.turn += 1;
         self.outcome.crossings += 1;
         fake::next_turn(self.number, self.turn);
-        let entered: Vec<Entered<'_>> = run.iter().map(|index| self.entered(*index)).collect();
-        let library = self.chain.links[run[0]].filter.library();
+        let links = self.places.iter().map(|place| &self.chain.links[usize::from(*place)]);
+        let entered: Vec<Entered<'_>> =
+            links.zip(&self.steps).map(|(link, step)| link.entered(step.state)).collect();
+        let library = entered[0].filter.library();
+        let direction = call.phase.direction();
         let trailers = match self.response.as_ref() {
             Some(response) if phase == Phase::ResponseTrailers => Some(&response.trailers),
             _ if phase == Phase::RequestTrailers => Some(&self.request.trailers),
             _ => None,
         };
         let is_local = self.outcome.is_local && !phase.is_request();
+        let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
         let crossing = TestLibraryCall {
             phase: phase.number(),
-            flags: flags | abi::CALL_SAMPLED | if is_local { abi::CALL_LOCAL } else { 0 },
+            flags: abi::CALL_SAMPLED
+                | flag(call.is_end, abi::CALL_END)
+                | flag(call.is_buffered, abi::CALL_BUFFERED)
+                | flag(is_local, abi::CALL_LOCAL),
             exchange: self.number,
             turn: self.turn,
             request: &self.request,
             response: self.response.as_ref(),
             trailers,
-            body,
+            body: if phase.is_body() { self.run.message(direction).data() } else { &[] },
             metadata: &self.outcome.metadata,
             facts: &self.facts,
             room: self.chain.room,
         };
         let crossed = crossing.run(library, &entered);
-        for (index, step) in run.iter().zip(&crossed.steps) {
-            self.states[*index] = step.state;
+        for (index, (place, step)) in self.places.iter().zip(&crossed.steps).enumerate() {
+            self.run.keep_state(*place, step.state);
+            if index <= crossed.stopped {
+                self.run.entered(call.phase, *place);
+            }
         }
         crossed
     }
 
-    fn entered(&self, index: usize) -> Entered<'_> {
-        let link = &self.chain.links[index];
-        Entered {
-            filter: &link.filter,
-            rule: link.rule.as_ref(),
-            state: self.states[index],
-            is_blocking: link.is_blocking,
-        }
-    }
-
     /// Applies the filters' edits and verdicts, waits if one pauses, and returns the continuation.
-    fn settle(
-        &mut self,
-        run: &[usize],
-        crossed: &Crossed,
-        phase: Phase,
-        flags: u8,
-        body: &mut Vec<u8>,
-    ) -> Result<Settled, ChainStop> {
-        let step = crossed.stopped;
-        let mut verdict = crossed.steps.get(step).map_or(abi::CONTINUE, |stopped| stopped.verdict);
+    fn settle(&mut self, direction: Direction, phase: Phase, call: &PhaseCall, crossed: &Crossed) -> Settled {
+        let places = self.places.clone();
+        let stop = crossed.steps.get(crossed.stopped).zip(places.get(crossed.stopped));
+        let Some((mut verdict, place)) = stop.map(|(step, place)| (step.verdict, *place)) else {
+            let applied = self.apply(phase, &crossed.written(), |step| places.get(step).copied(), None);
+            if let Err(refused) = applied
+                && !self.is_left_out(refused)
+            {
+                return Settled::Ended(Passage::Failed(500));
+            }
+            self.run.message_mut(direction).passed(&self.filters, call);
+            return Settled::Ended(Passage::Through);
+        };
         let mut edits = crossed.written();
+        let mut is_resumed = false;
         loop {
-            let mut reply = Response::new(0);
-            if let Err(message) = self.apply(&edits, phase, body, &mut reply) {
-                self.outcome.faults.push(message);
+            let place_of = |step: usize| if is_resumed { Some(place) } else { places.get(step).copied() };
+            let faulty = (verdict == abi::FAULT).then_some(place);
+            match self.apply(phase, &edits, place_of, faulty) {
+                Err(refused) if self.is_left_out(refused) => {
+                    // The verdict of a filter that is left out is ignored, too.
+                    if refused == place {
+                        return self.go_on_behind(direction, call, place, is_resumed);
+                    }
+                }
+                Err(_) => return Settled::Ended(Passage::Failed(500)),
+                Ok(()) => {}
+            }
+            if verdict == abi::REPLY && self.reply.status == 0 {
+                self.outcome.faults.push("it replied without giving a reply".to_owned());
                 verdict = abi::FAULT;
             }
-            let has_changed =
-                edits.iter().any(|edit| usize::from(edit.step) == step && edit.op != abi::EDIT_FAULT);
-            match verdict {
-                abi::CONTINUE => return Ok(Settled::On(step + 1)),
-                abi::BUFFER if flags & (abi::CALL_END | abi::CALL_BUFFERED) != 0 => {
-                    return Ok(Settled::On(step + 1));
+            let result = match verdict {
+                abi::CONTINUE => StepResult::Continue,
+                abi::BUFFER => StepResult::Buffer,
+                abi::REPLY => {
+                    self.run.message_mut(direction).stopped(call.phase, place, StepResult::Continue);
+                    return Settled::Ended(Passage::Replied);
                 }
-                abi::BUFFER => return Ok(Settled::Buffer(step)),
-                abi::REPLY => return Err(ChainStop::Reply(reply)),
-                abi::RESET => return Err(ChainStop::Reset),
-                abi::PAUSE => match fake::wait(self.number) {
-                    Some(resumed) => (verdict, edits) = (resumed.verdict, Written::all(&resumed.edits)),
-                    None => {
+                abi::RESET => return Settled::Ended(Passage::Cut),
+                abi::PAUSE => {
+                    let Some(resumed) = fake::wait(self.number) else {
                         self.outcome.timed_out += 1;
-                        return Err(ChainStop::Reply(Response::new(504)));
-                    }
-                },
-                _ => match run.get(step) {
-                    Some(index) if self.chain.links[*index].is_open && !has_changed => {
-                        self.skipped[*index] = true;
-                        return Ok(Settled::On(step + 1));
-                    }
-                    _ if phase.is_response() && phase != Phase::ResponseHead => return Err(ChainStop::Reset),
-                    _ => return Err(ChainStop::Reply(Response::new(500))),
-                },
-            }
+                        if self.is_left_out(place) {
+                            return self.go_on_behind(direction, call, place, true);
+                        }
+                        return Settled::Ended(Passage::Failed(504));
+                    };
+                    (verdict, edits, is_resumed) = (resumed.verdict, Written::all(&resumed.edits), true);
+                    continue;
+                }
+                _ if self.is_left_out(place) => {
+                    return self.go_on_behind(direction, call, place, is_resumed);
+                }
+                _ => return Settled::Ended(Passage::Failed(500)),
+            };
+            self.run.message_mut(direction).stopped(call.phase, place, result);
+            return Settled::Ended(Passage::Through);
         }
     }
 
-    fn apply(
-        &mut self,
-        edits: &[Written],
-        phase: Phase,
-        body: &mut Vec<u8>,
-        reply: &mut Response,
-    ) -> Result<(), String> {
-        let (request, response) = (&mut self.request, self.response.as_mut());
-        EditTarget { phase, request, response, body, outcome: &mut self.outcome, reply }.apply(edits)
+    /// Records that a filter has failed; returns whether it is left out of the exchange.
+    fn is_left_out(&mut self, place: u8) -> bool {
+        let step = self.filters.steps().get(usize::from(place));
+        let policy = step.map_or(FailurePolicy::Closed, |step| step.filter.policy.on_failure);
+        self.run.fail(place, policy) == FailureOutcome::LeftOut
     }
 
-    fn body(&mut self, head: Phase) -> &mut Vec<Vec<u8>> {
-        match (head, &mut self.response) {
-            (Phase::ResponseHead, Some(response)) => &mut response.body,
+    /// Continues behind a filter that is left out: in the same crossing, or in a new one if it had paused.
+    fn go_on_behind(
+        &mut self,
+        direction: Direction,
+        call: &PhaseCall,
+        place: u8,
+        has_paused: bool,
+    ) -> Settled {
+        if !has_paused {
+            return Settled::Again(call.behind(place));
+        }
+        self.run.message_mut(direction).stopped(call.phase, place, StepResult::Continue);
+        Settled::Ended(Passage::Through)
+    }
+
+    /// Applies the edits of a crossing; a filter that reports a failure loses its own.
+    ///
+    /// # Errors
+    /// The filter that requested an impossible edit, whose later edits are not applied.
+    fn apply(
+        &mut self,
+        phase: Phase,
+        edits: &[Written],
+        place_of: impl Fn(usize) -> Option<u8>,
+        faulty: Option<u8>,
+    ) -> Result<(), u8> {
+        let mut refused = None;
+        for edit in edits {
+            let Some(place) = place_of(usize::from(edit.step)) else { continue };
+            if refused == Some(place) || (faulty == Some(place) && edit.op != abi::EDIT_FAULT) {
+                continue;
+            }
+            if let Err(why) = self.apply_one(phase, edit, place) {
+                self.outcome.faults.push(why);
+                refused.get_or_insert(place);
+            }
+        }
+        refused.map_or(Ok(()), Err)
+    }
+
+    fn apply_one(&mut self, phase: Phase, edit: &Written, place: u8) -> Result<(), String> {
+        let direction = if phase.is_request() { Direction::Request } else { Direction::Response };
+        let (request, response) = (&mut self.request, self.response.as_mut());
+        let (message, reply) = (self.run.message_mut(direction), &mut self.reply);
+        let mut target =
+            EditTarget { phase, step: place, request, response, message, outcome: &mut self.outcome, reply };
+        target.apply(std::slice::from_ref(edit))?;
+        if phase.is_trailers() {
+            let (bytes, fields) = self.trailers(direction).placed();
+            let message = self.run.message_mut(direction);
+            (*message.trailers_mut().0, *message.trailers_mut().1) = (bytes, fields);
+        }
+        if edit.op != abi::EDIT_FAULT {
+            self.run.changed(place);
+        }
+        Ok(())
+    }
+
+    fn body(&mut self, direction: Direction) -> &mut Vec<Vec<u8>> {
+        match (direction, &mut self.response) {
+            (Direction::Response, Some(response)) => &mut response.body,
             _ => &mut self.request.body,
         }
     }
 
-    fn trailers(&self, head: Phase) -> &TestFields {
-        match (head, &self.response) {
-            (Phase::ResponseHead, Some(response)) => &response.trailers,
+    fn trailers(&self, direction: Direction) -> &TestFields {
+        match (direction, &self.response) {
+            (Direction::Response, Some(response)) => &response.trailers,
             _ => &self.request.trailers,
         }
+    }
+}
+
+impl ChainFilter {
+    fn entered(&self, state: u64) -> Entered<'_> {
+        Entered { filter: &self.filter, rule: self.rule.as_ref(), state, is_blocking: self.is_blocking }
     }
 }

@@ -1,5 +1,7 @@
 //! One crossing into a library, as a host makes it.
 
+use eddy_filter::{IncomingBody, MessageRun, Travel};
+
 use super::apply::EditTarget;
 use super::library::{Configured, Library, RuleConfig};
 use super::message::{Request, Response, TestFields};
@@ -179,17 +181,18 @@ impl TestLibraryCall<'_> {
     pub fn refusal(&self, edits: &[Written]) -> Option<String> {
         let phase = Phase::from_number(self.phase)?;
         let (mut request, mut response) = (self.request.clone(), self.response.cloned());
-        let (mut body, mut reply, mut outcome) =
-            (self.body.to_vec(), Response::new(0), ChainOutcome::default());
-        let subject = EditTarget {
+        let (mut reply, mut outcome) = (Response::new(0), ChainOutcome::default());
+        let mut message = MessageRun::default();
+        message.begin(Travel::default(), IncomingBody::Whole(self.body));
+        let mut subject = EditTarget {
             phase,
+            step: 0,
             request: &mut request,
             response: response.as_mut(),
-            body: &mut body,
+            message: &mut message,
             outcome: &mut outcome,
             reply: &mut reply,
         };
-        let mut subject = subject;
         subject.apply(edits).err()
     }
 

@@ -1,5 +1,7 @@
 //! Messages of tests.
 
+use eddy_http::{Field, Span};
+
 use crate::abi;
 use crate::field::FieldId;
 use crate::overlay::OwnHead;
@@ -71,6 +73,24 @@ impl TestFields {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Returns the fields as bytes and places, as the gateway has them.
+    pub(super) fn placed(&self) -> (Vec<u8>, Vec<Field>) {
+        let (mut bytes, mut places) = (Vec::new(), Vec::new());
+        for (name, value) in self.iter() {
+            let start = bytes.len();
+            bytes.extend_from_slice(name);
+            let middle = bytes.len();
+            bytes.extend_from_slice(value);
+            places.push(Field {
+                name: Span::new(start, middle),
+                value: Span::new(middle, bytes.len()),
+                id: eddy_http::FieldId::from_name(name),
+                ..Field::default()
+            });
+        }
+        (bytes, places)
     }
 
     /// Returns the fields in the form that a library reads.
