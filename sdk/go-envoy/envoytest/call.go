@@ -84,7 +84,7 @@ func head(fields Fields) raw.Head {
 
 // apply applies the edits of a log, as strictly as the gateway; false if they are a fault.
 func (x *exchange) apply(phase raw.Phase, log raw.EditLog, verdict raw.Verdict) bool {
-	if verdict == raw.Reply {
+	if verdict == raw.Reply && !x.isIgnoringReplies(phase) {
 		return x.reply(log)
 	}
 	fine := true
@@ -117,12 +117,11 @@ func (x *exchange) apply(phase raw.Phase, log raw.EditLog, verdict raw.Verdict) 
 			}
 			x.response.Status = int(r.Number)
 		case raw.OpBodySet, raw.OpBodyAppend, raw.OpBodyPrepend, raw.OpBodyDrain:
-			if !isBody(phase) {
+			piece := x.body
+			if piece == nil {
 				refuse(r, "there is no body to change")
 				continue
 			}
-			pieces, _ := x.message(x.directionOf(phase))
-			piece := &(*pieces)[x.at]
 			switch r.Op {
 			case raw.OpBodySet:
 				*piece = strings.Clone(r.Value)
@@ -145,7 +144,9 @@ func (x *exchange) apply(phase raw.Phase, log raw.EditLog, verdict raw.Verdict) 
 		case raw.OpFault:
 			x.result.Faults = append(x.result.Faults, strings.Clone(r.Value))
 		case raw.OpReply, raw.OpReplyField, raw.OpReplyGRPC:
-			refuse(r, "is for the verdict reply")
+			if verdict != raw.Reply {
+				refuse(r, "is for the verdict reply")
+			}
 		}
 	}
 	if verdict == raw.Fault && len(x.result.Faults) == 0 {
@@ -157,9 +158,9 @@ func (x *exchange) apply(phase raw.Phase, log raw.EditLog, verdict raw.Verdict) 
 // fields returns the fields that edits change in a phase; nil for a head that was already sent.
 func (x *exchange) fields(phase raw.Phase) *Fields {
 	switch {
-	case phase == raw.PhaseRequestHead || phase == raw.PhaseRequestBody && x.holdsHead:
+	case phase == raw.PhaseRequestHead || phase == raw.PhaseRequestBody && x.passage.isHeadOpen():
 		return &x.request.Fields
-	case phase == raw.PhaseResponseHead || phase == raw.PhaseResponseBody && x.holdsHead:
+	case phase == raw.PhaseResponseHead || phase == raw.PhaseResponseBody && x.passage.isHeadOpen():
 		return &x.response.Fields
 	case phase == raw.PhaseRequestTrailers:
 		return &x.request.Trailers
@@ -191,6 +192,11 @@ func change(fields *Fields, r raw.Record) {
 		kept = append(kept, field)
 	}
 	*fields = kept
+}
+
+// isIgnoringReplies returns whether a reply is not sent: the response is a local one already.
+func (x *exchange) isIgnoringReplies(phase raw.Phase) bool {
+	return x.isLocal && phase >= raw.PhaseResponseHead
 }
 
 func (x *exchange) reply(log raw.EditLog) bool {

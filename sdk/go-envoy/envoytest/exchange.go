@@ -2,7 +2,6 @@ package envoytest
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/eddy-gateway/eddy/sdk/go/raw"
@@ -21,9 +20,8 @@ type exchange struct {
 	isLeaving bool
 	result    *Result
 	metadata  []raw.Pair
-	at        int // index of the current piece
-	// holdsHead means that the head waits for the current body.
-	holdsHead bool
+	passage   *passage
+	body      *string // body of the current phase
 
 	// The host's mutex guards the following fields.
 	turn      uint32
@@ -61,7 +59,7 @@ func (g *Gateway) run(request Request, endpoint func(Request) Response) *Result 
 	if !x.exchange(endpoint) {
 		end = raw.EndCut
 	}
-	x.enter(raw.PhaseLog, x.interested(raw.PhaseLog), "", raw.CallEnd)
+	x.enter(raw.PhaseLog, x.interested(raw.PhaseLog), nil, raw.CallEnd)
 	h.mutex.Lock()
 	delete(h.waiting, x.number)
 	h.mutex.Unlock()
@@ -74,11 +72,7 @@ func (g *Gateway) run(request Request, endpoint func(Request) Response) *Result 
 }
 
 func (x *exchange) exchange(endpoint func(Request) Response) bool {
-	all := make([]int, len(x.gateway.steps))
-	for i := range all {
-		all[i] = i
-	}
-	switch x.way(requestWay, all) {
+	switch x.pass(requestWay) {
 	case raw.Continue:
 		upstream := x.request
 		upstream.Body = slices.Clone(x.request.Body)
@@ -86,17 +80,19 @@ func (x *exchange) exchange(endpoint func(Request) Response) bool {
 		x.response = endpoint(upstream)
 		x.response.Body = slices.Clone(x.response.Body)
 	case raw.Reply:
-		x.isLocal = true
 	case raw.Fault:
 		return x.fault()
 	default:
 		x.response = Response{}
 		return false
 	}
-	back := all[:x.entered]
-	slices.Reverse(back)
-	switch x.way(responseWay, back) {
-	case raw.Continue, raw.Reply:
+	verdict := x.pass(responseWay)
+	if verdict == raw.Reply && x.passage.isHeadOpen() {
+		// A reply passes the filters in place of the response.
+		verdict = x.pass(responseWay)
+	}
+	switch verdict {
+	case raw.Continue:
 		return true
 	case raw.Fault:
 		return x.fault()
@@ -138,105 +134,24 @@ func (x *exchange) message(d direction) (body *[]string, trailers *Fields) {
 	return &x.response.Body, &x.response.Trailers
 }
 
-// way passes one direction through filters: heads in one crossing, until one stops it, then the body.
-func (x *exchange) way(d direction, steps []int) raw.Verdict {
-	body, trailers := x.message(d)
-	passed := 0 // steps that have received the body
-	for at := 0; at < len(steps); {
-		flags := uint8(0)
-		if len(*body) == 0 && len(*trailers) == 0 {
-			flags = raw.CallEnd
-		}
-		if d == requestWay {
-			x.entered = max(x.entered, len(steps))
-		}
-		verdict, stopped := x.enter(d.head, steps[at:], "", flags)
-		if d == requestWay && verdict != raw.Continue {
-			x.entered = at + stopped + 1
-		}
-		at += stopped + 1
-		switch {
-		case verdict == raw.Buffer && flags == raw.CallEnd:
-			// At the end of a message: continue.
-		case verdict == raw.Buffer:
-			if v := x.pieces(d, steps[passed:at-1]); v != raw.Continue {
-				return v
-			}
-			passed = at
-			if v := x.whole(d, steps[at-1], 0, true); v != raw.Continue {
-				return v
-			}
-		case verdict != raw.Continue:
-			return verdict
-		}
-	}
-	if v := x.pieces(d, steps[passed:]); v != raw.Continue {
-		return v
-	}
-	if len(*trailers) == 0 {
-		return raw.Continue
-	}
-	wants := func(s int) bool { return x.gateway.steps[s].interest&d.trailers.Bit() == 0 }
-	verdict, _ := x.enter(d.trailers, slices.DeleteFunc(slices.Clone(steps), wants), "", raw.CallEnd)
-	return verdict
-}
-
-// pieces passes the body through filters as it is streamed.
-func (x *exchange) pieces(d direction, steps []int) raw.Verdict {
-	body, trailers := x.message(d)
-	for _, s := range steps {
-		if x.gateway.steps[s].interest&d.body.Bit() == 0 {
-			continue
-		}
-		for i := 0; i < len(*body); i++ {
-			flags := uint8(0)
-			if i == len(*body)-1 && len(*trailers) == 0 {
-				flags = raw.CallEnd
-			}
-			x.at = i
-			switch verdict, _ := x.enter(d.body, []int{s}, (*body)[i], flags); {
-			case verdict == raw.Buffer && i < len(*body)-1:
-				if v := x.whole(d, s, i, false); v != raw.Continue {
-					return v
-				}
-			case verdict != raw.Continue && verdict != raw.Buffer:
-				return verdict
-			}
-		}
-	}
-	return raw.Continue
-}
-
-// whole joins the body from a piece on and passes it to a filter.
-func (x *exchange) whole(d direction, s, from int, holdsHead bool) raw.Verdict {
-	body, trailers := x.message(d)
-	*body = append((*body)[:from:from], strings.Join((*body)[from:], ""))
-	if x.gateway.steps[s].interest&d.body.Bit() == 0 {
-		return raw.Continue
-	}
-	flags := uint8(raw.CallBuffered)
-	if len(*trailers) == 0 {
-		flags |= raw.CallEnd
-	}
-	x.at, x.holdsHead = from, holdsHead
-	verdict, _ := x.enter(d.body, []int{s}, (*body)[from], flags)
-	x.holdsHead = false
-	if verdict == raw.Buffer {
-		return raw.Continue
-	}
-	return verdict
-}
-
 // enter calls filters in a phase, in one crossing until one pauses, and waits for those that do. It returns the verdict
 // that ended it, and the index of the step that returned it.
-func (x *exchange) enter(phase raw.Phase, steps []int, body string, flags uint8) (raw.Verdict, int) {
+//
+// A reply to a local response is not sent: the message goes on behind the filter.
+func (x *exchange) enter(phase raw.Phase, steps []int, body *string, flags uint8) (raw.Verdict, int) {
+	isIgnoringReplies := x.isIgnoringReplies(phase)
+	x.body = body
 	for at := 0; at < len(steps); {
 		h := x.gateway.host
 		h.mutex.Lock()
 		x.turn++
 		x.phase, x.isResumed = phase, false
 		h.mutex.Unlock()
-		call, made := x.call(phase, steps[at:], body, flags)
+		text := ""
+		if body != nil {
+			text = *body
+		}
+		call, made := x.call(phase, steps[at:], text, flags)
 		raw.Run(call)
 		for i, s := range made {
 			x.states[steps[at+i]] = s.State
@@ -266,27 +181,12 @@ func (x *exchange) enter(phase raw.Phase, steps []int, body string, flags uint8)
 				x.gateway.test.Fatalf("a filter paused in phase %s and did not go on", phase)
 			}
 		}
-		if verdict != raw.Continue {
+		if verdict != raw.Continue && (verdict != raw.Reply || !isIgnoringReplies) {
 			return verdict, stopped
 		}
 		at = stopped + 1
-		if isBody(phase) {
-			pieces, _ := x.message(x.directionOf(phase))
-			body = (*pieces)[x.at]
-		}
 	}
 	return raw.Continue, len(steps) - 1
-}
-
-func isBody(phase raw.Phase) bool {
-	return phase == raw.PhaseRequestBody || phase == raw.PhaseResponseBody
-}
-
-func (x *exchange) directionOf(phase raw.Phase) direction {
-	if phase >= raw.PhaseResponseHead {
-		return responseWay
-	}
-	return requestWay
 }
 
 // tellEnd reports the end of the exchange to filters with state.

@@ -196,6 +196,13 @@ func TestALocalReplyFromEachPhase(t *testing.T) {
 					}
 					_, on := answers(phase, status, finish)
 					r := playBy(t, on, ended, okay, f)
+					if phase == "ED" {
+						// The client has the head already: the response is cut off.
+						if r.Status != 0 || r.Text() != "" || r.Details != "denied" || len(r.Faults) != 0 {
+							t.Errorf("%+v", r)
+						}
+						return
+					}
 					if r.Status != 403 || r.Text() != "no" || r.Details != "denied" || len(r.Faults) != 0 {
 						t.Errorf("%+v", r)
 					}
