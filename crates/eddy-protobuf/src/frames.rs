@@ -121,6 +121,12 @@ impl Frames {
         Ok(())
     }
 
+    /// Returns the header of a frame that is not compressed.
+    pub fn plain_head(length: u32) -> [u8; HEAD_BYTES] {
+        let [one, two, three, four] = length.to_be_bytes();
+        [0, one, two, three, four]
+    }
+
     /// Returns a frame header.
     pub fn head(length: u32, is_compressed: bool) -> [u8; HEAD_BYTES] {
         let [one, two, three, four] = length.to_be_bytes();

@@ -33,13 +33,13 @@ pub(super) struct User {
 }
 
 impl User {
-    fn new(name: Arc<str>, form: PasswordForm, is_somebody: bool) -> Self {
+    fn new(name: Arc<str>, form: PasswordForm) -> Self {
         let json = json_text(&name);
         let digest = match &form {
             PasswordForm::Plain(plain) => Some(digest(plain)),
             PasswordForm::Sha1(_) | PasswordForm::Bcrypt { .. } | PasswordForm::ShaCrypt { .. } => None,
         };
-        Self { name, json, form, digest, is_somebody }
+        Self { name, json, form, digest, is_somebody: true }
     }
 
     /// Whether this is the user's password. The time does not depend on how much of it is correct.
@@ -61,11 +61,11 @@ impl Users {
     pub(super) fn new(config: &BasicAuthConfig, file: Vec<(Arc<str>, PasswordForm)>) -> Self {
         let all = file.into_iter().chain(config.users.iter().cloned());
         let users: HashMap<Box<[u8]>, User> =
-            all.map(|(name, form)| (name.as_bytes().into(), User::new(name, form, true))).collect();
+            all.map(|(name, form)| (name.as_bytes().into(), User::new(name, form))).collect();
         let dearest = users.values().max_by_key(|user| dearness(&user.form));
         let form = dearest.map_or_else(|| PasswordForm::Sha1([0; 20]), |user| nobodys(&user.form));
         let has_slow = form.is_slow();
-        let nobody = User::new("".into(), form, false);
+        let nobody = User { is_somebody: false, ..User::new("".into(), form) };
         Self { users, nobody, has_slow }
     }
 

@@ -4,7 +4,7 @@ use eddy_filter::{ExchangeView, FilterEdit, Interest, LoadError, Phase, Verdict}
 use eddy_protobuf::{ProtobufError, ProtobufErrorKind, Schema, Values};
 
 use super::config::{MessageFieldsConfig, WhichMessage};
-use super::notes::{ExtractionReport, ExtractionWriter};
+use super::notes::{ExtractionOutput, ExtractionReport, ExtractionWriter};
 use super::plan::{ExtractionPlan, PlanError, Taking};
 use super::reading::BodyExtraction;
 use crate::context::{BuiltinContext, MetricCounter};
@@ -88,7 +88,10 @@ impl MessageFields {
             return Verdict::Continue;
         };
         if is_encoded(fields) {
-            return self.give_up(taking.has_header, "the body is compressed", 415, answer);
+            if !taking.has_header {
+                return Verdict::Continue;
+            }
+            return self.give_up("the body is compressed", 415, answer);
         }
         known.is_held = taking.has_header;
         known.request =
@@ -142,7 +145,7 @@ impl MessageFields {
         answer: &mut PhaseContext<'_>,
     ) -> Verdict {
         // Errors have been counted.
-        let _ = self.read(&mut known.response, view, false, answer);
+        let _ = self.read(&mut known.response, view, ExtractionOutput::Metadata, answer);
         Verdict::Continue
     }
 
@@ -153,19 +156,23 @@ impl MessageFields {
         answer: &mut PhaseContext<'_>,
     ) -> Verdict {
         let is_held = known.is_held;
-        let found = match self.read(&mut known.request, view, is_held, answer) {
+        let output = if is_held { ExtractionOutput::WithHeaders } else { ExtractionOutput::Metadata };
+        let found = match self.read(&mut known.request, view, output, answer) {
             Ok(found) => found,
             Err(fault) => {
                 known.is_held = false;
                 let status = if fault.kind == ProtobufErrorKind::MessageTooLarge { 413 } else { 400 };
-                return self.give_up(is_held, &fault.to_string(), status, answer);
+                if !is_held {
+                    return Verdict::Continue;
+                }
+                return self.give_up(&fault.to_string(), status, answer);
             }
         };
         if found.is_none() && is_held && !view.is_last_piece() {
             return Verdict::Hold;
         }
         if is_held && found.as_ref().is_some_and(|found| found.is_header_missing) {
-            let verdict = self.give_up(true, "a field value is too long for a header", 400, answer);
+            let verdict = self.give_up("a field value is too long for a header", 400, answer);
             if verdict == Verdict::Reply {
                 known.is_held = false;
                 return verdict;
@@ -183,7 +190,7 @@ impl MessageFields {
         &self,
         reading: &mut Option<BodyExtraction>,
         view: &ExchangeView<'_>,
-        has_headers: bool,
+        output: ExtractionOutput,
         answer: &mut PhaseContext<'_>,
     ) -> Result<Option<ExtractionReport>, ProtobufError> {
         let Some(under_way) = reading else { return Ok(None) };
@@ -192,9 +199,9 @@ impl MessageFields {
         let writer = ExtractionWriter { schema: &self.schema, which: self.config.which };
         loop {
             // Only the first message provides headers: the head is released with it.
-            let has_headers = has_headers && found.is_none();
+            let output = if found.is_none() { output } else { ExtractionOutput::Metadata };
             let show = |taking: &Taking, values: &Values<'_>, begin: u64| {
-                let own = writer.write(taking, (values, begin), has_headers, view, answer);
+                let own = writer.write(taking, (values, begin), output, view, answer);
                 self.counters.unreadable.add(answer.worker, own.left_out);
                 let first = found.get_or_insert_with(ExtractionReport::default);
                 first.is_header_missing |= own.is_header_missing;
@@ -220,9 +227,9 @@ impl MessageFields {
         }
     }
 
-    /// Handles a message that cannot be read, or a value that does not fit.
-    fn give_up(&self, is_needed: bool, why: &str, status: u16, answer: &mut PhaseContext<'_>) -> Verdict {
-        if !is_needed || self.config.unreadable == Unreadable::Pass {
+    /// Handles a message with a value for a header that cannot be read, or a value that does not fit.
+    fn give_up(&self, why: &str, status: u16, answer: &mut PhaseContext<'_>) -> Verdict {
+        if self.config.unreadable == Unreadable::Pass {
             return Verdict::Continue;
         }
         self.counters.refused.count(answer.worker);

@@ -10,6 +10,15 @@ use super::plan::{TakenField, Taking};
 use super::value::TypedFieldValue;
 use crate::library::PhaseContext;
 
+/// Where extracted values go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ExtractionOutput {
+    /// Only into the metadata.
+    Metadata,
+    /// Into the metadata, and into the headers of the request.
+    WithHeaders,
+}
+
 /// Result of extracting the fields of messages.
 #[derive(Debug, Default)]
 pub(super) struct ExtractionReport {
@@ -34,7 +43,7 @@ impl<'a> ExtractionWriter<'a> {
         self,
         taking: &Taking,
         (values, begin): (&Values<'_>, u64),
-        has_headers: bool,
+        output: ExtractionOutput,
         view: &ExchangeView<'_>,
         answer: &mut PhaseContext<'_>,
     ) -> ExtractionReport {
@@ -53,7 +62,11 @@ impl<'a> ExtractionWriter<'a> {
                 push_field_places(spans.map(place), &mut text);
                 found.left_out += notes.note(&field.places_key, &text, answer);
             }
-            let Some(header) = field.wanted.header.as_deref().filter(|_| has_headers) else { continue };
+            let Some(header) =
+                field.wanted.header.as_deref().filter(|_| output == ExtractionOutput::WithHeaders)
+            else {
+                continue;
+            };
             match self.add_header(field, header, values, answer) {
                 Some(count) => found.has_headers |= count > 0,
                 None => {

@@ -93,7 +93,7 @@ impl RedactedBody {
             return Ok(());
         }
         let start = out.len();
-        out.extend_from_slice(&Frames::head(0, false));
+        out.extend_from_slice(&Frames::plain_head(0));
         let begin = out.len();
         self.walk.write(out);
         let length = u32::try_from(out.len() - begin).map_err(|_| ProtobufError {
@@ -102,7 +102,7 @@ impl RedactedBody {
             field: None,
         })?;
         if let Some(head) = out.get_mut(start..begin) {
-            head.copy_from_slice(&Frames::head(length, false));
+            head.copy_from_slice(&Frames::plain_head(length));
         }
         Ok(())
     }

@@ -88,7 +88,7 @@ impl Redact {
         }
         match self.begin(media, fields, types.of_request(media, known.call), answer) {
             Ok(passing) => known.request = passing,
-            Err(refusal) => return self.refuse(&refusal, true, answer),
+            Err(refusal) => return self.refuse(&refusal, answer),
         }
         waiting(known.request.as_ref())
     }
@@ -123,7 +123,7 @@ impl Redact {
         let body = self.policy.types.of_response(media, known.call);
         match self.begin(media, response.fields, body, answer) {
             Ok(passing) => known.response = passing,
-            Err(refusal) => return self.refuse(&refusal.of_response(), true, answer),
+            Err(refusal) => return self.refuse(&refusal.of_response(), answer),
         }
         waiting(known.response.as_ref())
     }
@@ -195,12 +195,9 @@ impl Redact {
         Ok(waiting(Some(passing)))
     }
 
-    /// Ends an exchange, with a reply if one can still be sent.
-    fn refuse(&self, refusal: &RedactError, is_tellable: bool, answer: &mut PhaseContext<'_>) -> Verdict {
+    /// Ends an exchange with a reply.
+    fn refuse(&self, refusal: &RedactError, answer: &mut PhaseContext<'_>) -> Verdict {
         self.counters.refused.count(answer.worker);
-        if !is_tellable {
-            return Verdict::Reset;
-        }
         let verdict = answer.reply(refusal.http, &format!("{}\n", refusal.why), "redact");
         answer.edit(&FilterEdit::ReplyGrpc(refusal.grpc));
         verdict
@@ -254,7 +251,11 @@ impl Redact {
             Ok(verdict) => verdict,
             Err(refusal) => {
                 *passing = None;
-                self.refuse(&told(&refusal), is_tellable, answer)
+                if is_tellable {
+                    return self.refuse(&told(&refusal), answer);
+                }
+                self.counters.refused.count(answer.worker);
+                Verdict::Reset
             }
         }
     }

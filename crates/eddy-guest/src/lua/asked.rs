@@ -13,7 +13,7 @@ use super::host_call::HostCall;
 use super::numbers::{AnswerKind, EditKind, HostCallKind, LuaConstants, MORE_FLAG, TRAILERS_FLAG};
 use super::question::dispatch;
 use super::shown::{LuaMessageLayout, LuaTextRef, ShownFields};
-use super::stage::LuaHookContext;
+use super::stage::{EditedSection, LuaHookContext};
 
 /// Addresses passed to the host's Lua code in a VM.
 #[derive(Clone, Copy, Debug)]
@@ -112,12 +112,12 @@ unsafe extern "C" fn edit(
     let name = unsafe { bytes_of(name, name_len) };
     // SAFETY: as above.
     let value = unsafe { bytes_of(value, value_len) };
-    let is_trailer = op & TRAILERS_FLAG != 0;
+    let section = if op & TRAILERS_FLAG == 0 { EditedSection::Head } else { EditedSection::Trailers };
     let kind = EditKind::from_number(op & !TRAILERS_FLAG);
     let edit = kind.and_then(|kind| edit_of(kind, name, value, number));
     guarded(stage, |stage| {
         let edit = edit.ok_or("unknown edit")?;
-        stage.change(&edit, is_trailer).map(|()| AnswerKind::Nothing)
+        stage.change(&edit, section).map(|()| AnswerKind::Nothing)
     })
 }
 

@@ -60,6 +60,13 @@ pub(super) struct LuaHook {
     pub(super) turn: u32,
 }
 
+/// Section of a message whose fields a hook changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EditedSection {
+    Head,
+    Trailers,
+}
+
 /// Text that a hook can replace.
 #[derive(Clone, Copy)]
 enum Own {
@@ -203,7 +210,8 @@ impl LuaHookContext {
         let mut now = *view;
         let own = |which: Own| self.texts.get(which as usize).and_then(Option::as_deref);
         let is_reversed = view.phase.is_reversed();
-        let change_to = |fields| if self.is_copied(true) { self.head.fields() } else { fields };
+        let change_to =
+            |fields| if self.is_copied(EditedSection::Head) { self.head.fields() } else { fields };
         now.request.fields = if is_reversed { Fields::default() } else { change_to(view.request.fields) };
         if let Some(response) = &mut now.response {
             response.fields = if is_reversed { change_to(response.fields) } else { Fields::default() };
@@ -222,7 +230,7 @@ impl LuaHookContext {
     ///
     /// # Errors
     /// An error message for the author of the script.
-    pub(super) fn change(&mut self, edit: &FilterEdit<'_>, is_trailer: bool) -> Result<(), String> {
+    pub(super) fn change(&mut self, edit: &FilterEdit<'_>, section: EditedSection) -> Result<(), String> {
         self.shown.changes += 1;
         let too_large = |error: eddy_filter::EditError| error.to_string();
         match *edit {
@@ -239,9 +247,10 @@ impl LuaHookContext {
                 return Ok(());
             }
             // `Connection: close` applies to the connection and is not part of a head.
-            FilterEdit::Set { .. } | FilterEdit::Add { .. } if edit.ends_connection() && !is_trailer => {}
+            FilterEdit::Set { .. } | FilterEdit::Add { .. }
+                if edit.ends_connection() && section == EditedSection::Head => {}
             FilterEdit::Set { .. } | FilterEdit::Add { .. } | FilterEdit::Remove { .. } => {
-                self.change_fields(edit, is_trailer)?
+                self.change_fields(edit, section)?
             }
             FilterEdit::Method(text) => self.own(Own::Method, text),
             FilterEdit::Target(text) => self.own(Own::Target, text),
@@ -272,32 +281,41 @@ impl LuaHookContext {
     }
 
     /// Whether the visible fields are a copy.
-    fn is_copied(&self, is_head: bool) -> bool {
-        let (shown, copy) =
-            if is_head { (&self.shown.head, &self.head) } else { (&self.shown.trailers, &self.trailers) };
+    fn is_copied(&self, section: EditedSection) -> bool {
+        let (shown, copy) = match section {
+            EditedSection::Head => (&self.shown.head, &self.head),
+            EditedSection::Trailers => (&self.shown.trailers, &self.trailers),
+        };
         !copy.bytes.is_empty() && shown.bytes == copy.bytes.as_ptr()
     }
 
     /// Returns the copy of the head or the trailers, made on the first change.
-    fn open(&mut self, is_trailer: bool) -> &mut KeptFields {
-        if !self.is_copied(!is_trailer) {
+    fn open(&mut self, section: EditedSection) -> &mut KeptFields {
+        if !self.is_copied(section) {
             let view = self.view.map(|view| {
                 // SAFETY: as in `view`; the borrow is of the view and not of the context, and ends with this function.
                 unsafe { view.cast::<ExchangeView<'_>>().as_ref() }
             });
             let fields = match view {
                 None => Fields::default(),
-                Some(view) if is_trailer => view.trailers,
+                Some(view) if section == EditedSection::Trailers => view.trailers,
                 Some(view) if view.phase.is_reversed() => view.response.unwrap_or_default().fields,
                 Some(view) => view.request.fields,
             };
-            if is_trailer { self.trailers.fill(fields) } else { self.head.fill(fields) }
+            self.copy_of(section).fill(fields);
         }
-        if is_trailer { &mut self.trailers } else { &mut self.head }
+        self.copy_of(section)
     }
 
-    fn change_fields(&mut self, edit: &FilterEdit<'_>, is_trailer: bool) -> Result<(), String> {
-        let KeptFields { bytes, fields } = self.open(is_trailer);
+    fn copy_of(&mut self, section: EditedSection) -> &mut KeptFields {
+        match section {
+            EditedSection::Head => &mut self.head,
+            EditedSection::Trailers => &mut self.trailers,
+        }
+    }
+
+    fn change_fields(&mut self, edit: &FilterEdit<'_>, section: EditedSection) -> Result<(), String> {
+        let KeptFields { bytes, fields } = self.open(section);
         let mut editor = FieldsEditor::new(bytes, fields);
         let outcome = if let FilterEdit::Set { name, value } = *edit {
             editor.set(name, value)
@@ -308,27 +326,26 @@ impl LuaHookContext {
         } else {
             Ok(())
         };
-        self.show_copy(is_trailer);
+        self.show_copy(section);
         outcome.map_err(|fault| fault.to_string())
     }
 
     /// Updates the visible `Host` header, if any, to another authority.
     fn change_host(&mut self, authority: &[u8]) {
-        let KeptFields { bytes, fields } = self.open(false);
+        let KeptFields { bytes, fields } = self.open(EditedSection::Head);
         let start = bytes.len();
         bytes.extend_from_slice(authority);
         let value = Span::new(start, bytes.len());
         if let Some(field) = fields.iter_mut().find(|field| field.id == FieldId::Host) {
             field.value = value;
         }
-        self.show_copy(false);
+        self.show_copy(EditedSection::Head);
     }
 
-    fn show_copy(&mut self, is_trailer: bool) {
-        if is_trailer {
-            self.shown.trailers = ShownFields::of(self.trailers.fields());
-        } else {
-            self.shown.head = ShownFields::of(self.head.fields());
+    fn show_copy(&mut self, section: EditedSection) {
+        match section {
+            EditedSection::Head => self.shown.head = ShownFields::of(self.head.fields()),
+            EditedSection::Trailers => self.shown.trailers = ShownFields::of(self.trailers.fields()),
         }
     }
 

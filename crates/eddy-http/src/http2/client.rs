@@ -1,9 +1,9 @@
 //! Client side of an HTTP/2 connection: requests that are sent, and their responses.
 
 use super::code::{ErrorCode, Refused};
-use super::connection::{Http2, Http2ReadStage, Leaving};
+use super::connection::{EndedStream, Http2, Http2ReadStage, Leaving};
 use super::fields::Unanswered;
-use super::frame::STREAM_MAX;
+use super::frame::{FLAG_END_STREAM, STREAM_MAX};
 use super::hpack::{PseudoHeaders, encode_asked};
 use super::role::Http2Role;
 use super::send::{Lines, encode_lines, split_line};
@@ -97,7 +97,7 @@ impl Http2 {
         stream.accept = accept;
         stream.is_send_ended = ends;
         self.streams.insert(id, stream);
-        self.write_block(id, block, ends);
+        self.write_block(id, block, if ends { FLAG_END_STREAM } else { 0 });
         Ok(OpenedStream { stream: id, length: text.len() - lines.0.len() })
     }
 
@@ -193,7 +193,7 @@ impl Http2 {
         if self.stage != Http2ReadStage::Over && !(is_whole && stream.is_send_ended) {
             self.write_reset(id, code);
         }
-        self.note_ended(id, is_cut);
+        self.note_ended(EndedStream { stream: id, is_cut });
         self.say_goodbye();
     }
 

@@ -350,7 +350,7 @@ impl Http2 {
         self.unreleased -= i64::from(self.growth.shrink(stream.window, &self.limits));
         self.release(stream.unread_data());
         match stream.reset {
-            Some(ResetInitiator::Peer) => self.note_ended(id, false),
+            Some(ResetInitiator::Peer) => self.note_ended(EndedStream { stream: id, is_cut: false }),
             // Recorded when it was reset.
             Some(ResetInitiator::Own) => {}
             None if self.role == Http2Role::Server => self.finish_answer(id, &stream, code),
@@ -367,7 +367,7 @@ impl Http2 {
             let code = if stream.is_send_ended { ErrorCode::NoError } else { code };
             self.write_reset(id, code);
         }
-        self.note_ended(id, is_cut);
+        self.note_ended(EndedStream { stream: id, is_cut });
     }
 
     pub(super) fn write_reset(&mut self, id: u32, code: ErrorCode) {
@@ -380,11 +380,11 @@ impl Http2 {
         write_frame(&mut self.out, frame::GOAWAY, 0, 0, &[a, b, c, d, e, f, g, h]);
     }
 
-    pub(super) fn note_ended(&mut self, stream: u32, is_cut: bool) {
+    pub(super) fn note_ended(&mut self, ended: EndedStream) {
         if self.ended.len() == ENDED_MAX {
             self.ended.pop_front();
         }
-        self.ended.push_back(EndedStream { stream, is_cut });
+        self.ended.push_back(ended);
     }
 
     pub(super) fn note_opened(&mut self, id: u32) {

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::code::{ErrorCode, Http2Fault, Refused};
-use super::connection::{Block, Http2, Http2ReadStage, LEAVING, Leaving, Purpose};
+use super::connection::{Block, EndedStream, Http2, Http2ReadStage, LEAVING, Leaving, Purpose};
 use super::frame::{
     self, FLAG_ACK, FLAG_END_HEADERS, FLAG_END_STREAM, FLAG_PADDED, FLAG_PRIORITY, FRAME_BYTES_MAX,
     FRAME_HEAD_BYTES, FrameHead, STREAM_MAX, number, write_frame,
@@ -474,7 +474,7 @@ impl Http2 {
         }
         self.drop_stream(id, ResetInitiator::Own);
         self.write_reset(id, code);
-        self.note_ended(id, true);
+        self.note_ended(EndedStream { stream: id, is_cut: true });
     }
 
     /// Ends a stream for its exchange; it counts as open until the exchange calls `finish`.

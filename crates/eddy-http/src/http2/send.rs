@@ -27,7 +27,7 @@ impl Http2 {
             stream.is_answered = true;
             stream.is_send_ended = ends;
         }
-        self.write_block(id, block, ends && status >= 200);
+        self.write_block(id, block, if ends && status >= 200 { FLAG_END_STREAM } else { 0 });
         Ok(length)
     }
 
@@ -88,7 +88,7 @@ impl Http2 {
             self.sent_block = block;
             write_frame(&mut self.out, frame::DATA, FLAG_END_STREAM, id, &[]);
         } else {
-            self.write_block(id, block, true);
+            self.write_block(id, block, FLAG_END_STREAM);
         }
         Ok(())
     }
@@ -100,15 +100,16 @@ impl Http2 {
         })
     }
 
-    /// Writes a field block in as many frames as needed, and keeps its memory for the next.
-    pub(super) fn write_block(&mut self, id: u32, mut block: Vec<u8>, ends: bool) {
+    /// Writes a field block in as many frames as needed, and keeps its memory for the next; `end_flag` is
+    /// [`FLAG_END_STREAM`] if the stream ends with it, or 0.
+    pub(super) fn write_block(&mut self, id: u32, mut block: Vec<u8>, end_flag: u8) {
         self.has_sent_block = true;
         let mut pieces = block.chunks(FRAME_BYTES_MAX).peekable();
         let mut kind = frame::HEADERS;
         while let Some(piece) = pieces.next() {
             let mut flags = if pieces.peek().is_none() { FLAG_END_HEADERS } else { 0 };
-            if kind == frame::HEADERS && ends {
-                flags |= FLAG_END_STREAM;
+            if kind == frame::HEADERS {
+                flags |= end_flag;
             }
             write_frame(&mut self.out, kind, flags, id, piece);
             kind = frame::CONTINUATION;

@@ -73,7 +73,7 @@ pub fn write_response_head(out: &mut Vec<u8>, response: &ResponseWrite<'_>) {
     let mut has_date = response.date.is_empty() || response.edits.decides("date");
     copy_fields(out, response.bytes, head.places(), |field| {
         has_date |= field.id == FieldId::Date;
-        is_kept(field, has_trailers)
+        (is_kept(field) || (has_trailers && announces_trailers(field)))
             && !(has_no_key && field.name.of(response.bytes).eq_ignore_ascii_case(b"sec-websocket-accept"))
             && id.as_mut().is_none_or(|id| id.keeps(field, field.name.of(response.bytes)))
             && (response.edits.is_empty() || !response.edits.drops(field.id, field.name.of(response.bytes)))
@@ -114,7 +114,7 @@ pub fn write_response_head(out: &mut Vec<u8>, response: &ResponseWrite<'_>) {
 pub fn write_interim_head(out: &mut Vec<u8>, bytes: &[u8], head: &ResponseHead) {
     debug_assert!(head.is_interim(), "a final response has its own writer");
     write_status_line(out, head.status, head.reason.of(bytes));
-    copy_fields(out, bytes, head.places(), |field| is_kept(field, false));
+    copy_fields(out, bytes, head.places(), is_kept);
     out.extend_from_slice(LINE_END);
 }
 
@@ -138,12 +138,14 @@ pub(super) fn write_connection(out: &mut Vec<u8>, client_version: Version, keep_
 }
 
 /// Whether a field of the origin is forwarded, apart from edits and the request ID.
-fn is_kept(field: &Field, has_trailers: bool) -> bool {
+fn is_kept(field: &Field) -> bool {
     let traits = field.id.traits();
-    if traits.has(Traits::HOP) || field.is_nominated {
-        return false;
-    }
-    !traits.has(Traits::FRAMING) || (field.id == FieldId::Trailer && has_trailers)
+    !traits.has(Traits::HOP) && !traits.has(Traits::FRAMING) && !field.is_nominated
+}
+
+/// Whether a field of the origin is `Trailer`, which is forwarded with the trailers only.
+fn announces_trailers(field: &Field) -> bool {
+    field.id == FieldId::Trailer && !field.is_nominated
 }
 
 fn write_framing(out: &mut Vec<u8>, response: &ResponseWrite<'_>) {

@@ -203,7 +203,7 @@ fn frame(
         return Err(ProtobufErrorKind::MessageTooLarge);
     }
     let length = u32::try_from(length).map_err(|_| ProtobufErrorKind::MessageTooLarge)?;
-    out.extend_from_slice(&Frames::head(length, false));
+    out.extend_from_slice(&Frames::plain_head(length));
     out.extend_from_slice(message);
     out.extend_from_slice(bound);
     Ok(())

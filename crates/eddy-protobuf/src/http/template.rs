@@ -57,7 +57,7 @@ impl PathTemplate {
         if !parser.takes('/') {
             return Err(parser.problem("a template begins with a slash"));
         }
-        parser.segments(false)?;
+        parser.segments(Nesting::Outside)?;
         if parser.takes(':') {
             let verb = parser.rest();
             if verb.is_empty() || verb.contains(['/', '{', '}', '*', ':']) {
@@ -81,6 +81,13 @@ impl PathTemplate {
     }
 }
 
+/// Whether segments are those of a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Nesting {
+    Outside,
+    InVariable,
+}
+
 impl<'t> PathTemplateParser<'t> {
     fn rest(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or_default()
@@ -97,21 +104,21 @@ impl<'t> PathTemplateParser<'t> {
     }
 
     /// Parses one or more segments, separated by slashes.
-    fn segments(&mut self, is_within: bool) -> Result<(), HttpRuleProblem> {
+    fn segments(&mut self, nesting: Nesting) -> Result<(), HttpRuleProblem> {
         loop {
             if self.template.segments.last() == Some(&PathTemplateSegment::Rest) {
                 return Err(self.problem("only a verb may follow `**`"));
             }
-            self.segment(is_within)?;
+            self.segment(nesting)?;
             if !self.takes('/') {
                 return Ok(());
             }
         }
     }
 
-    fn segment(&mut self, is_within: bool) -> Result<(), HttpRuleProblem> {
+    fn segment(&mut self, nesting: Nesting) -> Result<(), HttpRuleProblem> {
         if self.takes('{') {
-            if is_within {
+            if nesting == Nesting::InVariable {
                 return Err(self.problem("variables cannot be nested"));
             }
             return self.variable();
@@ -149,7 +156,7 @@ impl<'t> PathTemplateParser<'t> {
         self.at += length;
         let from = self.template.segments.len();
         if self.takes('=') {
-            self.segments(true)?;
+            self.segments(Nesting::InVariable)?;
         } else {
             self.template.segments.push(PathTemplateSegment::One);
         }

@@ -113,7 +113,7 @@ impl<'s> ProgramBuilder<'s> {
         let text = self.number(path, self.texts.len(), "texts")?;
         let FieldPathEnd { leaf, field, message, is_of_key, has_key, .. } =
             self.tree.locate(self.schema, self.message, path)?;
-        let to = form_of(field, is_of_key, edit, text)
+        let to = form_of(field, field.label == Label::Map && !is_of_key, edit, text)
             .map_err(|problem| field_problem(self.schema, path, message, &field.name, problem))?;
         leaf.edit = Some(to);
         self.has_keyed_edits |= has_key;
@@ -137,7 +137,7 @@ impl<'s> ProgramBuilder<'s> {
                 let Some(edit) = edit(message, field) else { continue };
                 let path = format!("{}.{}", message.name(), field.name());
                 let text = self.number(&path, self.texts.len(), "texts")?;
-                let to = form_of(field, false, &edit, text)
+                let to = form_of(field, field.label == Label::Map, &edit, text)
                     .map_err(|problem| field_problem(self.schema, &path, id, &field.name, problem))?;
                 if let (To::Text(_), MessageEdit::Mask(Mask::Text(text))) = (to, &edit) {
                     self.texts.push(text.as_bytes().into());
@@ -182,13 +182,7 @@ impl<'s> ProgramBuilder<'s> {
 }
 
 /// Returns the replacement of a field's value.
-fn form_of(
-    field: &FieldDescriptor,
-    is_of_key: bool,
-    edit: &MessageEdit,
-    text: u16,
-) -> Result<To, &'static str> {
-    let is_map = field.label == Label::Map && !is_of_key;
+fn form_of(field: &FieldDescriptor, is_map: bool, edit: &MessageEdit, text: u16) -> Result<To, &'static str> {
     match (edit, field.kind) {
         (MessageEdit::Drop, _) => Ok(To::Nothing),
         (MessageEdit::Mask(_), FieldType::Message(_) | FieldType::Group(_)) if is_map => {

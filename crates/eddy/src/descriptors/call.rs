@@ -89,7 +89,7 @@ impl GrpcClientCall {
     /// When the connection fails, or the response is not gRPC.
     pub(super) fn ask(&mut self, message: &[u8]) -> Result<Result<Vec<u8>, GrpcClientError>> {
         let length = u32::try_from(message.len()).context("the request message is too large")?;
-        let frame = [&Frames::head(length, false)[..], message].concat();
+        let frame = [&Frames::plain_head(length)[..], message].concat();
         let mut rest = frame.as_slice();
         loop {
             if !rest.is_empty() && self.state.is_writable(self.id) {

@@ -1,6 +1,6 @@
 //! Requests and responses of a spec.
 
-use eddy_filter::KeptFields;
+use eddy_filter::{Direction, KeptFields};
 use eddy_guest::SpecPart;
 use eddy_http::{FieldId, Fields, HeadLimits, Method, RequestHead, ResponseHead};
 
@@ -75,7 +75,7 @@ impl SpecMessage {
         let or = |text: &[u8], other: &[u8]| if text.is_empty() { other.to_vec() } else { text.to_vec() };
         let (method, target) = (or(&self.method, b"GET"), or(&self.target, b"/"));
         let line = [&method[..], b" ", &target, b" HTTP/1.1\r\n"].concat();
-        let mut fields = self.framed_fields(false);
+        let mut fields = self.framed_fields(Direction::Request);
         if !fields.iter().any(|field| FieldId::from_name(&field.name) == FieldId::Host) {
             fields.insert(0, SpecField { name: b"Host".to_vec(), value: or(&self.authority, b"localhost") });
         }
@@ -91,7 +91,7 @@ impl SpecMessage {
     pub(super) fn response_head(&self) -> Result<(ResponseHead, Vec<u8>), String> {
         let line = format!("HTTP/1.1 {} \r\n", self.status);
         let (mut head, bytes) =
-            (ResponseHead::new(), head_bytes(line.as_bytes(), &self.framed_fields(true))?);
+            (ResponseHead::new(), head_bytes(line.as_bytes(), &self.framed_fields(Direction::Response))?);
         let parsed = head.parse(&bytes, &LIMITS, Method::Get);
         parsed.map_err(|fault| format!("the response is invalid: {fault}"))?;
         Ok((head, bytes))
@@ -109,14 +109,15 @@ impl SpecMessage {
     }
 
     /// Returns the headers together with those that announce the body.
-    fn framed_fields(&self, is_response: bool) -> Vec<SpecField> {
+    fn framed_fields(&self, direction: Direction) -> Vec<SpecField> {
         let mut fields: Vec<SpecField> =
             self.fields.iter().filter(|field| !is_framing(&field.name)).cloned().collect();
         let named = |name: &[u8], value: &[u8]| SpecField { name: name.to_vec(), value: value.to_vec() };
+        let has_length = direction == Direction::Response && !matches!(self.status, 204 | 304);
         let len = self.pieces.iter().map(Vec::len).sum::<usize>();
         if self.pieces.len() > 1 || !self.trailers.is_empty() {
             fields.push(named(b"Transfer-Encoding", b"chunked"));
-        } else if !self.pieces.is_empty() || (is_response && !matches!(self.status, 204 | 304)) {
+        } else if !self.pieces.is_empty() || has_length {
             fields.push(named(b"Content-Length", len.to_string().as_bytes()));
         }
         fields

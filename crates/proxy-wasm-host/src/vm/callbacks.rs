@@ -68,7 +68,7 @@ impl<H: Host> Vm<H> {
     pub fn end(&mut self, context: ContextId) -> Result<bool, ModuleFault> {
         self.check_streams(context)?;
         // Marked as pending before the call, because the module may finish the context during it.
-        self.mark_pending(context, true);
+        self.mark_pending(context);
         let is_done =
             self.call(Callback::Done, context, |e| &mut e.done, context.0)?.is_none_or(|done| done != 0);
         if is_done && self.store.data().contexts.has(context) {
@@ -102,9 +102,9 @@ impl<H: Host> Vm<H> {
         Ok(())
     }
 
-    fn mark_pending(&mut self, context: ContextId, is_pending: bool) {
+    fn mark_pending(&mut self, context: ContextId) {
         if let Some(context) = self.store.data_mut().contexts.get_mut(context) {
-            context.is_pending = is_pending;
+            context.is_pending = true;
         }
     }
 

@@ -7,7 +7,7 @@ use super::token::{Token, is_space, read_text, word_len};
 use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::json::text::unescape;
 use crate::schema::{Schema, Special};
-use crate::wire::{LENGTH, open_length, write_bytes, write_tag};
+use crate::wire::{LENGTH, PiecePosition, open_length, write_bytes, write_tag};
 
 impl JsonParser {
     /// Handles a key of an `Any` whose type is not known yet.
@@ -51,7 +51,7 @@ impl JsonParser {
         let read = put_type_first(&text, &mut ordered).map_err(|kind| self.fault(kind)).and_then(|()| {
             let level = self.stack.len();
             self.expect = Expect::FirstKey;
-            let used = self.run(schema, &ordered, true)?;
+            let used = self.run(schema, &ordered, PiecePosition::Last)?;
             if used < ordered.len() || self.stack.len() + 1 != level {
                 return Err(self.fault(ProtobufErrorKind::JsonSyntax));
             }

@@ -8,6 +8,7 @@ use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::json::FromJsonOptions;
 use crate::limits::ProtobufLimits;
 use crate::schema::{MessageId, Schema};
+use crate::wire::PiecePosition;
 
 /// Converts JSON to messages, as a whole ([`FromJson::convert`]) or in pieces ([`FromJson::push`]).
 ///
@@ -80,7 +81,7 @@ impl FromJson {
     /// [`ProtobufError`] if the text is not valid JSON, or not valid for the message.
     pub fn convert(&mut self, json: &[u8]) -> Result<&[u8], ProtobufError> {
         self.begin()?;
-        let used = self.parser.run(&self.schema, json, true)?;
+        let used = self.parser.run(&self.schema, json, PiecePosition::Last)?;
         self.parser.end_field(&self.schema)?;
         if !self.parser.is_done() {
             return Err(ProtobufError::new(self.parser.base, ProtobufErrorKind::Truncated));
@@ -130,7 +131,7 @@ impl FromJson {
             self.run_carried()?;
         }
         let rest = piece.get(at..).unwrap_or_default();
-        let used = self.parser.run(&self.schema, rest, false)?;
+        let used = self.parser.run(&self.schema, rest, PiecePosition::Inner)?;
         if self.parser.is_done() || self.parser.is_halted() {
             return Ok(at + used);
         }
@@ -148,7 +149,7 @@ impl FromJson {
 
     /// Parses the token that arrived in several pieces.
     fn run_carried(&mut self) -> Result<(), ProtobufError> {
-        let used = self.parser.run(&self.schema, &self.carried, true)?;
+        let used = self.parser.run(&self.schema, &self.carried, PiecePosition::Last)?;
         if used < self.carried.len() {
             return Err(ProtobufError::new(self.parser.base, ProtobufErrorKind::JsonSyntax));
         }

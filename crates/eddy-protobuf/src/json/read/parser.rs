@@ -9,7 +9,7 @@ use crate::json::keys::Keys;
 use crate::json::text::unescape;
 use crate::limits::ProtobufLimits;
 use crate::schema::{MessageId, Schema};
-use crate::wire::{GROUP_END, close_length, write_tag};
+use crate::wire::{GROUP_END, PiecePosition, close_length, write_tag};
 
 /// Expected next token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +92,7 @@ impl JsonParser {
 
     /// Prepares for the value of one field; `key` is the text before it.
     pub(super) fn begin_field(&mut self, schema: &Schema, key: &[u8]) -> Result<(), ProtobufError> {
-        self.run(schema, key, false)?;
+        self.run(schema, key, PiecePosition::Inner)?;
         self.halt = self.stack.len();
         self.base = 0;
         Ok(())
@@ -118,7 +118,7 @@ impl JsonParser {
         &mut self,
         schema: &Schema,
         window: &[u8],
-        is_last: bool,
+        position: PiecePosition,
     ) -> Result<usize, ProtobufError> {
         let base = self.base;
         let mut at = 0;
@@ -135,7 +135,7 @@ impl JsonParser {
             if rest.is_empty() || self.expect == Expect::End || self.is_halted() {
                 return Ok(at);
             }
-            match self.step(schema, rest, is_last)? {
+            match self.step(schema, rest, position)? {
                 Some(used) => at += used,
                 None => return Ok(at),
             }
@@ -147,7 +147,12 @@ impl JsonParser {
 
     /// Parses one token; returns `None` if the window ends within it.
     #[inline]
-    fn step(&mut self, schema: &Schema, rest: &[u8], is_last: bool) -> Result<Option<usize>, ProtobufError> {
+    fn step(
+        &mut self,
+        schema: &Schema,
+        rest: &[u8],
+        position: PiecePosition,
+    ) -> Result<Option<usize>, ProtobufError> {
         match (self.expect, rest.first()) {
             (Expect::FirstKey | Expect::NextMember, Some(b'}')) => {
                 self.leave(schema)?;
@@ -185,7 +190,7 @@ impl JsonParser {
                 Ok(Some(1))
             }
             (Expect::Value | Expect::FirstElement, _) => {
-                let read = read_token(rest, is_last).map_err(|kind| self.fault(kind))?;
+                let read = read_token(rest, position).map_err(|kind| self.fault(kind))?;
                 let Some((token, used)) = read else { return Ok(None) };
                 self.value(schema, token)?;
                 Ok(Some(used))

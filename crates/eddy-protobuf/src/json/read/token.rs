@@ -2,6 +2,7 @@
 
 use crate::fault::ProtobufErrorKind;
 use crate::json::text::plain_len;
+use crate::wire::PiecePosition;
 
 /// A token that is a value, or begins one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,23 +27,26 @@ pub(super) struct JsonString<'w> {
 }
 
 /// Reads a token from the front of a window, and returns it with its length; `None` if the window ends within it.
-/// `is_last` if the input ends with the window.
+/// `position` is that of the window in the input.
 pub(super) fn read_token(
     window: &[u8],
-    is_last: bool,
+    position: PiecePosition,
 ) -> Result<Option<(Token<'_>, usize)>, ProtobufErrorKind> {
     match window.first() {
         None => Ok(None),
         Some(b'{') => Ok(Some((Token::ObjectStart, 1))),
         Some(b'[') => Ok(Some((Token::ArrayStart, 1))),
         Some(b'"') => Ok(read_text(window)?.map(|(text, bytes)| (Token::Text(text), bytes))),
-        Some(_) => read_word(window, is_last),
+        Some(_) => read_word(window, position),
     }
 }
 
-fn read_word(window: &[u8], is_last: bool) -> Result<Option<(Token<'_>, usize)>, ProtobufErrorKind> {
+fn read_word(
+    window: &[u8],
+    position: PiecePosition,
+) -> Result<Option<(Token<'_>, usize)>, ProtobufErrorKind> {
     let bytes = word_len(window);
-    if bytes == window.len() && !is_last {
+    if bytes == window.len() && position == PiecePosition::Inner {
         return Ok(None);
     }
     let word = window.get(..bytes).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Strings: escapes and UTF-8.
 
 use crate::fault::ProtobufErrorKind;
-use crate::wire::{Utf8Chunk, valid_chunk};
+use crate::wire::{PiecePosition, Utf8Chunk, valid_chunk};
 
 /// Returns the number of leading ASCII bytes that need no escape in a JSON string.
 #[inline]
@@ -57,25 +57,29 @@ fn is_special(byte: u8) -> bool {
 /// # Errors
 /// The position of a byte that is not UTF-8.
 #[inline]
-pub(in crate::json) fn write_escaped(out: &mut Vec<u8>, text: &[u8], is_last: bool) -> Result<usize, usize> {
+pub(in crate::json) fn write_escaped(
+    out: &mut Vec<u8>,
+    text: &[u8],
+    position: PiecePosition,
+) -> Result<usize, usize> {
     let plain = plain_len(text);
     if plain == text.len() {
         out.extend_from_slice(text);
         return Ok(plain);
     }
-    write_special(out, text, is_last)
+    write_special(out, text, position)
 }
 
 /// Appends text as a quoted JSON string.
 pub(crate) fn write_text(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
     // A `str` is completely UTF-8, so this does not fail.
-    let _ = write_escaped(out, text.as_bytes(), true);
+    let _ = write_escaped(out, text.as_bytes(), PiecePosition::Last);
     out.push(b'"');
 }
 
-fn write_special(out: &mut Vec<u8>, text: &[u8], is_last: bool) -> Result<usize, usize> {
-    let whole = match valid_chunk(text, is_last) {
+fn write_special(out: &mut Vec<u8>, text: &[u8], position: PiecePosition) -> Result<usize, usize> {
+    let whole = match valid_chunk(text, position) {
         Utf8Chunk::Valid(bytes) => bytes,
         Utf8Chunk::Invalid(place) => return Err(place),
     };
@@ -114,7 +118,7 @@ fn write_escape(out: &mut Vec<u8>, byte: u8) {
 /// # Errors
 /// Position and kind of the error.
 pub(in crate::json) fn unescape(out: &mut Vec<u8>, string: &[u8]) -> Result<(), (usize, ProtobufErrorKind)> {
-    if let Utf8Chunk::Invalid(place) = valid_chunk(string, true) {
+    if let Utf8Chunk::Invalid(place) = valid_chunk(string, PiecePosition::Last) {
         return Err((place, ProtobufErrorKind::Utf8));
     }
     let mut at = 0;
@@ -182,7 +186,7 @@ mod tests {
 
     fn escaped(text: &[u8]) -> Result<String, usize> {
         let mut out = Vec::new();
-        write_escaped(&mut out, text, true).map(|_| String::from_utf8(out).unwrap())
+        write_escaped(&mut out, text, PiecePosition::Last).map(|_| String::from_utf8(out).unwrap())
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::json::keys::KeyProblem;
 use crate::json::text::write_escaped;
 use crate::schema::{FieldDescriptor, FieldType, Schema};
-use crate::wire::{GROUP_START, Items, LENGTH};
+use crate::wire::{GROUP_START, Items, LENGTH, PiecePosition};
 
 use super::fields::is_unknown;
 
@@ -98,7 +98,7 @@ impl JsonWriter {
     pub(super) fn text_key(&mut self, key: &[u8], offset: u64) -> Result<(), JsonWriteStop> {
         let start = self.out.len();
         self.out.push(b'"');
-        write_escaped(&mut self.out, key, true)
+        write_escaped(&mut self.out, key, PiecePosition::Last)
             .map_err(|place| ProtobufError::new(offset + place as u64, ProtobufErrorKind::Utf8))?;
         self.out.push(b'"');
         self.end_key(start, offset)

@@ -6,7 +6,7 @@ use super::ongoing::BufferedTextKind;
 use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::json::text::{write_duration, write_escaped, write_mask_path, write_timestamp};
 use crate::schema::{MessageId, Schema, Special};
-use crate::wire::{LENGTH, VARINT};
+use crate::wire::{LENGTH, PiecePosition, VARINT};
 
 impl JsonWriter {
     /// Handles a field of a `Timestamp` or `Duration`.
@@ -93,7 +93,7 @@ impl JsonWriter {
             .find_by_url(url)
             .ok_or_else(|| ProtobufError::new(offset, ProtobufErrorKind::AnyTypeUnknown))?;
         self.out.extend_from_slice(b"{\"@type\":\"");
-        write_escaped(&mut self.out, url, true)
+        write_escaped(&mut self.out, url, PiecePosition::Last)
             .map_err(|place| ProtobufError::new(offset + place as u64, ProtobufErrorKind::Utf8))?;
         self.out.push(b'"');
         self.top.progress = FrameProgress::Type(id);

@@ -5,7 +5,7 @@ use super::ongoing::{BufferedTextKind, JsonTextEncoding, Ongoing};
 use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::json::text::{write_base64, write_escaped};
 use crate::schema::Schema;
-use crate::wire::front;
+use crate::wire::{PiecePosition, front};
 
 impl JsonWriter {
     /// Continues the item left open by the last piece; returns how many bytes were read.
@@ -24,9 +24,9 @@ impl JsonWriter {
             }
             Ongoing::Text { left, form } => {
                 let (piece, behind) = front(rest, left);
-                let is_last = behind == 0;
-                let bytes = self.write_text(piece, form, is_last, offset)?;
-                self.ongoing = if is_last {
+                let position = if behind == 0 { PiecePosition::Last } else { PiecePosition::Inner };
+                let bytes = self.write_text(piece, form, position, offset)?;
+                self.ongoing = if position == PiecePosition::Last {
                     self.out.push(b'"');
                     Ongoing::None
                 } else {
@@ -55,14 +55,14 @@ impl JsonWriter {
         &mut self,
         piece: &[u8],
         form: JsonTextEncoding,
-        is_last: bool,
+        position: PiecePosition,
         offset: u64,
     ) -> Result<usize, ProtobufError> {
         match form {
-            JsonTextEncoding::Utf8 => write_escaped(&mut self.out, piece, is_last)
+            JsonTextEncoding::Utf8 => write_escaped(&mut self.out, piece, position)
                 .map_err(|place| ProtobufError::new(offset + place as u64, ProtobufErrorKind::Utf8)),
             JsonTextEncoding::Base64 => {
-                let whole = if is_last { piece.len() } else { piece.len() / 3 * 3 };
+                let whole = if position == PiecePosition::Last { piece.len() } else { piece.len() / 3 * 3 };
                 write_base64(&mut self.out, piece.get(..whole).unwrap_or_default());
                 Ok(whole)
             }
@@ -80,7 +80,7 @@ impl JsonWriter {
         self.out.push(b'"');
         match usize::try_from(head.value).ok().and_then(|length| behind.get(..length)) {
             Some(whole) => {
-                self.write_text(whole, form, true, head.after)?;
+                self.write_text(whole, form, PiecePosition::Last, head.after)?;
                 self.out.push(b'"');
                 Ok(whole.len())
             }
