@@ -450,6 +450,40 @@ fn a_type_name_with_three_meanings_is_found() {
 }
 
 #[test]
+fn literal_arguments_for_booleans_are_found() {
+    let own = "struct Gate; impl Gate { fn new(is_open: bool) -> Self { Self } fn set(&self, number: u8, is_open: bool) {} }
+        fn open(is_wide: bool) {}";
+    for (call, is_wrong) in [
+        ("open(true);", true),
+        ("crate::open(false);", true),
+        ("Gate::new(true);", true),
+        ("gate.set(1, false);", true),
+        ("Gate::set(&gate, 1, false);", true),
+        ("let is_wide = true; open(is_wide);", false),
+        ("open(1 == 1);", false),
+        ("AtomicBool::new(true);", false),
+        ("gate.set(true);", false),
+        ("other(true);", false),
+    ] {
+        let mut planted = Planted::new();
+        planted.append("crates/eddy-io/src/lib.rs", own);
+        planted.append("crates/eddy-io/src/lib.rs", &format!("fn f(gate: &Gate) {{ {call} }}"));
+        assert_eq!(!planted.problems().is_empty(), is_wrong, "{call}: {:?}", planted.problems());
+        let mut planted = Planted::new();
+        planted.append("crates/eddy-io/src/lib.rs", own);
+        planted.append(
+            "crates/eddy-io/src/lib.rs",
+            &format!("#[cfg(test)] mod tests {{ fn f(gate: &Gate) {{ {call} }} }}"),
+        );
+        check(&planted, &[]);
+    }
+    let mut planted = Planted::new();
+    planted.append("crates/eddy-route/src/index.rs", own);
+    planted.append("crates/eddy-io/src/lib.rs", "fn f() { Gate::new(false); open(false); }");
+    check(&planted, &["crates/eddy-io/src/lib.rs:2: a call of `new` passes a literal `bool`"]);
+}
+
+#[test]
 fn private_english_is_found() {
     let problem = |line: &str| {
         let mut planted = Planted::new();

@@ -2,8 +2,8 @@
 
 use super::source::RustSources;
 use super::{
-    Problem, cycles, divergences, documents, edges, examples, files, markers, modules, names, purity,
-    reference, sizes, unsafety, words,
+    Problem, cycles, divergences, documents, edges, examples, files, literals, markers, modules, names,
+    purity, reference, sizes, unsafety, words,
 };
 use crate::docs::Page;
 use crate::metadata::Workspace;
@@ -19,6 +19,7 @@ pub fn check(tree: &SourceTree, workspace: &Workspace, pages: &[Page]) -> Vec<Pr
     problems.extend(sizes::check(&sources));
     problems.extend(modules::check(&sources));
     problems.extend(names::check(&sources));
+    problems.extend(literals::check(&sources, workspace));
     problems.extend(words::check(tree, &sources));
     problems.extend(files::check(tree, &sources, workspace));
     problems.extend(markers::check(tree));

@@ -8,6 +8,7 @@ mod edges;
 mod examples;
 mod files;
 mod imports;
+mod literals;
 mod markers;
 mod modules;
 mod names;
