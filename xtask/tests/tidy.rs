@@ -196,6 +196,24 @@ fn io_behind_other_crates_is_found() {
 }
 
 #[test]
+fn uncounted_references_of_a_configuration_are_found() {
+    let found = "with `eddy_ids::Shared`";
+    for (code, expected) in [
+        ("use std::sync::Arc;\n", &[found][..]),
+        ("struct Rule { name: std::sync::Arc<str> }\n", &[found]),
+        ("struct Rule { name: eddy_ids::Shared<str> }\n", &[]),
+        ("#[cfg(test)] mod tests { use std::sync::Arc; }\n", &[]),
+    ] {
+        let mut planted = Planted::new();
+        planted.append("crates/eddy-route/src/index.rs", code);
+        check(&planted, expected);
+    }
+    let mut planted = Planted::new();
+    planted.append("crates/eddy-io/src/lib.rs", "use std::sync::Arc;");
+    check(&planted, &[]);
+}
+
+#[test]
 fn unsafe_outside_its_crates_is_found() {
     for code in [
         "fn f() { unsafe { g() } }",

@@ -3,7 +3,7 @@
 use super::source::RustSources;
 use super::{
     Problem, cycles, divergences, documents, edges, examples, files, literals, markers, modules, names,
-    purity, reference, sizes, unsafety, words,
+    purity, reference, references, sizes, unsafety, words,
 };
 use crate::docs::Page;
 use crate::metadata::Workspace;
@@ -15,6 +15,7 @@ pub fn check(tree: &SourceTree, workspace: &Workspace, pages: &[Page]) -> Vec<Pr
     problems.extend(edges::check(workspace));
     problems.extend(cycles::check(&sources, workspace));
     problems.extend(purity::check(&sources, workspace));
+    problems.extend(references::check(&sources, workspace));
     problems.extend(unsafety::check(&sources, workspace));
     problems.extend(sizes::check(&sources));
     problems.extend(modules::check(&sources));

@@ -15,6 +15,7 @@ mod names;
 mod problem;
 mod purity;
 mod reference;
+mod references;
 mod sizes;
 mod source;
 mod unsafety;
