@@ -152,6 +152,20 @@ impl ResolvedEndpoint {
     pub fn own_name(&self) -> Option<String> {
         own_name(self.host.as_deref(), &self.address)
     }
+
+    /// Returns the name by which keys are mapped to the endpoint.
+    pub(crate) fn key_name(&self) -> String {
+        self.terms.label.as_ref().map_or_else(|| self.address.to_string(), |label| label.to_string())
+    }
+}
+
+#[cfg(test)]
+impl ResolvedEndpoint {
+    /// Returns the member of a set for which a state was made.
+    pub(crate) fn of_state(state: &EndpointState) -> Self {
+        let (terms, host) = (state.terms.clone(), state.host.clone());
+        Self { address: (*state.address).clone(), weight: state.weight, terms, host }
+    }
 }
 
 impl EndpointState {
@@ -191,11 +205,6 @@ impl EndpointState {
     /// Returns why the endpoint is unhealthy and excluded; `None` when it is healthy or not checked.
     pub fn unhealthy(&self) -> Option<&UnhealthyReason> {
         self.unhealthy.as_ref()
-    }
-
-    /// Returns the name by which keys are mapped to the endpoint.
-    pub(crate) fn key_name(&self) -> String {
-        self.terms.label.as_ref().map_or_else(|| self.address.to_string(), |label| label.to_string())
     }
 
     /// Returns the share of the requests relative to the others.

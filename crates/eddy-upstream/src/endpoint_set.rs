@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
 use crate::balance::BalanceTables;
+use eddy_model::Balance;
 use crate::endpoint::{ResolvedAddress, ResolvedEndpoint};
 
 /// The endpoints of a cluster at one time; immutable, replaced as a whole.
@@ -44,8 +45,8 @@ impl Eq for SharedActive {}
 
 impl EndpointSet {
     /// Creates a set of `members`. Duplicate addresses become one member with the sum of the weights and the settings
-    /// of the first.
-    pub fn new(members: impl IntoIterator<Item = ResolvedEndpoint>) -> Self {
+    /// of the first. The tables that `balance` needs are built with the set.
+    pub fn new(members: impl IntoIterator<Item = ResolvedEndpoint>, balance: Balance) -> Self {
         let mut merged: Vec<ResolvedEndpoint> = Vec::new();
         let mut places: HashMap<ResolvedAddress, usize> = HashMap::new();
         for member in members {
@@ -59,7 +60,8 @@ impl EndpointSet {
             }
         }
         let shared = SharedActive::new(&merged);
-        Self { members: merged, tables: BalanceTables::default(), shared }
+        let tables = BalanceTables::new(balance, &merged);
+        Self { members: merged, tables, shared }
     }
 
     /// Returns the set with the shared exchange counts of members of `before` taken over.

@@ -119,7 +119,7 @@ impl NginxTestRouter {
                 terms: endpoint.terms.clone(),
             }
         });
-        let set = Arc::new(EndpointSet::new(members));
+        let set = Arc::new(EndpointSet::new(members, cluster.balance));
         let (now, mut rng, mut tried) = (Duration::from_secs(1000), Rng::new(1), Tried::new());
         let mut state = ClusterState::new(Arc::new(cluster), set, now, &mut rng);
         let mut asked = Vec::new();

@@ -65,6 +65,7 @@ impl ClusterResolver {
                     resolution,
                 }
             });
+            followed.resolution.set_balance(cluster.balance);
             self.followed.insert(Shared::clone(&cluster.name), followed);
         }
         self.settle(fresh);

@@ -41,7 +41,9 @@ impl WorkerClusters {
             Rc::new(match known {
                 Some(cluster) => {
                     let next = cluster.succeed(parts, now_ms, rng);
-                    if cluster.config.endpoints != config.endpoints {
+                    let is_other_set = cluster.config.endpoints != config.endpoints
+                        || cluster.config.balance != config.balance;
+                    if is_other_set {
                         next.update(Arc::clone(&endpoints.borrow()), now_ms, rng);
                     }
                     next

@@ -9,7 +9,6 @@ use super::keyed::{By, Keyed};
 use super::least_request::LeastRequest;
 use super::levels::Levels;
 use super::random::WeightedRandom;
-use super::ring::Ring;
 use super::round_robin::RoundRobin;
 use super::tables::BalanceTables;
 use crate::endpoint::{EndpointState, Tried};
@@ -31,17 +30,16 @@ enum BalancerKind {
 }
 
 impl Balancer {
-    /// Creates a balancer of the given kind for `endpoints`; `tables` are those of their endpoint set.
+    /// Creates a balancer of the given kind for `endpoints`; `tables` are those of their endpoint set. When the set was
+    /// made for another kind, requests are spread in turn until the set for this one is in use.
     pub fn new(kind: Balance, endpoints: &[EndpointState], tables: &BalanceTables, rng: &mut Rng) -> Self {
         let kind = match kind {
             Balance::RoundRobin => BalancerKind::RoundRobin(RoundRobin::new(endpoints, rng)),
             Balance::LeastRequest => BalancerKind::LeastRequest(LeastRequest::new(endpoints)),
             Balance::Random => BalancerKind::Random(WeightedRandom::new(endpoints)),
             Balance::Hash => BalancerKind::Keyed(Keyed::new(By::Hash, endpoints, rng)),
-            Balance::Ring => BalancerKind::Keyed(Keyed::new(By::Ring(Ring::new(endpoints)), endpoints, rng)),
-            Balance::Maglev => {
-                BalancerKind::Keyed(Keyed::new(By::Maglev(tables.maglev(endpoints)), endpoints, rng))
-            }
+            Balance::Ring => BalancerKind::by_table(tables.ring().map(By::Ring), endpoints, rng),
+            Balance::Maglev => BalancerKind::by_table(tables.maglev().map(By::Maglev), endpoints, rng),
             Balance::ClientAddress => BalancerKind::Keyed(Keyed::new(By::ClientAddress, endpoints, rng)),
         };
         Self { kind, levels: Levels::new(endpoints, UNLIMITED_OVERPROVISIONING) }
@@ -95,6 +93,13 @@ impl Balancer {
 }
 
 impl BalancerKind {
+    fn by_table(table: Option<By>, endpoints: &[EndpointState], rng: &mut Rng) -> Self {
+        match table {
+            Some(by) => Self::Keyed(Keyed::new(by, endpoints, rng)),
+            None => Self::RoundRobin(RoundRobin::new(endpoints, rng)),
+        }
+    }
+
     fn pick(
         &mut self,
         endpoints: &[EndpointState],

@@ -24,7 +24,7 @@ pub(super) enum By {
     /// Hash; most keys move when the number of endpoints changes.
     Hash,
     /// Ring; few keys move.
-    Ring(Ring),
+    Ring(Arc<Ring>),
     /// Maglev table; few keys move.
     Maglev(Arc<MaglevTable>),
     /// Hash of the client's network.

@@ -4,7 +4,7 @@ use eddy_model::MAGLEV_PLACES;
 
 use super::eligible::Eligible;
 use super::xxhash::xxh64;
-use crate::endpoint::EndpointState;
+use crate::endpoint::{EndpointState, ResolvedEndpoint};
 
 /// Maximum table slots that are searched, from the slot of the key on, for an eligible endpoint.
 const TRIES_MAX: usize = 4096;
@@ -37,15 +37,15 @@ struct MaglevPermutation {
 }
 
 impl MaglevTable {
-    /// Builds the table of `endpoints`.
+    /// Builds the table of `members`.
     ///
     /// # Cost
     /// Allocates; linear in the number of slots, times the ratio of the largest weight to the mean weight.
-    pub(super) fn new(endpoints: &[EndpointState]) -> Self {
-        let mut names: Vec<(String, u32)> = endpoints.iter().map(EndpointState::key_name).zip(0..).collect();
+    pub(super) fn new(members: &[ResolvedEndpoint]) -> Self {
+        let mut names: Vec<(String, u32)> = members.iter().map(ResolvedEndpoint::key_name).zip(0..).collect();
         // The table must not depend on the configured order of endpoints.
         names.sort_unstable();
-        let weight_of = |index: u32| endpoints.get(index as usize).map_or(1, EndpointState::weight);
+        let weight_of = |index: u32| members.get(index as usize).map_or(1, |member| member.weight);
         let mut claims: Vec<MaglevPermutation> = names
             .into_iter()
             .map(|(name, endpoint)| MaglevPermutation::new(&name, endpoint, weight_of(endpoint)))

@@ -3,7 +3,7 @@
 use super::crc::Crc;
 use super::eligible::Eligible;
 use super::share::TRIES_MAX;
-use crate::endpoint::{EndpointState, ResolvedAddress};
+use crate::endpoint::{EndpointState, ResolvedAddress, ResolvedEndpoint};
 
 /// Points on a ring, 160 per unit of weight; a key belongs to the first point at or after its own.
 ///
@@ -11,7 +11,7 @@ use crate::endpoint::{EndpointState, ResolvedAddress};
 /// Karger et al., "Consistent hashing and random trees", 1997; the points are those of `hash ... consistent` in NGINX,
 /// which follows Cache::Memcached::Fast: `crc32(host \0 port previous)`.
 #[derive(Clone, Debug)]
-pub(super) struct Ring {
+pub(crate) struct Ring {
     points: Vec<Point>,
 }
 
@@ -22,12 +22,12 @@ struct Point {
 }
 
 impl Ring {
-    pub(super) fn new(endpoints: &[EndpointState]) -> Self {
+    pub(super) fn new(members: &[ResolvedEndpoint]) -> Self {
         let mut points = Vec::new();
-        for (endpoint, state) in endpoints.iter().enumerate() {
-            let base = base_of(&state.key_name(), state.address());
+        for (endpoint, member) in members.iter().enumerate() {
+            let base = base_of(&member.key_name(), &member.address);
             let mut previous = [0; 4];
-            for _ in 0..u64::from(state.weight()) * POINTS_A_WEIGHT {
+            for _ in 0..u64::from(member.weight) * POINTS_A_WEIGHT {
                 let at = base.with(&previous).value();
                 points.push(Point { at, endpoint });
                 previous = at.to_le_bytes();

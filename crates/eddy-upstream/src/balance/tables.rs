@@ -1,38 +1,67 @@
-//! Balancing tables that are built once per endpoint set, for all workers.
+//! Balancing tables that are built with an endpoint set, for all workers.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::maglev::MaglevTable;
-use crate::endpoint::EndpointState;
+use super::ring::Ring;
+use eddy_model::Balance;
+use crate::endpoint::ResolvedEndpoint;
 
-/// Tables of an endpoint set, built on first use by a worker; they depend on the set alone.
+/// Tables of an endpoint set for one balancing kind; they depend on kind and members alone.
 #[derive(Clone, Debug, Default)]
 pub struct BalanceTables {
-    maglev: OnceLock<Arc<MaglevTable>>,
+    balance: Balance,
+    maglev: Option<Arc<MaglevTable>>,
+    ring: Option<Arc<Ring>>,
 }
 
 impl BalanceTables {
-    /// Returns the Maglev table of `endpoints`, which must be those of the set.
+    /// Builds the tables that `balance` uses.
     ///
     /// # Cost
-    /// Built once; concurrent callers wait for it.
-    pub(super) fn maglev(&self, endpoints: &[EndpointState]) -> Arc<MaglevTable> {
-        Arc::clone(self.maglev.get_or_init(|| Arc::new(MaglevTable::new(endpoints))))
+    /// One or two milliseconds for Maglev, 160 points per unit of weight for a ring; hence never on a worker.
+    pub(crate) fn new(balance: Balance, members: &[ResolvedEndpoint]) -> Self {
+        Self {
+            balance,
+            maglev: (balance == Balance::Maglev).then(|| Arc::new(MaglevTable::new(members))),
+            ring: (balance == Balance::Ring).then(|| Arc::new(Ring::new(members))),
+        }
+    }
+
+    /// Returns the Maglev table; `None` when the set was made for another balancing kind.
+    pub(super) fn maglev(&self) -> Option<Arc<MaglevTable>> {
+        self.maglev.clone()
+    }
+
+    /// Returns the ring; `None` when the set was made for another balancing kind.
+    pub(super) fn ring(&self) -> Option<Arc<Ring>> {
+        self.ring.clone()
     }
 }
 
 #[cfg(test)]
 impl BalanceTables {
-    /// Returns the table, for tests.
-    pub(crate) fn maglev_of(&self, endpoints: &[EndpointState]) -> Arc<MaglevTable> {
-        self.maglev(endpoints)
+    /// Builds the tables for endpoints that are part of no set.
+    pub(crate) fn of_states(balance: Balance, endpoints: &[crate::endpoint::EndpointState]) -> Self {
+        let members: Vec<_> = endpoints.iter().map(ResolvedEndpoint::of_state).collect();
+        Self::new(balance, &members)
+    }
+
+    /// Returns the Maglev table, for tests.
+    pub(crate) fn maglev_table(&self) -> Option<Arc<MaglevTable>> {
+        self.maglev()
+    }
+
+    /// Whether there is a ring, for tests.
+    pub(crate) fn has_ring(&self) -> bool {
+        self.ring.is_some()
     }
 }
 
-/// Endpoint sets are equal regardless of which tables were built.
+/// Tables of equal members are equal when they are for the same balancing kind.
 impl PartialEq for BalanceTables {
-    fn eq(&self, _: &Self) -> bool {
-        true
+    fn eq(&self, other: &Self) -> bool {
+        self.balance == other.balance
     }
 }
 

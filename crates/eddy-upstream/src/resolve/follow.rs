@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use eddy_ids::Shared;
-use eddy_model::{ClusterConfig, DnsConfig, EndpointAddress, EndpointConfig};
+use eddy_model::{Balance, ClusterConfig, DnsConfig, EndpointAddress, EndpointConfig};
 use hickory_resolver::net::NetError;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -58,6 +58,7 @@ impl Resolution {
         let members = Arc::new(Members {
             cluster: Shared::clone(&cluster.name),
             endpoints: cluster.endpoints.clone(),
+            balance: Mutex::new(cluster.balance),
             names: Mutex::new(vec![NameAddresses::default(); cluster.endpoints.len()]),
             sets: set_sender,
             waiting: waiting_sender,
@@ -92,6 +93,13 @@ impl Resolution {
         self.sets.clone()
     }
 
+    /// Sets the balancing kind for which the endpoint sets have tables, and publishes the set for it.
+    pub fn set_balance(&self, balance: Balance) {
+        if std::mem::replace(&mut *lock(&self.members.balance), balance) != balance {
+            self.members.publish();
+        }
+    }
+
     /// Waits until every name has been looked up once, with or without success, but no longer than `patience`.
     ///
     /// Returns whether every name has been looked up.
@@ -124,6 +132,8 @@ impl Resolution {
 struct Members {
     cluster: Shared<str>,
     endpoints: Vec<EndpointConfig>,
+    /// Balancing kind for which the sets have tables.
+    balance: Mutex<Balance>,
     /// By index of the endpoint; unused for endpoints without a name.
     names: Mutex<Vec<NameAddresses>>,
     sets: watch::Sender<Arc<EndpointSet>>,
@@ -185,7 +195,7 @@ impl Members {
                 host: host.clone(),
             })
         });
-        EndpointSet::new(members)
+        EndpointSet::new(members, *lock(&self.balance))
     }
 }
 

@@ -150,7 +150,11 @@ fn an_update_changes_weights() {
     let mut world = ClusterFixture::new(config(Balance::RoundRobin), &[1, 2]);
     let heavy = ResolvedEndpoint::new(address(1), 3);
     let light = ResolvedEndpoint::new(address(2), 1);
-    world.state.update(Arc::new(EndpointSet::new([heavy, light])), world.now, &mut world.rng);
+    world.state.update(
+        Arc::new(EndpointSet::new([heavy, light], Balance::RoundRobin)),
+        world.now,
+        &mut world.rng,
+    );
     let ports: Vec<u16> = (0..8).map(|_| world.pass()).collect();
     assert_eq!(ports.iter().filter(|port| **port == 1).count(), 6);
 }
@@ -264,7 +268,7 @@ fn workers_together_hold_as_many_exchanges_as_an_endpoint_takes() {
         member.terms.is_active_max_shared = true;
         member
     };
-    let set = Arc::new(EndpointSet::new([limited(1), limited(2)]));
+    let set = Arc::new(EndpointSet::new([limited(1), limited(2)], Balance::RoundRobin));
     let (mut rng, now) = (Rng::new(1), Duration::from_secs(100));
     let config = Arc::new(ClusterConfig::new("c", Vec::new()));
     let mut workers: Vec<ClusterState> =
@@ -281,7 +285,8 @@ fn workers_together_hold_as_many_exchanges_as_an_endpoint_takes() {
     let other = (worker + 1) % 3;
     let lease = workers[other].select(now, &mut rng, &mut Tried::new()).unwrap();
     // Active exchanges stay counted after the endpoints have changed.
-    let next = Arc::new(EndpointSet::new([limited(2), limited(1), limited(3)]).counting_on(&set));
+    let next = EndpointSet::new([limited(2), limited(1), limited(3)], Balance::RoundRobin);
+    let next = Arc::new(next.counting_on(&set));
     workers.iter_mut().for_each(|worker| drop(worker.update(Arc::clone(&next), now, &mut rng)));
     for _ in 0..2 {
         let lease = workers[0].select(now, &mut rng, &mut Tried::new()).unwrap();
@@ -303,7 +308,8 @@ struct ClusterFixture {
 impl ClusterFixture {
     fn new(config: ClusterConfig, ports: &[u16]) -> Self {
         let (mut rng, now) = (Rng::new(1), Duration::from_secs(100));
-        let state = ClusterState::new(Arc::new(config), set(ports), now, &mut rng);
+        let set = set(ports, config.balance);
+        let state = ClusterState::new(Arc::new(config), set, now, &mut rng);
         Self { state, rng, now }
     }
 
@@ -316,7 +322,7 @@ impl ClusterFixture {
     }
 
     fn update(&mut self, ports: &[u16]) -> Vec<EndpointId> {
-        self.state.update(set(ports), self.now, &mut self.rng)
+        self.state.update(set(ports, self.state.config().balance), self.now, &mut self.rng)
     }
 
     fn endpoint(&self, port: u16) -> &crate::EndpointState {
@@ -358,8 +364,9 @@ fn config(balance: Balance) -> ClusterConfig {
     ClusterConfig { balance, ..ClusterConfig::new("users", Vec::new()) }
 }
 
-fn set(ports: &[u16]) -> Arc<EndpointSet> {
-    Arc::new(EndpointSet::new(ports.iter().map(|port| ResolvedEndpoint::new(address(*port), 1))))
+fn set(ports: &[u16], balance: Balance) -> Arc<EndpointSet> {
+    let members = ports.iter().map(|port| ResolvedEndpoint::new(address(*port), 1));
+    Arc::new(EndpointSet::new(members, balance))
 }
 
 fn address(port: u16) -> ResolvedAddress {

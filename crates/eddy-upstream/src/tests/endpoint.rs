@@ -3,17 +3,19 @@
 use std::path::Path;
 
 use crate::endpoint::EndpointId;
+use eddy_model::Balance;
+
 use crate::{EndpointSet, ResolvedAddress, ResolvedEndpoint, TRIED_MAX, Tried};
 
 #[test]
 fn the_same_address_twice_is_one_member_with_both_weights() {
-    let set = EndpointSet::new([member(1, 2), member(2, 1), member(1, 3)]);
+    let set = EndpointSet::new([member(1, 2), member(2, 1), member(1, 3)], Balance::RoundRobin);
     assert_eq!(set.members(), [member(1, 5), member(2, 1)]);
 }
 
 #[test]
 fn no_member_weighs_nothing() {
-    assert_eq!(EndpointSet::new([member(1, 0)]).members(), [member(1, 1)]);
+    assert_eq!(EndpointSet::new([member(1, 0)], Balance::RoundRobin).members(), [member(1, 1)]);
 }
 
 #[test]

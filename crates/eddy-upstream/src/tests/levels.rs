@@ -38,7 +38,7 @@ fn endpoints(tiers: &[(u8, u16, u16)]) -> Vec<EndpointState> {
 /// Returns the percentage of requests that each tier gets.
 fn shares(endpoints: &[EndpointState], percent: u32, kind: Balance) -> Vec<u32> {
     let mut rng = Rng::new(5);
-    let mut balancer = Balancer::new(kind, endpoints, &BalanceTables::default(), &mut rng)
+    let mut balancer = Balancer::new(kind, endpoints, &BalanceTables::of_states(kind, endpoints), &mut rng)
         .overprovisioned(endpoints, percent);
     let tiers = endpoints.iter().map(|one| usize::from(one.terms().tier) + 1).max().unwrap_or(0);
     let mut counts = vec![0; tiers];
@@ -84,7 +84,7 @@ struct LevelsFixture {
 impl LevelsFixture {
     fn new(config: ClusterConfig, members: Vec<ResolvedEndpoint>) -> Self {
         let mut rng = Rng::new(1);
-        let set = Arc::new(EndpointSet::new(members));
+        let set = Arc::new(EndpointSet::new(members, config.balance));
         Self { state: ClusterState::new(Arc::new(config), set, NOW, &mut rng), rng, now: NOW }
     }
 
@@ -141,7 +141,7 @@ fn an_endpoint_warms_up_from_a_tenth_to_its_whole_share() {
         let mut world = LevelsFixture::new(config, members(&[1, 2]));
         let first = world.chosen(1000);
         assert!(first["1"] > 400 && first["2"] > 400, "where all are new none is spared: {first:?}");
-        let set = Arc::new(EndpointSet::new(members(&[1, 2, 3])));
+        let set = Arc::new(EndpointSet::new(members(&[1, 2, 3]), balance));
         world.state.update(set, world.now, &mut world.rng);
         for (second, expected) in [(0, 0.1), (50, 0.55), (90, 0.91), (100, 1.0)] {
             world.now = NOW + Duration::from_secs(second);

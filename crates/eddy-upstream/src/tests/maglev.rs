@@ -1,6 +1,7 @@
 //! Maglev table: evenness, and the keys that move.
 
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_model::{Balance, MAGLEV_PLACES};
@@ -22,7 +23,12 @@ fn endpoints(ports: &[(u16, u32)]) -> Vec<EndpointState> {
 }
 
 fn balancer(endpoints: &[EndpointState]) -> Balancer {
-    Balancer::new(Balance::Maglev, endpoints, &BalanceTables::default(), &mut Rng::new(1))
+    Balancer::new(
+        Balance::Maglev,
+        endpoints,
+        &BalanceTables::of_states(Balance::Maglev, endpoints),
+        &mut Rng::new(1),
+    )
 }
 
 /// Returns the address of the endpoint of each key from 0 to `keys`.
@@ -59,14 +65,25 @@ fn keys_have_the_endpoints_that_they_have_in_envoy() {
 }
 
 #[test]
-fn a_table_is_made_once_for_all_workers() {
-    let set = EndpointSet::new(
-        (1..4).map(|port| ResolvedEndpoint::new(ResolvedAddress::Tcp(([127, 0, 0, 1], port).into()), 1)),
-    );
-    let own = endpoints(&[(1, 1), (2, 1), (3, 1)]);
-    let first = set.tables().maglev_of(&own);
-    assert!(std::sync::Arc::ptr_eq(&first, &set.tables().maglev_of(&own)));
-    assert_eq!(set, EndpointSet::new(set.members().iter().cloned()));
+fn tables_are_built_before_a_worker_sees_the_set() {
+    let members =
+        || (1..4).map(|port| ResolvedEndpoint::new(ResolvedAddress::Tcp(([127, 0, 0, 1], port).into()), 1));
+    let set = EndpointSet::new(members(), Balance::Maglev);
+    let first = set.tables().maglev_table().expect("built with the set");
+    assert!(Arc::ptr_eq(&first, &set.tables().maglev_table().unwrap()), "one table for all workers");
+    let ring = EndpointSet::new(members(), Balance::Ring);
+    assert!(ring.tables().has_ring() && ring.tables().maglev_table().is_none());
+    assert_ne!(set, ring, "a change of the kind alone reaches the workers");
+    assert_eq!(set, EndpointSet::new(members(), Balance::Maglev));
+}
+
+#[test]
+fn a_set_for_another_kind_is_balanced_in_turn() {
+    let endpoints = endpoints(&[(1, 1), (2, 1)]);
+    let tables = BalanceTables::of_states(Balance::Ring, &endpoints);
+    let mut balancer = Balancer::new(Balance::Maglev, &endpoints, &tables, &mut Rng::new(1));
+    let mut pick = || balancer.pick(&endpoints, b"key", &Tried::new(), NOW, &mut Rng::new(1)).unwrap();
+    assert_ne!(pick(), pick());
 }
 
 #[test]
@@ -94,7 +111,7 @@ proptest! {
     fn places_follow_the_weights_to_a_hundredth(weights in prop::collection::vec(1_u32..20, 1..30)) {
         let ports: Vec<(u16, u32)> = (1..).zip(weights.iter().copied()).collect();
         let endpoints = endpoints(&ports);
-        let counts = BalanceTables::default().maglev_of(&endpoints).counts(endpoints.len());
+        let counts = BalanceTables::of_states(Balance::Maglev, &endpoints).maglev_table().unwrap().counts(endpoints.len());
         let total: u32 = weights.iter().sum();
         let places: u32 = counts.iter().sum();
         prop_assert_eq!(places as usize, MAGLEV_PLACES);

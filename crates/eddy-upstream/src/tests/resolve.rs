@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use eddy_model::{AddressFamilies, ClusterConfig, DnsConfig, EndpointAddress, EndpointConfig};
+use eddy_model::{AddressFamilies, Balance, ClusterConfig, DnsConfig, EndpointAddress, EndpointConfig};
 use hickory_resolver::config::ResolverOpts;
 use tokio::runtime::Handle;
 
@@ -21,6 +21,24 @@ async fn addresses_of_both_families_become_endpoints() {
     assert!(resolution.settled(PATIENCE).await);
     assert_eq!(addresses(&resolution), set(&["10.0.0.1:80", "10.0.0.2:80", "[fd00::1]:80"]));
     assert!(resolution.current().members().iter().all(|member| member.weight == 7));
+}
+
+#[tokio::test]
+async fn another_balancing_kind_gives_a_set_with_its_tables_without_a_look_up() {
+    let stub = DnsStub::start(Saying::Addresses(Zone::v4(&["10.0.0.1", "10.0.0.2"], 60))).await;
+    let resolution = follow(&stub);
+    assert!(resolution.settled(PATIENCE).await);
+    let (before, questions) = (resolution.current(), stub.questions().0);
+    let mut sets = resolution.subscribe();
+    sets.mark_unchanged();
+    resolution.set_balance(cluster(DNS).balance);
+    assert!(!sets.has_changed().unwrap(), "the same kind changes nothing");
+    resolution.set_balance(Balance::Maglev);
+    assert!(sets.has_changed().unwrap());
+    let after = resolution.current();
+    assert!(before.tables().maglev_table().is_none() && after.tables().maglev_table().is_some());
+    assert_eq!(after.members(), before.members());
+    assert_eq!(stub.questions().0, questions);
 }
 
 #[tokio::test]
