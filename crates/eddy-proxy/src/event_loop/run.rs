@@ -25,6 +25,7 @@ use crate::outbound;
 use crate::plan::GatewayPlan;
 use crate::report::{ClusterView, view};
 use crate::resolved::Resolution;
+use crate::runtime::{Slice, run_in_slices};
 use crate::session::take_datagrams;
 use crate::stats::PlanSeries;
 use crate::upstream::WorkerClusters;
@@ -125,6 +126,24 @@ async fn watch_idle_links(worker: Rc<Worker>) {
     }
 }
 
+/// Reports the clusters of the plan in force, slice by slice.
+async fn report(worker: Rc<Worker>, reply: Sender<Vec<ClusterView>>) {
+    let (plan, now_ms) = (worker.plan(), monotonic_ms());
+    let mut views = Vec::with_capacity(plan.clusters.len());
+    run_in_slices(&worker.series, |slice| {
+        for cluster in plan.clusters.iter().skip(views.len()) {
+            views.push(view(cluster, now_ms));
+            if slice.is_over() {
+                break;
+            }
+        }
+        views.len() == plan.clusters.len()
+    })
+    .await;
+    // The gateway may have given up waiting.
+    let _ = reply.send(views);
+}
+
 /// Delivers messages that filters send from other threads, until the worker's event loop ends.
 async fn hear_filters(worker: Rc<Worker>) {
     let Some(inbox) = worker.crossing.host.inbox(worker.index) else { return };
@@ -154,18 +173,7 @@ impl Loop {
         let worker = &self.worker;
         match command {
             WorkerCommand::Apply(apply) => {
-                let Apply { plan, series, sockets, endpoints, unhealthy, done } = apply;
-                let previous = worker.plan();
-                let mut rng = worker.rng.borrow_mut();
-                let watch = &worker.idle_watch;
-                let known = Some(&previous.clusters);
-                let clusters = WorkerClusters::new(&plan, &series, &endpoints, known, watch, &mut rng);
-                drop(rng);
-                worker.follow(Rc::new(Resolution::begin(plan, series, clusters).finish()));
-                self.follow_endpoints(endpoints, unhealthy);
-                self.sockets.replace(sockets);
-                let _ = done.send(self.listen());
-                worker.turned.notify_waiters();
+                Slice::run(&worker.series, |_| self.apply(apply));
             }
             WorkerCommand::Drain(done) => {
                 worker.is_draining.set(true);
@@ -183,12 +191,28 @@ impl Loop {
                 tokio::task::spawn_local(outbound::settle(Rc::clone(worker), done));
             }
             WorkerCommand::Report(reply) => {
-                let now_ms = monotonic_ms();
-                let plan = worker.plan();
-                let _ = reply.send(plan.clusters.iter().map(|cluster| view(cluster, now_ms)).collect());
+                tokio::task::spawn_local(report(Rc::clone(worker), reply));
             }
             WorkerCommand::Stop => {}
         }
+    }
+
+    /// Puts a plan in force.
+    fn apply(self: &Rc<Self>, apply: Apply) {
+        let worker = &self.worker;
+        let Apply { plan, series, sockets, endpoints, unhealthy, done } = apply;
+        let previous = worker.plan();
+        let mut rng = worker.rng.borrow_mut();
+        let watch = &worker.idle_watch;
+        let known = Some(&previous.clusters);
+        let clusters = WorkerClusters::new(&plan, &series, &endpoints, known, watch, &mut rng);
+        drop(rng);
+        let next = Resolution::begin(plan, series, clusters).finish();
+        worker.follow(Rc::new(next));
+        self.follow_endpoints(endpoints, unhealthy);
+        self.sockets.replace(sockets);
+        let _ = done.send(self.listen());
+        worker.turned.notify_waiters();
     }
 
     /// Aligns the accepting tasks with the plan: accepts from each listener, and lets the sessions of removed listeners

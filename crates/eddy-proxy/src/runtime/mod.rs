@@ -6,8 +6,10 @@ mod date;
 mod overload;
 mod services;
 mod shortage;
+mod slice;
 
 pub(crate) use admission::{TickInterval, Ticket, Waited};
 pub(crate) use overload::{Pressure, Room};
 pub(crate) use services::{ReleaseIdle, ServiceParts, WorkerServices};
 pub(crate) use shortage::is_shortage;
+pub(crate) use slice::{Slice, run_in_slices};

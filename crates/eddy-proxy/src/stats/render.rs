@@ -108,6 +108,16 @@ impl Stats {
             let waited = seconds(worker.processor_wait_us.value());
             text(out, name, &[("worker", &index.to_string())], &waited);
         }
+        let name = "eddy_worker_slices_total";
+        head(out, name, "counter", "Slices of housekeeping: reloads, sweeps of clusters, reports.");
+        for (index, worker) in self.workers.iter().enumerate() {
+            sample(out, name, &[("worker", &index.to_string())], worker.slices.value());
+        }
+        let name = "eddy_worker_slice_seconds_max";
+        head(out, name, "gauge", "Longest processor time of one slice since the start.");
+        for (index, worker) in self.workers.iter().enumerate() {
+            text(out, name, &[("worker", &index.to_string())], &seconds(worker.slice_us_max.value()));
+        }
         let name = "eddy_access_log_entries_dropped_total";
         head(
             out,

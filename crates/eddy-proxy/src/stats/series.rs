@@ -309,6 +309,10 @@ pub struct WorkerSeries {
     pub lag_ms: Gauge,
     /// Time in which the worker was runnable while other programs had the processors, in microseconds.
     pub processor_wait_us: WorkerCounter,
+    /// Slices of work on the event loop besides traffic: plans put in force, sweeps, reports.
+    pub slices: WorkerCounter,
+    /// Longest processor time of a slice, in microseconds.
+    pub slice_us_max: Gauge,
     /// Sessions that ended with a panic.
     pub panics: WorkerCounter,
 }
