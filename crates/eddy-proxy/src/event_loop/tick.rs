@@ -1,6 +1,7 @@
 //! Periodic work of a worker: heartbeat, timers, housekeeping, and standing in for stalled workers.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -13,7 +14,7 @@ use crate::clock::millis;
 use crate::event_loop::accept::{AcceptSource, accept, give_room};
 use crate::event_loop::state::Loop;
 use crate::exchange::flush_ended;
-use crate::runtime::TickInterval;
+use crate::runtime::{Slice, TickInterval};
 use crate::worker::Worker;
 
 /// Milliseconds after which a stalled worker's connections are accepted by the others.
@@ -67,8 +68,8 @@ pub(crate) async fn tick(state: Rc<Loop>) {
             // Dropping the sender reports the end; the gateway waits until every worker has dropped its own.
             state.drained.replace(None);
         }
+        sweep_clusters(&worker, count, now_ms);
         if count.is_multiple_of(SWEEP_TICKS) {
-            worker.plan().clusters.iter().for_each(|cluster| cluster.sweep(now_ms));
             worker.buffers.sweep();
             worker.pipes.trim();
             if worker.index == 0 {
@@ -76,6 +77,22 @@ pub(crate) async fn tick(state: Rc<Loop>) {
             }
         }
     }
+}
+
+/// Sweeps the clusters whose turn it is in this tick: each once in [`SWEEP_TICKS`] ticks.
+fn sweep_clusters(worker: &Worker, tick: u64, now_ms: u64) {
+    let plan = worker.plan();
+    let due = plan.clusters.get(sweep_range(plan.clusters.len(), tick)).unwrap_or_default();
+    if !due.is_empty() {
+        Slice::run(&worker.series, |_| due.iter().for_each(|cluster| cluster.sweep(now_ms)));
+    }
+}
+
+/// Returns the indices of the clusters that are swept in a tick.
+fn sweep_range(clusters: usize, tick: u64) -> Range<usize> {
+    let phase = usize::try_from(tick % SWEEP_TICKS).expect("fewer than SWEEP_TICKS");
+    let ticks = usize::try_from(SWEEP_TICKS).expect("a small constant");
+    clusters * phase / ticks..clusters * (phase + 1) / ticks
 }
 
 /// Records how late a tick came.
@@ -137,4 +154,22 @@ fn stand_in(state: &Rc<Loop>, other: usize) -> Vec<AbortHandle> {
         }
     }
     tasks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sweep_visits_every_cluster_once_a_second() {
+        for clusters in [0, 1, 2, 49, 50, 51, 10_000] {
+            let mut visits = vec![0; clusters];
+            for tick in 1..=SWEEP_TICKS {
+                let due = sweep_range(clusters, tick);
+                assert!(due.len() <= clusters.div_ceil(50), "{clusters}: {due:?}");
+                visits[due].iter_mut().for_each(|count| *count += 1);
+            }
+            assert!(visits.iter().all(|count| *count == 1), "{clusters}: {visits:?}");
+        }
+    }
 }
