@@ -1,6 +1,6 @@
 //! Report of cluster state, summed over all workers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use eddy_model::LimitKind;
 use serde::Serialize;
@@ -21,9 +21,9 @@ pub struct ClusterView {
     /// Cluster name.
     pub name: String,
     /// Idle upstream connections.
-    pub links_idle: u64,
+    pub connections_idle: u64,
     /// All upstream connections.
-    pub links: u64,
+    pub connections: u64,
     /// Limits by configuration key. Each limit applies to all workers together.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub limits: BTreeMap<&'static str, LimitView>,
@@ -83,10 +83,14 @@ impl ClusterReport {
     /// Sums up the views of all workers.
     pub(crate) fn merge(workers: impl IntoIterator<Item = Vec<ClusterView>>) -> Self {
         let mut merged: Vec<ClusterView> = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
         for view in workers.into_iter().flatten() {
-            match merged.iter_mut().find(|known| known.name == view.name) {
+            match places.get(&view.name).and_then(|place| merged.get_mut(*place)) {
                 Some(known) => known.add(view),
-                None => merged.push(view),
+                None => {
+                    places.insert(view.name.clone(), merged.len());
+                    merged.push(view);
+                }
             }
         }
         Self { clusters: merged }
@@ -95,8 +99,8 @@ impl ClusterReport {
 
 impl ClusterView {
     fn add(&mut self, other: Self) {
-        self.links_idle += other.links_idle;
-        self.links += other.links;
+        self.connections_idle += other.connections_idle;
+        self.connections += other.connections;
         for endpoint in other.endpoints {
             match self.endpoints.iter_mut().find(|known| known.address == endpoint.address) {
                 Some(known) => {
@@ -136,8 +140,8 @@ pub(crate) fn view(cluster: &WorkerCluster, now_ms: u64) -> ClusterView {
     });
     ClusterView {
         name: cluster.config.name.as_ref().into(),
-        links_idle: count.idle,
-        links: count.open,
+        connections_idle: count.idle,
+        connections: count.open,
         limits: limits(cluster),
         endpoints: endpoints.collect(),
     }
