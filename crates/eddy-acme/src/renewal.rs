@@ -42,6 +42,7 @@ impl RenewalTask {
             self.issuer.status.handle_plan(self.wanted.name(), expires, due);
             match due.checked_sub(now()) {
                 // The system clock may be set and the machine may be suspended, so long waits are split.
+                #[expect(clippy::disallowed_methods, reason = "a certificate is renewed at its time")]
                 Some(left @ 1..) => sleep(Duration::from_secs(left).min(LOOK_INTERVAL)).await,
                 Some(0) | None => self.order(have.as_ref()).await,
             }

@@ -50,6 +50,10 @@ impl Watcher {
     /// Twice a second, one `stat` per file and one listing per directory.
     pub async fn changed(&mut self) {
         loop {
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "files are polled, because not every file system reports changes"
+            )]
             sleep(LOOK_INTERVAL).await;
             let now = look(&self.source);
             if now != self.seen {
@@ -62,6 +66,10 @@ impl Watcher {
     /// Returns the state once nothing changes any more, or when waiting for that took too long.
     async fn settled(&self, mut last: Look) -> Look {
         for _ in 0..SETTLE_LOOKS_MAX {
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "a change is complete when none follows for this time"
+            )]
             sleep(SETTLE_TIME).await;
             let now = look(&self.source);
             if now == last {

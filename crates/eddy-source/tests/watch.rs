@@ -93,6 +93,7 @@ async fn a_change_in_several_steps_is_told_when_it_is_finished() {
     let writer = async {
         for step in 1..=30 {
             place.write("eddy.yaml", &"x".repeat(step));
+            #[expect(clippy::disallowed_methods, reason = "the pace of the writer, in paused time")]
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };

@@ -16,6 +16,7 @@ use tokio::sync::watch;
 use crate::origin::TapOrigin;
 use crate::place::{self, TempDir};
 use crate::site::QUICK_START;
+use crate::wait::next_look;
 use crate::wire::{DEADLINE, WireClient, WireResponse, within, within_for};
 
 /// A running gateway; its remaining processes are killed on drop.
@@ -128,7 +129,7 @@ impl TestGateway {
             if tokio::time::Instant::now() > deadline {
                 bail!("the gateway is not ready after {limit:?}");
             }
-            tokio::time::sleep(POLL).await;
+            next_look().await;
         }
     }
 
@@ -212,7 +213,7 @@ impl TestGateway {
                 if (last - value).abs() < f64::EPSILON {
                     return Ok(());
                 }
-                tokio::time::sleep(POLL).await;
+                next_look().await;
             }
         });
         reached.await.with_context(|| format!("{series} is {last}, not {value}"))?
@@ -337,5 +338,3 @@ fn command(binary: &Path, files_max: Option<u32>) -> Command {
 fn substitute(config: &str, substitutes: &[(String, String)]) -> String {
     substitutes.iter().fold(config.to_owned(), |text, (word, value)| text.replace(word.as_str(), value))
 }
-
-const POLL: Duration = Duration::from_millis(10);

@@ -22,5 +22,6 @@ pub mod place;
 pub mod secure;
 pub mod secure_origin;
 pub mod site;
+pub mod wait;
 pub mod wasm;
 pub mod wire;

@@ -7,6 +7,7 @@ use eddy_e2e::framed::{ENDS, FramedClient, kind, request};
 use eddy_e2e::gateway::TestGateway;
 use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapOrigin, response};
 use eddy_e2e::site::GatewayConfigBuilder;
+use eddy_e2e::wait::next_look;
 use eddy_e2e::wire::within;
 use tokio::net::TcpListener;
 
@@ -21,7 +22,7 @@ async fn is_clean(gateway: &TestGateway) -> Result<()> {
         while gateway.metric("eddy_cluster_connections").await?
             > gateway.metric("eddy_cluster_connections_idle").await?
         {
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            next_look().await;
         }
         anyhow::Ok(())
     })
@@ -159,7 +160,7 @@ async fn thousands_of_aborts_leave_no_trace() -> Result<()> {
             if after.saturating_sub(before) as f64 <= idle + 4.0 {
                 return anyhow::Ok(());
             }
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            next_look().await;
         }
     })
     .await

@@ -10,6 +10,7 @@ use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::others::{Pebble, PebblePrograms, PebbleSettings};
 use eddy_e2e::place::{self, TempDir};
 use eddy_e2e::secure::{Authority, SecureClient};
+use eddy_e2e::wait::next_look;
 use eddy_e2e::wire::{WireClient, within_for};
 use rustix::process::Signal;
 use rustls::ClientConfig;
@@ -126,7 +127,7 @@ impl AcmeSetup {
                 if let Some(seen) = look().await {
                     return seen;
                 }
-                tokio::time::sleep(Duration::from_millis(50)).await;
+                next_look().await;
             }
         };
         let waited = within_for(ORDER_TIME_MAX, "what was expected", seen).await;
@@ -228,7 +229,7 @@ async fn a_certificate_is_renewed_in_time_and_nobody_notices() -> Result<()> {
             if place.shown(&trust, "a.test").await.is_ok_and(|shown| shown != first) {
                 return open.exchange("GET / HTTP/1.1\r\nHost: a.test\r\n\r\n").await;
             }
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            next_look().await;
         }
     };
     let last = within_for(ORDER_TIME_MAX, "a certificate that was renewed", renewed).await??;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::place::{self, TempDir};
+use eddy_e2e::wait::next_look;
 use eddy_e2e::wire::within;
 use rustix::process::Signal;
 use serde_json::Value;
@@ -102,7 +103,7 @@ async fn records(directory: &Path, count: usize) -> Result<Vec<Value>> {
             if lines.len() >= count && text.ends_with('\n') {
                 return lines.iter().map(|line| Ok(serde_json::from_str(line)?)).collect();
             }
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            next_look().await;
         }
     })
     .await?
@@ -322,7 +323,7 @@ async fn sessions_outlive_reloads_but_not_their_listener() -> Result<()> {
     reload(elsewhere, 2).await?;
     within("the port", async {
         while UdpSocket::bind(gateway.address()).await.is_err() {
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            next_look().await;
         }
     })
     .await?;

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, ensure};
 use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::journal::{JournalOrigin, JournalSummary, Load, RunningLoad};
 use eddy_e2e::place::{self, TempDir};
+use eddy_e2e::wait::elapse;
 use eddy_e2e::wire::within;
 use rustix::process::{Signal, kill_process};
 
@@ -151,7 +152,7 @@ async fn a_killed_process_loses_its_own_exchanges_only() -> Result<()> {
         run.load.until_sent(requests * number / kills).await?;
         if kills > 5 {
             // The parent process delays the restart of a process that crashes five times in ten seconds.
-            tokio::time::sleep(Duration::from_millis(2500)).await;
+            elapse(Duration::from_millis(2500), "the pace that causes no delay").await;
         }
     }
     let verdict = run.end().await?;

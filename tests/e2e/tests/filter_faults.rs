@@ -13,6 +13,7 @@ use anyhow::{Context, Result, ensure};
 use eddy_e2e::evil::{EvilFilter, EvilSite};
 use eddy_e2e::gateway::sum_of_series;
 use eddy_e2e::place;
+use eddy_e2e::wait::next_look;
 use eddy_e2e::wire::{WireClient, WireResponse, get};
 
 /// Measurements of one kind of fault.
@@ -158,7 +159,7 @@ impl FaultRun {
                 }
             }
             if !has_failed {
-                tokio::time::sleep(POLL).await;
+                next_look().await;
             }
         }
         Ok(())
@@ -214,7 +215,6 @@ async fn nobody_else_notices_what_fails_again_and_again() -> Result<()> {
     tally.judge(limit)
 }
 
-const POLL: Duration = Duration::from_millis(5);
 /// Maximum delay of an interruption after the time limit.
 const LATE_MAX: Duration = Duration::from_millis(5);
 /// Maximum delay of a single interruption, when the machine was busy with other work.

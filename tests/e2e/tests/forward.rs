@@ -8,6 +8,7 @@ use anyhow::{Context, Result, ensure};
 use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::place::{self, TempDir};
 use eddy_e2e::secure::{Authority, SecureClient};
+use eddy_e2e::wait::next_look;
 use eddy_e2e::wire::within;
 use rustix::process::Signal;
 use rustls::version::{TLS12, TLS13};
@@ -176,7 +177,7 @@ async fn silence_has_an_end_and_an_endpoint_that_is_down_another() -> Result<()>
     }
     within("all faults", async {
         while gateway.metric("eddy_faults_total{listener=\"").await? < 5.0 {
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            next_look().await;
         }
         anyhow::Ok(())
     })

@@ -1,11 +1,10 @@
 //! Requests and responses pass through whole, in order and unaltered.
 
-use std::time::Duration;
-
 use anyhow::{Result, ensure};
 use eddy_e2e::journal::{Numbers, hash_of};
 use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapOrigin, response};
 use eddy_e2e::site::GatewayConfigBuilder;
+use eddy_e2e::wait::{next_look, until_steady};
 use eddy_e2e::wire::{ConnectionEnd, Segments, WireBodyFraming, WireClient, within};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpSocket;
@@ -424,8 +423,15 @@ async fn a_large_response_waits_for_a_slow_reader() -> Result<()> {
     let mut client = gateway.client().await?;
     client.read_little()?;
     client.send(GET).await?;
-    // The client reads nothing for a moment: the gateway must buffer only what fits its buffers, not the whole body.
-    tokio::time::sleep(Duration::from_millis(200)).await;
+    // The client reads nothing until nothing more arrives: the gateway must wait with what does not fit its buffers.
+    within("the first bytes", async {
+        while client.unread()? == 0 {
+            next_look().await;
+        }
+        anyhow::Ok(())
+    })
+    .await??;
+    until_steady("a full receive buffer", async || client.unread()).await?;
     assert_eq!(hash_of(&client.get_answer().await?.body), hash);
     gateway.stop().await
 }

@@ -18,6 +18,7 @@ use anyhow::{Context, Result, bail, ensure};
 use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::origin::{OriginScript, ScriptStep, TapEvent, TapOrigin, response};
 use eddy_e2e::place;
+use eddy_e2e::wait::next_look;
 use eddy_e2e::wire::{WireClient, WireRequest, WireResponse, within};
 use serde_json::Value;
 
@@ -217,7 +218,7 @@ async fn check(
         let is_copy = |event: &TapEvent| matches!(event, TapEvent::Request { request, .. } if request.target_text().starts_with(&path));
         within("the copy", async {
             while !origin.log().look(|events| events.iter().any(is_copy)) {
-                tokio::time::sleep(Duration::from_millis(5)).await;
+                next_look().await;
             }
         })
         .await?;

@@ -15,6 +15,7 @@ use eddy_e2e::framed::{ENDS, bomb, frame, kind, repeated, take_frame};
 use eddy_e2e::gateway::TestGateway;
 use eddy_e2e::peer::{Envoy, Nginx, bootstrap};
 use eddy_e2e::place::{self, TempDir};
+use eddy_e2e::wait::elapse;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
 use tokio::net::{UnixListener, UnixStream};
@@ -137,7 +138,7 @@ async fn attack(socket: PathBuf, references: usize) -> Result<(u64, Option<Durat
             // Lets the reader process the responses.
             tokio::task::yield_now().await;
         }
-        tokio::time::sleep(ROUND_TIME.min(ATTACK_TIME / 8)).await;
+        elapse(ROUND_TIME.min(ATTACK_TIME / 8), "the pace of the attack").await;
     }
     let ended = is_over.load(Relaxed).then(|| begun.elapsed());
     reader.abort();

@@ -13,6 +13,7 @@ use eddy_e2e::others;
 use eddy_e2e::place::{self, TempDir};
 use eddy_e2e::secure::Authority;
 use eddy_e2e::site::GatewayConfigBuilder;
+use eddy_e2e::wait::until_steady;
 use eddy_e2e::wire::within_for;
 use rustix::process::Signal;
 use test_peers::{CURL_HTTP2, H2LOAD, all_present, present_or_partial};
@@ -387,8 +388,8 @@ async fn a_client_that_reads_nothing_holds_little() -> Result<()> {
     }
     // One or two responses may fit into the socket buffers, the others wait.
     origin.log().until_requests(200).await?;
-    tokio::time::sleep(Duration::from_millis(300)).await;
-    let held = memory(&gateway)?.saturating_sub(before);
+    let after = until_steady("memory that grows no more", async || memory(&gateway)).await?;
+    let held = after.saturating_sub(before);
     // A buffer of 64 KiB for each of 200 responses, and data waiting to be written.
     ensure!(held < 24 * 1024 * 1024, "{held} bytes are held for two clients that read nothing");
     drop(clients);

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, ensure};
 use eddy_e2e::peer::{Envoy, Nginx};
 use eddy_e2e::place::{self, TempDir};
 use eddy_e2e::site::GatewayConfigBuilder;
+use eddy_e2e::wait::elapse;
 use eddy_e2e::wire::{WireClient, within};
 use eddy_e2e::{gateway::Launch, origin::TapOrigin};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -97,7 +98,7 @@ async fn try_out(proxy: SocketAddr, origin: &mut ClosingOrigin) -> Result<IdleCl
         // From one millisecond before the close to three after it. Only a busy loop is precise enough for that.
         let pause = IDLE_TIME - Duration::from_millis(1) + Duration::from_micros(u64::from(number % 80) * 50);
         let since = Instant::now();
-        tokio::time::sleep(pause - Duration::from_millis(2)).await;
+        elapse(pause - Duration::from_millis(2), "the request meets the close of the origin").await;
         while since.elapsed() < pause {
             tokio::task::yield_now().await;
         }

@@ -7,6 +7,7 @@ use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapOrigin, response};
 use eddy_e2e::place;
 use eddy_e2e::site::GatewayConfigBuilder;
+use eddy_e2e::wait::next_look;
 use eddy_e2e::wire::{ClientEvent, ConnectionEnd, DEADLINE, WireClient, within};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -302,11 +303,11 @@ async fn without_its_parent_the_gateway_process_serves_on() -> Result<()> {
     // Connection attempts would not work here: a client that meets a full queue waits for seconds.
     within("the end of the gateway process", async {
         while is_running(child) {
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            next_look().await;
         }
         // Its first thread may end before the last one, which closes the sockets.
         while WireClient::connect(gateway.address()).await.is_ok() {
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            next_look().await;
         }
     })
     .await?;
@@ -343,7 +344,7 @@ async fn a_hand_over_loses_nothing() -> Result<()> {
     assert_eq!(client.get_answer().await?.text(), "/held");
     within("the end of the process before", async {
         while gateway.children()?.contains(&before) {
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            next_look().await;
         }
         anyhow::Ok(())
     })
@@ -485,7 +486,7 @@ async fn a_renamed_access_log_is_opened_anew() -> Result<()> {
 async fn until_written(file: &std::path::Path, word: &str) -> Result<()> {
     within("an access record", async {
         while !std::fs::read_to_string(file).unwrap_or_default().contains(word) {
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            next_look().await;
         }
     })
     .await

@@ -1,12 +1,13 @@
 //! Lua filters in the running gateway.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Result, ensure};
 use eddy_e2e::gateway::{TestGateway, sum_of_series};
 use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapOrigin, response};
 use eddy_e2e::place::TempDir;
 use eddy_e2e::site::GatewayConfigBuilder;
+use eddy_e2e::wait::next_look;
 use eddy_e2e::wire::DEADLINE;
 use rustix::process::Signal;
 
@@ -239,7 +240,7 @@ async fn asynchronous_calls_are_bounded_by_exchange_and_by_filter() -> Result<()
             return gateway.stop().await;
         }
         ensure!(Instant::now() < deadline, "{last:?}");
-        tokio::time::sleep(Duration::from_millis(10)).await;
+        next_look().await;
     }
 }
 

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use eddy_e2e::gateway::TestGateway;
 use eddy_e2e::origin::TapOrigin;
+use eddy_e2e::wait::elapse;
 use eddy_e2e::wire::{ClientEvent, WireClient};
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_setaffinity};
@@ -240,7 +241,7 @@ async fn open_loop(
             });
         }
         while tasks.try_join_next().is_some() {}
-        tokio::time::sleep(Duration::from_millis(1)).await;
+        elapse(Duration::from_millis(1), "the pace of the load").await;
     }
     // Requests that are still in flight are too late to count.
     tasks.abort_all();
@@ -324,7 +325,7 @@ async fn overload(scarce: Scarce, user: User, share_min: f64) -> Result<()> {
 async fn until_load_is_gone(gateway: &TestGateway) -> Result<Duration> {
     let since = Instant::now();
     loop {
-        tokio::time::sleep(Duration::from_secs(2)).await;
+        elapse(Duration::from_secs(2), "each look costs the throttled gateway as much as a request").await;
         if gateway.metric("eddy_connections").await? == 0.0 {
             return Ok(since.elapsed());
         }
@@ -345,7 +346,7 @@ async fn slowest_admin_answer(admin: SocketAddr, time: Duration) -> Result<Durat
         let answer = WireClient::connect(admin).await?.exchange(raw).await?;
         ensure!(answer.status == 200, "{answer:?}");
         slowest = slowest.max(since.elapsed());
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        elapse(Duration::from_millis(100), "the pace of the admin requests").await;
     }
     Ok(slowest)
 }

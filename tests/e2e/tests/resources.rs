@@ -6,6 +6,7 @@ use anyhow::{Context, Result, ensure};
 use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::origin::TapOrigin;
 use eddy_e2e::site::GatewayConfigBuilder;
+use eddy_e2e::wait::{elapse, next_look};
 use eddy_e2e::wire::WireClient;
 
 const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -47,7 +48,7 @@ async fn out_of_files_is_weathered() -> Result<()> {
 async fn cpu_of(gateway: &TestGateway, time: Duration) -> Result<f64> {
     let before = ticks_of(gateway)?;
     let since = Instant::now();
-    tokio::time::sleep(time).await;
+    elapse(time, "the CPU use during this time is the result").await;
     let ticks = ticks_of(gateway)?.saturating_sub(before);
     // The kernel counts in hundredths of a second on every machine this runs on.
     Ok(ticks as f64 / 100.0 / since.elapsed().as_secs_f64())
@@ -84,7 +85,7 @@ async fn an_access_log_on_a_full_disk_harms_nobody() -> Result<()> {
 async fn within_dropped(gateway: &TestGateway) -> Result<()> {
     eddy_e2e::wire::within("dropped records", async {
         while gateway.metric("eddy_access_log_entries_dropped_total").await? < 1.0 {
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            next_look().await;
         }
         anyhow::Ok(())
     })

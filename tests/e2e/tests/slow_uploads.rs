@@ -11,6 +11,7 @@ use eddy_e2e::origin::{OriginScript, TapOrigin, response};
 use eddy_e2e::peer::{Envoy, Nginx};
 use eddy_e2e::place::{self, TempDir};
 use eddy_e2e::site::GatewayConfigBuilder;
+use eddy_e2e::wait::elapse;
 use eddy_e2e::wire::{DEADLINE, WireClient, get};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
@@ -87,7 +88,7 @@ async fn ask(address: SocketAddr, enough: impl Fn(&Others, Duration) -> bool) ->
             others.refused += 1
         }
         others.slowest = others.slowest.max(asked.elapsed());
-        tokio::time::sleep(Duration::from_millis(10)).await;
+        elapse(Duration::from_millis(10), "the pace of the other requests").await;
     }
     Ok(others)
 }

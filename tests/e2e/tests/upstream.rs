@@ -8,6 +8,7 @@ use eddy_e2e::gateway::TestGateway;
 use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapOrigin, TapRequest, response};
 use eddy_e2e::place;
 use eddy_e2e::site::GatewayConfigBuilder;
+use eddy_e2e::wait::{elapse, next_look};
 use eddy_e2e::wire::{ClientEvent, ConnectionEnd, WireResponse, within};
 
 const GET: &str = "GET /next HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -407,7 +408,7 @@ async fn a_dead_origin_is_502_at_once_and_a_new_one_is_found() -> Result<()> {
     let _born = TapOrigin::at(address, |_| None, choose).await?;
     within("an answer of the new origin", async {
         while gateway.exchange(raw).await?.status != 200 {
-            tokio::time::sleep(BEAT).await;
+            next_look().await;
         }
         anyhow::Ok(())
     })
@@ -435,7 +436,7 @@ async fn a_link_that_closes_as_it_is_used_costs_no_answer() -> Result<()> {
         for number in 0..100 {
             let answer = client.exchange(format!("GET /{number} HTTP/1.1\r\nHost: a\r\n\r\n")).await?;
             ensure!(answer.text() == format!("/{number}"), "closing after {delay} ms: {answer:?}");
-            tokio::time::sleep(Duration::from_millis(delay)).await;
+            elapse(Duration::from_millis(delay), "the next request meets the close of the origin").await;
         }
         gateway.stop().await?;
     }

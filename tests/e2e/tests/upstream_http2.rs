@@ -17,10 +17,10 @@ use eddy_e2e::place::{self, TempDir};
 use eddy_e2e::secure::Authority;
 use eddy_e2e::secure_origin::SecureOrigin;
 use eddy_e2e::site::GatewayConfigBuilder;
+use eddy_e2e::wait::{next_look, until_steady};
 use eddy_e2e::wire::{WireClient, get, within, within_for};
 use test_peers::{CURL_HTTP2, H2LOAD, NGINX_HTTP2, all_present};
 use tokio::process::Command;
-use tokio::time::sleep;
 
 /// Runs a program that must succeed, and returns its output.
 async fn output(program: &str, arguments: &[&str]) -> Result<String> {
@@ -478,7 +478,7 @@ async fn a_client_that_reads_slowly_holds_its_own_stream_alone() -> Result<()> {
         slow.push(client);
     }
     origin.log().until_requests(20).await?;
-    sleep(Duration::from_millis(300)).await;
+    until_steady("memory that grows no more", async || memory(&chain.gateway)).await?;
     // Other requests on the same link are served meanwhile.
     for _ in 0..20 {
         let answer = chain.gateway.exchange(get("/plain2/small", "")).await?;
@@ -499,7 +499,7 @@ async fn a_client_that_reads_slowly_holds_its_own_stream_alone() -> Result<()> {
 async fn until_listening(address: SocketAddr) -> Result<()> {
     within("somebody who listens", async {
         while WireClient::connect(address).await.is_err() {
-            sleep(Duration::from_millis(10)).await;
+            next_look().await;
         }
     })
     .await

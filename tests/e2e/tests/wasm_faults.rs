@@ -7,6 +7,7 @@ use eddy_e2e::evil::{MODULES, module_in, module_in_head};
 use eddy_e2e::gateway::TestGateway;
 use eddy_e2e::origin::TapOrigin;
 use eddy_e2e::place::TempDir;
+use eddy_e2e::wait::next_look;
 use eddy_e2e::wasm;
 use eddy_e2e::wire::get;
 
@@ -49,7 +50,7 @@ async fn until_well(gateway: &TestGateway) -> Result<()> {
             return Ok(());
         }
         ensure!(Instant::now() < deadline, "it does not serve again: {next:?}\n{}", gateway.lines().text());
-        tokio::time::sleep(Duration::from_millis(5)).await;
+        next_look().await;
     }
 }
 

@@ -13,6 +13,10 @@ use crate::worker::Worker;
 /// Wakes a library after the requested time, if it is still in use then.
 pub(crate) async fn wake(worker: Rc<Worker>, wake: Wake) {
     if wake.after_ms > 0 {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the filter has requested to be woken after this time"
+        )]
         sleep(Duration::from_millis(wake.after_ms.into())).await;
     }
     let Some(library) = wake.library.upgrade() else { return };

@@ -116,6 +116,7 @@ async fn watch_over(shared: Arc<HealthCheckContext>, endpoint: ResolvedEndpoint)
         };
         let turn = checkup.on_answer(answer.is_ok(), config);
         shared.tell(&endpoint.address, turn, answer.err());
+        #[expect(clippy::disallowed_methods, reason = "health checks have an interval")]
         sleep(jittered(config.interval, &mut rng)).await;
     }
 }

@@ -229,6 +229,10 @@ impl Follower {
                 self.members.waiting.send_modify(|count| *count = count.saturating_sub(1));
                 is_first = false;
             }
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "a name is resolved again when its time to live has passed"
+            )]
             tokio::time::sleep(step.delay).await;
         }
     }

@@ -300,6 +300,7 @@ async fn wait_for(resolution: &Resolution, expected: &[&str]) {
 async fn wait_until(is_so: impl Fn() -> bool) {
     let poll = async {
         while !is_so() {
+            #[expect(clippy::disallowed_methods, reason = "a state is looked at again until the deadline")]
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     };

@@ -84,6 +84,10 @@ async fn accept_all(
             }
             Err(_) => {
                 reserve.refill();
+                #[expect(
+                    clippy::disallowed_methods,
+                    reason = "no event tells that a descriptor is free again"
+                )]
                 tokio::time::sleep(RESERVE_WAIT).await;
             }
         }

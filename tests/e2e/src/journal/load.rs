@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::{Result, anyhow};
 
 use super::message::{Numbers, answer_body, hash_of, is_post, request_body, write_request};
+use crate::wait::{elapse, next_look};
 use crate::wire::{ClientEvent, WireClient};
 
 /// Load for a gateway.
@@ -108,7 +109,7 @@ impl RunningLoad {
     pub async fn until_sent(&self, count: u64) -> Result<()> {
         let (mut last, mut still) = (self.sent(), 0);
         while self.sent() < count {
-            tokio::time::sleep(POLL).await;
+            next_look().await;
             still = if self.sent() == last { still + 1 } else { 0 };
             last = self.sent();
             anyhow::ensure!(still < STILL_MAX, "the load is stuck at {last} requests");
@@ -147,7 +148,7 @@ impl JournalLoadWorker {
                     Ok(client) => (client, 0),
                     Err(_) => {
                         journal.push(sent(id, 0, RequestOutcome::Refused));
-                        tokio::time::sleep(POLL).await;
+                        next_look().await;
                         continue;
                     }
                 },
@@ -160,7 +161,8 @@ impl JournalLoadWorker {
             }
             // Some connections idle briefly, so that the gateway has idle connections to close.
             if self.numbers.below(50) == 0 {
-                tokio::time::sleep(Duration::from_millis(self.numbers.below(20))).await;
+                let time = Duration::from_millis(self.numbers.below(20));
+                elapse(time, "the connection is idle meanwhile").await;
             }
         }
         journal
@@ -213,6 +215,5 @@ fn sent(id: u64, hash: u64, outcome: RequestOutcome) -> ClientJournalEntry {
     ClientJournalEntry { id, is_post: is_post(id), hash, outcome }
 }
 
-const POLL: Duration = Duration::from_millis(5);
-const STILL_MAX: u32 = 2000;
+const STILL_MAX: u32 = 1000;
 const ANSWER_MAX: Duration = Duration::from_secs(15);

@@ -10,6 +10,7 @@ use tokio::net::TcpStream;
 
 use super::script::{OriginScript, ScriptStep, ScriptTrigger};
 use super::tap::{Choose, Log, TapEvent, TapRequest};
+use crate::wait::elapse;
 use crate::wire::{ConnectionEnd, ParseOutcome, SocketDiag, WireRequest, read_request};
 
 /// A connection, with the bytes that are not parsed into requests yet.
@@ -115,14 +116,14 @@ impl TapConnection {
             ScriptStep::Drip { bytes, count, every } => {
                 for _ in 0..count {
                     if self.send(&bytes).await == Flow::Over
-                        || self.idle_until(tokio::time::sleep(every)).await == Flow::Over
+                        || self.idle_until(elapse(every, "the pace of the script")).await == Flow::Over
                     {
                         return Flow::Over;
                     }
                 }
                 Flow::On
             }
-            ScriptStep::Pause(time) => self.idle_until(tokio::time::sleep(time)).await,
+            ScriptStep::Pause(time) => self.idle_until(elapse(time, "a pause of the script")).await,
             ScriptStep::AwaitGate(gate) => self.idle_until(gate.opened()).await,
             ScriptStep::Open(gate) => {
                 gate.open();

@@ -17,6 +17,7 @@ use tokio::process::{Child, Command};
 use super::registry::{FilterSource, absent, has_go};
 use crate::place::{self, TempDir};
 use crate::secure::{Authority, SecureClient};
+use crate::wait::next_look;
 
 /// The built programs.
 #[derive(Clone, Debug)]
@@ -136,7 +137,7 @@ impl Pebble {
                     self.log()
                 );
             }
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            next_look().await;
         }
     }
 

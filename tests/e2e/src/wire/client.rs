@@ -350,4 +350,12 @@ impl WireClient {
         rustix::net::sockopt::set_socket_recv_buffer_size(&self.stream, 16 * 1024)?;
         Ok(())
     }
+
+    /// Returns the number of bytes that have arrived in the receive buffer and were not read.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn unread(&self) -> Result<u64> {
+        Ok(rustix::io::ioctl_fionread(&self.stream)?)
+    }
 }

@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
+use crate::wait::elapse;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink};
 
@@ -57,7 +58,7 @@ impl SocketDiag {
             if turns < 8 {
                 tokio::task::yield_now().await;
             } else {
-                tokio::time::sleep(Duration::from_micros(200)).await;
+                elapse(Duration::from_micros(200), "the peer reads within less than a look interval").await;
             }
         }
     }

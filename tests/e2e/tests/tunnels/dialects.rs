@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::place::{self, TempDir};
+use eddy_e2e::wait::next_look;
 use eddy_e2e::wire::within;
 use tokio::io::AsyncWriteExt;
 
@@ -119,7 +120,7 @@ async fn nginx_fields_pass_upgrades_on_where_they_stand() -> Result<()> {
         // NGINX sends no notification when it is ready.
         within("connection to NGINX", async {
             while tokio::net::TcpStream::connect(nginx.address).await.is_err() {
-                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+                next_look().await;
             }
         })
         .await?;

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
+use eddy_e2e::wait::elapse;
 use eddy_e2e::wire::within;
 use rustix::process::Signal;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -60,7 +61,7 @@ async fn silence_has_an_end_and_a_word_on_either_way_puts_it_off() -> Result<()>
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(1) {
         pass(&mut client, &mut server, b"still here").await?;
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        elapse(Duration::from_millis(50), "shorter than the timeout of the tunnel").await;
     }
     let mut byte = [0];
     ensure!(!matches!(within("the end", client.read(&mut byte)).await?, Ok(1..)));
