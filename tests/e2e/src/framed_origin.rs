@@ -72,7 +72,7 @@ impl FramedOrigin {
         settings: &[u8],
         answer: impl Fn(&Heard) -> FrameReply + Send + Sync + 'static,
     ) -> Result<Self> {
-        let listener = TcpListener::bind(place::free_address()?).await?;
+        let listener = TcpListener::bind(place::any_port()).await?;
         let address = listener.local_addr()?;
         let heard = Arc::<Mutex<Vec<Heard>>>::default();
         let (changed, changes) = watch::channel(());

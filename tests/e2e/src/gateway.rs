@@ -25,6 +25,8 @@ pub struct TestGateway {
     process: Child,
     pid: Pid,
     listen: SocketAddr,
+    /// `LISTEN` in the configuration.
+    configured: SocketAddr,
     admin: SocketAddr,
     directory: TempDir,
     config: PathBuf,
@@ -41,7 +43,8 @@ pub struct Launch {
     pub files_max: Option<u32>,
     /// Arguments after `run CONFIG`.
     pub arguments: Vec<OsString>,
-    /// Placeholders in the configuration and their values, beside `LISTEN`, `ADMIN` and `DIR`.
+    /// Placeholders in the configuration and their values, beside `ADMIN` and `DIR`. `LISTEN` is optional: an address
+    /// with port 0 by default.
     pub substitutes: Vec<(String, String)>,
     /// Environment variables, in addition to those of the test.
     pub environment: Vec<(String, String)>,
@@ -97,8 +100,14 @@ impl TestGateway {
     /// When the binary cannot be started.
     pub fn spawn(config: &str, launch: Launch) -> Result<Self> {
         let directory = TempDir::new("gateway")?;
-        let (listen, admin) = (place::free_address()?, place::free_address()?);
+        let (listen, admin) = match launch.file {
+            // NGINX's `listen` has no port 0.
+            Some("nginx.conf") => (place::fixed_address()?, place::any_port()),
+            _ => (place::any_port(), place::any_port()),
+        };
         let mut substitutes = launch.substitutes;
+        let own = substitutes.iter().find(|(word, _)| word == "LISTEN");
+        let listen = own.map_or(Ok(listen), |(_, address)| address.parse())?;
         substitutes.push(("LISTEN".into(), listen.to_string()));
         substitutes.push(("ADMIN".into(), admin.to_string()));
         substitutes.push(("DIR".into(), directory.path().display().to_string()));
@@ -114,7 +123,17 @@ impl TestGateway {
         let lines = Lines::default();
         lines.follow(process.stdout.take());
         lines.follow(process.stderr.take());
-        Ok(Self { process, pid, listen, admin, directory, config: path, substitutes, lines })
+        Ok(Self {
+            process,
+            pid,
+            listen,
+            configured: listen,
+            admin,
+            directory,
+            config: path,
+            substitutes,
+            lines,
+        })
     }
 
     async fn until_ready(&mut self, limit: Duration) -> Result<()> {
@@ -123,8 +142,12 @@ impl TestGateway {
             if let Some(status) = self.process.try_wait()? {
                 bail!("the gateway ended with {status} instead of starting");
             }
-            if self.is_ready().await {
-                return Ok(());
+            if self.lines.count(" ready ") > 0 {
+                self.listen = self.lines.bound(self.listen).unwrap_or(self.listen);
+                self.admin = self.lines.bound(self.admin).unwrap_or(self.admin);
+                if self.is_ready().await {
+                    return Ok(());
+                }
             }
             if tokio::time::Instant::now() > deadline {
                 bail!("the gateway is not ready after {limit:?}");
@@ -136,19 +159,41 @@ impl TestGateway {
     async fn is_ready(&self) -> bool {
         // Other dialects do not configure an admin listener to query.
         if self.config.extension().is_some_and(|extension| extension != "yaml") {
-            return self.lines.count(" ready ") > 0;
+            return true;
         }
         self.admin("/ready").await.is_ok_and(|response| response.status == 200)
     }
 
-    /// Returns the address of the listener.
+    /// Returns the address of the listener; its port is known once the gateway is ready.
     pub fn address(&self) -> SocketAddr {
         self.listen
     }
 
-    /// Returns the address of the admin listener.
+    /// Returns the label of the listener in metrics, if it has no name: its address as configured.
+    pub fn label(&self) -> String {
+        self.configured.to_string()
+    }
+
+    /// Returns the address of the admin listener; its port is known once the gateway is ready.
     pub fn admin_address(&self) -> SocketAddr {
         self.admin
+    }
+
+    /// Returns the address at which the gateway listens for `configured`, an address with port 0 in its configuration.
+    ///
+    /// # Errors
+    /// When the gateway does not say so within [`DEADLINE`].
+    pub async fn bound(&self, configured: SocketAddr) -> Result<SocketAddr> {
+        let bound = async {
+            loop {
+                if let Some(bound) = self.lines.bound(configured) {
+                    return bound;
+                }
+                next_look().await;
+            }
+        };
+        let bound = within(&format!("listener at {configured}"), bound).await;
+        bound.with_context(|| format!("the gateway wrote:\n{}", self.lines.text()))
     }
 
     /// Returns the process id of the gateway's parent process.
@@ -297,6 +342,17 @@ impl Lines {
     pub fn count(&self, word: &str) -> usize {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         lines.iter().filter(|line| line.contains(word)).count()
+    }
+
+    /// Returns the address of the last line that says at which port the gateway listens for `configured`.
+    fn bound(&self, configured: SocketAddr) -> Option<SocketAddr> {
+        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let listening = lines.iter().rev().filter(|line| line.contains(" role="));
+        let mut bound = listening.filter_map(|line| {
+            let (_, rest) = line.split_once(" address=")?;
+            rest.split(' ').next()?.trim_start_matches("udp:").parse::<SocketAddr>().ok()
+        });
+        bound.find(|bound| bound.ip() == configured.ip())
     }
 
     /// Waits until `count` lines contain `word`.

@@ -35,7 +35,7 @@ impl LongPath {
     /// # Errors
     /// When no socket can be bound.
     pub async fn start(target: SocketAddr, limits: PathLimits) -> Result<Self> {
-        let listener = TcpListener::bind(place::free_address()?).await?;
+        let listener = TcpListener::bind(place::any_port()).await?;
         let address = listener.local_addr()?;
         let accepting = tokio::spawn(async move {
             let mut connections = JoinSet::new();

@@ -100,18 +100,42 @@ pub fn install_eddy(path: &Path) -> Result<()> {
     install(&std::fs::read(eddy_binary()?)?, path)
 }
 
-/// Returns a loopback address that no other test on this machine uses, with a port that was free a moment ago.
+/// Returns a loopback IP address that no other test on this machine uses.
+pub fn own_ip() -> Ipv4Addr {
+    let [_, _, high, low] = std::process::id().to_be_bytes();
+    let [last, ..] = (next_number() % 250 + 1).to_le_bytes();
+    Ipv4Addr::new(127, 64 | (high & 0x3f), low, last)
+}
+
+/// Returns an [`own_ip`] with port 0: the kernel chooses a free port for the server that binds it.
 ///
-/// The port is below the ephemeral range of the kernel. No socket is bound to find it: a child that another thread
+/// A server in the test knows its port from the socket, [`crate::gateway::TestGateway::bound`] that of the gateway.
+pub fn any_port() -> SocketAddr {
+    (own_ip(), 0).into()
+}
+
+/// Returns an address at which nothing listens.
+pub fn closed_address() -> SocketAddr {
+    (own_ip(), CLOSED_PORT).into()
+}
+
+/// Returns an address for a server whose port must be known before it starts, with a port that is not in use.
+///
+/// These servers need it; all others use [`any_port`]:
+///
+/// * other programs that do not say which port they got (NGINX, Envoy, Pebble);
+/// * a gateway with an `nginx.conf` or Ingresses, whose listeners cannot have port 0;
+/// * listeners that are also an endpoint of the same configuration, or start after it was written;
+/// * listeners that come back to an address after a reload, or whose entries for a log service must tell their port.
+///
+/// Another program can take the port only at all addresses of the machine. It is below the ephemeral range of the
+/// kernel, and a port that is in use is passed over. No socket is bound to find that out: a child that another thread
 /// forks meanwhile would inherit the socket until it executes its own program, and the address would be in use.
 ///
 /// # Errors
-/// When no port is free.
-pub fn free_address() -> Result<SocketAddr> {
-    let number = next_number();
-    let process = std::process::id();
-    let [_, _, high, low] = process.to_be_bytes();
-    let ip = Ipv4Addr::new(127, 64 | (high & 0x3f), low, u8::try_from(number % 250 + 1)?);
+/// When all ports are in use.
+pub fn fixed_address() -> Result<SocketAddr> {
+    let (ip, number) = (own_ip(), next_number());
     for step in 0..PORTS {
         let port = FIRST_PORT + u16::try_from((number.wrapping_mul(7) + step) % PORTS)?;
         if TcpStream::connect((ip, port)).is_err() {
@@ -121,7 +145,7 @@ pub fn free_address() -> Result<SocketAddr> {
     anyhow::bail!("no free port at {ip}")
 }
 
-/// Returns the loopback address of client number `number`; distinct up to 2^20 and never equal to a [`free_address`].
+/// Returns the loopback address of client number `number`; distinct up to 2^20 and never equal to an [`own_ip`].
 pub fn client_address(number: u32) -> Ipv4Addr {
     let [_, high, middle, low] = number.to_be_bytes();
     Ipv4Addr::new(127, 16 | (high & 0x0f), middle, low)
@@ -133,5 +157,7 @@ pub fn next_number() -> u32 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
+/// Port of [`closed_address`], at which no program listens at all addresses of a machine.
+const CLOSED_PORT: u16 = 1;
 const FIRST_PORT: u16 = 20_000;
 const PORTS: u32 = 10_000;

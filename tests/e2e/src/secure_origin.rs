@@ -66,7 +66,7 @@ impl SecureOrigin {
 
     async fn start(behind: SocketAddr, config: ServerConfig) -> Result<Self> {
         let acceptor = TlsAcceptor::from(Arc::new(config));
-        let listener = TcpListener::bind(place::free_address()?).await?;
+        let listener = TcpListener::bind(place::any_port()).await?;
         let address = listener.local_addr()?;
         let shaken = Arc::<Mutex<Vec<Shaken>>>::default();
         let seen = Arc::clone(&shaken);

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use eddy_e2e::gateway::TestGateway;
 use eddy_e2e::origin::TapOrigin;
 use eddy_e2e::others;
-use eddy_e2e::place::{TempDir, free_address};
+use eddy_e2e::place::{TempDir, closed_address, fixed_address};
 use eddy_e2e::wire::within;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
@@ -87,9 +87,10 @@ const WHO: &str = "Authorization: Basic Zm9vbmFtZTp2YWxpZHBhc3N3b3Jk\r\n";
 
 async fn gateway(logs: SocketAddr) -> Result<(TestGateway, TapOrigin)> {
     let origin = TapOrigin::start().await?;
-    let nobody = free_address()?;
-    let substitutes: [(&str, &dyn ToString); 3] =
-        [("ORIGIN", &origin.address()), ("NOBODY", &nobody), ("LOGS", &logs)];
+    let nobody = closed_address();
+    let listen = fixed_address()?;
+    let substitutes: [(&str, &dyn ToString); 4] =
+        [("LISTEN", &listen), ("ORIGIN", &origin.address()), ("NOBODY", &nobody), ("LOGS", &logs)];
     Ok((TestGateway::start(SITE, &substitutes).await?, origin))
 }
 
@@ -101,7 +102,7 @@ fn get(target: &str, fields: &str) -> Vec<u8> {
 async fn the_service_gets_what_lines_would_have() -> Result<()> {
     let folder = TempDir::new("logs")?;
     let Some(program) = others::access_log_service(folder.path())? else { return Ok(()) };
-    let address = free_address()?;
+    let address = fixed_address()?;
     let mut service = AccessLogServiceProcess::start(&program, address).await?;
     let (gateway, origin) = gateway(address).await?;
 
@@ -155,7 +156,7 @@ async fn the_service_gets_what_lines_would_have() -> Result<()> {
 async fn bytes_that_are_no_text_spoil_no_batch() -> Result<()> {
     let folder = TempDir::new("logs")?;
     let Some(program) = others::access_log_service(folder.path())? else { return Ok(()) };
-    let address = free_address()?;
+    let address = fixed_address()?;
     let mut service = AccessLogServiceProcess::start(&program, address).await?;
     let (gateway, _origin) = gateway(address).await?;
     let mut bytes = get("/", "User-Agent: ");
@@ -171,7 +172,7 @@ async fn bytes_that_are_no_text_spoil_no_batch() -> Result<()> {
 async fn records_wait_for_a_service_that_is_away() -> Result<()> {
     let folder = TempDir::new("logs")?;
     let Some(program) = others::access_log_service(folder.path())? else { return Ok(()) };
-    let address = free_address()?;
+    let address = fixed_address()?;
     let (gateway, _origin) = gateway(address).await?;
     ensure!(gateway.exchange(get("/1", "")).await?.status == 200);
     gateway.until_metric("eddy_access_log_batches_failed_total", 1.0).await?;
@@ -213,11 +214,11 @@ async fn records_wait_for_a_service_that_is_away() -> Result<()> {
 async fn what_is_under_way_is_sent_at_the_end() -> Result<()> {
     let folder = TempDir::new("logs")?;
     let Some(program) = others::access_log_service(folder.path())? else { return Ok(()) };
-    let address = free_address()?;
+    let address = fixed_address()?;
     let mut service = AccessLogServiceProcess::start(&program, address).await?;
     let origin = TapOrigin::start().await?;
     let config = SITE.replace("interval: 100ms", "interval: 60s");
-    let nobody = free_address()?;
+    let nobody = closed_address();
     let substitutes: [(&str, &dyn ToString); 3] =
         [("ORIGIN", &origin.address()), ("NOBODY", &nobody), ("LOGS", &address)];
     let gateway = TestGateway::start(&config, &substitutes).await?;

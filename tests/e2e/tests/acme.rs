@@ -66,7 +66,7 @@ impl AcmeSetup {
         delay_s: u64,
     ) -> Result<Option<Self>> {
         let Some(programs) = programs()? else { return Ok(None) };
-        let (listen, clear) = (place::free_address()?, place::free_address()?);
+        let (listen, clear) = (place::fixed_address()?, place::fixed_address()?);
         let settings = PebbleSettings {
             hosts_at: if challenge == "http-01" { clear.ip() } else { listen.ip() },
             http_port: clear.port(),
@@ -289,7 +289,7 @@ async fn the_last_certificate_stays_in_use_while_orders_fail() -> Result<()> {
 async fn an_authority_that_is_slow_or_silent_keeps_nobody_waiting() -> Result<()> {
     let Some(place) = AcmeSetup::with("tls-alpn-01", HOSTS, 600, 3).await? else { return Ok(()) };
     // The authority accepts connections and never responds.
-    let silent = tokio::net::TcpListener::bind(place::free_address()?).await?;
+    let silent = tokio::net::TcpListener::bind(place::any_port()).await?;
     let gateway = place.start_with(&format!("https://{}/dir", silent.local_addr()?)).await?;
     let asked = within_for(ORDER_TIME_MAX, "the order", silent.accept()).await??;
     ensure!(
@@ -370,7 +370,7 @@ async fn of_several_processes_one_orders_and_the_next_takes_over() -> Result<()>
     let first = place.until_served(&trust, "a.test").await?;
     // A second gateway with the same store shows the existing certificates, and leaves orders to the first.
     let (listen, clear) = (place.listen, place.clear);
-    (place.listen, place.clear) = (place::free_address()?, place::free_address()?);
+    (place.listen, place.clear) = (place::fixed_address()?, place::fixed_address()?);
     let other = place.start().await?;
     other.lines().until("another process orders the certificates", 1).await?;
     ensure!(place.shown(&trust, "a.test").await? == first);

@@ -183,7 +183,7 @@ async fn requests_go_on_to_another_cluster_for_the_reasons_that_are_given() -> R
         NamedOrigin::new("third", 200).await?,
     );
     let clusters = "  one: {endpoints: [FIRST], ejection: {failures: 0}}\n  two: {endpoints: [SECOND]}\n  three: {endpoints: [THIRD]}\n  gone: {endpoints: [GONE]}\n";
-    let gone = place::free_address()?.to_string();
+    let gone = place::closed_address().to_string();
     let with = |rule: &str| config(rule, &clusters.replace("GONE", &gone));
     let words = [("FIRST", &first.origin), ("SECOND", &second.origin), ("THIRD", &third.origin)];
     let lists = [

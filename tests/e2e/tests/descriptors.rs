@@ -7,7 +7,7 @@ use std::process::{Output, Stdio};
 use anyhow::{Context, Result, ensure};
 use eddy_e2e::gateway::TestGateway;
 use eddy_e2e::others;
-use eddy_e2e::place::{TempDir, eddy_binary, free_address, tree};
+use eddy_e2e::place::{TempDir, closed_address, eddy_binary, fixed_address, tree};
 use eddy_e2e::wire::within;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -50,7 +50,7 @@ async fn start(program: &Path, arguments: &[&str]) -> Result<Child> {
 async fn a_server_tells_its_descriptors() -> Result<()> {
     let folder = TempDir::new("reflection")?;
     let Some(peer) = others::grpc_peer(folder.path())? else { return Ok(()) };
-    let server = free_address()?.to_string();
+    let server = fixed_address()?.to_string();
     let _process = start(&peer, &["serve", &server]).await?;
     let set = folder.join("peer.binpb").display().to_string();
     written(&["descriptors", "fetch", &server, "-o", &set]).await?;
@@ -85,7 +85,7 @@ async fn a_server_tells_its_descriptors() -> Result<()> {
 async fn an_older_server_tells_them_too() -> Result<()> {
     let folder = TempDir::new("reflection")?;
     let Some(program) = others::access_log_service(folder.path())? else { return Ok(()) };
-    let server = free_address()?.to_string();
+    let server = fixed_address()?.to_string();
     let _process = start(&program, &[&server]).await?;
     let set = folder.join("logs.binpb").display().to_string();
     written(&["descriptors", "fetch", &server, "-o", &set]).await?;
@@ -98,7 +98,7 @@ async fn an_older_server_tells_them_too() -> Result<()> {
 async fn what_tells_nothing_is_named() -> Result<()> {
     let folder = TempDir::new("reflection")?;
     let set = folder.join("none.binpb").display().to_string();
-    let nobody = free_address()?.to_string();
+    let nobody = closed_address().to_string();
     let said = refused(&["descriptors", "fetch", &nobody, "-o", &set]).await?;
     ensure!(said.contains(&format!("cannot connect to {nobody}")), "{said}");
     let gateway = TestGateway::start(

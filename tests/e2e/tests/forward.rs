@@ -150,16 +150,17 @@ async fn a_break_is_passed_on_as_a_break() -> Result<()> {
 #[tokio::test]
 async fn silence_has_an_end_and_an_endpoint_that_is_down_another() -> Result<()> {
     let endpoint = TcpEndpoint::start().await?;
-    let gone = place::free_address()?;
+    let gone = place::closed_address();
     let keys = "    forward: {cluster: db}\n    timeouts: {idle: 1s}\n";
     let config = format!(
         "workers: 1\nadmin: {{address: ADMIN}}\nlisteners:\n  - address: LISTEN\n{keys}  - address: {}\n    forward: {{cluster: gone}}\nclusters:\n  db: {{endpoints: ['{gone}', '{}']}}\n  gone: {{endpoints: ['{gone}']}}\n",
         "GONE",
         endpoint.address()?
     );
-    let closed = place::free_address()?;
+    let closed = place::any_port();
     let substitutes = vec![("GONE".to_owned(), closed.to_string())];
     let gateway = TestGateway::launch(&config, Launch { substitutes, ..Launch::default() }).await?;
+    let closed = gateway.bound(closed).await?;
     // Whichever endpoint is tried first, the reachable one is found.
     for _ in 0..4 {
         let mut client = connect(gateway.address()).await?;
@@ -268,8 +269,8 @@ async fn tls_can_end_here() -> Result<()> {
 #[tokio::test]
 async fn connections_are_recorded_at_their_end() -> Result<()> {
     let endpoint = TcpEndpoint::start().await?;
-    let gone = place::free_address()?;
-    let (silent, closed) = (place::free_address()?, place::free_address()?);
+    let gone = place::closed_address();
+    let (silent, closed) = (place::any_port(), place::any_port());
     let config = format!(
         "workers: 1\naccess_log: {{file: stdout, format: json}}\nlisteners:\n  - {{address: LISTEN, name: it, forward: {{cluster: db, server_names: ['*.test']}}, timeouts: {{head: 2s}}}}\n  - {{address: SILENT, forward: {{cluster: db}}, access_log: false}}\n  - {{address: CLOSED, name: closed, forward: {{cluster: gone}}}}\nadmin: {{address: ADMIN}}\nclusters:\n  db: {{endpoints: ['{}']}}\n  gone: {{endpoints: ['{gone}']}}\n",
         endpoint.address()?
@@ -277,6 +278,7 @@ async fn connections_are_recorded_at_their_end() -> Result<()> {
     let substitutes = [("SILENT", silent), ("CLOSED", closed)];
     let substitutes = substitutes.map(|(word, address)| (word.to_owned(), address.to_string())).to_vec();
     let gateway = TestGateway::launch(&config, Launch { substitutes, ..Launch::default() }).await?;
+    let (silent, closed) = (gateway.bound(silent).await?, gateway.bound(closed).await?);
     let authority = Authority::new("servers")?;
     let issued = authority.issue(&["db.test"])?;
     let serve = async {

@@ -152,7 +152,7 @@ async fn start(
     for (gateway, ports) in test["listeners"].as_object().context("listeners")? {
         let mut listen = Vec::new();
         for port in ports.as_array().into_iter().flatten().filter_map(Value::as_u64) {
-            let address = place::free_address()?;
+            let address = place::any_port();
             listen.push(format!("{port}: '{address}'"));
             addresses.insert((gateway.clone(), port), address);
         }
@@ -169,6 +169,9 @@ async fn start(
     std::fs::copy(data().join(format!("{name}.yaml")), folder.join("test.yaml"))?;
     let arguments = vec![folder.path().into()];
     let gateway = TestGateway::launch(&config, Launch { arguments, ..Launch::default() }).await?;
+    for address in addresses.values_mut() {
+        *address = gateway.bound(*address).await?;
+    }
     Ok((gateway, addresses))
 }
 

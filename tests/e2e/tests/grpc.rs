@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use eddy_e2e::gateway::TestGateway;
 use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapEvent, TapOrigin};
-use eddy_e2e::place::free_address;
+use eddy_e2e::place::closed_address;
 use eddy_e2e::site::GatewayConfigBuilder;
 use eddy_e2e::wire::{WireRequest, WireResponse};
 use tokio::process::Command;
@@ -68,7 +68,7 @@ async fn what_eddy_says_itself_is_told_in_the_way_of_grpc() -> Result<()> {
         .top("filters: {small: {body_limit: {request: 100}}, door: {basic_auth: {users: {a: b}}, disabled: true}}")
         .listener("limits: {body_bytes: 1000}")
         .listener("filters: [small, door]")
-        .with("NOBODY", free_address()?)
+        .with("NOBODY", closed_address())
         .another_cluster("nobody: {endpoints: [NOBODY]}")
         .rule("{match: {path: /nobody}, cluster: nobody}")
         .rule("{match: {path: /said}, respond: {status: 401, body: \"who are you, 100% sure?\\n\"}}")
@@ -302,8 +302,7 @@ async fn how_calls_end_is_counted_and_told() -> Result<()> {
     client.exchange(&call("/silent", "", b"x")).await?;
     client.exchange(&typed("/trailers", "application/json", "", b"{}")).await?;
     for (status, count) in [("9", 2.0), ("5", 1.0), ("none", 3.0), ("other", 1.0), ("12", 1.0)] {
-        let series =
-            format!("eddy_grpc_calls_total{{listener=\"{}\",status=\"{status}\"}}", gateway.address());
+        let series = format!("eddy_grpc_calls_total{{listener=\"{}\",status=\"{status}\"}}", gateway.label());
         gateway.until_metric(&series, count).await?;
     }
     let lines = gateway.lines();

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::others;
-use eddy_e2e::place::{TempDir, free_address, tree};
+use eddy_e2e::place::{TempDir, fixed_address, tree};
 use eddy_e2e::wire::{within, within_for};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
@@ -24,7 +24,7 @@ struct GrpcServiceProcess {
 
 impl GrpcServiceProcess {
     async fn start(peer: &Path) -> Result<Self> {
-        let address = free_address()?;
+        let address = fixed_address()?;
         let mut command = Command::new(peer);
         command.arg("serve").arg(address.to_string()).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.kill_on_drop(true).spawn()?;
@@ -125,7 +125,7 @@ async fn calls_of_every_kind_pass() -> Result<()> {
     ];
     call(&peer, gateway.address(), &own).await?;
     gateway.until_metric("eddy_cluster_retries_total{cluster=\"service\"}", 20.0).await?;
-    let listener = gateway.address();
+    let listener = gateway.label();
     for (status, least) in [("0", 400.0), ("2", 1.0), ("4", 1.0), ("12", 3.0), ("14", 1.0)] {
         let counted = gateway
             .metric(&format!("eddy_grpc_calls_total{{listener=\"{listener}\",status=\"{status}\"}}"))

@@ -196,7 +196,7 @@ async fn eddy() -> Result<HeaderBombFigures> {
 }
 
 async fn nginx() -> Result<Option<HeaderBombFigures>> {
-    let (sink, folder, address) = (RequestSink::start()?, TempDir::new("nginx")?, place::free_address()?);
+    let (sink, folder, address) = (RequestSink::start()?, TempDir::new("nginx")?, place::fixed_address()?);
     let socket = folder.path().join("nginx.sock");
     let http = format!(
         "server {{ listen {address}; listen unix:DIR/nginx.sock http2; location / {{ proxy_pass http://unix:{}:; }} }}",

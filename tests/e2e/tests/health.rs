@@ -143,7 +143,7 @@ async fn a_check_may_only_connect_and_speaks_tls_where_requests_do() -> Result<(
         SecureOrigin::before(origin.address(), &authority.issue(&["a.test"])?, None, &[&TLS13]).await?;
     let other =
         SecureOrigin::before(origin.address(), &authority.issue(&["b.test"])?, None, &[&TLS13]).await?;
-    let gone = place::free_address()?;
+    let gone = place::closed_address();
     let endpoints = format!("['{}', '{}', '{gone}']", good.address(), other.address());
     let tls = format!("{{server_name: a.test, authorities: {}}}", folder.join("ca.pem").display());
     let health = "{interval: 100ms, panic_percent: 0}";

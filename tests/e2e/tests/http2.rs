@@ -44,7 +44,7 @@ async fn clients_speak_it_over_tls_and_in_cleartext() -> Result<()> {
     let folder = TempDir::new("certificates")?;
     authority.issue(&["a.test"])?.write(folder.path(), "a")?;
     std::fs::write(folder.join("ca.pem"), authority.pem())?;
-    let (plain, old) = (place::free_address()?, place::free_address()?);
+    let (plain, old) = (place::any_port(), place::any_port());
     let tls = "{certificates: [{chain: FOLDER/a.crt, key: FOLDER/a.key}]}";
     let config = "\
 workers: 1
@@ -68,6 +68,7 @@ clusters: {origin: {endpoints: [ORIGIN]}}
         [("PLAIN", plain.to_string()), ("OLD", old.to_string()), ("ORIGIN", origin.address().to_string())];
     let substitutes = words.map(|(word, text)| (word.to_owned(), text)).to_vec();
     let gateway = TestGateway::launch(&config, Launch { substitutes, ..Launch::default() }).await?;
+    let (plain, old) = (gateway.bound(plain).await?, gateway.bound(old).await?);
     let authorities = folder.join("ca.pem").display().to_string();
     let secure =
         ["--http2", "--cacert", &authorities, "--connect-to", &format!("a.test:443:{}", gateway.address())]
@@ -252,7 +253,7 @@ async fn who_breaks_off_is_told_of_and_let_go() -> Result<()> {
     gateway
         .until_metric(
             "eddy_faults_total{listener=\"LISTEN\",reason=\"client_gone\"}"
-                .replace("LISTEN", &gateway.address().to_string())
+                .replace("LISTEN", &gateway.label())
                 .as_str(),
             1.0,
         )
@@ -334,7 +335,7 @@ async fn the_conformance_tests_pass_in_cleartext_and_over_tls() -> Result<()> {
     let h2spec = h2spec.display().to_string();
     let authority = Authority::new("servers")?;
     authority.issue(&["a.test"])?.write(folder.path(), "a")?;
-    let secure = place::free_address()?;
+    let secure = place::any_port();
     let config = "\
 workers: 1
 admin: {address: ADMIN}
@@ -345,6 +346,7 @@ listeners:
     let config = config.replace("FOLDER", &folder.path().display().to_string());
     let substitutes = vec![("SECURE".to_owned(), secure.to_string())];
     let gateway = TestGateway::launch(&config, Launch { substitutes, ..Launch::default() }).await?;
+    let secure = gateway.bound(secure).await?;
     let mut failed = Vec::new();
     for (address, more) in [(gateway.address(), vec![]), (secure, vec!["-t", "-k"])] {
         let (host, port) = (address.ip().to_string(), address.port().to_string());

@@ -121,7 +121,7 @@ async fn endpoints_that_close_idle_connections() -> Result<()> {
     let eddy = try_out(gateway.address(), &mut origin).await?;
     println!("eddy:  {eddy:?}");
     gateway.stop().await?;
-    let address = place::free_address()?;
+    let address = place::fixed_address()?;
     let http = format!(
         "upstream origin {{ server {}; keepalive 32; }}\n\
          server {{ listen {address}; location / {{ proxy_pass http://origin; proxy_http_version 1.1; \
@@ -132,7 +132,7 @@ async fn endpoints_that_close_idle_connections() -> Result<()> {
         println!("nginx: {:?}", try_out(address, &mut origin).await?);
     }
     if let Some(program) = Envoy::find()? {
-        let address = place::free_address()?;
+        let address = place::fixed_address()?;
         let _envoy = Envoy::over_tcp(&program, address, origin.address)?;
         println!("Envoy: {:?}", try_out(address, &mut origin).await?);
     }

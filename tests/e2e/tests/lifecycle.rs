@@ -116,7 +116,7 @@ async fn a_broken_configuration_does_not_start() -> Result<()> {
 
 #[tokio::test]
 async fn an_address_in_use_is_said_and_not_started() -> Result<()> {
-    let busy = std::net::TcpListener::bind(place::free_address()?)?;
+    let busy = std::net::TcpListener::bind(place::any_port())?;
     let config = "listeners: [{address: BUSY, demo: true}]\nadmin: {address: ADMIN}\n";
     let substitutes = vec![("BUSY".to_owned(), busy.local_addr()?.to_string())];
     let mut gateway = TestGateway::spawn(config, Launch { substitutes, ..Launch::default() })?;
@@ -227,14 +227,14 @@ async fn a_configuration_that_vanishes_or_is_unreadable_changes_nothing() -> Res
 #[tokio::test]
 async fn listeners_come_and_go_with_reloads() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let second = place::free_address()?;
+    let second = place::any_port();
     let one = "admin: {address: ADMIN}\nlisteners: [{address: LISTEN, routes: site}]\nroutes: {site: [{cluster: origin}]}\nclusters: {origin: {endpoints: [ORIGIN]}}\n";
     let two = one.replace("routes: site}]", "routes: site}, {address: SECOND, routes: site}]");
     let gateway = TestGateway::start(one, &[("ORIGIN", &origin.address()), ("SECOND", &second)]).await?;
-    ensure!(WireClient::connect(second).await.is_err(), "nothing listens there yet");
     gateway.write_config(&two)?;
     gateway.signal(Signal::HUP)?;
     gateway.lines().until("configuration reloaded", 1).await?;
+    let second = gateway.bound(second).await?;
     let mut kept = WireClient::connect(second).await?;
     assert_eq!(kept.exchange(GET).await?.status, 200);
     gateway.write_config(one)?;

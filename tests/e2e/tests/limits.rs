@@ -328,7 +328,7 @@ async fn an_upstream_must_answer_in_time() -> Result<()> {
 async fn an_upstream_must_be_reached_in_time() -> Result<()> {
     let origin = TapOrigin::start().await?;
     // A listener with a full accept queue accepts no more connections and refuses none.
-    let full = std::net::TcpListener::bind(eddy_e2e::place::free_address()?)?;
+    let full = std::net::TcpListener::bind(eddy_e2e::place::any_port())?;
     let address = full.local_addr()?;
     rustix::net::listen(&full, 0)?;
     let _first = tokio::net::TcpStream::connect(address).await?;

@@ -44,7 +44,7 @@ impl LongPathSetup {
             OriginScript::send(response(200, "", vec![b'x'; bytes.unwrap_or(0)]))
         });
         let origin = origin.await?;
-        let back = place::free_address()?;
+        let back = place::fixed_address()?;
         let path = LongPath::start(back, limits).await?;
         let words = [("BACK", back), ("PATH", path.address()), ("ORIGIN", origin.address())];
         let substitutes = words.map(|(word, address)| (word.to_owned(), address.to_string())).to_vec();

@@ -178,7 +178,7 @@ async fn a_cluster_that_does_not_answer_is_an_error_to_the_script() -> Result<()
          end",
     )
     .another_cluster("gone: {endpoints: [GONE]}")
-    .with("GONE", eddy_e2e::place::free_address()?)
+    .with("GONE", eddy_e2e::place::closed_address())
     .before(&origin)
     .await?;
     ensure!(gateway.exchange(&get("/")).await?.status == 200);

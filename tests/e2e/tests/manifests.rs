@@ -43,7 +43,7 @@ impl Cluster {
             );
             services.push(origin);
         }
-        let (plain, secure) = (place::free_address()?, place::free_address()?);
+        let (plain, secure) = (place::fixed_address()?, place::fixed_address()?);
         let folder = TempDir::new("manifests")?;
         std::fs::write(folder.join("site.yaml"), text)?;
         let config = format!(
@@ -267,7 +267,7 @@ async fn a_listener_whose_address_is_in_use_is_served_when_it_is_free() -> Resul
     let origin = TapOrigin::start().await?;
     let (first, later) =
         (std::net::TcpListener::bind("127.0.0.1:0")?, std::net::TcpListener::bind("127.0.0.1:0")?);
-    let (taken, taken_later, free) = (first.local_addr()?, later.local_addr()?, place::free_address()?);
+    let (taken, taken_later, free) = (first.local_addr()?, later.local_addr()?, place::fixed_address()?);
     let listener = |port: u16| format!("{{name: l{port}, port: {port}, protocol: HTTP}}");
     let manifests = |listeners: &[String]| {
         format!(

@@ -36,12 +36,12 @@ impl Both {
             format!("upstream app {{ server {0}; }} server {{ listen {listen}; {server} }}", origin.address())
         };
         let origin = TapOrigin::with(answer).await?;
-        let http = fill("LISTEN", &origin, place::free_address()?);
+        let http = fill("LISTEN", &origin, place::closed_address());
         let config = format!("worker_processes 1;\nevents {{}}\nhttp {{ {http} }}\n");
         let gateway =
             TestGateway::launch(&config, Launch { file: Some("nginx.conf"), ..Launch::default() }).await?;
-        let (address, own) = (place::free_address()?, TapOrigin::with(answer).await?);
-        let http = fill(&address.to_string(), &own, place::free_address()?);
+        let (address, own) = (place::fixed_address()?, TapOrigin::with(answer).await?);
+        let http = fill(&address.to_string(), &own, place::closed_address());
         let program = Nginx::start(&http, TempDir::new("apart")?, address)?;
         let peer = program.map(|program| NginxPeer { address, origin: own, _program: program });
         Ok(Self { gateway, origin, peer })
@@ -285,7 +285,7 @@ async fn what_nginx_has_changed_since_is_as_it_is_now() -> Result<()> {
 async fn an_upstream_of_which_all_have_failed_is_asked_on() -> Result<()> {
     let mut late = Vec::new();
     for _ in 0..4 {
-        late.push(place::free_address()?);
+        late.push(place::fixed_address()?);
     }
     let upstream = |endpoints: &[SocketAddr], listen: &str| {
         let servers: String = endpoints.iter().map(|address| format!("server {address}; ")).collect();
@@ -297,7 +297,7 @@ async fn an_upstream_of_which_all_have_failed_is_asked_on() -> Result<()> {
     let config = format!("worker_processes 1;\nevents {{}}\nhttp {{ {} }}\n", upstream(ours, "LISTEN"));
     let gateway =
         TestGateway::launch(&config, Launch { file: Some("nginx.conf"), ..Launch::default() }).await?;
-    let there = place::free_address()?;
+    let there = place::fixed_address()?;
     let peer = Nginx::start(&upstream(theirs, &there.to_string()), TempDir::new("apart")?, there)?;
     let request = "GET / HTTP/1.1\r\nHost: a.test\r\n\r\n";
     let both = [Some(gateway.address()), peer.is_some().then_some(there)];
@@ -330,7 +330,7 @@ async fn an_upstream_that_a_client_names_is_not_asked() -> Result<()> {
     let told =
         String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
     ensure!(!output.status.success() && told.contains("`$arg_to` comes from the request"), "{told}");
-    let (origin, address) = (TapOrigin::start().await?, place::free_address()?);
+    let (origin, address) = (TapOrigin::start().await?, place::fixed_address()?);
     if let Some(_peer) = Nginx::start(&server(&address.to_string()), TempDir::new("apart")?, address)? {
         let target = format!("GET /?to={} HTTP/1.1\r\nHost: a.test\r\n\r\n", origin.address());
         ensure!(ask(address, &target).await?.status == 200, "NGINX asks no name server for an address");

@@ -40,7 +40,7 @@ http {
 async fn start(origin: &TapOrigin) -> Result<TestGateway> {
     let substitutes = vec![
         ("ORIGIN".to_owned(), origin.address().to_string()),
-        ("GONE".to_owned(), place::free_address()?.to_string()),
+        ("GONE".to_owned(), place::closed_address().to_string()),
     ];
     TestGateway::launch(CONFIG, Launch { substitutes, file: Some("nginx.conf"), ..Launch::default() }).await
 }
@@ -216,7 +216,7 @@ http {
 async fn start_upstreams() -> Result<TestGateway> {
     let mut substitutes = Vec::new();
     for name in ["GONE", "ONE", "TWO", "THREE"] {
-        substitutes.push((name.to_owned(), place::free_address()?.to_string()));
+        substitutes.push((name.to_owned(), place::fixed_address()?.to_string()));
     }
     TestGateway::launch(UPSTREAMS, Launch { substitutes, file: Some("nginx.conf"), ..Launch::default() })
         .await

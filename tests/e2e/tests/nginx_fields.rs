@@ -33,7 +33,7 @@ impl Both {
         let gateway =
             TestGateway::launch(&config, Launch { file: Some("nginx.conf"), ..Launch::default() }).await?;
         let mut served = vec![ProxyUnderTest { name: "eddy", address: gateway.address(), origin }];
-        let (address, origin) = (place::free_address()?, upstream().await?);
+        let (address, origin) = (place::fixed_address()?, upstream().await?);
         let http =
             http.replace("ORIGIN", &origin.address().to_string()).replace("LISTEN", &address.to_string());
         let peer = Nginx::start(&http, TempDir::new("fields")?, address)?;
@@ -60,7 +60,7 @@ async fn upstream() -> Result<TapOrigin> {
         };
         OriginScript::send(format!("HTTP/1.1 {status}\r\n{fields}Content-Length: 4\r\n\r\nbody").into_bytes())
     };
-    TapOrigin::at(place::free_address()?, |_| None, answer).await
+    TapOrigin::at(place::any_port(), |_| None, answer).await
 }
 
 async fn ask(address: SocketAddr, target: &str, fields: &str) -> Result<WireResponse> {
@@ -193,7 +193,7 @@ async fn pages_and_redirects_keep_status_and_address_as_in_nginx() -> Result<()>
 
 #[tokio::test]
 async fn an_error_page_that_is_a_file_keeps_the_status() -> Result<()> {
-    let gone = place::free_address()?;
+    let gone = place::closed_address();
     let server = format!(
         "server {{ listen LISTEN; error_page 500 502 503 504 /50x.html; location = /50x.html {{ root /usr/share/nginx/html; }}
          error_page 404 =200 /found.html; location = /found.html {{ }} location / {{ proxy_pass http://{gone}; }} location /none {{ return 404; }} }}"

@@ -78,7 +78,7 @@ async fn the_most_specific_host_of_all_tables_wins_then_their_order() -> Result<
     let seen: Vec<String> = requests.iter().map(|request| request.target_text()).collect();
     ensure!(seen == ["/inner/x%20y?q=1"], "{seen:?}");
     let rule = r#"eddy_rule_requests_total{listener="LISTEN",rule="www.a.test /app/"}"#;
-    let rule = rule.replace("LISTEN", &gateway.address().to_string());
+    let rule = rule.replace("LISTEN", &gateway.label());
     ensure!(gateway.metric(&rule).await? == 1.0);
     // Access log entries name the step by which a rule won, and for NGINX locations their kind.
     for (step, count) in [("host", 1), ("table", 2), ("prefix", 3), ("server", 2)] {

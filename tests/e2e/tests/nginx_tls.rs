@@ -112,7 +112,7 @@ async fn the_server_of_the_name_decides_which_certificate_is_shown_as_in_nginx()
     let certificates = Certificates::new()?;
     let folder = certificates.folder()?;
     let gateway = gateway(SERVERS, &folder).await?;
-    let there = place::free_address()?;
+    let there = place::fixed_address()?;
     let peer = Nginx::start(&SERVERS.replace("HERE", &there.to_string()), certificates.folder()?, there)?;
     for (name, certificate, text) in SHOWN {
         let expected = (certificate, text.to_owned());
@@ -135,7 +135,7 @@ async fn names_of_no_server_are_turned_away_where_that_is_asked_for() -> Result<
         server { listen HERE ssl; server_name one.test; ssl_certificate DIR/second.crt; ssl_certificate_key DIR/second.key; return 200 one; }
     ";
     let gateway = gateway(http, &folder).await?;
-    let there = place::free_address()?;
+    let there = place::fixed_address()?;
     let peer = Nginx::start(&http.replace("HERE", &there.to_string()), certificates.folder()?, there)?;
     for address in [Some(gateway.address()), peer.is_some().then_some(there)].into_iter().flatten() {
         let served = certificates.ask(address, "one.test").await?;
@@ -181,13 +181,14 @@ async fn http2_is_spoken_where_the_configuration_says_so_as_in_nginx() -> Result
     let mut trust = ClientConfig::clone(&*certificates.trust(None)?);
     trust.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     let trust = Arc::new(trust);
-    let free =
-        || Ok::<_, anyhow::Error>([place::free_address()?, place::free_address()?, place::free_address()?]);
+    let free = || {
+        Ok::<_, anyhow::Error>([place::fixed_address()?, place::fixed_address()?, place::fixed_address()?])
+    };
     let fill = |text: &str, [clear, secure, new]: [SocketAddr; 3]| {
         let text = text.replace("CLEAR", &clear.to_string()).replace("SECURE", &secure.to_string());
         text.replace("NEW", &new.to_string())
     };
-    let (ours, theirs, there) = (free()?, free()?, place::free_address()?);
+    let (ours, theirs, there) = (free()?, free()?, place::fixed_address()?);
     let gateway = gateway(&fill(VERSIONS, ours), &folder).await?;
     let text = fill(VERSIONS, theirs).replace("HERE", &there.to_string());
     let peer = Nginx::start(&text, certificates.folder()?, there)?;
@@ -259,7 +260,7 @@ async fn variables_tell_of_the_connection_as_in_nginx() -> Result<()> {
         }
     ";
     let gateway = gateway(http, &folder).await?;
-    let there = place::free_address()?;
+    let there = place::fixed_address()?;
     let peer = Nginx::start(&http.replace("HERE", &there.to_string()), certificates.folder()?, there)?;
     let known = certificates.clients.issue_client("alice")?;
     for address in [Some(gateway.address()), peer.is_some().then_some(there)].into_iter().flatten() {

@@ -70,7 +70,7 @@ async fn run(http: &str, is_eddy: bool) -> Result<Option<(ProxyProgram, SocketAd
         let address = gateway.address();
         return Ok(Some((ProxyProgram::Eddy(Box::new(gateway)), address)));
     }
-    let address = place::free_address()?;
+    let address = place::fixed_address()?;
     let http = http.replace("LISTEN", &address.to_string());
     let program = Nginx::start(&http, TempDir::new("upstreams")?, address)?;
     Ok(program.map(|program| (ProxyProgram::Nginx { _program: program }, address)))
@@ -149,7 +149,7 @@ async fn names_in_variables_are_resolved_while_requests_come() -> Result<()> {
     let first = TapOrigin::start().await?;
     let port = first.address().port();
     let answer = |asked: TapRequest<'_>| OriginScript::send(echo(asked.request));
-    let moved = ip(place::free_address()?)?;
+    let moved = place::own_ip();
     let second = TapOrigin::at((moved, port).into(), |_| None, answer).await?;
     for is_eddy in [true, false] {
         let names = NameServer::start(ip(first.address())?)?;

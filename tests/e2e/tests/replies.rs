@@ -45,7 +45,7 @@ async fn site() -> Result<GatewayConfigBuilder> {
         .rule("{match: {path: {prefix: /large}}, cluster: origin}")
         .rule("{match: {path: {prefix: /smuggled}}, cluster: origin}")
         .another_cluster("dead: {endpoints: [DEAD]}")
-        .with("DEAD", place::free_address()?))
+        .with("DEAD", place::closed_address()))
 }
 
 /// Client behaviour after the head.

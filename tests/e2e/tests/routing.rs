@@ -222,7 +222,7 @@ async fn weights_share_out_requests() -> Result<()> {
         .another_cluster("other: {endpoints: [OTHER]}")
         .another_cluster("none: {endpoints: [NONE]}")
         .with("OTHER", other.address())
-        .with("NONE", place::free_address()?)
+        .with("NONE", place::closed_address())
         .before(&origin)
         .await?;
     let mut client = gateway.client().await?;
@@ -295,7 +295,7 @@ async fn a_dead_endpoint_is_passed_over() -> Result<()> {
         .without_default_rule()
         .rule("{cluster: two}")
         .another_cluster("two: {endpoints: [DEAD, ORIGIN]}")
-        .with("DEAD", place::free_address()?)
+        .with("DEAD", place::closed_address())
         .before(&origin)
         .await?;
     for number in 0..30 {

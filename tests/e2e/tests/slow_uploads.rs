@@ -145,7 +145,7 @@ async fn the_whole_attack_beside_nginx_and_envoy() -> Result<()> {
     println!("eddy:  {eddy:?}");
     gateway.stop().await?;
     // NGINX supports only HTTP/2 on a cleartext port with HTTP/2.
-    let (framed, plain) = (place::free_address()?, place::free_address()?);
+    let (framed, plain) = (place::fixed_address()?, place::fixed_address()?);
     let server = |listen: String| {
         format!("server {{ listen {listen}; location / {{ proxy_pass http://{}; }} }}\n", origin.address())
     };
@@ -154,7 +154,7 @@ async fn the_whole_attack_beside_nginx_and_envoy() -> Result<()> {
         println!("nginx: {:?}", others_during(framed, plain, WHOLE, enough).await?);
     }
     if let Some(program) = Envoy::find()? {
-        let address = place::free_address()?;
+        let address = place::fixed_address()?;
         let _envoy = Envoy::over_tcp(&program, address, origin.address())?;
         println!("Envoy: {:?}", others_during(address, address, WHOLE, enough).await?);
     }

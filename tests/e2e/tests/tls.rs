@@ -69,7 +69,7 @@ impl TlsSetup {
     async fn before(origin: TapOrigin) -> Result<Self> {
         let (servers, clients) = (Authority::new("servers")?, Authority::new("clients")?);
         let (a, b) = (servers.issue(&["a.test"])?, servers.issue(&["b.test", "*.b.test"])?);
-        let (strict, asking) = (place::free_address()?, place::free_address()?);
+        let (strict, asking) = (place::any_port(), place::any_port());
         let folder = TempDir::new("certificates")?;
         a.write(folder.path(), "a")?;
         b.write(folder.path(), "b")?;
@@ -87,6 +87,7 @@ impl TlsSetup {
             ("ORIGIN".to_owned(), origin.address().to_string()),
         ];
         let gateway = TestGateway::launch(&config, Launch { substitutes, ..Launch::default() }).await?;
+        let (strict, asking) = (gateway.bound(strict).await?, gateway.bound(asking).await?);
         Ok(Self { gateway, origin, servers, clients, a, b, strict, asking, folder })
     }
 
@@ -360,7 +361,7 @@ clusters:
     let issued = Issued::version_1();
     issued.write(folder.path(), "old")?;
     for (version, versions) in [("tls1.2", [&TLS12]), ("tls1.3", [&TLS13])] {
-        let old = place::free_address()?;
+        let old = place::fixed_address()?;
         let substitutes = vec![
             ("OLD".to_owned(), old.to_string()),
             ("CERTS".to_owned(), folder.path().display().to_string()),

@@ -390,7 +390,7 @@ async fn nothing_flows_as_a_tunnel_before_101() -> Result<()> {
 
 #[tokio::test]
 async fn a_dead_origin_is_502_at_once_and_a_new_one_is_found() -> Result<()> {
-    let address = place::free_address()?;
+    let address = place::fixed_address()?;
     let bystander = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new()
         .rule("{match: {path: {exact: /dead}}, cluster: dead}")

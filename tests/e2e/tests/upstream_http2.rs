@@ -89,15 +89,16 @@ impl Http2GatewayChain {
             .replace("OWN", "{certificates: [{chain: FOLDER/a.crt, key: FOLDER/a.key}]}")
             .replace("TRUST", "{server_name: a.test, authorities: FOLDER/ca.pem}")
             .replace("FOLDER", &path);
-        let secure = place::free_address()?;
+        let secure = place::any_port();
         let words = [
             ("SECURE", secure),
-            ("BACK", place::free_address()?),
-            ("BEHIND", place::free_address()?),
+            ("BACK", place::fixed_address()?),
+            ("BEHIND", place::fixed_address()?),
             ("ORIGIN", origin.address()),
         ];
         let substitutes = words.map(|(word, address)| (word.to_owned(), address.to_string())).to_vec();
         let gateway = TestGateway::launch(&config, Launch { substitutes, ..Launch::default() }).await?;
+        let secure = gateway.bound(secure).await?;
         Ok(Self { gateway, secure, folder })
     }
 
@@ -564,7 +565,7 @@ async fn nginx_is_spoken_to_while_it_ends_connections() -> Result<()> {
         return Ok(());
     }
     let folder = TempDir::new("nginx")?;
-    let listen = place::free_address()?;
+    let listen = place::fixed_address()?;
     let path = folder.path().display().to_string();
     std::fs::write(folder.join("large"), vec![b'x'; 1_000_000])?;
     let config = format!(
@@ -601,7 +602,7 @@ async fn a_server_of_go_is_spoken_to() -> Result<()> {
     let folder = TempDir::new("h2c")?;
     let program = go::build("tests/e2e/data/h2c", ".", go::Into::Program, &folder.join("h2c"))?;
     let Some(program) = program else { return Ok(()) };
-    let listen = place::free_address()?;
+    let listen = place::fixed_address()?;
     let mut command = Command::new(program);
     command.arg(listen.to_string()).stdin(Stdio::null()).kill_on_drop(true);
     let _server = command.spawn()?;

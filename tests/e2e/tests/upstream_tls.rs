@@ -396,7 +396,7 @@ async fn a_configuration_of_envoys_leads_to_endpoints_inside_of_tls() -> Result<
             )
         })
         .collect();
-    let listen = place::free_address()?;
+    let listen = place::any_port();
     let config = format!(
         "static_resources:\n  listeners:\n  - name: web\n    address: {{socket_address: {{address: {}, port_value: {}}}}}\n    filter_chains:\n    - filters:\n      - name: manager\n        typed_config:\n          \
          '@type': {MANAGER}\n          route_config: {{virtual_hosts: [{{name: all, domains: ['*'], routes: [{routes}]}}]}}\n  clusters:\n{clusters}",
@@ -405,6 +405,7 @@ async fn a_configuration_of_envoys_leads_to_endpoints_inside_of_tls() -> Result<
     );
     let launch = Launch { substitutes: place.substitutes(), file: Some("envoy.json"), ..Launch::default() };
     let gateway = TestGateway::launch(&config, launch).await?;
+    let listen = gateway.bound(listen).await?;
     for (name, _, status) in &contexts {
         let answer = WireClient::connect(listen).await?.exchange(get(&format!("/{name}"), "")).await?;
         ensure!(answer.status == *status, "{name}: {answer:?}");
@@ -420,7 +421,7 @@ fn asking_nginx(own: &Issued, clients: &Authority) -> Result<Option<(Nginx, Sock
     let folder = TempDir::new("nginx")?;
     own.write(folder.path(), "own")?;
     std::fs::write(folder.join("clients.pem"), clients.pem())?;
-    let address = place::free_address()?;
+    let address = place::fixed_address()?;
     let http = format!(
         "server {{ listen {address} ssl; ssl_protocols TLSv1.2 TLSv1.3; ssl_certificate DIR/own.crt; ssl_certificate_key DIR/own.key; \
          ssl_client_certificate DIR/clients.pem; ssl_verify_client on; keepalive_timeout 60; \

@@ -73,7 +73,7 @@ async fn ask(address: std::net::SocketAddr, head: &str) -> Result<WireResponse> 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_whose_first_attempt_gets_no_connection_is_mirrored() -> Result<()> {
     let (web, copy) = (origin().await?, origin().await?);
-    let (address, closed) = (place::free_address()?, place::free_address()?);
+    let (address, closed) = (place::any_port(), place::closed_address());
     let config = format!(
         "admin: {{address: ADMIN}}\nkubernetes:\n  endpoints: {{default/web: ['{closed}', '{}'], default/copy: ['{}']}}\n  listen: {{80: '{address}'}}\n",
         web.address(),
@@ -83,6 +83,7 @@ async fn a_request_whose_first_attempt_gets_no_connection_is_mirrored() -> Resul
     std::fs::write(folder.join("istio.yaml"), MANIFESTS)?;
     let arguments = vec![folder.path().into()];
     let gateway = TestGateway::launch(&config, Launch { arguments, ..Launch::default() }).await?;
+    let address = gateway.bound(address).await?;
     // Until the closed endpoint is ejected, about every other request has two attempts.
     for number in 1..=30 {
         ensure!(ask(address, "GET /old/x HTTP/1.1").await?.status == 200);
@@ -98,7 +99,7 @@ async fn a_request_whose_first_attempt_gets_no_connection_is_mirrored() -> Resul
 #[tokio::test(flavor = "multi_thread")]
 async fn routes_of_virtual_services_are_served() -> Result<()> {
     let (web, copy) = (origin().await?, origin().await?);
-    let address = place::free_address()?;
+    let address = place::any_port();
     let config = format!(
         "admin: {{address: ADMIN}}\nkubernetes:\n  endpoints: {{default/web: ['{}'], default/copy: ['{}']}}\n  listen: {{80: '{address}'}}\n",
         web.address(),
@@ -108,6 +109,7 @@ async fn routes_of_virtual_services_are_served() -> Result<()> {
     std::fs::write(folder.join("istio.yaml"), MANIFESTS)?;
     let arguments = vec![folder.path().into()];
     let gateway = TestGateway::launch(&config, Launch { arguments, ..Launch::default() }).await?;
+    let address = gateway.bound(address).await?;
 
     let sent = ask(address, "GET /old/x?q=1 HTTP/1.1\r\nx-b: 7").await?;
     ensure!(sent.text() == r#"/new/x?q=1 ["inner.test"] ["1"] []"#, "{}", sent.text());

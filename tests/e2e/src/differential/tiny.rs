@@ -21,7 +21,7 @@ pub(super) struct Tiny {
 
 impl Tiny {
     pub(super) fn start() -> Result<Self> {
-        let listener = TcpListener::bind(place::free_address()?)?;
+        let listener = TcpListener::bind(place::any_port())?;
         let address = listener.local_addr()?;
         let server = tiny_http::Server::from_listener(listener, None).map_err(|error| anyhow!("{error}"))?;
         let tiny = Self { server: Arc::new(server), address, seen: Arc::default() };

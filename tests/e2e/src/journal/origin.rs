@@ -40,7 +40,6 @@ impl JournalOrigin {
     /// # Errors
     /// When no socket can be bound.
     pub fn start() -> Result<Self> {
-        let address = place::free_address()?;
         let journal: Arc<Mutex<Journal>> = Arc::default();
         let (sender, receiver) = mpsc::channel();
         let shared = Arc::clone(&journal);
@@ -49,18 +48,17 @@ impl JournalOrigin {
                 return;
             };
             runtime.block_on(async move {
-                let listener = TcpListener::bind(address).await;
-                // The thread that started the origin may have ended; then the result is not needed.
-                let _ = sender.send(listener.is_ok());
-                let Ok(listener) = listener else {
+                let Ok(listener) = TcpListener::bind(place::any_port()).await else {
                     return;
                 };
+                // The thread that started the origin may have ended; then the result is not needed.
+                let _ = sender.send(listener.local_addr());
                 while let Ok((stream, _)) = listener.accept().await {
                     tokio::spawn(serve(stream, Arc::clone(&shared)));
                 }
             });
         });
-        anyhow::ensure!(receiver.recv_timeout(DEADLINE).context("no origin")?, "cannot bind {address}");
+        let address = receiver.recv_timeout(DEADLINE).context("cannot bind the origin")??;
         Ok(Self { address, journal })
     }
 

@@ -52,7 +52,7 @@ impl FaultyRelay {
     /// # Errors
     /// When no socket can be bound.
     pub async fn start(origin: SocketAddr, plant: Plant) -> Result<Self> {
-        let listener = TcpListener::bind(place::free_address()?).await?;
+        let listener = TcpListener::bind(place::any_port()).await?;
         let address = listener.local_addr()?;
         let shared = Arc::new(RelayState { origin, plant, count: AtomicU64::new(0) });
         let accepting = tokio::spawn(async move {

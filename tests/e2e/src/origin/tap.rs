@@ -119,8 +119,7 @@ impl TapOrigin {
         greet: impl Fn(usize) -> Option<OriginScript> + Send + Sync + 'static,
         choose: impl Fn(TapRequest<'_>) -> OriginScript + Send + Sync + 'static,
     ) -> Result<Self> {
-        let address = place::free_address()?;
-        Self::at(address, greet, choose).await
+        Self::at(place::any_port(), greet, choose).await
     }
 
     /// Starts an origin at `address`.
@@ -133,6 +132,7 @@ impl TapOrigin {
         choose: impl Fn(TapRequest<'_>) -> OriginScript + Send + Sync + 'static,
     ) -> Result<Self> {
         let listener = TcpListener::bind(address).await.context("cannot bind the origin")?;
+        let address = listener.local_addr()?;
         let log = Log::default();
         let (greet, choose): (Arc<Greet>, Arc<Choose>) = (Arc::new(greet), Arc::new(choose));
         let accepting = tokio::spawn(accept(listener, log.clone(), greet, choose));

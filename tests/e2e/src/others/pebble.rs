@@ -81,8 +81,8 @@ impl Pebble {
     /// When it does not start.
     pub async fn start(programs: &PebblePrograms, settings: &PebbleSettings) -> Result<Self> {
         let folder = TempDir::new("pebble")?;
-        let (directory, management) = (place::free_address()?, place::free_address()?);
-        let (dns, names_management) = (place::free_address()?, place::free_address()?);
+        let (directory, management) = (place::fixed_address()?, place::fixed_address()?);
+        let (dns, names_management) = (place::fixed_address()?, place::fixed_address()?);
         let vouching = Authority::new("of the authority")?;
         let own = ["localhost".to_owned(), directory.ip().to_string()];
         vouching.issue(&[&own[0], &own[1]])?.write(folder.path(), "own")?;

@@ -86,7 +86,7 @@ async fn a_tunnel_that_is_opened_here_leads_to_the_cluster() -> Result<()> {
 
 #[tokio::test]
 async fn a_tunnel_to_nobody_is_none() -> Result<()> {
-    let gone = eddy_e2e::place::free_address()?;
+    let gone = eddy_e2e::place::closed_address();
     let gateway = gateway("", ", connect: open", gone).await?;
     let mut client = ask(gateway.address(), &format!("{CONNECT}{NEXT}")).await?;
     let (head, rest) = answer_and_end(&mut client).await?;

@@ -82,7 +82,7 @@ impl TunnelNginx {
             return Ok(None);
         }
         let program = test_peers::program("nginx").context("NGINX has ended")?;
-        let (folder, address) = (TempDir::new("nginx")?, place::free_address()?);
+        let (folder, address) = (TempDir::new("nginx")?, place::fixed_address()?);
         let text = NGINX.replace("LISTEN", &address.to_string()).replace("ENDPOINT", &endpoint.to_string());
         let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
             .map(|name| format!("{name}_temp_path {}/{name};\n", folder.path().display()))
@@ -170,7 +170,7 @@ async fn envoys_upgrade_configs_hold_for_manager_and_route() -> Result<()> {
         endpoints: [{{lb_endpoints: [{{endpoint: {{address: {{socket_address: {{address: {host}, port_value: {port}}}}}}}}}]}}]
 "
     );
-    let listen = place::free_address()?;
+    let listen = place::any_port();
     for (manager, places) in [
         ("[]", [("/on", true), ("/off", false), ("/", false)]),
         ("[{upgrade_type: websocket}]", [("/on", true), ("/off", false), ("/", true)]),
@@ -187,8 +187,9 @@ async fn envoys_upgrade_configs_hold_for_manager_and_route() -> Result<()> {
             TestGateway::launch(&text, Launch { file: Some("envoy.yml"), ..Launch::default() }).await;
         // Files of other dialects have no admin listener to query, whatever their name.
         let gateway = gateway?;
+        let address = gateway.bound(listen).await?;
         for (path, expected) in places {
-            let ours = is_offered(listen, &endpoint, path).await?;
+            let ours = is_offered(address, &endpoint, path).await?;
             ensure!(ours == expected, "{manager} {path}: {ours}");
         }
         gateway.stop().await?;

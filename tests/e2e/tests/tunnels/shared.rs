@@ -17,7 +17,7 @@ use crate::websocket::{EchoServer, converse};
 
 /// Starts a gateway whose endpoint is its own second listener, over HTTP/2, which in turn forwards to `behind`.
 async fn chain(behind: std::net::SocketAddr) -> Result<TestGateway> {
-    let back = place::free_address()?;
+    let back = place::fixed_address()?;
     let config = format!(
         "workers: 1\nadmin: {{address: ADMIN}}\naccess_log: {{file: stdout, format: json}}\nlisteners:\n  - {{address: LISTEN, name: front, routes: front}}\n  - {{address: '{back}', name: back, routes: back}}\nroutes:\n  front: [{{cluster: back, connect: pass}}]\n  back: [{{cluster: behind}}]\nclusters:\n  back: {{endpoints: ['{back}'], protocol: http2}}\n  behind: {{endpoints: ['{behind}']}}\n"
     );

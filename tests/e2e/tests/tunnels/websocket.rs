@@ -102,7 +102,7 @@ clusters:
   plain: {endpoints: ['SERVER']}
   tls: {endpoints: ['BEHIND'], tls: {server_name: a.test, authorities: DIRECTORY/ca.pem}}
 ";
-    let listen = eddy_e2e::place::free_address()?;
+    let listen = eddy_e2e::place::any_port();
     let directory = folder.path().display().to_string();
     let words: [(&str, &dyn ToString); 4] = [
         ("SECURE", &listen),
@@ -111,6 +111,7 @@ clusters:
         ("BEHIND", &secure.address()),
     ];
     let gateway = TestGateway::start(config, &words).await?;
+    let listen = gateway.bound(listen).await?;
     let trust = authority.trust(None, &[&TLS13])?;
     // Endpoints with TLS and without are chosen at random; some of each are used.
     for _ in 0..12 {
