@@ -28,11 +28,18 @@ enum XtaskCommand {
     Docs,
     /// Apply known faults to a copy of the last commit and expect a test to fail for each (mutation testing).
     ///
-    /// Applies all faults, or only those named. The faults and the tests that detect them are in
-    /// tests/mutants/*.mutants; a run of all faults writes tests/mutants/RESULT.md.
+    /// Applies the faults that are named; without a name all that were not applied to this commit yet. The faults and
+    /// the tests that detect them are in tests/mutants/*.mutants. The result of each fault is entered into
+    /// tests/mutants/RESULT.md at once, so that an interrupted run continues where it ended.
     Mutants {
-        /// Names of faults to apply; all without a name.
+        /// Names of faults to apply.
         names: Vec<String>,
+        /// Apply only faults that were not detected in their last run, or whose file or definition changed since.
+        #[arg(long, conflicts_with = "names")]
+        stale: bool,
+        /// Apply no fault; write the table anew, with a row for each fault that there is now.
+        #[arg(long, conflicts_with_all = ["names", "stale"])]
+        table: bool,
     },
     /// Run the long tests in full: a million requests, hundreds of reloads, takeovers and kills.
     ///
@@ -59,7 +66,16 @@ fn main() -> Result<ExitCode> {
     match XtaskCli::parse().task {
         XtaskCommand::Tidy => run_tidy(root()?),
         XtaskCommand::Docs => run_docs(root()?),
-        XtaskCommand::Mutants { names } => runs::mutants(root()?, &names).map(code),
+        XtaskCommand::Mutants { names, stale, table } => {
+            let selection = if stale {
+                vec!["--stale".into()]
+            } else if table {
+                vec!["--table".into()]
+            } else {
+                names
+            };
+            runs::mutants(root()?, &selection).map(code)
+        }
         XtaskCommand::Soak => runs::soak(root()?).map(code),
         XtaskCommand::Nightly { corpus, fuzz_seconds, only } => {
             Nightly { corpus, fuzz_seconds, only }.run(root()?).map(code)

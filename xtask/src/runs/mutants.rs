@@ -5,15 +5,16 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-/// Applies the faults of `tests/mutants` with these names, or all without names. Returns whether each was detected.
+/// Applies faults of `tests/mutants`: those with the names in `selection`, those that `--stale` selects, none with
+/// `--table`, or all. Returns whether each was detected.
 ///
 /// # Errors
 /// When cargo can't be started.
-pub fn mutants(root: &Path, names: &[String]) -> Result<bool> {
+pub fn mutants(root: &Path, selection: &[String]) -> Result<bool> {
     let place = build_folder()?.join("mutants");
     let mut command = Command::new("cargo");
-    command.args(["run", "--quiet", "-p", "eddy-e2e", "--bin", "eddy-mutants", "--"]);
-    command.arg(place).args(names).current_dir(root);
+    command.args(["run", "--quiet", "--profile", "quick", "-p", "eddy-e2e", "--bin", "eddy-mutants", "--"]);
+    command.arg(place).args(selection).current_dir(root);
     Ok(command.status().context("can't start `cargo`")?.success())
 }
 

@@ -58,6 +58,9 @@ impl Mutant {
     }
 }
 
+/// Folder of the faults and of the table of their last runs, below the root of the tree.
+pub const FOLDER: &str = "tests/mutants";
+
 /// Reads all `*.mutants` files of `folder`.
 ///
 /// # Errors
@@ -78,7 +81,8 @@ pub fn read_mutants(folder: &Path) -> Result<Vec<Mutant>> {
     Ok(mutants)
 }
 
-fn parse(text: &str) -> Result<Vec<Mutant>> {
+/// Parses the text of a `*.mutants` file.
+pub(super) fn parse(text: &str) -> Result<Vec<Mutant>> {
     let mut mutants = Vec::new();
     let mut lines = text.lines().enumerate().peekable();
     while let Some((number, line)) = lines.next() {

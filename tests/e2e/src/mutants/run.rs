@@ -1,5 +1,6 @@
 //! Applies faults one by one to a copy of the tree, builds it and runs the tests that must detect them.
 
+use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -9,6 +10,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::Command as Waiting;
 
 use super::format::{Check, Mutant};
+use super::table::DETECTED;
 use crate::wire::within_for;
 
 /// A copy of the tree, as last committed, with its own build directory.
@@ -33,6 +35,18 @@ pub enum MutantOutcome {
     NotCompiled(String),
     /// All its tests fail without the fault too, which proves nothing.
     Red,
+}
+
+impl Display for MutantOutcome {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Noticed(by) => write!(out, "{DETECTED}`{by}`"),
+            Self::Survived => out.write_str("**SURVIVED**"),
+            Self::NotPlanted(why) => write!(out, "**did not apply**: {why}"),
+            Self::NotCompiled(why) => write!(out, "**did not compile**: {why}"),
+            Self::Red => out.write_str("**not tried**: its tests fail without the fault"),
+        }
+    }
 }
 
 /// Result of a test run.
@@ -223,6 +237,11 @@ pub fn describe(check: &Check) -> String {
             format!("{variables}cargo test -p eddy-e2e {}", arguments.join(" "))
         }
     }
+}
+
+/// Returns what git prints in the tree at `tree`.
+pub(super) fn git_text(tree: &Path, words: &[&str]) -> Result<String> {
+    text_of(git(tree).args(words))
 }
 
 fn git(directory: &Path) -> Command {
