@@ -18,17 +18,15 @@ mod hostile;
 mod lowering;
 mod messages;
 mod order;
-#[path = "../nginx/recorded.rs"]
-mod recorded;
 mod secure;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use eddy::{IstioRouteAnswer, IstioTestRouter};
 use eddy_config::Leniency;
-use eddy_e2e::peer::{self, EchoUpstream, Envoy};
+use eddy_e2e::peer::{self, AnswerDifference, EchoUpstream, Envoy, PeerAnswers, Questions};
 use generate::{IstioCase, IstioCaseGenerator};
-use recorded::Recorded;
 use serde_json::json;
 
 /// Returns the number of host groups to compare: `EDDY_ISTIO_GROUPS`, or `usual`.
@@ -87,74 +85,43 @@ fn istio_name(cluster: &str) -> String {
     format!("outbound|{port}||{name}.{namespace}.svc.cluster.local")
 }
 
-/// Returns a short key for a request of a case (FNV-1a).
-fn key(case: &str, request: &str) -> String {
-    let bytes = case.bytes().chain(request.bytes());
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    format!("{hash:016x}")
-}
-
 /// Whether the results differ only in the `:80` that Envoy keeps after the host when it redirects a whole host to
 /// `https`; no server speaks TLS at that port.
 fn keeps_the_port(ours: &str, theirs: &str) -> bool {
     theirs.starts_with("301 https://") && theirs.replacen(":80/", "/", 1) == ours
 }
 
-/// Returns the responses of the real Envoy to the requests of a case, with the routes that Istio would give it; `None`
-/// if Envoy is not installed.
-fn envoy_says(case: &IstioCase) -> Option<Vec<String>> {
-    let program = Envoy::find().unwrap()?;
+/// Returns the answers of Envoy to the requests of a case, with the routes that Istio would give it; `recorded` is the
+/// file with its recorded answers.
+fn envoy_says(case: &IstioCase, recorded: Option<&Path>) -> PeerAnswers {
     let clusters = case.clusters();
     let routes = lowering::routes(&case.objects, 80, &clusters);
     let names: Vec<&str> = clusters.iter().map(String::as_str).collect();
-    let config = peer::bootstrap(&routes, &json!({"normalize_path": true}), &names);
+    let questions = Questions {
+        config: peer::bootstrap(&routes, &json!({"normalize_path": true}), &names),
+        requests: case.requests.iter().map(|request| request.as_bytes().to_vec()).collect(),
+    };
     let upstream = EchoUpstream::with_fields(&eddy::UPSTREAM_FIELDS).unwrap();
-    let envoy = Envoy::start(&program, &config, &upstream.path()).unwrap();
-    let requests: Vec<Vec<u8>> = case.requests.iter().map(|request| request.as_bytes().to_vec()).collect();
-    let replies =
-        envoy.clients().ask_all(&requests).unwrap_or_else(|error| panic!("{error:#}: {}", envoy.log()));
-    Some(replies.iter().map(theirs).collect())
+    peer::envoy_says(recorded, &[questions], &upstream, theirs).unwrap()
 }
 
 /// Sends the requests of a case to both and reports the differences; returns the number of pairs compared.
-fn compare(case: &IstioCase, recorded: &mut Recorded, shown: &mut BTreeMap<String, usize>) -> usize {
+fn compare(case: &IstioCase, recorded: Option<&Path>, shown: &mut BTreeMap<String, usize>) -> usize {
     let manifests = case.manifests();
     let eddy = IstioTestRouter::read(&manifests, Leniency::Lenient)
         .unwrap_or_else(|problems| panic!("{}", eddy::told(&problems)));
-    let mut envoy = envoy_says(case).map(Vec::into_iter);
-    let (mut compared, mut refused, mut different) = (0, 0, Vec::new());
-    for request in &case.requests {
-        let key = key(&manifests, request);
-        let theirs = match &mut envoy {
-            Some(answers) => {
-                let answer = answers.next().unwrap();
-                recorded.note(&key, &answer);
-                answer
-            }
-            None => recorded
-                .find(&key)
-                .unwrap_or_else(|| panic!("no answer is recorded for {request}"))
-                .to_owned(),
-        };
-        let Some(ours) = ours(&eddy, request) else {
-            refused += 1;
-            continue;
-        };
-        compared += 1;
-        *shown.entry(theirs.chars().take(3).collect()).or_default() += 1;
-        if ours != theirs && !keeps_the_port(&ours, &theirs) {
-            different.push(format!("{}\n  eddy  {ours}\n  Envoy {theirs}\n", request.escape_debug()));
-        }
+    let ours: Vec<Option<String>> = case.requests.iter().map(|request| ours(&eddy, request)).collect();
+    let different = envoy_says(case, recorded).compare(&ours, keeps_the_port).unwrap();
+    let refused = ours.iter().filter(|ours| ours.is_none()).count();
+    let compared = ours.len() - refused;
+    for ours in ours.iter().flatten() {
+        *shown.entry(ours.chars().take(3).collect()).or_default() += 1;
     }
-    let told: Vec<&str> = different.iter().take(8).map(String::as_str).collect();
-    assert!(
-        different.is_empty(),
-        "{} of {compared} differ:\n{}\n{manifests}",
-        different.len(),
-        told.join("\n")
-    );
+    let told = different.iter().take(8).map(|AnswerDifference { number, theirs }| {
+        format!("{}\n  eddy  {:?}\n  Envoy {theirs}\n", case.requests[*number].escape_debug(), ours[*number])
+    });
+    let told: String = told.collect();
+    assert!(different.is_empty(), "{} of {compared} differ:\n{told}\n{manifests}", different.len());
     assert!(refused * 20 < compared, "eddy refuses {refused} requests");
     compared
 }
@@ -162,10 +129,9 @@ fn compare(case: &IstioCase, recorded: &mut Recorded, shown: &mut BTreeMap<Strin
 #[test]
 fn generated_manifests_answer_as_envoy_does_with_the_routes_of_istio() {
     let mut maker = IstioCaseGenerator::new(0x2545_f491_4f6c_dd1d);
-    let mut recorded = Recorded::open("istio/recorded/generated.txt");
+    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/istio/recorded/generated.txt");
     let mut shown = BTreeMap::new();
-    let compared = compare(&maker.case(120), &mut recorded, &mut shown);
-    recorded.close(Envoy::find().unwrap().is_some());
+    let compared = compare(&maker.case(120), Some(&recorded), &mut shown);
     println!("{compared} pairs; {shown:?}; {:?}", maker.counts);
     assert!(compared > 3000, "{compared} pairs");
     for kind in [
@@ -206,7 +172,7 @@ fn many_generated_manifests_answer_as_envoy_does() {
     let (mut compared, mut shown) = (0, BTreeMap::new());
     for seed in 1..=groups(2000).div_ceil(200) as u64 {
         let case = IstioCaseGenerator::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)).case(200);
-        compared += compare(&case, &mut Recorded::open(""), &mut shown);
+        compared += compare(&case, None, &mut shown);
     }
     println!("{compared} pairs, 0 unexplained differences; {shown:?}");
 }

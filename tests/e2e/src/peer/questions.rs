@@ -1,0 +1,82 @@
+//! Requests for the real Envoy, and the digest that identifies them in a file of recorded answers.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use super::answers::{AnswerRecord, PeerAnswers};
+use super::crowd::Reply;
+use super::echo::EchoUpstream;
+use super::envoy::Envoy;
+
+/// An Envoy configuration and requests for it.
+#[derive(Clone, Debug)]
+pub struct Questions {
+    /// Configuration, as for [`Envoy::start`].
+    pub config: String,
+    /// Requests in wire format.
+    pub requests: Vec<Vec<u8>>,
+}
+
+/// Returns Envoy's answers to all requests in order, each formatted by `shown` as one line.
+///
+/// Without Envoy the answers come from the file `recorded`. Without a file name, the real Envoy is needed.
+///
+/// # Errors
+/// When Envoy is required and missing, or does not start or respond; when the file was recorded for other requests.
+pub fn envoy_says(
+    recorded: Option<&Path>,
+    all: &[Questions],
+    upstream: &EchoUpstream,
+    shown: impl Fn(&Reply) -> String,
+) -> Result<PeerAnswers> {
+    let Some(program) = Envoy::find()? else {
+        return recorded_answers(recorded.context("this test needs the real Envoy")?, all);
+    };
+    let mut texts = Vec::new();
+    for questions in all {
+        let envoy = Envoy::start(&program, &questions.config, &upstream.path())?;
+        let replies = envoy.clients().ask_all(&questions.requests).with_context(|| envoy.log())?;
+        texts.extend(replies.iter().map(&shown));
+    }
+    Ok(PeerAnswers::Live { texts, file: recorded.map(|file| (file.to_owned(), digest(all))) })
+}
+
+/// Returns the recorded answers to these requests.
+///
+/// # Errors
+/// When the file cannot be read or was recorded for other requests.
+pub fn recorded_answers(file: &Path, all: &[Questions]) -> Result<PeerAnswers> {
+    Ok(PeerAnswers::Recorded(AnswerRecord::read(file, digest(all))?))
+}
+
+fn digest(all: &[Questions]) -> u64 {
+    let mut digest = Fnv::default();
+    for questions in all {
+        digest.add(questions.config.as_bytes());
+        questions.requests.iter().for_each(|request| digest.add(request));
+    }
+    digest.value()
+}
+
+/// FNV-1a hash.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fnv(u64);
+
+impl Fnv {
+    pub(super) fn add(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    pub(super) fn value(self) -> u64 {
+        self.0
+    }
+}
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
