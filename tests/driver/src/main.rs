@@ -22,7 +22,7 @@ use anyhow::{Context, Result};
 use test_peers::{NOTICES_VARIABLE, Notice};
 
 use crate::part::SuitePart;
-use crate::summary::{PartTime, Summary};
+use crate::summary::{StepTime, Summary};
 use crate::tally::TestTally;
 
 fn main() -> Result<ExitCode> {
@@ -33,13 +33,14 @@ fn main() -> Result<ExitCode> {
     let mut tally = TestTally::default();
     let mut times = Vec::new();
     for part in parts {
-        let begun = Instant::now();
         for step in part.steps(&root)? {
             writeln!(io::stdout(), "\n==== {}: {}", part.name(), step.name())?;
             let step = step.with_variable(NOTICES_VARIABLE, &notices);
+            let begun = Instant::now();
             tally.add(step.run(&root)?);
+            let (kind, step) = (step.kind(), step.name());
+            times.push(StepTime { part: part.name(), kind, step, took: begun.elapsed() });
         }
-        times.push(PartTime { name: part.name(), took: begun.elapsed() });
     }
     let lines = fs::read_to_string(&notices).unwrap_or_default();
     // The file is not read again, so a failed removal does not matter.

@@ -57,7 +57,7 @@ impl SuitePart {
 fn lint() -> Vec<SuiteStep> {
     let cargo = cargo();
     vec![
-        SuiteStep::new(&[&cargo, "fmt", "--all", "--check"]),
+        SuiteStep::new(&[&cargo, "fmt", "--all", "--check"]).builds(),
         // Uses the test profile: build scripts, macros and C libraries are built once for lints and tests.
         SuiteStep::new(&[
             &cargo,
@@ -69,18 +69,23 @@ fn lint() -> Vec<SuiteStep> {
             "--",
             "-D",
             "warnings",
-        ]),
+        ])
+        .builds(),
     ]
 }
 
 /// `cargo test` builds the programs as well, once: `cargo build` would select other features of their dependencies.
+///
+/// Everything is built before the first test runs, so that the times of both are known.
 fn rust(build_folder: &Path) -> Vec<SuiteStep> {
     let cargo = cargo();
-    let test = [&cargo, "test", "--profile", "quick", "--no-fail-fast"];
+    let test = [&cargo, "test", "--profile", "quick"];
     let workspace = [&test[..], &["--workspace"]].concat();
     let model = [&test[..], &["--manifest-path", "bridge/rust/eddy-bridge-ring/model/Cargo.toml"]].concat();
+    let build = [&workspace[..], &["--no-run"]].concat();
     vec![
-        SuiteStep::new(&workspace).tells(Format::Cargo),
+        SuiteStep::new(&build).builds(),
+        SuiteStep::new(&[&workspace[..], &["--no-fail-fast"]].concat()).tells(Format::Cargo),
         SuiteStep::new(&model).tells(Format::Cargo).with_variable("CARGO_TARGET_DIR", build_folder),
     ]
 }

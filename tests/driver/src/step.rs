@@ -23,7 +23,17 @@ pub(crate) struct SuiteStep {
     folder: String,
     variables: BTreeMap<OsString, OsString>,
     format: Format,
+    kind: StepKind,
     needs: Option<TestDependency>,
+}
+
+/// Purpose of a step, for the table of times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StepKind {
+    /// Lints, and building the programs and tests.
+    Build,
+    /// Running tests.
+    Test,
 }
 
 /// Source of a step's result.
@@ -47,6 +57,7 @@ impl SuiteStep {
             folder: ".".to_owned(),
             variables: BTreeMap::new(),
             format: Format::Status,
+            kind: StepKind::Test,
             needs: None,
         }
     }
@@ -59,6 +70,15 @@ impl SuiteStep {
     #[must_use]
     pub(crate) fn tells(self, format: Format) -> Self {
         Self { format, ..self }
+    }
+
+    #[must_use]
+    pub(crate) fn builds(self) -> Self {
+        Self { kind: StepKind::Build, ..self }
+    }
+
+    pub(crate) fn kind(&self) -> StepKind {
+        self.kind
     }
 
     #[must_use]

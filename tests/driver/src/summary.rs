@@ -4,17 +4,20 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 use std::time::Duration;
 
+use crate::step::StepKind;
 use crate::tally::{Skip, TestTally};
 
 /// Results of a run.
 pub(crate) struct Summary<'a> {
     pub(crate) tally: &'a TestTally,
-    pub(crate) times: &'a [PartTime],
+    pub(crate) times: &'a [StepTime],
 }
 
-/// Duration of a part.
-pub(crate) struct PartTime {
-    pub(crate) name: &'static str,
+/// Duration of a step.
+pub(crate) struct StepTime {
+    pub(crate) part: &'static str,
+    pub(crate) kind: StepKind,
+    pub(crate) step: String,
     pub(crate) took: Duration,
 }
 
@@ -29,10 +32,34 @@ impl Display for Summary<'_> {
             writeln!(out, "\nFailed:")?;
             failed.iter().try_for_each(|test| writeln!(out, "  {test}"))?;
         }
-        let times = self.times.iter().map(|part| format!("{} {}", part.name, shown(part.took)));
-        writeln!(out, "\ntime: {}", times.collect::<Vec<_>>().join(", "))?;
+        write_times(out, self.times)?;
         writeln!(out, "{passed} passed, {} failed, {} skipped", failed.len(), self.tally.skipped_count())
     }
+}
+
+/// Writes the time of each step that took long, of the others of each part together, and of building and testing.
+fn write_times(out: &mut Formatter<'_>, times: &[StepTime]) -> fmt::Result {
+    let total = |is_counted: &dyn Fn(&StepTime) -> bool| -> Duration {
+        times.iter().filter(|time| is_counted(time)).map(|time| time.took).sum()
+    };
+    writeln!(out, "\nTime:")?;
+    for parts in times.chunk_by(|one, next| one.part == next.part) {
+        let (long, short): (Vec<&StepTime>, Vec<&StepTime>) =
+            parts.iter().partition(|time| time.took >= LONG_MIN);
+        for StepTime { part, step, took, .. } in &long {
+            writeln!(out, "  {:>12}  {part:<4}  {step}", shown(*took))?;
+        }
+        if let Some(StepTime { part, .. }) = short.first() {
+            let took = short.iter().map(|time| time.took).sum();
+            let others = if long.is_empty() { "all steps" } else { "other steps" };
+            writeln!(out, "  {:>12}  {part:<4}  {others}", shown(took))?;
+        }
+    }
+    let building = total(&|time| time.kind == StepKind::Build);
+    let all = total(&|_| true);
+    writeln!(out, "  {:>12}  lints and building", shown(building))?;
+    writeln!(out, "  {:>12}  tests", shown(all - building))?;
+    writeln!(out, "  {:>12}  in all\n", shown(all))
 }
 
 /// Writes tests that did not run in full, grouped by reason, each with the command that makes them run.
@@ -57,6 +84,9 @@ fn shown(time: Duration) -> String {
     if seconds < 60 { format!("{seconds} s") } else { format!("{} min {} s", seconds / 60, seconds % 60) }
 }
 
+/// Shortest time of a step that has its own line.
+const LONG_MIN: Duration = Duration::from_secs(5);
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,9 +104,30 @@ mod tests {
             skipped: vec![skip("no nginx", "b::y"), skip("no nginx", "a::z")],
             ..TestTally::default()
         };
-        let times = [PartTime { name: "rust", took: Duration::from_secs(75) }];
+        let time = |part, kind, step: &str, seconds| StepTime {
+            part,
+            kind,
+            step: step.to_owned(),
+            took: Duration::from_secs(seconds),
+        };
+        let times = [
+            time("lint", StepKind::Build, "cargo fmt", 2),
+            time("lint", StepKind::Build, "cargo clippy", 190),
+            time("rust", StepKind::Build, "cargo test --no-run", 600),
+            time("rust", StepKind::Test, "cargo test", 75),
+            time("c", StepKind::Test, "make", 1),
+        ];
         let expected = "\n==== summary\n\nSkipped:\n  no nginx\n    to run: make bench-peers\n      b::y\n      a::z\n\
-                        \nFailed:\n  a::x\n\ntime: rust 1 min 15 s\n7 passed, 1 failed, 2 skipped\n";
+                        \nFailed:\n  a::x\n\nTime:\n\
+                        \x20   3 min 10 s  lint  cargo clippy\n\
+                        \x20          2 s  lint  other steps\n\
+                        \x20   10 min 0 s  rust  cargo test --no-run\n\
+                        \x20   1 min 15 s  rust  cargo test\n\
+                        \x20          1 s  c     all steps\n\
+                        \x20  13 min 12 s  lints and building\n\
+                        \x20   1 min 16 s  tests\n\
+                        \x20  14 min 28 s  in all\n\n\
+                        7 passed, 1 failed, 2 skipped\n";
         assert_eq!(Summary { tally: &tally, times: &times }.to_string(), expected);
     }
 }

@@ -65,7 +65,7 @@ impl Nightly {
     pub fn run(&self, root: &Path) -> Result<bool> {
         let programs = RunStep::new(
             "programs",
-            &["cargo", "build", "--quiet", "--profile", "quick", "--workspace", "--bins"],
+            &["cargo", "test", "--quiet", "--profile", "quick", "--workspace", "--no-run"],
         );
         let is_selected = |part: &NightlyPart| self.only.is_empty() || self.only.contains(part);
         let parts = NightlyPart::value_variants();
@@ -98,13 +98,16 @@ impl Nightly {
             NightlyPart::Bridge => bridge_watched(),
             NightlyPart::Fuzz => self.fuzz(root)?,
             NightlyPart::Mutants => {
-                vec![RunStep::new("planted faults", &["cargo", "xtask", "mutants"]).of("all faults")]
+                vec![
+                    RunStep::new("planted faults", &["cargo", "xtask", "mutants"])
+                        .of("all faults at this commit"),
+                ]
             }
         })
     }
 
     fn corpus(&self) -> RunStep {
-        let words = ["cargo", "test", "--quiet", "--profile", "quick", "-p", "eddy-e2e", "--test", "corpus"];
+        let words = ["cargo", "test", "--quiet", "--profile", "quick", "--workspace", "--test", "corpus"];
         let words = [&words[..], &["--", "--show-output"]].concat();
         match &self.corpus {
             Some(folders) => RunStep::new("own and foreign corpora", &words).with("EDDY_CORPUS", folders),
@@ -128,7 +131,7 @@ impl Nightly {
 
 /// Compares the route index with a plain scan and an oracle.
 fn routes() -> RunStep {
-    let words = ["cargo", "test", "--quiet", "--profile", "quick", "-p", "eddy-route", "--test", "route"];
+    let words = ["cargo", "test", "--quiet", "--profile", "quick", "--workspace", "--test", "route"];
     RunStep::new(
         "routes: index, plain scan and oracle agree",
         &[&words[..], &["agreement", "--", "--show-output"]].concat(),
@@ -157,7 +160,7 @@ fn protobuf() -> RunStep {
 
 /// Sends requests to generated configurations, to eddy and to the real NGINX.
 fn nginx_pairs() -> RunStep {
-    let words = ["cargo", "test", "--quiet", "--profile", "quick", "-p", "eddy-config", "--test", "nginx"];
+    let words = ["cargo", "test", "--quiet", "--profile", "quick", "--workspace", "--test", "nginx"];
     let options = ["many_generated", "--", "--ignored", "--show-output"];
     RunStep::new("NGINX, request by request", &[&words[..], &options].concat())
         .with("EDDY_NGINX_PAIRS", "1000000")
@@ -167,7 +170,7 @@ fn nginx_pairs() -> RunStep {
 
 /// Sends requests to generated routes, to eddy and to the real Envoy; an interrupted run is resumed.
 fn envoy_pairs(root: &Path) -> RunStep {
-    let words = ["cargo", "test", "--quiet", "--profile", "quick", "-p", "eddy-e2e", "--test", "envoy_conf"];
+    let words = ["cargo", "test", "--quiet", "--profile", "quick", "--workspace", "--test", "envoy_conf"];
     let options = ["many_generated", "--", "--ignored", "--show-output"];
     RunStep::new("Envoy, request by request", &[&words[..], &options].concat())
         .with("EDDY_ENVOY_PAIRS", "1000000")
@@ -179,7 +182,6 @@ fn envoy_pairs(root: &Path) -> RunStep {
 /// Runs the bridge with memory checking.
 fn bridge_watched() -> Vec<RunStep> {
     let sanitized = test_of(
-        "eddy-bridge-e2e",
         "the bridge under AddressSanitizer: Rust, Go and C, each loaded by the other, and two processes",
         &["--test", "sanitized"],
     );

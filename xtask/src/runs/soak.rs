@@ -12,51 +12,40 @@ use super::step::RunStep;
 /// # Errors
 /// When a step can't be started or the result can't be written.
 pub fn soak(root: &Path) -> Result<bool> {
-    let test = |name: &str, which: &[&str]| test_of("eddy-e2e", name, which);
     let steps = [
         RunStep::new(
             "programs",
-            &["cargo", "build", "--quiet", "--profile", "quick", "--workspace", "--bins"],
+            &["cargo", "test", "--quiet", "--profile", "quick", "--workspace", "--no-run"],
         ),
-        test("exactly-once delivery: idle, reloads, takeovers and kills", &["--test", "exactly_once"]),
-        test("aborts", &["--test", "aborts"]),
-        test("shortage", &["--test", "resources"]),
-        test("overload", &["--test", "overload"]),
-        test("slow uploads, compared with NGINX and Envoy", &["--test", "slow_uploads"]),
-        test(
+        test_of("exactly-once delivery: idle, reloads, takeovers and kills", &["--test", "exactly_once"]),
+        test_of("aborts", &["--test", "aborts"]),
+        test_of("shortage", &["--test", "resources"]),
+        test_of("overload", &["--test", "overload"]),
+        test_of("slow uploads, compared with NGINX and Envoy", &["--test", "slow_uploads"]),
+        test_of(
             "idle connections closed by endpoints, compared with NGINX and Envoy",
             &["--test", "idle_links"],
         ),
-        test("HPACK bomb, compared with other proxies", &["--test", "header_bomb"]),
-        test("100,000 UDP sessions", &["--test", "datagrams"]),
-        test("faulty Lua scripts and Wasm modules, 10,000 times each", &["--test", "filter_faults"]),
-        test_of("eddy-guest", "endless Lua scripts", &["--lib", "scripts_without_end"]),
-        test_of("eddy", "faulty filters: panics and crashes", &["--test", "program", "at_fault"]),
-        test_of(
-            "eddy-bridge-e2e",
-            "a million values over the bridge, in both directions",
-            &["--test", "values"],
-        ),
-        test_of(
-            "eddy-bridge-e2e",
-            "the bridge under Go's pointer checks and AddressSanitizer",
-            &["--test", "checks"],
-        ),
-        test_of("eddy-bridge-e2e", "the bridge linked with an archive", &["--test", "linked"]),
-        test_of(
-            "eddy-bridge-ring",
-            "a million calls to another process",
-            &["--test", "processes", "a_million"],
-        ),
-        test_of("proxy-wasm-host", "malicious Wasm modules, 10,000 times each", &["--test", "evil"]),
+        test_of("HPACK bomb, compared with other proxies", &["--test", "header_bomb"]),
+        test_of("100,000 UDP sessions", &["--test", "datagrams"]),
+        test_of("faulty Lua scripts and Wasm modules, 10,000 times each", &["--test", "filter_faults"]),
+        test_of("endless Lua scripts", &["--lib", "scripts_without_end"]),
+        test_of("faulty filters: panics and crashes", &["--test", "program", "at_fault"]),
+        test_of("a million values over the bridge, in both directions", &["--test", "values"]),
+        test_of("the bridge under Go's pointer checks and AddressSanitizer", &["--test", "checks"]),
+        test_of("the bridge linked with an archive", &["--test", "linked"]),
+        test_of("a million calls to another process", &["--test", "processes", "a_million"]),
+        test_of("malicious Wasm modules, 10,000 times each", &["--test", "evil"]),
     ];
     let outcomes = run_all(root, &[&steps[..], &random_orders()].concat())?;
     write_result(root, "tests/soak/RESULT.md", "Last soak run", &outcomes)
 }
 
 /// Creates the step of a test in its long form.
-pub(super) fn test_of(package: &str, name: &str, which: &[&str]) -> RunStep {
-    let words = ["cargo", "test", "--quiet", "--profile", "quick", "-p", package];
+///
+/// `which` selects it among the tests of all packages: a package alone would be built with other dependencies.
+pub(super) fn test_of(name: &str, which: &[&str]) -> RunStep {
+    let words = ["cargo", "test", "--quiet", "--profile", "quick", "--workspace"];
     let options = ["--", "--include-ignored", "--show-output", "--test-threads=1"];
     RunStep::new(name, &[&words[..], which, &options].concat()).with("EDDY_SOAK", "1")
 }
@@ -64,18 +53,12 @@ pub(super) fn test_of(package: &str, name: &str, which: &[&str]) -> RunStep {
 /// Runs hooks, resumes, replies and resets in random orders, ten million steps each.
 pub(super) fn random_orders() -> Vec<RunStep> {
     vec![
+        test_of("random orders of filter events, on the host tables", &["--lib", "schedule_tests"]),
         test_of(
-            "eddy-proxy",
-            "random orders of filter events, on the host tables",
-            &["--lib", "schedule_tests"],
-        ),
-        test_of(
-            "eddy-proxy",
             "random orders of filter events, through a gateway with one and four workers",
             &["--test", "schedule"],
         ),
         test_of(
-            "eddy",
             "random orders of events of Go and Rust filters, with four workers",
             &["--test", "program", "among_workers"],
         ),

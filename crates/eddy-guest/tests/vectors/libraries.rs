@@ -9,12 +9,22 @@ use eddy_guest::{LinearLibrary, LinearLimits, LinearModule, NativeLibrary};
 use super::build::{Into, build};
 use super::host::host;
 
+/// Returns the profile of this test, after which its folder is named.
+fn profile() -> String {
+    let own = std::env::current_exe().expect("this program has a path");
+    let folder = own.ancestors().nth(2).and_then(Path::file_name).expect("it is in `deps`");
+    let name = folder.to_str().expect("profiles have ASCII names");
+    if name == "debug" { "dev".to_owned() } else { name.to_owned() }
+}
+
 /// Opens the Rust library.
 pub(crate) fn rust() -> Arc<NativeLibrary> {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    // As `cargo test --workspace` has built it: in the profile of this test, and with the features of the workspace.
     let output = Command::new(env!("CARGO"))
         .current_dir(workspace)
-        .args(["build", "--quiet", "-p", "eddy-sdk", "--example", "vectors", "--message-format", "json"])
+        .args(["build", "--quiet", "--workspace", "--example", "vectors", "--message-format", "json"])
+        .args(["--profile", &profile()])
         .output()
         .expect("cargo runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -21,12 +21,12 @@ pub(super) fn in_go() -> Option<PathBuf> {
     Some(built(go, library))
 }
 
-/// Builds the Rust library.
+/// Builds the Rust library, in the build folder of this test, which has its dependencies.
 pub(super) fn in_rust() -> PathBuf {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("filters");
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("a folder of the build folder");
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--profile", "quick", "--manifest-path"]).arg(filters().join("rust/Cargo.toml"));
-    cargo.env("CARGO_TARGET_DIR", &target);
+    cargo.env("CARGO_TARGET_DIR", target);
     built(cargo, target.join("quick/libeddy_test_filters.so"))
 }
 
