@@ -12,7 +12,7 @@ use eddy_filter::HostApi as _;
 use eddy_ids::Shared;
 use eddy_io::{SharedPage, SharedPipes, WORKERS_MAX, descriptors_max};
 use eddy_upstream::resolve::Resolver;
-use tokio::sync::mpsc::{Sender, channel as command_channel};
+use tokio::sync::mpsc::{Sender, UnboundedSender, channel as command_channel, unbounded_channel};
 use tokio::sync::oneshot;
 
 use crate::access::{AccessLogSink, AccessWriter};
@@ -51,6 +51,8 @@ pub struct Gateway {
     memory_percent_max: Arc<AtomicU8>,
     /// Locked during a change, so that changes are serialised.
     state: Mutex<GatewayState>,
+    /// Takes plans that workers do not use any more; the control thread frees them.
+    retired: UnboundedSender<Arc<GatewayPlan>>,
     /// Ends the control thread when dropped.
     _control_stop: oneshot::Sender<()>,
 }
@@ -107,6 +109,7 @@ impl Gateway {
                 names,
                 health,
             }),
+            retired: control.retired,
             _control_stop: control.stop,
         };
         gateway.direct_records(&config);
@@ -310,7 +313,7 @@ impl Gateway {
             access: AccessWriter::new(sink.sender()),
             host: Arc::clone(host),
         };
-        let start = Start { parts, first, commands: receiver };
+        let start = Start { parts, first, commands: receiver, plans: self.retired.clone() };
         let thread = std::thread::Builder::new().name(format!("eddy-worker-{index}")).spawn(move || {
             note_worker(&start.parts.services.page, index);
             if let Err(error) = run(start) {
@@ -368,6 +371,8 @@ fn hear(answers: Vec<WorkerReply>) -> Result<(), ProxyError> {
 struct Control {
     resolver: Resolver,
     handle: tokio::runtime::Handle,
+    /// Frees the plans that it is given.
+    retired: UnboundedSender<Arc<GatewayPlan>>,
     stop: oneshot::Sender<()>,
 }
 
@@ -377,6 +382,7 @@ fn start_control(pressure: &Arc<Pressure>, percent_max: &Arc<AtomicU8>) -> Resul
     let handle = runtime.handle().clone();
     let resolver = Resolver::from_system()?;
     let (stop, stopped) = oneshot::channel::<()>();
+    let (retired, mut plans) = unbounded_channel();
     let watching = watch(Arc::clone(pressure), Arc::clone(percent_max));
     let throttling = watch_throttling(Arc::clone(pressure));
     std::thread::Builder::new()
@@ -385,12 +391,13 @@ fn start_control(pressure: &Arc<Pressure>, percent_max: &Arc<AtomicU8>) -> Resul
             runtime.block_on(async move {
                 tokio::spawn(watching);
                 tokio::spawn(throttling);
+                tokio::spawn(async move { while plans.recv().await.is_some() {} });
                 // Ends when the gateway drops its side.
                 let _ = stopped.await;
             });
         })
         .map_err(ProxyError::Control)?;
-    Ok(Control { resolver, handle, stop })
+    Ok(Control { resolver, handle, retired, stop })
 }
 
 /// Returns the number of workers: as configured, or one per core.

@@ -1,6 +1,7 @@
 //! No request touches a reference count that workers share.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
+#![allow(clippy::assertions_on_constants, reason = "without debug assertions this test would count nothing")]
 
 #[allow(dead_code, reason = "shared with other tests, which use other parts")]
 mod place;
@@ -19,13 +20,13 @@ use eddy_ids::{Shared, shared_clones};
 use eddy_proxy::FilterHost;
 use place::{ask, connect, free_address, start_filtered, start_origin};
 
-/// Requests of a setup that are not counted: pools fill, and names are noted for the first time.
+/// Requests of a case that are not counted: pools fill, and names are noted for the first time.
 const WARM_UP: usize = 200;
 /// Requests over which clones are counted.
 const REQUESTS: usize = 1_000;
 
 /// A configuration, and a request that its parts take.
-struct Setup {
+struct ClonesCase {
     name: &'static str,
     /// Keys of the listener besides its address.
     listener: &'static str,
@@ -40,92 +41,92 @@ const MIRROR: &str = "a mirror";
 const GET: &str = "GET /a HTTP/1.1\r\nHost: a.test\r\n\r\n";
 const CLUSTER: &str = "clusters: {origin: {endpoints: ['ORIGIN']}, other: {endpoints: ['ORIGIN']}, dead: {endpoints: ['127.0.0.1:1']}, socket: {endpoints: ['unix:SOCKET']}}\n";
 
-const SETUPS: &[Setup] = &[
-    Setup {
+const CASES: &[ClonesCase] = &[
+    ClonesCase {
         name: "a GET",
         listener: "routes: site",
         rest: "routes: {site: [{cluster: origin}]}",
         request: GET,
         end: "hello",
     },
-    Setup {
+    ClonesCase {
         name: "a POST",
         listener: "routes: site",
         rest: "routes: {site: [{cluster: origin}]}",
         request: "POST /a HTTP/1.1\r\nHost: a.test\r\nContent-Length: 4\r\n\r\nabcd",
         end: "hello",
     },
-    Setup {
+    ClonesCase {
         name: "via and a request ID",
         listener: "routes: site, via: eddy, request_id: x-request-id",
         rest: "routes: {site: [{cluster: origin}]}",
         request: GET,
         end: "hello",
     },
-    Setup {
+    ClonesCase {
         name: "a fixed response",
         listener: "routes: site",
         rest: "routes: {site: [{respond: {status: 200, body: fixed}}]}",
         request: GET,
         end: "fixed",
     },
-    Setup {
+    ClonesCase {
         name: "a redirect",
         listener: "routes: site",
         rest: "routes: {site: [{redirect: {status: 302, host: b.test}}]}",
         request: GET,
         end: "Found",
     },
-    Setup {
+    ClonesCase {
         name: "an endpoint at a Unix socket",
         listener: "routes: site",
         rest: "routes: {site: [{cluster: socket}]}",
         request: GET,
         end: "hello",
     },
-    Setup {
+    ClonesCase {
         name: "weighted clusters",
         listener: "routes: site",
         rest: "routes: {site: [{clusters: [{cluster: origin, weight: 1}, {cluster: other, weight: 2}]}]}",
         request: GET,
         end: "hello",
     },
-    Setup {
+    ClonesCase {
         name: "failover",
         listener: "routes: site",
         rest: "routes: {site: [{cluster: dead, failover: [{cluster: origin, when: [unreachable]}]}]}",
         request: GET,
         end: "hello",
     },
-    Setup {
+    ClonesCase {
         name: MIRROR,
         listener: "routes: site",
         rest: "routes: {site: [{cluster: origin}]}",
         request: GET,
         end: "hello",
     },
-    Setup {
+    ClonesCase {
         name: "an access log with the step",
         listener: "routes: site",
         rest: "access_log: {file: /dev/null, format: json, step: true}\nroutes: {site: [{cluster: origin}]}",
         request: GET,
         end: "hello",
     },
-    Setup {
+    ClonesCase {
         name: "a proxied NGINX location",
         listener: "routes: nginx",
         rest: "routes: {nginx: {dialect: nginx, file: site.conf}}",
         request: "GET /proxied HTTP/1.1\r\nHost: a.test\r\n\r\n",
         end: "hello",
     },
-    Setup {
+    ClonesCase {
         name: "the text of an NGINX location",
         listener: "routes: nginx",
         rest: "routes: {nginx: {dialect: nginx, file: site.conf}}",
         request: "GET /text HTTP/1.1\r\nHost: a.test\r\n\r\n",
         end: "a text",
     },
-    Setup {
+    ClonesCase {
         name: "an NGINX error page",
         listener: "routes: nginx",
         rest: "routes: {nginx: {dialect: nginx, file: site.conf}}",
@@ -146,31 +147,31 @@ const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 #[test]
 fn no_request_clones_a_reference_of_the_plan() {
     let socket = start_unix_origin();
-    for setup in SETUPS {
-        let end: &[u8] = if setup.request.starts_with("POST") { b"abcd" } else { b"\r\n\r\n" };
+    for case in CASES {
+        let end: &[u8] = if case.request.starts_with("POST") { b"abcd" } else { b"\r\n\r\n" };
         let origin = start_origin(end, ANSWER);
-        let count = count_clones(setup, origin, &socket, None);
-        assert_eq!(count, 0, "{}: {REQUESTS} requests", setup.name);
+        let count = count_clones(case, origin, &socket, None);
+        assert_eq!(count, 0, "{}: {REQUESTS} requests", case.name);
     }
     let origin = start_origin(b"\r\n\r\n", ANSWER);
-    let count = count_clones(&SETUPS[0], origin, &socket, Some(Arc::new(Silent)));
+    let count = count_clones(&CASES[0], origin, &socket, Some(Arc::new(Silent)));
     assert_eq!(count, 0, "three filters: {REQUESTS} requests");
     // The counter is the one that a clone moves.
     let cloning = Arc::new(Cloning("a".into()));
-    assert_eq!(count_clones(&SETUPS[0], origin, &socket, Some(cloning)), 3 * REQUESTS as u64);
+    assert_eq!(count_clones(&CASES[0], origin, &socket, Some(cloning)), 3 * REQUESTS as u64);
 }
 
 /// Returns the number of clones of plan-owned references in [`REQUESTS`] requests of one connection.
 fn count_clones(
-    setup: &Setup,
+    case: &ClonesCase,
     origin: SocketAddr,
     socket: &str,
     library: Option<Arc<dyn FilterLibrary>>,
 ) -> u64 {
     assert!(cfg!(debug_assertions), "clones are counted in debug builds only");
     let address = free_address();
-    let mut config = configuration(setup, address, origin, socket);
-    if setup.name == MIRROR {
+    let mut config = configuration(case, address, origin, socket);
+    if case.name == MIRROR {
         // Only dialects configure mirrors.
         let (numerator, denominator, host) = (1, 1, MirrorHost::Same);
         config.actions[0].mirrors.push(Mirror { cluster: 1, numerator, denominator, host });
@@ -198,26 +199,26 @@ fn count_clones(
     }
     let _gateway = start_filtered(address, config, &set, host);
     let mut client = connect(address);
-    let (request, end) = (setup.request.as_bytes(), setup.end.as_bytes());
+    let (request, end) = (case.request.as_bytes(), case.end.as_bytes());
     (0..WARM_UP).for_each(|_| ask(&mut client, request, end));
     let before = shared_clones();
     (0..REQUESTS).for_each(|_| ask(&mut client, request, end));
     shared_clones() - before
 }
 
-fn configuration(setup: &Setup, address: SocketAddr, origin: SocketAddr, socket: &str) -> GatewayConfig {
+fn configuration(case: &ClonesCase, address: SocketAddr, origin: SocketAddr, socket: &str) -> GatewayConfig {
     let filled = |text: &str| text.replace("ORIGIN", &origin.to_string()).replace("SOCKET", socket);
     let text = format!(
         "workers: 1\nlisteners: [{{address: '{address}', {}}}]\n{CLUSTER}{}\n",
-        setup.listener, setup.rest
+        case.listener, case.rest
     );
     let (text, nginx) = (filled(&text), filled(NGINX));
     let sources = [
         SourceText::new("test.yaml", text.as_str()),
         SourceText { is_included: true, ..SourceText::new("site.conf", nginx.as_str()) },
     ];
-    let used = if setup.rest.contains("site.conf") { 2 } else { 1 };
-    check(&sources[..used]).unwrap_or_else(|problems| panic!("{}: {problems:#?}", setup.name)).config
+    let used = if case.rest.contains("site.conf") { 2 } else { 1 };
+    check(&sources[..used]).unwrap_or_else(|problems| panic!("{}: {problems:#?}", case.name)).config
 }
 
 /// Starts an origin at a Unix socket; returns its path.

@@ -1,4 +1,4 @@
-//! Reloads: how long they hold a worker's event loop, and what its clusters keep.
+//! Reloads: what exchanges see of them, and for how long they hold a worker's event loop.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
@@ -8,46 +8,133 @@ mod place;
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
 use eddy_config::GatewayConfig;
 use eddy_proxy::{Gateway, Ready, Sockets};
+use place::{ask, config, connect, free_address, start_origin, start_with};
 
-use place::{config, free_address, start_with};
+const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+const GET: &[u8] = b"GET /0 HTTP/1.1\r\nHost: a.test\r\n\r\n";
 
-/// Returns a configuration with this many clusters, each with a rule of its own.
-fn clusters(address: SocketAddr, count: usize, keys: &str) -> GatewayConfig {
-    let origin = free_address();
-    let (mut rules, mut clusters) = (String::new(), String::new());
-    for number in 0..count {
-        writeln!(rules, "    - {{match: {{path: {{exact: /{number}}}}}, cluster: c{number}}}").unwrap();
-        writeln!(clusters, "  c{number}: {{endpoints: ['127.0.0.1:1'], {keys}}}").unwrap();
+/// Longest time for which a reload may hold a worker's event loop.
+const SLICE_MAX: Duration = Duration::from_millis(2);
+
+/// Returns a configuration with `count` clusters, each with a rule.
+fn clusters(address: SocketAddr, origin: SocketAddr, count: u32, connect_timeout: &str) -> GatewayConfig {
+    let mut text = "routes:\n  site:\n".to_owned();
+    for index in 0..count {
+        writeln!(text, "  - {{match: {{path: {{exact: /{index}}}}}, cluster: c{index}}}").unwrap();
     }
-    config(address, origin, "", &format!("routes:\n  site:\n{rules}clusters:\n{clusters}"))
+    text.push_str("clusters:\n");
+    for index in 0..count {
+        writeln!(text, "  c{index}: {{endpoints: ['ORIGIN'], connect_timeout: {connect_timeout}}}").unwrap();
+    }
+    config(address, origin, "", &text)
 }
 
 fn reload(gateway: &Gateway, config: GatewayConfig) {
     gateway.reload(Arc::new(config), &Ready::default(), Sockets::default()).unwrap();
+    // The report is a command of its own, which comes after the reload has ended.
+    gateway.clusters();
 }
 
-/// Returns a metric of the only worker.
+/// Returns the value of a metric of the first worker.
 fn metric(gateway: &Gateway, name: &str) -> f64 {
     let mut text = String::new();
     gateway.stats().render(&mut text);
-    let start = format!("{name}{{worker=\"0\"}} ");
-    text.lines().find_map(|line| line.strip_prefix(&start)).unwrap().parse().unwrap()
+    let line = text.lines().find(|line| line.starts_with(name)).unwrap();
+    line.rsplit(' ').next().unwrap().parse().unwrap()
 }
 
 #[test]
-fn a_reload_and_a_report_are_counted_as_slices() {
+fn a_reload_of_ten_thousand_clusters_never_holds_the_loop_for_two_milliseconds() {
+    let (address, origin) = (free_address(), start_origin(b"\r\n\r\n", ANSWER));
+    let gateway = start_with(address, clusters(address, origin, 10, "1s"));
+    let (is_over, answers) = (AtomicBool::new(false), AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut client = connect(address);
+            while !is_over.load(Relaxed) {
+                ask(&mut client, GET, b"hello");
+                answers.fetch_add(1, Relaxed);
+            }
+        });
+        let steps = [
+            ("added", 10_000, "1s"),
+            ("changed", 10_000, "2s"),
+            ("the same", 10_000, "2s"),
+            ("removed", 10, "2s"),
+        ];
+        for (step, count, timeout) in steps {
+            let config = clusters(address, origin, count, timeout);
+            let before = (answers.load(Relaxed), metric(&gateway, "eddy_worker_slices_total"));
+            reload(&gateway, config);
+            let slices = metric(&gateway, "eddy_worker_slices_total") - before.1;
+            let longest = Duration::from_secs_f64(metric(&gateway, "eddy_worker_slice_seconds_max"));
+            println!("{step}: {slices} slices, the longest so far {longest:?}");
+            assert!(longest <= SLICE_MAX, "{step}: the loop was held for {longest:?}");
+            assert!(slices >= 4.0, "{step}: {slices} slices");
+            assert!(answers.load(Relaxed) > before.0, "{step}: no request was served meanwhile");
+        }
+        is_over.store(true, Relaxed);
+    });
+}
+
+#[test]
+fn the_old_plan_serves_until_the_new_one_is_complete() {
+    let (address, origin) = (free_address(), start_origin(b"\r\n\r\n", ANSWER));
+    let site = |body: &str| {
+        let mut text = format!(
+            "routes:\n  site:\n  - {{match: {{path: {{exact: /0}}}}, respond: {{status: 200, body: {body}}}}}\n"
+        );
+        for index in 1..2_000 {
+            writeln!(text, "  - {{match: {{path: {{exact: /{index}}}}}, cluster: c}}").unwrap();
+        }
+        text.push_str("clusters: {c: {endpoints: ['ORIGIN']}}\n");
+        config(address, origin, "", &text)
+    };
+    let gateway = start_with(address, site("body-0"));
+    for round in 1..8 {
+        let (before, after) = (format!("body-{}", round - 1), format!("body-{round}"));
+        let is_loaded = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let bodies = scope.spawn(|| {
+                let mut client = connect(address);
+                let mut bodies = Vec::new();
+                let begun = Instant::now();
+                while bodies.last() != Some(&after) || !is_loaded.load(Relaxed) {
+                    place::send(&mut client, std::str::from_utf8(GET).unwrap());
+                    let response = place::until(&mut client, "body-");
+                    let number = read_digit(&mut client);
+                    assert!(response.starts_with("HTTP/1.1 200"), "{response}");
+                    bodies.push(format!("body-{number}"));
+                    assert!(begun.elapsed() < Duration::from_secs(20), "the new plan was never in force");
+                }
+                bodies
+            });
+            reload(&gateway, site(&after));
+            is_loaded.store(true, Relaxed);
+            let bodies = bodies.join().unwrap();
+            let switch = bodies.iter().position(|body| *body == after).unwrap();
+            assert!(bodies[..switch].iter().all(|body| *body == before), "{bodies:?}");
+            assert!(bodies[switch..].iter().all(|body| *body == after), "{bodies:?}");
+        });
+    }
+}
+
+fn read_digit(client: &mut std::net::TcpStream) -> char {
+    let mut byte = [0];
+    std::io::Read::read_exact(client, &mut byte).unwrap();
+    char::from(byte[0])
+}
+
+#[test]
+fn a_report_has_every_cluster_in_order() {
     let address = free_address();
-    let gateway = start_with(address, clusters(address, 300, ""));
-    let before = metric(&gateway, "eddy_worker_slices_total");
-    reload(&gateway, clusters(address, 300, "connect_timeout: 7s"));
+    let gateway = start_with(address, clusters(address, address, 300, "1s"));
     let report = gateway.clusters();
-    assert_eq!(report.clusters.len(), 300);
-    let ends =
-        [report.clusters.first().unwrap(), report.clusters.last().unwrap()].map(|one| one.name.as_str());
-    assert_eq!(ends, ["c0", "c299"]);
-    assert!(metric(&gateway, "eddy_worker_slices_total") >= before + 2.0);
-    assert!(metric(&gateway, "eddy_worker_slice_seconds_max") > 0.0);
+    let names: Vec<&str> = report.clusters.iter().map(|cluster| cluster.name.as_str()).collect();
+    assert_eq!((names.len(), names[0], names[299]), (300, "c0", "c299"));
 }

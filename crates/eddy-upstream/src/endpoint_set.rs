@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
 use crate::balance::BalanceTables;
-use eddy_model::Balance;
 use crate::endpoint::{ResolvedAddress, ResolvedEndpoint};
+use eddy_model::Balance;
 
 /// The endpoints of a cluster at one time; immutable, replaced as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

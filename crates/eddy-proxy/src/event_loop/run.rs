@@ -10,9 +10,9 @@ use eddy_io::monotonic_ms;
 use eddy_upstream::health::UnhealthySet;
 use eddy_upstream::{EndpointSet, Rng};
 use tokio::runtime::{Builder, LocalOptions};
-use tokio::sync::mpsc::Receiver;
+use tokio::sync::mpsc::{Receiver, UnboundedSender};
 use tokio::sync::watch;
-use tokio::task::unconstrained;
+use tokio::task::{AbortHandle, unconstrained};
 
 use crate::error::ProxyError;
 use crate::event_loop::accept::{AcceptSource, accept};
@@ -24,11 +24,11 @@ use crate::host::WorkerMessage;
 use crate::outbound;
 use crate::plan::GatewayPlan;
 use crate::report::{ClusterView, view};
-use crate::resolved::Resolution;
-use crate::runtime::{Slice, run_in_slices};
+use crate::resolved::{Resolution, RetiredParts, WorkerShare};
+use crate::runtime::{Slice, run_in_slices, step_in_slices};
 use crate::session::take_datagrams;
 use crate::stats::PlanSeries;
-use crate::upstream::WorkerClusters;
+use crate::upstream::{EndpointSets, WorkerCluster};
 use crate::worker::{Worker, WorkerParts};
 
 /// Parameters of a worker's thread.
@@ -36,6 +36,8 @@ pub(crate) struct Start {
     pub(crate) parts: WorkerParts,
     pub(crate) first: Apply,
     pub(crate) commands: Receiver<WorkerCommand>,
+    /// Takes plans that are not used any more.
+    pub(crate) plans: UnboundedSender<Arc<GatewayPlan>>,
 }
 
 /// A plan to apply, and the sockets that go with it.
@@ -44,7 +46,7 @@ pub(crate) struct Apply {
     pub(crate) series: PlanSeries,
     pub(crate) sockets: Arc<SocketTable>,
     /// Endpoints of each cluster, with updates.
-    pub(crate) endpoints: Vec<watch::Receiver<Arc<EndpointSet>>>,
+    pub(crate) endpoints: EndpointSets,
     /// Unhealthy endpoints of each cluster, with updates.
     pub(crate) unhealthy: Vec<watch::Receiver<Arc<UnhealthySet>>>,
     /// Result: whether the plan is in force.
@@ -79,24 +81,26 @@ pub(crate) fn run(start: Start) -> io::Result<()> {
 }
 
 async fn serve(start: Start) {
-    let Start { parts, first, mut commands } = start;
+    let Start { parts, first, mut commands, plans } = start;
     let mut rng = Rng::from_entropy();
     // Not kept here: the first plan is freed with its last exchange, like every later one.
-    let idle_watch = &parts.services.idle_watch;
-    let clusters =
-        WorkerClusters::new(&first.plan, &first.series, &first.endpoints, None, idle_watch, &mut rng);
-    let plan = Resolution::begin(first.plan, first.series, clusters).finish();
+    let retired = RetiredParts::new(plans);
+    let Apply { plan, series, sockets, endpoints, unhealthy, done } = first;
+    let idle_watch = Arc::clone(&parts.services.idle_watch);
+    let share =
+        WorkerShare { series, endpoints: endpoints.clone(), idle_watch, retired: Rc::clone(&retired) };
+    let plan = Resolution::begin(plan, share, None).finish(&mut rng);
     let worker = Worker::new(parts, Rc::new(plan), rng, monotonic_ms());
     let state = Rc::new(Loop {
         worker,
-        sockets: RefCell::new(first.sockets),
+        sockets: RefCell::new(sockets),
         listeners: RefCell::default(),
         drained: RefCell::default(),
         accepting: RefCell::default(),
         taking: RefCell::default(),
         following: RefCell::default(),
+        retired,
     });
-    state.follow_endpoints(first.endpoints, first.unhealthy);
     tokio::task::spawn_local(tick(Rc::clone(&state)));
     tokio::task::spawn_local(hear_filters(Rc::clone(&state.worker)));
     tokio::task::spawn_local(outbound::ship(Rc::clone(&state.worker)));
@@ -104,12 +108,14 @@ async fn serve(start: Start) {
     // All idle links are checked in one turn.
     tokio::task::spawn_local(unconstrained(watch_idle_links(Rc::clone(&state.worker))));
     // The gateway may have given up waiting; the plan is in force all the same.
-    let _ = first.done.send(state.listen());
+    let _ = done.send(state.listen());
+    tokio::task::spawn_local(free_retired(Rc::clone(&state)));
+    state.follow_endpoints(endpoints, unhealthy).await;
     while let Some(command) = commands.recv().await {
         if let WorkerCommand::Stop = command {
             break;
         }
-        state.handle_command(command);
+        state.handle_command(command).await;
     }
     state.worker.access.borrow_mut().flush(&state.worker.series);
     let unsent = state.worker.records.waiting();
@@ -118,11 +124,46 @@ async fn serve(start: Start) {
     }
 }
 
+/// Puts the settings of a cluster in force, and returns the tasks that apply updates to it.
+fn follow(
+    cluster: &Rc<WorkerCluster>,
+    mut endpoints: watch::Receiver<Arc<EndpointSet>>,
+    mut unhealthy: watch::Receiver<Arc<UnhealthySet>>,
+) -> impl Iterator<Item = AbortHandle> {
+    cluster.settle();
+    cluster.set_unhealthy(Arc::clone(&unhealthy.borrow_and_update()));
+    let by_health = cluster.config.health.is_some().then(|| {
+        let cluster = Rc::clone(cluster);
+        tokio::task::spawn_local(async move {
+            while unhealthy.changed().await.is_ok() {
+                cluster.set_unhealthy(Arc::clone(&unhealthy.borrow_and_update()));
+            }
+        })
+    });
+    let by_name = cluster.config.has_names().then(|| {
+        let cluster = Rc::clone(cluster);
+        tokio::task::spawn_local(async move {
+            while endpoints.changed().await.is_ok() {
+                cluster.update(Arc::clone(&endpoints.borrow_and_update()));
+            }
+        })
+    });
+    [by_health, by_name].into_iter().flatten().map(|task| task.abort_handle())
+}
+
 /// Closes idle upstream connections as soon as their endpoints do, until the worker's event loop ends.
 async fn watch_idle_links(worker: Rc<Worker>) {
     loop {
         worker.idle_watch.notified().await;
         worker.plan().clusters.iter().for_each(|cluster| cluster.close_disturbed());
+    }
+}
+
+/// Frees parts of plans that are not used any more, until the worker's event loop ends.
+async fn free_retired(state: Rc<Loop>) {
+    loop {
+        state.retired.wake.notified().await;
+        step_in_slices(&state.worker.series, || state.retired.free_one()).await;
     }
 }
 
@@ -169,12 +210,10 @@ async fn hear_filters(worker: Rc<Worker>) {
 }
 
 impl Loop {
-    fn handle_command(self: &Rc<Self>, command: WorkerCommand) {
+    async fn handle_command(self: &Rc<Self>, command: WorkerCommand) {
         let worker = &self.worker;
         match command {
-            WorkerCommand::Apply(apply) => {
-                Slice::run(&worker.series, |_| self.apply(apply));
-            }
+            WorkerCommand::Apply(apply) => self.adopt(apply).await,
             WorkerCommand::Drain(done) => {
                 worker.is_draining.set(true);
                 // The accepting tasks take the connections that already wait, and then close their sockets.
@@ -197,22 +236,30 @@ impl Loop {
         }
     }
 
-    /// Puts a plan in force.
-    fn apply(self: &Rc<Self>, apply: Apply) {
+    /// Puts a plan in force: it is resolved in slices beside the plan before, takes its place in one turn, and its
+    /// clusters then follow their endpoints.
+    async fn adopt(self: &Rc<Self>, apply: Apply) {
         let worker = &self.worker;
         let Apply { plan, series, sockets, endpoints, unhealthy, done } = apply;
-        let previous = worker.plan();
-        let mut rng = worker.rng.borrow_mut();
-        let watch = &worker.idle_watch;
-        let known = Some(&previous.clusters);
-        let clusters = WorkerClusters::new(&plan, &series, &endpoints, known, watch, &mut rng);
-        drop(rng);
-        let next = Resolution::begin(plan, series, clusters).finish();
-        worker.follow(Rc::new(next));
-        self.follow_endpoints(endpoints, unhealthy);
-        self.sockets.replace(sockets);
-        let _ = done.send(self.listen());
-        worker.turned.notify_waiters();
+        let share = WorkerShare {
+            series,
+            endpoints: endpoints.clone(),
+            idle_watch: Arc::clone(&worker.idle_watch),
+            retired: Rc::clone(&self.retired),
+        };
+        let mut resolution = Resolution::begin(plan, share, Some(worker.plan()));
+        step_in_slices(&worker.series, || resolution.step(&mut worker.rng.borrow_mut())).await;
+        let result = Slice::run(&worker.series, |_| {
+            let next = resolution.finish(&mut worker.rng.borrow_mut());
+            worker.follow(Rc::new(next));
+            self.sockets.replace(sockets);
+            let result = self.listen();
+            worker.turned.notify_waiters();
+            result
+        });
+        // The gateway may have given up waiting; the plan is in force all the same.
+        let _ = done.send(result);
+        self.follow_endpoints(endpoints, unhealthy).await;
     }
 
     /// Aligns the accepting tasks with the plan: accepts from each listener, and lets the sessions of removed listeners
@@ -275,40 +322,26 @@ impl Loop {
         Ok(())
     }
 
-    /// Applies updates of each cluster's endpoints and of their health.
-    fn follow_endpoints(
+    /// Applies updates of each cluster's endpoints and of their health from now on.
+    async fn follow_endpoints(
         &self,
-        endpoints: Vec<watch::Receiver<Arc<EndpointSet>>>,
+        endpoints: EndpointSets,
         unhealthy: Vec<watch::Receiver<Arc<UnhealthySet>>>,
     ) {
-        let plan = self.worker.plan();
-        let mut following = self.following.borrow_mut();
-        following.drain(..).for_each(|task| task.abort());
-        for (cluster, mut unhealthy) in plan.clusters.iter().map(Rc::clone).zip(unhealthy) {
-            cluster.set_unhealthy(Arc::clone(&unhealthy.borrow_and_update()), monotonic_ms());
-            if cluster.config.health.is_none() {
-                continue;
-            }
-            let task = async move {
-                while unhealthy.changed().await.is_ok() {
-                    cluster.set_unhealthy(Arc::clone(&unhealthy.borrow_and_update()), monotonic_ms());
-                }
-            };
-            following.push(tokio::task::spawn_local(task).abort_handle());
-        }
-        for (cluster, mut sets) in plan.clusters.iter().map(Rc::clone).zip(endpoints) {
-            if !cluster.config.has_names() {
-                continue;
-            }
-            let worker = Rc::clone(&self.worker);
-            let task = async move {
-                while sets.changed().await.is_ok() {
-                    let set = Arc::clone(&sets.borrow_and_update());
-                    cluster.update(set, monotonic_ms(), &mut worker.rng.borrow_mut());
-                }
-            };
-            following.push(tokio::task::spawn_local(task).abort_handle());
-        }
+        let worker = &self.worker;
+        let plan = worker.plan();
+        step_in_slices(&worker.series, || {
+            let task = self.following.borrow_mut().pop();
+            task.inspect(AbortHandle::abort).is_some()
+        })
+        .await;
+        let mut parts = plan.clusters.iter().zip(endpoints).zip(unhealthy);
+        step_in_slices(&worker.series, || {
+            let Some(((cluster, endpoints), unhealthy)) = parts.next() else { return false };
+            self.following.borrow_mut().extend(follow(cluster, endpoints, unhealthy));
+            true
+        })
+        .await;
     }
 
     fn stop_accepting(&self) {

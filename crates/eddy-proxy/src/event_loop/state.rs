@@ -9,6 +9,7 @@ use eddy_config::ListenAddress;
 use tokio::task::AbortHandle;
 
 use crate::event_loop::sockets::SocketTable;
+use crate::resolved::RetiredParts;
 use crate::session::{ListenerHandle, SessionFlows};
 use crate::worker::Worker;
 
@@ -22,7 +23,9 @@ pub(crate) struct Loop {
     pub(super) accepting: RefCell<Vec<AbortHandle>>,
     /// Tasks that read datagrams, which have no accept queue to be emptied.
     pub(super) taking: RefCell<Vec<AbortHandle>>,
+    /// Tasks that apply updates of endpoints and of their health.
     pub(super) following: RefCell<Vec<AbortHandle>>,
+    pub(super) retired: Rc<RetiredParts>,
 }
 
 /// A listener that the worker serves or has served.

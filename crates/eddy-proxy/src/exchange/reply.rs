@@ -204,10 +204,10 @@ fn swallow_body(ctx: &mut ExchangeCx<'_>) -> bool {
 }
 
 fn body_len(exchange: &Exchange, route: &Route) -> u64 {
-    match &exchange.local.body {
-        LocalBody::Drip(drip) => demo::drip_bytes(*drip),
-        body => text_of(body, &exchange.scratch, exchange.status, route).len() as u64,
+    if let LocalBody::Drip(drip) = &exchange.local.body {
+        return demo::drip_bytes(*drip);
     }
+    text_of(&exchange.local.body, &exchange.scratch, exchange.status, route).len() as u64
 }
 
 /// Returns the bytes of a local reply that are known when its head is written.

@@ -5,15 +5,19 @@ use std::sync::Arc;
 
 use eddy_config::{Action, ActionKind, SitesAt};
 use eddy_ids::Shared;
+use eddy_upstream::Rng;
+use tokio::sync::Notify;
 
 use crate::plan::{GatewayPlan, ListenerHandler, ListenerPlan};
 use crate::resolved::action::{ActionPlan, Destination, Share};
 use crate::resolved::listener::{RulePlan, SitesEntry, WorkerChain, WorkerListener, WorkerSites};
 use crate::resolved::plan::WorkerPlan;
+use crate::resolved::retire::{RetiredParts, Retirement};
 use crate::stats::PlanSeries;
-use crate::upstream::{WorkerCluster, WorkerClusters};
+use crate::upstream::{EndpointSets, WorkerCluster, WorkerClusters};
 
-/// A plan that is being resolved, one small part after the other, so that a worker can serve in between.
+/// A plan that is being resolved, one small part after the other, so that the worker can serve in between. Nothing of it
+/// is visible to exchanges before it is put in force.
 pub(crate) struct Resolution {
     source: Source,
     /// Actions resolved so far, by index; a split resolves its shares before their turn.
@@ -26,11 +30,23 @@ pub(crate) struct Resolution {
     current: Option<ListenerResolution>,
 }
 
+/// Parts for one worker that go with a plan.
+pub(crate) struct WorkerShare {
+    pub(crate) series: PlanSeries,
+    pub(crate) endpoints: EndpointSets,
+    /// Notified when something happens on an idle connection to an endpoint.
+    pub(crate) idle_watch: Arc<Notify>,
+    pub(crate) retired: Rc<RetiredParts>,
+}
+
 /// Parts that a plan is resolved from.
 struct Source {
     plan: Arc<GatewayPlan>,
-    series: PlanSeries,
+    share: WorkerShare,
+    /// Clusters resolved so far.
     clusters: WorkerClusters,
+    /// Plan before this one, as long as clusters are taken over from it.
+    previous: Option<Rc<WorkerPlan>>,
 }
 
 /// A listener that is being resolved.
@@ -48,11 +64,16 @@ struct ListenerResolution {
 }
 
 impl Resolution {
-    /// Begins to resolve a plan for the worker that has these counters and clusters.
-    pub(crate) fn begin(plan: Arc<GatewayPlan>, series: PlanSeries, clusters: WorkerClusters) -> Self {
+    /// Begins to resolve a worker's first plan, or the successor of `previous`.
+    pub(crate) fn begin(
+        plan: Arc<GatewayPlan>,
+        share: WorkerShare,
+        previous: Option<Rc<WorkerPlan>>,
+    ) -> Self {
         let actions = plan.actions.iter().map(|_| None).collect();
+        let clusters = WorkerClusters::with_capacity(plan.clusters.len());
         Self {
-            source: Source { plan, series, clusters },
+            source: Source { plan, share, clusters, previous },
             actions,
             actions_done: 0,
             all_actions: Rc::default(),
@@ -61,11 +82,14 @@ impl Resolution {
         }
     }
 
-    /// Resolves the next action, rule or place; returns whether anything is left.
+    /// Resolves the next cluster, action, rule or place; returns whether anything is left.
     ///
     /// # Cost
-    /// Below a microsecond, a few allocations.
-    pub(crate) fn step(&mut self) -> bool {
+    /// A few microseconds and allocations for a new cluster, below a microsecond for anything else.
+    pub(crate) fn step(&mut self, rng: &mut Rng) -> bool {
+        if self.source.push_cluster(rng) {
+            return true;
+        }
         if self.actions_done < self.actions.len() {
             self.action(self.actions_done);
             self.actions_done += 1;
@@ -93,12 +117,13 @@ impl Resolution {
     }
 
     /// Resolves what is left.
-    pub(crate) fn finish(mut self) -> WorkerPlan {
-        while self.step() {}
-        let Source { plan, series: _, clusters } = self.source;
+    pub(crate) fn finish(mut self, rng: &mut Rng) -> WorkerPlan {
+        while self.step(rng) {}
+        let Source { plan, share, clusters, previous: _ } = self.source;
         let service = plan.access.as_ref().and_then(|access| access.service.as_ref());
         let log_cluster = service.map(|service| clusters.at(service.cluster));
-        WorkerPlan { clusters, listeners: self.listeners.into(), log_cluster, plan }
+        let retirement = Retirement::at(&share.retired);
+        WorkerPlan { clusters, listeners: self.listeners.into(), log_cluster, plan, retirement }
     }
 
     /// Returns an action, resolved now unless it was before.
@@ -142,9 +167,23 @@ impl Resolution {
     }
 }
 
+impl Source {
+    /// Resolves the next cluster; returns false when there is none.
+    fn push_cluster(&mut self, rng: &mut Rng) -> bool {
+        let Self { plan, share, clusters, previous } = self;
+        let known = previous.as_ref().map(|previous| &previous.clusters);
+        let WorkerShare { series, endpoints, idle_watch, .. } = share;
+        let is_pushed = clusters.push_next(plan, series, endpoints, known, idle_watch, rng);
+        if !is_pushed {
+            *previous = None;
+        }
+        is_pushed
+    }
+}
+
 impl ListenerResolution {
     fn begin(plan: &Shared<ListenerPlan>, index: usize, source: &Source) -> Self {
-        let series = |filter: &usize| Arc::clone(&source.series.filters[*filter]);
+        let series = |filter: &usize| Arc::clone(&source.share.series.filters[*filter]);
         let chains = plan.chains.all().iter().map(|chain| {
             let series = chain.indices.iter().map(series).collect();
             Rc::new(WorkerChain { chain: chain.clone(), series })
@@ -185,13 +224,12 @@ impl ListenerResolution {
     /// Resolves the rule or place whose name has this index, with the index of its action.
     fn rule(&self, source: &Source, index: usize, action: Option<(usize, &Rc<ActionPlan>)>) -> Rc<RulePlan> {
         let own_chain = action.and_then(|(action, _)| self.plan.chains.own_of(action)).unwrap_or(0);
-        let sites = action.and_then(|(_, action)| match &action.config.kind {
-            ActionKind::Sites(at) => Some(self.entry(*at)),
-            _ => None,
+        let sites = action.and_then(|(_, action)| {
+            if let ActionKind::Sites(at) = &action.config.kind { Some(self.entry(*at)) } else { None }
         });
         Rc::new(RulePlan {
             name: self.plan.rule_names()[index].clone(),
-            series: Arc::clone(&source.series.rules[self.index][index]),
+            series: Arc::clone(&source.share.series.rules[self.index][index]),
             action: action.map(|(_, action)| Rc::clone(action)),
             chain: self.chains.get(own_chain).cloned(),
             sites,
@@ -216,12 +254,13 @@ impl ListenerResolution {
             }
         };
         WorkerListener {
-            series: Arc::clone(&source.series.listeners[self.index]),
+            series: Arc::clone(&source.share.series.listeners[self.index]),
             chain: self.chains.first().cloned(),
             rules: self.rules.into(),
             sites,
             ways,
             plan: self.plan,
+            retirement: Retirement::at(&source.share.retired),
         }
     }
 }

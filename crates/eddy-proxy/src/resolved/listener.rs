@@ -10,6 +10,7 @@ use eddy_route::nginx::{PlaceSpec, Sites};
 
 use crate::plan::{FilterChain, ListenerHandler, ListenerPlan};
 use crate::resolved::action::ActionPlan;
+use crate::resolved::retire::{RetiredPart, Retirement};
 use crate::stats::{FilterSeries, ListenerSeries, RuleSeries};
 use crate::upstream::WorkerCluster;
 
@@ -26,6 +27,13 @@ pub(crate) struct WorkerListener {
     pub(crate) sites: Option<SitesEntry>,
     /// Clusters of [`eddy_config::Forwarding::ways`], in its order.
     pub(super) ways: Box<[Rc<WorkerCluster>]>,
+    pub(super) retirement: Retirement,
+}
+
+impl Drop for WorkerListener {
+    fn drop(&mut self) {
+        self.retirement.take([RetiredPart::list(std::mem::take(&mut self.rules).into())]);
+    }
 }
 
 /// A rule, or a place of an NGINX configuration, on one worker.

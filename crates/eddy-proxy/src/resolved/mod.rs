@@ -8,10 +8,12 @@ mod action;
 mod build;
 mod listener;
 mod plan;
+mod retire;
 mod route;
 
 pub(crate) use action::{ActionPlan, Destination, draw};
-pub(crate) use build::Resolution;
+pub(crate) use build::{Resolution, WorkerShare};
 pub(crate) use listener::{SitesEntry, WorkerChain, WorkerListener, WorkerSites};
 pub(crate) use plan::WorkerPlan;
+pub(crate) use retire::RetiredParts;
 pub(crate) use route::Route;

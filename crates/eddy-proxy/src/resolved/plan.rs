@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::plan::GatewayPlan;
 use crate::resolved::listener::WorkerListener;
+use crate::resolved::retire::{RetiredPart, Retirement};
 use crate::runtime::ReleaseIdle;
 use crate::upstream::{WorkerCluster, WorkerClusters};
 
@@ -17,6 +18,17 @@ pub(crate) struct WorkerPlan {
     pub(crate) listeners: Box<[Rc<WorkerListener>]>,
     /// Cluster of the access log service, if one is configured.
     pub(crate) log_cluster: Option<Rc<WorkerCluster>>,
+    pub(super) retirement: Retirement,
+}
+
+impl Drop for WorkerPlan {
+    fn drop(&mut self) {
+        self.retirement.take([
+            RetiredPart::Plan(Arc::clone(&self.plan)),
+            RetiredPart::list(self.clusters.take()),
+            RetiredPart::list(std::mem::take(&mut self.listeners).into()),
+        ]);
+    }
 }
 
 impl ReleaseIdle for WorkerPlan {

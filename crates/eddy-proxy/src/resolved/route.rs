@@ -38,10 +38,7 @@ impl Route {
 
     /// Returns the fixed response, if that is the action.
     pub(crate) fn respond(&self) -> Option<&Respond> {
-        match &self.action.as_ref()?.to {
-            Destination::Respond(respond) => Some(respond),
-            _ => None,
-        }
+        if let Destination::Respond(respond) = &self.action.as_ref()?.to { Some(respond) } else { None }
     }
 
     /// Returns the name of the rule.

@@ -43,6 +43,19 @@ pub(crate) async fn run_in_slices(series: &WorkerSeries, mut step: impl FnMut(&m
     }
 }
 
+/// As [`run_in_slices`], for work in small steps: until `step` returns false.
+pub(crate) async fn step_in_slices(series: &WorkerSeries, mut step: impl FnMut() -> bool) {
+    run_in_slices(series, |slice| {
+        while step() {
+            if slice.is_over() {
+                return false;
+            }
+        }
+        true
+    })
+    .await;
+}
+
 fn nanos(clock: ClockId) -> u64 {
     let now = clock_gettime(clock);
     let (seconds, nanos) = (u64::try_from(now.tv_sec), u64::try_from(now.tv_nsec));

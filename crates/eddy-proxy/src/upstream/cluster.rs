@@ -34,17 +34,34 @@ pub(crate) struct WorkerCluster {
     pub(crate) tls: Option<ClientTls>,
     /// Usage by all workers, when the cluster has limits.
     in_use: Option<Arc<InUse>>,
-    state: Rc<RefCell<ClusterState>>,
-    pools: Rc<RefCell<LinkPools>>,
-    /// Links shared by exchanges.
-    shared: Rc<RefCell<SharedLinks>>,
-    uploads: Rc<UploadSlots>,
-    /// Era of new links.
-    era: u32,
+    /// Number of these settings among those that the cluster has had; counts up.
+    epoch: u64,
+    /// Endpoints that come into force with these settings, if they differ from those before.
+    pending: RefCell<Option<Arc<EndpointSet>>>,
+    /// Era of new links, once the settings are in force or overtaken.
+    era: Cell<Option<u32>>,
+    runtime: Rc<ClusterRuntime>,
     /// Time of the last log message about an endpoint that cannot be used.
     told_ms: Cell<Option<u64>>,
     /// Number of links refused by the limit when that was last checked for closing idle ones.
     refused_seen: Cell<u64>,
+}
+
+/// State of a cluster on one worker, which it keeps under every configuration.
+#[derive(Debug)]
+struct ClusterRuntime {
+    state: RefCell<ClusterState>,
+    pools: RefCell<LinkPools>,
+    /// Links shared by exchanges.
+    shared: RefCell<SharedLinks>,
+    uploads: Rc<UploadSlots>,
+    rng: RefCell<Rng>,
+    /// Epoch of the settings in force: the newest that any exchange has met.
+    epoch: Cell<u64>,
+    /// Era of links made under the TLS settings in force.
+    era: Cell<u32>,
+    /// TLS settings in force.
+    tls: RefCell<Option<ClientTls>>,
 }
 
 /// Parts of a plan that concern a cluster.
@@ -103,17 +120,36 @@ impl WorkerCluster {
         rng: &mut Rng,
     ) -> Self {
         let state = ClusterState::new(Arc::clone(&parts.config), set, now(monotonic_ms()), rng);
-        let pools = Rc::new(RefCell::new(LinkPools::watched_by(idle_watch)));
-        Self {
-            config: parts.config,
-            series: parts.series,
-            tls: parts.tls,
-            in_use: parts.in_use,
-            state: Rc::new(RefCell::new(state)),
-            pools,
-            shared: Rc::default(),
+        let runtime = ClusterRuntime {
+            state: RefCell::new(state),
+            pools: RefCell::new(LinkPools::watched_by(idle_watch)),
+            shared: RefCell::default(),
             uploads: Rc::default(),
-            era: 0,
+            rng: RefCell::new(Rng::new(rng.bits())),
+            epoch: Cell::new(0),
+            era: Cell::new(0),
+            tls: RefCell::new(parts.tls.clone()),
+        };
+        Self::of(parts, 0, None, Some(0), Rc::new(runtime))
+    }
+
+    fn of(
+        parts: ClusterParts,
+        epoch: u64,
+        pending: Option<Arc<EndpointSet>>,
+        era: Option<u32>,
+        runtime: Rc<ClusterRuntime>,
+    ) -> Self {
+        let ClusterParts { config, tls, series, in_use } = parts;
+        Self {
+            config,
+            series,
+            tls,
+            in_use,
+            epoch,
+            pending: RefCell::new(pending),
+            era: Cell::new(era),
+            runtime,
             told_ms: Cell::new(None),
             refused_seen: Cell::new(0),
         }
@@ -129,54 +165,93 @@ impl WorkerCluster {
         }
     }
 
-    /// Returns the same cluster under another configuration. Health is kept, and so are links unless the TLS settings
-    /// have changed.
-    pub(crate) fn succeed(&self, parts: ClusterParts, now_ms: u64, rng: &mut Rng) -> Self {
-        self.state.borrow_mut().reconfigure(Arc::clone(&parts.config), now(now_ms), rng);
-        let is_same = match (&self.tls, &parts.tls) {
-            (None, None) => true,
-            (Some(before), Some(after)) => before.is_same(after),
-            (None, Some(_)) | (Some(_), None) => false,
-        };
-        let era = if is_same {
-            self.era
-        } else {
-            self.shared.borrow_mut().clear();
-            self.pools.borrow_mut().renew()
-        };
-        Self {
-            config: parts.config,
-            series: parts.series,
-            tls: parts.tls,
-            in_use: parts.in_use,
-            state: Rc::clone(&self.state),
-            pools: Rc::clone(&self.pools),
-            shared: Rc::clone(&self.shared),
-            uploads: Rc::clone(&self.uploads),
-            era,
-            told_ms: Cell::new(None),
-            refused_seen: Cell::new(0),
+    /// Whether the cluster has these settings.
+    pub(crate) fn is_alike(&self, parts: &ClusterParts) -> bool {
+        *self.config == *parts.config && is_same_tls(self.tls.as_ref(), parts.tls.as_ref())
+    }
+
+    /// Returns the same cluster under other settings, with `endpoints` if these are others. Health is kept, and so are
+    /// links unless the TLS settings have changed.
+    ///
+    /// The settings come into force when the result is used for the first time, so that exchanges of the plan before
+    /// never meet half of a new one.
+    pub(crate) fn succeed(&self, parts: ClusterParts, endpoints: Option<Arc<EndpointSet>>) -> Self {
+        let pending = endpoints.or_else(|| self.pending.borrow().clone());
+        Self::of(parts, self.epoch + 1, pending, None, Rc::clone(&self.runtime))
+    }
+
+    /// Puts the settings in force, unless they are or newer ones are.
+    pub(crate) fn settle(&self) {
+        self.runtime();
+    }
+
+    /// Returns the state of the cluster, under these settings unless newer ones are in force.
+    fn runtime(&self) -> &ClusterRuntime {
+        if self.era.get().is_none() {
+            self.take_effect();
+        }
+        &self.runtime
+    }
+
+    #[cold]
+    fn take_effect(&self) {
+        let runtime = &*self.runtime;
+        if self.is_overtaken() {
+            self.era.set(Some(NO_ERA));
+            return;
+        }
+        runtime.epoch.set(self.epoch);
+        let time = now(monotonic_ms());
+        runtime.state.borrow_mut().reconfigure(Arc::clone(&self.config), time, &mut runtime.rng.borrow_mut());
+        if !is_same_tls(runtime.tls.borrow().as_ref(), self.tls.as_ref()) {
+            runtime.shared.borrow_mut().clear();
+            runtime.era.set(runtime.pools.borrow_mut().renew());
+            runtime.tls.replace(self.tls.clone());
+        }
+        self.era.set(Some(runtime.era.get()));
+        if let Some(set) = self.pending.take() {
+            self.update(set);
         }
     }
 
-    /// Applies another set of endpoints and closes the idle links to those that were removed.
-    pub(crate) fn update(&self, set: Arc<EndpointSet>, now_ms: u64, rng: &mut Rng) {
-        let gone = self.state.borrow_mut().update(set, now(now_ms), rng);
-        let (mut pools, mut shared) = (self.pools.borrow_mut(), self.shared.borrow_mut());
+    /// Whether newer settings of the cluster are in force.
+    fn is_overtaken(&self) -> bool {
+        self.epoch < self.runtime.epoch.get()
+    }
+
+    /// Returns the era of new links.
+    fn era(&self) -> u32 {
+        self.settle();
+        self.era.get().unwrap_or(NO_ERA)
+    }
+
+    /// Applies another set of endpoints and closes the idle links to those that were removed. Without effect once newer
+    /// settings are in force.
+    pub(crate) fn update(&self, set: Arc<EndpointSet>) {
+        let runtime = self.runtime();
+        if self.is_overtaken() {
+            return;
+        }
+        let time = now(monotonic_ms());
+        let gone = runtime.state.borrow_mut().update(set, time, &mut runtime.rng.borrow_mut());
+        let (mut pools, mut shared) = (runtime.pools.borrow_mut(), runtime.shared.borrow_mut());
         for id in gone {
             pools.at(id).clear();
             shared.remove(id);
         }
     }
 
-    /// Applies the results of health checks.
-    pub(crate) fn set_unhealthy(&self, unhealthy: Arc<UnhealthySet>, now_ms: u64) {
-        self.state.borrow_mut().set_unhealthy(unhealthy, now(now_ms));
+    /// Applies the results of health checks. Without effect once newer settings are in force.
+    pub(crate) fn set_unhealthy(&self, unhealthy: Arc<UnhealthySet>) {
+        let runtime = self.runtime();
+        if !self.is_overtaken() {
+            runtime.state.borrow_mut().set_unhealthy(unhealthy, now(monotonic_ms()));
+        }
     }
 
     /// Returns the health of the endpoints and the retry budget.
     pub(crate) fn state(&self) -> &RefCell<ClusterState> {
-        &self.state
+        &self.runtime().state
     }
 
     /// Returns the usage by all workers, when the cluster has limits.
@@ -203,31 +278,31 @@ impl WorkerCluster {
         let kind = LimitKind::Connections;
         let (Some(in_use), Some(max)) = (&self.in_use, self.config.limits.of(kind)) else { return Ok(None) };
         // The limit is checked again below: another worker may have taken the permit.
-        if in_use.now(kind) >= max && !self.pools.borrow_mut().close_one() {
-            self.shared.borrow_mut().clear_idle();
+        if in_use.now(kind) >= max && !self.pools().borrow_mut().close_one() {
+            self.shared().borrow_mut().clear_idle();
         }
         self.take(kind)
     }
 
     /// Returns the links that exchanges use exclusively, and the permits of all links.
     pub(crate) fn pools(&self) -> &RefCell<LinkPools> {
-        &self.pools
+        &self.runtime().pools
     }
 
     /// Returns the links shared by exchanges.
     pub(crate) fn shared(&self) -> &RefCell<SharedLinks> {
-        &self.shared
+        &self.runtime().shared
     }
 
     /// Returns the upload slots for requests with incomplete bodies.
     pub(crate) fn uploads(&self) -> &Rc<UploadSlots> {
-        &self.uploads
+        &self.runtime().uploads
     }
 
     /// Closes all idle links.
     pub(crate) fn clear_idle(&self) {
-        self.pools.borrow_mut().clear();
-        self.shared.borrow_mut().clear_idle();
+        self.pools().borrow_mut().clear();
+        self.shared().borrow_mut().clear_idle();
     }
 
     /// Logs a failed TLS handshake, at most once per second.
@@ -272,22 +347,22 @@ impl WorkerCluster {
 
     /// Closes idle links that their endpoints have closed; see [`LinkPools::close_disturbed`].
     pub(crate) fn close_disturbed(&self) {
-        self.pools.borrow_mut().close_disturbed();
+        self.pools().borrow_mut().close_disturbed();
     }
 
     /// Closes links that have been idle for too long and updates the gauges.
     pub(crate) fn sweep(&self, now_ms: u64) {
-        let mut pools = self.pools.borrow_mut();
+        let mut pools = self.pools().borrow_mut();
         pools.sweep(&self.config.pool, now_ms);
         if self.are_connections_wanted() {
             pools.clear();
-            self.shared.borrow_mut().clear_idle();
+            self.shared().borrow_mut().clear_idle();
         }
-        let shared_idle = self.shared.borrow_mut().sweep(&self.config.pool, now_ms);
+        let shared_idle = self.shared().borrow_mut().sweep(&self.config.pool, now_ms);
         let count = pools.count();
         self.series.links.set(count.open);
         self.series.links_idle.set(count.idle + shared_idle);
-        let state = self.state.borrow();
+        let state = self.state().borrow();
         let ejected = state.endpoints().iter().filter(|endpoint| endpoint.is_ejected()).count();
         self.series.ejected.set(ejected as u64);
         let unhealthy = state.endpoints().iter().filter(|endpoint| endpoint.unhealthy().is_some()).count();
@@ -320,7 +395,7 @@ impl EndpointGuard {
             // An unwanted pooled link is closed to free its permit; it would also hold up requests that wait for a
             // link.
             Err(Fault::LinksExhausted)
-                if wanted == LinkWanted::New && cluster.pools.borrow_mut().at(id).close_oldest() =>
+                if wanted == LinkWanted::New && cluster.pools().borrow_mut().at(id).close_oldest() =>
             {
                 self.take_place()?
             }
@@ -347,7 +422,7 @@ impl EndpointGuard {
         if !cluster.shares_links() {
             return LinkLookup::Declined;
         }
-        let found = cluster.shared.borrow_mut().find(self.key(), now_ms);
+        let found = cluster.shared().borrow_mut().find(self.key(), now_ms);
         if matches!(found, LinkLookup::Stream(_)) {
             cluster.series.http2_requests.increment();
         }
@@ -357,8 +432,12 @@ impl EndpointGuard {
     /// Takes a pooled link; closes those that are not wanted.
     fn take_kept(&self, wanted: LinkWanted, now_ms: u64) -> Option<Link> {
         let cluster = &self.cluster;
+        if cluster.era() != cluster.runtime.era.get() {
+            // The links are those of other TLS settings.
+            return None;
+        }
         let id = self.lease().endpoint();
-        let take = || cluster.pools.borrow_mut().at(id).take(&cluster.config.pool, now_ms);
+        let take = || cluster.pools().borrow_mut().at(id).take(&cluster.config.pool, now_ms);
         while wanted != LinkWanted::New
             && let Some(mut link) = take()
         {
@@ -371,7 +450,7 @@ impl EndpointGuard {
 
     /// Returns the key of the endpoint in the current era.
     pub(crate) fn key(&self) -> EndpointKey {
-        EndpointKey { id: self.lease().endpoint(), era: self.cluster.era }
+        EndpointKey { id: self.lease().endpoint(), era: self.cluster.era() }
     }
 
     /// Takes the permit for a new link.
@@ -381,19 +460,19 @@ impl EndpointGuard {
     pub(crate) fn take_place(&self) -> Result<LinkPlace, Fault> {
         let cluster = &self.cluster;
         let limit = cluster.take_connection()?;
-        let mut pools = cluster.pools.borrow_mut();
-        let place = pools.at(self.lease().endpoint()).place(cluster.config.links_max, cluster.era);
+        let mut pools = cluster.pools().borrow_mut();
+        let place = pools.at(self.lease().endpoint()).place(cluster.config.links_max, cluster.era());
         Ok(place.ok_or(Fault::LinksExhausted)?.within(limit))
     }
 
     /// Whether requests wait for a link to the endpoint.
     pub(crate) fn has_queue(&self) -> bool {
-        self.cluster.pools.borrow_mut().at(self.lease().endpoint()).has_queue()
+        self.cluster.pools().borrow_mut().at(self.lease().endpoint()).has_queue()
     }
 
     /// Enters the queue of requests that wait for a link to the endpoint.
     pub(crate) fn queue(&self) -> LinkQueue {
-        self.cluster.pools.borrow_mut().at(self.lease().endpoint()).queue()
+        self.cluster.pools().borrow_mut().at(self.lease().endpoint()).queue()
     }
 
     /// Guards `lease`, and the permit `place` of the request limit; `None` when the endpoint was removed in the
@@ -404,9 +483,9 @@ impl EndpointGuard {
         place: Option<LimitPlace>,
     ) -> Option<Self> {
         let address =
-            cluster.state.borrow().endpoint(lease.endpoint()).map(|endpoint| Rc::clone(endpoint.address()));
+            cluster.state().borrow().endpoint(lease.endpoint()).map(|endpoint| Rc::clone(endpoint.address()));
         let Some(address) = address else {
-            cluster.state.borrow_mut().release(lease);
+            cluster.state().borrow_mut().release(lease);
             return None;
         };
         Some(Self { cluster: Rc::clone(cluster), lease: Some(lease), address, _place: place })
@@ -414,7 +493,7 @@ impl EndpointGuard {
 
     /// Returns the endpoint's own name, see [`eddy_upstream::EndpointState::own_name`].
     pub(crate) fn own_name(&self) -> Option<String> {
-        self.cluster.state.borrow().endpoint(self.lease().endpoint())?.own_name()
+        self.cluster.state().borrow().endpoint(self.lease().endpoint())?.own_name()
     }
 
     /// Returns the cluster.
@@ -429,13 +508,13 @@ impl EndpointGuard {
 
     /// Reports a success to the endpoint's health.
     pub(crate) fn succeeded(&self, now_ms: u64) {
-        let change = self.cluster.state.borrow_mut().on_success(self.lease(), now(now_ms));
+        let change = self.cluster.state().borrow_mut().on_success(self.lease(), now(now_ms));
         self.tell(change);
     }
 
     /// Reports a failure to the endpoint's health.
     pub(crate) fn failed(&self, now_ms: u64) {
-        let change = self.cluster.state.borrow_mut().on_failure(self.lease(), now(now_ms));
+        let change = self.cluster.state().borrow_mut().on_failure(self.lease(), now(now_ms));
         self.tell(change);
     }
 
@@ -456,10 +535,73 @@ impl EndpointGuard {
 impl Drop for EndpointGuard {
     fn drop(&mut self) {
         if let Some(lease) = self.lease.take() {
-            self.cluster.state.borrow_mut().release(lease);
+            self.cluster.state().borrow_mut().release(lease);
         }
     }
 }
 
+fn is_same_tls(one: Option<&ClientTls>, other: Option<&ClientTls>) -> bool {
+    match (one, other) {
+        (None, None) => true,
+        (Some(one), Some(other)) => one.is_same(other),
+        (None, Some(_)) | (Some(_), None) => false,
+    }
+}
+
+/// Era of links that are made under settings that were overtaken before they came into force: none of them is kept.
+const NO_ERA: u32 = u32::MAX;
 /// Minimum interval between log messages about unusable endpoints, in milliseconds.
 const TELL_EVERY_MS: u64 = 1000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eddy_model::Balance;
+    use eddy_upstream::ResolvedEndpoint;
+
+    fn parts() -> ClusterParts {
+        let config = Arc::new(ClusterConfig::new("c", Vec::new()));
+        ClusterParts { config, tls: None, series: Arc::default(), in_use: None }
+    }
+
+    fn set(port: u16) -> Arc<EndpointSet> {
+        let address = ResolvedAddress::Tcp(([127, 0, 0, 1], port).into());
+        Arc::new(EndpointSet::new([ResolvedEndpoint::new(address, 1)], Balance::RoundRobin))
+    }
+
+    fn address(cluster: &WorkerCluster) -> String {
+        cluster.state().borrow().endpoints()[0].address().to_string()
+    }
+
+    fn first() -> WorkerCluster {
+        WorkerCluster::new(parts(), set(1), Arc::default(), &mut Rng::new(1))
+    }
+
+    #[test]
+    fn settings_come_into_force_with_their_endpoints_when_they_are_first_used() {
+        let first = first();
+        let second = first.succeed(parts(), Some(set(2)));
+        assert_eq!(address(&first), "127.0.0.1:1");
+        // What has not come into force yet is not lost when other settings follow.
+        let third = second.succeed(parts(), None);
+        assert_eq!(address(&first), "127.0.0.1:1");
+        assert_eq!(address(&third), "127.0.0.1:2");
+        assert_eq!(address(&first), "127.0.0.1:2");
+    }
+
+    #[test]
+    fn settings_that_were_overtaken_never_come_into_force() {
+        let first = first();
+        let second = first.succeed(parts(), Some(set(2)));
+        let third = second.succeed(parts(), Some(set(3)));
+        assert_eq!(address(&third), "127.0.0.1:3");
+        assert_eq!(address(&second), "127.0.0.1:3");
+        second.update(set(2));
+        first.update(set(1));
+        assert_eq!(address(&third), "127.0.0.1:3");
+        third.update(set(4));
+        assert_eq!(address(&second), "127.0.0.1:4");
+        // Links made under such settings are not those of the others.
+        assert_eq!((first.era(), second.era(), third.era()), (0, NO_ERA, 0));
+    }
+}

@@ -6,7 +6,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use eddy_ids::Shared;
-use eddy_io::monotonic_ms;
 use eddy_upstream::{EndpointSet, Rng};
 use tokio::sync::{Notify, watch};
 
@@ -21,47 +20,59 @@ pub(crate) struct WorkerClusters {
     by_name: HashMap<Shared<str>, Rc<WorkerCluster>>,
 }
 
+/// Endpoints of each cluster, with updates.
+pub(crate) type EndpointSets = Vec<watch::Receiver<Arc<EndpointSet>>>;
+
 impl WorkerClusters {
-    /// Creates a worker's first clusters, or the successors of `previous`, which are carried over by name.
-    pub(crate) fn new(
+    /// Returns no clusters yet, with room for `count`.
+    pub(crate) fn with_capacity(count: usize) -> Self {
+        Self { all: Vec::with_capacity(count), by_name: HashMap::with_capacity(count) }
+    }
+
+    /// Adds the next cluster of a plan: the one that `previous` has under the name, or its successor, or a new one.
+    /// Returns false when the plan has no more.
+    pub(crate) fn push_next(
+        &mut self,
         plan: &GatewayPlan,
         series: &PlanSeries,
-        endpoints: &[watch::Receiver<Arc<EndpointSet>>],
+        endpoints: &EndpointSets,
         previous: Option<&Self>,
         idle_watch: &Arc<Notify>,
         rng: &mut Rng,
-    ) -> Self {
-        let now_ms = monotonic_ms();
-        let tls = plan.cluster_tls.iter().cloned();
-        let parts = plan.clusters.iter().zip(tls).zip(&series.clusters).zip(&series.in_use).zip(endpoints);
-        let clusters = parts.map(|((((config, tls), series), in_use), endpoints)| {
-            let known = previous.and_then(|previous| previous.named(&config.name));
-            let (series, in_use) = (Arc::clone(series), in_use.clone());
-            let parts = ClusterParts { config: Arc::clone(config), tls, series, in_use };
-            Rc::new(match known {
-                Some(cluster) => {
-                    let next = cluster.succeed(parts, now_ms, rng);
-                    let is_other_set = cluster.config.endpoints != config.endpoints
-                        || cluster.config.balance != config.balance;
-                    if is_other_set {
-                        next.update(Arc::clone(&endpoints.borrow()), now_ms, rng);
-                    }
-                    next
-                }
-                None => {
-                    let set = Arc::clone(&endpoints.borrow());
-                    WorkerCluster::new(parts, set, Arc::clone(idle_watch), rng)
-                }
-            })
-        });
-        let all: Vec<_> = clusters.collect();
-        let named = |cluster: &Rc<WorkerCluster>| (Shared::clone(&cluster.config.name), Rc::clone(cluster));
-        Self { by_name: all.iter().map(named).collect(), all }
+    ) -> bool {
+        let index = self.all.len();
+        let Some(config) = plan.clusters.get(index) else { return false };
+        let parts = ClusterParts {
+            config: Arc::clone(config),
+            tls: plan.cluster_tls[index].clone(),
+            series: Arc::clone(&series.clusters[index]),
+            in_use: series.in_use[index].clone(),
+        };
+        let set = || Arc::clone(&endpoints[index].borrow());
+        let cluster = match previous.and_then(|previous| previous.named(&config.name)) {
+            Some(known) if known.is_alike(&parts) => Rc::clone(known),
+            Some(known) => {
+                let is_other_set =
+                    known.config.endpoints != config.endpoints || known.config.balance != config.balance;
+                let set = is_other_set.then(set);
+                Rc::new(known.succeed(parts, set))
+            }
+            None => Rc::new(WorkerCluster::new(parts, set(), Arc::clone(idle_watch), rng)),
+        };
+        self.by_name.insert(cluster.config.name.clone(), Rc::clone(&cluster));
+        self.all.push(cluster);
+        true
     }
 
     /// Returns the cluster with this name.
     pub(crate) fn named(&self, name: &str) -> Option<&Rc<WorkerCluster>> {
         self.by_name.get(name)
+    }
+
+    /// Takes the clusters out.
+    pub(crate) fn take(&mut self) -> Vec<Rc<WorkerCluster>> {
+        self.by_name.clear();
+        std::mem::take(&mut self.all)
     }
 
     /// Returns the cluster with this index in the configuration.

@@ -19,6 +19,6 @@ mod uploads;
 
 pub(crate) use channel::UpstreamChannel;
 pub(crate) use cluster::{EndpointGuard, LinkWanted, WorkerCluster};
-pub(crate) use clusters::WorkerClusters;
+pub(crate) use clusters::{EndpointSets, WorkerClusters};
 
 pub(crate) use uploads::{SlotWait, Upload, UploadSlot, UploadSlots};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::maglev::MaglevTable;
 use super::ring::Ring;
-use eddy_model::Balance;
 use crate::endpoint::ResolvedEndpoint;
+use eddy_model::Balance;
 
 /// Tables of an endpoint set for one balancing kind; they depend on kind and members alone.
 #[derive(Clone, Debug, Default)]
