@@ -17,13 +17,19 @@ fn main() -> io::Result<()> {
         println!("cargo::rerun-if-changed={}", root.join("sdk").join(kit).display());
         collect(&root.join("sdk"), Path::new(kit), &mut files)?;
     }
+    for name in CRATES {
+        let folder = Path::new("crates").join(name);
+        println!("cargo::rerun-if-changed={}", root.join(&folder).display());
+        collect(&root, &folder, &mut files)?;
+    }
     println!("cargo::rerun-if-changed={}", root.join("Cargo.toml").display());
     println!("cargo::rerun-if-changed=build.rs");
     files.sort();
     let mut archive = Vec::new();
     append(&mut archive, Path::new("Cargo.toml"), &workspace_manifest(&root)?)?;
     for file in files {
-        let content = fs::read(root.join("sdk").join(&file))?;
+        let place = if file.starts_with("crates") { root.clone() } else { root.join("sdk") };
+        let content = fs::read(place.join(&file))?;
         append(&mut archive, &file, &content)?;
     }
     let mut hash = String::new();
@@ -64,14 +70,15 @@ fn is_wanted(name: &str) -> bool {
 /// Returns the root manifest without the other members; the Rust SDK takes its version and dependencies from it.
 fn workspace_manifest(root: &Path) -> io::Result<Vec<u8>> {
     let text = fs::read_to_string(root.join("Cargo.toml"))?;
-    let mut out = String::from("[workspace]\nresolver = \"3\"\nmembers = [\"rust\"]\n");
+    let mut out = String::from("[workspace]\nresolver = \"3\"\nmembers = [\"rust\", \"crates/*\"]\n");
     let mut is_kept = false;
     for line in text.lines() {
         if line.starts_with('[') {
             is_kept = line.starts_with("[workspace.");
         }
-        // Dependencies with a path are crates that are not packed.
-        if is_kept && !line.contains("path = ") {
+        // Other dependencies with a path are crates that are not packed.
+        let is_packed = CRATES.iter().any(|name| line.contains(&format!("path = \"crates/{name}\"")));
+        if is_kept && (is_packed || !line.contains("path = ")) {
             out.push_str(line);
             out.push('\n');
         }
@@ -91,5 +98,7 @@ fn append(archive: &mut Vec<u8>, path: &Path, content: &[u8]) -> io::Result<()> 
 }
 
 const KITS: [&str; 3] = ["go", "go-envoy", "rust"];
+/// Crates that the test kit of the Rust SDK is built from.
+const CRATES: [&str; 2] = ["eddy-filter", "eddy-http"];
 const FOLDERS_LEFT_OUT: [&str; 7] =
     ["testdata", "testlib", "testmodule", "tests", "examples", "vector", "target"];
