@@ -319,7 +319,7 @@ fn an_access_log_that_met_a_limit_goes_on_on_a_line_of_its_own() {
     let is_whole = |line: &&str| serde_json::from_str::<serde_json::Value>(line).is_ok();
     let torn: Vec<&str> = text.lines().filter(|line| !is_whole(line)).collect();
     assert!(matches!(*torn, [line] if line.starts_with('{')), "{torn:?}");
-    let until_torn = text.find(torn[0]).unwrap() + torn[0].len();
+    let until_torn = text.rfind(torn[0]).unwrap() + torn[0].len();
     assert_eq!(u64::try_from(until_torn).unwrap(), full, "what came first behind the limit is a line break");
     assert!(text.lines().count() > 2, "{text}");
     eddy.record_where("a failing log", |record| {
