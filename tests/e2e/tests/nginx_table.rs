@@ -114,6 +114,7 @@ async fn the_hash_key_of_an_nginx_server_ends_with_its_request() -> Result<()> {
     let config = "\
 workers: 1
 listeners: [{address: LISTEN, routes: [own, legacy]}]
+admin: {address: ADMIN}
 clusters:
   keyed: {balance: hash, key: {header: x-user}, endpoints: [ORIGIN_A, ORIGIN_B]}
 routes:
