@@ -1,6 +1,7 @@
 //! Host of the filters: implementation of the host API that all of them call.
 
 use std::cell::OnceCell;
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock, Weak};
@@ -30,7 +31,7 @@ pub struct FilterHost {
     /// Log state for records that belong to no filter.
     unnamed: Arc<HostedFilter>,
     /// Names of the clusters that filters can send requests to; updated when a plan comes into force.
-    clusters: RwLock<Vec<Shared<str>>>,
+    clusters: RwLock<HashSet<Shared<str>>>,
     orders: Orders,
     memory_soft_bytes: AtomicU64,
     /// Worker that takes the next request that belongs to no exchange.
@@ -114,7 +115,7 @@ impl FilterHost {
     }
 
     /// Sets the names of the existing clusters.
-    pub(crate) fn set_clusters(&self, names: Vec<Shared<str>>) {
+    pub(crate) fn set_clusters(&self, names: HashSet<Shared<str>>) {
         *self.clusters.write().unwrap_or_else(PoisonError::into_inner) = names;
     }
 
@@ -236,7 +237,7 @@ impl HostApi for FilterHost {
         }
         let clusters = self.clusters.read().unwrap_or_else(PoisonError::into_inner);
         let writer = self.writer(request.filter);
-        let writer = writer.filter(|_| clusters.iter().any(|name| **name == *request.cluster));
+        let writer = writer.filter(|_| clusters.contains(request.cluster));
         let Some(writer) = writer else { return Err(HostError::Unknown) };
         drop(clusters);
         let mut order = OutboundOrder::check(request)?;
