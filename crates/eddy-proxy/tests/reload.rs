@@ -54,6 +54,7 @@ fn a_reload_of_ten_thousand_clusters_never_holds_the_loop_for_two_milliseconds()
     let gateway = start_with(address, clusters(address, origin, 10, "1s"));
     let (is_over, answers) = (AtomicBool::new(false), AtomicU64::new(0));
     std::thread::scope(|scope| {
+        let _ending = Ending(&is_over);
         scope.spawn(|| {
             let mut client = connect(address);
             while !is_over.load(Relaxed) {
@@ -78,8 +79,16 @@ fn a_reload_of_ten_thousand_clusters_never_holds_the_loop_for_two_milliseconds()
             assert!(slices >= 4.0, "{step}: {slices} slices");
             assert!(answers.load(Relaxed) > before.0, "{step}: no request was served meanwhile");
         }
-        is_over.store(true, Relaxed);
     });
+}
+
+/// Ends a client's loop, also when the test fails before.
+struct Ending<'a>(&'a AtomicBool);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
 }
 
 #[test]

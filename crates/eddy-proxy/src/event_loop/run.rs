@@ -87,9 +87,8 @@ async fn serve(start: Start) {
     let retired = RetiredParts::new(plans);
     let Apply { plan, series, sockets, endpoints, unhealthy, done } = first;
     let idle_watch = Arc::clone(&parts.services.idle_watch);
-    let share =
-        WorkerShare { series, endpoints: endpoints.clone(), idle_watch, retired: Rc::clone(&retired) };
-    let plan = Resolution::begin(plan, share, None).finish(&mut rng);
+    let share = WorkerShare { series, endpoints, idle_watch, retired: Rc::clone(&retired) };
+    let (plan, endpoints) = Resolution::begin(plan, share, None).finish(&mut rng);
     let worker = Worker::new(parts, Rc::new(plan), rng, monotonic_ms());
     let state = Rc::new(Loop {
         worker,
@@ -243,19 +242,19 @@ impl Loop {
         let Apply { plan, series, sockets, endpoints, unhealthy, done } = apply;
         let share = WorkerShare {
             series,
-            endpoints: endpoints.clone(),
+            endpoints,
             idle_watch: Arc::clone(&worker.idle_watch),
             retired: Rc::clone(&self.retired),
         };
         let mut resolution = Resolution::begin(plan, share, Some(worker.plan()));
         step_in_slices(&worker.series, || resolution.step(&mut worker.rng.borrow_mut())).await;
-        let result = Slice::run(&worker.series, |_| {
-            let next = resolution.finish(&mut worker.rng.borrow_mut());
+        let (result, endpoints) = Slice::run(&worker.series, |_| {
+            let (next, endpoints) = resolution.finish(&mut worker.rng.borrow_mut());
             worker.follow(Rc::new(next));
             self.sockets.replace(sockets);
             let result = self.listen();
             worker.turned.notify_waiters();
-            result
+            (result, endpoints)
         });
         // The gateway may have given up waiting; the plan is in force all the same.
         let _ = done.send(result);

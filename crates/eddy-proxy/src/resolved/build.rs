@@ -12,7 +12,7 @@ use crate::plan::{GatewayPlan, ListenerHandler, ListenerPlan};
 use crate::resolved::action::{ActionPlan, Destination, Share};
 use crate::resolved::listener::{RulePlan, SitesEntry, WorkerChain, WorkerListener, WorkerSites};
 use crate::resolved::plan::WorkerPlan;
-use crate::resolved::retire::{RetiredParts, Retirement};
+use crate::resolved::retire::{RetiredPart, RetiredParts, Retirement};
 use crate::stats::PlanSeries;
 use crate::upstream::{EndpointSets, WorkerCluster, WorkerClusters};
 
@@ -116,14 +116,24 @@ impl Resolution {
         self.current.is_some()
     }
 
-    /// Resolves what is left.
-    pub(crate) fn finish(mut self, rng: &mut Rng) -> WorkerPlan {
+    /// Resolves what is left; returns the plan, and the endpoints that its clusters are to follow.
+    pub(crate) fn finish(mut self, rng: &mut Rng) -> (WorkerPlan, EndpointSets) {
         while self.step(rng) {}
         let Source { plan, share, clusters, previous: _ } = self.source;
+        let WorkerShare { series, endpoints, idle_watch: _, retired } = share;
+        let retirement = Retirement::at(&retired);
+        // What is left over is as large as the plan.
+        let PlanSeries { listeners: _, rules, clusters: cluster_series, in_use, filters: _ } = series;
+        retirement.take(rules.into_iter().map(RetiredPart::list));
+        retirement.take([
+            RetiredPart::list(cluster_series),
+            RetiredPart::list(in_use),
+            RetiredPart::list(self.actions),
+        ]);
         let service = plan.access.as_ref().and_then(|access| access.service.as_ref());
         let log_cluster = service.map(|service| clusters.at(service.cluster));
-        let retirement = Retirement::at(&share.retired);
-        WorkerPlan { clusters, listeners: self.listeners.into(), log_cluster, plan, retirement }
+        let next = WorkerPlan { clusters, listeners: self.listeners.into(), log_cluster, plan, retirement };
+        (next, endpoints)
     }
 
     /// Returns an action, resolved now unless it was before.

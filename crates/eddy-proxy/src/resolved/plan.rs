@@ -23,9 +23,11 @@ pub(crate) struct WorkerPlan {
 
 impl Drop for WorkerPlan {
     fn drop(&mut self) {
+        let (clusters, by_name) = self.clusters.take();
         self.retirement.take([
             RetiredPart::Plan(Arc::clone(&self.plan)),
-            RetiredPart::list(self.clusters.take()),
+            RetiredPart::list(clusters),
+            RetiredPart::map(by_name),
             RetiredPart::list(std::mem::take(&mut self.listeners).into()),
         ]);
     }

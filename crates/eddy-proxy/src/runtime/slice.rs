@@ -63,7 +63,7 @@ fn nanos(clock: ClockId) -> u64 {
 }
 
 /// Time after which a slice ends, nanoseconds.
-const BUDGET_NS: u64 = 1_000_000;
+const BUDGET_NS: u64 = 500_000;
 /// Units of work between two looks at the clock.
 const UNITS_PER_LOOK: u32 = 8;
 

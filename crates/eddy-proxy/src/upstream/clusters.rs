@@ -17,8 +17,11 @@ use crate::upstream::cluster::{ClusterParts, WorkerCluster};
 #[derive(Debug)]
 pub(crate) struct WorkerClusters {
     all: Vec<Rc<WorkerCluster>>,
-    by_name: HashMap<Shared<str>, Rc<WorkerCluster>>,
+    by_name: ClustersByName,
 }
+
+/// Clusters by name.
+pub(crate) type ClustersByName = HashMap<Shared<str>, Rc<WorkerCluster>>;
 
 /// Endpoints of each cluster, with updates.
 pub(crate) type EndpointSets = Vec<watch::Receiver<Arc<EndpointSet>>>;
@@ -69,10 +72,9 @@ impl WorkerClusters {
         self.by_name.get(name)
     }
 
-    /// Takes the clusters out.
-    pub(crate) fn take(&mut self) -> Vec<Rc<WorkerCluster>> {
-        self.by_name.clear();
-        std::mem::take(&mut self.all)
+    /// Takes the clusters out, as a list and by name.
+    pub(crate) fn take(&mut self) -> (Vec<Rc<WorkerCluster>>, ClustersByName) {
+        (std::mem::take(&mut self.all), std::mem::take(&mut self.by_name))
     }
 
     /// Returns the cluster with this index in the configuration.
