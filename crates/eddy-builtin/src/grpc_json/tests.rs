@@ -3,7 +3,7 @@ use std::sync::Arc;
 use eddy_filter::{FilterLibrary, LoadError, Phase, Verdict};
 
 use super::*;
-use crate::tests::support::{TestExchange, TestFilterResult, TestServices, context};
+use crate::tests::support::{TestExchange, TestFilterResult, TestServices, context, enter_piece};
 use crate::{BuiltinConfig, make};
 
 const LIBRARY: &[u8] = include_bytes!("../../../../examples/transcoding/library.binpb");
@@ -33,18 +33,6 @@ fn with_body(line: &str, kind: &str) -> TestExchange {
     TestExchange::request(&format!(
         "{line} HTTP/1.1\nhost: a\ncontent-type: {kind}\ntransfer-encoding: chunked"
     ))
-}
-
-fn body(
-    stage: &mut TestExchange,
-    library: &dyn FilterLibrary,
-    phase: Phase,
-    piece: &[u8],
-    is_end: bool,
-) -> TestFilterResult {
-    stage.body = piece.to_vec();
-    stage.is_end = is_end;
-    stage.enter(library, phase)
 }
 
 #[track_caller]
@@ -127,14 +115,15 @@ fn what_cannot_be_is_refused_before_anybody_is_asked() {
     for (piece, status) in [("{\"titel\":1}", 400), ("{}{}", 400), ("{", 400)] {
         let mut stage = with_body("POST /v1/shelves/1/books", "application/json; charset=utf-8");
         assert_eq!(stage.enter(&*library, Phase::RequestHead).verdict, Verdict::Hold);
-        let said = body(&mut stage, &*library, Phase::RequestBody, piece.as_bytes(), true);
+        let said = enter_piece(&mut stage, &*library, Phase::RequestBody, piece.as_bytes(), true);
         assert_eq!(said.verdict, Verdict::Reply, "{piece}");
         assert_has(&said, &format!("reply {status} grpc_json"));
     }
     let small = try_made(|config| config.message_bytes_max = 20, LIBRARY).unwrap();
     let mut stage = with_body("POST /v1/shelves/1/books", "application/json");
     assert_eq!(stage.enter(&*small, Phase::RequestHead).verdict, Verdict::Hold);
-    let said = body(&mut stage, &*small, Phase::RequestBody, b"{\"title\":\"more than twenty bytes\"}", true);
+    let said =
+        enter_piece(&mut stage, &*small, Phase::RequestBody, b"{\"title\":\"more than twenty bytes\"}", true);
     assert_has(&said, "reply 413 grpc_json");
 }
 
@@ -143,24 +132,24 @@ fn the_head_waits_for_a_message_and_the_rest_of_a_stream_follows() {
     let library = made();
     let mut stage = with_body("PATCH /v1/shelves/1/books/2", "application/merge-patch+json");
     assert_eq!(stage.enter(&*library, Phase::RequestHead).verdict, Verdict::Hold);
-    let said = body(&mut stage, &*library, Phase::RequestBody, b"{\"copies\":", false);
+    let said = enter_piece(&mut stage, &*library, Phase::RequestBody, b"{\"copies\":", false);
     assert_eq!((said.verdict, said.edits), (Verdict::Hold, vec!["body ".to_owned()]));
-    let said = body(&mut stage, &*library, Phase::RequestBody, b"1}", true);
+    let said = enter_piece(&mut stage, &*library, Phase::RequestBody, b"1}", true);
     assert_eq!(said.verdict, Verdict::Continue);
     assert_has(&said, "body \\x00\\x00\\x00\\x00\\x19\\n\\x02\\x18\\x01\\n\\x13\\n\\x11shelves/1/books/2");
 
     let mut stage = with_body("POST /v1/books:import", "application/x-ndjson");
     assert_eq!(stage.enter(&*library, Phase::RequestHead).verdict, Verdict::Hold);
-    let said = body(&mut stage, &*library, Phase::RequestBody, b"[{\"copies\"", false);
+    let said = enter_piece(&mut stage, &*library, Phase::RequestBody, b"[{\"copies\"", false);
     assert_eq!(said.verdict, Verdict::Hold);
-    let said = body(&mut stage, &*library, Phase::RequestBody, b":1},", false);
+    let said = enter_piece(&mut stage, &*library, Phase::RequestBody, b":1},", false);
     assert_eq!(
         (said.verdict, said.edits),
         (Verdict::Continue, vec!["body \\x00\\x00\\x00\\x00\\x02\\x18\\x01".to_owned()])
     );
     // If trailers follow, the last piece is not marked as the end.
     let mut stage = stage.trailers("x: y");
-    let said = body(&mut stage, &*library, Phase::RequestBody, b"{}]", false);
+    let said = enter_piece(&mut stage, &*library, Phase::RequestBody, b"{}]", false);
     assert_eq!(said.edits, ["body \\x00\\x00\\x00\\x00\\x00"]);
 }
 
@@ -171,10 +160,10 @@ fn an_answer_becomes_json_when_it_is_known_how_the_call_ended() {
     assert_eq!(said.verdict, Verdict::Hold);
     assert_has(&said, "set content-type: application/json");
     assert_has(&said, "remove content-length");
-    let said = body(&mut stage, &*library, Phase::ResponseBody, SHELF, false);
+    let said = enter_piece(&mut stage, &*library, Phase::ResponseBody, SHELF, false);
     assert_eq!((said.verdict, said.edits), (Verdict::Hold, vec!["body ".to_owned()]));
     let mut stage = stage.trailers("grpc-status: 0");
-    let said = body(&mut stage, &*library, Phase::ResponseBody, b"", false);
+    let said = enter_piece(&mut stage, &*library, Phase::ResponseBody, b"", false);
     assert_eq!(
         (said.verdict, said.edits),
         (Verdict::Continue, vec!["body {\\\"theme\\\":\\\"x\\\"}".to_owned()])
@@ -188,9 +177,9 @@ fn how_a_call_failed_is_the_status_of_the_response() {
     let library = made();
     // After a message, too: its head has not been sent yet.
     let (mut stage, _) = answered(&*library, "GET /v1/shelves/1", GRPC);
-    let _ = body(&mut stage, &*library, Phase::ResponseBody, SHELF, false);
+    let _ = enter_piece(&mut stage, &*library, Phase::ResponseBody, SHELF, false);
     let mut stage = stage.trailers("grpc-status: 5\ngrpc-message: no%20shelf");
-    let said = body(&mut stage, &*library, Phase::ResponseBody, b"", false);
+    let said = enter_piece(&mut stage, &*library, Phase::ResponseBody, b"", false);
     assert_eq!(
         said.edits,
         [
@@ -219,21 +208,21 @@ fn an_endpoint_that_does_not_keep_to_it_is_told_of() {
         [(&b"\x02"[..], 502), (b"\x01\x00\x00\x00\x00", 502), (b"\x00\x00\x00\x00\x02\x12\x01", 502)]
     {
         let (mut stage, _) = answered(&*library, "GET /v1/shelves/1", GRPC);
-        let said = body(&mut stage, &*library, Phase::ResponseBody, piece, false);
+        let said = enter_piece(&mut stage, &*library, Phase::ResponseBody, piece, false);
         assert_eq!(said.verdict, Verdict::Reply, "{piece:?}");
         assert_has(&said, &format!("reply {status} grpc_json"));
         // The filter's own reply passes through it again; it is JSON already.
         let mut stage =
             stage.response("HTTP/1.1 502 Bad Gateway\ncontent-type: application/json\ncontent-length: 1");
         assert_eq!(stage.enter(&*library, Phase::ResponseHead).edits.len(), 0);
-        assert_eq!(body(&mut stage, &*library, Phase::ResponseBody, b"x", true).edits.len(), 0);
+        assert_eq!(enter_piece(&mut stage, &*library, Phase::ResponseBody, b"x", true).edits.len(), 0);
     }
     // A response without message and status.
     let (stage, _) = answered(&*library, "GET /v1/shelves/1", GRPC);
-    let said = body(&mut stage.trailers("grpc-status: 0"), &*library, Phase::ResponseBody, b"", false);
+    let said = enter_piece(&mut stage.trailers("grpc-status: 0"), &*library, Phase::ResponseBody, b"", false);
     assert_has(&said, "reply 502 grpc_json");
     let (mut stage, _) = answered(&*library, "GET /v1/shelves/1", GRPC);
-    assert_has(&body(&mut stage, &*library, Phase::ResponseBody, SHELF, true), "status 500");
+    assert_has(&enter_piece(&mut stage, &*library, Phase::ResponseBody, SHELF, true), "status 500");
     // Responses other than gRPC are not changed.
     let (_, said) = answered(&*library, "GET /v1/shelves/1", "HTTP/1.1 503 No\ncontent-type: text/html");
     assert_eq!((said.verdict, said.edits.len()), (Verdict::Continue, 0));
@@ -254,10 +243,10 @@ fn a_stream_goes_on_with_its_first_message() {
         let said = stage.enter(&*library, Phase::ResponseHead);
         assert_eq!(said.verdict, Verdict::Hold);
         assert_has(&said, &format!("set content-type: {kind}"));
-        let said = body(&mut stage, &*library, Phase::ResponseBody, book, false);
+        let said = enter_piece(&mut stage, &*library, Phase::ResponseBody, book, false);
         assert_eq!((said.verdict, said.edits), (Verdict::Continue, vec![format!("body {first}")]));
         let mut stage = stage.trailers("grpc-status: 14");
-        let said = body(&mut stage, &*library, Phase::ResponseBody, b"", false);
+        let said = enter_piece(&mut stage, &*library, Phase::ResponseBody, b"", false);
         assert_eq!((said.verdict, said.edits), (Verdict::Continue, vec![format!("body {end}")]));
     };
     let error = r#"{\"error\":{\"code\":14,\"message\":\"\"}}"#;
@@ -271,10 +260,10 @@ fn a_stream_goes_on_with_its_first_message() {
     );
     // Before the first message, a failure has a status of its own.
     let (stage, _) = answered(&*library, watch, GRPC);
-    let said = body(&mut stage.trailers("grpc-status: 7"), &*library, Phase::ResponseBody, b"", false);
+    let said = enter_piece(&mut stage.trailers("grpc-status: 7"), &*library, Phase::ResponseBody, b"", false);
     assert_has(&said, "status 403");
     let (stage, _) = answered(&*library, watch, GRPC);
-    let said = body(&mut stage.trailers("grpc-status: 0"), &*library, Phase::ResponseBody, b"", false);
+    let said = enter_piece(&mut stage.trailers("grpc-status: 0"), &*library, Phase::ResponseBody, b"", false);
     assert_eq!(said.edits, ["body []"]);
 }
 

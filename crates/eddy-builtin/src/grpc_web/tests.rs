@@ -4,7 +4,7 @@ use eddy_filter::{FilterLibrary, Phase, Verdict};
 
 use super::GrpcWebConfig;
 use crate::BuiltinConfig;
-use crate::tests::support::{TestExchange, TestFilterResult, made};
+use crate::tests::support::{TestExchange, enter_piece, made};
 
 fn library(has_text: bool) -> Arc<dyn FilterLibrary> {
     made(&BuiltinConfig::GrpcWeb(GrpcWebConfig { has_text })).0
@@ -16,18 +16,6 @@ fn request(kind: &str, more: &str) -> TestExchange {
     ))
 }
 
-fn body(
-    stage: &mut TestExchange,
-    library: &dyn FilterLibrary,
-    phase: Phase,
-    piece: &[u8],
-    is_end: bool,
-) -> TestFilterResult {
-    stage.body = piece.to_vec();
-    stage.is_end = is_end;
-    stage.enter(library, phase)
-}
-
 const GRPC: &str = "HTTP/1.1 200 OK\ncontent-type: application/grpc+proto\ntransfer-encoding: chunked";
 
 #[test]
@@ -37,17 +25,17 @@ fn a_call_goes_on_as_grpc_and_its_answer_comes_back_with_trailers_as_a_frame() {
     let said = stage.enter(&*library, Phase::RequestHead);
     assert_eq!(said.verdict, Verdict::Continue);
     assert_eq!(said.edits, ["set content-type: application/grpc+proto", "set te: trailers"]);
-    let said = body(&mut stage, &*library, Phase::RequestBody, b"\0\0\0\0\0", true);
+    let said = enter_piece(&mut stage, &*library, Phase::RequestBody, b"\0\0\0\0\0", true);
     assert_eq!((said.verdict, said.edits.len()), (Verdict::Continue, 0));
 
     let mut stage = stage.response(GRPC);
     stage.is_end = false;
     let said = stage.enter(&*library, Phase::ResponseHead);
     assert_eq!(said.edits, ["set content-type: application/grpc-web+proto", "remove content-length"]);
-    let said = body(&mut stage, &*library, Phase::ResponseBody, b"\0\0\0\0\0", false);
+    let said = enter_piece(&mut stage, &*library, Phase::ResponseBody, b"\0\0\0\0\0", false);
     assert_eq!((said.verdict, said.edits.len()), (Verdict::Continue, 0));
     let mut stage = stage.trailers("Grpc-Status: 0\nx-more-bin: AA==");
-    let said = body(&mut stage, &*library, Phase::ResponseBody, b"x", false);
+    let said = enter_piece(&mut stage, &*library, Phase::ResponseBody, b"x", false);
     let frame =
         "BodyAppend([128, 0, 0, 0, 32, 103, 114, 112, 99, 45, 115, 116, 97, 116, 117, 115, 58, 48, 13, 10";
     assert!(said.edits.len() == 1 && said.edits[0].starts_with(frame), "{said:?}");
@@ -65,19 +53,19 @@ fn base64_is_read_and_written_where_the_client_speaks_it() {
         said.edits,
         ["set content-type: application/grpc", "set te: trailers", "remove content-length"]
     );
-    let said = body(&mut stage, &*library, Phase::RequestBody, b"AAAAA", false);
+    let said = enter_piece(&mut stage, &*library, Phase::RequestBody, b"AAAAA", false);
     assert_eq!((said.verdict, said.edits), (Verdict::Continue, vec![r"body \x00\x00\x00".to_owned()]));
-    let said = body(&mut stage, &*library, Phase::RequestBody, b"AA=eHk=", true);
+    let said = enter_piece(&mut stage, &*library, Phase::RequestBody, b"AA=eHk=", true);
     assert_eq!((said.verdict, said.edits), (Verdict::Continue, vec![r"body \x00\x00xy".to_owned()]));
 
     let mut stage = stage.response(GRPC);
     stage.is_end = false;
     let said = stage.enter(&*library, Phase::ResponseHead);
     assert_eq!(said.edits[0], "set content-type: application/grpc-web-text+proto");
-    let said = body(&mut stage, &*library, Phase::ResponseBody, b"xy", false);
+    let said = enter_piece(&mut stage, &*library, Phase::ResponseBody, b"xy", false);
     assert_eq!(said.edits, ["body eHk="]);
     let mut stage = stage.trailers("grpc-status: 0");
-    let said = body(&mut stage, &*library, Phase::ResponseBody, b"x", false);
+    let said = enter_piece(&mut stage, &*library, Phase::ResponseBody, b"x", false);
     assert_eq!(said.edits, ["body eA==gAAAAA9ncnBjLXN0YXR1czowDQo="]);
 }
 
@@ -105,7 +93,7 @@ fn what_is_no_base64_is_refused() {
         let _ = stage.enter(&*library, Phase::RequestHead);
         let last = pieces.len() - 1;
         for (at, piece) in pieces.iter().enumerate() {
-            let said = body(&mut stage, &*library, Phase::RequestBody, piece, at == last);
+            let said = enter_piece(&mut stage, &*library, Phase::RequestBody, piece, at == last);
             if at == last {
                 assert_eq!(
                     (said.verdict, said.edits),
@@ -143,7 +131,7 @@ fn what_is_not_of_it_goes_on() {
     let _ = stage.enter(&*library, Phase::RequestHead);
     let mut stage = stage.response("HTTP/1.1 502 Bad Gateway\ncontent-type: text/html\ncontent-length: 1");
     assert_eq!(stage.enter(&*library, Phase::ResponseHead).edits.len(), 0);
-    assert_eq!(body(&mut stage, &*library, Phase::ResponseBody, b"x", true).edits.len(), 0);
+    assert_eq!(enter_piece(&mut stage, &*library, Phase::ResponseBody, b"x", true).edits.len(), 0);
     // A call without a response body has its status in the head.
     let mut stage = request("application/grpc-web", "");
     let _ = stage.enter(&*library, Phase::RequestHead);

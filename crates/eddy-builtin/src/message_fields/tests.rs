@@ -5,7 +5,7 @@ use eddy_protobuf::{Frames, FromJson, FromJsonOptions, ProtobufLimits, Schema};
 
 use super::*;
 use crate::protobuf::Unreadable;
-use crate::tests::support::{TestExchange, TestFilterResult, TestHost, TestServices, context};
+use crate::tests::support::{TestExchange, TestFilterResult, TestHost, TestServices, context, enter_piece};
 use crate::{BuiltinConfig, make};
 
 const ORDERS: &[u8] = include_bytes!("../../../../examples/field-routing/orders.binpb");
@@ -43,18 +43,6 @@ fn call(method: &str, fields: &str) -> TestExchange {
     ))
 }
 
-fn enter(
-    stage: &mut TestExchange,
-    library: &dyn FilterLibrary,
-    phase: Phase,
-    piece: &[u8],
-    is_end: bool,
-) -> TestFilterResult {
-    stage.body = piece.to_vec();
-    stage.is_end = is_end;
-    stage.enter(library, phase)
-}
-
 const ACME: &str = r#"{"customer":{"tenant":"acme","region":"ASIA"}}"#;
 const OF_ACME: [&str; 4] = [
     "metadata message_fields/tenant \"acme\"",
@@ -78,7 +66,7 @@ fn the_head_waits_for_the_first_message() {
         for piece in body.chunks(step) {
             let (before, after) = (at, at + piece.len());
             at = after;
-            let said = enter(&mut stage, &*library, Phase::RequestBody, piece, after == body.len());
+            let said = enter_piece(&mut stage, &*library, Phase::RequestBody, piece, after == body.len());
             let ends = (before..after).contains(&(first.len() - 1));
             let expected = if after < first.len() { Verdict::Hold } else { Verdict::Continue };
             assert_eq!(said.verdict, expected, "by {step}");
@@ -103,7 +91,7 @@ fn what_a_client_says_itself_is_removed() {
     // A message without the field adds no header, and does not require another route.
     let mut stage = call("Place", "");
     let _ = stage.enter(&*library, Phase::RequestHead);
-    let said = enter(&mut stage, &*library, Phase::RequestBody, &frame("PlaceRequest", "{}"), true);
+    let said = enter_piece(&mut stage, &*library, Phase::RequestBody, &frame("PlaceRequest", "{}"), true);
     assert_eq!((said.verdict, said.edits.len()), (Verdict::Continue, 0), "{said:?}");
 }
 
@@ -121,7 +109,7 @@ fn a_field_that_can_have_several_values_is_a_list() {
     let mut stage = call("Place", "");
     let _ = stage.enter(&*library, Phase::RequestHead);
     let body = frame("PlaceRequest", r#"{"items":[{"article":"a"},{"article":"b%"},{"article":"c"}]}"#);
-    let said = enter(&mut stage, &*library, Phase::RequestBody, &body, true);
+    let said = enter_piece(&mut stage, &*library, Phase::RequestBody, &body, true);
     assert_eq!(
         said.edits,
         [
@@ -142,7 +130,7 @@ fn filters_behind_can_be_told_where_values_stand() {
     let mut stage = call("Place", "");
     let _ = stage.enter(&*library, Phase::RequestHead);
     let body = frame("PlaceRequest", r#"{"items":[{"article":"abc"},{"article":"d"}]}"#);
-    let said = enter(&mut stage, &*library, Phase::RequestBody, &body, true);
+    let said = enter_piece(&mut stage, &*library, Phase::RequestBody, &body, true);
     let at = "metadata message_fields/articles_at [[9,3],[16,1]]";
     assert_eq!(said.edits, ["metadata message_fields/articles [\"abc\",\"d\"]", at]);
     assert_eq!((&body[9..12], &body[16..17]), (&b"abc"[..], &b"d"[..]));
@@ -158,7 +146,7 @@ fn an_answer_is_read_and_stays_as_it_is() {
             stage.response("HTTP/1.1 200 OK\ncontent-type: application/grpc\ntransfer-encoding: chunked");
         stage.is_end = false;
         assert_eq!(stage.enter(&*library, Phase::ResponseHead).verdict, Verdict::Continue);
-        let said = enter(&mut stage, &*library, Phase::ResponseBody, body, true);
+        let said = enter_piece(&mut stage, &*library, Phase::ResponseBody, body, true);
         assert_eq!(
             (said.verdict, said.edits),
             (Verdict::Continue, metadata.iter().map(ToString::to_string).collect())
@@ -197,7 +185,7 @@ fn a_message_that_cannot_be_read_is_refused_where_it_chooses_the_way() {
         let library = made(small);
         let mut stage = call("Place", "");
         let _ = stage.enter(&*library, Phase::RequestHead);
-        let said = enter(&mut stage, &*library, Phase::RequestBody, body, true);
+        let said = enter_piece(&mut stage, &*library, Phase::RequestBody, body, true);
         assert_eq!(said.verdict, Verdict::Reply, "{body:?}");
         assert!(said.edits.contains(&format!("reply {status} message_fields")), "{said:?}");
         assert!(said.edits.contains(&format!("grpc {grpc}")), "{said:?}");
@@ -207,7 +195,7 @@ fn a_message_that_cannot_be_read_is_refused_where_it_chooses_the_way() {
         });
         let mut stage = call("Place", "");
         let _ = stage.enter(&*library, Phase::RequestHead);
-        let said = enter(&mut stage, &*library, Phase::RequestBody, body, true);
+        let said = enter_piece(&mut stage, &*library, Phase::RequestBody, body, true);
         assert_eq!(said.verdict, Verdict::Continue, "{body:?}");
         // If no field is sent as a header, nothing is held and nothing is refused.
         let library = made(|config| {
@@ -216,7 +204,10 @@ fn a_message_that_cannot_be_read_is_refused_where_it_chooses_the_way() {
         });
         let mut stage = call("Place", "");
         assert_eq!(stage.enter(&*library, Phase::RequestHead).verdict, Verdict::Continue);
-        assert_eq!(enter(&mut stage, &*library, Phase::RequestBody, body, true).verdict, Verdict::Continue);
+        assert_eq!(
+            enter_piece(&mut stage, &*library, Phase::RequestBody, body, true).verdict,
+            Verdict::Continue
+        );
     }
 }
 
@@ -226,7 +217,7 @@ fn metadata_that_is_full_costs_a_value_and_no_request() {
     let mut stage = call("Place", "");
     stage.metadata.set(b"other", b"key", &vec![b'1'; 65_520]).unwrap();
     let _ = stage.enter(&*library, Phase::RequestHead);
-    let said = enter(&mut stage, &*library, Phase::RequestBody, &frame("PlaceRequest", ACME), true);
+    let said = enter_piece(&mut stage, &*library, Phase::RequestBody, &frame("PlaceRequest", ACME), true);
     assert_eq!(
         (said.verdict, said.edits),
         (Verdict::Continue, vec!["add x-tenant: acme".to_owned(), "ClearRoute".to_owned()])

@@ -9,7 +9,7 @@ use super::body::RedactedBody;
 use super::policy::RedactPolicy;
 use super::*;
 use crate::protobuf::{MessagePath, Unreadable};
-use crate::tests::support::{TestExchange, TestFilterResult, TestServices, context};
+use crate::tests::support::{TestExchange, TestFilterResult, TestServices, context, enter_piece};
 use crate::{BuiltinConfig, make};
 
 const ACCOUNTS: &[u8] = include_bytes!("../../../../examples/redaction/accounts.binpb");
@@ -56,18 +56,6 @@ fn call(method: &str) -> TestExchange {
     TestExchange::request(&format!(
         "POST /accounts.v1.Accounts/{method} HTTP/1.1\nhost: a\ncontent-type: application/grpc\ntransfer-encoding: chunked"
     ))
-}
-
-fn enter(
-    stage: &mut TestExchange,
-    library: &dyn FilterLibrary,
-    phase: Phase,
-    piece: &[u8],
-    is_end: bool,
-) -> TestFilterResult {
-    stage.body = piece.to_vec();
-    stage.is_end = is_end;
-    stage.enter(library, phase)
 }
 
 /// Output for a body that arrives in pieces of `step` bytes, and the result of the last piece.
@@ -157,10 +145,10 @@ fn a_head_waits_for_the_one_message_of_a_call() {
     for edit in ["set grpc-accept-encoding: identity", "remove content-length", "remove content-digest"] {
         assert_has(&said, edit);
     }
-    let said = enter(&mut stage, &*library, Phase::RequestBody, &body[..20], false);
+    let said = enter_piece(&mut stage, &*library, Phase::RequestBody, &body[..20], false);
     assert_eq!((said.verdict, said.edits), (Verdict::Hold, vec!["body ".to_owned()]));
     assert_eq!(
-        enter(&mut stage, &*library, Phase::RequestBody, &body[20..], false).verdict,
+        enter_piece(&mut stage, &*library, Phase::RequestBody, &body[20..], false).verdict,
         Verdict::Continue
     );
     let mut stage =
@@ -185,7 +173,7 @@ fn what_nothing_is_done_to_passes_unread() {
     // No field of this message is marked.
     let mut stage = call("GetAccount");
     assert_eq!(stage.enter(&*library, Phase::RequestHead).verdict, Verdict::Continue);
-    let said = enter(&mut stage, &*library, Phase::RequestBody, b"\xff\xff", true);
+    let said = enter_piece(&mut stage, &*library, Phase::RequestBody, b"\xff\xff", true);
     assert_eq!((said.verdict, said.edits.len()), (Verdict::Continue, 0));
     for kind in ["text/html", "application/json"] {
         let mut stage = TestExchange::request(&format!(
@@ -193,7 +181,7 @@ fn what_nothing_is_done_to_passes_unread() {
         ));
         let said = stage.enter(&*library, Phase::RequestHead);
         assert_eq!((said.verdict, said.edits.len(), stage.state), (Verdict::Continue, 0, 0), "{kind}");
-        assert_eq!(enter(&mut stage, &*library, Phase::RequestBody, b"x", true).edits.len(), 0);
+        assert_eq!(enter_piece(&mut stage, &*library, Phase::RequestBody, b"x", true).edits.len(), 0);
     }
     // A local reply is not a message of the service.
     let mut stage = call("GetAccount");
@@ -221,7 +209,7 @@ fn what_cannot_be_looked_into_is_refused_or_passes() {
         assert_has(&said, "grpc 12");
         let mut stage = TestExchange::request(&head);
         assert_eq!(stage.enter(&*passing, Phase::RequestHead).verdict, Verdict::Continue);
-        let said = enter(&mut stage, &*passing, Phase::RequestBody, b"\xff", true);
+        let said = enter_piece(&mut stage, &*passing, Phase::RequestBody, b"\xff", true);
         assert_eq!((said.verdict, said.edits.len()), (Verdict::Continue, 0), "{line} {kind}");
     }
     let gzip = "POST /accounts.v1.Accounts/CreateAccount HTTP/1.1\nhost: a\ncontent-type: application/proto\ncontent-encoding: gzip\ncontent-length: 1";
@@ -251,14 +239,14 @@ fn a_message_that_cannot_be_read_never_goes_on() {
     for (body, reply, grpc) in bodies {
         let mut stage = call("CreateAccount");
         let _ = stage.enter(&*library, Phase::RequestHead);
-        let said = enter(&mut stage, &*library, Phase::RequestBody, body, true);
+        let said = enter_piece(&mut stage, &*library, Phase::RequestBody, body, true);
         assert_eq!(said.verdict, Verdict::Reply, "{body:?}");
         assert_has(&said, reply);
         assert_has(&said, grpc);
         // The head of a stream has been sent: the exchange is reset.
         let mut stage = call("ImportAccounts");
         let _ = stage.enter(&*library, Phase::RequestHead);
-        let said = enter(&mut stage, &*library, Phase::RequestBody, body, true);
+        let said = enter_piece(&mut stage, &*library, Phase::RequestBody, body, true);
         assert_eq!((said.verdict, said.edits.len()), (Verdict::Reset, 0), "{body:?}");
     }
     let mut stage = call("GetAccount");
@@ -267,7 +255,7 @@ fn a_message_that_cannot_be_read_never_goes_on() {
         stage.response("HTTP/1.1 200 OK\ncontent-type: application/grpc\ntransfer-encoding: chunked");
     stage.is_end = false;
     let _ = stage.enter(&*library, Phase::ResponseHead);
-    let said = enter(&mut stage, &*library, Phase::ResponseBody, b"\0\0\0\0\x03\x0a\x05x", true);
+    let said = enter_piece(&mut stage, &*library, Phase::ResponseBody, b"\0\0\0\0\x03\x0a\x05x", true);
     assert_has(&said, "reply 502 redact");
     assert_has(&said, "grpc 13");
     // More masks than the limit.
@@ -275,7 +263,7 @@ fn a_message_that_cannot_be_read_never_goes_on() {
     let many = "\x1a\0".repeat(128 * 1024 + 1);
     let mut stage = call("CreateAccount");
     let _ = stage.enter(&*library, Phase::RequestHead);
-    let said = enter(&mut stage, &*library, Phase::RequestBody, &frame(many.as_bytes()), true);
+    let said = enter_piece(&mut stage, &*library, Phase::RequestBody, &frame(many.as_bytes()), true);
     assert_has(&said, "reply 413 redact");
 }
 

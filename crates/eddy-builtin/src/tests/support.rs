@@ -312,3 +312,16 @@ pub(crate) fn context(workers: usize, services: TestServices) -> (BuiltinContext
 pub(crate) fn made(config: &BuiltinConfig) -> (Arc<dyn FilterLibrary>, FilterInfo) {
     make(config, &context(1, TestServices::default()).0).unwrap()
 }
+
+/// Enters the filters of `library` in a body phase with one piece of the body.
+pub(crate) fn enter_piece(
+    stage: &mut TestExchange,
+    library: &dyn FilterLibrary,
+    phase: Phase,
+    piece: &[u8],
+    is_end: bool,
+) -> TestFilterResult {
+    stage.body = piece.to_vec();
+    stage.is_end = is_end;
+    stage.enter(library, phase)
+}
