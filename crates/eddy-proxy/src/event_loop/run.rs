@@ -25,7 +25,7 @@ use crate::outbound;
 use crate::plan::GatewayPlan;
 use crate::report::{ClusterView, view};
 use crate::resolved::{Resolution, RetiredParts, WorkerShare};
-use crate::runtime::{Slice, run_in_slices, step_in_slices};
+use crate::runtime::{Slice, step_in_slices};
 use crate::session::take_datagrams;
 use crate::stats::PlanSeries;
 use crate::upstream::{EndpointSets, WorkerCluster};
@@ -83,11 +83,11 @@ pub(crate) fn run(start: Start) -> io::Result<()> {
 async fn serve(start: Start) {
     let Start { parts, first, mut commands, plans } = start;
     let mut rng = Rng::from_entropy();
-    // Not kept here: the first plan is freed with its last exchange, like every later one.
     let retired = RetiredParts::new(plans);
     let Apply { plan, series, sockets, endpoints, unhealthy, done } = first;
     let idle_watch = Arc::clone(&parts.services.idle_watch);
     let share = WorkerShare { series, endpoints, idle_watch, retired: Rc::clone(&retired) };
+    // Not kept here: the first plan is freed with its last exchange, like every later one.
     let (plan, endpoints) = Resolution::begin(plan, share, None).finish(&mut rng);
     let worker = Worker::new(parts, Rc::new(plan), rng, monotonic_ms());
     let state = Rc::new(Loop {
@@ -170,14 +170,9 @@ async fn free_retired(state: Rc<Loop>) {
 async fn report(worker: Rc<Worker>, reply: Sender<Vec<ClusterView>>) {
     let (plan, now_ms) = (worker.plan(), monotonic_ms());
     let mut views = Vec::with_capacity(plan.clusters.len());
-    run_in_slices(&worker.series, |slice| {
-        for cluster in plan.clusters.iter().skip(views.len()) {
-            views.push(view(cluster, now_ms));
-            if slice.is_over() {
-                break;
-            }
-        }
-        views.len() == plan.clusters.len()
+    let mut clusters = plan.clusters.iter();
+    step_in_slices(&worker.series, || {
+        clusters.next().map(|cluster| views.push(view(cluster, now_ms))).is_some()
     })
     .await;
     // The gateway may have given up waiting.

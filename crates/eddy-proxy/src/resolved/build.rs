@@ -122,7 +122,7 @@ impl Resolution {
         let Source { plan, share, clusters, previous: _ } = self.source;
         let WorkerShare { series, endpoints, idle_watch: _, retired } = share;
         let retirement = Retirement::at(&retired);
-        // What is left over is as large as the plan.
+        // The rest is as large as the plan, so it is freed step by step.
         let PlanSeries { listeners: _, rules, clusters: cluster_series, in_use, filters: _ } = series;
         retirement.take(rules.into_iter().map(RetiredPart::list));
         retirement.take([

@@ -12,4 +12,4 @@ pub(crate) use admission::{TickInterval, Ticket, Waited};
 pub(crate) use overload::{Pressure, Room};
 pub(crate) use services::{ReleaseIdle, ServiceParts, WorkerServices};
 pub(crate) use shortage::is_shortage;
-pub(crate) use slice::{Slice, run_in_slices, step_in_slices};
+pub(crate) use slice::{Slice, step_in_slices};

@@ -37,13 +37,13 @@ impl Slice {
 }
 
 /// Runs `step` slice by slice until it returns true; other tasks run and I/O is polled between two slices.
-pub(crate) async fn run_in_slices(series: &WorkerSeries, mut step: impl FnMut(&mut Slice) -> bool) {
+async fn run_in_slices(series: &WorkerSeries, mut step: impl FnMut(&mut Slice) -> bool) {
     while !Slice::run(series, &mut step) {
         tokio::task::yield_now().await;
     }
 }
 
-/// As [`run_in_slices`], for work in small steps: until `step` returns false.
+/// Takes steps slice by slice until `step` returns false; other tasks run and I/O is polled between two slices.
 pub(crate) async fn step_in_slices(series: &WorkerSeries, mut step: impl FnMut() -> bool) {
     run_in_slices(series, |slice| {
         while step() {
