@@ -1,4 +1,4 @@
-//! A cluster on one worker: endpoint selection and links.
+//! A cluster on one worker: its settings, its endpoints and the links to them.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -8,21 +8,14 @@ use eddy_http::Http2Fault;
 use eddy_io::{HandshakeFault, monotonic_ms};
 use eddy_model::{ClusterConfig, LimitKind, LinkProtocol};
 use eddy_tls::ClientTls;
-use eddy_upstream::eject::EjectionChange;
 use eddy_upstream::health::UnhealthySet;
-use eddy_upstream::{
-    ClusterState, EndpointSet, InUse, Lease, LimitPlace, Link, LinkPlace, LinkPools, LinkQueue,
-    ResolvedAddress, Rng,
-};
+use eddy_upstream::{ClusterState, EndpointSet, InUse, LimitPlace, LinkPools, ResolvedAddress, Rng};
 use tokio::sync::Notify;
 
 use crate::clock::now;
 use crate::fault::Fault;
 use crate::stats::ClusterSeries;
-use crate::upstream::channel::UpstreamChannel;
-use crate::upstream::opening::Opening;
-use crate::upstream::registry::{EndpointKey, LinkLookup, SharedLinks};
-use crate::upstream::shared::LinkStream;
+use crate::upstream::registry::SharedLinks;
 use crate::upstream::uploads::UploadSlots;
 
 /// A cluster's endpoints and links on one worker; survives reloads that keep the cluster's name.
@@ -71,44 +64,6 @@ pub(crate) struct ClusterParts {
     pub(crate) series: Arc<ClusterSeries>,
     /// Usage by all workers, when the cluster has limits.
     pub(crate) in_use: Option<Arc<InUse>>,
-}
-
-/// Which pooled links an attempt may use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LinkWanted {
-    /// Any: if the link turns out to be closed, the request is repeated.
-    Any,
-    /// A link that is seen to be open: a request that cannot be repeated is not sent on a link that may just have been
-    /// closed.
-    Quiet,
-    /// None: a pooled link has turned out to be closed, and the others may be closed as well.
-    New,
-}
-
-/// Link or permit obtained for an attempt.
-#[derive(Debug)]
-pub(crate) enum TakenLink {
-    /// A link that was used before.
-    Kept(Link),
-    /// A stream of a shared link.
-    Stream(LinkStream),
-    /// A link that is being established and will be shared.
-    Opening(Rc<Opening>),
-    /// Permit for a new link.
-    Place(LinkPlace),
-    /// Permit for a new link that is shared if the endpoint agrees to HTTP/2.
-    SharedPlace(LinkPlace),
-}
-
-/// Counts one attempt at an endpoint until it is dropped.
-#[derive(Debug)]
-pub(crate) struct EndpointGuard {
-    cluster: Rc<WorkerCluster>,
-    /// Taken by `drop` only.
-    lease: Option<Lease>,
-    pub(crate) address: Rc<ResolvedAddress>,
-    /// Permit of the cluster's request limit, if there is one.
-    _place: Option<LimitPlace>,
 }
 
 impl WorkerCluster {
@@ -222,8 +177,13 @@ impl WorkerCluster {
         self.epoch < self.runtime.epoch.get()
     }
 
+    /// Whether the links at hand were made under the TLS settings of this plan.
+    pub(super) fn owns_links(&self) -> bool {
+        self.era() == self.runtime.era.get()
+    }
+
     /// Returns the era of new links.
-    fn era(&self) -> u32 {
+    pub(super) fn era(&self) -> u32 {
         self.settle();
         self.era.get().unwrap_or(NO_ERA)
     }
@@ -277,7 +237,7 @@ impl WorkerCluster {
     }
 
     /// As [`Self::take`] for a connection; when the limit is reached, closes an idle link first.
-    fn take_connection(&self) -> Result<Option<LimitPlace>, Fault> {
+    pub(super) fn take_connection(&self) -> Result<Option<LimitPlace>, Fault> {
         let kind = LimitKind::Connections;
         let (Some(in_use), Some(max)) = (&self.in_use, self.config.limits.of(kind)) else { return Ok(None) };
         // The limit is checked again below: another worker may have taken the permit.
@@ -374,176 +334,6 @@ impl WorkerCluster {
     }
 }
 
-impl EndpointGuard {
-    /// Returns a link to the endpoint: pooled, shared, or a permit for a new one.
-    ///
-    /// # Errors
-    /// [`Fault::LinksExhausted`] when the endpoint has its maximum number of links, [`Fault::Limit`] when the cluster
-    /// has.
-    ///
-    /// # Cost
-    /// No system call for [`LinkWanted::Any`], otherwise one for each pooled link that is checked. Linear in the number
-    /// of shared links.
-    pub(crate) fn take_link(&self, wanted: LinkWanted, now_ms: u64) -> Result<TakenLink, Fault> {
-        let is_declined = match self.find_shared(now_ms) {
-            LinkLookup::Stream(stream) => return Ok(TakenLink::Stream(stream)),
-            LinkLookup::Opening(opening) => return Ok(TakenLink::Opening(opening)),
-            LinkLookup::Declined => true,
-            LinkLookup::Nothing => false,
-        };
-        if is_declined && let Some(link) = self.take_kept(wanted, now_ms) {
-            return Ok(TakenLink::Kept(link));
-        }
-        let (cluster, id) = (&self.cluster, self.lease().endpoint());
-        let place = match self.take_place() {
-            // An unwanted pooled link is closed to free its permit; it would also hold up requests that wait for a
-            // link.
-            Err(Fault::LinksExhausted)
-                if wanted == LinkWanted::New && cluster.pools().borrow_mut().at(id).close_oldest() =>
-            {
-                self.take_place()?
-            }
-            taken => taken?,
-        };
-        Ok(if is_declined { TakenLink::Place(place) } else { TakenLink::SharedPlace(place) })
-    }
-
-    /// Returns a channel over a link that is at hand: a stream of a shared link, or a pooled link.
-    ///
-    /// # Cost
-    /// As [`Self::take_link`].
-    pub(crate) fn take_ready(&self, wanted: LinkWanted, now_ms: u64) -> Option<UpstreamChannel> {
-        match self.find_shared(now_ms) {
-            LinkLookup::Stream(stream) => Some(UpstreamChannel::Stream(stream)),
-            LinkLookup::Declined => self.take_kept(wanted, now_ms).map(UpstreamChannel::Link),
-            LinkLookup::Opening(_) | LinkLookup::Nothing => None,
-        }
-    }
-
-    /// Looks for a shared link; a cluster that speaks HTTP/1 only has none.
-    fn find_shared(&self, now_ms: u64) -> LinkLookup {
-        let cluster = &self.cluster;
-        if !cluster.shares_links() {
-            return LinkLookup::Declined;
-        }
-        let found = cluster.shared().borrow_mut().find(self.key(), now_ms);
-        if matches!(found, LinkLookup::Stream(_)) {
-            cluster.series.http2_requests.increment();
-        }
-        found
-    }
-
-    /// Takes a pooled link; closes those that are not wanted.
-    fn take_kept(&self, wanted: LinkWanted, now_ms: u64) -> Option<Link> {
-        let cluster = &self.cluster;
-        if cluster.era() != cluster.runtime.era.get() {
-            // The links are those of other TLS settings.
-            return None;
-        }
-        let id = self.lease().endpoint();
-        let take = || cluster.pools().borrow_mut().at(id).take(&cluster.config.pool, now_ms);
-        while wanted != LinkWanted::New
-            && let Some(mut link) = take()
-        {
-            if wanted == LinkWanted::Any || link.stream.is_quiet_now() {
-                return Some(link);
-            }
-        }
-        None
-    }
-
-    /// Returns the key of the endpoint in the current era.
-    pub(crate) fn key(&self) -> EndpointKey {
-        EndpointKey { id: self.lease().endpoint(), era: self.cluster.era() }
-    }
-
-    /// Takes the permit for a new link.
-    ///
-    /// # Errors
-    /// As [`Self::take_link`].
-    pub(crate) fn take_place(&self) -> Result<LinkPlace, Fault> {
-        let cluster = &self.cluster;
-        let limit = cluster.take_connection()?;
-        let mut pools = cluster.pools().borrow_mut();
-        let place = pools.at(self.lease().endpoint()).place(cluster.config.links_max, cluster.era());
-        Ok(place.ok_or(Fault::LinksExhausted)?.within(limit))
-    }
-
-    /// Whether requests wait for a link to the endpoint.
-    pub(crate) fn has_queue(&self) -> bool {
-        self.cluster.pools().borrow_mut().at(self.lease().endpoint()).has_queue()
-    }
-
-    /// Enters the queue of requests that wait for a link to the endpoint.
-    pub(crate) fn queue(&self) -> LinkQueue {
-        self.cluster.pools().borrow_mut().at(self.lease().endpoint()).queue()
-    }
-
-    /// Guards `lease`, and the permit `place` of the request limit; `None` when the endpoint was removed in the
-    /// meantime.
-    pub(crate) fn begin(
-        cluster: &Rc<WorkerCluster>,
-        lease: Lease,
-        place: Option<LimitPlace>,
-    ) -> Option<Self> {
-        let address =
-            cluster.state().borrow().endpoint(lease.endpoint()).map(|endpoint| Rc::clone(endpoint.address()));
-        let Some(address) = address else {
-            cluster.state().borrow_mut().release(lease);
-            return None;
-        };
-        Some(Self { cluster: Rc::clone(cluster), lease: Some(lease), address, _place: place })
-    }
-
-    /// Returns the endpoint's own name, see [`eddy_upstream::EndpointState::own_name`].
-    pub(crate) fn own_name(&self) -> Option<String> {
-        self.cluster.state().borrow().endpoint(self.lease().endpoint())?.own_name()
-    }
-
-    /// Returns the cluster.
-    pub(crate) fn cluster(&self) -> &Rc<WorkerCluster> {
-        &self.cluster
-    }
-
-    /// Returns the lease.
-    pub(crate) fn lease(&self) -> &Lease {
-        self.lease.as_ref().expect("the lease is only taken when the guard is dropped")
-    }
-
-    /// Reports a success to the endpoint's health.
-    pub(crate) fn succeeded(&self, now_ms: u64) {
-        let change = self.cluster.state().borrow_mut().on_success(self.lease(), now(now_ms));
-        self.tell(change);
-    }
-
-    /// Reports a failure to the endpoint's health.
-    pub(crate) fn failed(&self, now_ms: u64) {
-        let change = self.cluster.state().borrow_mut().on_failure(self.lease(), now(now_ms));
-        self.tell(change);
-    }
-
-    fn tell(&self, change: EjectionChange) {
-        let (cluster, endpoint) = (&self.cluster.config.name, &self.address);
-        match change {
-            EjectionChange::Ejected => {
-                tracing::warn!(%cluster, %endpoint, "an endpoint fails and is ejected")
-            }
-            EjectionChange::Returned => {
-                tracing::info!(%cluster, %endpoint, "an ejected endpoint is used again")
-            }
-            EjectionChange::EjectedAgain | EjectionChange::None => {}
-        }
-    }
-}
-
-impl Drop for EndpointGuard {
-    fn drop(&mut self) {
-        if let Some(lease) = self.lease.take() {
-            self.cluster.state().borrow_mut().release(lease);
-        }
-    }
-}
-
 fn is_same_tls(one: Option<&ClientTls>, other: Option<&ClientTls>) -> bool {
     match (one, other) {
         (None, None) => true,
@@ -586,7 +376,7 @@ mod tests {
         let first = first();
         let second = first.succeed(parts(), Some(set(2)));
         assert_eq!(address(&first), "127.0.0.1:1");
-        // What has not come into force yet is not lost when other settings follow.
+        // Pending endpoints are kept when other settings follow.
         let third = second.succeed(parts(), None);
         assert_eq!(address(&first), "127.0.0.1:1");
         assert_eq!(address(&third), "127.0.0.1:2");

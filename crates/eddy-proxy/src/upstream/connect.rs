@@ -14,7 +14,8 @@ use crate::fault::Fault;
 use crate::runtime::WorkerServices;
 use crate::stats::HandshakeFailure;
 use crate::upstream::channel::UpstreamChannel;
-use crate::upstream::cluster::{EndpointGuard, LinkWanted, TakenLink, WorkerCluster};
+use crate::upstream::cluster::WorkerCluster;
+use crate::upstream::guard::{EndpointGuard, LinkWanted, TakenLink};
 use crate::upstream::open::open;
 
 impl WorkerServices {

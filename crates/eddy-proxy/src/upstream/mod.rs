@@ -9,16 +9,16 @@ mod channel;
 mod cluster;
 mod clusters;
 mod connect;
+mod guard;
 mod open;
 mod opening;
-
 mod registry;
 mod serve;
 mod shared;
 mod uploads;
 
 pub(crate) use channel::UpstreamChannel;
-pub(crate) use cluster::{EndpointGuard, LinkWanted, WorkerCluster};
+pub(crate) use cluster::WorkerCluster;
 pub(crate) use clusters::{EndpointSets, WorkerClusters};
-
+pub(crate) use guard::{EndpointGuard, LinkWanted};
 pub(crate) use uploads::{SlotWait, Upload, UploadSlot, UploadSlots};

@@ -10,7 +10,8 @@ use tokio::time::timeout;
 
 use crate::fault::Fault;
 use crate::runtime::WorkerServices;
-use crate::upstream::cluster::{EndpointGuard, WorkerCluster};
+use crate::upstream::cluster::WorkerCluster;
+use crate::upstream::guard::EndpointGuard;
 use crate::upstream::opening::Opening;
 use crate::upstream::registry::EndpointKey;
 use crate::upstream::serve::{LinkDriver, UpstreamLinkEnd};
