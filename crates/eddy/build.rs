@@ -62,6 +62,7 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<(
 
 fn is_wanted(name: &str) -> bool {
     !name.ends_with("_test.go")
+        && !name.ends_with("tests.rs")
         && !name.ends_with(".md")
         && !name.contains("_mutant")
         && !name.starts_with('.')
