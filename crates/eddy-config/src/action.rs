@@ -130,10 +130,10 @@ pub struct WeightedCluster {
 }
 
 /// An action and its share of a rule's requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct WeightedAction {
-    /// Index of the action.
-    pub action: usize,
+    /// The action. Its filter settings have no effect: those of the rule apply.
+    pub action: Shared<Action>,
     /// Share relative to the other actions.
     pub weight: u32,
 }

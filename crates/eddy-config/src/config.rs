@@ -8,9 +8,8 @@ use std::time::Duration;
 use eddy_http::{HeadLimits, Http2Limits};
 use eddy_ids::Shared;
 use eddy_model::{ClusterConfig, ClusterTlsConfig, WrittenPath};
-use eddy_route::nginx::Sites;
 use eddy_route::normalise::Normaliser;
-use eddy_route::{CompiledRule, RouteTable};
+use eddy_route::{CompiledRule, RouteError, RouteTable, Router};
 
 pub use crate::access_log::{AccessLogConfig, LogFormat, LogServiceConfig, LogTarget, RecordedMetadata};
 use crate::acme::AcmeConfig;
@@ -24,6 +23,7 @@ pub use crate::filter::{
     WasmIsolation,
 };
 use crate::forward::{Forwarding, ProxyProtocolConfig};
+use crate::table::{SitesConfig, TableConfig};
 use crate::tls::ListenerTlsConfig;
 
 /// A complete, checked configuration.
@@ -32,11 +32,9 @@ pub struct GatewayConfig {
     /// The listeners; at least one.
     pub listeners: Vec<ListenerConfig>,
     /// Route tables; listeners refer to them by index.
-    pub tables: Vec<RouteTable>,
-    /// Servers of NGINX configurations; listeners and actions refer to them and to their addresses by index.
-    pub sites: Vec<Shared<Sites>>,
-    /// Actions of rules; `eddy_route::Rule::action` is an index into this list.
-    pub actions: Vec<Action>,
+    pub tables: Vec<Shared<TableConfig>>,
+    /// NGINX configurations; listeners and actions refer to them and to their addresses by index.
+    pub sites: Vec<Shared<SitesConfig>>,
     /// Clusters; actions refer to them by index.
     pub clusters: Vec<ClusterConfig>,
     /// Filters; listeners and actions refer to them by index.
@@ -273,7 +271,7 @@ impl GatewayConfig {
             FilterKind::Wasm(_) => true,
             FilterKind::Native { .. } | FilterKind::Go { .. } => false,
         };
-        let mut rules = self.actions.iter().flat_map(|action| &action.filters);
+        let mut rules = self.rule_filters();
         self.has_tls()
             || self.filters.iter().any(|filter| has_file(&filter.kind))
             || rules.any(|rule| {
@@ -294,8 +292,7 @@ impl GatewayConfig {
             FilterKind::Wasm(wasm) => Some(wasm.module.clone()),
             FilterKind::Builtin(_) | FilterKind::Native { .. } | FilterKind::Go { .. } => None,
         };
-        let rules = self.actions.iter().flat_map(|action| &action.filters);
-        let of_rules = rules.filter_map(|rule| of_script(rule.lua.as_ref()?));
+        let of_rules = self.rule_filters().filter_map(|rule| of_script(rule.lua.as_ref()?));
         let mut files: Vec<PathBuf> = self.filters.iter().filter_map(of_filter).chain(of_rules).collect();
         files.extend(self.included.iter().cloned());
         let tls = self.tls_files().filter(|file| file.text.is_none());
@@ -366,10 +363,40 @@ impl Default for QuarantineConfig {
 }
 
 impl GatewayConfig {
-    /// Whether the actions of two rules are equal.
-    pub fn are_alike(&self, a: &CompiledRule, b: &CompiledRule) -> bool {
-        let action = |rule: &CompiledRule| self.actions.get(rule.action as usize);
-        action(a).zip(action(b)).is_some_and(|(a, b)| a == b)
+    /// Returns the tables that a listener serves, in order; none unless it serves routes.
+    pub fn tables_of(&self, listener: &ListenerConfig) -> Vec<&Shared<TableConfig>> {
+        match &listener.serve {
+            Serve::Routes(tables) => tables.iter().filter_map(|index| self.tables.get(*index)).collect(),
+            Serve::Sites(_) | Serve::Demo | Serve::Forward(_) => Vec::new(),
+        }
+    }
+
+    /// Compiles the tables that a listener serves; `None` unless it serves routes.
+    ///
+    /// # Errors
+    /// As [`Router::build`].
+    pub fn router(&self, listener: &ListenerConfig) -> Result<Option<Router>, Vec<RouteError>> {
+        if !matches!(listener.serve, Serve::Routes(_)) {
+            return Ok(None);
+        }
+        let tables: Vec<&RouteTable> =
+            self.tables_of(listener).into_iter().map(|table| &table.routes).collect();
+        Router::build(&tables).map(Some)
+    }
+
+    /// Returns the action of a rule of the router of a listener.
+    ///
+    /// # Panics
+    /// When the router was not built from the tables of this listener.
+    pub fn action_of(&self, listener: &ListenerConfig, rule: &CompiledRule) -> &Shared<Action> {
+        let table = self.tables_of(listener).get(rule.table as usize).copied();
+        table.expect("the router was built from the tables of this listener").action(rule.action)
+    }
+
+    /// Returns the settings of filters in rules.
+    pub fn rule_filters(&self) -> impl Iterator<Item = &RuleFilterConfig> {
+        let actions = self.tables.iter().flat_map(|table| &table.actions);
+        actions.flat_map(|action| &action.filters)
     }
 }
 

@@ -37,7 +37,8 @@ fn by_sites(config: &GatewayConfig, host: &str, target: &str) -> String {
     let mut head = RequestHead::new();
     head.parse(bytes, &HeadLimits::default()).unwrap();
     let Serve::Sites(at) = config.listeners[0].serve else { panic!("no servers") };
-    let sites = &config.sites[at.sites];
+    let configured = &config.sites[at.sites];
+    let sites = &configured.program;
     let request = SiteRequest {
         host: head.host.of(bytes),
         path: head.path.of(bytes),
@@ -60,9 +61,7 @@ fn by_sites(config: &GatewayConfig, host: &str, target: &str) -> String {
             sites.write_target(&request, &mut walk, &mut scratch, &mut out).unwrap();
             let target = String::from_utf8(out.clone()).unwrap();
             sites.write_host(&request, &mut walk, &mut scratch, &mut out);
-            let ActionKind::Cluster(cluster) = config.actions[action as usize].kind else {
-                panic!("no cluster")
-            };
+            let ActionKind::Cluster(cluster) = configured.action(action).kind else { panic!("no cluster") };
             format!("{} {target} {}", place_of(config, cluster), String::from_utf8_lossy(&out))
         }
         NginxOutcome::Text { status } => format!("{status} {}", String::from_utf8_lossy(walk.text())),
@@ -100,7 +99,7 @@ fn by_rules(config: &GatewayConfig, router: &Router, host: &str, target: &str) -
     let path = if is_rewritten { rewritten } else { path.to_vec() };
     let path = String::from_utf8(path).unwrap();
     let query = target.split_once('?').map_or(String::new(), |(_, query)| format!("?{query}"));
-    let action = &config.actions[found.rule.action as usize];
+    let action = config.action_of(&config.listeners[0], found.rule);
     match &action.kind {
         ActionKind::Cluster(cluster) => {
             let host = action.host_rewrite.as_deref().unwrap_or(host);
@@ -127,9 +126,7 @@ fn by_rules(config: &GatewayConfig, router: &Router, host: &str, target: &str) -
 }
 
 fn router_of(config: &GatewayConfig) -> Router {
-    let Serve::Routes(tables) = &config.listeners[0].serve else { panic!("no tables") };
-    let tables: Vec<_> = tables.iter().map(|index| config.tables[*index].clone()).collect();
-    Router::build(&tables).unwrap()
+    config.router(&config.listeners[0]).unwrap().expect("no tables")
 }
 
 /// Random numbers that are the same in every run.

@@ -31,7 +31,7 @@ fn config(text: &str) -> GatewayConfig {
 
 /// Returns the cluster or status that a request gets, `none` without a route.
 fn answer(config: &GatewayConfig, ask: &EnvoyTestRequest<'_>) -> String {
-    let router = Router::build(&config.tables[..1]).unwrap();
+    let router = config.router(&config.listeners[0]).unwrap().unwrap();
     let (path, query) = ask.target.split_once('?').unwrap_or((ask.target, ""));
     let mut bytes = Vec::new();
     let mut span = |text: &str| {
@@ -64,7 +64,7 @@ fn answer(config: &GatewayConfig, ask: &EnvoyTestRequest<'_>) -> String {
     let Some(found) = router.lookup(&request, &mut scratch) else { return "none".to_owned() };
     let mut path_out = Vec::new();
     let is_rewritten = found.rewrite(path.as_bytes(), &mut scratch, &mut path_out).unwrap();
-    let what = match &config.actions[found.rule.action as usize].kind {
+    let what = match &config.action_of(&config.listeners[0], found.rule).kind {
         ActionKind::Cluster(cluster) => config.clusters[*cluster].name.to_string(),
         ActionKind::Weighted(shares) => format!("{} clusters", shares.len()),
         ActionKind::Split(shares) => format!("{} actions", shares.len()),
@@ -311,7 +311,7 @@ fn actions_are_what_the_api_says() {
 fn json_and_its_names_are_read() {
     let text = r#"{"virtualHosts": [{"name": "a", "domains": ["*"], "routes": [{"match": {"prefix": "/", "caseSensitive": false}, "route": {"cluster": "a", "timeout": "0.25s"}}]}]}"#;
     let config = config(text);
-    assert_eq!(config.actions[0].timeout, Some(std::time::Duration::from_millis(250)));
+    assert_eq!(config.tables[0].actions[0].timeout, Some(std::time::Duration::from_millis(250)));
     check(text, &["/x -> a"]);
 }
 
@@ -453,10 +453,9 @@ fn clusters_with_fields_of_their_own_are_actions_of_their_own() {
         "  - match: {prefix: /}\n    request_headers_to_add: [{header: {key: x-all, value: '1'}}]\n    route: {weighted_clusters: {clusters: [{name: a, weight: 1}, {name: b, weight: 3, host_rewrite_literal: b.test, request_headers_to_add: [{header: {key: x-b, value: '1'}}]}]}}\n",
     );
     let config = config(&text);
-    let ActionKind::Split(shares) = &config.actions[config.tables[0].rules[0].action as usize].kind else {
-        panic!("no split: {:#?}", config.actions)
-    };
-    let second = &config.actions[shares[1].action];
+    let action = config.tables[0].action(config.tables[0].routes.rules[0].action);
+    let ActionKind::Split(shares) = &action.kind else { panic!("no split: {action:#?}") };
+    let second = &shares[1].action;
     let added: Vec<&str> = second.request_edits.added().map(|(name, _)| name).collect();
     assert_eq!(
         (shares[1].weight, second.host_rewrite.as_deref(), added),
@@ -479,7 +478,7 @@ fn levels_change_fields_one_after_the_other() {
         level("    ", "x-host", "x-route, value: route"),
     );
     let told = |text: &str| {
-        let edits = &config(text).actions[0].request_edits;
+        let edits = &config(text).tables[0].actions[0].request_edits;
         let removed: Vec<&str> = edits.removed().collect();
         let set: Vec<String> = edits.set_fields().map(|(name, value)| format!("{name}={value}")).collect();
         format!("-{} ={}", removed.join(" -"), set.join(" ="))
@@ -493,7 +492,7 @@ fn levels_change_fields_one_after_the_other() {
 fn retries_and_copies_are_taken_from_the_host_where_the_route_says_nothing() {
     let text = "virtual_hosts:\n- name: a\n  domains: [\"*\"]\n  retry_policy: {retry_on: gateway-error, num_retries: 2, per_try_timeout: 0.5s}\n  request_mirror_policies: [{cluster: copy, runtime_fraction: {default_value: {numerator: 5}, runtime_key: k}, disable_shadow_host_suffix_append: true}]\n  routes:\n  - {match: {prefix: /own}, route: {cluster: a, retry_policy: {retry_on: reset}}}\n  - {match: {prefix: /}, route: {cluster: a}}\n";
     let config = config(text);
-    let (own, shared) = (&config.actions[0], &config.actions[1]);
+    let (own, shared) = (&config.tables[0].actions[0], &config.tables[0].actions[1]);
     assert_eq!((own.retry.attempts, own.retry.on_reset, own.attempt_timeout), (1, true, None));
     assert_eq!(shared.retry.statuses, [502, 503, 504]);
     assert_eq!(shared.attempt_timeout, Some(std::time::Duration::from_millis(500)));
@@ -503,7 +502,7 @@ fn retries_and_copies_are_taken_from_the_host_where_the_route_says_nothing() {
     );
     assert_eq!(shared.mirrors[0].host, MirrorHost::Same);
     let shadow = crate::config(&text.replace(", disable_shadow_host_suffix_append: true", ""));
-    assert_eq!(shadow.actions[1].mirrors[0].host, MirrorHost::Shadow);
+    assert_eq!(shadow.tables[0].actions[1].mirrors[0].host, MirrorHost::Shadow);
 }
 
 #[test]
@@ -512,7 +511,7 @@ fn slow_attempts_are_raced_with_where_the_policy_says_so() {
         let config = config(&format!(
             "virtual_hosts:\n- name: a\n  domains: [\"*\"]\n{host}  routes:\n  - {{match: {{prefix: /}}, route: {{cluster: a{route}}}}}\n"
         ));
-        let action = &config.actions[0];
+        let action = &config.tables[0].actions[0];
         let hedge = action.hedge.map(|hedge| (hedge.after.as_millis(), hedge.attempts));
         (hedge, action.attempt_timeout.map(|time| time.as_millis()))
     };
@@ -647,8 +646,8 @@ fn names_of_enumerations_are_read_whatever_their_case() {
         names.iter().fold(BOOTSTRAP.to_owned(), |text, name| text.replace(name, &name.to_lowercase()));
     assert_eq!(config(&lower.replace("least_r", "Least_R")).clusters[0].balance, Balance::LeastRequest);
     let meaning = |text: &str| {
-        let GatewayConfig { tables, actions, clusters, .. } = config(text);
-        format!("{tables:?} {actions:?} {clusters:?}")
+        let GatewayConfig { tables, clusters, .. } = config(text);
+        format!("{tables:?} {clusters:?}")
     };
     assert_eq!(meaning(&lower), meaning(BOOTSTRAP));
     for wrong in ["least-request", "leastRequest", "' least_request'"] {
@@ -1061,7 +1060,7 @@ fn a_bootstrap_file_is_read() {
     let cluster = &config.clusters[0];
     assert_eq!((cluster.endpoints.len(), cluster.endpoints[1].weight), (2, 2));
     assert_eq!(cluster.connect_timeout, std::time::Duration::from_millis(500));
-    let action = &config.actions[0];
+    let action = &config.tables[0].actions[0];
     assert_eq!((action.retry.attempts, action.retry.statuses.len()), (3, 100));
     assert_eq!(action.retry.grpc_statuses, [GrpcStatus::Unavailable].into_iter().collect());
     assert_eq!((&*config.listeners[0].filters, &*config.filters[0].name), (&[0][..], "envoy-grpc-web"));
@@ -1136,7 +1135,12 @@ fn broken_files_are_refused_with_a_place_or_taken() {
         match read(&text, Leniency::Strict) {
             Ok(config) => {
                 taken += 1;
-                assert!(config.tables.iter().all(|table| Router::build(std::slice::from_ref(table)).is_ok()));
+                assert!(
+                    config
+                        .tables
+                        .iter()
+                        .all(|table| Router::build(std::slice::from_ref(&table.routes)).is_ok())
+                );
             }
             Err(problems) => {
                 refused += 1;

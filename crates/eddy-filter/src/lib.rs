@@ -21,7 +21,6 @@ mod metadata;
 mod metric;
 mod phase;
 mod run;
-mod set;
 mod view;
 
 pub use call::{CALL_WITHOUT_PHASE, EndReason, EndedExchange, FilterInvocation, LibraryCall};
@@ -48,5 +47,4 @@ pub use run::{
     BodyPart, BodyState, FailureOutcome, FilterPause, FilterRun, HeadState, IncomingBody, MessageRun,
     PhaseCall, RunOutput, StepResult, Travel,
 };
-pub use set::{FilterSet, RuleFilter, RuleFilterKey};
 pub use view::{ExchangeInfo, ExchangeView, RequestView, ResponseView};

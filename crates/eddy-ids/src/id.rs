@@ -71,3 +71,22 @@ ids! {
     /// Identifier of a filter.
     FilterId = "filter";
 }
+
+/// Position of an action in the list of the route table or NGINX configuration that owns it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ActionId(u32);
+
+impl ActionId {
+    /// Returns the identifier of the action at a position of its owner's list.
+    ///
+    /// # Panics
+    /// When the position is 2^32 or greater: no configuration is as large.
+    pub fn at(position: usize) -> Self {
+        Self(u32::try_from(position).expect("a list of actions has fewer than 2^32 entries"))
+    }
+
+    /// Returns the position in the owner's list.
+    pub fn position(self) -> usize {
+        self.0 as usize
+    }
+}

@@ -8,6 +8,6 @@ mod shared;
 mod slots;
 
 pub use by_slot::BySlot;
-pub use id::{ClusterId, FilterId, IdParts, ListenerId, SitesId, SlotId, TableId};
+pub use id::{ActionId, ClusterId, FilterId, IdParts, ListenerId, SitesId, SlotId, TableId};
 pub use shared::{Shared, shared_clones};
 pub use slots::{DuplicateKey, SlotChanges, Slots, SlotsDraft};

@@ -38,6 +38,13 @@ impl<T: ?Sized> Shared<T> {
     }
 }
 
+impl<T: Clone> Shared<T> {
+    /// Returns the value for a change; others that refer to it keep the value as it was.
+    pub fn make_mut(&mut self) -> &mut T {
+        Arc::make_mut(&mut self.0)
+    }
+}
+
 impl<T: ?Sized> Clone for Shared<T> {
     fn clone(&self) -> Self {
         #[cfg(debug_assertions)]

@@ -32,6 +32,6 @@ pub use event_loop::Sockets;
 pub use fault::{Fault, FaultSide, RetryClass};
 pub use gateway::{Gateway, worker_count};
 pub use host::FilterHost;
-pub use plan::{PlanView, Ready};
+pub use plan::{FilterSet, PlanView, Ready, RuleFilter, RuleFilterKey};
 pub use report::{ClusterReport, ClusterView, EndpointView, LimitView};
 pub use stats::Stats;

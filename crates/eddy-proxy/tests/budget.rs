@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 
 use eddy_config::{FilterConfig, FilterKind};
 use eddy_filter::{
-    Filter, FilterEdit, FilterEvent, FilterInfo, FilterLibrary, FilterLogLevel, FilterPolicy, FilterSet,
-    Interest, LibraryCall, LibraryKeepAlive, Phase, Verdict,
+    Filter, FilterEdit, FilterEvent, FilterInfo, FilterLibrary, FilterLogLevel, FilterPolicy, Interest,
+    LibraryCall, LibraryKeepAlive, Phase, Verdict,
 };
-use eddy_proxy::{FilterHost, Gateway};
+use eddy_proxy::{FilterHost, FilterSet, Gateway};
 use place::{ask, config, connect, free_address, start_filtered, start_gateway, start_origin};
 
 /// Counts the allocations of the whole process; origin and clients of these tests do not allocate while they

@@ -13,11 +13,11 @@ use std::sync::Arc;
 
 use eddy_config::{FilterConfig, FilterKind, GatewayConfig, Mirror, MirrorHost, SourceText, check};
 use eddy_filter::{
-    Filter, FilterEvent, FilterInfo, FilterLibrary, FilterLogLevel, FilterPolicy, FilterSet, Interest,
-    LibraryCall, LibraryKeepAlive,
+    Filter, FilterEvent, FilterInfo, FilterLibrary, FilterLogLevel, FilterPolicy, Interest, LibraryCall,
+    LibraryKeepAlive,
 };
 use eddy_ids::{Shared, shared_clones};
-use eddy_proxy::FilterHost;
+use eddy_proxy::{FilterHost, FilterSet};
 use place::{ask, connect, free_address, start_filtered, start_origin};
 
 /// Requests of a case that are not counted: pools fill, and names are noted for the first time.
@@ -174,7 +174,12 @@ fn count_clones(
     if case.name == MIRROR {
         // Only dialects configure mirrors.
         let (numerator, denominator, host) = (1, 1, MirrorHost::Same);
-        config.actions[0].mirrors.push(Mirror { cluster: 1, numerator, denominator, host });
+        config.tables[0].make_mut().actions[0].make_mut().mirrors.push(Mirror {
+            cluster: 1,
+            numerator,
+            denominator,
+            host,
+        });
     }
     let host = FilterHost::new(1, 16, FilterLogLevel::Info);
     let mut set = FilterSet::default();

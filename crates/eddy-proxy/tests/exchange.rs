@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use eddy_config::{ActionKind, GatewayConfig, ListenAddress};
-use eddy_filter::{FilterLogLevel, FilterSet};
-use eddy_proxy::{FilterHost, Gateway, Ready, Sockets};
+use eddy_filter::FilterLogLevel;
+use eddy_proxy::{FilterHost, FilterSet, Gateway, Ready, Sockets};
 use place::{ask, connect, free_address, start_origin, start_with};
 
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
@@ -138,7 +138,9 @@ fn an_answer_that_would_read_otherwise_is_not_passed_on() {
 fn a_local_answer_that_would_read_otherwise_is_not_sent() {
     // No checked configuration allows this: a bare CR represents any fault of eddy's own.
     let (_gateway, address) = start("", LOCAL, |config| {
-        let ActionKind::Respond(respond) = &mut config.actions[0].kind else { unreachable!() };
+        let ActionKind::Respond(respond) = &mut config.tables[0].make_mut().actions[0].make_mut().kind else {
+            unreachable!()
+        };
         respond.content_type = "text/plain\rx".into();
     });
     assert_eq!(answer(address, GET), "");

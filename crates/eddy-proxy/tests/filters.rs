@@ -18,11 +18,11 @@ use std::time::Duration;
 use eddy_config::{FilterConfig, FilterKind, GatewayConfig, RuleFilterConfig};
 use eddy_filter::{
     CallBond, EditLog, EndReason, ExchangeView, FailurePolicy, Filter, FilterEdit, FilterEvent, FilterInfo,
-    FilterLibrary, FilterLogLevel, FilterOutboundRequest, FilterPolicy, FilterSet, Handle, HostApi,
-    HostError, Interest, LibraryCall, LibraryKeepAlive, Phase, Verdict,
+    FilterLibrary, FilterLogLevel, FilterOutboundRequest, FilterPolicy, Handle, HostApi, HostError, Interest,
+    LibraryCall, LibraryKeepAlive, Phase, Verdict,
 };
 use eddy_ids::Shared;
-use eddy_proxy::{FilterHost, Gateway, Stats};
+use eddy_proxy::{FilterHost, FilterSet, Gateway, Stats};
 use place::{connect, free_address, start_filtered};
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -182,8 +182,8 @@ impl Setup {
                 owner: LibraryKeepAlive::default(),
             }));
         }
-        if let Some(action) = config.actions.first_mut() {
-            action.filters = self.rules;
+        if let Some(table) = config.tables.first_mut() {
+            table.make_mut().actions[0].make_mut().filters = self.rules;
         }
         let gateway = start_filtered(address, config, &set, Arc::clone(&host));
         let stats = gateway.stats();

@@ -19,11 +19,11 @@ use std::time::{Duration, Instant};
 
 use eddy_config::{FilterConfig, FilterKind};
 use eddy_filter::{
-    FailurePolicy, Filter, FilterInfo, FilterLibrary, FilterLogLevel, FilterPolicy, FilterSet, Handle,
-    HostApi, HostError, Interest, LibraryKeepAlive, Phase, Verdict,
+    FailurePolicy, Filter, FilterInfo, FilterLibrary, FilterLogLevel, FilterPolicy, Handle, HostApi,
+    HostError, Interest, LibraryKeepAlive, Phase, Verdict,
 };
 use eddy_ids::Shared;
-use eddy_proxy::FilterHost;
+use eddy_proxy::{FilterHost, FilterSet};
 use place::{free_address, start_filtered};
 use play::book::Book;
 use play::client::clients;

@@ -1,5 +1,7 @@
 //! Router of a listener: tables compiled into one order and one index; immutable.
 
+use std::borrow::Borrow;
+
 use eddy_ids::Shared;
 
 use crate::compile::{CompiledRule, HostKey, PatternCache, RewriteFault, RuleMatchContext, Work};
@@ -50,9 +52,10 @@ impl Router {
     ///
     /// 10,000 rules take about 10 ms and a few MiB; each regular expression about 50 to 100 µs and 10 KiB more, one
     /// with a large automaton some milliseconds.
-    pub fn build(tables: &[RouteTable]) -> Result<Self, Vec<RouteError>> {
-        let rules = compile(tables)?;
-        let entries = RouteEntries::build(&rules, tables);
+    pub fn build<T: Borrow<RouteTable>>(tables: &[T]) -> Result<Self, Vec<RouteError>> {
+        let tables: Vec<&RouteTable> = tables.iter().map(Borrow::borrow).collect();
+        let rules = compile(&tables)?;
+        let entries = RouteEntries::build(&rules, &tables);
         let hosts = HostIndex::build(&entries.scopes);
         let paths = PathIndex::build(&rules, &entries);
         let has_query_conditions = rules.iter().any(CompiledRule::has_query_condition);
@@ -276,7 +279,7 @@ impl MatchedRule<'_> {
 }
 
 /// Compiles all rules, and collects all problems.
-fn compile(tables: &[RouteTable]) -> Result<Vec<CompiledRule>, Vec<RouteError>> {
+fn compile(tables: &[&RouteTable]) -> Result<Vec<CompiledRule>, Vec<RouteError>> {
     let mut errors = Vec::new();
     let mut rules = Vec::with_capacity(tables.iter().map(|table| table.rules.len()).sum());
     let (mut entries, mut path_bytes) = (0, 0);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use eddy_ids::Shared;
+use eddy_ids::{ActionId, Shared};
 
 /// Location of a rule in the configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -163,8 +163,8 @@ pub struct Rule {
     pub rank: Option<i32>,
     /// Additional ordering criteria, for dialects that need more than the conditions.
     pub claim: Option<KubernetesPrecedence>,
-    /// Action of the caller for requests that match this rule; opaque to the router.
-    pub action: u32,
+    /// Action for requests that match this rule, in the list of the table; opaque to the router.
+    pub action: ActionId,
     /// Rewrite of the path for the upstream, if any.
     pub rewrite: Option<PathRewrite>,
 }
@@ -183,7 +183,7 @@ impl Rule {
             fraction: None,
             rank: None,
             claim: None,
-            action: 0,
+            action: ActionId::default(),
             rewrite: None,
         }
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use eddy_model::{ClusterConfig, LinkProtocol};
 
-use super::names::NameRegistry;
+use super::cluster_draft::ClusterDraft;
 use super::setting::set_time;
 use crate::config::{AccessLogConfig, LogServiceConfig, RecordedMetadata};
 use crate::problem::ProblemReport;
@@ -12,16 +12,15 @@ use crate::read::{NamedEntry, NamedMap, Spanned};
 use crate::spec::{AccessLogSpec, LogServiceSpec};
 use crate::value::{MetadataName, RecordKey};
 
-/// Checks the access log; `names` refers to `clusters` by index.
+/// Checks the access log; its cluster counts as used.
 pub(crate) fn check_access_log(
     spec: AccessLogSpec,
-    clusters: &[ClusterConfig],
-    names: &mut NameRegistry,
+    clusters: &mut ClusterDraft,
     report: &mut ProblemReport,
 ) -> Option<AccessLogConfig> {
     let metadata = check_metadata(spec.metadata, report);
     let target = spec.file.map(|file| file.value);
-    let service = spec.grpc.and_then(|service| check_service(service.value, clusters, names, report));
+    let service = spec.grpc.and_then(|service| check_service(service.value, clusters, report));
     if target.is_none() {
         for (key, place) in [
             ("format", spec.format.as_ref().map(|format| format.place)),
@@ -46,12 +45,11 @@ pub(crate) fn check_access_log(
 /// Checks the gRPC access log service.
 fn check_service(
     spec: LogServiceSpec,
-    clusters: &[ClusterConfig],
-    names: &mut NameRegistry,
+    clusters: &mut ClusterDraft,
     report: &mut ProblemReport,
 ) -> Option<LogServiceConfig> {
     let name = spec.cluster?;
-    let cluster = names.resolve(&name, report)?;
+    let cluster = clusters.resolve(&name, report)?;
     let (mut interval, mut timeout) = (Duration::from_secs(1), Duration::from_secs(5));
     set_time(&mut interval, spec.interval);
     set_time(&mut timeout, spec.timeout);

@@ -3,8 +3,8 @@
 use eddy_ids::Shared;
 use eddy_route::PathRewrite;
 
+use super::cluster_draft::ClusterDraft;
 use super::edits::check_edits;
-use super::names::NameRegistry;
 use crate::config::{
     Action, ActionKind, Failover, FailoverReason, HedgeConfig, Redirect, Respond, RetryConfig,
     RuleFilterConfig, WeightedCluster,
@@ -28,7 +28,7 @@ pub(super) struct CheckedAction {
 pub(super) fn check_action(
     mut spec: RuleSpec,
     filters: Vec<RuleFilterConfig>,
-    clusters: &mut NameRegistry,
+    clusters: &mut ClusterDraft,
     report: &mut ProblemReport,
 ) -> Option<CheckedAction> {
     note_useless_keys(&spec, report);
@@ -94,7 +94,7 @@ fn note_useless_keys(spec: &RuleSpec, report: &mut ProblemReport) {
 
 fn check_kind(
     spec: &RuleSpec,
-    clusters: &mut NameRegistry,
+    clusters: &mut ClusterDraft,
     report: &mut ProblemReport,
 ) -> Option<ActionKind> {
     if let Some(cluster) = &spec.cluster {
@@ -111,7 +111,7 @@ fn check_kind(
 
 fn check_weighted(
     specs: &Spanned<Vec<Spanned<WeightedSpec>>>,
-    clusters: &mut NameRegistry,
+    clusters: &mut ClusterDraft,
     report: &mut ProblemReport,
 ) -> Option<Vec<WeightedCluster>> {
     let mut weighted = Vec::with_capacity(specs.value.len());
@@ -196,7 +196,7 @@ fn check_upgrades(spec: &RuleSpec, report: &mut ProblemReport) -> Upgrades {
 fn check_failover(
     specs: Option<Spanned<Vec<Spanned<FailoverSpec>>>>,
     first: Option<&Spanned<ConfigName>>,
-    clusters: &mut NameRegistry,
+    clusters: &mut ClusterDraft,
     report: &mut ProblemReport,
 ) -> Vec<Failover> {
     let Some(Spanned { value: specs, place }) = specs else { return Vec::new() };

@@ -9,7 +9,7 @@ use eddy_model::{
     RetryBudget, UpstreamHttp2Config,
 };
 
-use super::names::NameRegistry;
+use super::cluster_draft::ClusterDraft;
 use super::setting::{set_number, set_time};
 use super::tls::check_cluster_tls;
 use crate::problem::{ProblemReport, SourceSpan, SourceText};
@@ -20,23 +20,25 @@ use crate::spec::{
 };
 use crate::value::{ConfigName, EndpointAddressText};
 
-/// Checks the clusters and registers their names.
+/// Checks the clusters.
 pub(crate) fn check_clusters(
     specs: Option<Spanned<NamedMap<ConfigName, ClusterSpec>>>,
     zone: Option<Spanned<ConfigName>>,
     sources: &[SourceText],
-    names: &mut NameRegistry,
     report: &mut ProblemReport,
-) -> Vec<ClusterConfig> {
-    let entries = specs.map_or_else(Vec::new, |specs| specs.value.0);
-    let mut clusters = Vec::with_capacity(entries.len());
-    for entry in entries {
-        names.define(&entry.name);
-        if let Some(spec) = entry.value {
-            clusters.push(check_cluster(&entry.name, spec, sources, report));
+) -> ClusterDraft {
+    let mut clusters = ClusterDraft::new();
+    for entry in specs.into_iter().flat_map(|specs| specs.value.0) {
+        match entry.value {
+            Some(spec) => {
+                let cluster = check_cluster(&entry.name, spec, sources, report);
+                // The reader has reported a name that is there twice.
+                let _ = clusters.define(cluster, entry.name.place);
+            }
+            None => clusters.declare(&entry.name),
         }
     }
-    set_zone(zone, &mut clusters, report);
+    set_zone(zone, clusters.list_mut(), report);
     clusters
 }
 

@@ -1,108 +1,97 @@
 //! A configuration under construction, to which other dialects add their parts.
 
+use std::path::PathBuf;
+
 use eddy_builtin::{BuiltinConfig, CorsConfig};
 use eddy_ids::Shared;
 use eddy_model::ClusterConfig;
-use eddy_route::RouteTable;
-use eddy_route::nginx::Sites;
+use eddy_route::SourceLocation;
 use eddy_route::normalise::Normaliser;
 
+use super::acme::Orders;
+use super::cluster_draft::{ClusterDraft, ClusterNameTaken};
 use super::filter::CheckedFilters;
 use super::listener::ListenerRegistry;
-use super::names::NameRegistry;
-use super::table::{CheckedTables, RulePlaces};
+use super::table::{TableDraft, TablesDraft};
 use crate::config::{
-    Action, ForwardedConfig, Http2Config, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Serve,
+    ForwardedConfig, Http2Config, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Serve,
 };
 use crate::problem::{ProblemReport, SourceSpan, SourceText};
-use crate::read::Spanned;
 use crate::status::ObjectStatus;
+use crate::table::SitesConfig;
 use crate::tls::ListenerTlsConfig;
-use crate::value::ConfigName;
 
-/// Listeners, tables, actions and clusters collected so far.
+/// Listeners, tables, clusters and filters collected so far, by whatever language they are written in.
 #[derive(Debug)]
-pub(crate) struct Draft<'d, 's> {
-    /// Listeners.
-    pub(crate) listeners: Vec<ListenerConfig>,
-    /// Route tables, and the actions of their rules.
-    pub(crate) tables: CheckedTables,
-    /// Clusters.
-    pub(crate) clusters: Vec<ClusterConfig>,
-    /// Servers of NGINX configurations.
-    pub(crate) sites: Vec<Shared<Sites>>,
-    pub(crate) names: &'d mut NameRegistry,
-    pub(crate) taken: &'d mut ListenerRegistry<'s>,
-    /// Filters.
-    pub(crate) filters: &'d mut CheckedFilters,
-    /// Status of the objects, as a Kubernetes cluster would show it.
-    pub(crate) statuses: Vec<ObjectStatus>,
+pub(crate) struct Draft<'s> {
     /// Source texts of the configuration.
     pub(crate) sources: &'s [SourceText],
+    /// Listeners.
+    pub(crate) listeners: Vec<ListenerConfig>,
+    /// Names and addresses of listeners.
+    pub(crate) taken: ListenerRegistry<'s>,
+    /// Route tables.
+    pub(crate) tables: TablesDraft,
+    /// NGINX configurations.
+    pub(crate) sites: Vec<Shared<SitesConfig>>,
+    /// Clusters.
+    pub(crate) clusters: ClusterDraft,
+    /// Filters.
+    pub(crate) filters: CheckedFilters,
+    /// Files that tables are read from, and directories that may hold more of them.
+    pub(crate) included: Vec<PathBuf>,
+    /// Status of the objects, as a Kubernetes cluster would show it.
+    pub(crate) statuses: Vec<ObjectStatus>,
 }
 
-impl Draft<'_, '_> {
-    /// Whether a cluster of this name exists.
-    pub(crate) fn has_cluster(&self, name: &str) -> bool {
-        self.names.has(name)
+impl<'s> Draft<'s> {
+    /// Creates a draft without listeners.
+    pub(crate) fn new(sources: &'s [SourceText], orders: Orders) -> Self {
+        Self {
+            sources,
+            listeners: Vec::new(),
+            taken: ListenerRegistry::new(sources, orders),
+            tables: TablesDraft::new(),
+            sites: Vec::new(),
+            clusters: ClusterDraft::new(),
+            filters: CheckedFilters::new(),
+            included: Vec::new(),
+            statuses: Vec::new(),
+        }
     }
 
     /// Adds a cluster, or returns the existing one of its name: a cluster of eddy's own configuration takes precedence.
+    /// It counts as used.
     pub(crate) fn cluster(&mut self, cluster: ClusterConfig, place: SourceSpan) -> usize {
-        if let Some(index) = self.names.find(&cluster.name) {
-            return index;
-        }
-        let name = Spanned { value: ConfigName(Shared::clone(&cluster.name)), place };
-        self.names.define(&name);
-        self.names.find(&cluster.name);
-        self.clusters.push(cluster);
-        self.clusters.len() - 1
+        self.clusters.define_used(cluster, place).unwrap_or_else(|ClusterNameTaken(known)| known)
     }
 
-    /// Adds an action and returns its index, by which rules refer to it.
-    pub(crate) fn action(&mut self, action: Action) -> u32 {
-        self.tables.actions.push(action);
-        u32::try_from(self.tables.actions.len() - 1).unwrap_or(u32::MAX)
-    }
-
-    /// Moves actions and clusters out, for a caller that adds to both; [`Draft::put_sites`] moves them back.
-    pub(crate) fn take_parts(&mut self) -> (Vec<Action>, Vec<ClusterConfig>) {
-        (std::mem::take(&mut self.tables.actions), std::mem::take(&mut self.clusters))
-    }
-
-    /// Adds NGINX servers with their listeners, and puts back actions and clusters, to which the caller has added.
+    /// Adds the NGINX configuration that was read with the next index of `sites` and its listeners.
     pub(crate) fn put_sites(
         &mut self,
-        sites: Sites,
+        sites: SitesConfig,
         listeners: Vec<ListenerConfig>,
-        (actions, clusters): (Vec<Action>, Vec<ClusterConfig>),
         place: SourceSpan,
         report: &mut ProblemReport,
     ) {
-        let number = self.sites.len();
         self.sites.push(Shared::new(sites));
-        let known = self.names.count();
-        for cluster in clusters.iter().skip(known) {
-            self.names.define(&Spanned { value: ConfigName(Shared::clone(&cluster.name)), place });
-            self.names.find(&cluster.name);
-        }
-        (self.tables.actions, self.clusters) = (actions, clusters);
         for mut listener in listeners {
             listener.is_required = false;
-            if let Serve::Sites(at) = &mut listener.serve {
-                at.sites = number;
-            }
             self.taken.take_address(&listener.address, place, report);
             self.listeners.push(listener);
         }
     }
 
-    /// Adds a table; `places` has the positions of its rules.
-    pub(crate) fn table(&mut self, table: RouteTable, places: Vec<RulePlaces>) -> usize {
-        debug_assert_eq!(table.rules.len(), places.len(), "every rule has its places");
-        self.tables.tables.push(table);
-        self.tables.places.push(places);
-        self.tables.tables.len() - 1
+    /// Adds a table and returns its index.
+    pub(crate) fn table(&mut self, table: TableDraft) -> usize {
+        self.tables.list.push(table);
+        self.tables.list.len() - 1
+    }
+
+    /// Returns the location of a position, as messages about rules name it.
+    pub(crate) fn origin(&self, place: SourceSpan) -> SourceLocation {
+        let file = self.sources.get(place.source as usize).map(|source| source.path.clone());
+        SourceLocation { file: file.unwrap_or_default(), line: place.line }
     }
 
     /// Adds a CORS filter that is disabled except under rules that enable it.

@@ -16,8 +16,7 @@ use super::lua::{check_lua, check_rule_script};
 use super::names::NameRegistry;
 use super::wasm::{check_wasm, plain_or_json};
 use crate::config::{
-    Action, FilterConfig, FilterKind, GoSource, ListenerConfig, LuaConfig, LuaScriptText, RuleFilterConfig,
-    Serve,
+    FilterConfig, FilterKind, GoSource, ListenerConfig, LuaConfig, LuaScriptText, RuleFilterConfig, Serve,
 };
 use crate::problem::{ProblemReport, SourceSpan, SourceText};
 use crate::read::{Any, Boxed, NamedMap, Spanned};
@@ -76,16 +75,10 @@ pub(crate) fn check_filters(
     sources: &[SourceText],
     report: &mut ProblemReport,
 ) -> CheckedFilters {
-    let mut filters = CheckedFilters {
-        names: NameRegistry::new("filter"),
-        configs: Vec::new(),
-        kinds: Vec::new(),
-        enabled: HashSet::new(),
-        named: Vec::new(),
-    };
+    let mut filters = CheckedFilters::new();
     let mut readings = Vec::new();
     for entry in specs.into_iter().flat_map(|specs| specs.value.0) {
-        filters.names.define(&entry.name);
+        filters.names.define(&entry.name, filters.kinds.len());
         let place = entry.name.place;
         let spec = entry.value.map(|value| value.value).unwrap_or_default();
         let policy = check_policy(&spec);
@@ -238,6 +231,17 @@ impl DeclaredFilter {
 }
 
 impl CheckedFilters {
+    /// Creates a set without filters.
+    pub(crate) fn new() -> Self {
+        Self {
+            names: NameRegistry::new("filter"),
+            configs: Vec::new(),
+            kinds: Vec::new(),
+            enabled: HashSet::new(),
+            named: Vec::new(),
+        }
+    }
+
     /// Checks the settings of a rule of the table for filters.
     pub(crate) fn check_rule(
         &mut self,
@@ -355,12 +359,7 @@ impl CheckedFilters {
 
     /// Warns about settings of rules for filters that none of their requests pass, and about disabled filters that no
     /// rule enables.
-    pub(crate) fn advise(
-        &self,
-        listeners: &[ListenerConfig],
-        actions: &[Action],
-        report: &mut ProblemReport,
-    ) {
+    pub(crate) fn advise(&self, listeners: &[ListenerConfig], has_rules: bool, report: &mut ProblemReport) {
         for named in &self.named {
             let serves = |listener: &&ListenerConfig| matches!(&listener.serve, Serve::Routes(tables) if tables.contains(&named.table));
             let mut serving = listeners.iter().filter(serves).peekable();
@@ -374,8 +373,7 @@ impl CheckedFilters {
         }
         let is_passed = |index: usize| listeners.iter().any(|listener| listener.filters.contains(&index));
         for (index, known) in self.kinds.iter().enumerate() {
-            if known.is_disabled && is_passed(index) && !self.enabled.contains(&index) && !actions.is_empty()
-            {
+            if known.is_disabled && is_passed(index) && !self.enabled.contains(&index) && has_rules {
                 report
                     .warning(known.place, "the filter is disabled, and no rule enables it")
                     .hint("under a rule: `filters: {NAME: {disabled: false}}`");

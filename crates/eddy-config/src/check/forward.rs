@@ -6,7 +6,7 @@ use eddy_ids::Shared;
 use eddy_model::{ClusterConfig, EndpointAddress, EndpointConfig};
 use eddy_route::SourceLocation;
 
-use super::names::NameRegistry;
+use super::cluster_draft::ClusterDraft;
 use crate::config::{ListenAddress, ListenerConfig, Serve};
 use crate::forward::{Forward, Forwarding, ProxyProtocolConfig, SessionEnds};
 use crate::problem::{ProblemReport, SourceSpan, SourceText};
@@ -18,7 +18,7 @@ use crate::value::{Number, TransportName};
 pub(crate) fn check_forward(
     specs: &Spanned<OneOrMany<ForwardSpec>>,
     transport: TransportName,
-    clusters: &mut NameRegistry,
+    clusters: &mut ClusterDraft,
     sources: &[SourceText],
     report: &mut ProblemReport,
 ) -> Option<Shared<Forwarding>> {

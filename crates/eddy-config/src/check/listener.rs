@@ -8,11 +8,10 @@ use eddy_http::{HeadLimits, Http2Limits};
 use eddy_ids::Shared;
 
 use super::acme::Orders;
-use super::filter::CheckedFilters;
+use super::draft::Draft;
 use super::forward::{check_forward, check_proxy_protocol, check_transport, check_unused};
 use super::names::{NameRegistry, place_text};
 use super::setting::{set_number, set_time};
-use super::table::CheckedTables;
 use super::tls::check_tls;
 use crate::config::{
     ForwardedConfig, Http2Config, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Serve,
@@ -22,18 +21,16 @@ use crate::read::{OneOrMany, Spanned};
 use crate::spec::{ForwardedSpec, Http2Spec, ListenerLimitsSpec, ListenerSpec, TimeoutsSpec};
 use crate::value::{ConfigName, TransportName};
 
-/// Checks the listeners; the route tables that they name count as used.
+/// Checks the listeners and adds them; the route tables that they name count as used.
 pub(crate) fn check_listeners(
     specs: Option<&Spanned<Vec<Spanned<ListenerSpec>>>>,
-    taken: &mut ListenerRegistry<'_>,
-    (names, clusters): (&mut NameRegistry, &mut NameRegistry),
-    tables: &CheckedTables,
-    filters: &mut CheckedFilters,
+    draft: &mut Draft<'_>,
     report: &mut ProblemReport,
-) -> Vec<ListenerConfig> {
-    let specs = specs.into_iter().flat_map(|specs| &specs.value);
-    let check = |spec| check_listener(spec, taken, (&mut *names, &mut *clusters), tables, filters, report);
-    specs.filter_map(check).collect()
+) {
+    for spec in specs.into_iter().flat_map(|specs| &specs.value) {
+        let listener = check_listener(spec, draft, report);
+        draft.listeners.extend(listener);
+    }
 }
 
 /// Names and addresses in use, and certificates that are ordered.
@@ -79,20 +76,18 @@ impl<'s> ListenerRegistry<'s> {
 
 fn check_listener(
     spec: &Spanned<ListenerSpec>,
-    taken: &mut ListenerRegistry<'_>,
-    (names, clusters): (&mut NameRegistry, &mut NameRegistry),
-    tables: &CheckedTables,
-    filters: &mut CheckedFilters,
+    draft: &mut Draft<'_>,
     report: &mut ProblemReport,
 ) -> Option<ListenerConfig> {
+    let Draft { sources, taken, tables, clusters, filters, .. } = draft;
     let spec = &spec.value;
     let transport = check_transport(spec, report);
     let serve = match &spec.forward {
         Some(ways) => {
             check_unused(spec, report);
-            check_forward(ways, transport, clusters, taken.sources, report).map(Serve::Forward)
+            check_forward(ways, transport, clusters, sources, report).map(Serve::Forward)
         }
-        None => check_serve(spec, names, tables, report),
+        None => check_serve(spec, &mut tables.names, report),
     };
     let filters = spec.filters.as_ref().map(|names| filters.check_listener(&names.value, report));
     let is_public = spec.address.as_ref().is_some_and(|address| is_public(&address.value));
@@ -107,7 +102,7 @@ fn check_listener(
     let proxy_protocol = spec.proxy_protocol.as_ref().map(|spec| check_proxy_protocol(spec, report));
     let forwarded = check_forwarded(spec.forwarded.as_ref(), report);
     let http2 = check_http2(spec.http2.as_ref());
-    let tls = spec.tls.as_ref().and_then(|tls| check_tls(tls, taken.sources, &mut taken.orders, report));
+    let tls = spec.tls.as_ref().and_then(|tls| check_tls(tls, sources, &mut taken.orders, report));
     let written = spec.address.as_ref()?;
     let address = match (&written.value, transport) {
         (ListenAddress::Tcp(address), TransportName::Udp) => ListenAddress::Udp(*address),
@@ -176,7 +171,6 @@ fn check_http2(spec: Option<&Spanned<Http2Spec>>) -> Http2Config {
 fn check_serve(
     spec: &ListenerSpec,
     table_names: &mut NameRegistry,
-    tables: &CheckedTables,
     report: &mut ProblemReport,
 ) -> Option<Serve> {
     if let Some(demo) = spec.demo {
@@ -199,9 +193,7 @@ fn check_serve(
             indexes.push(index);
         }
     }
-    // A name can refer to several tables: those of a file.
-    let of_name = |index: usize| tables.by_name.get(index).cloned().unwrap_or_default();
-    Some(Serve::Routes(indexes.into_iter().flat_map(of_name).collect()))
+    Some(Serve::Routes(indexes))
 }
 
 fn check_limits(spec: Option<&Spanned<ListenerLimitsSpec>>, report: &mut ProblemReport) -> HttpLimits {

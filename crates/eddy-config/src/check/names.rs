@@ -30,9 +30,8 @@ impl NameRegistry {
         Self { what, known: HashMap::new() }
     }
 
-    /// Defines a name; its index is the number of names defined before.
-    pub(crate) fn define(&mut self, name: &Spanned<ConfigName>) {
-        let index = self.known.len();
+    /// Defines the name of the item at an index of the caller's list. A name that is defined keeps its index.
+    pub(crate) fn define(&mut self, name: &Spanned<ConfigName>, index: usize) {
         let known = NameDefinition { index, place: name.place, is_used: false };
         self.known.entry(name.value.0.clone()).or_insert(known);
     }
@@ -58,21 +57,16 @@ impl NameRegistry {
         None
     }
 
-    /// Whether a name is defined.
-    pub(crate) fn has(&self, name: &str) -> bool {
-        self.known.contains_key(name)
+    /// Returns the index of a name, if it is defined.
+    pub(crate) fn index_of(&self, name: &str) -> Option<usize> {
+        self.known.get(name).map(|known| known.index)
     }
 
-    /// Returns the number of names.
-    pub(crate) fn count(&self) -> usize {
-        self.known.len()
-    }
-
-    /// Returns the index of a name, if it is defined; the name then counts as used.
-    pub(crate) fn find(&mut self, name: &str) -> Option<usize> {
-        let known = self.known.get_mut(name)?;
-        known.is_used = true;
-        Some(known.index)
+    /// Counts a name as used.
+    pub(crate) fn note_use(&mut self, name: &str) {
+        if let Some(known) = self.known.get_mut(name) {
+            known.is_used = true;
+        }
     }
 
     /// Returns the names that nothing refers to.

@@ -1,16 +1,15 @@
 //! Compiles the route tables as a listener will, so that their problems are reported by the check.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
 use eddy_route::{CompiledRule, PathPattern, RouteError, RouteProblem, RouteTable, Router, Rule, ValueTest};
 
-use super::table::{CheckedTables, RulePlaces};
+use super::table::{RulePlaces, TablesDraft};
 use crate::config::{ListenerConfig, Serve};
 use crate::problem::{ProblemReport, SourceSpan};
 
 /// Builds a router for the tables of each listener, and for each table that no listener serves.
-pub(crate) fn check_routes(listeners: &[ListenerConfig], tables: &CheckedTables, report: &mut ProblemReport) {
+pub(crate) fn check_routes(listeners: &[ListenerConfig], tables: &TablesDraft, report: &mut ProblemReport) {
     let mut served: Vec<Vec<usize>> = Vec::new();
     for listener in listeners {
         let Serve::Routes(indexes) = &listener.serve else { continue };
@@ -18,7 +17,7 @@ pub(crate) fn check_routes(listeners: &[ListenerConfig], tables: &CheckedTables,
             served.push(indexes.clone());
         }
     }
-    for index in 0..tables.tables.len() {
+    for index in 0..tables.list.len() {
         if !served.iter().any(|indexes| indexes.contains(&index)) {
             served.push(vec![index]);
         }
@@ -27,7 +26,9 @@ pub(crate) fn check_routes(listeners: &[ListenerConfig], tables: &CheckedTables,
     let is_sound = !report.has_errors();
     let mut outlook = Outlook::default();
     for indexes in served {
-        match Router::build(&chosen(&indexes, &tables.tables)) {
+        let chosen: Vec<&RouteTable> =
+            indexes.iter().filter_map(|&index| Some(&tables.list.get(index)?.config.routes)).collect();
+        match Router::build(&chosen) {
             Ok(router) => outlook.take(&router, &indexes, tables),
             Err(errors) => {
                 let told = errors.iter().filter(|error| is_sound || !may_follow(&error.problem));
@@ -43,14 +44,6 @@ pub(crate) fn check_routes(listeners: &[ListenerConfig], tables: &CheckedTables,
 /// Whether a problem may be a mere consequence of a path that was refused before.
 fn may_follow(problem: &RouteProblem) -> bool {
     matches!(problem, RouteProblem::RewriteCapture { .. } | RouteProblem::RewriteWithoutPrefix)
-}
-
-/// Returns the tables of a listener; a single table need not be copied.
-fn chosen<'t>(indexes: &[usize], tables: &'t [RouteTable]) -> Cow<'t, [RouteTable]> {
-    match indexes {
-        [index] => Cow::Borrowed(tables.get(*index..=*index).unwrap_or_default()),
-        _ => Cow::Owned(indexes.iter().filter_map(|&index| tables.get(index).cloned()).collect()),
-    }
 }
 
 /// Collects which rules can win, over all routers.
@@ -81,18 +74,16 @@ struct Dead {
 
 impl Outlook {
     /// Adds the results for the router of the tables `indexes`.
-    fn take(&mut self, router: &Router, indexes: &[usize], tables: &CheckedTables) {
+    fn take(&mut self, router: &Router, indexes: &[usize], tables: &TablesDraft) {
         // The router numbers rules in the order of the tables and of the rules in them.
         let places: Vec<SourceSpan> = indexes
             .iter()
-            .filter_map(|&index| tables.places.get(index))
-            .flatten()
-            .map(|places| places.rule)
+            .filter_map(|&index| tables.list.get(index))
+            .flat_map(|table| table.places.iter().map(|places| places.rule))
             .collect();
-        let actions = &tables.actions;
-        let action = |rule: &CompiledRule| actions.get(rule.action as usize);
-        let alike =
-            |a: &CompiledRule, b: &CompiledRule| action(a).zip(action(b)).is_some_and(|(a, b)| a == b);
+        let action =
+            |rule: &CompiledRule| tables.list[indexes[rule.table as usize]].config.action(rule.action);
+        let alike = |a: &CompiledRule, b: &CompiledRule| action(a) == action(b);
         for ranked in router.ordered_by(&alike) {
             let Some(&place) = places.get(ranked.rule.index as usize) else { continue };
             match ranked.dead {
@@ -139,7 +130,7 @@ impl Outlook {
 }
 
 /// Reports a problem that the router found in a rule, at the key in question.
-fn note(error: &RouteError, tables: &CheckedTables, report: &mut ProblemReport) {
+fn note(error: &RouteError, tables: &TablesDraft, report: &mut ProblemReport) {
     let place = match rule_of(error, tables) {
         Some((rule, places)) => place_of(&error.problem, rule, places).unwrap_or(places.rule),
         None => SourceSpan::default(),
@@ -186,8 +177,7 @@ fn is_regex(test: &ValueTest, pattern: &str) -> bool {
 }
 
 /// Returns the rule of `error`, and its positions.
-fn rule_of<'t>(error: &RouteError, tables: &'t CheckedTables) -> Option<(&'t Rule, &'t RulePlaces)> {
-    let mut rules =
-        tables.tables.iter().zip(&tables.places).flat_map(|(table, places)| table.rules.iter().zip(places));
+fn rule_of<'t>(error: &RouteError, tables: &'t TablesDraft) -> Option<(&'t Rule, &'t RulePlaces)> {
+    let mut rules = tables.list.iter().flat_map(|table| table.rules());
     rules.find(|(rule, _)| rule.origin == error.origin && rule.name == error.rule)
 }

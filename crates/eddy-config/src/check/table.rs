@@ -2,28 +2,65 @@
 
 use std::collections::HashMap;
 
-use eddy_ids::Shared;
-use eddy_route::{Dialect, RouteTable, Rule, SourceLocation};
+use eddy_ids::{ActionId, Shared};
+use eddy_route::{Dialect, Rule};
 
 use super::action::{CheckedAction, check_action};
 use super::condition::{ConditionPlaces, check_conditions};
-use super::filter::CheckedFilters;
+use super::draft::Draft;
 use super::names::NameRegistry;
-use crate::config::Action;
-use crate::problem::{ProblemReport, SourceSpan, SourceText};
+use crate::config::{Action, ActionKind};
+use crate::problem::{ProblemReport, SourceSpan};
 use crate::read::{Boxed, Spanned};
 use crate::spec::RuleSpec;
+use crate::table::TableConfig;
 use crate::value::ConfigName;
 
-/// Checked tables, the actions of their rules, and the positions of the rules.
-#[derive(Debug, Default)]
-pub(crate) struct CheckedTables {
-    pub(crate) tables: Vec<RouteTable>,
-    pub(crate) actions: Vec<Action>,
-    /// Positions for each rule of each table.
-    pub(crate) places: Vec<Vec<RulePlaces>>,
-    /// Indexes of the tables of each name.
-    pub(crate) by_name: Vec<Vec<usize>>,
+/// Tables under construction.
+#[derive(Debug)]
+pub(crate) struct TablesDraft {
+    pub(crate) list: Vec<TableDraft>,
+    /// Names of the tables of eddy's own configuration.
+    pub(crate) names: NameRegistry,
+}
+
+impl TablesDraft {
+    /// Creates a draft without tables.
+    pub(crate) fn new() -> Self {
+        Self { list: Vec::new(), names: NameRegistry::new("route table") }
+    }
+}
+
+/// A table under construction.
+#[derive(Debug)]
+pub(crate) struct TableDraft {
+    /// Rules so far, and their actions.
+    pub(crate) config: TableConfig,
+    /// Positions of each rule.
+    pub(crate) places: Vec<RulePlaces>,
+}
+
+impl TableDraft {
+    /// Creates a table without rules.
+    pub(crate) fn new(name: &str, dialect: Dialect) -> Self {
+        Self { config: TableConfig::new(name, dialect), places: Vec::new() }
+    }
+
+    /// Adds an action, for rules of this table.
+    pub(crate) fn action(&mut self, action: Action) -> ActionId {
+        self.config.add(action)
+    }
+
+    /// Adds a rule and its positions.
+    pub(crate) fn push(&mut self, rule: Rule, places: RulePlaces) {
+        self.config.routes.rules.push(rule);
+        self.places.push(places);
+    }
+
+    /// Returns the rules with their positions.
+    pub(crate) fn rules(&self) -> impl Iterator<Item = (&Rule, &RulePlaces)> {
+        self.config.routes.rules.iter().zip(&self.places)
+    }
 }
 
 /// Positions of a rule and its parts.
@@ -34,72 +71,40 @@ pub(crate) struct RulePlaces {
     pub(crate) rewrite: Option<SourceSpan>,
 }
 
-impl CheckedTables {
-    /// Checks the rules of a table and adds them; `number` is the index of the table's name. The clusters that the rules
-    /// name count as used.
-    pub(crate) fn add_rules(
-        &mut self,
-        name: &Shared<str>,
-        rules: Spanned<Vec<Spanned<RuleSpec>>>,
-        number: usize,
-        names: TableNames<'_>,
-        report: &mut ProblemReport,
-    ) {
-        let Spanned { value: rules, place } = rules;
-        if rules.is_empty() {
-            let message = format!("the route table `{name}` has no rules");
-            report.warning(place, message).hint("every request to it is answered 404");
-        }
-        self.actions.reserve(rules.len());
-        let mut checker = TableChecker {
-            table: RouteTable {
-                rules: Vec::with_capacity(rules.len()),
-                ..RouteTable::new(name, Dialect::Eddy)
-            },
-            places: Vec::with_capacity(rules.len()),
-            names: HashMap::with_capacity(rules.len()),
-            sources: names.sources,
-            actions: &mut self.actions,
-            clusters: names.clusters,
-            filters: names.filters,
-            number,
-            report,
-        };
-        for rule in rules {
-            checker.add(rule);
-        }
-        let TableChecker { table, places, .. } = checker;
-        if let Some(own) = self.by_name.last_mut() {
-            own.push(self.tables.len());
-        }
-        self.tables.push(table);
-        self.places.push(places);
+/// Checks the rules of the next table. The clusters that they name count as used.
+pub(crate) fn check_rules(
+    name: &Shared<str>,
+    rules: Spanned<Vec<Spanned<RuleSpec>>>,
+    draft: &mut Draft<'_>,
+    report: &mut ProblemReport,
+) -> TableDraft {
+    let Spanned { value: rules, place } = rules;
+    if rules.is_empty() {
+        let message = format!("the route table `{name}` has no rules");
+        report.warning(place, message).hint("every request to it is answered 404");
     }
-}
-
-/// Clusters and filters that rules name, and the sources that they are written in.
-pub(crate) struct TableNames<'c> {
-    pub(crate) sources: &'c [SourceText],
-    pub(crate) clusters: &'c mut NameRegistry,
-    pub(crate) filters: &'c mut CheckedFilters,
+    let mut checker = TableChecker {
+        table: TableDraft::new(name, Dialect::Eddy),
+        names: HashMap::with_capacity(rules.len()),
+        draft,
+        report,
+    };
+    for rule in rules {
+        checker.add(rule);
+    }
+    checker.table
 }
 
 /// Checks the rules of one table.
-struct TableChecker<'c> {
-    table: RouteTable,
-    places: Vec<RulePlaces>,
+struct TableChecker<'c, 's> {
+    table: TableDraft,
     /// Names of the rules so far.
     names: HashMap<Shared<str>, SourceSpan>,
-    sources: &'c [SourceText],
-    actions: &'c mut Vec<Action>,
-    clusters: &'c mut NameRegistry,
-    filters: &'c mut CheckedFilters,
-    /// Index of the table's name.
-    number: usize,
+    draft: &'c mut Draft<'s>,
     report: &'c mut ProblemReport,
 }
 
-impl TableChecker<'_> {
+impl TableChecker<'_, '_> {
     fn add(&mut self, spec: Spanned<RuleSpec>) {
         let Spanned { value: mut spec, place } = spec;
         let name = self.name(spec.name.as_ref());
@@ -110,21 +115,20 @@ impl TableChecker<'_> {
             .filters
             .take()
             .map(|Spanned { value: Boxed(filters), place }| Spanned { value: *filters, place });
-        let filters = self.filters.check_rule(filters, self.number, self.report);
-        let done = check_action(spec, filters, self.clusters, self.report);
-        let number = u32::try_from(self.actions.len()).unwrap_or(u32::MAX);
-        let (rewrite, rewrite_place) = match done {
+        let table = self.draft.tables.list.len();
+        let filters = self.draft.filters.check_rule(filters, table, self.report);
+        let done = check_action(spec, filters, &mut self.draft.clusters, self.report);
+        let (action, rewrite, rewrite_place) = match done {
             Some(CheckedAction { action, rewrite, rewrite_place }) => {
-                self.actions.push(action);
-                (rewrite, rewrite_place)
+                (self.table.action(action), rewrite, rewrite_place)
             }
-            None => (None, None),
+            // A placeholder: after an error the configuration is not used.
+            None => (self.table.action(Action::new(ActionKind::Weighted(Vec::new()))), None, None),
         };
-        self.places.push(RulePlaces { rule: place, conditions: conditions.places, rewrite: rewrite_place });
-        let file = self.sources.get(place.source as usize).map(|source| source.path.clone());
-        self.table.rules.push(Rule {
+        let places = RulePlaces { rule: place, conditions: conditions.places, rewrite: rewrite_place };
+        let rule = Rule {
             name,
-            origin: SourceLocation { file: file.unwrap_or_else(|| "".into()), line: place.line },
+            origin: self.draft.origin(place),
             hosts: conditions.hosts,
             path: conditions.path,
             methods: conditions.methods,
@@ -133,14 +137,16 @@ impl TableChecker<'_> {
             fraction: None,
             rank,
             claim: None,
-            action: number,
+            action,
             rewrite,
-        });
+        };
+        self.table.push(rule, places);
     }
 
     fn name(&mut self, written: Option<&Spanned<ConfigName>>) -> Shared<str> {
         let Some(Spanned { value: ConfigName(name), place }) = written else {
-            return format!("{}/{}", self.table.name, self.table.rules.len() + 1).into();
+            let routes = &self.table.config.routes;
+            return format!("{}/{}", routes.name, routes.rules.len() + 1).into();
         };
         if let Some(first) = self.names.insert(Shared::clone(name), *place) {
             let message =

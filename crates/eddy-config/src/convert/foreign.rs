@@ -14,21 +14,19 @@ use eddy_route::{
 
 use super::named::NameAllocator;
 use super::plain::{Loss, PlainRule, hosts_of, takes_all};
-use crate::config::{Action, ActionKind, GatewayConfig, Respond};
+use crate::config::{Action, ActionKind, Respond};
+use crate::table::TableConfig;
 
 /// Converts the rules of a table of any dialect to eddy's own rules.
-pub(super) fn rules(
-    config: &GatewayConfig,
-    table: &RouteTable,
-    is_alone: bool,
-    losses: &mut Vec<Loss>,
-) -> Vec<PlainRule> {
-    let mut lowering =
-        RouteTableConverter { table, losses, names: NameAllocator::default(), rules: Vec::new() };
-    for (index, rule) in table.rules.iter().enumerate() {
-        if let Some(action) = config.actions.get(rule.action as usize) {
-            lowering.rule(index, rule, action);
-        }
+pub(super) fn rules(config: &TableConfig, is_alone: bool, losses: &mut Vec<Loss>) -> Vec<PlainRule> {
+    let mut lowering = RouteTableConverter {
+        table: &config.routes,
+        losses,
+        names: NameAllocator::default(),
+        rules: Vec::new(),
+    };
+    for (index, rule) in config.routes.rules.iter().enumerate() {
+        lowering.rule(index, rule, config.action(rule.action));
     }
     lowering.keep_order();
     lowering.add_host_catch_alls(is_alone);

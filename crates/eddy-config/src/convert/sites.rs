@@ -13,12 +13,19 @@ use eddy_route::{HostPattern, PathPattern, PathRewrite, Rule};
 
 use super::plain::{Loss, PlainRule};
 use crate::config::{Action, ActionKind, GatewayConfig, Redirect, Respond, SitesAt};
+use crate::table::SitesConfig;
 
 /// Returns the rules of the servers that listen at an address.
 pub(super) fn rules(config: &GatewayConfig, at: SitesAt, losses: &mut Vec<Loss>) -> Vec<PlainRule> {
     let Some(sites) = config.sites.get(at.sites) else { return Vec::new() };
-    let Some(listening) = sites.addresses().get(at.address) else { return Vec::new() };
-    let mut lowering = SitesConverter { config, sites, losses, rules: Vec::new(), taken: HashSet::new() };
+    let Some(listening) = sites.program.addresses().get(at.address) else { return Vec::new() };
+    let mut lowering = SitesConverter {
+        config: sites,
+        sites: &sites.program,
+        losses,
+        rules: Vec::new(),
+        taken: HashSet::new(),
+    };
     for server in &listening.servers {
         lowering.server(*server, *server == listening.default);
     }
@@ -26,7 +33,7 @@ pub(super) fn rules(config: &GatewayConfig, at: SitesAt, losses: &mut Vec<Loss>)
 }
 
 struct SitesConverter<'l> {
-    config: &'l GatewayConfig,
+    config: &'l SitesConfig,
     sites: &'l Sites,
     losses: &'l mut Vec<Loss>,
     rules: Vec<PlainRule>,
@@ -345,7 +352,7 @@ impl<'l> SitesConverter<'l> {
             self.add_loss(place, "an upstream given by variables cannot be expressed; it is left out");
             return None;
         };
-        let mut own = self.config.actions.get(*action as usize)?.clone();
+        let mut own = Action::clone(self.config.action(*action));
         match proxy.host.written() {
             "$proxy_host" => own.host_rewrite = Some((**host).into()),
             "$http_host" => {}

@@ -3,7 +3,8 @@
 use eddy_route::{Dialect, TableMatchOptions};
 
 use super::plain::{Loss, PlainConfig, PlainListener, PlainRule, PlainTable};
-use crate::config::{ActionKind, GatewayConfig, Serve};
+use crate::config::{Action, ActionKind, GatewayConfig, Serve};
+use crate::table::TableConfig;
 
 /// Language to convert to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +57,7 @@ impl<'c> PlainConfig<'c> {
                 Serve::Routes(indexes) => {
                     let tables = indexes.iter().filter_map(|index| config.tables.get(*index));
                     let is_alone = indexes.len() == 1;
-                    tables.map(|table| plain_table(config, table, is_alone, losses)).collect()
+                    tables.map(|table| plain_table(table, is_alone, losses)).collect()
                 }
             };
             if listener.strips_port
@@ -88,27 +89,23 @@ impl<'c> PlainConfig<'c> {
 }
 
 /// Returns the rules of a table in eddy's own dialect; `is_alone` is whether no other table serves the same listener.
-fn plain_table(
-    config: &GatewayConfig,
-    table: &eddy_route::RouteTable,
-    is_alone: bool,
-    losses: &mut Vec<Loss>,
-) -> PlainTable {
+fn plain_table(config: &TableConfig, is_alone: bool, losses: &mut Vec<Loss>) -> PlainTable {
+    let table = &config.routes;
     let is_own = table.dialect == Dialect::Eddy
         && table.reading == TableMatchOptions::default()
         && table.ends.is_empty();
     let name = if table.name.is_empty() { "routes".to_owned() } else { table.name.to_string() };
     if !is_own {
-        return PlainTable { name, rules: super::foreign::rules(config, table, is_alone, losses) };
+        return PlainTable { name, rules: super::foreign::rules(config, is_alone, losses) };
     }
     let mut rules = Vec::new();
     for rule in &table.rules {
-        let Some(action) = config.actions.get(rule.action as usize) else { continue };
+        let action = config.action(rule.action);
         if let ActionKind::Sites(_) = action.kind {
             losses.push(super::foreign::mixed_sites_loss(rule));
             continue;
         }
-        rules.push(PlainRule { rule: rule.clone(), action: action.clone() });
+        rules.push(PlainRule { rule: rule.clone(), action: Action::clone(action) });
     }
     PlainTable { name, rules }
 }

@@ -10,7 +10,7 @@ use crate::spec::KubernetesSpec;
 pub(crate) fn add_objects(
     objects: &Objects<'_>,
     spec: Option<&KubernetesSpec>,
-    draft: &mut Draft<'_, '_>,
+    draft: &mut Draft<'_>,
     report: &mut ProblemReport,
 ) {
     let manifests = Manifests::read(objects, spec, report);

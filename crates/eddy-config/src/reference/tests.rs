@@ -169,7 +169,7 @@ fn the_defaults_that_are_told_are_those_that_hold() {
         forget_cluster_places(tls);
     }
     // A rank is optional; no rank and rank 0 are equivalent.
-    for rule in written.tables.iter_mut().flat_map(|table| &mut table.rules) {
+    for rule in written.tables.iter_mut().flat_map(|table| &mut table.make_mut().routes.rules) {
         rule.rank = rule.rank.filter(|rank| *rank != 0);
     }
     assert_eq!(format!("{written:#?}"), format!("{left:#?}"));

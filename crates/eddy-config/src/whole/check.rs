@@ -2,12 +2,12 @@
 
 use eddy_ids::Shared;
 
-use super::embed::{Embedder, embedded_path};
+use super::embed::embedded_path;
 use super::tables::check_tables;
 use crate::check::{
-    Draft, ListenerRegistry, NameRegistry, Orders, advise, check_access_log, check_admin, check_clusters,
-    check_ends, check_filters, check_limits, check_listeners, check_log, check_quarantine, check_routes,
-    shown_text, unite,
+    Draft, NameRegistry, Orders, advise, check_access_log, check_admin, check_clusters, check_ends,
+    check_filters, check_limits, check_listeners, check_log, check_quarantine, check_routes, shown_text,
+    unite,
 };
 use crate::config::{DRAIN_TIMEOUT, GatewayConfig};
 use crate::dialect::envoy::check_envoy;
@@ -56,7 +56,7 @@ pub fn check_with(sources: &[SourceText], leniency: Leniency) -> Result<Checked,
     let mut report = ProblemReport::new();
     let config = match ConfigLanguage::of(sources) {
         ConfigLanguage::Nginx => {
-            check_nginx(sources, 0, 0, leniency, &mut report).map(|config| (config, Vec::new()))
+            check_nginx(sources, leniency, &mut report).map(|config| (config, Vec::new()))
         }
         ConfigLanguage::Envoy => {
             check_envoy(sources, leniency, &mut report).map(|config| (config, Vec::new()))
@@ -170,37 +170,16 @@ fn check_spec(
     report: &mut ProblemReport,
 ) -> Option<(GatewayConfig, Vec<ObjectStatus>)> {
     let ParsedSources { spec, objects, shown } = read;
-    let mut cluster_names = NameRegistry::new("cluster");
-    let clusters = check_clusters(spec.clusters, spec.zone, sources, &mut cluster_names, report);
-    let mut filters = check_filters(spec.filters, sources, report);
-    let mut table_names = NameRegistry::new("route table");
-    let mut embedder = Embedder::new(sources, leniency, clusters);
-    let tables =
-        check_tables(spec.routes, &mut embedder, &mut table_names, &mut cluster_names, &mut filters, report);
-    let Embedder { clusters, sites, included, .. } = embedder;
-    let orders = Orders::new(spec.acme.as_ref(), sources, report);
-    let mut taken = ListenerRegistry::new(sources, orders);
-    let names = (&mut table_names, &mut cluster_names);
-    let listeners =
-        check_listeners(spec.listeners.as_ref(), &mut taken, names, &tables, &mut filters, report);
-    let (listeners, tables, clusters, sites, statuses) = {
-        let mut draft = Draft {
-            listeners,
-            tables,
-            clusters,
-            sites,
-            filters: &mut filters,
-            statuses: Vec::new(),
-            names: &mut cluster_names,
-            taken: &mut taken,
-            sources,
-        };
-        if let Some(objects) = &objects {
-            let spec = spec.kubernetes.as_ref().map(|spec| &spec.value);
-            lenient(leniency, report, |report| add_objects(objects, spec, &mut draft, report));
-        }
-        (draft.listeners, draft.tables, draft.clusters, draft.sites, draft.statuses)
-    };
+    let mut draft = Draft::new(sources, Orders::new(spec.acme.as_ref(), sources, report));
+    draft.clusters = check_clusters(spec.clusters, spec.zone, sources, report);
+    draft.filters = check_filters(spec.filters, sources, report);
+    check_tables(spec.routes, leniency, &mut draft, report);
+    check_listeners(spec.listeners.as_ref(), &mut draft, report);
+    if let Some(objects) = &objects {
+        let spec = spec.kubernetes.as_ref().map(|spec| &spec.value);
+        lenient(leniency, report, |report| add_objects(objects, spec, &mut draft, report));
+    }
+    let Draft { listeners, mut taken, tables, sites, mut clusters, filters, included, statuses, .. } = draft;
     // After errors, the key may just be misspelt.
     if listeners.is_empty() && objects.is_none() && !report.has_errors() {
         report
@@ -208,29 +187,28 @@ fn check_spec(
             .hint("for example `listeners: [{address: 127.0.0.1:8080, routes: site}]`");
     }
     let admin = spec.admin.and_then(|admin| check_admin(&admin, &mut taken, report));
-    let access_log =
-        spec.access_log.and_then(|log| check_access_log(log.value, &clusters, &mut cluster_names, report));
+    let access_log = spec.access_log.and_then(|log| check_access_log(log.value, &mut clusters, report));
     let acme = taken.orders.finish(&listeners, report);
     let limits = check_limits(spec.limits.map(|limits| limits.value), report);
     check_routes(&listeners, &tables, report);
-    check_ends(&listeners, &clusters, sources, report);
+    check_ends(&listeners, clusters.list(), sources, report);
     if report.has_errors() {
         return None;
     }
     // Filters that are not built in may send requests to any cluster.
     let kinds: &[&NameRegistry] = if filters.may_send() {
-        &[&table_names, &filters.names]
+        &[&tables.names, &filters.names]
     } else {
-        &[&cluster_names, &table_names, &filters.names]
+        &[clusters.names(), &tables.names, &filters.names]
     };
     advise(kinds, report);
-    filters.advise(&listeners, &tables.actions, report);
+    let has_rules = tables.list.iter().any(|table| !table.places.is_empty());
+    filters.advise(&listeners, has_rules, report);
     Some((
         GatewayConfig {
             listeners,
-            tables: tables.tables,
-            actions: tables.actions,
-            clusters,
+            tables: tables.list.into_iter().map(|table| Shared::new(table.config)).collect(),
+            clusters: clusters.into_list(),
             filters: filters.configs,
             acme,
             admin,

@@ -1,49 +1,54 @@
 //! Checks route tables, those from files of other programs included.
 
-use super::embed::{EmbeddedTableSpec, Embedder};
-use crate::check::{CheckedFilters, CheckedTables, NameRegistry, TableNames};
+use eddy_ids::Shared;
+use eddy_route::Dialect;
+
+use super::embed::{EmbeddedTableSpec, embed};
+use crate::check::{Draft, TableDraft, check_rules};
+use crate::leniency::Leniency;
 use crate::problem::{ProblemReport, SourceSpan};
 use crate::read::{Either, NamedMap, Spanned};
 use crate::spec::{RuleSpec, TableSpec};
 use crate::value::{ConfigName, DialectName};
 
-/// Checks the route tables and registers their names; the clusters that rules name count as used.
+/// Checks the route tables and adds them; the clusters that rules name count as used.
 pub(super) fn check_tables(
     specs: Option<Spanned<NamedMap<ConfigName, TableForm>>>,
-    embedder: &mut Embedder<'_>,
-    names: &mut NameRegistry,
-    clusters: &mut NameRegistry,
-    filters: &mut CheckedFilters,
+    leniency: Leniency,
+    draft: &mut Draft<'_>,
     report: &mut ProblemReport,
-) -> CheckedTables {
-    let mut tables = CheckedTables::default();
-    for (entry, number) in specs.into_iter().flat_map(|specs| specs.value.0).zip(0..) {
-        names.define(&entry.name);
-        tables.by_name.push(Vec::new());
-        let Some(Spanned { value: form, place }) = entry.value else { continue };
-        let (rules, place) = match form {
-            Either::One(rules) => (rules, place),
-            Either::Other(TableSpec { dialect, rules: Some(rules), address, .. }) => {
-                note_foreign(dialect, address.map(|address| address.place), report);
-                (rules.value, rules.place)
-            }
-            Either::Other(TableSpec { dialect, file: Some(file), address, .. }) => {
-                let before = tables.tables.len();
-                let (name, address) = (&entry.name.value.0, address.as_ref());
-                let wanted = EmbeddedTableSpec { name, dialect, file: &file, address };
-                embedder.embed(&wanted, &mut tables, clusters, report);
-                let own = (before..tables.tables.len()).collect();
-                tables.by_name.pop();
-                tables.by_name.push(own);
-                continue;
-            }
-            // The reader has reported that the rules are missing or wrong.
-            Either::Other(TableSpec { rules: None, .. }) => continue,
-        };
-        let own = TableNames { sources: embedder.sources, clusters, filters };
-        tables.add_rules(&entry.name.value.0, Spanned { value: rules, place }, number, own, report);
+) {
+    for entry in specs.into_iter().flat_map(|specs| specs.value.0) {
+        draft.tables.names.define(&entry.name, draft.tables.list.len());
+        let name = &entry.name.value.0;
+        let made = entry.value.and_then(|form| check_table(name, form, leniency, draft, report));
+        // What is wrong with a table has been reported; listeners may name it.
+        draft.table(made.unwrap_or_else(|| TableDraft::new(name, Dialect::Eddy)));
     }
-    tables
+}
+
+/// Checks one table; returns `None` after errors.
+fn check_table(
+    name: &Shared<str>,
+    Spanned { value: form, place }: Spanned<TableForm>,
+    leniency: Leniency,
+    draft: &mut Draft<'_>,
+    report: &mut ProblemReport,
+) -> Option<TableDraft> {
+    let rules = match form {
+        Either::One(rules) => Spanned { value: rules, place },
+        Either::Other(TableSpec { dialect, rules: Some(rules), address, .. }) => {
+            note_foreign(dialect, address.map(|address| address.place), report);
+            rules
+        }
+        Either::Other(TableSpec { dialect, file: Some(file), address, .. }) => {
+            let wanted = EmbeddedTableSpec { name, dialect, file: &file, address: address.as_ref() };
+            return embed(&wanted, leniency, draft, report);
+        }
+        // The reader has reported that the rules are missing or wrong.
+        Either::Other(TableSpec { rules: None, .. }) => return None,
+    };
+    Some(check_rules(name, rules, draft, report))
 }
 
 /// Reports keys that need a `file`.

@@ -85,8 +85,14 @@ fn nothing_is_sent_in_the_clear_where_authorities_are_missing() {
         let maps = "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: empty}, data: {a: b}}\n---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: broken}, data: {ca.crt: nothing}}\n";
         let checked = taken(&with(&(policy("own", "", validation) + maps)));
         assert!(checked.config.clusters.is_empty(), "{reason}");
-        let fails = |kind: &ActionKind| matches!(kind, ActionKind::Respond(respond) if respond.status == 500);
-        assert!(checked.config.actions.iter().any(|action| fails(&action.kind)), "{reason}");
+        let fails = |kind: &ActionKind| match kind {
+            ActionKind::Respond(respond) => respond.status == 500,
+            ActionKind::Split(shares) => shares.iter().all(
+                |share| matches!(&share.action.kind, ActionKind::Respond(respond) if respond.status == 500),
+            ),
+            _ => false,
+        };
+        assert!(checked.config.tables[0].actions.iter().any(|action| fails(&action.kind)), "{reason}");
         assert!(told(&checked.warnings).contains(reason), "{reason}: {}", told(&checked.warnings));
     }
 }

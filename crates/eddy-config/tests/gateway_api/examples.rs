@@ -151,7 +151,7 @@ fn differs(config: &GatewayConfig, line: &str) -> Option<String> {
 /// Formats the result of a request: its destination, the host and path if they are rewritten, and the mirrors.
 fn answer(config: &GatewayConfig, outcome: &GatewayRouteDecision, host: &str, path: &str) -> String {
     let mut text = outcome.does.clone();
-    let Some(action) = outcome.action.map(|index| &config.actions[index]) else { return text };
+    let Some(action) = &outcome.action else { return text };
     if let ActionKind::Redirect(Redirect { scheme, host: to, port, status, .. }) = &action.kind {
         let to = to.as_deref().unwrap_or(host);
         let port = port.map_or(String::new(), |port| format!(":{port}"));

@@ -1,20 +1,18 @@
 //! A checked configuration, and the rule that it selects for a request.
 
-use eddy_config::{
-    Action, ActionKind, Checked, GatewayConfig, Leniency, Problem, Serve, SourceText, check_with,
-};
+use eddy_config::{Action, ActionKind, Checked, GatewayConfig, Leniency, Problem, SourceText, check_with};
 use eddy_http::{HeadLimits, RequestHead};
-use eddy_route::{RouteRequest, RouteScratch, RouteTable, Router};
+use eddy_route::{RouteRequest, RouteScratch};
 
 /// Result of a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct GatewayRouteDecision {
     /// Name of the rule, if one matches.
     pub(crate) rule: Option<String>,
     /// The cluster, or several clusters with their weights, or else the status.
     pub(crate) does: String,
-    /// Index of the action in the configuration.
-    pub(crate) action: Option<usize>,
+    /// Action of the rule.
+    pub(crate) action: Option<Action>,
     /// Path for the endpoint or the redirect, if the rule changes it.
     pub(crate) path: Option<String>,
 }
@@ -42,9 +40,8 @@ pub(crate) fn told(problems: &[Problem]) -> String {
 pub(crate) fn ask(config: &GatewayConfig, address: &str, head: &str) -> GatewayRouteDecision {
     let listener = config.listeners.iter().find(|listener| listener.address.to_string() == address);
     let Some(listener) = listener else { panic!("nothing listens at {address}: {:?}", config.listeners) };
-    let Serve::Routes(indexes) = &listener.serve else { panic!("no routes at {address}") };
-    let tables: Vec<RouteTable> = indexes.iter().map(|index| config.tables[*index].clone()).collect();
-    let router = Router::build(&tables).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let router = config.router(listener).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let router = router.unwrap_or_else(|| panic!("no routes at {address}"));
     let bytes = format!("{head}\r\n").into_bytes();
     let mut parsed = RequestHead::new();
     parsed.parse(&bytes, &HeadLimits::default()).unwrap_or_else(|fault| panic!("{fault:?}: {head}"));
@@ -68,11 +65,11 @@ pub(crate) fn ask(config: &GatewayConfig, address: &str, head: &str) -> GatewayR
         Some(found) => {
             let mut rewritten = Vec::new();
             let is_rewritten = found.rewrite(path, &mut scratch, &mut rewritten) == Ok(true);
-            let action = found.rule.action as usize;
+            let action = config.action_of(listener, found.rule);
             GatewayRouteDecision {
                 rule: Some(found.rule.name.to_string()),
-                does: text_of(config, &config.actions[action]),
-                action: Some(action),
+                does: text_of(config, action),
+                action: Some(Action::clone(action)),
                 path: is_rewritten.then(|| String::from_utf8(rewritten).unwrap()),
             }
         }
@@ -84,9 +81,8 @@ fn text_of(config: &GatewayConfig, action: &Action) -> String {
     match &action.kind {
         ActionKind::Cluster(index) => config.clusters[*index].name.to_string(),
         ActionKind::Split(shares) => {
-            let shares = shares
-                .iter()
-                .map(|share| format!("{} {}", text_of(config, &config.actions[share.action]), share.weight));
+            let shares =
+                shares.iter().map(|share| format!("{} {}", text_of(config, &share.action), share.weight));
             shares.collect::<Vec<_>>().join(", ")
         }
         ActionKind::Respond(respond) => respond.status.to_string(),

@@ -2,9 +2,9 @@
 
 use eddy_config::{ActionKind, GatewayConfig, SourceText, check};
 use eddy_http::{HeadLimits, RequestHead};
-use eddy_ids::Shared;
+use eddy_ids::ActionId;
 use eddy_route::RouteScratch;
-use eddy_route::nginx::{NginxOutcome, NginxRequestState, Sites};
+use eddy_route::nginx::{NginxOutcome, NginxRequestState};
 
 use crate::site::site_request;
 
@@ -24,7 +24,7 @@ impl IngressTestRouter {
         let bytes = text.as_bytes();
         let mut head = RequestHead::new();
         head.parse(bytes, &HeadLimits::default()).ok()?;
-        let sites: &Shared<Sites> = self.config.sites.first().unwrap();
+        let sites = &self.config.sites.first().unwrap().program;
         let request = site_request(&head, bytes);
         let (mut walk, mut scratch, mut out) =
             (NginxRequestState::default(), RouteScratch::new(), Vec::new());
@@ -50,8 +50,8 @@ impl IngressTestRouter {
         Some(answer.trim_end().to_owned())
     }
 
-    fn cluster(&self, action: u32) -> &str {
-        let kind = &self.config.actions[action as usize].kind;
+    fn cluster(&self, action: ActionId) -> &str {
+        let kind = &self.config.sites[0].action(action).kind;
         let ActionKind::Cluster(cluster) = kind else { panic!("a draw is for another test: {kind:?}") };
         &self.config.clusters[*cluster].name
     }

@@ -77,7 +77,7 @@ fn a_canary_by_weight_is_a_draw() {
         [ingress("a", "a.test", &[], &["/ P prod"]), ingress("b", "a.test", &weight, &["/ P next"])];
     let text = objects::manifests(&ingresses, &services(&ingresses));
     let config = check(&[SourceText::new("manifests.yaml", &text)]).unwrap().config;
-    let shares = config
+    let shares = config.sites[0]
         .actions
         .iter()
         .find_map(|action| if let ActionKind::Weighted(shares) = &action.kind { Some(shares) } else { None });

@@ -2,7 +2,7 @@
 //! ingress-controller-conformance.
 
 use eddy_config::{ActionKind, SourceText, check};
-use eddy_route::{RouteRequest, RouteScratch, Router};
+use eddy_route::{RouteRequest, RouteScratch};
 
 use crate::documented::ingress;
 use crate::objects::{Ingress, manifests};
@@ -11,7 +11,7 @@ use crate::objects::{Ingress, manifests};
 fn answer(ingresses: &[Ingress], host: &str, path: &str) -> String {
     let text = manifests(ingresses, &crate::services(ingresses));
     let config = check(&[SourceText::new("manifests.yaml", &text)]).unwrap().config;
-    let router = Router::build(&config.tables).unwrap();
+    let router = config.router(&config.listeners[0]).unwrap().unwrap();
     let request = RouteRequest {
         host: host.as_bytes(),
         authority: host.as_bytes(),
@@ -23,7 +23,7 @@ fn answer(ingresses: &[Ingress], host: &str, path: &str) -> String {
     };
     let mut scratch = RouteScratch::new();
     let Some(found) = router.lookup(&request, &mut scratch) else { return "-".to_owned() };
-    let ActionKind::Cluster(cluster) = &config.actions[found.rule.action as usize].kind else {
+    let ActionKind::Cluster(cluster) = &config.action_of(&config.listeners[0], found.rule).kind else {
         panic!("{}", found.rule.name);
     };
     let name = &config.clusters[*cluster].name;

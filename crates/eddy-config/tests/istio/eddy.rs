@@ -1,12 +1,11 @@
 //! The eddy side of the comparison: loads manifests and returns the results of requests.
 
 use eddy_config::{
-    Action, ActionKind, GatewayConfig, Leniency, ListenAddress, Problem, Redirect, Serve, SourceText,
-    check_with,
+    Action, ActionKind, GatewayConfig, Leniency, ListenAddress, Problem, Redirect, SourceText, check_with,
 };
 use eddy_http::{FieldEdits, HeadLimits, RequestHead};
 use eddy_route::normalise::Normal;
-use eddy_route::{RouteRequest, RouteScratch, RouteTable, Router};
+use eddy_route::{RouteRequest, RouteScratch, Router};
 
 /// A checked configuration with its compiled tables, by listener port.
 pub(crate) struct IstioTestRouter {
@@ -54,10 +53,8 @@ impl IstioTestRouter {
         let checked = check_with(&[SourceText::new("manifests.yaml", text)], leniency)?;
         let routers = checked.config.listeners.iter().map(|listener| {
             let ListenAddress::Tcp(address) = &listener.address else { panic!("{:?}", listener.address) };
-            let Serve::Routes(tables) = &listener.serve else { panic!("{:?}", listener.serve) };
-            let tables: Vec<RouteTable> =
-                tables.iter().map(|table| checked.config.tables[*table].clone()).collect();
-            (address.port(), Router::build(&tables).unwrap())
+            let router = checked.config.router(listener).unwrap();
+            (address.port(), router.unwrap_or_else(|| panic!("{:?}", listener.serve)))
         });
         Ok(Self { routers: routers.collect(), config: checked.config, warnings: checked.warnings })
     }
@@ -101,7 +98,7 @@ impl IstioTestRouter {
         let Some(found) = found else {
             return AnswerWithAction { answer: IstioRouteAnswer::None, action: None };
         };
-        let action = &self.config.actions[found.rule.action as usize];
+        let action = self.config.action_of(listener, found.rule);
         let mut rewritten = Vec::new();
         let Ok(is_rewritten) = found.rewrite(path, &mut scratch, &mut rewritten) else { return refused };
         let mut target = shown(if is_rewritten { &rewritten } else { path });
@@ -138,9 +135,7 @@ impl IstioTestRouter {
         fields: Vec<(String, String)>,
     ) -> IstioRouteAnswer {
         let shares: Vec<(&Action, u32)> = match &action.kind {
-            ActionKind::Split(shares) => {
-                shares.iter().map(|share| (&self.config.actions[share.action], share.weight)).collect()
-            }
+            ActionKind::Split(shares) => shares.iter().map(|share| (&*share.action, share.weight)).collect(),
             ActionKind::Cluster(_)
             | ActionKind::Weighted(_)
             | ActionKind::Respond(_)

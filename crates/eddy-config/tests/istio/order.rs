@@ -1,7 +1,6 @@
 //! Tests of the order of rules, and of the reasons for it.
 
-use eddy_config::{Serve, SourceText, check};
-use eddy_route::Router;
+use eddy_config::{SourceText, check};
 
 const GATEWAYS: &str = "
 {apiVersion: networking.istio.io/v1, kind: Gateway, metadata: {name: gateway, namespace: edge}, spec: {servers: [{port: {number: 80, name: http, protocol: HTTP}, hosts: ['*']}]}}
@@ -22,9 +21,7 @@ fn order(services: &[String]) -> Vec<(String, String)> {
     let text = format!("{GATEWAYS}{}", services.concat());
     let config =
         check(&[SourceText::new("a.yaml", &text)]).unwrap_or_else(|problems| panic!("{problems:#?}")).config;
-    let Serve::Routes(tables) = &config.listeners[0].serve else { panic!("no routes") };
-    let tables: Vec<_> = tables.iter().map(|table| config.tables[*table].clone()).collect();
-    let router = Router::build(&tables).unwrap();
+    let router = config.router(&config.listeners[0]).unwrap().expect("no routes");
     let ordered = router.ordered();
     let name = |name: &str| name.trim_end_matches("/own.0").to_owned();
     ordered

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use eddy_config::{ActionKind, GatewayConfig, Leniency, Problem, SourceText, check, check_with};
 use eddy_http::{HeadLimits, RequestHead};
-use eddy_ids::Shared;
 use eddy_model::{Balance, EndpointAddress};
 use eddy_route::RouteScratch;
 use eddy_route::nginx::{NginxOutcome, NginxRequestState, SiteExplanation, SiteRequest, Sites};
@@ -37,7 +36,7 @@ impl NginxTestRouter {
         let bytes = request.as_bytes();
         let mut head = RequestHead::new();
         head.parse(bytes, &HeadLimits::default()).unwrap();
-        let sites: &Shared<Sites> = self.config.sites.first().unwrap();
+        let sites = &self.config.sites.first().unwrap().program;
         let (mut walk, mut scratch) = (NginxRequestState::default(), RouteScratch::new());
         let request = site_request(&head, bytes);
         sites.walk(0, &request, &mut walk, &mut scratch);
@@ -71,7 +70,7 @@ impl NginxTestRouter {
         let bytes = text.as_bytes();
         let mut head = RequestHead::new();
         head.parse(bytes, &HeadLimits::default()).ok()?;
-        let sites: &Shared<Sites> = self.config.sites.first().unwrap();
+        let sites = &self.config.sites.first().unwrap().program;
         let mut bytes = bytes.to_vec();
         let (mut walk, mut scratch) = (NginxRequestState::default(), RouteScratch::new());
         let mut filter = sites.field_filter(0, head.host.of(&bytes), &mut scratch);
@@ -86,7 +85,7 @@ impl NginxTestRouter {
         let bytes = request.as_bytes();
         let mut head = RequestHead::new();
         head.parse(bytes, &HeadLimits::default()).ok()?;
-        Some(self.config.sites.first()?.explain(0, &site_request(&head, bytes)))
+        Some(self.config.sites.first()?.program.explain(0, &site_request(&head, bytes)))
     }
 
     /// Returns the endpoints that are tried for a request if none responds, in order.
@@ -94,14 +93,14 @@ impl NginxTestRouter {
         let bytes = request.as_bytes();
         let mut head = RequestHead::new();
         head.parse(bytes, &HeadLimits::default()).unwrap();
-        let sites: &Shared<Sites> = self.config.sites.first().unwrap();
+        let sites = &self.config.sites.first().unwrap().program;
         let (mut walk, mut scratch, mut key) =
             (NginxRequestState::default(), RouteScratch::new(), Vec::new());
         let request = site_request(&head, bytes);
         let outcome = sites.walk(0, &request, &mut walk, &mut scratch);
         let NginxOutcome::Proxy { action } = outcome else { panic!("{outcome:?}") };
         sites.write_hash_key(action, &request, &mut walk, &mut scratch, &mut key);
-        let action = &self.config.actions[action as usize];
+        let action = self.config.sites[0].action(action);
         let ActionKind::Cluster(cluster) = action.kind else { panic!("{action:?}") };
         let cluster = self.config.clusters[cluster].clone();
         if cluster.balance == Balance::ClientAddress {

@@ -24,14 +24,14 @@ pub(crate) fn find(ctx: &mut ExchangeCx<'_>, entry: SitesEntry) -> Result<(), Fa
     let mut site = ctx.exchange.site.take().unwrap_or_else(SiteState::new);
     site.is_under_way = true;
     site.challenges.clear();
-    leave_out_fields(ctx, &sites.program, address);
+    leave_out_fields(ctx, sites.program(), address);
     {
         let mut rng = ctx.worker.rng.borrow_mut();
         site.id = u128::from(rng.bits()) << 64 | u128::from(rng.bits());
     }
     let mut scratch = ctx.worker.route.borrow_mut();
     let request = request(ctx, site.id);
-    site.outcome = sites.program.walk(address, &request, &mut site.walk, &mut scratch);
+    site.outcome = sites.program().walk(address, &request, &mut site.walk, &mut scratch);
     drop(scratch);
     settle(ctx, sites, site)
 }
@@ -62,7 +62,7 @@ fn settle(ctx: &mut ExchangeCx<'_>, sites: Rc<WorkerSites>, mut site: Box<SiteSt
             let mut scratch = ctx.worker.route.borrow_mut();
             let request = request(ctx, site.id);
             settled = sites
-                .program
+                .program()
                 .write_target(&request, &mut site.walk, &mut scratch, &mut target)
                 .map_err(|_| Fault::RewriteFailed);
         }
@@ -82,7 +82,7 @@ fn settle(ctx: &mut ExchangeCx<'_>, sites: Rc<WorkerSites>, mut site: Box<SiteSt
 /// Carries out the outcome of the walk.
 pub(crate) fn act(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     let Some((sites, mut site)) = take(ctx) else { return ctx.fail(Fault::NoRule) };
-    let sites = &sites.program;
+    let sites = sites.program();
     let mut prepared = Ok(());
     let phase = match site.outcome {
         NginxOutcome::Proxy { .. } => {
@@ -168,12 +168,18 @@ pub(crate) fn answer_edits(ctx: &mut ExchangeCx<'_>, status: u16) -> Option<Fiel
         }
         let mut scratch = ctx.worker.route.borrow_mut();
         let request = request(ctx, site.id);
-        sites.program.for_each_answer_field(status, &request, &mut site.walk, &mut scratch, |name, value| {
-            let added = std::str::from_utf8(value).map(|value| own.add(name, value));
-            if !matches!(added, Ok(Ok(()))) {
-                tracing::debug!(name, "a value of `add_header` is invalid; the header was omitted");
-            }
-        });
+        sites.program().for_each_answer_field(
+            status,
+            &request,
+            &mut site.walk,
+            &mut scratch,
+            |name, value| {
+                let added = std::str::from_utf8(value).map(|value| own.add(name, value));
+                if !matches!(added, Ok(Ok(()))) {
+                    tracing::debug!(name, "a value of `add_header` is invalid; the header was omitted");
+                }
+            },
+        );
         edits = Some(own);
     }
     ctx.exchange.site = Some(site);
@@ -211,7 +217,7 @@ fn rewrite_fields(
         && let Some(sites) = &ctx.route.sites
         && let Some(content_type) = fields.first_named(b"content-type")
     {
-        sites.program.write_content_type(
+        sites.program().write_content_type(
             content_type,
             ctx.exchange.response.status,
             &site.walk,
@@ -222,7 +228,7 @@ fn rewrite_fields(
         return edits;
     }
     let Some((sites, mut site)) = take(ctx) else { return edits };
-    let sites = &sites.program;
+    let sites = sites.program();
     let (mut new_location, mut new_refresh) = (Vec::new(), Vec::new());
     {
         let mut scratch = ctx.worker.route.borrow_mut();
@@ -258,7 +264,7 @@ fn rewrite_fields(
 /// Whether an error page replaces an endpoint's response with this status; if so, keeps the headers that the page needs.
 pub(crate) fn intercepts(ctx: &mut ExchangeCx<'_>, status: u16) -> bool {
     let Some((sites, mut site)) = take(ctx) else { return false };
-    let is_taken = sites.program.intercepts(status, &site.walk);
+    let is_taken = sites.program().intercepts(status, &site.walk);
     if is_taken && status == 401 {
         let fields = response_fields(ctx.exchange, HeadSource::Endpoint);
         let challenges = fields.iter().filter(|field| field.id == FieldId::WwwAuthenticate);
@@ -320,7 +326,7 @@ fn walk_to_error_page(ctx: &mut ExchangeCx<'_>, status: u16) -> Option<ExchangeP
     let next = {
         let mut scratch = ctx.worker.route.borrow_mut();
         let request = request(ctx, site.id);
-        sites.program.walk_on_error(status, &request, &mut site.walk, &mut scratch)
+        sites.program().walk_on_error(status, &request, &mut site.walk, &mut scratch)
     };
     let Some(outcome) = next else {
         ctx.exchange.site = Some(site);

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 
 use eddy_filter::{
-    CallBond, CallLimits, EDITS_BYTES_MAX, FilterLibrary, FilterLogLevel, FilterOutboundRequest, FilterSet,
-    Handle, HandleTable, HostApi, HostError, MetricKind, MetricRegistry, Verdict, Wake,
+    CallBond, CallLimits, EDITS_BYTES_MAX, FilterLibrary, FilterLogLevel, FilterOutboundRequest, Handle,
+    HandleTable, HostApi, HostError, MetricKind, MetricRegistry, Verdict, Wake,
 };
 use eddy_ids::Shared;
 use eddy_io::{SharedPage, monotonic_ms};
@@ -16,6 +16,7 @@ use eddy_io::{SharedPage, monotonic_ms};
 use crate::control::limit_bytes;
 use crate::host::inbox::{FilterResume, Inbox, WorkerMessage};
 use crate::host::order::{OrderRefusal, Orders, OutboundOrder};
+use crate::plan::FilterSet;
 
 /// Maximum number of log records that one filter may write per second.
 const RECORDS_A_SECOND_MAX: u64 = 1000;

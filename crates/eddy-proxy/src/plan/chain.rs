@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use eddy_config::{GatewayConfig, ListenerConfig};
-use eddy_filter::{ChainStep, FilterSet, HttpFilterChain, LibraryKeepAlive};
-use eddy_ids::Shared;
+use eddy_config::{GatewayConfig, ListenerConfig, RuleFilterConfig, Serve};
+use eddy_filter::{ChainStep, HttpFilterChain, LibraryKeepAlive};
+use eddy_ids::{ActionId, Shared};
 
 use crate::error::BadChain;
+use crate::plan::filter_set::{FilterSet, RuleFilterKey};
 
 /// A chain, and the configuration index of the filter of each step.
 #[derive(Debug)]
@@ -20,8 +21,8 @@ pub(crate) struct FilterChain {
 #[derive(Debug, Default)]
 pub(crate) struct FilterChains {
     chains: Vec<Shared<FilterChain>>,
-    /// Chain index of each action with its own chain; other actions use the first chain.
-    by_action: HashMap<usize, usize>,
+    /// Chain index of each action with its own chain, by table; other actions use the first chain.
+    by_action: HashMap<(usize, ActionId), usize>,
 }
 
 impl FilterChains {
@@ -30,9 +31,9 @@ impl FilterChains {
         &self.chains
     }
 
-    /// Returns the index of an action's own chain, if it has one.
-    pub(crate) fn own_of(&self, action: usize) -> Option<usize> {
-        self.by_action.get(&action).copied()
+    /// Returns the index of the own chain of an action of a table, if it has one.
+    pub(crate) fn own_of(&self, table: usize, action: ActionId) -> Option<usize> {
+        self.by_action.get(&(table, action)).copied()
     }
 }
 
@@ -48,31 +49,35 @@ pub(crate) fn build_chains(
     if listener.filters.is_empty() {
         return Ok(FilterChains::default());
     }
-    let mut chains = vec![Shared::new(build(listener, config, set, None)?)];
+    let mut chains = vec![Shared::new(build(listener, set, None)?)];
     let mut by_action = HashMap::new();
-    for (index, action) in config.actions.iter().enumerate() {
-        if action.filters.iter().any(|rule| listener.filters.contains(&rule.filter)) {
-            by_action.insert(index, chains.len());
-            chains.push(Shared::new(build(listener, config, set, Some(index))?));
+    let tables = if let Serve::Routes(tables) = &listener.serve { tables.as_slice() } else { &[] };
+    for index in tables.iter().copied() {
+        let Some(table) = config.tables.get(index) else { continue };
+        for (position, action) in table.actions.iter().enumerate() {
+            if action.filters.iter().any(|rule| listener.filters.contains(&rule.filter)) {
+                let rule = (index, ActionId::at(position));
+                by_action.insert(rule, chains.len());
+                chains.push(Shared::new(build(listener, set, Some((rule, &action.filters)))?));
+            }
         }
     }
     Ok(FilterChains { chains, by_action })
 }
 
+/// Builds a chain; `own` is the table, the action and the filter settings of a rule.
 fn build(
     listener: &ListenerConfig,
-    config: &GatewayConfig,
     set: &FilterSet,
-    action: Option<usize>,
+    own: Option<((usize, ActionId), &[RuleFilterConfig])>,
 ) -> Result<FilterChain, BadChain> {
     let mut steps = Vec::new();
     for index in &listener.filters {
         let Some(filter) = set.filters.get(*index) else { return Err(BadChain::Missing) };
-        let rules =
-            action.and_then(|action| config.actions.get(action)).map(|action| action.filters.as_slice());
-        let rule = rules.unwrap_or_default().iter().find(|rule| rule.filter == *index);
+        let rule = own.and_then(|(_, rules)| rules.iter().find(|rule| rule.filter == *index));
         let is_disabled = rule.and_then(|rule| rule.is_disabled).unwrap_or(filter.policy.is_disabled);
-        let own = action.and_then(|action| set.rule(action, *index));
+        let own =
+            own.and_then(|((table, action), _)| set.rule(RuleFilterKey { table, action, filter: *index }));
         steps.push(ChainStep {
             filter: Arc::clone(own.map_or(filter, |own| &own.filter)),
             is_disabled,

@@ -3,18 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_config::{
-    Action, ActionKind, Forwarding, GatewayConfig, ListenAddress, ListenerConfig, Serve, SitesAt,
-};
-use eddy_filter::FilterSet;
+use eddy_config::{ActionKind, Forwarding, GatewayConfig, ListenAddress, ListenerConfig, Serve, SitesAt};
 use eddy_ids::Shared;
 use eddy_model::ClusterConfig;
-use eddy_route::{RouteTable, Router};
+use eddy_route::{CompiledRule, Router};
 use eddy_tls::{Challenges, ClientTls, ServerTls};
 
 use crate::error::ProxyError;
 use crate::plan::AccessPlan;
 use crate::plan::chain::{FilterChains, build_chains};
+use crate::plan::filter_set::FilterSet;
 
 /// A compiled configuration. An exchange ends on the plan that it began with.
 #[derive(Debug)]
@@ -23,8 +21,6 @@ pub(crate) struct GatewayPlan {
     pub(crate) config: Arc<GatewayConfig>,
     /// Listeners, in the order of the configuration.
     pub(crate) listeners: Vec<Shared<ListenerPlan>>,
-    /// Actions, in the order of the configuration.
-    pub(crate) actions: Vec<Shared<Action>>,
     /// Clusters, in the order of the configuration.
     pub(crate) clusters: Vec<Arc<ClusterConfig>>,
     /// TLS client settings of each cluster, by cluster index: eddy's certificate and how endpoints are verified.
@@ -125,12 +121,11 @@ impl GatewayPlan {
             .zip(tls)
             .map(|(listener, tls)| build_listener(listener, &config, &ready.filters, tls).map(Shared::new))
             .collect::<Result<_, _>>()?;
-        let actions = config.actions.iter().cloned().map(Shared::new).collect();
         let clusters = config.clusters.iter().cloned().map(Arc::new).collect();
         let cluster_tls = cluster_tls(&config, ready)?;
         let access = config.access_log.as_ref().map(AccessPlan::new);
         let (filters, challenges) = (ready.filters.clone(), ready.challenges.clone());
-        Ok(Self { config, listeners, actions, clusters, cluster_tls, filters, challenges, access })
+        Ok(Self { config, listeners, clusters, cluster_tls, filters, challenges, access })
     }
 }
 
@@ -138,6 +133,14 @@ impl ListenerPlan {
     /// Returns the names of the router's rules by index, followed by those of the NGINX places served here.
     pub(crate) fn rule_names(&self) -> &[Shared<str>] {
         &self.rule_names
+    }
+
+    /// Returns the index of the table of a rule of the router.
+    pub(crate) fn table_of(&self, rule: &CompiledRule) -> usize {
+        let Serve::Routes(tables) = &self.config.serve else {
+            unreachable!("only a listener that serves routes has a router")
+        };
+        *tables.get(rule.table as usize).expect("the router was built from these tables")
     }
 
     /// Returns the index of each NGINX configuration served here, with the index of its first place's name.
@@ -175,7 +178,7 @@ fn build_listener(
     let mut add_places = |at: SitesAt, rule_names: &mut Vec<Shared<str>>| {
         if site_rules.iter().all(|(number, _)| *number != at.sites) {
             site_rules.push((at.sites, rule_names.len()));
-            let places = config.sites.get(at.sites).map_or(&[][..], |sites| sites.places());
+            let places = config.sites.get(at.sites).map_or(&[][..], |sites| sites.program.places());
             rule_names.extend(places.iter().map(|place| Shared::clone(&place.name)));
         }
     };
@@ -186,17 +189,15 @@ fn build_listener(
             add_places(*at, &mut rule_names);
             ListenerHandler::Sites(*at)
         }
-        Serve::Routes(tables) => {
-            let tables: Vec<RouteTable> =
-                tables.iter().filter_map(|index| config.tables.get(*index)).cloned().collect();
-            let router = Router::build(&tables)
-                .map_err(|errors| ProxyError::Routes { listener: Shared::clone(&listener.name), errors })?;
+        Serve::Routes(_) => {
+            let router = config
+                .router(listener)
+                .map_err(|errors| ProxyError::Routes { listener: Shared::clone(&listener.name), errors })?
+                .expect("this listener serves routes");
             rule_names.extend(router.rules().iter().map(|rule| Shared::clone(&rule.name)));
             for rule in router.rules() {
-                if let Some(ActionKind::Sites(at)) =
-                    config.actions.get(rule.action as usize).map(|action| &action.kind)
-                {
-                    add_places(*at, &mut rule_names);
+                if let ActionKind::Sites(at) = config.action_of(listener, rule).kind {
+                    add_places(at, &mut rule_names);
                 }
             }
             ListenerHandler::Router(Box::new(router))

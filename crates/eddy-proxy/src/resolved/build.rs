@@ -20,12 +20,7 @@ use crate::upstream::{EndpointSets, WorkerCluster, WorkerClusters};
 /// is visible to exchanges before it is put in force.
 pub(crate) struct Resolution {
     source: Source,
-    /// Actions resolved so far, by index; a split resolves its shares before their turn.
-    actions: Vec<Option<Rc<ActionPlan>>>,
-    /// Number of actions that have had their turn.
-    actions_done: usize,
-    /// All actions, once they are resolved.
-    all_actions: Rc<[Rc<ActionPlan>]>,
+    actions: ResolvedActions,
     listeners: Vec<Rc<WorkerListener>>,
     current: Option<ListenerResolution>,
 }
@@ -37,6 +32,17 @@ pub(crate) struct WorkerShare {
     /// Notified when something happens on an idle connection to an endpoint.
     pub(crate) idle_watch: Arc<Notify>,
     pub(crate) retired: Rc<RetiredParts>,
+}
+
+/// Actions resolved so far.
+#[derive(Default)]
+struct ResolvedActions {
+    /// Actions of each table.
+    tables: Vec<Vec<Rc<ActionPlan>>>,
+    /// Actions of each NGINX configuration.
+    sites: Vec<Rc<[Rc<ActionPlan>]>>,
+    /// Actions of the table or NGINX configuration that is being resolved.
+    current: Vec<Rc<ActionPlan>>,
 }
 
 /// Parts that a plan is resolved from.
@@ -70,13 +76,10 @@ impl Resolution {
         share: WorkerShare,
         previous: Option<Rc<WorkerPlan>>,
     ) -> Self {
-        let actions = plan.actions.iter().map(|_| None).collect();
         let clusters = WorkerClusters::with_capacity(plan.clusters.len());
         Self {
             source: Source { plan, share, clusters, previous },
-            actions,
-            actions_done: 0,
-            all_actions: Rc::default(),
+            actions: ResolvedActions::default(),
             listeners: Vec::new(),
             current: None,
         }
@@ -87,19 +90,11 @@ impl Resolution {
     /// # Cost
     /// A few microseconds and allocations for a new cluster, below a microsecond for anything else.
     pub(crate) fn step(&mut self, rng: &mut Rng) -> bool {
-        if self.source.push_cluster(rng) {
-            return true;
-        }
-        if self.actions_done < self.actions.len() {
-            self.action(self.actions_done);
-            self.actions_done += 1;
-            if self.actions_done == self.actions.len() {
-                self.all_actions = self.actions.iter().flatten().cloned().collect();
-            }
+        if self.source.push_cluster(rng) || self.actions.push_next(&self.source) {
             return true;
         }
         if let Some(current) = &mut self.current
-            && current.step(&self.source, &self.all_actions)
+            && current.step(&self.source, &self.actions)
         {
             return true;
         }
@@ -125,37 +120,52 @@ impl Resolution {
         // The rest is as large as the plan, so it is freed step by step.
         let PlanSeries { listeners: _, rules, clusters: cluster_series, in_use, filters: _ } = series;
         retirement.take(rules.into_iter().map(RetiredPart::list));
-        retirement.take([
-            RetiredPart::list(cluster_series),
-            RetiredPart::list(in_use),
-            RetiredPart::list(self.actions),
-        ]);
+        retirement.take([RetiredPart::list(cluster_series), RetiredPart::list(in_use)]);
+        retirement.take(self.actions.tables.into_iter().map(RetiredPart::list));
         let service = plan.access.as_ref().and_then(|access| access.service.as_ref());
         let log_cluster = service.map(|service| clusters.at(service.cluster));
         let next = WorkerPlan { clusters, listeners: self.listeners.into(), log_cluster, plan, retirement };
         (next, endpoints)
     }
+}
 
-    /// Returns an action, resolved now unless it was before.
-    fn action(&mut self, index: usize) -> Rc<ActionPlan> {
-        if let Some(known) = &self.actions[index] {
-            return Rc::clone(known);
+impl ResolvedActions {
+    /// Resolves the next action; returns false when there is none.
+    fn push_next(&mut self, source: &Source) -> bool {
+        let Self { tables, sites, current } = self;
+        let config = &source.plan.config;
+        let (list, is_table) = match (config.tables.get(tables.len()), config.sites.get(sites.len())) {
+            (Some(table), _) => (&table.actions, true),
+            (None, Some(sites)) => (&sites.actions, false),
+            (None, None) => return false,
+        };
+        if let Some(action) = list.get(current.len()) {
+            current.push(source.action(action));
+            return true;
         }
-        let config = self.source.plan.actions[index].clone();
-        let to = self.destination(&config);
-        let clusters = &self.source.clusters;
-        let action = Rc::new(ActionPlan {
-            to,
+        let done = std::mem::take(current);
+        if is_table {
+            tables.push(done)
+        } else {
+            sites.push(done.into())
+        }
+        true
+    }
+}
+
+impl Source {
+    fn action(&self, config: &Shared<Action>) -> Rc<ActionPlan> {
+        let clusters = &self.clusters;
+        Rc::new(ActionPlan {
+            to: self.destination(config),
             failover: config.failover.iter().map(|next| clusters.at(next.cluster)).collect(),
             mirrors: config.mirrors.iter().map(|mirror| clusters.at(mirror.cluster)).collect(),
-            config,
-        });
-        self.actions[index] = Some(Rc::clone(&action));
-        action
+            config: config.clone(),
+        })
     }
 
-    fn destination(&mut self, action: &Action) -> Destination {
-        let clusters = &self.source.clusters;
+    fn destination(&self, action: &Action) -> Destination {
+        let clusters = &self.clusters;
         match &action.kind {
             ActionKind::Cluster(cluster) => Destination::Cluster(clusters.at(*cluster)),
             ActionKind::Weighted(weighted) => Destination::Weighted(
@@ -167,7 +177,7 @@ impl Resolution {
             ActionKind::Split(shares) => Destination::Split(
                 shares
                     .iter()
-                    .map(|share| Share { to: self.action(share.action), weight: share.weight })
+                    .map(|share| Share { to: self.action(&share.action), weight: share.weight })
                     .collect(),
             ),
             ActionKind::Respond(respond) => Destination::Respond(respond.clone()),
@@ -175,9 +185,7 @@ impl Resolution {
             ActionKind::Sites(_) => Destination::Sites,
         }
     }
-}
 
-impl Source {
     /// Resolves the next cluster; returns false when there is none.
     fn push_cluster(&mut self, rng: &mut Rng) -> bool {
         let Self { plan, share, clusters, previous } = self;
@@ -209,16 +217,16 @@ impl ListenerResolution {
     }
 
     /// Resolves the next place or rule; returns false when there is none.
-    fn step(&mut self, source: &Source, actions: &Rc<[Rc<ActionPlan>]>) -> bool {
+    fn step(&mut self, source: &Source, actions: &ResolvedActions) -> bool {
         if let Some((number, first)) = self.plan.site_rules().get(self.sites.len()).copied() {
-            let program = &source.plan.config.sites[number];
-            if self.places.len() < program.places().len() {
+            let config = &source.plan.config.sites[number];
+            if self.places.len() < config.program.places().len() {
                 self.places.push(self.rule(source, first + self.places.len(), None));
             } else {
                 let sites = WorkerSites {
-                    program: program.clone(),
+                    config: config.clone(),
                     places: std::mem::take(&mut self.places).into(),
-                    actions: Rc::clone(actions),
+                    actions: Rc::clone(&actions.sites[number]),
                 };
                 self.sites.push((number, Rc::new(sites)));
             }
@@ -226,21 +234,28 @@ impl ListenerResolution {
         }
         let ListenerHandler::Router(router) = &self.plan.handler else { return false };
         let Some(rule) = router.rules().get(self.rules.len()) else { return false };
-        let action = rule.action as usize;
-        self.rules.push(self.rule(source, self.rules.len(), Some((action, &actions[action]))));
+        let table = self.plan.table_of(rule);
+        let own_chain = self.plan.chains.own_of(table, rule.action);
+        let action = &actions.tables[table][rule.action.position()];
+        self.rules.push(self.rule(source, self.rules.len(), Some((action, own_chain))));
         true
     }
 
-    /// Resolves the rule or place whose name has this index, with the index of its action.
-    fn rule(&self, source: &Source, index: usize, action: Option<(usize, &Rc<ActionPlan>)>) -> Rc<RulePlan> {
-        let own_chain = action.and_then(|(action, _)| self.plan.chains.own_of(action)).unwrap_or(0);
-        let sites = action.and_then(|(_, action)| {
+    /// Resolves the rule or place whose name has this index; a rule has an action, and perhaps a chain of its own.
+    fn rule(
+        &self,
+        source: &Source,
+        index: usize,
+        action: Option<(&Rc<ActionPlan>, Option<usize>)>,
+    ) -> Rc<RulePlan> {
+        let own_chain = action.and_then(|(_, own_chain)| own_chain).unwrap_or(0);
+        let sites = action.and_then(|(action, _)| {
             if let ActionKind::Sites(at) = &action.config.kind { Some(self.entry(*at)) } else { None }
         });
         Rc::new(RulePlan {
             name: self.plan.rule_names()[index].clone(),
             series: Arc::clone(&source.share.series.rules[self.index][index]),
-            action: action.map(|(_, action)| Rc::clone(action)),
+            action: action.map(|(action, _)| Rc::clone(action)),
             chain: self.chains.get(own_chain).cloned(),
             sites,
         })

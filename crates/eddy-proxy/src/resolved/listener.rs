@@ -4,8 +4,8 @@ use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use eddy_config::Forward;
-use eddy_ids::Shared;
+use eddy_config::{Forward, SitesConfig};
+use eddy_ids::{ActionId, Shared};
 use eddy_route::nginx::{PlaceSpec, Sites};
 
 use crate::plan::{FilterChain, ListenerHandler, ListenerPlan};
@@ -59,10 +59,10 @@ pub(crate) struct WorkerChain {
 /// An NGINX configuration that a listener serves, with the listener's counters.
 #[derive(Debug)]
 pub(crate) struct WorkerSites {
-    pub(crate) program: Shared<Sites>,
-    /// Places, by index in `program`.
+    pub(super) config: Shared<SitesConfig>,
+    /// Places, by index in the program.
     pub(super) places: Box<[Rc<RulePlan>]>,
-    /// Actions that `program` refers to by index.
+    /// Actions of the configuration.
     pub(super) actions: Rc<[Rc<ActionPlan>]>,
 }
 
@@ -112,6 +112,11 @@ impl Deref for WorkerChain {
 }
 
 impl WorkerSites {
+    /// Returns the servers and locations.
+    pub(crate) fn program(&self) -> &Sites {
+        &self.config.program
+    }
+
     /// Returns a place as a rule.
     pub(crate) fn rule(&self, place: u32) -> &Rc<RulePlan> {
         self.places.get(place as usize).expect("every place of the program was resolved")
@@ -119,13 +124,11 @@ impl WorkerSites {
 
     /// Returns a place.
     pub(crate) fn place(&self, place: u32) -> &PlaceSpec {
-        self.program.places().get(place as usize).expect("the walk ends at a place of its program")
+        self.program().places().get(place as usize).expect("the walk ends at a place of its program")
     }
 
     /// Returns an action that the program refers to.
-    pub(crate) fn action(&self, index: u32) -> &Rc<ActionPlan> {
-        self.actions
-            .get(index as usize)
-            .expect("the configuration has every action that its program refers to")
+    pub(crate) fn action(&self, id: ActionId) -> &Rc<ActionPlan> {
+        self.actions.get(id.position()).expect("every action of the configuration was resolved")
     }
 }

@@ -10,9 +10,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use eddy_config::{GatewayConfig, ListenAddress, SourceText, check};
-use eddy_filter::{FilterLogLevel, FilterSet};
+use eddy_filter::FilterLogLevel;
 use eddy_io::{PortSharing, SharedPage, listen_tcp};
-use eddy_proxy::{FilterHost, Gateway, Ready, Sockets};
+use eddy_proxy::{FilterHost, FilterSet, Gateway, Ready, Sockets};
 
 /// Timeout of every wait in a test.
 const PATIENCE: Duration = Duration::from_secs(20);

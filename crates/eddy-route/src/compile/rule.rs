@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use eddy_ids::Shared;
+use eddy_ids::{ActionId, Shared};
 
 use crate::compile::condition::{CompiledCondition, ConditionSource, is_token};
 use crate::compile::host::HostKey;
@@ -23,8 +23,8 @@ pub struct CompiledRule {
     pub name: Shared<str>,
     /// Index in the router, from 0 without gaps, in table and file order; the same for the same configuration.
     pub index: u32,
-    /// Action of the caller for requests that match this rule.
-    pub action: u32,
+    /// Action for requests that match this rule, in the list of its table.
+    pub action: ActionId,
     /// Location of the rule in the configuration.
     pub origin: SourceLocation,
     /// Table, as an index into the list that the router was built from.

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use eddy_ids::ActionId;
+
 use super::level::{LevelPaths, LocationLevel};
 use super::names::{NameIndex, ServerName};
 use super::pattern::SearchPattern;
@@ -140,8 +142,8 @@ impl Sites {
         self.server_of[place as usize]
     }
 
-    pub(crate) fn hash_key(&self, action: u32) -> Option<&TextTemplate> {
-        self.hash_keys.get(action as usize)?.as_ref()
+    pub(crate) fn hash_key(&self, action: ActionId) -> Option<&TextTemplate> {
+        self.hash_keys.get(action.position())?.as_ref()
     }
 
     pub(crate) fn names_of(&self, server: u32) -> &[ServerName] {

@@ -1,6 +1,6 @@
 //! Servers and locations as configured, parsed and checked, before indexing.
 
-use eddy_ids::Shared;
+use eddy_ids::{ActionId, Shared};
 
 use super::names::ServerName;
 use super::pattern::SearchPattern;
@@ -22,7 +22,7 @@ pub struct SitesSpec {
     pub maps: Vec<MapSpec>,
     /// Variables of the configuration.
     pub variables: Variables,
-    /// Keys of hash balancing, by the caller's action.
+    /// Keys of hash balancing, by action.
     pub hash_keys: Vec<Option<TextTemplate>>,
 }
 
@@ -251,7 +251,7 @@ pub enum ProxyPassTarget {
     /// A fixed upstream.
     Fixed {
         /// Action of the caller.
-        action: u32,
+        action: ActionId,
         /// `$proxy_host`.
         host: Box<str>,
         /// `$proxy_port`.
@@ -261,8 +261,8 @@ pub enum ProxyPassTarget {
     Computed {
         /// Value.
         address: TextTemplate,
-        /// Upstreams it may name, each as `scheme://host:port` without a URI, with the action of the caller.
-        choices: Vec<(Box<str>, u32)>,
+        /// Upstreams it may name, each as `scheme://host:port` without a URI, each with its action.
+        choices: Vec<(Box<str>, ActionId)>,
     },
 }
 

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use eddy_ids::ActionId;
+
 use crate::normalise::Spelling;
 
 /// State of a request. Reused for the next one, so that there are no allocations once its buffers have grown.
@@ -60,7 +62,7 @@ pub enum NginxOutcome {
     /// The request is passed to an upstream.
     Proxy {
         /// Action of the caller.
-        action: u32,
+        action: ActionId,
     },
     /// The response is the text of a `return`; [`NginxRequestState::text`] returns it.
     Text {

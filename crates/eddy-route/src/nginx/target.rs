@@ -1,5 +1,6 @@
 //! Request target and headers for an upstream.
 
+use eddy_ids::ActionId;
 use thiserror::Error;
 
 use super::escape::Escape;
@@ -55,7 +56,7 @@ impl Sites {
     /// Writes the key of hash balancing for an action; nothing if the action has none.
     pub fn write_hash_key(
         &self,
-        action: u32,
+        action: ActionId,
         request: &SiteRequest<'_>,
         walk: &mut NginxRequestState,
         scratch: &mut RouteScratch,
@@ -178,7 +179,7 @@ impl<'s> NginxLookup<'_, 's> {
     pub(crate) fn compute_upstream(
         &mut self,
         address: &'s TextTemplate,
-        choices: &'s [(Box<str>, u32)],
+        choices: &'s [(Box<str>, ActionId)],
     ) -> NextStep {
         let address = self.text_of(address);
         let Some((scheme, rest)) = UpstreamScheme::split(&address) else { return NextStep::Status(500) };

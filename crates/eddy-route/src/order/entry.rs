@@ -72,7 +72,7 @@ impl HostEntries {
 
 impl RouteEntries {
     /// Puts compiled rules, given in table and file order, into the total order.
-    pub(crate) fn build(rules: &[CompiledRule], tables: &[RouteTable]) -> Self {
+    pub(crate) fn build(rules: &[CompiledRule], tables: &[&RouteTable]) -> Self {
         let mut order: Vec<&CompiledRule> = rules.iter().collect();
         // Invariant: tables are compared before dialects, so a dialect only compares rules of its own.
         order.sort_by(|a, b| {
@@ -208,7 +208,7 @@ fn are_apart(a: &HostKey, b: &HostKey) -> bool {
 }
 
 /// Returns the hosts at which searches end, each with its table. Invalid hosts were rejected with the rules.
-fn ends(tables: &[RouteTable]) -> Vec<(usize, HostKey)> {
+fn ends(tables: &[&RouteTable]) -> Vec<(usize, HostKey)> {
     let ends = tables.iter().enumerate().flat_map(|(number, table)| {
         let key = |end| HostKey::check(end, table.reading.host).ok();
         table.ends.iter().filter_map(key).map(move |key| (number, key))
@@ -217,7 +217,7 @@ fn ends(tables: &[RouteTable]) -> Vec<(usize, HostKey)> {
 }
 
 /// Returns the scope options of each table.
-fn grounds(tables: &[RouteTable]) -> Vec<ScopeOptions> {
+fn grounds(tables: &[&RouteTable]) -> Vec<ScopeOptions> {
     let mut grounds: Vec<ScopeOptions> = Vec::with_capacity(tables.len());
     for (number, table) in (0..).zip(tables) {
         let TableMatchOptions { host: form, is_closed, path, query: _ } = table.reading;

@@ -19,7 +19,7 @@ fn check(
     coverage: &Cell<Coverage>,
 ) -> Result<(), TestCaseError> {
     let router = Router::build(tables).map_err(|errors| TestCaseError::fail(format!("{errors:?}")))?;
-    let ranked = router.ordered_by(&|a, b| a.action % 3 == b.action % 3);
+    let ranked = router.ordered_by(&|a, b| a.action.position() % 3 == b.action.position() % 3);
     let mut scratch = RouteScratch::new();
     for ask in asks {
         let expected = oracle::winner(tables, ask);
@@ -59,7 +59,7 @@ fn check(
                     !matches!(other.outcome, RuleOutcome::Fails { .. }) && other.rule.rank > rank
                 });
                 let next = others.min_by_key(|other| other.rule.rank);
-                let action = |index: u32| router.rules()[index as usize].action % 3;
+                let action = |index: u32| router.rules()[index as usize].action.position() % 3;
                 if entry.redundant.is_some() {
                     let is_same =
                         next.is_some_and(|next| action(next.rule.index) == action(entry.rule.index));

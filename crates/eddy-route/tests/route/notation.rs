@@ -5,6 +5,7 @@
 //! users: host=www.t host=*.t prefix=/user method=GET header=x:exact:1 query=v:present rank=-1 to-prefix=/new
 //! ```
 
+use eddy_ids::ActionId;
 use eddy_ids::Shared;
 use eddy_route::{
     Dialect, HostPattern, PathPattern, PathRewrite, PathSearch, RouteTable, Router, Rule, SourceLocation,
@@ -84,7 +85,7 @@ fn search(text: &str) -> PathSearch {
 /// Creates a rule for every request.
 pub(crate) fn empty_rule(name: &str, line: u32) -> Rule {
     let origin = SourceLocation { file: Shared::from("site.yaml"), line };
-    Rule { action: line, ..Rule::new(name, origin) }
+    Rule { action: ActionId::at(line as usize), ..Rule::new(name, origin) }
 }
 
 fn value_match(text: &str) -> ValueMatch {

@@ -1,5 +1,6 @@
 //! Marks of rules: shadowed by an earlier rule or not, and whether that is proven.
 
+use eddy_ids::ActionId;
 use eddy_route::{CompiledRule, RankedRule, Router, Shadow};
 
 use crate::notation::{router, tables};
@@ -259,7 +260,7 @@ fn redundant(rules: &str) -> Vec<(String, String)> {
 fn a_redundant_rule_is_found_across_two_tables() {
     let mut tables = tables("table one\na1: exact=/x\ntable two\na2: prefix=/");
     // Each table numbers its actions from 0, so the numbers alone do not tell.
-    tables.iter_mut().flat_map(|table| &mut table.rules).for_each(|rule| rule.action = 0);
+    tables.iter_mut().flat_map(|table| &mut table.rules).for_each(|rule| rule.action = ActionId::default());
     let router = Router::build(&tables).unwrap();
     let redundant = |alike: &dyn Fn(&CompiledRule, &CompiledRule) -> bool| {
         router.ordered_by(alike).into_iter().filter(|ranked| ranked.redundant.is_some()).count()

@@ -9,11 +9,11 @@ use std::sync::mpsc::Receiver;
 use anyhow::Context;
 use eddy_acme::{AcmeSettings, Agent};
 use eddy_config::{FilterConfig, GatewayConfig, Problem, version_of};
-use eddy_filter::{FilterLogLevel, FilterSet, HostApi};
+use eddy_filter::{FilterLogLevel, HostApi};
 use eddy_guest::ReclaimQueue;
 use eddy_ids::Shared;
 use eddy_io::{SharedPage, WORKERS_MAX};
-use eddy_proxy::{FilterHost, Gateway, Ready};
+use eddy_proxy::{FilterHost, FilterSet, Gateway, Ready};
 use eddy_source::{FileSource, Rejected};
 
 use super::command::{EngineCommand, GatewayHandles, StartError};

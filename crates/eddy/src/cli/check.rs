@@ -39,9 +39,9 @@ pub(super) fn run(arguments: &Check) -> Result<(), CommandError> {
         for object in &objects {
             print(&format!("{object}\n"))?;
         }
-        let in_tables: usize = config.tables.iter().map(|table| table.rules.len()).sum();
+        let in_tables: usize = config.tables.iter().map(|table| table.routes.rules.len()).sum();
         let is_location = |kind: &PlaceKind| !matches!(kind, PlaceKind::Server | PlaceKind::If);
-        let places = config.sites.iter().flat_map(|sites| sites.places());
+        let places = config.sites.iter().flat_map(|sites| sites.program.places());
         let in_sites = places.filter(|place| is_location(&place.kind)).count();
         let rules = in_tables + in_sites;
         print(&format!(

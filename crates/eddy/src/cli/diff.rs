@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 use anyhow::anyhow;
-use eddy_config::GatewayConfig;
+use eddy_config::{GatewayConfig, ListenerConfig};
 use eddy_route::{RouteScratch, Router, Witness};
 use serde::Serialize;
 
@@ -91,16 +91,16 @@ pub(super) fn diff(arguments: &RoutesArgs) -> Result<(), CommandError> {
     let mut text = String::new();
     for listener in &new.listeners {
         let before = old.listeners.iter().find(|other| other.name == listener.name);
-        let routers =
-            (before.map(|before| router_of(&old, before)).transpose()?.flatten(), router_of(&new, listener)?);
-        let (Some(before), Some(after)) = routers else { continue };
+        let before = before.map(|before| RoutedListener::new(&old, before)).transpose()?.flatten();
+        let after = RoutedListener::new(&new, listener)?;
+        let (Some(before), Some(after)) = (before, after) else { continue };
         let mut seen = HashSet::new();
-        for request in witnesses(&before).chain(witnesses(&after)) {
+        for request in witnesses(&before.router).chain(witnesses(&after.router)) {
             if !seen.insert(request.to_string()) {
                 continue;
             }
             asked += 1;
-            let (before, after) = (answer(&old, &before, &request), answer(&new, &after, &request));
+            let (before, after) = (before.decide(&request), after.decide(&request));
             if before != after {
                 let _ = writeln!(text, "{}: {request}\n  before  {before}\n  after   {after}", listener.name);
                 changed.push(Changed { listener: listener.name.to_string(), request, before, after });
@@ -117,16 +117,30 @@ fn witnesses(router: &Router) -> impl Iterator<Item = Witness> {
     router.rules().iter().take(RULES_MAX).filter_map(|rule| router.witness(rule.index))
 }
 
-fn answer(config: &GatewayConfig, router: &Router, request: &Witness) -> RouteDecision {
-    let mut scratch = RouteScratch::new();
-    request.with(|request| {
-        let found = router.lookup(request, &mut scratch);
-        let action = found.and_then(|found| config.actions.get(usize::try_from(found.rule.action).ok()?));
-        RouteDecision {
-            rule: found.map(|found| found.rule.name.to_string()),
-            action: action.map(|action| action_text(config, action)),
-        }
-    })
+/// A listener that serves routes, with its router.
+struct RoutedListener<'c> {
+    config: &'c GatewayConfig,
+    listener: &'c ListenerConfig,
+    router: Router,
+}
+
+impl<'c> RoutedListener<'c> {
+    fn new(config: &'c GatewayConfig, listener: &'c ListenerConfig) -> anyhow::Result<Option<Self>> {
+        let router = router_of(config, listener)?;
+        Ok(router.map(|router| Self { config, listener, router }))
+    }
+
+    fn decide(&self, request: &Witness) -> RouteDecision {
+        let mut scratch = RouteScratch::new();
+        request.with(|request| {
+            let found = self.router.lookup(request, &mut scratch);
+            let action = found.map(|found| self.config.action_of(self.listener, found.rule));
+            RouteDecision {
+                rule: found.map(|found| found.rule.name.to_string()),
+                action: action.map(|action| action_text(self.config, action)),
+            }
+        })
+    }
 }
 
 impl std::fmt::Display for RouteDecision {

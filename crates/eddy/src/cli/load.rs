@@ -4,8 +4,8 @@ use std::io::stderr;
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use eddy_config::{GatewayConfig, Leniency, ListenerConfig, Serve, render};
-use eddy_route::{RouteTable, Router};
+use eddy_config::{GatewayConfig, Leniency, ListenerConfig, render};
+use eddy_route::Router;
 use eddy_source::FileSource;
 
 use super::error::CommandError;
@@ -30,12 +30,8 @@ pub(super) fn load(paths: &[PathBuf], leniency: Leniency) -> Result<GatewayConfi
 /// # Errors
 /// When its rules do not compile, although the check found no error in them.
 pub(super) fn router_of(config: &GatewayConfig, listener: &ListenerConfig) -> anyhow::Result<Option<Router>> {
-    let Serve::Routes(indexes) = &listener.serve else { return Ok(None) };
-    let tables: Vec<RouteTable> =
-        indexes.iter().filter_map(|index| config.tables.get(*index)).cloned().collect();
-    let built = Router::build(&tables).map_err(|errors| {
+    config.router(listener).map_err(|errors| {
         let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
         anyhow!("{}", texts.join("\n"))
-    });
-    built.map(Some)
+    })
 }

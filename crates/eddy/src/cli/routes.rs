@@ -74,8 +74,9 @@ pub(super) fn run(arguments: &RoutesArgs) -> Result<(), CommandError> {
             Serve::Demo => continue,
             Serve::Routes(_) => {
                 let Some(router) = router_of(&config, listener)? else { continue };
-                shown.sites = listing(&config, led_to(&config, &router));
-                shown.rules = router.ordered_by(&|a, b| config.are_alike(a, b));
+                shown.sites = listing(&config, led_to(&config, listener, &router));
+                shown.rules =
+                    router.ordered_by(&|a, b| config.action_of(listener, a) == config.action_of(listener, b));
             }
         }
         listeners.push(shown);
@@ -105,14 +106,13 @@ fn ways_on(config: &GatewayConfig, listener: &ListenerConfig, forwarding: &Forwa
 }
 
 /// Returns the NGINX servers that rules refer to.
-fn led_to(config: &GatewayConfig, router: &Router) -> Vec<SitesAt> {
+fn led_to(config: &GatewayConfig, listener: &ListenerConfig, router: &Router) -> Vec<SitesAt> {
     let mut found = Vec::new();
     for rule in router.rules() {
-        let action = config.actions.get(rule.action as usize);
-        if let Some(ActionKind::Sites(at)) = action.map(|action| &action.kind)
-            && !found.contains(at)
+        if let ActionKind::Sites(at) = config.action_of(listener, rule).kind
+            && !found.contains(&at)
         {
-            found.push(*at);
+            found.push(at);
         }
     }
     found
@@ -120,7 +120,8 @@ fn led_to(config: &GatewayConfig, router: &Router) -> Vec<SitesAt> {
 
 /// Returns all servers of some addresses; `None` without addresses.
 fn listing(config: &GatewayConfig, all: impl IntoIterator<Item = SitesAt>) -> Option<SiteListing> {
-    let listed = all.into_iter().filter_map(|at| Some(config.sites.get(at.sites)?.listing(at.address)));
+    let listed =
+        all.into_iter().filter_map(|at| Some(config.sites.get(at.sites)?.program.listing(at.address)));
     listed.reduce(|mut all, more| {
         all.servers.extend(more.servers);
         all

@@ -191,17 +191,16 @@ fn explain_rules(
     answer.explanation = Some(router.explain(&request).with_sent_path(sent));
     let mut scratch = RouteScratch::new();
     let found = router.lookup(&request, &mut scratch);
-    if let Serve::Routes(tables) = &listener.serve {
-        let here = found.as_ref().map(|found| &*found.rule.name);
-        let tables = || tables.iter().filter_map(|index| config.tables.get(*index));
-        let of = |other: &OtherDialect| OtherAnswer::of(tables(), *other, &request, here);
-        answer.others = others.iter().map(of).collect();
-    }
+    let here = found.as_ref().map(|found| &*found.rule.name);
+    let tables = config.tables_of(listener);
+    let tables = || tables.iter().map(|table| &table.routes);
+    let of = |other: &OtherDialect| OtherAnswer::of(tables(), *other, &request, here);
+    answer.others = others.iter().map(of).collect();
     if let Some(found) = found {
-        let action = usize::try_from(found.rule.action).ok().and_then(|index| config.actions.get(index));
-        answer.action = action.map(|action| action_text(config, action));
-        if let Some(ActionKind::Sites(at)) = action.map(|action| &action.kind) {
-            answer.site = explain_site(config, *at, &listener.address, listener.tls.is_some(), asked);
+        let action = config.action_of(listener, found.rule);
+        answer.action = Some(action_text(config, action));
+        if let ActionKind::Sites(at) = action.kind {
+            answer.site = explain_site(config, at, &listener.address, listener.tls.is_some(), asked);
         }
         let mut rewritten = Vec::new();
         match found.rewrite(path, &mut scratch, &mut rewritten) {
@@ -221,7 +220,7 @@ fn explain_site(
     is_tls: bool,
     asked: &ExplainRequest,
 ) -> Option<SiteExplanation> {
-    let sites = config.sites.get(at.sites)?;
+    let sites = &config.sites.get(at.sites)?.program;
     let (mut bytes, mut head) = (asked.bytes.clone(), asked.head.clone());
     let mut filter = sites.field_filter(at.address, head.host.of(&bytes), &mut RouteScratch::new());
     head.edit(&mut bytes).retain(|name| filter.keeps(name));
@@ -277,10 +276,7 @@ pub(crate) fn action_text(config: &GatewayConfig, action: &Action) -> String {
         ActionKind::Split(shares) => {
             let shares: Vec<String> = shares
                 .iter()
-                .filter_map(|share| {
-                    let action = config.actions.get(share.action)?;
-                    Some(format!("{} ({})", action_text(config, action), share.weight))
-                })
+                .map(|share| format!("{} ({})", action_text(config, &share.action), share.weight))
                 .collect();
             format!("by weight: {}", shares.join(", "))
         }

@@ -8,8 +8,10 @@ use eddy_builtin::{BuiltinConfig, BuiltinContext};
 use eddy_config::{
     FilterConfig, FilterKind, GatewayConfig, LuaConfig, LuaScriptText, RuleFilterConfig, WasmConfig,
 };
-use eddy_filter::{Filter, FilterSet, HostApi, LibraryKeepAlive, RuleFilter, RuleFilterKey};
+use eddy_filter::{Filter, HostApi, LibraryKeepAlive};
 use eddy_guest::{Guest, MadeFilter, NativeLibrary, ReclaimQueue};
+use eddy_ids::ActionId;
+use eddy_proxy::{FilterSet, RuleFilter, RuleFilterKey};
 
 use super::bundle::{library_of, name_in};
 use super::lua::Scripts;
@@ -98,16 +100,13 @@ impl FilterMaker {
             return Err(problems);
         }
         let mut rules = BTreeMap::new();
-        for (action, under) in config.actions.iter().enumerate() {
-            for rule in &under.filters {
-                let (Some(of), Some(one)) = (config.filters.get(rule.filter), made.get(rule.filter)) else {
-                    continue;
-                };
-                let key = RuleFilterKey { action, filter: rule.filter };
-                match self.make_rule(rule, of, one, &mut scripts) {
-                    Ok(made) => rules.extend(made.map(|made| (key, made))),
-                    Err(problem) => problems.push(problem),
-                }
+        for (key, rule) in rules_of(config) {
+            let (Some(of), Some(one)) = (config.filters.get(rule.filter), made.get(rule.filter)) else {
+                continue;
+            };
+            match self.make_rule(rule, of, one, &mut scripts) {
+                Ok(made) => rules.extend(made.map(|made| (key, made))),
+                Err(problem) => problems.push(problem),
             }
         }
         if problems.is_empty() {
@@ -258,6 +257,18 @@ impl FilterMaker {
             }
         }
     }
+}
+
+/// Returns the filter settings of all rules.
+fn rules_of(config: &GatewayConfig) -> impl Iterator<Item = (RuleFilterKey, &RuleFilterConfig)> {
+    let tables = config.tables.iter().enumerate();
+    let actions = tables.flat_map(|(table, config)| {
+        config.actions.iter().enumerate().map(move |(at, action)| (table, ActionId::at(at), action))
+    });
+    actions.flat_map(|(table, action, config)| {
+        let key = move |rule: &RuleFilterConfig| RuleFilterKey { table, action, filter: rule.filter };
+        config.filters.iter().map(move |rule| (key(rule), rule))
+    })
 }
 
 /// Whether this process cannot load the current libraries of a configuration: it has loaded other versions of the same

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use eddy_filter::FilterSet;
+use eddy_proxy::FilterSet;
 
 /// Names by number; clones share them.
 #[derive(Clone, Debug, Default)]

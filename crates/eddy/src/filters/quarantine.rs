@@ -39,12 +39,8 @@ pub(crate) fn version(config: &GatewayConfig, index: usize, filter: &FilterConfi
         },
         FilterKind::Go { source, .. } => library_version(&library_of(source).ok()?),
     };
-    let rules: Vec<_> = config
-        .actions
-        .iter()
-        .flat_map(|action| action.filters.iter().filter(|rule| rule.filter == index))
-        .map(|rule| &rule.config)
-        .collect();
+    let rules = config.rule_filters().filter(|rule| rule.filter == index);
+    let rules: Vec<_> = rules.map(|rule| &rule.config).collect();
     Some(hashed([format!("{filter:?} {rules:?} {library}").as_bytes()].into_iter()))
 }
 

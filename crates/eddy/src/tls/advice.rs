@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use eddy_config::{GatewayConfig, ListenerConfig, ListenerTlsConfig, Problem, Serve, Severity};
+use eddy_config::{GatewayConfig, ListenerConfig, ListenerTlsConfig, Problem, Severity};
 use eddy_model::WrittenPath;
 use eddy_route::HostPattern;
 use eddy_tls::{Identity, Revocations, Validity};
@@ -105,8 +105,7 @@ fn strangers(
     tls: &ListenerTlsConfig,
     names: &BTreeSet<String>,
 ) -> Option<Problem> {
-    let Serve::Routes(tables) = &listener.serve else { return None };
-    let rules = tables.iter().filter_map(|table| config.tables.get(*table)).flat_map(|table| &table.rules);
+    let rules = config.tables_of(listener).into_iter().flat_map(|table| &table.routes.rules);
     let mut hosts = BTreeSet::new();
     for rule in rules {
         for host in &rule.hosts {

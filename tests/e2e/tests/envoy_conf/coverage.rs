@@ -8,7 +8,7 @@ use eddy_config::{SourceText, check};
 use eddy_e2e::peer::Questions;
 use eddy_http::{HeadLimits, RequestHead};
 use eddy_route::normalise::Normal;
-use eddy_route::{PathPattern, RouteRequest, RouteScratch, Router, Rule, ValueMatch, ValueTest};
+use eddy_route::{PathPattern, RouteRequest, RouteScratch, Rule, ValueMatch, ValueTest};
 use serde_json::Value;
 
 /// Number of requests by result. A request counts once for each feature of the route that it matches.
@@ -36,8 +36,9 @@ impl Coverage {
         let checked = check(&[SourceText::new("envoy.json", &questions.config)])
             .map_err(|problems| anyhow!("{problems:?}"))?;
         let config = checked.config;
-        let router = Router::build(&config.tables).map_err(|errors| anyhow!("{errors:?}"))?;
-        let normaliser = config.listeners.first().context("no listener")?.normaliser;
+        let listener = config.listeners.first().context("no listener")?;
+        let router = config.router(listener).map_err(|errors| anyhow!("{errors:?}"))?.context("no routes")?;
+        let normaliser = listener.normaliser;
         let trees = trees(&questions.config)?;
         let (mut scratch, mut normal, mut head) = (RouteScratch::new(), Vec::new(), RequestHead::new());
         for bytes in &questions.requests {
@@ -70,7 +71,7 @@ impl Coverage {
                 self.count("no route");
                 continue;
             };
-            let rule = &config.tables[found.rule.table as usize].rules[found.rule.index as usize];
+            let rule = &config.tables[found.rule.table as usize].routes.rules[found.rule.index as usize];
             self.count_rule(rule);
             if router.deciding_step(&request, &mut scratch).is_some() {
                 self.count("two routes or more");

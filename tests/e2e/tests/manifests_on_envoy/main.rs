@@ -11,10 +11,10 @@ mod random;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use eddy_config::{ActionKind, GatewayConfig, Serve, SourceText, check};
+use eddy_config::{ActionKind, GatewayConfig, SourceText, check};
 use eddy_e2e::peer::{AnswerDifference, EchoUpstream, Questions, Reply, bootstrap, envoy_says};
 use eddy_http::{HeadLimits, RequestHead};
-use eddy_route::{RouteRequest, RouteScratch, RouteTable, Router};
+use eddy_route::{RouteRequest, RouteScratch, Router};
 use random::Xorshift64Star;
 use serde_json::{Value, json};
 
@@ -37,9 +37,8 @@ impl ManifestRouter {
         let checked = check(&[SourceText::new("manifests.yaml", manifests)]);
         let config = checked.unwrap_or_else(|problems| panic!("{problems:#?}\n{manifests}")).config;
         let [listener] = config.listeners.as_slice() else { panic!("{} listeners", config.listeners.len()) };
-        let Serve::Routes(indexes) = &listener.serve else { panic!("no routes") };
-        let tables: Vec<RouteTable> = indexes.iter().map(|index| config.tables[*index].clone()).collect();
-        let router = Router::build(&tables).unwrap_or_else(|errors| panic!("{errors:?}\n{manifests}"));
+        let router = config.router(listener).unwrap_or_else(|errors| panic!("{errors:?}\n{manifests}"));
+        let router = router.expect("no routes");
         Self { config, router }
     }
 
@@ -62,7 +61,7 @@ impl ManifestRouter {
         let found = self.router.lookup(&request, &mut scratch);
         assert!(self.router.agrees(found, &request, &mut scratch), "the index and the scan disagree: {text}");
         let Some(found) = found else { return "404".to_owned() };
-        match &self.config.actions[found.rule.action as usize].kind {
+        match &self.config.action_of(&self.config.listeners[0], found.rule).kind {
             ActionKind::Cluster(cluster) => {
                 let name = &self.config.clusters[*cluster].name;
                 name.trim_start_matches("default/").trim_end_matches(":80").to_owned()

@@ -4,20 +4,20 @@ use std::collections::HashMap;
 
 use eddy_http::FieldEdits;
 use eddy_ids::Shared;
-use eddy_route::{Dialect, HostPattern, PathForm, RouteTable, Rule, SourceLocation, ValueMatch, ValueTest};
+use eddy_route::{Dialect, HostPattern, PathForm, Rule, SourceLocation, ValueMatch, ValueTest};
 
 use super::reader::{EnvoyReader, text};
 use super::scope::Levels;
 use super::scope::{HostScope, RouteConfigContext, plain_action};
 use crate::config::{Action, ActionKind, Redirect, WeightedAction};
 use crate::problem::{SourceSpan, shown};
+use crate::table::TableConfig;
 use crate::yaml::YamlNode;
 
 /// Rule table of a route configuration, and the actions of its rules.
 #[derive(Debug)]
 pub(super) struct EnvoyRouteTable {
-    pub(super) table: RouteTable,
-    pub(super) actions: Vec<Action>,
+    pub(super) table: TableConfig,
     /// Source position of each rule.
     pub(super) places: Vec<SourceSpan>,
 }
@@ -40,17 +40,17 @@ impl EnvoyReader<'_> {
         self.pass(node, &["@type", "validate_clusters", "metadata"]);
         self.route_filters(node);
         let name = self.text(node, "name").unwrap_or_default().to_owned();
-        let mut table = RouteTable::new(&name, Dialect::Envoy);
-        table.reading.host.keeps_port = !self.is_true(node, "ignore_port_in_host_matching");
+        let mut table = TableConfig::new(&name, Dialect::Envoy);
+        table.routes.reading.host.keeps_port = !self.is_true(node, "ignore_port_in_host_matching");
         if self.is_true(node, "ignore_path_parameters_in_path_matching") {
-            table.reading.path = PathForm::WithoutParameters;
+            table.routes.reading.path = PathForm::WithoutParameters;
         }
         let whole = RouteConfigDefaults {
             edits: self.edits(node),
             most_specific_wins: self.is_true(node, "most_specific_header_mutations_wins"),
             mirrors: self.get(node, "request_mirror_policies"),
         };
-        let mut routes = EnvoyRouteTable { table, actions: Vec::new(), places: Vec::new() };
+        let mut routes = EnvoyRouteTable { table, places: Vec::new() };
         let mut domains: HashMap<String, SourceSpan> = HashMap::new();
         for host in self.list(node, "virtual_hosts") {
             self.virtual_host(host, &whole, &mut domains, frame, &mut routes);
@@ -143,10 +143,11 @@ impl EnvoyReader<'_> {
         let did = self.route_action(node, scope, frame);
         if let (true, Some(mut did)) = (is_matched, did) {
             if !did.shares.is_empty() {
-                did.action.kind = routes.split(did.shares, frame);
+                let share = |(action, weight)| WeightedAction { action: Shared::new(action), weight };
+                did.action.kind = ActionKind::Split(did.shares.into_iter().map(share).collect());
             }
             rule.rewrite = did.rewrite;
-            routes.push(rule, did.action, node.place, frame);
+            routes.push(rule, did.action, node.place);
         }
     }
 
@@ -190,31 +191,16 @@ impl EnvoyReader<'_> {
             rule.hosts = hosts.to_vec();
             rule.headers = headers;
             let action = plain_action(ActionKind::Redirect(redirect.clone()));
-            routes.push(rule, action, wanted.place, frame);
+            routes.push(rule, action, wanted.place);
         }
     }
 }
 
 impl EnvoyRouteTable {
-    /// Adds weighted actions; returns the action kind that chooses among them.
-    fn split(&mut self, shares: Vec<(Action, u32)>, frame: &RouteConfigContext<'_>) -> ActionKind {
-        let first = frame.first_action + self.actions.len();
-        let (actions, weights): (Vec<Action>, Vec<u32>) = shares.into_iter().unzip();
-        self.actions.extend(actions);
-        let shares = (first..).zip(weights).map(|(action, weight)| WeightedAction { action, weight });
-        ActionKind::Split(shares.collect())
-    }
-
-    pub(super) fn push(
-        &mut self,
-        mut rule: Rule,
-        action: Action,
-        place: SourceSpan,
-        frame: &RouteConfigContext<'_>,
-    ) {
-        rule.action = u32::try_from(frame.first_action + self.actions.len()).unwrap_or(u32::MAX);
-        self.table.rules.push(rule);
-        self.actions.push(action);
+    /// Adds a rule with its action.
+    pub(super) fn push(&mut self, mut rule: Rule, action: Action, place: SourceSpan) {
+        rule.action = self.table.add(action);
+        self.table.routes.rules.push(rule);
         self.places.push(place);
     }
 }

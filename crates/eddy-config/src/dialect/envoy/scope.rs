@@ -40,8 +40,6 @@ pub(super) struct RouteConfigContext<'f> {
     pub(super) may_add_clusters: bool,
     /// Hash keys of each cluster, as its routes define them.
     pub(super) keys: &'f mut RouteKeys,
-    /// Number of actions before those of this configuration.
-    pub(super) first_action: usize,
     /// Upgrade protocols allowed on routes that do not configure them.
     pub(super) protocols: Vec<Box<str>>,
 }

@@ -6,7 +6,7 @@ use eddy_builtin::{BuiltinConfig, GrpcWebConfig};
 use eddy_filter::FilterPolicy;
 use eddy_ids::Shared;
 use eddy_model::ClusterConfig;
-use eddy_route::{RouteTable, Router};
+use eddy_route::Router;
 
 use super::bootstrap::{BEGINNING, default_listener};
 use super::hash::{RouteKeys, give_keys};
@@ -16,11 +16,12 @@ use super::scope::RouteConfigContext;
 use super::shape;
 use crate::check::shown_text;
 use crate::config::{
-    Action, AdminConfig, FilterConfig, FilterKind, GatewayConfig, GatewayLimits, ListenerConfig, LogConfig,
+    AdminConfig, FilterConfig, FilterKind, GatewayConfig, GatewayLimits, ListenerConfig, LogConfig,
     LogFormat, QuarantineConfig, Serve,
 };
 use crate::leniency::Leniency;
 use crate::problem::{ProblemReport, SourceSpan, SourceText};
+use crate::table::TableConfig;
 use crate::version::version_of;
 use crate::yaml::{YamlNode, has_outer_key, parse};
 
@@ -76,8 +77,7 @@ pub(crate) fn check_envoy(
 struct EnvoyBootstrap {
     file: Shared<str>,
     listeners: Vec<ListenerConfig>,
-    tables: Vec<RouteTable>,
-    actions: Vec<Action>,
+    tables: Vec<TableConfig>,
     clusters: Vec<ClusterConfig>,
     admin: Option<AdminConfig>,
     filters: Vec<FilterConfig>,
@@ -93,7 +93,6 @@ impl EnvoyBootstrap {
             clusters: &mut names,
             may_add_clusters: true,
             keys: &mut RouteKeys::new(),
-            first_action: 0,
             protocols: Vec::new(),
         };
         let routes = reader.routes(root, &mut frame);
@@ -126,11 +125,10 @@ impl EnvoyBootstrap {
                 clusters: &mut names,
                 may_add_clusters: false,
                 keys: &mut keys,
-                first_action: self.actions.len(),
                 protocols: manager.protocols,
             };
             let mut routes = reader.routes(manager.routes, &mut frame);
-            routes.table.reading.host.keeps_port &= !manager.config.strips_port;
+            routes.table.routes.reading.host.keeps_port &= !manager.config.strips_port;
             if manager.is_refused {
                 continue;
             }
@@ -163,18 +161,17 @@ impl EnvoyBootstrap {
     }
 
     fn add(&mut self, routes: EnvoyRouteTable, node: &YamlNode<'_>, report: &mut ProblemReport) {
-        if routes.table.rules.is_empty() {
+        if routes.table.routes.rules.is_empty() {
             report.warning(node.place, "there are no routes").hint("every request gets a 404 response");
         }
         self.tables.push(routes.table);
-        self.actions.extend(routes.actions);
         self.places.push(routes.places);
     }
 
     /// Compiles the tables, so that their problems are reported here.
     fn check(&self, report: &mut ProblemReport) {
         for (table, places) in self.tables.iter().zip(&self.places) {
-            match Router::build(std::slice::from_ref(table)) {
+            match Router::build(std::slice::from_ref(&table.routes)) {
                 Ok(router) => {
                     for ranked in router.ordered() {
                         if let (Some(dead), Some(place)) =
@@ -191,7 +188,7 @@ impl EnvoyBootstrap {
                 }
                 Err(errors) => {
                     for error in errors {
-                        let at = table.rules.iter().position(|rule| rule.origin == error.origin);
+                        let at = table.routes.rules.iter().position(|rule| rule.origin == error.origin);
                         let place = at.and_then(|at| places.get(at)).copied().unwrap_or(BEGINNING);
                         report.error(place, error.problem.to_string()).hint(error.hint());
                     }
@@ -203,9 +200,8 @@ impl EnvoyBootstrap {
     fn config(self, sources: &[SourceText], root: &YamlNode<'_>) -> GatewayConfig {
         GatewayConfig {
             listeners: self.listeners,
-            tables: self.tables,
+            tables: self.tables.into_iter().map(Shared::new).collect(),
             sites: Vec::new(),
-            actions: self.actions,
             clusters: self.clusters,
             filters: self.filters,
             admin: self.admin,

@@ -35,8 +35,8 @@ pub(super) struct ActionMaker<'m, 'o, 't> {
 /// Action of a rule and its path rewrite.
 #[derive(Debug)]
 pub(super) struct RuleDone {
-    /// Index of the action.
-    pub(super) action: u32,
+    /// The action.
+    pub(super) action: Action,
     /// New path for the backend or the redirect.
     pub(super) rewrite: Option<PathRewrite>,
     /// Source position of the rewrite.
@@ -50,7 +50,7 @@ impl ActionMaker<'_, '_, '_> {
         route: &GatewayRoute,
         rule: &RouteRule,
         entrance: Entrance,
-        draft: &mut Draft<'_, '_>,
+        draft: &mut Draft<'_>,
         report: &mut ProblemReport,
     ) -> RuleDone {
         let filters = &rule.filters;
@@ -84,7 +84,7 @@ impl ActionMaker<'_, '_, '_> {
             });
         }
         RuleDone {
-            action: draft.action(action),
+            action,
             rewrite: new_path.map(|path| path.rewrite.clone()),
             rewrite_place: new_path.map(|path| path.place),
         }
@@ -107,7 +107,7 @@ impl ActionMaker<'_, '_, '_> {
         &mut self,
         route: &GatewayRoute,
         rule: &RouteRule,
-        draft: &mut Draft<'_, '_>,
+        draft: &mut Draft<'_>,
         report: &mut ProblemReport,
     ) -> ActionKind {
         let mut resolved = Vec::with_capacity(rule.backends.len());
@@ -128,7 +128,7 @@ impl ActionMaker<'_, '_, '_> {
                             joined(&action.request_edits, &backend.request_edits, backend.place, report);
                         action.response_edits =
                             joined(&action.response_edits, &backend.response_edits, backend.place, report);
-                        WeightedAction { action: draft.action(action) as usize, weight: backend.weight }
+                        WeightedAction { action: Shared::new(action), weight: backend.weight }
                     },
                 );
                 ActionKind::Split(shares.collect())
@@ -141,7 +141,7 @@ impl ActionMaker<'_, '_, '_> {
         &self,
         route: &GatewayRoute,
         backend: &BackendRef,
-        draft: &mut Draft<'_, '_>,
+        draft: &mut Draft<'_>,
         report: &mut ProblemReport,
     ) -> Option<usize> {
         let found = self.references.resolve(route, backend).ok()?;

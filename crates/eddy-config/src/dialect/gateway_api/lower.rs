@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use eddy_ids::Shared;
-use eddy_route::{Dialect, HostPattern, KubernetesPrecedence, PathPattern, RouteTable, Rule, SourceLocation};
+use eddy_route::{Dialect, HostPattern, KubernetesPrecedence, PathPattern, Rule};
 
 use super::action::{ActionMaker, Entrance, RuleDone, respond};
 use super::attach::{Attachment, ListenerId, attach, is_reached, place_of};
@@ -17,14 +17,14 @@ use super::reference::References;
 use super::route::{GatewayRoute, RouteRule};
 use super::route_part::{RouteKind, RouteMatch};
 use super::tls::Certificates;
-use crate::check::{ConditionPlaces, Draft, RulePlaces};
+use crate::check::{ConditionPlaces, Draft, RulePlaces, TableDraft};
 use crate::config::{Action, ListenAddress};
 use crate::dialect::kubernetes::{GATEWAY_API, Manifests};
-use crate::problem::{ProblemReport, SourceSpan};
+use crate::problem::ProblemReport;
 use crate::tls::{CertificateFiles, ListenerTlsConfig};
 
 /// Adds the objects of the Gateway API to the draft; problems go to `report`.
-pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, report: &mut ProblemReport) {
+pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_>, report: &mut ProblemReport) {
     let grants = Grants::read(manifests, report);
     let certificates = Certificates { manifests, grants: &grants, sources: draft.sources };
     let classes = read_classes(manifests, report);
@@ -143,30 +143,30 @@ fn sockets(
 }
 
 /// Builds tables from attached routes.
-struct GatewayTableBuilder<'a, 'm, 'o, 't, 'd, 's> {
+struct GatewayTableBuilder<'a, 'm, 'o, 't, 's> {
     routes: &'a [GatewayRoute],
     gateways: &'a [GatewayObject],
     attachments: &'a [Attachment],
     maker: ActionMaker<'m, 'o, 't>,
-    draft: &'a mut Draft<'d, 's>,
+    draft: &'a mut Draft<'s>,
     report: &'a mut ProblemReport,
 }
 
-impl GatewayTableBuilder<'_, '_, '_, '_, '_, '_> {
+impl GatewayTableBuilder<'_, '_, '_, '_, '_> {
     /// Builds the table of an address.
     fn table(&mut self, address: &ListenAddress, listeners: &[ListenerId]) {
         let Some(first) = listeners.first() else { return };
         let rank = self.maker.references.manifests.settings.regex_rank();
-        let mut table = RouteTable::new(&format!("gateway-api/{address}"), Dialect::GatewayApi(rank));
-        table.reading.is_closed = !self.maker.references.manifests.settings.has_host_fallthrough();
-        let mut places = Vec::new();
+        let mut table = TableDraft::new(&format!("gateway-api/{address}"), Dialect::GatewayApi(rank));
+        table.config.routes.reading.is_closed =
+            !self.maker.references.manifests.settings.has_host_fallthrough();
         for route in 0..self.routes.len() {
             let (hosts, entrance) = self.hosts(route, listeners);
             if !hosts.is_empty() {
-                self.route(route, &hosts, entrance, &mut table, &mut places);
+                self.route(route, &hosts, entrance, &mut table);
             }
         }
-        self.add_not_found_rules(listeners, &mut table, &mut places);
+        self.add_not_found_rules(listeners, &mut table);
         let gateway = &self.gateways[first.gateway];
         let name = match listeners {
             [only] => format!(
@@ -176,7 +176,7 @@ impl GatewayTableBuilder<'_, '_, '_, '_, '_, '_> {
             _ => address.to_string(),
         };
         let place = place_of(*first, self.gateways);
-        let index = self.draft.table(table, places);
+        let index = self.draft.table(table);
         match self.tls(listeners) {
             Some(tls) => self.draft.serve_tls(name.into(), address, index, tls, place, self.report),
             None => self.draft.serve(name.into(), address, index, place, self.report),
@@ -219,29 +219,25 @@ impl GatewayTableBuilder<'_, '_, '_, '_, '_, '_> {
         (hosts, entrance)
     }
 
-    fn route(
-        &mut self,
-        number: usize,
-        hosts: &[HostPattern],
-        entrance: Entrance,
-        table: &mut RouteTable,
-        places: &mut Vec<RulePlaces>,
-    ) {
+    fn route(&mut self, number: usize, hosts: &[HostPattern], entrance: Entrance, table: &mut TableDraft) {
         let route = &self.routes[number];
         for rule in &route.rules {
-            let done = self.maker.make(route, rule, entrance, self.draft, self.report);
+            let RuleDone { action, rewrite, rewrite_place } =
+                self.maker.make(route, rule, entrance, self.draft, self.report);
+            let action = table.action(action);
             for (index, matched) in rule.matches.iter().enumerate() {
                 let label = if rule.matches.len() == 1 {
                     rule.label.clone()
                 } else {
                     format!("{}.{}", rule.label, index + 1)
                 };
-                table.rules.push(self.rule(route, rule, matched, &label, hosts, &done));
-                places.push(RulePlaces {
-                    rule: matched.place,
-                    conditions: matched.places.clone(),
-                    rewrite: done.rewrite_place,
-                });
+                let own = Rule {
+                    action,
+                    rewrite: rewrite.clone(),
+                    ..self.rule(route, rule, matched, &label, hosts)
+                };
+                let (conditions, rewrite) = (matched.places.clone(), rewrite_place);
+                table.push(own, RulePlaces { rule: matched.place, conditions, rewrite });
             }
         }
     }
@@ -253,7 +249,6 @@ impl GatewayTableBuilder<'_, '_, '_, '_, '_, '_> {
         matched: &RouteMatch,
         label: &str,
         hosts: &[HostPattern],
-        done: &RuleDone,
     ) -> Rule {
         let name = format!("{}/{}/{}/{label}", route.kind.prefix(), route.name.namespace, route.name.name);
         let place = if matched.place == rule.place { rule.place } else { matched.place };
@@ -263,8 +258,6 @@ impl GatewayTableBuilder<'_, '_, '_, '_, '_, '_> {
             methods: matched.methods.clone(),
             headers: matched.headers.clone(),
             query: matched.query.clone(),
-            action: done.action,
-            rewrite: done.rewrite.clone(),
             claim: Some(KubernetesPrecedence {
                 is_grpc: route.kind == RouteKind::Grpc,
                 path_len: matched.path_len,
@@ -272,50 +265,38 @@ impl GatewayTableBuilder<'_, '_, '_, '_, '_, '_> {
                 created: route.creation_order.created(),
                 object: Shared::clone(&route.creation_order.name),
             }),
-            ..Rule::new(&name, self.origin(place))
+            ..Rule::new(&name, self.draft.origin(place))
         }
     }
 
     /// Adds 404 rules for the hostname of each listener: requests that match no rule there are answered 404, even if
     /// rules of a listener with a wider hostname would match.
-    fn add_not_found_rules(
-        &mut self,
-        listeners: &[ListenerId],
-        table: &mut RouteTable,
-        places: &mut Vec<RulePlaces>,
-    ) {
+    fn add_not_found_rules(&mut self, listeners: &[ListenerId], table: &mut TableDraft) {
         if listeners.len() < 2 {
             return;
         }
         for id in listeners {
             let gateway = &self.gateways[id.gateway];
             let listener = &gateway.listeners[id.listener];
-            let has_rules = table.rules.iter().any(|rule| rule.hosts.contains(&listener.hostname));
-            if (has_rules && table.reading.is_closed) || listener.hostname == HostPattern::Any {
+            let routes = &table.config.routes;
+            let has_rules = routes.rules.iter().any(|rule| rule.hosts.contains(&listener.hostname));
+            if (has_rules && routes.reading.is_closed) || listener.hostname == HostPattern::Any {
                 continue;
             }
             let name = format!(
                 "gateway/{}/{}/{}/no-route",
                 gateway.name.namespace, gateway.name.name, listener.name
             );
-            let action = self.draft.action(Action::new(respond(404, "no rule matches this request\n")));
-            table.rules.push(Rule {
+            let action = table.action(Action::new(respond(404, "no rule matches this request\n")));
+            let rule = Rule {
                 hosts: vec![listener.hostname.clone()],
                 path: PathPattern::Any,
                 rank: Some(1),
                 action,
-                ..Rule::new(&name, self.origin(listener.place))
-            });
-            places.push(RulePlaces {
-                rule: listener.place,
-                conditions: ConditionPlaces::default(),
-                rewrite: None,
-            });
+                ..Rule::new(&name, self.draft.origin(listener.place))
+            };
+            let conditions = ConditionPlaces::default();
+            table.push(rule, RulePlaces { rule: listener.place, conditions, rewrite: None });
         }
-    }
-
-    fn origin(&self, place: SourceSpan) -> SourceLocation {
-        let file = self.draft.sources.get(place.source as usize).map(|source| source.path.clone());
-        SourceLocation { file: file.unwrap_or_else(|| "".into()), line: place.line }
     }
 }

@@ -1,10 +1,11 @@
 //! Ingresses as the API specifies: one table, in which the longest path of the most specific host wins.
 
-use eddy_route::{Dialect, HostPattern, PathPattern, RouteTable, Rule, SourceLocation};
+use eddy_ids::ActionId;
+use eddy_route::{Dialect, HostPattern, PathPattern, Rule};
 
 use super::addresses::Addresses;
 use super::model::{Backend, Ingress, PathKind};
-use crate::check::{ConditionPlaces, Draft, RulePlaces};
+use crate::check::{ConditionPlaces, Draft, RulePlaces, TableDraft};
 use crate::config::{Action, ActionKind, Respond};
 use crate::dialect::kubernetes::{Manifests, Unresolved};
 use crate::problem::{ProblemReport, SourceSpan, shown};
@@ -17,17 +18,15 @@ pub(super) fn add_plain(
     ingresses: &[Ingress],
     addresses: &Addresses,
     manifests: &Manifests<'_, '_>,
-    draft: &mut Draft<'_, '_>,
+    draft: &mut Draft<'_>,
     report: &mut ProblemReport,
 ) {
-    let mut maker = IngressRuleBuilder { manifests, draft, rules: Vec::new(), places: Vec::new() };
+    let mut maker = IngressRuleBuilder { manifests, draft, table: TableDraft::new("ingress", Dialect::Eddy) };
     for ingress in ingresses {
         maker.ingress(ingress, report);
     }
-    let IngressRuleBuilder { rules, places, .. } = maker;
-    let mut table = RouteTable::new("ingress", Dialect::Eddy);
-    table.rules = rules;
-    let table = draft.table(table, places);
+    let IngressRuleBuilder { table, .. } = maker;
+    let table = draft.table(table);
     let place = ingresses.first().map_or_else(SourceSpan::default, |ingress| ingress.place);
     for address in &addresses.plain {
         draft.serve(address.to_string().into(), address, table, place, report);
@@ -38,14 +37,13 @@ pub(super) fn add_plain(
     }
 }
 
-struct IngressRuleBuilder<'m, 'd, 'n, 's, 'o, 't> {
+struct IngressRuleBuilder<'m, 'd, 's, 'o, 't> {
     manifests: &'m Manifests<'o, 't>,
-    draft: &'d mut Draft<'n, 's>,
-    rules: Vec<Rule>,
-    places: Vec<RulePlaces>,
+    draft: &'d mut Draft<'s>,
+    table: TableDraft,
 }
 
-impl IngressRuleBuilder<'_, '_, '_, '_, '_, '_> {
+impl IngressRuleBuilder<'_, '_, '_, '_, '_> {
     fn ingress(&mut self, ingress: &Ingress, report: &mut ProblemReport) {
         for (number, rule) in ingress.rules.iter().enumerate() {
             let host = rule.host.as_ref();
@@ -81,26 +79,23 @@ impl IngressRuleBuilder<'_, '_, '_, '_, '_, '_> {
         name: String,
         host: Option<&Spanned<String>>,
         (path, path_place): (PathPattern, Option<SourceSpan>),
-        action: u32,
+        action: ActionId,
         place: SourceSpan,
     ) {
-        let file = self.draft.sources.get(place.source as usize).map(|source| source.path.clone());
-        let origin = SourceLocation { file: file.unwrap_or_else(|| "".into()), line: place.line };
-        let mut rule = Rule::new(&name, origin);
+        let mut rule = Rule::new(&name, self.draft.origin(place));
         rule.hosts = host.map(|host| host_pattern(&host.value)).into_iter().collect();
         rule.path = path;
         rule.action = action;
-        self.rules.push(rule);
         let conditions = ConditionPlaces {
             host: host.map(|host| host.place),
             path: path_place,
             ..ConditionPlaces::default()
         };
-        self.places.push(RulePlaces { rule: place, conditions, rewrite: None });
+        self.table.push(rule, RulePlaces { rule: place, conditions, rewrite: None });
     }
 
     /// Returns the action for requests to a backend.
-    fn action(&mut self, ingress: &Ingress, backend: &Backend, report: &mut ProblemReport) -> u32 {
+    fn action(&mut self, ingress: &Ingress, backend: &Backend, report: &mut ProblemReport) -> ActionId {
         let kind = match backend {
             Backend::Service { name: service, port } => {
                 let name = ObjectName {
@@ -117,7 +112,7 @@ impl IngressRuleBuilder<'_, '_, '_, '_, '_, '_> {
             }
             Backend::Resource(_) => unavailable(),
         };
-        self.draft.action(Action::new(kind))
+        self.table.action(Action::new(kind))
     }
 }
 

@@ -11,13 +11,13 @@ use super::read::{note_resource, read_ingress};
 use super::tls::certificates;
 use crate::check::Draft;
 use crate::dialect::kubernetes::{Backends, Manifests, Unresolved};
-use crate::dialect::nginx::make;
+use crate::dialect::nginx::{NginxOutput, read_generated};
 use crate::problem::ProblemReport;
 use crate::tls::ListenerTlsConfig;
 use crate::value::ObjectName;
 
 /// Adds the contents of Ingresses to the draft; problems go to `report`.
-pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, report: &mut ProblemReport) {
+pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_>, report: &mut ProblemReport) {
     let Manifests { objects, backends, secrets, settings } = manifests;
     let classes = Classes::read(objects, report);
     let (mut plain, mut nginx) = (Vec::new(), Vec::new());
@@ -60,7 +60,7 @@ fn add_nginx(
     ingresses: &[Ingress],
     addresses: &Addresses,
     backends: &Backends,
-    draft: &mut Draft<'_, '_>,
+    draft: &mut Draft<'_>,
     report: &mut ProblemReport,
 ) {
     let mut unresolved = Vec::new();
@@ -81,12 +81,13 @@ fn add_nginx(
         return;
     }
     let place = ingresses.first().map(|ingress| ingress.place).unwrap_or_default();
-    let parts = draft.take_parts();
-    if let Some(mut made) = make(&directives, targets, parts, draft.sources, report) {
+    let (clusters, sites) = (&mut draft.clusters, draft.sites.len());
+    let output = NginxOutput { clusters, sites, table: None, place };
+    if let Some(mut made) = read_generated(&directives, targets, output, draft.sources, report) {
         for listener in made.listeners.iter_mut().filter(|listener| secure.contains(&listener.address)) {
             listener.tls = Some(ListenerTlsConfig::new(addresses.certificates.clone()));
         }
-        draft.put_sites(made.sites, made.listeners, (made.actions, made.clusters), place, report);
+        draft.put_sites(made.sites, made.listeners, place, report);
     }
 }
 

@@ -19,7 +19,7 @@ use crate::read::Spanned;
 /// Action of a route and its path rewrite.
 #[derive(Clone, Debug)]
 pub(super) struct IstioRouteAction {
-    pub(super) action: u32,
+    pub(super) action: Action,
     pub(super) rewrite: Option<PathRewrite>,
     pub(super) rewrite_place: Option<SourceSpan>,
 }
@@ -46,7 +46,7 @@ impl ActionMaker<'_, '_, '_, '_> {
         &mut self,
         route: &HttpRoute,
         port: u16,
-        draft: &mut Draft<'_, '_>,
+        draft: &mut Draft<'_>,
         report: &mut ProblemReport,
     ) -> Option<IstioRouteAction> {
         let spec = &route.spec;
@@ -85,7 +85,7 @@ impl ActionMaker<'_, '_, '_, '_> {
         }
         action.request_edits = edits.request.to_field_edits(report);
         action.response_edits = edits.response.to_field_edits(report);
-        Some(IstioRouteAction { action: draft.action(action), rewrite, rewrite_place })
+        Some(IstioRouteAction { action, rewrite, rewrite_place })
     }
 
     /// Returns where requests go: one cluster, whose edits are joined to those of the route in `edits`, or several by
@@ -98,15 +98,14 @@ impl ActionMaker<'_, '_, '_, '_> {
         around: &Action,
         edits: &mut Edits,
         port: u16,
-        draft: &mut Draft<'_, '_>,
+        draft: &mut Draft<'_>,
         report: &mut ProblemReport,
     ) -> Option<ActionKind> {
-        let kind =
-            |at: &Spanned<RouteDestinationSpec>, draft: &mut Draft<'_, '_>, report: &mut ProblemReport| {
-                let destination = at.value.destination.as_ref()?;
-                let found = self.cluster(route, destination, port, draft, report);
-                Some(found.map_or_else(unavailable, ActionKind::Cluster))
-            };
+        let kind = |at: &Spanned<RouteDestinationSpec>, draft: &mut Draft<'_>, report: &mut ProblemReport| {
+            let destination = at.value.destination.as_ref()?;
+            let found = self.cluster(route, destination, port, draft, report);
+            Some(found.map_or_else(unavailable, ActionKind::Cluster))
+        };
         let changes = |at: &Spanned<RouteDestinationSpec>, report: &mut ProblemReport| {
             let headers = at.value.headers.as_ref();
             headers.map_or_else(Edits::default, |headers| Edits::read(&headers.value, report))
@@ -141,7 +140,7 @@ impl ActionMaker<'_, '_, '_, '_> {
                 host_rewrite: edits.host.clone().or(own.host),
                 ..around.clone()
             };
-            shares.push(WeightedAction { action: draft.action(action) as usize, weight: weight(at) });
+            shares.push(WeightedAction { action: Shared::new(action), weight: weight(at) });
         }
         Some(ActionKind::Split(shares))
     }
@@ -150,7 +149,7 @@ impl ActionMaker<'_, '_, '_, '_> {
         &self,
         route: &HttpRoute,
         port: u16,
-        draft: &mut Draft<'_, '_>,
+        draft: &mut Draft<'_>,
         report: &mut ProblemReport,
     ) -> Vec<Mirror> {
         let spec = &route.spec;
@@ -173,7 +172,7 @@ impl ActionMaker<'_, '_, '_, '_> {
         route: &HttpRoute,
         spec: &Spanned<DestinationSpec>,
         port: u16,
-        draft: &mut Draft<'_, '_>,
+        draft: &mut Draft<'_>,
         report: &mut ProblemReport,
     ) -> Option<usize> {
         self.destinations.find(&spec.value, spec.place, &route.namespace, port, draft, report)
@@ -183,7 +182,7 @@ impl ActionMaker<'_, '_, '_, '_> {
     fn rule_filters(
         &mut self,
         route: &HttpRoute,
-        draft: &mut Draft<'_, '_>,
+        draft: &mut Draft<'_>,
         report: &mut ProblemReport,
     ) -> Vec<RuleFilterConfig> {
         let mut rules = Vec::new();

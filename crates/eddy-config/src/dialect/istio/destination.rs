@@ -48,7 +48,7 @@ impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
         place: SourceSpan,
         namespace: &Shared<str>,
         listener_port: u16,
-        draft: &mut Draft<'_, '_>,
+        draft: &mut Draft<'_>,
         report: &mut ProblemReport,
     ) -> Option<usize> {
         let written = spec.host.as_ref()?;
@@ -88,7 +88,7 @@ impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
         &self,
         service: &ObjectName,
         wanted: &DestinationQuery<'_>,
-        draft: &mut Draft<'_, '_>,
+        draft: &mut Draft<'_>,
         report: &mut ProblemReport,
     ) -> Option<usize> {
         let port = PortOrName::Number(wanted.port);
@@ -157,7 +157,7 @@ impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
     fn entry(
         &self,
         wanted: &DestinationQuery<'_>,
-        draft: &mut Draft<'_, '_>,
+        draft: &mut Draft<'_>,
         report: &mut ProblemReport,
     ) -> Option<usize> {
         let subset = match wanted.subset {

@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use eddy_route::normalise::{EnvoyPaths, EscapedSlashes, Normaliser};
-use eddy_route::{
-    CATCH_ALL_RANK, Dialect, KubernetesPrecedence, PathPattern, RouteTable, Rule, SourceLocation,
-};
+use eddy_route::{CATCH_ALL_RANK, Dialect, KubernetesPrecedence, PathPattern, Rule};
 
 use super::access::judge_policies;
 use super::action::{ActionMaker, RuleFilters};
@@ -17,14 +15,14 @@ use super::host::intersection;
 use super::rule::{host_pattern, is_catch_all, is_for, rule_of};
 use super::server_tls::listener_tls;
 use super::service::{VirtualService, read_service};
-use crate::check::{Draft, RulePlaces};
+use crate::check::{Draft, RulePlaces, TableDraft};
 use crate::config::{Action, ActionKind, ListenAddress};
 use crate::dialect::kubernetes::{ISTIO_NETWORKING, Manifests};
 use crate::problem::{ProblemReport, SourceSpan, shown};
 use crate::value::ObjectName;
 
 /// Adds the contents of VirtualServices to the draft; problems go to `report`.
-pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, report: &mut ProblemReport) {
+pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_>, report: &mut ProblemReport) {
     let mut gateways: Vec<_> = manifests.objects.of(ISTIO_NETWORKING, "Gateway").collect();
     gateways.sort_by_key(|gateway| {
         let metadata = &gateway.metadata;
@@ -56,17 +54,19 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, repo
     for (address, servers) in by_address {
         note_others(&servers, &address, report);
         let actions = ActionMaker { destinations: &destinations, filters };
-        let mut maker =
-            IstioRuleBuilder { services: &services, actions, served: HashSet::new(), rules: Vec::new() };
+        let mut maker = IstioRuleBuilder {
+            services: &services,
+            actions,
+            served: HashSet::new(),
+            table: TableDraft::new(&format!("istio/{address}"), Dialect::Istio),
+            rules: Vec::new(),
+        };
         for server in &servers {
             maker.server(server, draft, report);
         }
         filters = maker.actions.filters;
-        let (rules, places) = maker.into_rules(&servers, draft);
-        let name = format!("istio/{address}");
-        let mut table = RouteTable::new(&name, Dialect::Istio);
-        table.rules = rules;
-        let table = draft.table(table, places);
+        let table = maker.into_table(&servers, draft);
+        let table = draft.table(table);
         let place = servers.first().map_or_else(SourceSpan::default, |server| server.place);
         let listener = address.to_string().into();
         let own_tls: Vec<_> = servers.iter().map(|server| (server.place, server.tls.as_ref())).collect();
@@ -155,13 +155,15 @@ struct IstioRuleBuilder<'s, 'd, 'm, 'o, 't> {
     actions: ActionMaker<'d, 'm, 'o, 't>,
     /// Hosts of VirtualServices that a Gateway already serves; another server of the Gateway adds none.
     served: HashSet<(&'s ObjectName, &'s ObjectName, &'s str)>,
+    /// The table that rules go to in the end, with the actions so far.
+    table: TableDraft,
     rules: Vec<(Rule, RulePlaces)>,
 }
 
 impl<'s> IstioRuleBuilder<'s, '_, '_, '_, '_> {
     /// Adds the routes of all VirtualServices bound to a server: private ones first, then those exported to its
     /// namespace, then those exported to all.
-    fn server(&mut self, server: &'s IstioServer, draft: &mut Draft<'_, '_>, report: &mut ProblemReport) {
+    fn server(&mut self, server: &'s IstioServer, draft: &mut Draft<'_>, report: &mut ProblemReport) {
         let bound = self.services.iter().filter(|service| service.gateways.contains(&server.gateway));
         let mut tiers: Vec<(u8, &VirtualService)> = bound
             .filter_map(|service| Some((service.visibility_rank(&server.gateway.namespace)?, service)))
@@ -182,7 +184,7 @@ impl<'s> IstioRuleBuilder<'s, '_, '_, '_, '_> {
         tier: u8,
         server: &IstioServer,
         hosts: &[&str],
-        draft: &mut Draft<'_, '_>,
+        draft: &mut Draft<'_>,
         report: &mut ProblemReport,
     ) {
         let mut is_cut = false;
@@ -206,24 +208,22 @@ impl<'s> IstioRuleBuilder<'s, '_, '_, '_, '_> {
                 if option.is_some_and(|option| !is_for(&option.value, server, &service.name.namespace)) {
                     continue;
                 }
-                let made = match &done {
+                let (action, rewrite, rewrite_place) = match &done {
                     Some(made) => made,
                     None => {
                         let Some(made) = self.actions.make(route, server.port, draft, report) else { return };
-                        done.insert(made)
+                        done.insert((self.table.action(made.action), made.rewrite, made.rewrite_place))
                     }
                 };
                 let own = option.and_then(|option| option.value.name.as_ref());
                 let own = own.map_or_else(|| number.to_string(), |name| name.value.0.to_string());
                 let place = option.map_or(route.place, |option| option.place);
-                let file = draft.sources.get(place.source as usize).map(|source| source.path.clone());
-                let origin = SourceLocation { file: file.unwrap_or_else(|| "".into()), line: place.line };
-                let (mut rule, mut places) =
-                    rule_of(option, format!("{}.{own}", route.label), origin, place, report);
+                let name = format!("{}.{own}", route.label);
+                let (mut rule, mut places) = rule_of(option, name, draft.origin(place), place, report);
                 rule.hosts = hosts.iter().map(|host| host_pattern(host)).collect();
-                rule.action = made.action;
-                rule.rewrite.clone_from(&made.rewrite);
-                places.rewrite = made.rewrite_place;
+                rule.action = *action;
+                rule.rewrite.clone_from(rewrite);
+                places.rewrite = *rewrite_place;
                 rule.claim = Some(rule_rank(&service.name, service.created));
                 rule.rank = Some(i32::from(tier));
                 is_cut |= is_catch_all(&rule);
@@ -235,9 +235,10 @@ impl<'s> IstioRuleBuilder<'s, '_, '_, '_, '_> {
         }
     }
 
-    /// Returns the rules in the order of evaluation: those for all requests of a host come last, and redirects of hosts
+    /// Returns the table with the rules in the order of evaluation: those for all requests of a host come last, and redirects of hosts
     /// that require `https` come before all others.
-    fn into_rules(self, servers: &[&IstioServer], draft: &mut Draft<'_, '_>) -> (Vec<Rule>, Vec<RulePlaces>) {
+    fn into_table(self, servers: &[&IstioServer], draft: &Draft<'_>) -> TableDraft {
+        let mut table = self.table;
         let (last, mut rules): (Vec<_>, Vec<_>) =
             self.rules.into_iter().partition(|(rule, _)| is_catch_all(rule));
         rules.extend(last.into_iter().map(|(mut rule, places)| {
@@ -251,19 +252,20 @@ impl<'s> IstioRuleBuilder<'s, '_, '_, '_, '_> {
             let own = server.hosts.iter().map(|host| host.host.as_str());
             let hosts: BTreeSet<&str> =
                 own.chain(bound.flat_map(|service| hosts_of(service, server))).collect();
-            let file = draft.sources.get(server.place.source as usize).map(|source| source.path.clone());
-            let origin = SourceLocation { file: file.unwrap_or_else(|| "".into()), line: server.place.line };
             let name = format!("{}/{}/https-redirect", server.gateway.namespace, server.gateway.name);
-            let mut rule = Rule::new(&name, origin);
+            let mut rule = Rule::new(&name, draft.origin(server.place));
             rule.hosts = hosts.into_iter().map(host_pattern).collect();
             rule.claim = Some(rule_rank(&server.gateway, None));
             rule.rank = Some(-1);
             rule.path = PathPattern::Any;
-            rule.action = draft.action(Action::new(ActionKind::Redirect(to_https())));
+            rule.action = table.action(Action::new(ActionKind::Redirect(to_https())));
             let places = RulePlaces { rule: server.place, conditions: Default::default(), rewrite: None };
             redirects.push((rule, places));
         }
-        redirects.into_iter().chain(rules).unzip()
+        for (rule, places) in redirects.into_iter().chain(rules) {
+            table.push(rule, places);
+        }
+        table
     }
 }
 

@@ -44,16 +44,16 @@ impl<'o, 't> Manifests<'o, 't> {
         &self,
         service: &ObjectName,
         port: &PortOrName,
-        draft: &mut Draft<'_, '_>,
+        draft: &mut Draft<'_>,
         report: &mut ProblemReport,
     ) -> Result<usize, Unresolved> {
         Ok(self.add(self.backends.find(service, port)?, draft, report))
     }
 
     /// Adds the cluster of a resolved port, unless eddy's own configuration has one of that name.
-    pub(crate) fn add(&self, found: Backend, draft: &mut Draft<'_, '_>, report: &mut ProblemReport) -> usize {
+    pub(crate) fn add(&self, found: Backend, draft: &mut Draft<'_>, report: &mut ProblemReport) -> usize {
         let Backend { cluster, place, .. } = found;
-        if cluster.endpoints.is_empty() && !draft.has_cluster(&cluster.name) {
+        if cluster.endpoints.is_empty() && draft.clusters.index_of(&cluster.name).is_none() {
             let name = &cluster.name;
             let message =
                 format!("the Service at `{name}` has no known endpoints: requests to it fail with 503");

@@ -39,5 +39,5 @@ pub use include::{is_pattern, matches_pattern};
 pub use page::directives_page;
 pub(in crate::dialect) use targets::Targets;
 pub(in crate::dialect) use tree::{Directive, NginxWord};
-pub(in crate::dialect) use whole::make;
-pub(crate) use whole::{check_nginx, included};
+pub(in crate::dialect) use whole::read_generated;
+pub(crate) use whole::{NginxOutput, check_nginx, included, read_nginx};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use eddy_ids::Shared;
+use eddy_ids::{ActionId, Shared};
 use eddy_model::{ClusterConfig, EndpointAddress, EndpointConfig, UNLIMITED_OVERPROVISIONING};
 use eddy_route::nginx::{
     LocationHandler, ProxyHand, ProxyPassTarget, RedirectForm, RedirectRule, TextTemplate, UpstreamScheme,
@@ -14,6 +14,8 @@ use super::scope::{BlockSettings, Redirects};
 use super::tree::NginxWord;
 use super::upstream::with_port;
 use super::upstream_group::UpstreamGroup;
+use super::whole::NginxOutput;
+use crate::check::ClusterNameTaken;
 use crate::config::{Action, ActionKind, WeightedCluster};
 use crate::problem::{SourceSpan, shown};
 use crate::read::FromScalar as _;
@@ -241,7 +243,7 @@ impl NginxReader<'_> {
         naming: Naming,
         place: SourceSpan,
         scope: &BlockSettings,
-    ) -> Option<u32> {
+    ) -> Option<ActionId> {
         let kind = match self.targets.splits.get(host).cloned() {
             None => ActionKind::Cluster(self.cluster(host, scheme, naming, place, scope)?),
             Some(shares) => {
@@ -298,10 +300,34 @@ impl NginxReader<'_> {
             resolver.serve(&mut cluster);
         }
         cluster.tls = is_secure.then(|| self.cluster_tls(&scope.upstream_tls, host, place));
-        self.clusters.push(cluster);
-        self.hash_keys.push(group.key);
-        self.cluster_keys.insert(key, self.clusters.len() - 1);
-        Some(self.clusters.len() - 1)
+        let index = self.add_cluster(cluster);
+        self.hash_keys.extend(group.key.map(|key| (index, key)));
+        self.cluster_keys.insert(key, index);
+        Some(index)
+    }
+
+    /// Adds a cluster, which counts as used, and returns its index.
+    fn add_cluster(&mut self, mut cluster: ClusterConfig) -> usize {
+        let NginxOutput { clusters, table, place, .. } = &mut self.output;
+        if let Some(table) = table {
+            cluster.name = format!("{table}/{}", cluster.name).into();
+        }
+        let mut name = Shared::clone(&cluster.name);
+        for number in 2.. {
+            let named = ClusterConfig { name: Shared::clone(&name), ..cluster.clone() };
+            match clusters.define_used(named, *place) {
+                Ok(index) => return index,
+                // A name that eddy's own configuration already uses would lead to that cluster.
+                Err(ClusterNameTaken(known)) if table.is_some() => {
+                    self.report
+                        .error(*place, format!("the cluster `{name}` already exists"))
+                        .hint("rename the cluster or the table");
+                    return known;
+                }
+                Err(ClusterNameTaken(_)) => name = format!("{}#{number}", cluster.name).into(),
+            }
+        }
+        unreachable!("there are more numbers than clusters")
     }
 
     /// Returns an unnamed group with a single address.
@@ -352,26 +378,26 @@ impl NginxReader<'_> {
         })
     }
 
-    fn action(&mut self, kind: ActionKind, scope: &BlockSettings) -> u32 {
+    fn action(&mut self, kind: ActionKind, scope: &BlockSettings) -> ActionId {
         let mut retry = scope.retry.clone();
         let mut hash_key = None;
         if let ActionKind::Cluster(index) = kind
-            && let Some(cluster) = self.clusters.get(index)
+            && let Some(cluster) = self.output.clusters.get(index)
         {
-            hash_key = self.hash_keys.get(index).cloned().flatten();
+            hash_key = self.hash_keys.get(&index).cloned();
             // Each endpoint is tried once; the number of addresses behind a name is not known yet.
             let asked = cluster.endpoints.iter().filter(|endpoint| !endpoint.terms.is_down).count();
             let others = u8::try_from(asked.saturating_sub(1)).unwrap_or(u8::MAX);
             retry.attempts = retry.attempts.min(others.max(u8::from(cluster.has_names())));
         }
         self.spec.hash_keys.push(hash_key);
-        self.actions.push(Action {
+        self.actions.push(Shared::new(Action {
             response_edits: scope.hidden.clone(),
             retry,
             upgrades: scope.upgrades(),
             ..Action::new(kind)
-        });
-        u32::try_from(self.actions_before + self.actions.len() - 1).unwrap_or(u32::MAX)
+        }));
+        ActionId::at(self.actions.len() - 1)
     }
 }
 

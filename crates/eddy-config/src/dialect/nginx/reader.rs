@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use eddy_ids::Shared;
-use eddy_model::ClusterConfig;
 use eddy_route::SourceLocation;
 use eddy_route::nginx::{LetterCase, SearchPattern, SitesSpec, TextFault, TextTemplate};
 
@@ -19,6 +18,7 @@ use super::targets::Targets;
 use super::tree::{Directive, NginxWord};
 use super::upstream_group::UpstreamGroup;
 use super::value::{parse_size, parse_time};
+use super::whole::NginxOutput;
 use crate::config::Action;
 use crate::leniency::Leniency;
 use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
@@ -30,12 +30,11 @@ pub(super) struct NginxReader<'r> {
     pub(super) leniency: Leniency,
     /// Servers, locations, maps and variables.
     pub(super) spec: SitesSpec,
-    pub(super) actions: Vec<Action>,
-    /// Number of actions that precede these.
-    pub(super) actions_before: usize,
-    pub(super) clusters: Vec<ClusterConfig>,
-    /// Hash key for the balancing of each cluster.
-    pub(super) hash_keys: Vec<Option<TextTemplate>>,
+    pub(super) actions: Vec<Shared<Action>>,
+    /// Where clusters go.
+    pub(super) output: NginxOutput<'r>,
+    /// Hash keys of clusters that balance by one.
+    pub(super) hash_keys: HashMap<usize, TextTemplate>,
     /// Clusters by target and settings.
     pub(super) cluster_keys: HashMap<ClusterKey, usize>,
     /// Number of clusters for each host.
@@ -77,7 +76,7 @@ impl<'r> NginxReader<'r> {
     /// Creates a reader that has read nothing yet.
     pub(super) fn new(
         sources: &'r [SourceText],
-        actions_before: usize,
+        output: NginxOutput<'r>,
         leniency: Leniency,
         report: &'r mut ProblemReport,
     ) -> Self {
@@ -85,11 +84,10 @@ impl<'r> NginxReader<'r> {
             report,
             sources,
             leniency,
-            spec: SitesSpec { hash_keys: vec![None; actions_before], ..SitesSpec::default() },
+            spec: SitesSpec::default(),
             actions: Vec::new(),
-            actions_before,
-            clusters: Vec::new(),
-            hash_keys: Vec::new(),
+            output,
+            hash_keys: HashMap::new(),
             cluster_keys: HashMap::new(),
             clusters_of: HashMap::new(),
             groups: HashMap::new(),

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use eddy_ids::Shared;
-use eddy_model::ClusterConfig;
 use eddy_route::nginx::{Address, LastTry, PlaceKind, Sites};
 
 use super::block::{EVENTS, HTTP, MAIN};
@@ -16,77 +15,82 @@ use super::scope::BlockSettings;
 use super::server::ServerRead;
 use super::targets::Targets;
 use super::tree::{Directive, NginxWord};
+use crate::check::ClusterDraft;
 use crate::config::{
-    AccessLogConfig, Action, AddressBlock, ForwardedConfig, GatewayConfig, GatewayLimits, Http2Config,
-    HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, LogConfig, LogFormat, LogTarget,
-    QuarantineConfig, Serve, SitesAt,
+    AccessLogConfig, AddressBlock, ForwardedConfig, GatewayConfig, GatewayLimits, Http2Config, HttpLimits,
+    HttpTimeouts, ListenAddress, ListenerConfig, LogConfig, LogFormat, LogTarget, QuarantineConfig, Serve,
+    SitesAt,
 };
 use crate::leniency::Leniency;
 use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
+use crate::table::SitesConfig;
 use crate::version::version_of;
 
-/// Checks an NGINX configuration: the source `root` and those that it includes.
+/// Where the parts of an NGINX configuration go.
+pub(crate) struct NginxOutput<'o> {
+    /// Clusters that the configuration adds to.
+    pub(crate) clusters: &'o mut ClusterDraft,
+    /// Index of the NGINX configuration.
+    pub(crate) sites: usize,
+    /// Table that the configuration is read for: its clusters are named `TABLE/NAME`, and no others may have such names.
+    pub(crate) table: Option<&'o Shared<str>>,
+    /// Position of the configuration in the text that names it.
+    pub(crate) place: SourceSpan,
+}
+
+/// Servers of an NGINX configuration, and listeners for them.
+pub(crate) struct NginxServers {
+    pub(crate) listeners: Vec<ListenerConfig>,
+    pub(crate) sites: SitesConfig,
+    main: MainContext,
+}
+
+/// Checks a configuration that consists of NGINX directives: the source `root` and those that it includes.
 ///
-/// Returns `None` when errors were reported before. Actions are numbered from `actions_before` on.
+/// Returns `None` when errors were reported before.
 pub(crate) fn check_nginx(
     sources: &[SourceText],
-    root: usize,
-    actions_before: usize,
     leniency: Leniency,
     report: &mut ProblemReport,
 ) -> Option<GatewayConfig> {
+    let mut clusters = ClusterDraft::new();
+    let output = NginxOutput { clusters: &mut clusters, sites: 0, table: None, place: SourceSpan::default() };
+    let read = read_nginx(sources, 0, output, leniency, report)?;
+    Some(config(read, clusters, sources))
+}
+
+/// Reads NGINX directives: the source `root` and those that it includes.
+///
+/// Returns `None` when errors were reported before.
+pub(crate) fn read_nginx(
+    sources: &[SourceText],
+    root: usize,
+    output: NginxOutput<'_>,
+    leniency: Leniency,
+    report: &mut ProblemReport,
+) -> Option<NginxServers> {
     let directives = united(sources, root, report);
     if report.has_errors() {
         return None;
     }
-    let mut reader = NginxReader::new(sources, actions_before, leniency, report);
+    let mut reader = NginxReader::new(sources, output, leniency, report);
     let first = sources.get(root).and_then(|source| Path::new(&*source.path).parent());
     reader.folder = first.map(Path::to_path_buf).unwrap_or_default();
-    let mut frame = MainContext::default();
-    reader.main(&directives, &mut frame);
-    reader.check_variables();
-    reader.check_names();
-    let listeners = reader.listeners(&frame.servers);
-    if reader.report.has_errors() {
-        return None;
-    }
-    Some(reader.config(frame, listeners, sources, root))
-}
-
-/// Result of directives that another dialect generated.
-pub(in crate::dialect) struct GeneratedSites {
-    pub(in crate::dialect) listeners: Vec<ListenerConfig>,
-    pub(in crate::dialect) sites: Sites,
-    /// The existing actions, followed by those of the directives.
-    pub(in crate::dialect) actions: Vec<Action>,
-    /// The existing clusters, followed by those of the directives.
-    pub(in crate::dialect) clusters: Vec<ClusterConfig>,
+    reader.read(&directives)
 }
 
 /// Reads directives that another dialect generated; returns `None` on errors, which are reported.
-pub(in crate::dialect) fn make(
+pub(in crate::dialect) fn read_generated(
     directives: &[Directive],
     targets: Targets,
-    (actions, clusters): (Vec<Action>, Vec<ClusterConfig>),
+    output: NginxOutput<'_>,
     sources: &[SourceText],
     report: &mut ProblemReport,
-) -> Option<GeneratedSites> {
+) -> Option<NginxServers> {
     let leniency = if report.is_lenient() { Leniency::Lenient } else { Leniency::Strict };
-    let mut reader = NginxReader::new(sources, 0, leniency, report);
-    // Hash keys are found by the index of an action, and of a cluster, in its list.
-    reader.spec.hash_keys.resize(actions.len(), None);
-    reader.hash_keys.resize(clusters.len(), None);
-    (reader.actions, reader.clusters, reader.targets) = (actions, clusters, targets);
-    let mut frame = MainContext::default();
-    reader.main(directives, &mut frame);
-    reader.check_variables();
-    reader.check_names();
-    let listeners = reader.listeners(&frame.servers);
-    if reader.report.has_errors() {
-        return None;
-    }
-    let NginxReader { spec, actions, clusters, .. } = reader;
-    Some(GeneratedSites { listeners, sites: Sites::build(spec), actions, clusters })
+    let mut reader = NginxReader::new(sources, output, leniency, report);
+    reader.targets = targets;
+    reader.read(directives)
 }
 
 /// Settings outside of servers.
@@ -100,6 +104,20 @@ struct MainContext {
 }
 
 impl NginxReader<'_> {
+    /// Reads a whole configuration; returns `None` when errors were reported before.
+    fn read(mut self, directives: &[Directive]) -> Option<NginxServers> {
+        let mut main = MainContext::default();
+        self.main(directives, &mut main);
+        self.check_variables();
+        self.check_names();
+        let listeners = self.listeners(&main.servers);
+        if self.report.has_errors() {
+            return None;
+        }
+        let sites = SitesConfig { program: Sites::build(self.spec), actions: self.actions };
+        Some(NginxServers { listeners, sites, main })
+    }
+
     fn main(&mut self, directives: &[Directive], frame: &mut MainContext) {
         self.has_workers = directives.iter().any(|directive| directive.name.text == "worker_processes");
         for directive in directives {
@@ -223,7 +241,7 @@ impl NginxReader<'_> {
 
     /// Returns the listeners of servers, one for each address.
     fn listeners(&mut self, servers: &[ServerRead]) -> Vec<ListenerConfig> {
-        let spec = &mut self.spec;
+        let (spec, sites) = (&mut self.spec, self.output.sites);
         let mut listeners: Vec<ListenerConfig> = Vec::new();
         let mut by_address: HashMap<ListenAddress, usize> = HashMap::new();
         let mut has_default: Vec<bool> = Vec::new();
@@ -237,7 +255,11 @@ impl NginxReader<'_> {
                     has_default.push(false);
                     is_tls.push(false);
                     has_http2.push(false);
-                    listeners.push(listener(&listen.address, spec.addresses.len() - 1, &server.scope));
+                    listeners.push(listener(
+                        &listen.address,
+                        SitesAt { sites, address: spec.addresses.len() - 1 },
+                        &server.scope,
+                    ));
                     listeners.len() - 1
                 });
                 is_tls[at] |= listen.is_tls;
@@ -250,7 +272,7 @@ impl NginxReader<'_> {
                 if listen.is_default && !has_default[at] {
                     has_default[at] = true;
                     address.default = server.index;
-                    listeners[at] = listener(&listen.address, at, &server.scope);
+                    listeners[at] = listener(&listen.address, SitesAt { sites, address: at }, &server.scope);
                 }
             }
         }
@@ -273,40 +295,34 @@ impl NginxReader<'_> {
         self.spec.addresses = addresses;
         listeners
     }
+}
 
-    fn config(
-        self,
-        frame: MainContext,
-        listeners: Vec<ListenerConfig>,
-        sources: &[SourceText],
-        root: usize,
-    ) -> GatewayConfig {
-        let Self { spec, actions, clusters, .. } = self;
-        let workers = u32::from(frame.workers.unwrap_or(1));
-        let mut limits = GatewayLimits::default();
-        if let Some(connections) = frame.connections {
-            limits.connections_max = connections.saturating_mul(workers).max(connections);
-        }
-        GatewayConfig {
-            listeners,
-            tables: Vec::new(),
-            actions,
-            clusters,
-            filters: Vec::new(),
-            admin: None,
-            access_log: frame.access_log.as_ref().and_then(access_log),
-            log: LogConfig { level: "info".into(), format: LogFormat::Text },
-            limits,
-            quarantine: QuarantineConfig::default(),
-            workers: frame.workers,
-            drain_timeout: frame.drain_timeout.unwrap_or(crate::config::DRAIN_TIMEOUT),
-            shown: sources.iter().map(|source| &*source.text).collect::<Vec<_>>().join("\n").into(),
-            version: version_of(sources),
-            sites: vec![Shared::new(Sites::build(spec))],
-            included: included(sources, root),
-            route_check: 0,
-            acme: None,
-        }
+/// Returns the configuration of a gateway whose only source are NGINX directives.
+fn config(read: NginxServers, clusters: ClusterDraft, sources: &[SourceText]) -> GatewayConfig {
+    let NginxServers { listeners, sites, main } = read;
+    let workers = u32::from(main.workers.unwrap_or(1));
+    let mut limits = GatewayLimits::default();
+    if let Some(connections) = main.connections {
+        limits.connections_max = connections.saturating_mul(workers).max(connections);
+    }
+    GatewayConfig {
+        listeners,
+        tables: Vec::new(),
+        clusters: clusters.into_list(),
+        filters: Vec::new(),
+        admin: None,
+        access_log: main.access_log.as_ref().and_then(access_log),
+        log: LogConfig { level: "info".into(), format: LogFormat::Text },
+        limits,
+        quarantine: QuarantineConfig::default(),
+        workers: main.workers,
+        drain_timeout: main.drain_timeout.unwrap_or(crate::config::DRAIN_TIMEOUT),
+        shown: sources.iter().map(|source| &*source.text).collect::<Vec<_>>().join("\n").into(),
+        version: version_of(sources),
+        sites: vec![Shared::new(sites)],
+        included: included(sources, 0),
+        route_check: 0,
+        acme: None,
     }
 }
 
@@ -322,7 +338,7 @@ pub(crate) fn included(sources: &[SourceText], root: usize) -> Vec<PathBuf> {
 }
 
 /// Returns a listener with the limits of its default server.
-fn listener(address: &ListenAddress, index: usize, scope: &BlockSettings) -> ListenerConfig {
+fn listener(address: &ListenAddress, at: SitesAt, scope: &BlockSettings) -> ListenerConfig {
     let mut limits = HttpLimits::default();
     if let Some(bytes) = scope.head_bytes_max {
         limits.head.head_bytes_max = u32::try_from(bytes.clamp(1024, 1 << 20)).unwrap_or(1 << 20);
@@ -342,7 +358,7 @@ fn listener(address: &ListenAddress, index: usize, scope: &BlockSettings) -> Lis
         strips_port: false,
         name: address.to_string().into(),
         address: address.clone(),
-        serve: Serve::Sites(SitesAt { sites: 0, address: index }),
+        serve: Serve::Sites(at),
         tls: None,
         proxy_protocol: None,
         limits,

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::filter::{Filter, LibraryKeepAlive};
+use eddy_filter::{Filter, LibraryKeepAlive};
+use eddy_ids::ActionId;
 
 /// Filters of a configuration by index, and their settings in rules.
 #[derive(Clone, Debug, Default)]
@@ -17,8 +18,10 @@ pub struct FilterSet {
 /// A filter in a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RuleFilterKey {
-    /// Index of the rule's action in the configuration.
-    pub action: usize,
+    /// Index of the rule's table in the configuration.
+    pub table: usize,
+    /// Action of the rule.
+    pub action: ActionId,
     /// Index of the filter in the configuration.
     pub filter: usize,
 }
@@ -35,8 +38,8 @@ pub struct RuleFilter {
 }
 
 impl FilterSet {
-    /// Returns the settings of a filter in a rule, if it does more than disable the filter.
-    pub fn rule(&self, action: usize, filter: usize) -> Option<&RuleFilter> {
-        self.rules.get(&RuleFilterKey { action, filter })
+    /// Returns the settings of a filter in a rule, if the rule does more than disable the filter.
+    pub fn rule(&self, key: RuleFilterKey) -> Option<&RuleFilter> {
+        self.rules.get(&key)
     }
 }
