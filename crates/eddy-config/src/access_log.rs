@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use eddy_ids::Shared;
+use eddy_ids::{ClusterId, Shared};
 
 /// Access log configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct AccessLogConfig {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogServiceConfig {
     /// Index of the service's cluster.
-    pub cluster: usize,
+    pub cluster: ClusterId,
     /// Name of the log. Default `eddy`.
     pub log_name: Shared<str>,
     /// Node ID; empty for none.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use eddy_http::{FieldEdits, GrpcStatuses};
-use eddy_ids::Shared;
+use eddy_ids::{ClusterId, Shared};
 
 use crate::filter::RuleFilterConfig;
 use crate::upgrade::Upgrades;
@@ -40,8 +40,8 @@ pub struct Action {
 /// A failover cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failover {
-    /// Index of the cluster.
-    pub cluster: usize,
+    /// The cluster.
+    pub cluster: ClusterId,
     /// Outcomes at the previous cluster for which this one is tried.
     pub when: Vec<FailoverReason>,
 }
@@ -61,8 +61,8 @@ pub enum FailoverReason {
 /// Where copies of requests are sent; their responses are discarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mirror {
-    /// Index of the cluster.
-    pub cluster: usize,
+    /// The cluster.
+    pub cluster: ClusterId,
     /// Numerator of the share of requests that are copied.
     pub numerator: u32,
     /// Denominator of that share; at least 1.
@@ -105,8 +105,8 @@ impl Action {
 /// Where the response to a request comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ActionKind {
-    /// One cluster, by index.
-    Cluster(usize),
+    /// One cluster.
+    Cluster(ClusterId),
     /// Several clusters, selected by weight.
     Weighted(Vec<WeightedCluster>),
     /// Several other actions, one of which is selected by weight and carried out instead. None of them is itself a
@@ -123,8 +123,8 @@ pub enum ActionKind {
 /// A cluster and its share of a rule's requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WeightedCluster {
-    /// Index of the cluster.
-    pub cluster: usize,
+    /// The cluster.
+    pub cluster: ClusterId,
     /// Share relative to the other clusters.
     pub weight: u32,
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use eddy_http::{HeadLimits, Http2Limits};
-use eddy_ids::Shared;
+use eddy_ids::{ClusterId, Shared, Slots};
 use eddy_model::{ClusterConfig, ClusterTlsConfig, WrittenPath};
 use eddy_route::normalise::Normaliser;
 use eddy_route::{CompiledRule, RouteError, RouteTable, Router};
@@ -26,6 +26,9 @@ use crate::forward::{Forwarding, ProxyProtocolConfig};
 use crate::table::{SitesConfig, TableConfig};
 use crate::tls::ListenerTlsConfig;
 
+/// Clusters by name.
+pub type ClusterSlots = Slots<ClusterId, Shared<str>, ClusterConfig>;
+
 /// A complete, checked configuration.
 #[derive(Clone, Debug)]
 pub struct GatewayConfig {
@@ -35,8 +38,8 @@ pub struct GatewayConfig {
     pub tables: Vec<Shared<TableConfig>>,
     /// NGINX configurations; listeners and actions refer to them and to their addresses by index.
     pub sites: Vec<Shared<SitesConfig>>,
-    /// Clusters; actions refer to them by index.
-    pub clusters: Vec<ClusterConfig>,
+    /// Clusters, by name.
+    pub clusters: ClusterSlots,
     /// Filters; listeners and actions refer to them by index.
     pub filters: Vec<FilterConfig>,
     /// ACME authority that certificates are ordered from, if any.
@@ -249,7 +252,7 @@ impl GatewayConfig {
     /// Returns every file that TLS needs.
     pub fn tls_files(&self) -> impl Iterator<Item = &WrittenPath> {
         let listeners = self.listeners.iter().filter_map(|listener| listener.tls.as_ref());
-        let clusters = self.clusters.iter().filter_map(|cluster| cluster.tls.as_ref());
+        let clusters = self.clusters.values().filter_map(|cluster| cluster.tls.as_ref());
         let acme = self.acme.iter().filter_map(|acme| acme.authorities.as_ref());
         let files = listeners.flat_map(ListenerTlsConfig::files);
         files.chain(clusters.flat_map(ClusterTlsConfig::files)).chain(acme)
@@ -258,7 +261,7 @@ impl GatewayConfig {
     /// Whether any listener or cluster uses TLS.
     pub fn has_tls(&self) -> bool {
         self.listeners.iter().any(|listener| listener.tls.is_some())
-            || self.clusters.iter().any(|cluster| cluster.tls.is_some())
+            || self.clusters.values().any(|cluster| cluster.tls.is_some())
     }
 
     /// Whether the configuration also consists of other files, apart from libraries. If so, its effect may change

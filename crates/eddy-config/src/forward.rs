@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::num::NonZeroU32;
 
+use eddy_ids::ClusterId;
 use eddy_route::{HostPattern, SourceLocation};
 
 use crate::address_block::AddressBlock;
@@ -22,7 +23,7 @@ pub struct Forward {
     /// Server names (SNI) of this target; empty for all connections that no other target names.
     pub names: Vec<HostPattern>,
     /// Index of the cluster.
-    pub cluster: usize,
+    pub cluster: ClusterId,
     /// Version of the PROXY protocol header that tells the endpoint the client address, if one is sent.
     pub proxy: Option<ProxyVersion>,
     /// When a UDP session ends before its idle timeout; without effect for connections.
@@ -130,8 +131,9 @@ impl ProxyProtocolConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::ClusterSlots;
 
-    fn way(names: &[&str], cluster: usize) -> Forward {
+    fn way(names: &[&str], cluster: ClusterId) -> Forward {
         let names = names.iter().map(|name| match name.strip_prefix("*.") {
             Some(parent) => HostPattern::Suffix(parent.to_owned()),
             None => HostPattern::Exact((*name).to_owned()),
@@ -145,31 +147,34 @@ mod tests {
 
     #[test]
     fn the_most_specific_name_wins_whatever_the_order() {
+        let last = ClusterSlots::default();
+        let mut clusters = last.draft();
+        let c = ["0", "1", "2", "3", "4"].map(|name| clusters.reserve(name.into()));
         let mut ways = vec![
-            way(&[], 0),
-            way(&["*.test"], 1),
-            way(&["*.db.test"], 2),
-            way(&["a.db.test", "b.test"], 3),
-            way(&["a.db.test"], 4),
+            way(&[], c[0]),
+            way(&["*.test"], c[1]),
+            way(&["*.db.test"], c[2]),
+            way(&["a.db.test", "b.test"], c[3]),
+            way(&["a.db.test"], c[4]),
         ];
         for _ in 0..2 {
             let forwarding = of(ways.clone());
             let find = |name| forwarding.find(name).map(|way| way.cluster);
-            let first = forwarding.ways.iter().find(|way| way.cluster > 2).map(|way| way.cluster);
+            let first = forwarding.ways.iter().find(|way| way.cluster > c[2]).map(|way| way.cluster);
             assert_eq!(find(Some("a.db.test")), first, "of two alike the first");
-            assert_eq!(find(Some("b.test")), Some(3));
-            assert_eq!(find(Some("c.db.test")), Some(2));
-            assert_eq!(find(Some("d.c.db.test")), Some(2));
-            assert_eq!(find(Some("db.test")), Some(1));
-            assert_eq!(find(Some("test")), Some(0));
-            assert_eq!(find(Some("xtest")), Some(0));
-            assert_eq!(find(None), Some(0));
+            assert_eq!(find(Some("b.test")), Some(c[3]));
+            assert_eq!(find(Some("c.db.test")), Some(c[2]));
+            assert_eq!(find(Some("d.c.db.test")), Some(c[2]));
+            assert_eq!(find(Some("db.test")), Some(c[1]));
+            assert_eq!(find(Some("test")), Some(c[0]));
+            assert_eq!(find(Some("xtest")), Some(c[0]));
+            assert_eq!(find(None), Some(c[0]));
             ways.reverse();
         }
-        let closed = of(vec![way(&["a.test"], 0)]);
+        let closed = of(vec![way(&["a.test"], c[0])]);
         assert!(closed.goes_by_name());
         assert_eq!(closed.find(Some("b.test")), None);
         assert_eq!(closed.find(None), None);
-        assert!(!of(vec![way(&[], 0)]).goes_by_name());
+        assert!(!of(vec![way(&[], c[0])]).goes_by_name());
     }
 }

@@ -47,7 +47,7 @@ pub use table::{SitesConfig, TableConfig};
 pub use tls::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig};
 pub use upgrade::{Connect, Protocols, Upgrades, WEBSOCKET};
 pub use version::version_of;
-pub use whole::{Checked, check, check_with};
+pub use whole::{Checked, check, check_after, check_with};
 
 /// Whether a text is a Kubernetes manifest: one or more objects with `apiVersion` and `kind`.
 pub fn is_manifest(source: &SourceText) -> bool {

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 
 use eddy_config::{ActionKind, Checked, ConversionTarget, GatewayConfig, Serve, SourceText, check, convert};
 use eddy_http::{HeadLimits, RequestHead};
+use eddy_ids::ClusterId;
 use eddy_model::EndpointAddress;
 use eddy_route::nginx::{NginxOutcome, NginxRequestState, SiteRequest};
 use eddy_route::{RouteRequest, RouteScratch, Router};
@@ -17,7 +18,7 @@ fn checked(path: &str, text: &str) -> GatewayConfig {
 }
 
 /// Returns the address of a cluster's first endpoint.
-fn place_of(config: &GatewayConfig, cluster: usize) -> String {
+fn place_of(config: &GatewayConfig, cluster: ClusterId) -> String {
     match &config.clusters[cluster].endpoints[0].address {
         EndpointAddress::Socket(address) => address.to_string(),
         EndpointAddress::Name { host, port } => format!("{host}:{port}"),

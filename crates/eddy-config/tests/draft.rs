@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
 
-use eddy_config::{ActionKind, GatewayConfig, ListenerConfig, Serve, SourceText, check};
+use eddy_config::{
+    ActionKind, GatewayConfig, Leniency, ListenerConfig, Serve, SourceText, check, check_after,
+};
 use eddy_ids::ActionId;
 use eddy_model::{ClusterConfig, EndpointAddress};
 use eddy_route::{RouteRequest, RouteScratch};
@@ -83,9 +85,9 @@ fn a_cluster_name_taken_twice_leaves_later_clusters_as_they_are() {
         ["10.0.0.3:80", "10.0.0.3:80"],
         "both rules lead to the Service that they name"
     );
-    let names: Vec<&str> = config.clusters.iter().map(|cluster| &*cluster.name).collect();
+    let names: Vec<&str> = config.clusters.values().map(|cluster| &*cluster.name).collect();
     assert_eq!(names, ["default-web-80", "default-web-80#2", "api.default.svc.cluster.local:80"]);
-    assert_eq!(address(&config.clusters[1]), "10.0.0.2:80");
+    assert_eq!(address(config.clusters.values().nth(1).unwrap()), "10.0.0.2:80");
 }
 
 #[test]
@@ -114,7 +116,7 @@ fn a_rule_is_redundant_by_its_action_and_not_by_its_number() {
 clusters: {{one: {{endpoints: [127.0.0.1:1]}}, two: {{endpoints: [127.0.0.1:2]}}}}
 routes:
   a: [{{match: {{path: /x/y}}, cluster: one}}]
-  b: [{{match: {path: /x}, cluster: {second}}}, {{match: {path: /z}, cluster: one}}, {{match: {path: /w}, cluster: two}}]
+  b: [{{match: {{path: /x}}, cluster: {second}}}, {{match: {{path: /z}}, cluster: one}}, {{match: {{path: /w}}, cluster: two}}]
 "
         );
         let checked = check(&[SourceText::new("eddy.yaml", &text)]).unwrap();
@@ -138,6 +140,40 @@ routes: {a: {file: a.conf}, b: {file: b.conf}}
         address(&config.clusters[cluster])
     });
     assert_eq!(endpoints.collect::<Vec<_>>(), ["127.0.0.1:1", "127.0.0.1:2"]);
-    let names: Vec<&str> = config.clusters.iter().map(|cluster| &*cluster.name).collect();
+    let names: Vec<&str> = config.clusters.values().map(|cluster| &*cluster.name).collect();
     assert_eq!(names, ["a/127.0.0.1:1", "b/127.0.0.1:2"]);
+}
+
+#[test]
+fn a_cluster_that_stays_as_it_is_stays_the_same_object() {
+    let text = |clusters: &str| {
+        format!(
+            "listeners: [{{address: 127.0.0.1:8080, routes: site}}]
+clusters: {{{clusters}}}
+routes: {{site: [{{match: {{path: /}}, cluster: b}}]}}
+"
+        )
+    };
+    let one = |name: &str, port: u16| format!("{name}: {{endpoints: [127.0.0.1:{port}]}}");
+    let after = |last: &GatewayConfig, clusters: &[String]| {
+        let sources = [SourceText::new("eddy.yaml", &text(&clusters.join(", ")))];
+        check_after(&sources, Leniency::Strict, last)
+            .unwrap_or_else(|problems| panic!("{problems:#?}"))
+            .config
+    };
+    let first = config(&[("eddy.yaml", &text(&[one("b", 2), one("c", 3)].join(", ")))]);
+    let [b, c] = ["b", "c"].map(|name| first.clusters.id_of(name).unwrap());
+
+    let added = after(&first, &[one("a", 1), one("b", 2), one("c", 30)]);
+    assert_eq!(["b", "c"].map(|name| added.clusters.id_of(name).unwrap()), [b, c], "nothing is renumbered");
+    assert!(added.clusters[b].is_same(&first.clusters[b]));
+    assert!(!added.clusters[c].is_same(&first.clusters[c]), "its endpoint is another one");
+    let action = &added.tables[0].actions[0];
+    assert_eq!(action.kind, ActionKind::Cluster(b), "rules name a cluster as they did");
+
+    let removed = after(&added, &[one("b", 2)]);
+    assert_eq!(removed.clusters.get(c), None);
+    let again = after(&removed, &[one("c", 30), one("b", 2)]);
+    assert_ne!(again.clusters.id_of("c").unwrap(), c, "a cluster that comes back is another one");
+    assert!(again.clusters[b].is_same(&first.clusters[b]));
 }

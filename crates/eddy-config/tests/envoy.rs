@@ -632,7 +632,7 @@ fn certificates_stand_in_the_configuration_itself() {
     }
     let towards = "common_tls_context: {tls_certificates: [{certificate_chain: {inline_string: c}, private_key: {inline_bytes: aw}}], validation_context: {trusted_ca: {inline_string: ca}}}, sni: a.test, auto_sni_san_validation: true";
     let config = config(&towards_endpoints(towards));
-    let tls = config.clusters[0].tls.as_ref().unwrap();
+    let tls = config.clusters.first().unwrap().tls.as_ref().unwrap();
     assert_eq!(tls.check, ServerCheck::Full);
     assert_eq!(&*tls.identity.as_ref().unwrap().key.text.as_ref().unwrap().0, b"k");
     assert_eq!(&*tls.authorities.as_ref().unwrap().text.as_ref().unwrap().0, b"ca");
@@ -644,7 +644,10 @@ fn names_of_enumerations_are_read_whatever_their_case() {
     let names = ["LEAST_REQUEST", "STRICT_DNS", "UNESCAPE_AND_FORWARD", "OVERWRITE_IF_EXISTS_OR_ADD"];
     let lower =
         names.iter().fold(BOOTSTRAP.to_owned(), |text, name| text.replace(name, &name.to_lowercase()));
-    assert_eq!(config(&lower.replace("least_r", "Least_R")).clusters[0].balance, Balance::LeastRequest);
+    assert_eq!(
+        config(&lower.replace("least_r", "Least_R")).clusters.first().unwrap().balance,
+        Balance::LeastRequest
+    );
     let meaning = |text: &str| {
         let GatewayConfig { tables, clusters, .. } = config(text);
         format!("{tables:?} {clusters:?}")
@@ -656,7 +659,7 @@ fn names_of_enumerations_are_read_whatever_their_case() {
     }
     let upper = "common_tls_context: {tls_params: {tls_minimum_protocol_version: tlsv1_3}, validation_context: {trusted_ca: {filename: a}, match_typed_subject_alt_names: [{san_type: dns, matcher: {exact: a.test}}]}}";
     let config = config(&towards_endpoints(upper));
-    let tls = config.clusters[0].tls.as_ref().unwrap();
+    let tls = config.clusters.first().unwrap().tls.as_ref().unwrap();
     assert_eq!((tls.version_min, tls.check), (eddy_model::TlsVersion::Tls13, ServerCheck::Full));
 }
 
@@ -713,14 +716,14 @@ fn clusters_speak_tls_and_check_what_envoy_checks() {
     ] {
         let text = towards_endpoints(&context);
         let config = config(&text);
-        let tls = config.clusters[0].tls.as_ref().unwrap();
+        let tls = config.clusters.first().unwrap().tls.as_ref().unwrap();
         assert_eq!((tls.server_name.as_deref(), tls.sends_name, tls.check), (name, sends_name, check), "{context}");
         let found = problems(&text, Leniency::Strict);
         assert_eq!(found.iter().any(|problem| warning.is_some_and(|warning| problem.contains(warning))), warning.is_some(), "{context}: {found:#?}");
     }
     let own = "common_tls_context: {tls_params: {tls_minimum_protocol_version: TLSv1_3}, tls_certificates: [{certificate_chain: {filename: /etc/own.crt}, private_key: {filename: /etc/own.key}}]}";
     let config = config(&towards_endpoints(own));
-    let tls = config.clusters[0].tls.as_ref().unwrap();
+    let tls = config.clusters.first().unwrap().tls.as_ref().unwrap();
     assert_eq!(tls.identity.as_ref().unwrap().key.path, PathBuf::from("/etc/own.key"));
     assert_eq!(tls.version_min, eddy_model::TlsVersion::Tls13);
 }
@@ -917,14 +920,23 @@ fn clusters_are_balanced_by_the_key_of_their_routes() {
     ] {
         for (balance, own) in [("RING_HASH", Balance::Ring), ("MAGLEV", Balance::Maglev)] {
             let config = config(&with(policy, balance));
-            assert_eq!((config.clusters[0].balance, config.clusters[0].key.as_ref()), (own, Some(&key)));
+            assert_eq!(
+                (config.clusters.first().unwrap().balance, config.clusters.first().unwrap().key.as_ref()),
+                (own, Some(&key))
+            );
         }
         // With other balancing algorithms it has no effect, as in Envoy.
         let plain = config(&with(policy, "RANDOM"));
-        assert_eq!((plain.clusters[0].balance, plain.clusters[0].key.as_ref()), (Balance::Random, None));
+        assert_eq!(
+            (plain.clusters.first().unwrap().balance, plain.clusters.first().unwrap().key.as_ref()),
+            (Balance::Random, None)
+        );
     }
     // Without a key, endpoints are selected at random.
-    assert_eq!(config(&BOOTSTRAP.replace("LEAST_REQUEST", "RING_HASH")).clusters[0].balance, Balance::Random);
+    assert_eq!(
+        config(&BOOTSTRAP.replace("LEAST_REQUEST", "RING_HASH")).clusters.first().unwrap().balance,
+        Balance::Random
+    );
     let says = |text: &str, expected: &str| {
         let found = problems(text, Leniency::Strict);
         assert!(found.iter().any(|problem| problem.contains(expected)), "{expected}: {found:#?}");
@@ -1057,7 +1069,7 @@ fn a_bootstrap_file_is_read() {
     let config = config(BOOTSTRAP);
     assert_eq!(config.listeners[0].address.to_string(), "127.0.0.1:10000");
     assert_eq!(config.admin.as_ref().unwrap().address.port(), 9901);
-    let cluster = &config.clusters[0];
+    let cluster = &config.clusters.first().unwrap();
     assert_eq!((cluster.endpoints.len(), cluster.endpoints[1].weight), (2, 2));
     assert_eq!(cluster.connect_timeout, std::time::Duration::from_millis(500));
     let action = &config.tables[0].actions[0];

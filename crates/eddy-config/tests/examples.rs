@@ -47,7 +47,7 @@ fn canary() {
     let config = load("canary");
     let ActionKind::Weighted(clusters) = &config.tables[0].actions[1].kind else { panic!("weighted") };
     assert_eq!(clusters.iter().map(|cluster| cluster.weight).collect::<Vec<_>>(), [95, 5]);
-    assert_eq!(config.clusters[0].retry_budget, config.clusters[1].retry_budget);
+    assert_eq!(config.clusters.first().unwrap().retry_budget, config.clusters.nth(1).unwrap().1.retry_budget);
 }
 
 #[test]

@@ -264,13 +264,15 @@ impl Gateway {
 
     /// Builds the command by which each worker applies `plan`, and the channel of its reply.
     fn prepare(&self, plan: &Arc<GatewayPlan>, state: &mut GatewayState) -> (Vec<Apply>, Vec<WorkerReply>) {
-        let endpoints = state.names.follow(&plan.clusters);
-        let tls = plan.cluster_tls.iter().map(Option::as_ref);
-        let parts = plan.clusters.iter().zip(tls).zip(&endpoints);
-        let to_check = parts.map(|((cluster, tls), sets)| ToCheck { cluster, tls, sets });
+        let endpoints = state.names.follow(&plan.config.clusters);
+        let parts = plan.config.clusters.iter().zip(&endpoints);
+        let to_check =
+            parts.map(|((id, cluster), sets)| ToCheck { cluster, tls: plan.cluster_tls.get(id), sets });
         let unhealthy = state.health.follow(to_check);
         self.host.know(&plan.filters);
-        self.host.set_clusters(plan.clusters.iter().map(|cluster| Shared::clone(&cluster.name)).collect());
+        self.host.set_clusters(
+            plan.config.clusters.values().map(|cluster| Shared::clone(&cluster.name)).collect(),
+        );
         let parts = self.stats.for_plan(plan).into_iter().enumerate();
         parts
             .map(|(index, series)| {

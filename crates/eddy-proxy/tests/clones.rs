@@ -173,9 +173,10 @@ fn count_clones(
     let mut config = configuration(case, address, origin, socket);
     if case.name == MIRROR {
         // Only dialects configure mirrors.
+        let (cluster, _) = config.clusters.nth(1).unwrap();
         let (numerator, denominator, host) = (1, 1, MirrorHost::Same);
         config.tables[0].make_mut().actions[0].make_mut().mirrors.push(Mirror {
-            cluster: 1,
+            cluster,
             numerator,
             denominator,
             host,

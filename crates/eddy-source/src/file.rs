@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use eddy_config::{
-    Checked, Leniency, Problem, Severity, SourceText, check_with, included_patterns, is_manifest, is_pattern,
-    matches_pattern,
+    Checked, GatewayConfig, Leniency, Problem, Severity, SourceText, check_after, check_with,
+    included_patterns, is_manifest, is_pattern, matches_pattern,
 };
 
 use crate::folder::{Below, files_below, files_in};
@@ -84,8 +84,23 @@ impl FileSource {
     /// # Cost
     /// Blocks on the file system; holds the texts in memory, at most 64 MiB. Not for a worker thread.
     pub fn load(&self) -> Result<Loaded, Rejected> {
+        self.load_by(|sources| check_with(sources, self.leniency))
+    }
+
+    /// Reads and checks the files, like [`Self::load`], as the successor of `last`: see [`check_after`].
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn load_after(&self, last: &GatewayConfig) -> Result<Loaded, Rejected> {
+        self.load_by(|sources| check_after(sources, self.leniency, last))
+    }
+
+    fn load_by(
+        &self,
+        check: impl FnOnce(&[SourceText]) -> Result<Checked, Vec<Problem>>,
+    ) -> Result<Loaded, Rejected> {
         let SourceScan { texts: sources, below, passed_over } = self.read()?;
-        match check_with(&sources, self.leniency) {
+        match check(&sources) {
             Ok(mut checked) => {
                 checked.config.included.extend(below);
                 checked.warnings.extend(passed_over);

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use eddy_ids::Shared;
 use eddy_model::ClusterConfig;
 
 use crate::balance::{BalanceTables, Balancer};
@@ -19,7 +20,7 @@ use crate::rng::Rng;
 /// State of a cluster on one worker; not shared with other threads.
 #[derive(Debug)]
 pub struct ClusterState {
-    config: Arc<ClusterConfig>,
+    config: Shared<ClusterConfig>,
     set: Arc<EndpointSet>,
     /// In the order of `set`.
     endpoints: Vec<EndpointState>,
@@ -60,7 +61,7 @@ impl Lease {
 
 impl ClusterState {
     /// Creates the state of a cluster with the endpoints `set`.
-    pub fn new(config: Arc<ClusterConfig>, set: Arc<EndpointSet>, now: Duration, rng: &mut Rng) -> Self {
+    pub fn new(config: Shared<ClusterConfig>, set: Arc<EndpointSet>, now: Duration, rng: &mut Rng) -> Self {
         let mut state = Self {
             balancer: Balancer::new(config.balance, &[], &BalanceTables::default(), rng),
             budget: RetryBudgetWindow::new(config.retry_budget),
@@ -79,7 +80,7 @@ impl ClusterState {
     }
 
     /// Returns the configuration in force.
-    pub fn config(&self) -> &Arc<ClusterConfig> {
+    pub fn config(&self) -> &Shared<ClusterConfig> {
         &self.config
     }
 
@@ -261,7 +262,7 @@ impl ClusterState {
     }
 
     /// Replaces the configuration of the cluster and keeps the state of its endpoints.
-    pub fn reconfigure(&mut self, config: Arc<ClusterConfig>, now: Duration, rng: &mut Rng) {
+    pub fn reconfigure(&mut self, config: Shared<ClusterConfig>, now: Duration, rng: &mut Rng) {
         self.budget.reconfigure(config.retry_budget);
         self.config = config;
         self.rebuild(now, rng);

@@ -15,7 +15,7 @@ use crate::value::{MetadataName, RecordKey};
 /// Checks the access log; its cluster counts as used.
 pub(crate) fn check_access_log(
     spec: AccessLogSpec,
-    clusters: &mut ClusterDraft,
+    clusters: &mut ClusterDraft<'_>,
     report: &mut ProblemReport,
 ) -> Option<AccessLogConfig> {
     let metadata = check_metadata(spec.metadata, report);
@@ -45,7 +45,7 @@ pub(crate) fn check_access_log(
 /// Checks the gRPC access log service.
 fn check_service(
     spec: LogServiceSpec,
-    clusters: &mut ClusterDraft,
+    clusters: &mut ClusterDraft<'_>,
     report: &mut ProblemReport,
 ) -> Option<LogServiceConfig> {
     let name = spec.cluster?;

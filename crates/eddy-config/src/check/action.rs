@@ -28,7 +28,7 @@ pub(super) struct CheckedAction {
 pub(super) fn check_action(
     mut spec: RuleSpec,
     filters: Vec<RuleFilterConfig>,
-    clusters: &mut ClusterDraft,
+    clusters: &mut ClusterDraft<'_>,
     report: &mut ProblemReport,
 ) -> Option<CheckedAction> {
     note_useless_keys(&spec, report);
@@ -94,7 +94,7 @@ fn note_useless_keys(spec: &RuleSpec, report: &mut ProblemReport) {
 
 fn check_kind(
     spec: &RuleSpec,
-    clusters: &mut ClusterDraft,
+    clusters: &mut ClusterDraft<'_>,
     report: &mut ProblemReport,
 ) -> Option<ActionKind> {
     if let Some(cluster) = &spec.cluster {
@@ -111,7 +111,7 @@ fn check_kind(
 
 fn check_weighted(
     specs: &Spanned<Vec<Spanned<WeightedSpec>>>,
-    clusters: &mut ClusterDraft,
+    clusters: &mut ClusterDraft<'_>,
     report: &mut ProblemReport,
 ) -> Option<Vec<WeightedCluster>> {
     let mut weighted = Vec::with_capacity(specs.value.len());
@@ -196,7 +196,7 @@ fn check_upgrades(spec: &RuleSpec, report: &mut ProblemReport) -> Upgrades {
 fn check_failover(
     specs: Option<Spanned<Vec<Spanned<FailoverSpec>>>>,
     first: Option<&Spanned<ConfigName>>,
-    clusters: &mut ClusterDraft,
+    clusters: &mut ClusterDraft<'_>,
     report: &mut ProblemReport,
 ) -> Vec<Failover> {
     let Some(Spanned { value: specs, place }) = specs else { return Vec::new() };

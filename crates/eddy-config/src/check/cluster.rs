@@ -10,6 +10,7 @@ use eddy_model::{
 };
 
 use super::cluster_draft::ClusterDraft;
+use super::draft::Draft;
 use super::setting::{set_number, set_time};
 use super::tls::check_cluster_tls;
 use crate::problem::{ProblemReport, SourceSpan, SourceText};
@@ -20,14 +21,14 @@ use crate::spec::{
 };
 use crate::value::{ConfigName, EndpointAddressText};
 
-/// Checks the clusters.
+/// Checks the clusters and adds them.
 pub(crate) fn check_clusters(
     specs: Option<Spanned<NamedMap<ConfigName, ClusterSpec>>>,
     zone: Option<Spanned<ConfigName>>,
-    sources: &[SourceText],
+    draft: &mut Draft<'_>,
     report: &mut ProblemReport,
-) -> ClusterDraft {
-    let mut clusters = ClusterDraft::new();
+) {
+    let Draft { sources, clusters, .. } = draft;
     for entry in specs.into_iter().flat_map(|specs| specs.value.0) {
         match entry.value {
             Some(spec) => {
@@ -38,23 +39,24 @@ pub(crate) fn check_clusters(
             None => clusters.declare(&entry.name),
         }
     }
-    set_zone(zone, clusters.list_mut(), report);
-    clusters
+    set_zone(zone, clusters, report);
 }
 
 /// Sets eddy's own zone on clusters whose endpoints have zones.
-fn set_zone(zone: Option<Spanned<ConfigName>>, clusters: &mut [ClusterConfig], report: &mut ProblemReport) {
+fn set_zone(zone: Option<Spanned<ConfigName>>, clusters: &mut ClusterDraft<'_>, report: &mut ProblemReport) {
     let Some(Spanned { value: ConfigName(zone), place }) = zone else { return };
     let zones = |cluster: &ClusterConfig| cluster.endpoints.iter().any(|one| one.terms.zone.is_some());
     let is_own = |one: &EndpointConfig| one.terms.zone.as_ref() == Some(&zone);
-    if !clusters.iter().flat_map(|cluster| &cluster.endpoints).any(is_own) {
+    if !clusters.iter().flat_map(|(_, cluster)| &cluster.endpoints).any(is_own) {
         report
             .warning(place, format!("no endpoint is in the zone `{zone}`"))
             .hint("add `zone` to endpoints, next to `address`, or leave it out");
     }
-    for cluster in clusters.iter_mut().filter(|cluster| zones(cluster)) {
-        cluster.zone = Some(Shared::clone(&zone));
-    }
+    clusters.for_each_mut(|_, cluster| {
+        if zones(cluster) {
+            cluster.zone = Some(Shared::clone(&zone));
+        }
+    });
 }
 
 fn check_cluster(

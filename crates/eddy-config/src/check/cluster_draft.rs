@@ -1,54 +1,49 @@
 //! Clusters of a configuration under construction.
 
-use eddy_ids::Shared;
+use eddy_ids::{ClusterId, DuplicateKey, Shared, SlotsDraft};
 use eddy_model::ClusterConfig;
 
 use super::names::NameRegistry;
+use crate::config::ClusterSlots;
 use crate::problem::{ProblemReport, SourceSpan};
 use crate::read::Spanned;
 use crate::value::ConfigName;
 
-/// Clusters so far, by name. An index that was handed out stays valid.
+/// Clusters so far, by name.
 #[derive(Debug)]
-pub(crate) struct ClusterDraft {
-    list: Vec<ClusterConfig>,
-    names: NameRegistry,
+pub(crate) struct ClusterDraft<'l> {
+    slots: SlotsDraft<'l, ClusterId, Shared<str>, ClusterConfig>,
+    names: NameRegistry<ClusterId>,
 }
 
-/// Another cluster has the name; the index is that cluster's.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ClusterNameTaken(pub(crate) usize);
-
-impl ClusterDraft {
-    /// Creates a draft without clusters.
-    pub(crate) fn new() -> Self {
-        Self { list: Vec::new(), names: NameRegistry::new("cluster") }
+impl<'l> ClusterDraft<'l> {
+    /// Creates a draft without clusters; those with a name of the last configuration get the same identifier.
+    pub(crate) fn new(last: &'l ClusterSlots) -> Self {
+        Self { slots: last.draft(), names: NameRegistry::new("cluster") }
     }
 
     /// Reserves the name of a cluster that could not be read, so that references to it are no further errors.
     pub(crate) fn declare(&mut self, name: &Spanned<ConfigName>) {
-        self.names.define(name, self.list.len());
+        let id = self.slots.reserve(Shared::clone(&name.value.0));
+        self.names.define(name, id);
     }
 
-    /// Adds a cluster that is named at `place`; returns its index.
+    /// Adds a cluster that is named at `place`.
     ///
     /// # Errors
-    /// [`ClusterNameTaken`] when the name is in use; nothing is added then.
+    /// [`DuplicateKey`] with the cluster that has the name already; nothing is added then.
     pub(crate) fn define(
         &mut self,
         cluster: ClusterConfig,
         place: SourceSpan,
-    ) -> Result<usize, ClusterNameTaken> {
-        if let Some(index) = self.names.index_of(&cluster.name) {
-            return Err(ClusterNameTaken(index));
-        }
+    ) -> Result<ClusterId, DuplicateKey<ClusterId>> {
         let name = Spanned { value: ConfigName(Shared::clone(&cluster.name)), place };
-        self.names.define(&name, self.list.len());
-        self.list.push(cluster);
-        Ok(self.list.len() - 1)
+        let id = self.slots.define(Shared::clone(&cluster.name), cluster)?;
+        self.names.define(&name, id);
+        Ok(id)
     }
 
-    /// Adds a cluster, as [`Self::define`] does, that counts as used.
+    /// Adds a cluster, as [`Self::define`] does. It counts as used, and so does a cluster that has the name already.
     ///
     /// # Errors
     /// As [`Self::define`].
@@ -56,48 +51,54 @@ impl ClusterDraft {
         &mut self,
         cluster: ClusterConfig,
         place: SourceSpan,
-    ) -> Result<usize, ClusterNameTaken> {
-        let index = self.define(cluster, place)?;
-        self.names.note_use(&self.list[index].name);
-        Ok(index)
+    ) -> Result<ClusterId, DuplicateKey<ClusterId>> {
+        let name = Shared::clone(&cluster.name);
+        let done = self.define(cluster, place);
+        self.names.note_use(&name);
+        done
     }
 
-    /// Returns the index of the cluster with this name, which then counts as used; reports a name that is not defined.
+    /// Returns the cluster with this name, which then counts as used; reports a name that is not defined.
     pub(crate) fn resolve(
         &mut self,
         name: &Spanned<ConfigName>,
         report: &mut ProblemReport,
-    ) -> Option<usize> {
+    ) -> Option<ClusterId> {
         self.names.resolve(name, report)
     }
 
-    /// Returns the index of the cluster with this name, if there is one.
-    pub(crate) fn index_of(&self, name: &str) -> Option<usize> {
-        self.names.index_of(name)
+    /// Returns the cluster with this name, if there is one.
+    pub(crate) fn find(&self, name: &str) -> Option<ClusterId> {
+        self.slots.id_of(name)
     }
 
-    /// Returns the cluster at an index.
-    pub(crate) fn get(&self, index: usize) -> Option<&ClusterConfig> {
-        self.list.get(index)
+    /// Returns a cluster, unless it could not be read.
+    pub(crate) fn get(&self, id: ClusterId) -> Option<&ClusterConfig> {
+        self.slots.get(id)
     }
 
     /// Returns all clusters, in the order in which they were added.
-    pub(crate) fn list(&self) -> &[ClusterConfig] {
-        &self.list
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (ClusterId, &ClusterConfig)> {
+        self.slots.iter()
     }
 
-    /// Returns all clusters, for settings that concern several of them. Their names must stay.
-    pub(crate) fn list_mut(&mut self) -> &mut [ClusterConfig] {
-        &mut self.list
+    /// Changes clusters in the order in which they were added. Their names must stay.
+    pub(crate) fn for_each_mut(&mut self, mut change: impl FnMut(ClusterId, &mut ClusterConfig)) {
+        let ids: Vec<ClusterId> = self.slots.iter().map(|(id, _)| id).collect();
+        for id in ids {
+            if let Some(cluster) = self.slots.get_mut(id) {
+                change(id, cluster);
+            }
+        }
     }
 
     /// Returns the names of the clusters.
-    pub(crate) fn names(&self) -> &NameRegistry {
+    pub(crate) fn names(&self) -> &NameRegistry<ClusterId> {
         &self.names
     }
 
     /// Returns the clusters.
-    pub(crate) fn into_list(self) -> Vec<ClusterConfig> {
-        self.list
+    pub(crate) fn finish(self) -> ClusterSlots {
+        self.slots.finish()
     }
 }

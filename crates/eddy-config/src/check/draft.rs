@@ -3,18 +3,19 @@
 use std::path::PathBuf;
 
 use eddy_builtin::{BuiltinConfig, CorsConfig};
-use eddy_ids::Shared;
+use eddy_ids::{ClusterId, DuplicateKey, Shared};
 use eddy_model::ClusterConfig;
 use eddy_route::SourceLocation;
 use eddy_route::normalise::Normaliser;
 
 use super::acme::Orders;
-use super::cluster_draft::{ClusterDraft, ClusterNameTaken};
+use super::cluster_draft::ClusterDraft;
 use super::filter::CheckedFilters;
 use super::listener::ListenerRegistry;
 use super::table::{TableDraft, TablesDraft};
 use crate::config::{
-    ForwardedConfig, Http2Config, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Serve,
+    ClusterSlots, ForwardedConfig, Http2Config, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig,
+    Serve,
 };
 use crate::problem::{ProblemReport, SourceSpan, SourceText};
 use crate::status::ObjectStatus;
@@ -35,7 +36,7 @@ pub(crate) struct Draft<'s> {
     /// NGINX configurations.
     pub(crate) sites: Vec<Shared<SitesConfig>>,
     /// Clusters.
-    pub(crate) clusters: ClusterDraft,
+    pub(crate) clusters: ClusterDraft<'s>,
     /// Filters.
     pub(crate) filters: CheckedFilters,
     /// Files that tables are read from, and directories that may hold more of them.
@@ -46,14 +47,14 @@ pub(crate) struct Draft<'s> {
 
 impl<'s> Draft<'s> {
     /// Creates a draft without listeners.
-    pub(crate) fn new(sources: &'s [SourceText], orders: Orders) -> Self {
+    pub(crate) fn new(sources: &'s [SourceText], orders: Orders, last: &'s ClusterSlots) -> Self {
         Self {
             sources,
             listeners: Vec::new(),
             taken: ListenerRegistry::new(sources, orders),
             tables: TablesDraft::new(),
             sites: Vec::new(),
-            clusters: ClusterDraft::new(),
+            clusters: ClusterDraft::new(last),
             filters: CheckedFilters::new(),
             included: Vec::new(),
             statuses: Vec::new(),
@@ -62,8 +63,8 @@ impl<'s> Draft<'s> {
 
     /// Adds a cluster, or returns the existing one of its name: a cluster of eddy's own configuration takes precedence.
     /// It counts as used.
-    pub(crate) fn cluster(&mut self, cluster: ClusterConfig, place: SourceSpan) -> usize {
-        self.clusters.define_used(cluster, place).unwrap_or_else(|ClusterNameTaken(known)| known)
+    pub(crate) fn cluster(&mut self, cluster: ClusterConfig, place: SourceSpan) -> ClusterId {
+        self.clusters.define_used(cluster, place).unwrap_or_else(|DuplicateKey(known)| known)
     }
 
     /// Adds the NGINX configuration that was read with the next index of `sites` and its listeners.

@@ -27,7 +27,7 @@ use crate::yaml::YamlNode;
 /// Checked filters, with the facts that the checks of rules need.
 #[derive(Debug)]
 pub(crate) struct CheckedFilters {
-    pub(crate) names: NameRegistry,
+    pub(crate) names: NameRegistry<usize>,
     /// Valid filters.
     pub(crate) configs: Vec<FilterConfig>,
     /// Declared filters, by index of the name.

@@ -18,7 +18,7 @@ use crate::value::{Number, TransportName};
 pub(crate) fn check_forward(
     specs: &Spanned<OneOrMany<ForwardSpec>>,
     transport: TransportName,
-    clusters: &mut ClusterDraft,
+    clusters: &mut ClusterDraft<'_>,
     sources: &[SourceText],
     report: &mut ProblemReport,
 ) -> Option<Shared<Forwarding>> {
@@ -88,7 +88,7 @@ fn count(number: Option<Spanned<Number<1, 1_000_000_000>>>) -> Option<NonZeroU32
 /// the forwarded bytes, and a Unix socket accepts no UDP datagrams.
 pub(crate) fn check_ends(
     listeners: &[ListenerConfig],
-    clusters: &[ClusterConfig],
+    clusters: &ClusterDraft<'_>,
     sources: &[SourceText],
     report: &mut ProblemReport,
 ) {

@@ -170,7 +170,7 @@ fn check_http2(spec: Option<&Spanned<Http2Spec>>) -> Http2Config {
 
 fn check_serve(
     spec: &ListenerSpec,
-    table_names: &mut NameRegistry,
+    table_names: &mut NameRegistry<usize>,
     report: &mut ProblemReport,
 ) -> Option<Serve> {
     if let Some(demo) = spec.demo {

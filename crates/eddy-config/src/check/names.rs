@@ -10,41 +10,37 @@ use crate::value::ConfigName;
 
 /// Names of one kind.
 #[derive(Debug)]
-pub(crate) struct NameRegistry {
+pub(crate) struct NameRegistry<I> {
     /// Kind of the names: `cluster`.
     what: &'static str,
-    known: HashMap<Shared<str>, NameDefinition>,
+    known: HashMap<Shared<str>, NameDefinition<I>>,
 }
 
 /// Definition of a name.
 #[derive(Debug)]
-struct NameDefinition {
-    index: usize,
+struct NameDefinition<I> {
+    item: I,
     place: SourceSpan,
     is_used: bool,
 }
 
-impl NameRegistry {
+impl<I: Copy> NameRegistry<I> {
     /// Creates an empty registry.
     pub(crate) fn new(what: &'static str) -> Self {
         Self { what, known: HashMap::new() }
     }
 
-    /// Defines the name of the item at an index of the caller's list. A name that is defined keeps its index.
-    pub(crate) fn define(&mut self, name: &Spanned<ConfigName>, index: usize) {
-        let known = NameDefinition { index, place: name.place, is_used: false };
+    /// Defines the name of an item of the caller's list. A name that is defined keeps its item.
+    pub(crate) fn define(&mut self, name: &Spanned<ConfigName>, item: I) {
+        let known = NameDefinition { item, place: name.place, is_used: false };
         self.known.entry(name.value.0.clone()).or_insert(known);
     }
 
-    /// Returns the index of `name`; reports a name that is not defined.
-    pub(crate) fn resolve(
-        &mut self,
-        name: &Spanned<ConfigName>,
-        report: &mut ProblemReport,
-    ) -> Option<usize> {
+    /// Returns the item called `name`; reports a name that is not defined.
+    pub(crate) fn resolve(&mut self, name: &Spanned<ConfigName>, report: &mut ProblemReport) -> Option<I> {
         if let Some(known) = self.known.get_mut(&name.value.0) {
             known.is_used = true;
-            return Some(known.index);
+            return Some(known.item);
         }
         let meant =
             report.closest(&name.value.0, self.known.keys().map(|name| &**name)).map(ToOwned::to_owned);
@@ -55,11 +51,6 @@ impl NameRegistry {
             None => found.hint(format!("define it under `{}`", self.section())),
         }
         None
-    }
-
-    /// Returns the index of a name, if it is defined.
-    pub(crate) fn index_of(&self, name: &str) -> Option<usize> {
-        self.known.get(name).map(|known| known.index)
     }
 
     /// Counts a name as used.

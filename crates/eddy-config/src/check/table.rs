@@ -21,7 +21,7 @@ use crate::value::ConfigName;
 pub(crate) struct TablesDraft {
     pub(crate) list: Vec<TableDraft>,
     /// Names of the tables of eddy's own configuration.
-    pub(crate) names: NameRegistry,
+    pub(crate) names: NameRegistry<usize>,
 }
 
 impl TablesDraft {

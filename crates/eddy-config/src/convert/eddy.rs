@@ -1,7 +1,7 @@
 //! Writes eddy.yaml.
 
 use eddy_http::{FieldEdits, GrpcStatus};
-use eddy_model::ClusterConfig;
+use eddy_ids::ClusterId;
 use eddy_route::{CaselessPath, HostPattern, PathPattern, PathRewrite, Rule, ValueMatch, ValueTest};
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,7 @@ use super::named::NameAllocator;
 use super::plain::{Loss, PlainConfig, PlainRule};
 use super::tls::{listener_tls_value, unsupported_listener_tls};
 use super::yaml::block;
-use crate::config::{Action, ActionKind, Failover, FailoverReason, RetryConfig};
+use crate::config::{Action, ActionKind, ClusterSlots, Failover, FailoverReason, RetryConfig};
 use crate::upgrade::{Connect, Protocols, Upgrades};
 
 /// Writes the listeners, their tables and the clusters in use.
@@ -49,15 +49,12 @@ pub(super) fn write(plain: &PlainConfig<'_>, losses: &mut Vec<Loss>) -> String {
     }
     let mut clusters = Map::new();
     let mut done = 0;
-    while let Some(index) = writer.used.get(done).copied() {
+    while let Some(id) = writer.used.get(done).copied() {
         done += 1;
-        if let Some(cluster) = plain.clusters.get(index) {
-            let name = writer.name(index);
-            clusters.insert(name, cluster_value(cluster));
-        }
+        clusters.insert(writer.name(id), cluster_value(&plain.clusters[id]));
     }
     let mut text = block(&json!({"listeners": listeners}), 0);
-    if let Some(zone) = plain.clusters.iter().find_map(|cluster| cluster.zone.as_ref()) {
+    if let Some(zone) = plain.clusters.values().find_map(|cluster| cluster.zone.as_ref()) {
         text.push_str(&block(&json!({"zone": &**zone}), 0));
     }
     text.push_str(&block(&json!({"routes": tables}), 0));
@@ -68,30 +65,30 @@ pub(super) fn write(plain: &PlainConfig<'_>, losses: &mut Vec<Loss>) -> String {
 }
 
 struct EddyYamlWriter<'w> {
-    clusters: &'w [ClusterConfig],
-    names: NameAllocator,
-    used: Vec<usize>,
+    clusters: &'w ClusterSlots,
+    names: NameAllocator<ClusterId>,
+    used: Vec<ClusterId>,
     losses: &'w mut Vec<Loss>,
 }
 
 impl EddyYamlWriter<'_> {
-    fn name(&mut self, index: usize) -> String {
-        let wanted = self.clusters.get(index).map_or("", |cluster| &cluster.name);
-        self.names.of(index, wanted, |letter| letter.is_ascii_alphanumeric() || "_.-".contains(letter))
+    fn name(&mut self, id: ClusterId) -> String {
+        self.names.of(id, &self.clusters[id].name, |letter| {
+            letter.is_ascii_alphanumeric() || "_.-".contains(letter)
+        })
     }
 
     /// Returns the name of a cluster that a rule uses; reports its settings that eddy.yaml cannot express.
-    fn use_cluster(&mut self, index: usize, rule: &Rule) -> String {
-        if !self.used.contains(&index) {
-            self.used.push(index);
-            if let Some(cluster) = self.clusters.get(index) {
-                for reason in unsupported_settings(cluster) {
-                    let reason = format!("cluster `{}`: {reason}", cluster.name);
-                    self.losses.push(Loss { origin: rule.origin.clone(), reason });
-                }
+    fn use_cluster(&mut self, id: ClusterId, rule: &Rule) -> String {
+        if !self.used.contains(&id) {
+            self.used.push(id);
+            let cluster = &self.clusters[id];
+            for reason in unsupported_settings(cluster) {
+                let reason = format!("cluster `{}`: {reason}", cluster.name);
+                self.losses.push(Loss { origin: rule.origin.clone(), reason });
             }
         }
-        self.name(index)
+        self.name(id)
     }
 
     fn add_loss(&mut self, rule: &Rule, reason: &str) {

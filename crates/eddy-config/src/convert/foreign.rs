@@ -36,7 +36,7 @@ pub(super) fn rules(config: &TableConfig, is_alone: bool, losses: &mut Vec<Loss>
 struct RouteTableConverter<'l> {
     table: &'l RouteTable,
     losses: &'l mut Vec<Loss>,
-    names: NameAllocator,
+    names: NameAllocator<usize>,
     rules: Vec<Kept>,
 }
 

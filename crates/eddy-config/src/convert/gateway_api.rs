@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use eddy_http::FieldEdits;
-use eddy_model::{Balance, ClusterConfig, EndpointAddress};
+use eddy_ids::ClusterId;
+use eddy_model::{Balance, EndpointAddress};
 use eddy_route::{HostPattern, PathPattern, PathRewrite, Rule, SourceLocation, ValueMatch, ValueTest};
 use serde_json::{Value, json};
 
 use super::named::NameAllocator;
 use super::plain::{Loss, PlainConfig, PlainListener, PlainRule, hosts_of, takes_all};
 use super::yaml::block;
-use crate::config::{Action, ActionKind, ListenAddress, Redirect, RetryConfig};
+use crate::config::{Action, ActionKind, ClusterSlots, ListenAddress, Redirect, RetryConfig};
 
 /// Writes the manifests, one document after another.
 pub(super) fn write(plain: &PlainConfig<'_>, losses: &mut Vec<Loss>) -> String {
@@ -25,19 +26,19 @@ pub(super) fn write(plain: &PlainConfig<'_>, losses: &mut Vec<Loss>) -> String {
         writer.listener(number, listener);
     }
     let mut done = 0;
-    while let Some((index, origin)) = writer.used.get(done).cloned() {
+    while let Some((id, origin)) = writer.used.get(done).cloned() {
         done += 1;
-        writer.service(index, &origin);
+        writer.service(id, &origin);
     }
     let texts: Vec<String> = writer.documents.iter().map(|document| block(document, 0)).collect();
     texts.join("---\n")
 }
 
 struct GatewayApiWriter<'w> {
-    clusters: &'w [ClusterConfig],
-    names: NameAllocator,
+    clusters: &'w ClusterSlots,
+    names: NameAllocator<ClusterId>,
     /// Clusters that rules use, and the first rule that uses each.
-    used: Vec<(usize, SourceLocation)>,
+    used: Vec<(ClusterId, SourceLocation)>,
     losses: &'w mut Vec<Loss>,
     documents: Vec<Value>,
 }
@@ -320,16 +321,16 @@ impl GatewayApiWriter<'_> {
         Some(rule.methods.iter().map(with_method).collect())
     }
 
-    fn name(&mut self, index: usize) -> String {
-        let wanted = self.clusters.get(index).map_or("", |cluster| &cluster.name).to_ascii_lowercase();
-        self.names.of(index, &wanted, |letter| letter.is_ascii_lowercase() || letter.is_ascii_digit())
+    fn name(&mut self, id: ClusterId) -> String {
+        let wanted = self.clusters[id].name.to_ascii_lowercase();
+        self.names.of(id, &wanted, |letter| letter.is_ascii_lowercase() || letter.is_ascii_digit())
     }
 
-    fn backend(&mut self, index: usize, weight: u32, rule: &Rule) -> Value {
-        if self.used.iter().all(|(used, _)| *used != index) {
-            self.used.push((index, rule.origin.clone()));
+    fn backend(&mut self, id: ClusterId, weight: u32, rule: &Rule) -> Value {
+        if self.used.iter().all(|(used, _)| *used != id) {
+            self.used.push((id, rule.origin.clone()));
         }
-        let mut own = json!({"name": self.name(index), "port": 80});
+        let mut own = json!({"name": self.name(id), "port": 80});
         if weight != 1 {
             own["weight"] = weight.into();
         }
@@ -337,9 +338,9 @@ impl GatewayApiWriter<'_> {
     }
 
     /// Writes the Service of a cluster, and its endpoints.
-    fn service(&mut self, index: usize, origin: &SourceLocation) {
-        let Some(cluster) = self.clusters.get(index) else { return };
-        let name = self.name(index);
+    fn service(&mut self, id: ClusterId, origin: &SourceLocation) {
+        let cluster = &self.clusters[id];
+        let name = self.name(id);
         let mut lose = |reason: &str| {
             let reason = format!("cluster `{}`: {reason}", cluster.name);
             self.losses.push(Loss { origin: origin.clone(), reason });

@@ -1,17 +1,24 @@
 //! Unique names within the character set of the target language.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 
 /// Allocates names; the same key always gets the same name.
-#[derive(Debug, Default)]
-pub(super) struct NameAllocator {
-    given: HashMap<usize, String>,
+#[derive(Debug)]
+pub(super) struct NameAllocator<K> {
+    given: HashMap<K, String>,
 }
 
-impl NameAllocator {
+impl<K> Default for NameAllocator<K> {
+    fn default() -> Self {
+        Self { given: HashMap::new() }
+    }
+}
+
+impl<K: Eq + Hash> NameAllocator<K> {
     /// Returns the name for `key`: `wanted`, with letters replaced that `allows` refuses, and with a number appended if
     /// another key has that name.
-    pub(super) fn of(&mut self, key: usize, wanted: &str, allows: fn(char) -> bool) -> String {
+    pub(super) fn of(&mut self, key: K, wanted: &str, allows: fn(char) -> bool) -> String {
         if let Some(name) = self.given.get(&key) {
             return name.clone();
         }

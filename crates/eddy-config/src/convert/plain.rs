@@ -1,9 +1,8 @@
 //! Input of the conversion as plain rules, and what a conversion loses.
 
-use eddy_model::ClusterConfig;
 use eddy_route::{HostPattern, PathPattern, Rule, SourceLocation};
 
-use crate::config::{Action, Http2Config, ListenAddress};
+use crate::config::{Action, ClusterSlots, Http2Config, ListenAddress};
 use crate::tls::ListenerTlsConfig;
 
 /// A setting that the target language cannot express.
@@ -18,7 +17,7 @@ pub struct Loss {
 /// A configuration reduced to plain rules.
 pub(super) struct PlainConfig<'c> {
     pub(super) listeners: Vec<PlainListener<'c>>,
-    pub(super) clusters: &'c [ClusterConfig],
+    pub(super) clusters: &'c ClusterSlots,
 }
 
 /// A listener and its tables, in order.

@@ -1,13 +1,13 @@
 //! Tests that every default and example can be read, and that the documented defaults are the effective ones.
 
-use eddy_model::ClusterTlsConfig;
+use eddy_model::{ClusterConfig, ClusterTlsConfig};
 
 use crate::problem::{ProblemReport, SourceText};
 use crate::read::{FromNode, KeyGroup, KeyGroupCount, KeyInfo, MappingInfo, ValueSchema};
 use crate::spec::GatewaySpec;
 use crate::tls::{CertificateFiles, ListenerTlsConfig};
 use crate::yaml::parse;
-use crate::{GatewayConfig, check};
+use crate::{ClusterSlots, GatewayConfig, check};
 
 fn mappings(shape: &ValueSchema, found: &mut Vec<MappingInfo>) {
     match shape {
@@ -163,16 +163,25 @@ fn the_defaults_that_are_told_are_those_that_hold() {
     {
         forget_places(tls);
     }
-    for tls in
-        written.clusters.iter_mut().chain(&mut left.clusters).filter_map(|cluster| cluster.tls.as_mut())
-    {
-        forget_cluster_places(tls);
-    }
+    written.clusters = without_columns(&written.clusters);
+    left.clusters = without_columns(&left.clusters);
     // A rank is optional; no rank and rank 0 are equivalent.
     for rule in written.tables.iter_mut().flat_map(|table| &mut table.make_mut().routes.rules) {
         rule.rank = rule.rank.filter(|rank| *rank != 0);
     }
     assert_eq!(format!("{written:#?}"), format!("{left:#?}"));
+}
+
+/// Returns the clusters without the columns of file names.
+fn without_columns(clusters: &ClusterSlots) -> ClusterSlots {
+    let last = ClusterSlots::default();
+    let mut draft = last.draft();
+    for cluster in clusters.values() {
+        let mut cluster = ClusterConfig::clone(cluster);
+        cluster.tls.iter_mut().for_each(forget_cluster_places);
+        draft.define(cluster.name.clone(), cluster).unwrap();
+    }
+    draft.finish()
 }
 
 fn forget_cluster_places(tls: &mut ClusterTlsConfig) {

@@ -5,11 +5,10 @@ use eddy_ids::Shared;
 use super::embed::embedded_path;
 use super::tables::check_tables;
 use crate::check::{
-    Draft, NameRegistry, Orders, advise, check_access_log, check_admin, check_clusters, check_ends,
-    check_filters, check_limits, check_listeners, check_log, check_quarantine, check_routes, shown_text,
-    unite,
+    Draft, Orders, advise, check_access_log, check_admin, check_clusters, check_ends, check_filters,
+    check_limits, check_listeners, check_log, check_quarantine, check_routes, shown_text, unite,
 };
-use crate::config::{DRAIN_TIMEOUT, GatewayConfig};
+use crate::config::{ClusterSlots, DRAIN_TIMEOUT, GatewayConfig};
 use crate::dialect::envoy::check_envoy;
 use crate::dialect::kubernetes::{Objects, read_objects};
 use crate::dialect::nginx::{check_nginx, includes};
@@ -53,17 +52,38 @@ pub fn check(sources: &[SourceText]) -> Result<Checked, Vec<Problem>> {
 /// # Errors
 /// As [`check`].
 pub fn check_with(sources: &[SourceText], leniency: Leniency) -> Result<Checked, Vec<Problem>> {
+    check_beside(sources, leniency, &ClusterSlots::default())
+}
+
+/// Checks the configuration in `sources`, like [`check_with`], as the successor of `last`: clusters keep their
+/// identifiers by name, and a cluster that has not changed is the same object in both.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_after(
+    sources: &[SourceText],
+    leniency: Leniency,
+    last: &GatewayConfig,
+) -> Result<Checked, Vec<Problem>> {
+    check_beside(sources, leniency, &last.clusters)
+}
+
+fn check_beside(
+    sources: &[SourceText],
+    leniency: Leniency,
+    last: &ClusterSlots,
+) -> Result<Checked, Vec<Problem>> {
     let mut report = ProblemReport::new();
     let config = match ConfigLanguage::of(sources) {
         ConfigLanguage::Nginx => {
-            check_nginx(sources, leniency, &mut report).map(|config| (config, Vec::new()))
+            check_nginx(sources, leniency, last, &mut report).map(|config| (config, Vec::new()))
         }
         ConfigLanguage::Envoy => {
-            check_envoy(sources, leniency, &mut report).map(|config| (config, Vec::new()))
+            check_envoy(sources, leniency, last, &mut report).map(|config| (config, Vec::new()))
         }
         ConfigLanguage::Eddy | ConfigLanguage::Kubernetes => {
             let read = read_all(sources, leniency, &mut report);
-            read.and_then(|read| check_spec(read, sources, leniency, &mut report))
+            read.and_then(|read| check_spec(read, sources, leniency, last, &mut report))
         }
     };
     match config {
@@ -167,11 +187,12 @@ fn check_spec(
     read: ParsedSources<'_>,
     sources: &[SourceText],
     leniency: Leniency,
+    last: &ClusterSlots,
     report: &mut ProblemReport,
 ) -> Option<(GatewayConfig, Vec<ObjectStatus>)> {
     let ParsedSources { spec, objects, shown } = read;
-    let mut draft = Draft::new(sources, Orders::new(spec.acme.as_ref(), sources, report));
-    draft.clusters = check_clusters(spec.clusters, spec.zone, sources, report);
+    let mut draft = Draft::new(sources, Orders::new(spec.acme.as_ref(), sources, report), last);
+    check_clusters(spec.clusters, spec.zone, &mut draft, report);
     draft.filters = check_filters(spec.filters, sources, report);
     check_tables(spec.routes, leniency, &mut draft, report);
     check_listeners(spec.listeners.as_ref(), &mut draft, report);
@@ -191,24 +212,23 @@ fn check_spec(
     let acme = taken.orders.finish(&listeners, report);
     let limits = check_limits(spec.limits.map(|limits| limits.value), report);
     check_routes(&listeners, &tables, report);
-    check_ends(&listeners, clusters.list(), sources, report);
+    check_ends(&listeners, &clusters, sources, report);
     if report.has_errors() {
         return None;
     }
     // Filters that are not built in may send requests to any cluster.
-    let kinds: &[&NameRegistry] = if filters.may_send() {
-        &[&tables.names, &filters.names]
-    } else {
-        &[clusters.names(), &tables.names, &filters.names]
-    };
-    advise(kinds, report);
+    if !filters.may_send() {
+        advise(clusters.names(), report);
+    }
+    advise(&tables.names, report);
+    advise(&filters.names, report);
     let has_rules = tables.list.iter().any(|table| !table.places.is_empty());
     filters.advise(&listeners, has_rules, report);
     Some((
         GatewayConfig {
             listeners,
             tables: tables.list.into_iter().map(|table| Shared::new(table.config)).collect(),
-            clusters: clusters.into_list(),
+            clusters: clusters.finish(),
             filters: filters.configs,
             acme,
             admin,

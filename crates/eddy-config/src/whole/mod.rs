@@ -5,4 +5,4 @@ mod embed;
 mod tables;
 
 pub(crate) use check::embedded_files;
-pub use check::{Checked, check, check_with};
+pub use check::{Checked, check, check_after, check_with};

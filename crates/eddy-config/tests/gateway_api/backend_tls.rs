@@ -42,7 +42,7 @@ fn taken(text: &str) -> Checked {
 fn services_are_spoken_to_as_their_policies_say() {
     let own = "caCertificateRefs: [{group: '', kind: ConfigMap, name: authority}], hostname: Up.test";
     let checked = taken(&with(&(policy("own", "", own) + &authority())));
-    let tls = checked.config.clusters[0].tls.as_ref().unwrap();
+    let tls = checked.config.clusters.first().unwrap().tls.as_ref().unwrap();
     assert_eq!(
         (tls.server_name.as_deref(), tls.sends_name, tls.check),
         (Some("up.test"), true, ServerCheck::Full)
@@ -53,15 +53,18 @@ fn services_are_spoken_to_as_their_policies_say() {
     );
     let system = "wellKnownCACertificates: System, hostname: up.test";
     let checked = taken(&with(&policy("own", ", sectionName: tls", system)));
-    assert!(checked.config.clusters[0].tls.as_ref().unwrap().authorities.is_none());
+    assert!(checked.config.clusters.first().unwrap().tls.as_ref().unwrap().authorities.is_none());
     // A policy for another port does not apply to this one, and a policy for the port takes precedence over one for the
     // Service.
     let checked = taken(&with(&policy("own", ", sectionName: plain", system)));
-    assert!(checked.config.clusters[0].tls.is_none());
+    assert!(checked.config.clusters.first().unwrap().tls.is_none());
     let both = policy("a", "", "wellKnownCACertificates: System, hostname: all.test")
         + &policy("b", ", sectionName: tls", system);
     let checked = taken(&with(&both));
-    assert_eq!(checked.config.clusters[0].tls.as_ref().unwrap().server_name.as_deref(), Some("up.test"));
+    assert_eq!(
+        checked.config.clusters.first().unwrap().tls.as_ref().unwrap().server_name.as_deref(),
+        Some("up.test")
+    );
 }
 
 #[test]
@@ -137,7 +140,7 @@ fn a_service_of_https_takes_a_policy() {
             )
         };
         let checked = taken(&said(with(&policy("own", "", system))));
-        assert!(checked.config.clusters[0].tls.is_some(), "{protocol}");
+        assert!(checked.config.clusters.first().unwrap().tls.is_some(), "{protocol}");
         assert_eq!(told(&checked.warnings), "", "{protocol}");
         assert_eq!(conditions(&checked, "own"), ["ancestor default/web: Accepted, ResolvedRefs"]);
         let checked = taken(&said(with("")));

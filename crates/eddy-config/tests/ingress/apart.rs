@@ -43,20 +43,20 @@ fn tls_without_a_certificate_is_refused_and_left_out_where_leniency_is_asked_for
 #[test]
 fn a_key_chooses_by_the_ring_of_nginx() {
     let clusters = config(&[("upstream-hash-by", "$request_uri")]).clusters;
-    assert!(clusters.iter().any(|cluster| cluster.balance == Balance::Ring), "{clusters:#?}");
+    assert!(clusters.values().any(|cluster| cluster.balance == Balance::Ring), "{clusters:#?}");
 }
 
 #[test]
 fn ewma_is_the_less_loaded_of_two() {
     let clusters = config(&[("load-balance", "ewma")]).clusters;
-    assert!(clusters.iter().any(|cluster| cluster.balance == Balance::LeastRequest), "{clusters:#?}");
+    assert!(clusters.values().any(|cluster| cluster.balance == Balance::LeastRequest), "{clusters:#?}");
 }
 
 #[test]
 fn service_upstream_leads_to_the_endpoints_themselves() {
     let clusters = config(&[("service-upstream", "true")]).clusters;
     let endpoints: Vec<&EndpointAddress> =
-        clusters.iter().flat_map(|cluster| &cluster.endpoints).map(|endpoint| &endpoint.address).collect();
+        clusters.values().flat_map(|cluster| &cluster.endpoints).map(|endpoint| &endpoint.address).collect();
     let slice = EndpointAddress::Socket("10.0.0.1:8080".parse().unwrap());
     assert!(endpoints.contains(&&slice), "{endpoints:?}");
 }

@@ -241,12 +241,13 @@ fn endpoints_of_subsets_are_those_with_the_labels() {
         )
     };
     let eddy = IstioTestRouter::of(&service("v2"));
-    let [cluster] = eddy.config.clusters.as_slice() else { panic!("{:?}", eddy.config.clusters) };
+    assert_eq!(eddy.config.clusters.len(), 1);
+    let cluster = eddy.config.clusters.first().unwrap();
     assert_eq!((&*cluster.name, cluster.endpoints.len()), ("default/web:80/v2", 1));
     assert_eq!(format!("{:?}", cluster.balance), "Random");
     assert!(format!("{:?}", cluster.endpoints[0].address).contains("10.0.0.2"));
     let none = IstioTestRouter::of(&service("v3"));
-    assert!(none.config.clusters[0].endpoints.is_empty());
+    assert!(none.config.clusters.first().unwrap().endpoints.is_empty());
     assert!(told(&none.warnings).contains("has no known endpoints"), "{}", told(&none.warnings));
 }
 

@@ -1,7 +1,7 @@
 //! Tests of TLS settings of Gateways and DestinationRules, and of consistent hashing keys.
 
 use eddy_config::{Leniency, Serve, SourceText, check_with};
-use eddy_model::{Balance, BalanceKey, ClusterTlsConfig, ServerCheck, TlsVersion};
+use eddy_model::{Balance, BalanceKey, ClusterConfig, ClusterTlsConfig, ServerCheck, TlsVersion};
 
 use crate::certificate::secret;
 use crate::eddy::told;
@@ -106,13 +106,13 @@ fn what_of_tls_cannot_be_had_is_told() {
 }
 
 /// Returns the cluster of the Service `web` under a traffic policy, and the messages.
-fn cluster(policy: &str, more: &str) -> (Option<eddy_model::ClusterConfig>, String) {
+fn cluster(policy: &str, more: &str) -> (Option<ClusterConfig>, String) {
     let text = gateway("{port: {number: 80, name: http, protocol: HTTP}, hosts: ['*']}")
         + &format!(
             "---\n{{apiVersion: networking.istio.io/v1, kind: DestinationRule, metadata: {{name: web}}, spec: {{host: web, trafficPolicy: {{{policy}}}}}}}\n{more}"
         );
     let (config, problems) = said(&text, Leniency::Strict);
-    (config.and_then(|config| config.clusters.into_iter().next()), problems)
+    (config.and_then(|config| Some(ClusterConfig::clone(config.clusters.first()?))), problems)
 }
 
 fn tls(policy: &str, more: &str) -> ClusterTlsConfig {

@@ -120,7 +120,7 @@ impl NginxTestRouter {
         });
         let set = Arc::new(EndpointSet::new(members, cluster.balance));
         let (now, mut rng, mut tried) = (Duration::from_secs(1000), Rng::new(1), Tried::new());
-        let mut state = ClusterState::new(Arc::new(cluster), set, now, &mut rng);
+        let mut state = ClusterState::new(cluster, set, now, &mut rng);
         let mut asked = Vec::new();
         for _ in 0..=action.retry.attempts {
             let lease = state.select_for(&key, now, &mut rng, &mut tried).unwrap();

@@ -172,7 +172,7 @@ fn a_time_of_more_than_a_day_is_a_day() {
     let checked =
         check(&[SourceText::new("nginx.conf", config)]).unwrap_or_else(|problems| panic!("{problems:#?}"));
     let timeouts: Vec<u64> =
-        checked.config.clusters.iter().map(|cluster| cluster.read_idle_timeout.as_secs()).collect();
+        checked.config.clusters.values().map(|cluster| cluster.read_idle_timeout.as_secs()).collect();
     assert_eq!(timeouts, [86_400]);
     assert_eq!(said(config), ["`7d` is longer than eddy's maximum of one day"]);
 }

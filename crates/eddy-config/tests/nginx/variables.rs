@@ -125,7 +125,7 @@ fn names_in_variables_are_asked_of_the_resolver() {
                   location /address { set $at 10.0.0.5; proxy_pass http://$at:$port; } location /up { set $at up; proxy_pass http://$at; }";
     let checked = check(&[SourceText::new("nginx.conf", &whole(server))]).unwrap();
     let named = |servers: usize| {
-        let clusters = checked.config.clusters.iter();
+        let clusters = checked.config.clusters.values();
         clusters.filter(|cluster| cluster.name_servers.len() == servers).collect::<Vec<_>>()
     };
     let [asked] = named(2)[..] else { panic!("one cluster asks the resolver") };
@@ -153,7 +153,7 @@ fn servers_of_an_upstream_that_are_resolved_are_asked_of_the_resolver() {
                   location /a { proxy_pass http://a; } location /b { proxy_pass http://b; } location /c { proxy_pass http://c; } } }";
     let checked = check(&[SourceText::new("nginx.conf", config)]).unwrap();
     let servers = |name: &str| {
-        let cluster = checked.config.clusters.iter().find(|cluster| &*cluster.name == name).unwrap();
+        let cluster = checked.config.clusters.values().find(|cluster| &*cluster.name == name).unwrap();
         cluster.name_servers.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!((servers("a"), servers("b")), (vec!["10.0.0.53:53".to_owned()], vec![]));
@@ -168,8 +168,15 @@ fn max_conns_is_for_all_workers_where_nginx_counts_so() {
              server {{ listen unix:/eddy/site.sock; location / {{ proxy_pass http://a; }} }} }}"
         );
         let checked = check(&[SourceText::new("nginx.conf", &config)]).unwrap();
-        let terms: Vec<_> =
-            checked.config.clusters[0].endpoints.iter().map(|endpoint| endpoint.terms.clone()).collect();
+        let terms: Vec<_> = checked
+            .config
+            .clusters
+            .first()
+            .unwrap()
+            .endpoints
+            .iter()
+            .map(|endpoint| endpoint.terms.clone())
+            .collect();
         assert_eq!((terms[0].active_max, terms[1].active_max), (Some(2), None));
         assert!(!terms[1].is_active_max_shared);
         terms[0].is_active_max_shared

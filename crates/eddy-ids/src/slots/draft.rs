@@ -107,6 +107,11 @@ impl<I: SlotId, K: Clone + Eq + Hash, T> SlotsDraft<'_, I, K, T> {
         self.by_key.get(key).copied()
     }
 
+    /// Returns the values so far, in the order of definition.
+    pub fn iter(&self) -> impl Iterator<Item = (I, &T)> {
+        self.order.iter().filter_map(|id| Some((*id, self.get(*id)?)))
+    }
+
     /// Completes the configuration. Parts whose value is that of the last configuration keep its reference; keys
     /// without a value are gone, and their slots get another generation.
     pub fn finish(self) -> Slots<I, K, T>

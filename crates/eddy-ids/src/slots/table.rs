@@ -3,6 +3,7 @@
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::ops::Index;
 
 use crate::id::{IdParts, SlotId};
 use crate::shared::Shared;
@@ -53,6 +54,12 @@ impl<I: SlotId, K: Eq + Hash, T> Slots<I, K, T> {
     /// Returns all parts with their identifiers, in the order of their definition.
     pub fn iter(&self) -> impl Iterator<Item = (I, &Shared<T>)> {
         self.order.iter().filter_map(|id| Some((*id, self.get(*id)?)))
+    }
+
+    /// Returns the part at a position in the order of definition, from 0.
+    pub fn nth(&self, position: usize) -> Option<(I, &Shared<T>)> {
+        let id = *self.order.get(position)?;
+        Some((id, self.get(id)?))
     }
 
     /// Returns all parts, in the order of their definition.
@@ -109,6 +116,18 @@ impl<I: SlotId, K: Eq + Hash, T> Slots<I, K, T> {
         slots.dedup_by_key(|parts| parts.slot);
         assert_eq!(slots.len(), used, "no two keys have the same value");
         assert!(self.by_key.values().all(|id| self.get(*id).is_some()), "each key is that of a value");
+    }
+}
+
+/// Returns the part with an identifier that came from the same configuration.
+///
+/// # Panics
+/// When this configuration has no such part.
+impl<I: SlotId, K: Eq + Hash, T> Index<I> for Slots<I, K, T> {
+    type Output = Shared<T>;
+
+    fn index(&self, id: I) -> &Shared<T> {
+        self.get(id).expect("an identifier is used with the configuration that it came from")
     }
 }
 

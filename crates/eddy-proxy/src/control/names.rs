@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use eddy_config::ClusterSlots;
 use eddy_ids::Shared;
 use eddy_model::{ClusterConfig, DnsConfig, EndpointConfig};
 use eddy_upstream::EndpointSet;
@@ -47,13 +48,10 @@ impl ClusterResolver {
     /// Resolves the names of `clusters` and no others; returns a watch on each cluster's endpoints.
     ///
     /// Waits a while for new names. A name that is not resolved by then has no endpoint until it is.
-    pub(crate) fn follow(
-        &mut self,
-        clusters: &[Arc<ClusterConfig>],
-    ) -> Vec<watch::Receiver<Arc<EndpointSet>>> {
+    pub(crate) fn follow(&mut self, clusters: &ClusterSlots) -> Vec<watch::Receiver<Arc<EndpointSet>>> {
         let mut before = std::mem::take(&mut self.followed);
         let mut fresh = Vec::new();
-        for cluster in clusters {
+        for cluster in clusters.values() {
             let known = before.remove(&cluster.name).filter(|known| known.is_for(cluster));
             let followed = known.unwrap_or_else(|| {
                 let resolution = Arc::new(self.resolver.follow(cluster, &self.handle));
@@ -70,7 +68,7 @@ impl ClusterResolver {
         }
         self.settle(fresh);
         clusters
-            .iter()
+            .values()
             .filter_map(|cluster| self.followed.get(&cluster.name))
             .map(|followed| followed.resolution.subscribe())
             .collect()

@@ -67,7 +67,7 @@ enum FetchFailure {
 /// # Errors
 /// The reason word when there is none.
 pub(super) async fn fetch(worker: &Rc<Worker>, order: &OutboundOrder) -> Result<FetchResponse, Reason> {
-    let cluster = worker.plan().clusters.named(&order.cluster).cloned().ok_or("unknown_cluster")?;
+    let cluster = worker.plan().cluster(&order.cluster).cloned().ok_or("unknown_cluster")?;
     let request = write(worker, order)?;
     let is_repeatable = order.method.is_idempotent() && order.body.is_empty();
     let head_bytes = request.len() - order.body.len();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_config::{ActionKind, Forwarding, GatewayConfig, ListenAddress, ListenerConfig, Serve, SitesAt};
-use eddy_ids::Shared;
+use eddy_ids::{BySlot, ClusterId, Shared};
 use eddy_model::ClusterConfig;
 use eddy_route::{CompiledRule, Router};
 use eddy_tls::{Challenges, ClientTls, ServerTls};
@@ -21,10 +21,8 @@ pub(crate) struct GatewayPlan {
     pub(crate) config: Arc<GatewayConfig>,
     /// Listeners, in the order of the configuration.
     pub(crate) listeners: Vec<Shared<ListenerPlan>>,
-    /// Clusters, in the order of the configuration.
-    pub(crate) clusters: Vec<Arc<ClusterConfig>>,
-    /// TLS client settings of each cluster, by cluster index: eddy's certificate and how endpoints are verified.
-    pub(crate) cluster_tls: Vec<Option<ClientTls>>,
+    /// TLS client settings of clusters: eddy's certificate and how endpoints are verified.
+    pub(crate) cluster_tls: BySlot<ClusterId, ClientTls>,
     /// Filters, ready to be called.
     pub(crate) filters: FilterSet,
     /// Responses to ACME HTTP-01 challenges, if certificates are obtained that way.
@@ -40,8 +38,8 @@ pub struct Ready {
     pub filters: FilterSet,
     /// TLS server settings of each listener, by listener index. Listeners beyond the end have none.
     pub tls: Vec<Option<ServerTls>>,
-    /// TLS client settings of each cluster, by cluster index. Clusters beyond the end have none.
-    pub cluster_tls: Vec<Option<ClientTls>>,
+    /// TLS client settings of clusters.
+    pub cluster_tls: BySlot<ClusterId, ClientTls>,
     /// Responses to ACME HTTP-01 challenges, if certificates are obtained that way.
     pub challenges: Option<Arc<Challenges>>,
 }
@@ -121,11 +119,16 @@ impl GatewayPlan {
             .zip(tls)
             .map(|(listener, tls)| build_listener(listener, &config, &ready.filters, tls).map(Shared::new))
             .collect::<Result<_, _>>()?;
-        let clusters = config.clusters.iter().cloned().map(Arc::new).collect();
-        let cluster_tls = cluster_tls(&config, ready)?;
+        let without_tls = |(id, cluster): &(ClusterId, &Shared<ClusterConfig>)| {
+            cluster.tls.is_some() && ready.cluster_tls.get(*id).is_none()
+        };
+        if let Some((_, cluster)) = config.clusters.iter().find(without_tls) {
+            return Err(ProxyError::ClusterTlsMissing { cluster: Shared::clone(&cluster.name) });
+        }
+        let cluster_tls = ready.cluster_tls.clone();
         let access = config.access_log.as_ref().map(AccessPlan::new);
         let (filters, challenges) = (ready.filters.clone(), ready.challenges.clone());
-        Ok(Self { config, listeners, clusters, cluster_tls, filters, challenges, access })
+        Ok(Self { config, listeners, cluster_tls, filters, challenges, access })
     }
 }
 
@@ -147,17 +150,6 @@ impl ListenerPlan {
     pub(crate) fn site_rules(&self) -> &[(usize, usize)] {
         &self.site_rules
     }
-}
-
-fn cluster_tls(config: &GatewayConfig, ready: &Ready) -> Result<Vec<Option<ClientTls>>, ProxyError> {
-    let made = ready.cluster_tls.iter().map(Option::as_ref).chain(std::iter::repeat(None));
-    let clusters = config.clusters.iter().zip(made);
-    let each = clusters.map(|(cluster, made)| match (&cluster.tls, made) {
-        (None, _) => Ok(None),
-        (Some(_), Some(made)) => Ok(Some(made.clone())),
-        (Some(_), None) => Err(ProxyError::ClusterTlsMissing { cluster: Shared::clone(&cluster.name) }),
-    });
-    each.collect()
 }
 
 fn build_listener(

@@ -1,6 +1,7 @@
 //! Settings of the access log service under a plan.
 
 use eddy_config::LogServiceConfig;
+use eddy_ids::ClusterId;
 use eddy_protobuf::FieldWriter;
 
 use crate::clock::millis;
@@ -11,8 +12,8 @@ pub(crate) const METHOD: &str = "/envoy.service.accesslog.v3.AccessLogService/St
 /// Settings of the access log service under a plan.
 #[derive(Debug)]
 pub(crate) struct ServicePlan {
-    /// Cluster of the service, by index.
-    pub(crate) cluster: usize,
+    /// Cluster of the service.
+    pub(crate) cluster: ClusterId,
     pub(crate) limits: QueueLimits,
     /// Timeout of sending a batch.
     pub(crate) timeout: std::time::Duration,

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use eddy_config::{Action, ActionKind, SitesAt};
-use eddy_ids::Shared;
+use eddy_ids::{ClusterId, Shared};
 use eddy_upstream::Rng;
 use tokio::sync::Notify;
 
@@ -76,9 +76,8 @@ impl Resolution {
         share: WorkerShare,
         previous: Option<Rc<WorkerPlan>>,
     ) -> Self {
-        let clusters = WorkerClusters::with_capacity(plan.clusters.len());
         Self {
-            source: Source { plan, share, clusters, previous },
+            source: Source { plan, share, clusters: WorkerClusters::default(), previous },
             actions: ResolvedActions::default(),
             listeners: Vec::new(),
             current: None,
@@ -123,7 +122,7 @@ impl Resolution {
         retirement.take([RetiredPart::list(cluster_series), RetiredPart::list(in_use)]);
         retirement.take(self.actions.tables.into_iter().map(RetiredPart::list));
         let service = plan.access.as_ref().and_then(|access| access.service.as_ref());
-        let log_cluster = service.map(|service| clusters.at(service.cluster));
+        let log_cluster = service.map(|service| Rc::clone(clusters.at(service.cluster)));
         let next = WorkerPlan { clusters, listeners: self.listeners.into(), log_cluster, plan, retirement };
         (next, endpoints)
     }
@@ -155,23 +154,23 @@ impl ResolvedActions {
 
 impl Source {
     fn action(&self, config: &Shared<Action>) -> Rc<ActionPlan> {
-        let clusters = &self.clusters;
+        let cluster = |id: ClusterId| Rc::clone(self.clusters.at(id));
         Rc::new(ActionPlan {
             to: self.destination(config),
-            failover: config.failover.iter().map(|next| clusters.at(next.cluster)).collect(),
-            mirrors: config.mirrors.iter().map(|mirror| clusters.at(mirror.cluster)).collect(),
+            failover: config.failover.iter().map(|next| cluster(next.cluster)).collect(),
+            mirrors: config.mirrors.iter().map(|mirror| cluster(mirror.cluster)).collect(),
             config: config.clone(),
         })
     }
 
     fn destination(&self, action: &Action) -> Destination {
-        let clusters = &self.clusters;
+        let cluster = |id: ClusterId| Rc::clone(self.clusters.at(id));
         match &action.kind {
-            ActionKind::Cluster(cluster) => Destination::Cluster(clusters.at(*cluster)),
+            ActionKind::Cluster(id) => Destination::Cluster(cluster(*id)),
             ActionKind::Weighted(weighted) => Destination::Weighted(
                 weighted
                     .iter()
-                    .map(|share| Share { to: clusters.at(share.cluster), weight: share.weight })
+                    .map(|share| Share { to: cluster(share.cluster), weight: share.weight })
                     .collect(),
             ),
             ActionKind::Split(shares) => Destination::Split(
@@ -189,8 +188,8 @@ impl Source {
     /// Resolves the next cluster; returns false when there is none.
     fn push_cluster(&mut self, rng: &mut Rng) -> bool {
         let Self { plan, share, clusters, previous } = self;
-        let known = previous.as_ref().map(|previous| &previous.clusters);
         let WorkerShare { series, endpoints, idle_watch, .. } = share;
+        let known = |name: &str| previous.as_ref()?.cluster(name).cloned();
         let is_pushed = clusters.push_next(plan, series, endpoints, known, idle_watch, rng);
         if !is_pushed {
             *previous = None;
@@ -272,7 +271,7 @@ impl ListenerResolution {
         let (sites, ways) = match &self.plan.handler {
             ListenerHandler::Sites(at) => (Some(self.entry(*at)), Box::default()),
             ListenerHandler::Forward(forwarding) => {
-                (None, forwarding.ways.iter().map(|way| source.clusters.at(way.cluster)).collect())
+                (None, forwarding.ways.iter().map(|way| Rc::clone(source.clusters.at(way.cluster))).collect())
             }
             ListenerHandler::Router(_) | ListenerHandler::Demo => {
                 (None, Box::<[Rc<WorkerCluster>]>::default())

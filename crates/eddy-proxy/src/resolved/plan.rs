@@ -23,13 +23,18 @@ pub(crate) struct WorkerPlan {
 
 impl Drop for WorkerPlan {
     fn drop(&mut self) {
-        let (clusters, by_name) = self.clusters.take();
         self.retirement.take([
             RetiredPart::Plan(Arc::clone(&self.plan)),
-            RetiredPart::list(clusters),
-            RetiredPart::map(by_name),
+            RetiredPart::list(self.clusters.take()),
             RetiredPart::list(std::mem::take(&mut self.listeners).into()),
         ]);
+    }
+}
+
+impl WorkerPlan {
+    /// Returns the cluster with this name.
+    pub(crate) fn cluster(&self, name: &str) -> Option<&Rc<WorkerCluster>> {
+        self.plan.config.clusters.id_of(name).map(|id| self.clusters.at(id))
     }
 }
 

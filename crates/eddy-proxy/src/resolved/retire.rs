@@ -1,7 +1,6 @@
 //! Parts of plans that are not used any more: freed step by step, so that no worker is held up by a large plan.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, hash_map};
 use std::fmt;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
@@ -83,11 +82,6 @@ impl Retirement {
 }
 
 impl RetiredPart {
-    /// Makes a map one that is freed entry by entry.
-    pub(super) fn map<K: fmt::Debug + 'static, V: fmt::Debug + 'static>(parts: HashMap<K, V>) -> Self {
-        Self::List(Box::new(parts.into_iter()))
-    }
-
     /// Makes a list of parts one that is freed one by one.
     pub(super) fn list<T: fmt::Debug + 'static>(parts: Vec<T>) -> Self {
         Self::List(Box::new(parts))
@@ -97,12 +91,6 @@ impl RetiredPart {
 impl<T: fmt::Debug> PartList for Vec<T> {
     fn free_one(&mut self) -> bool {
         self.pop().is_some()
-    }
-}
-
-impl<K: fmt::Debug, V: fmt::Debug> PartList for hash_map::IntoIter<K, V> {
-    fn free_one(&mut self) -> bool {
-        self.next().is_some()
     }
 }
 

@@ -90,7 +90,7 @@ impl Stats {
                 }
             }
         }
-        for cluster in &plan.clusters {
+        for cluster in plan.config.clusters.values() {
             let series = labelled.clusters.entry(Shared::clone(&cluster.name)).or_insert_with(|| {
                 old.clusters.get(&cluster.name).cloned().unwrap_or_else(|| one_each(count))
             });

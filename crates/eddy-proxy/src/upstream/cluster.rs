@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use eddy_http::Http2Fault;
+use eddy_ids::Shared;
 use eddy_io::{HandshakeFault, monotonic_ms};
 use eddy_model::{ClusterConfig, LimitKind, LinkProtocol};
 use eddy_tls::ClientTls;
@@ -21,7 +22,7 @@ use crate::upstream::uploads::UploadSlots;
 /// A cluster's endpoints and links on one worker; survives reloads that keep the cluster's name.
 #[derive(Debug)]
 pub(crate) struct WorkerCluster {
-    pub(crate) config: Arc<ClusterConfig>,
+    pub(crate) config: Shared<ClusterConfig>,
     pub(crate) series: Arc<ClusterSeries>,
     /// TLS settings towards the endpoints.
     pub(crate) tls: Option<ClientTls>,
@@ -59,7 +60,7 @@ struct ClusterRuntime {
 
 /// Parts of a plan that concern a cluster.
 pub(crate) struct ClusterParts {
-    pub(crate) config: Arc<ClusterConfig>,
+    pub(crate) config: Shared<ClusterConfig>,
     pub(crate) tls: Option<ClientTls>,
     pub(crate) series: Arc<ClusterSeries>,
     /// Usage by all workers, when the cluster has limits.
@@ -74,7 +75,7 @@ impl WorkerCluster {
         idle_watch: Arc<Notify>,
         rng: &mut Rng,
     ) -> Self {
-        let state = ClusterState::new(Arc::clone(&parts.config), set, now(monotonic_ms()), rng);
+        let state = ClusterState::new(parts.config.clone(), set, now(monotonic_ms()), rng);
         let runtime = ClusterRuntime {
             state: RefCell::new(state),
             pools: RefCell::new(LinkPools::watched_by(idle_watch)),
@@ -160,7 +161,7 @@ impl WorkerCluster {
         }
         runtime.epoch.set(self.epoch);
         let time = now(monotonic_ms());
-        runtime.state.borrow_mut().reconfigure(Arc::clone(&self.config), time, &mut runtime.rng.borrow_mut());
+        runtime.state.borrow_mut().reconfigure(self.config.clone(), time, &mut runtime.rng.borrow_mut());
         if !is_same_tls(runtime.tls.borrow().as_ref(), self.tls.as_ref()) {
             runtime.shared.borrow_mut().clear();
             runtime.era.set(runtime.pools.borrow_mut().renew());
@@ -354,7 +355,7 @@ mod tests {
     use eddy_upstream::ResolvedEndpoint;
 
     fn parts() -> ClusterParts {
-        let config = Arc::new(ClusterConfig::new("c", Vec::new()));
+        let config = Shared::new(ClusterConfig::new("c", Vec::new()));
         ClusterParts { config, tls: None, series: Arc::default(), in_use: None }
     }
 

@@ -1,11 +1,10 @@
 //! The clusters of one worker under a plan.
 
-use std::collections::HashMap;
 use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use eddy_ids::Shared;
+use eddy_ids::{BySlot, ClusterId};
 use eddy_upstream::{EndpointSet, Rng};
 use tokio::sync::{Notify, watch};
 
@@ -14,46 +13,39 @@ use crate::stats::PlanSeries;
 use crate::upstream::cluster::{ClusterParts, WorkerCluster};
 
 /// The clusters of one worker, in the order of the configuration.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct WorkerClusters {
     all: Vec<Rc<WorkerCluster>>,
-    by_name: ClustersByName,
+    /// Positions in `all`.
+    positions: BySlot<ClusterId, usize>,
 }
-
-/// Clusters by name.
-pub(crate) type ClustersByName = HashMap<Shared<str>, Rc<WorkerCluster>>;
 
 /// Endpoints of each cluster, with updates.
 pub(crate) type EndpointSets = Vec<watch::Receiver<Arc<EndpointSet>>>;
 
 impl WorkerClusters {
-    /// Returns no clusters yet, with room for `count`.
-    pub(crate) fn with_capacity(count: usize) -> Self {
-        Self { all: Vec::with_capacity(count), by_name: HashMap::with_capacity(count) }
-    }
-
-    /// Adds the next cluster of a plan: the one that `previous` has under the name, or its successor, or a new one.
+    /// Adds the next cluster of a plan: the one that `known` finds by name, or its successor, or a new one.
     /// Returns false when the plan has no more.
     pub(crate) fn push_next(
         &mut self,
         plan: &GatewayPlan,
         series: &PlanSeries,
         endpoints: &EndpointSets,
-        previous: Option<&Self>,
+        known: impl FnOnce(&str) -> Option<Rc<WorkerCluster>>,
         idle_watch: &Arc<Notify>,
         rng: &mut Rng,
     ) -> bool {
         let index = self.all.len();
-        let Some(config) = plan.clusters.get(index) else { return false };
+        let Some((id, config)) = plan.config.clusters.nth(index) else { return false };
         let parts = ClusterParts {
-            config: Arc::clone(config),
-            tls: plan.cluster_tls[index].clone(),
+            config: config.clone(),
+            tls: plan.cluster_tls.get(id).cloned(),
             series: Arc::clone(&series.clusters[index]),
             in_use: series.in_use[index].clone(),
         };
         let set = || Arc::clone(&endpoints[index].borrow());
-        let cluster = match previous.and_then(|previous| previous.named(&config.name)) {
-            Some(known) if known.is_alike(&parts) => Rc::clone(known),
+        let cluster = match known(&config.name) {
+            Some(known) if known.is_alike(&parts) => known,
             Some(known) => {
                 let is_other_set =
                     known.config.endpoints != config.endpoints || known.config.balance != config.balance;
@@ -62,27 +54,23 @@ impl WorkerClusters {
             }
             None => Rc::new(WorkerCluster::new(parts, set(), Arc::clone(idle_watch), rng)),
         };
-        self.by_name.insert(cluster.config.name.clone(), Rc::clone(&cluster));
+        self.positions.insert(id, index);
         self.all.push(cluster);
         true
     }
 
-    /// Returns the cluster with this name.
-    pub(crate) fn named(&self, name: &str) -> Option<&Rc<WorkerCluster>> {
-        self.by_name.get(name)
+    /// Takes the clusters out.
+    pub(crate) fn take(&mut self) -> Vec<Rc<WorkerCluster>> {
+        std::mem::take(&mut self.all)
     }
 
-    /// Takes the clusters out, as a list and by name.
-    pub(crate) fn take(&mut self) -> (Vec<Rc<WorkerCluster>>, ClustersByName) {
-        (std::mem::take(&mut self.all), std::mem::take(&mut self.by_name))
-    }
-
-    /// Returns the cluster with this index in the configuration.
+    /// Returns a cluster of the configuration.
     ///
     /// # Panics
-    /// When the configuration has fewer clusters, which its check excludes.
-    pub(crate) fn at(&self, index: usize) -> Rc<WorkerCluster> {
-        Rc::clone(&self.all[index])
+    /// When the identifier is of another configuration.
+    pub(crate) fn at(&self, id: ClusterId) -> &Rc<WorkerCluster> {
+        let position = self.positions.get(id).expect("every cluster of the configuration was resolved");
+        &self.all[*position]
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use eddy_ids::Shared;
 use eddy_model::{Balance, ClusterConfig, EjectionConfig};
 use proptest::prelude::*;
 
@@ -164,11 +165,11 @@ fn another_configuration_keeps_health_and_counters() {
     let mut world = ClusterFixture::new(config(Balance::RoundRobin), &[1, 2]);
     world.fail_until_ejected(1);
     let id = world.endpoint(1).id();
-    world.state.reconfigure(Arc::new(config(Balance::Random)), world.now, &mut world.rng);
+    world.state.reconfigure(Shared::new(config(Balance::Random)), world.now, &mut world.rng);
     assert!(world.state.endpoint(id).unwrap().is_ejected());
     let off = EjectionConfig { failures: 0, ..EjectionConfig::default() };
     let config = ClusterConfig { ejection: off, ..config(Balance::Random) };
-    world.state.reconfigure(Arc::new(config), world.now, &mut world.rng);
+    world.state.reconfigure(Shared::new(config), world.now, &mut world.rng);
     assert!(!world.state.endpoint(id).unwrap().is_ejected());
 }
 
@@ -270,9 +271,9 @@ fn workers_together_hold_as_many_exchanges_as_an_endpoint_takes() {
     };
     let set = Arc::new(EndpointSet::new([limited(1), limited(2)], Balance::RoundRobin));
     let (mut rng, now) = (Rng::new(1), Duration::from_secs(100));
-    let config = Arc::new(ClusterConfig::new("c", Vec::new()));
+    let config = Shared::new(ClusterConfig::new("c", Vec::new()));
     let mut workers: Vec<ClusterState> =
-        (0..3).map(|_| ClusterState::new(Arc::clone(&config), Arc::clone(&set), now, &mut rng)).collect();
+        (0..3).map(|_| ClusterState::new(config.clone(), Arc::clone(&set), now, &mut rng)).collect();
     let mut held: Vec<(usize, Lease)> = Vec::new();
     for number in 0..9 {
         let worker = number % 3;
@@ -309,7 +310,7 @@ impl ClusterFixture {
     fn new(config: ClusterConfig, ports: &[u16]) -> Self {
         let (mut rng, now) = (Rng::new(1), Duration::from_secs(100));
         let set = set(ports, config.balance);
-        let state = ClusterState::new(Arc::new(config), set, now, &mut rng);
+        let state = ClusterState::new(Shared::new(config), set, now, &mut rng);
         Self { state, rng, now }
     }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use eddy_ids::Shared;
 use eddy_model::{Balance, ClusterConfig, EndpointOptions, HealthConfig, UNLIMITED_OVERPROVISIONING};
 
 use crate::balance::{BalanceTables, Balancer};
@@ -85,7 +86,7 @@ impl LevelsFixture {
     fn new(config: ClusterConfig, members: Vec<ResolvedEndpoint>) -> Self {
         let mut rng = Rng::new(1);
         let set = Arc::new(EndpointSet::new(members, config.balance));
-        Self { state: ClusterState::new(Arc::new(config), set, NOW, &mut rng), rng, now: NOW }
+        Self { state: ClusterState::new(Shared::new(config), set, NOW, &mut rng), rng, now: NOW }
     }
 
     /// Returns the number of selections of each port.

@@ -161,7 +161,7 @@ impl ConfigEngine {
     /// latter.
     fn first_config(&mut self) -> Result<(Loaded, bool), StartError> {
         let last_good = self.last_good.take().as_deref().and_then(unpack);
-        let read = load(&self.source).and_then(|read| linked_as(read, last_good.as_ref()));
+        let read = load(&self.source, None).and_then(|read| linked_as(read, last_good.as_ref()));
         let rejected = match read.and_then(vetted) {
             Ok(loaded) => return Ok((loaded, false)),
             Err(rejected) => rejected,
@@ -302,15 +302,21 @@ impl RunningConfigEngine {
                 self.maker.quarantined.clone_from(quarantined);
             }
             if quarantine.is_some() || has(|order| matches!(order, EngineCommand::Reload)) {
-                self.reload(load(&self.engine.source));
+                let read = self.read();
+                self.reload(read);
             } else if has(|order| matches!(order, EngineCommand::FollowFiles)) {
-                let read = load(&self.engine.source);
+                let read = self.read();
                 // A reload by signal has seen the change already.
                 if Tried::of(&read, &self.engine.source) != self.last_tried {
                     self.reload(read);
                 }
             }
         }
+    }
+
+    /// Reads the configuration that is to follow the one in force.
+    fn read(&self) -> Result<Loaded, Rejected> {
+        load(&self.engine.source, Some(&self.gateway.config()))
     }
 
     fn reload(&mut self, read: Result<Loaded, Rejected>) {

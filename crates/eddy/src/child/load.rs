@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eddy_config::{Problem, Severity, version_of};
+use eddy_config::{GatewayConfig, Problem, Severity, version_of};
 use eddy_source::{FileSource, Rejected};
 
 use super::loaded::Loaded;
@@ -10,12 +10,12 @@ use crate::bundle::GoBuildTarget;
 use crate::filters::{FilterProblem, folders_of, link_packages, probe, problems_of};
 use crate::tls::{ReadTls, advise};
 
-/// Reads and checks the files of `source`.
+/// Reads and checks the files of `source`, as the successor of the configuration in force, if there is one.
 ///
 /// # Errors
 /// All problems at once.
-pub(super) fn load(source: &FileSource) -> Result<Loaded, Rejected> {
-    let loaded = source.load()?;
+pub(super) fn load(source: &FileSource, last: Option<&GatewayConfig>) -> Result<Loaded, Rejected> {
+    let loaded = last.map_or_else(|| source.load(), |last| source.load_after(last))?;
     let mut warnings = loaded.checked.warnings;
     let config = loaded.checked.config;
     let sources = loaded.sources;

@@ -94,10 +94,7 @@ fn ways_on(config: &GatewayConfig, listener: &ListenerConfig, forwarding: &Forwa
     let is_udp = matches!(listener.address, ListenAddress::Udp(_));
     let way_on = |way: &Forward| WayOn {
         server_names: way.names_written(),
-        cluster: config
-            .clusters
-            .get(way.cluster)
-            .map_or_else(String::new, |cluster| cluster.name.to_string()),
+        cluster: config.clusters[way.cluster].name.to_string(),
     };
     WaysOn {
         what: if is_udp { "datagrams" } else { "connections" },

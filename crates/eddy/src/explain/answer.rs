@@ -5,6 +5,7 @@ use std::fmt::Write;
 use anyhow::anyhow;
 use eddy_config::{Action, ActionKind, GatewayConfig, ListenAddress, ListenerConfig, Serve, SitesAt};
 use eddy_http::{RequestHead, Version};
+use eddy_ids::ClusterId;
 use eddy_route::nginx::{SiteExplanation, SiteRequest, SiteTls};
 use eddy_route::normalise::Normal;
 use eddy_route::{Candidate, Explanation, OtherDialect, RouteRequest, RouteScratch, Router};
@@ -263,9 +264,9 @@ fn origin_len(head: &RequestHead) -> usize {
 
 /// Describes an action for people.
 pub(crate) fn action_text(config: &GatewayConfig, action: &Action) -> String {
-    let cluster = |index: usize| config.clusters.get(index).map_or("unknown", |cluster| &cluster.name);
+    let cluster = |id: ClusterId| &config.clusters[id].name;
     match &action.kind {
-        ActionKind::Cluster(index) => format!("cluster {}", cluster(*index)),
+        ActionKind::Cluster(id) => format!("cluster {}", cluster(*id)),
         ActionKind::Weighted(clusters) => {
             let shares: Vec<String> = clusters
                 .iter()

@@ -34,7 +34,7 @@ pub(crate) fn advise(config: &GatewayConfig, parts: &TlsParts) -> Vec<Problem> {
         }
         problems.extend(strangers(config, listener, tls, &names));
     }
-    for (cluster, parts) in config.clusters.iter().zip(&parts.clusters) {
+    for (cluster, parts) in config.clusters.values().zip(&parts.clusters) {
         let files = cluster.tls.as_ref().and_then(|tls| tls.identity.as_ref());
         let identity = parts.as_ref().and_then(|parts| parts.identity.as_ref());
         if let (Some(files), Some(identity)) = (files, identity) {

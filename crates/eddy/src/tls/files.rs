@@ -93,7 +93,7 @@ fn is_ordered(config: &GatewayConfig, path: &Path) -> bool {
 
 /// Reads the system's authorities, if a cluster or the connection to the ACME authority is verified by them.
 fn read_machine(config: &GatewayConfig) -> Result<Option<(PathBuf, Vec<u8>)>, Problem> {
-    let mut asking = config.clusters.iter().filter_map(|cluster| cluster.tls.as_ref());
+    let mut asking = config.clusters.values().filter_map(|cluster| cluster.tls.as_ref());
     let asking = asking.find(|tls| tls.authorities.is_none() && tls.check != ServerCheck::Nothing);
     let ordering = config.acme.as_ref().filter(|acme| acme.authorities.is_none());
     let asking = asking.map(|tls| &tls.place).or_else(|| ordering.map(|acme| &acme.place));

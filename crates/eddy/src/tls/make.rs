@@ -8,6 +8,7 @@ use eddy_config::{
     AcmeChallenge, AcmeConfig, GatewayConfig, ListenerConfig, ListenerTlsConfig, OrderedCertificate, Problem,
     Serve, Severity,
 };
+use eddy_ids::{BySlot, ClusterId};
 use eddy_model::{ClusterConfig, ClusterTlsConfig, ServerCheck, TlsVersion, WrittenPath, WrittenPlace};
 use eddy_tls::{
     Authorities, Challenges, ClientCertificates, ClientSettings, ClientTls, Fingerprint, Identity,
@@ -26,11 +27,11 @@ pub(crate) struct KeptTls {
     clusters: HashMap<Fingerprint, ClientTls>,
 }
 
-/// Compiled TLS settings of listeners and clusters, by their index, and the ACME settings.
+/// Compiled TLS settings of listeners, by their index, and of clusters, and the ACME settings.
 #[derive(Debug)]
 pub(crate) struct MadeTls {
     pub(crate) listeners: Vec<Option<ServerTls>>,
-    pub(crate) clusters: Vec<Option<ClientTls>>,
+    pub(crate) clusters: BySlot<ClusterId, ClientTls>,
     pub(crate) orders: Option<AcmeSettings>,
     /// Challenge responses served over HTTP, if configured.
     pub(crate) challenges: Option<Arc<Challenges>>,
@@ -56,8 +57,11 @@ pub(crate) fn make_tls(
     };
     let listeners = config.listeners.iter().zip(&parts.listeners);
     let listeners = listeners.map(|(listener, parts)| maker.listener(listener, parts.as_ref()?)).collect();
-    let clusters = config.clusters.iter().zip(&parts.clusters);
-    let clusters = clusters.map(|(cluster, parts)| maker.cluster(cluster, parts.as_ref()?)).collect();
+    let mut clusters = BySlot::default();
+    for ((id, cluster), parts) in config.clusters.iter().zip(&parts.clusters) {
+        let made = parts.as_ref().and_then(|parts| maker.cluster(cluster, parts));
+        made.map(|made| clusters.insert(id, made));
+    }
     let orders = config.acme.as_ref().and_then(|acme| maker.orders(acme, parts.ordering.as_ref()?));
     let TlsBuilder { kept, usages, prints, problems, .. } = maker;
     if !problems.is_empty() {

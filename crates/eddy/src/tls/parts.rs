@@ -54,7 +54,7 @@ impl TlsParts {
             problems: Vec::new(),
         };
         let listeners = config.listeners.iter().map(|one| parser.listener(one.tls.as_ref()?)).collect();
-        let clusters = config.clusters.iter().map(|one| parser.cluster(one.tls.as_ref()?)).collect();
+        let clusters = config.clusters.values().map(|one| parser.cluster(one.tls.as_ref()?)).collect();
         let ordering = config.acme.as_ref().and_then(|acme| parser.ordering(acme));
         if parser.problems.is_empty() {
             Ok(Self { listeners, clusters, ordering })

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use eddy_ids::Shared;
+use eddy_ids::{ClusterId, Shared};
+use eddy_model::ClusterConfig;
 use eddy_route::{PathReplace, PathRewrite};
 
 use super::reader::{EnvoyReader, elements, entry};
@@ -33,7 +34,7 @@ impl EnvoyReader<'_> {
         &mut self,
         node: &YamlNode<'_>,
         scope: &HostScope<'_>,
-        frame: &mut RouteConfigContext<'_>,
+        frame: &mut RouteConfigContext<'_, '_>,
     ) -> Option<Did> {
         self.pass(node, &["metadata", "stat_prefix"]);
         self.warn_ineffective(node, &[("decorator", NO_TRACES), ("tracing", NO_TRACES)]);
@@ -82,7 +83,7 @@ impl EnvoyReader<'_> {
         node: &YamlNode<'_>,
         matched: Option<&YamlNode<'_>>,
         scope: &HostScope<'_>,
-        frame: &mut RouteConfigContext<'_>,
+        frame: &mut RouteConfigContext<'_, '_>,
     ) -> Option<Did> {
         self.warn_ineffective(node, &[("priority", "all requests have the same priority")]);
         let weighted = self.get(node, "weighted_clusters");
@@ -98,7 +99,7 @@ impl EnvoyReader<'_> {
             return None;
         };
         let key = self.hash_key(node);
-        let named: Vec<usize> = match &kind {
+        let named: Vec<ClusterId> = match &kind {
             ActionKind::Cluster(cluster) => vec![*cluster],
             ActionKind::Weighted(shares) => shares.iter().map(|share| share.cluster).collect(),
             ActionKind::Split(_)
@@ -159,7 +160,7 @@ impl EnvoyReader<'_> {
     }
 
     /// `request_mirror_policies`.
-    fn mirrors(&mut self, node: &YamlNode<'_>, frame: &mut RouteConfigContext<'_>) -> Vec<Mirror> {
+    fn mirrors(&mut self, node: &YamlNode<'_>, frame: &mut RouteConfigContext<'_, '_>) -> Vec<Mirror> {
         let mut mirrors = Vec::new();
         for policy in elements(node) {
             self.pass(policy, &["trace_sampled"]);
@@ -261,7 +262,7 @@ impl EnvoyReader<'_> {
     fn weighted(
         &mut self,
         node: &YamlNode<'_>,
-        frame: &mut RouteConfigContext<'_>,
+        frame: &mut RouteConfigContext<'_, '_>,
     ) -> Option<Vec<WeightedCluster>> {
         self.pass(node, &["total_weight", "runtime_key_prefix"]);
         let mut weighted = Vec::new();
@@ -282,17 +283,16 @@ impl EnvoyReader<'_> {
         &mut self,
         name: &str,
         place: SourceSpan,
-        frame: &mut RouteConfigContext<'_>,
-    ) -> Option<usize> {
-        if let Some(known) = frame.clusters.get(name) {
-            return Some(*known);
+        frame: &mut RouteConfigContext<'_, '_>,
+    ) -> Option<ClusterId> {
+        if let Some(known) = frame.clusters.find(name) {
+            return Some(known);
         }
         if frame.may_add_clusters {
-            let number = frame.clusters.len();
-            frame.clusters.insert(name.into(), number);
-            return Some(number);
+            return frame.clusters.define(ClusterConfig::new(name, Vec::new()), place).ok();
         }
-        let near = self.report.closest(name, frame.clusters.keys().map(|name| &**name)).map(str::to_owned);
+        let names = frame.clusters.iter().map(|(_, cluster)| &*cluster.name);
+        let near = self.report.closest(name, names).map(str::to_owned);
         let found = self.report.error(place, format!("there is no cluster `{}`", shown(name)));
         match near {
             Some(near) => found.hint(format!("did you mean `{near}`?")),

@@ -1,6 +1,5 @@
 //! Bootstrap file: static listeners with their HTTP connection managers, and static clusters.
 
-use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,6 +12,7 @@ use eddy_route::normalise::{EnvoyPaths, EscapedSlashes, Normaliser};
 
 use super::filters::HttpFilters;
 use super::reader::EnvoyReader;
+use crate::check::ClusterDraft;
 use crate::config::{
     AdminConfig, ForwardedConfig, Http2Config, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Serve,
 };
@@ -33,25 +33,23 @@ pub(super) struct Manager<'n, 't> {
 }
 
 impl EnvoyReader<'_> {
-    /// Reads the clusters; returns their indices by name, and the clusters in order.
+    /// Reads the clusters and adds them.
     pub(super) fn clusters(
         &mut self,
         node: &YamlNode<'_>,
         file: &Shared<str>,
-    ) -> (HashMap<Shared<str>, usize>, Vec<ClusterConfig>) {
-        let (mut names, mut clusters): (HashMap<Shared<str>, usize>, Vec<ClusterConfig>) = Default::default();
+        clusters: &mut ClusterDraft<'_>,
+    ) {
         for node in self.list(node, "clusters") {
             let Some(cluster) = self.cluster_config(node, file) else {
                 self.pass_all(node);
                 continue;
             };
-            if names.insert(Shared::clone(&cluster.name), clusters.len()).is_some() {
-                self.report
-                    .error(node.place, format!("the cluster `{}` is defined twice", shown(&cluster.name)));
+            let name = Shared::clone(&cluster.name);
+            if clusters.define(cluster, node.place).is_err() {
+                self.report.error(node.place, format!("the cluster `{}` is defined twice", shown(&name)));
             }
-            clusters.push(cluster);
         }
-        (names, clusters)
     }
 
     fn cluster_config(&mut self, node: &YamlNode<'_>, file: &Shared<str>) -> Option<ClusterConfig> {

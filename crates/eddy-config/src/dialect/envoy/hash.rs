@@ -2,15 +2,16 @@
 
 use std::collections::HashMap;
 
-use eddy_ids::Shared;
-use eddy_model::{Balance, BalanceKey, ClusterConfig};
+use eddy_ids::{ClusterId, Shared};
+use eddy_model::{Balance, BalanceKey};
 
 use super::reader::{EnvoyReader, elements};
+use crate::check::ClusterDraft;
 use crate::problem::{ProblemReport, SourceSpan, shown};
 use crate::yaml::YamlNode;
 
-/// Hash keys of the routes to each cluster, by cluster index; `None` for a route without a key.
-pub(super) type RouteKeys = HashMap<usize, Vec<(Option<BalanceKey>, SourceSpan)>>;
+/// Hash keys of the routes to each cluster; `None` for a route without a key.
+pub(super) type RouteKeys = HashMap<ClusterId, Vec<(Option<BalanceKey>, SourceSpan)>>;
 
 impl EnvoyReader<'_> {
     /// Reads the key of a route's `hash_policy`; unsupported policies are reported.
@@ -58,12 +59,12 @@ impl EnvoyReader<'_> {
 }
 
 /// Sets the hash key of each cluster that balances by key, as its routes define it.
-pub(super) fn give_keys(clusters: &mut [ClusterConfig], keys: &RouteKeys, report: &mut ProblemReport) {
-    for (index, cluster) in clusters.iter_mut().enumerate() {
+pub(super) fn give_keys(clusters: &mut ClusterDraft<'_>, keys: &RouteKeys, report: &mut ProblemReport) {
+    clusters.for_each_mut(|id, cluster| {
         if !cluster.balance.has_key() {
-            continue;
+            return;
         }
-        let own = keys.get(&index).map(Vec::as_slice).unwrap_or_default();
+        let own = keys.get(&id).map(Vec::as_slice).unwrap_or_default();
         let first = own.iter().find_map(|(key, _)| key.as_ref());
         let other = own.iter().find(|(key, _)| key.as_ref() != first);
         if let Some((_, place)) = other.filter(|_| first.is_some()) {
@@ -79,5 +80,5 @@ pub(super) fn give_keys(clusters: &mut [ClusterConfig], keys: &RouteKeys, report
             // Envoy picks a random endpoint for requests without a key.
             cluster.balance = Balance::Random;
         }
-    }
+    });
 }

@@ -35,7 +35,7 @@ impl EnvoyReader<'_> {
     pub(super) fn routes(
         &mut self,
         node: &YamlNode<'_>,
-        frame: &mut RouteConfigContext<'_>,
+        frame: &mut RouteConfigContext<'_, '_>,
     ) -> EnvoyRouteTable {
         self.pass(node, &["@type", "validate_clusters", "metadata"]);
         self.route_filters(node);
@@ -63,7 +63,7 @@ impl EnvoyReader<'_> {
         node: &YamlNode<'_>,
         whole: &RouteConfigDefaults<'_>,
         domains: &mut HashMap<String, SourceSpan>,
-        frame: &mut RouteConfigContext<'_>,
+        frame: &mut RouteConfigContext<'_, '_>,
         routes: &mut EnvoyRouteTable,
     ) {
         self.pass(node, &["metadata"]);
@@ -121,7 +121,7 @@ impl EnvoyReader<'_> {
         number: usize,
         scope: &HostScope<'_>,
         conditions: &[ValueMatch],
-        frame: &mut RouteConfigContext<'_>,
+        frame: &mut RouteConfigContext<'_, '_>,
         routes: &mut EnvoyRouteTable,
     ) {
         self.route_filters(node);
@@ -157,7 +157,7 @@ impl EnvoyReader<'_> {
         node: &YamlNode<'_>,
         name: &str,
         hosts: &[HostPattern],
-        frame: &RouteConfigContext<'_>,
+        frame: &RouteConfigContext<'_, '_>,
         routes: &mut EnvoyRouteTable,
     ) {
         let Some(wanted) = self.get(node, "require_tls") else { return };

@@ -1,12 +1,11 @@
 //! Settings that routes inherit, and state that they share.
 
-use std::collections::HashMap;
-
 use eddy_http::FieldEdits;
 use eddy_ids::Shared;
 use eddy_route::HostPattern;
 
 use super::hash::RouteKeys;
+use crate::check::ClusterDraft;
 use crate::config::{Action, ActionKind, RetryConfig};
 use crate::upgrade::Upgrades;
 use crate::yaml::YamlNode;
@@ -32,11 +31,11 @@ pub(super) struct HostScope<'s> {
 }
 
 /// State shared by the routes of a configuration.
-pub(super) struct RouteConfigContext<'f> {
+pub(super) struct RouteConfigContext<'f, 'l> {
     /// Name of the file, as given to eddy.
     pub(super) file: Shared<str>,
-    /// Cluster indices by name; with `may_add_clusters`, a route may name a cluster that is not defined.
-    pub(super) clusters: &'f mut HashMap<Shared<str>, usize>,
+    /// Clusters; with `may_add_clusters`, a route may name a cluster that is not defined.
+    pub(super) clusters: &'f mut ClusterDraft<'l>,
     pub(super) may_add_clusters: bool,
     /// Hash keys of each cluster, as its routes define them.
     pub(super) keys: &'f mut RouteKeys,

@@ -32,7 +32,7 @@ impl EnvoyReader<'_> {
         &mut self,
         node: &YamlNode<'_>,
         scope: &HostScope<'_>,
-        frame: &mut RouteConfigContext<'_>,
+        frame: &mut RouteConfigContext<'_, '_>,
         routes: &mut EnvoyRouteTable,
     ) {
         self.matcher(node, TreePath { conditions: &[], depth: 0 }, scope, frame, routes);
@@ -43,7 +43,7 @@ impl EnvoyReader<'_> {
         node: &YamlNode<'_>,
         way: TreePath<'_>,
         scope: &HostScope<'_>,
-        frame: &mut RouteConfigContext<'_>,
+        frame: &mut RouteConfigContext<'_, '_>,
         routes: &mut EnvoyRouteTable,
     ) {
         if way.depth > DEPTH_MAX {
@@ -73,7 +73,7 @@ impl EnvoyReader<'_> {
         node: &YamlNode<'_>,
         way: TreePath<'_>,
         scope: &HostScope<'_>,
-        frame: &mut RouteConfigContext<'_>,
+        frame: &mut RouteConfigContext<'_, '_>,
         routes: &mut EnvoyRouteTable,
     ) {
         let input = self.get(node, "input").and_then(|input| self.input(input));
@@ -99,7 +99,7 @@ impl EnvoyReader<'_> {
         node: &YamlNode<'_>,
         way: TreePath<'_>,
         scope: &HostScope<'_>,
-        frame: &mut RouteConfigContext<'_>,
+        frame: &mut RouteConfigContext<'_, '_>,
         routes: &mut EnvoyRouteTable,
     ) {
         self.leaves += 1;
@@ -259,7 +259,7 @@ impl EnvoyRouteTable {
         way: &[ValueMatch],
         place: SourceSpan,
         scope: &HostScope<'_>,
-        frame: &RouteConfigContext<'_>,
+        frame: &RouteConfigContext<'_, '_>,
     ) {
         let name = format!("{}/end-{}", scope.name, self.table.routes.rules.len() + 1);
         let origin = SourceLocation { file: Shared::clone(&frame.file), line: place.line };

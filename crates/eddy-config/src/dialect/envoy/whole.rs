@@ -1,11 +1,8 @@
 //! Envoy configuration as a whole: a bootstrap file, or a route configuration alone.
 
-use std::collections::HashMap;
-
 use eddy_builtin::{BuiltinConfig, GrpcWebConfig};
 use eddy_filter::FilterPolicy;
 use eddy_ids::Shared;
-use eddy_model::ClusterConfig;
 use eddy_route::Router;
 
 use super::bootstrap::{BEGINNING, default_listener};
@@ -14,10 +11,10 @@ use super::reader::EnvoyReader;
 use super::routes::EnvoyRouteTable;
 use super::scope::RouteConfigContext;
 use super::shape;
-use crate::check::shown_text;
+use crate::check::{ClusterDraft, shown_text};
 use crate::config::{
-    AdminConfig, FilterConfig, FilterKind, GatewayConfig, GatewayLimits, ListenerConfig, LogConfig,
-    LogFormat, QuarantineConfig, Serve,
+    AdminConfig, ClusterSlots, FilterConfig, FilterKind, GatewayConfig, GatewayLimits, ListenerConfig,
+    LogConfig, LogFormat, QuarantineConfig, Serve,
 };
 use crate::leniency::Leniency;
 use crate::problem::{ProblemReport, SourceSpan, SourceText};
@@ -36,6 +33,7 @@ pub(crate) fn is_envoy(text: &str) -> bool {
 pub(crate) fn check_envoy(
     sources: &[SourceText],
     leniency: Leniency,
+    last: &ClusterSlots,
     report: &mut ProblemReport,
 ) -> Option<GatewayConfig> {
     let [source] = sources else {
@@ -59,7 +57,15 @@ pub(crate) fn check_envoy(
     if report.has_errors() {
         return None;
     }
-    let mut whole = EnvoyBootstrap { file: source.path.clone(), ..EnvoyBootstrap::default() };
+    let mut whole = EnvoyBootstrap {
+        file: source.path.clone(),
+        listeners: Vec::new(),
+        tables: Vec::new(),
+        clusters: ClusterDraft::new(last),
+        admin: None,
+        filters: Vec::new(),
+        places: Vec::new(),
+    };
     let mut reader = EnvoyReader::new(report);
     if is_routes {
         whole.routes_alone(root, &mut reader);
@@ -73,34 +79,30 @@ pub(crate) fn check_envoy(
 }
 
 /// Configuration as read so far.
-#[derive(Default)]
-struct EnvoyBootstrap {
+struct EnvoyBootstrap<'l> {
     file: Shared<str>,
     listeners: Vec<ListenerConfig>,
     tables: Vec<TableConfig>,
-    clusters: Vec<ClusterConfig>,
+    clusters: ClusterDraft<'l>,
     admin: Option<AdminConfig>,
     filters: Vec<FilterConfig>,
     /// Source positions of the rules of each table.
     places: Vec<Vec<SourceSpan>>,
 }
 
-impl EnvoyBootstrap {
+impl EnvoyBootstrap<'_> {
     fn routes_alone(&mut self, root: &YamlNode<'_>, reader: &mut EnvoyReader<'_>) {
-        let mut names = HashMap::new();
         let mut frame = RouteConfigContext {
             file: self.file.clone(),
-            clusters: &mut names,
+            clusters: &mut self.clusters,
             may_add_clusters: true,
             keys: &mut RouteKeys::new(),
             protocols: Vec::new(),
         };
         let routes = reader.routes(root, &mut frame);
         self.add(routes, root, reader.report);
-        let mut clusters: Vec<(Shared<str>, usize)> = names.into_iter().collect();
-        clusters.sort_by_key(|(_, number)| *number);
-        self.clusters = clusters.iter().map(|(name, _)| ClusterConfig::new(name, Vec::new())).collect();
-        if let [(first, _), ..] = clusters.as_slice() {
+        if let Some((_, first)) = self.clusters.iter().next() {
+            let first = &first.name;
             reader
                 .report
                 .warning(root.place, format!("clusters such as `{first}` have no addresses here: requests to them fail with 503"))
@@ -116,13 +118,12 @@ impl EnvoyBootstrap {
             reader.report.error(root.place, "`static_resources` is missing");
             return;
         };
-        let (mut names, clusters) = reader.clusters(resources, &self.file);
-        self.clusters = clusters;
+        reader.clusters(resources, &self.file, &mut self.clusters);
         let mut keys = RouteKeys::new();
         for manager in reader.listeners(resources, &self.file) {
             let mut frame = RouteConfigContext {
                 file: self.file.clone(),
-                clusters: &mut names,
+                clusters: &mut self.clusters,
                 may_add_clusters: false,
                 keys: &mut keys,
                 protocols: manager.protocols,
@@ -202,7 +203,7 @@ impl EnvoyBootstrap {
             listeners: self.listeners,
             tables: self.tables.into_iter().map(Shared::new).collect(),
             sites: Vec::new(),
-            clusters: self.clusters,
+            clusters: self.clusters.finish(),
             filters: self.filters,
             admin: self.admin,
             access_log: None,

@@ -1,7 +1,7 @@
 //! Actions of route rules.
 
 use eddy_http::FieldEdits;
-use eddy_ids::Shared;
+use eddy_ids::{ClusterId, Shared};
 use eddy_route::PathRewrite;
 
 use super::filter::{RouteFilters, RouteRedirect};
@@ -143,7 +143,7 @@ impl ActionMaker<'_, '_, '_> {
         backend: &BackendRef,
         draft: &mut Draft<'_>,
         report: &mut ProblemReport,
-    ) -> Option<usize> {
+    ) -> Option<ClusterId> {
         let found = self.references.resolve(route, backend).ok()?;
         Some(self.references.manifests.add(found, draft, report))
     }

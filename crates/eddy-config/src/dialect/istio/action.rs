@@ -1,7 +1,7 @@
 //! Actions of VirtualService routes.
 
 use eddy_builtin::{BuiltinConfig, CorsConfig, FaultConfig};
-use eddy_ids::Shared;
+use eddy_ids::{ClusterId, Shared};
 use eddy_route::{PathReplace, PathRewrite};
 
 use super::answer::{redirect, respond, unavailable};
@@ -174,7 +174,7 @@ impl ActionMaker<'_, '_, '_, '_> {
         port: u16,
         draft: &mut Draft<'_>,
         report: &mut ProblemReport,
-    ) -> Option<usize> {
+    ) -> Option<ClusterId> {
         self.destinations.find(&spec.value, spec.place, &route.namespace, port, draft, report)
     }
 

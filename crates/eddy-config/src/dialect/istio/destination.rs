@@ -1,6 +1,6 @@
 //! Destinations: resolution of host names to clusters.
 
-use eddy_ids::Shared;
+use eddy_ids::{ClusterId, Shared};
 use eddy_model::ClusterConfig;
 
 use super::entry::{ServiceEntries, protocol_of, read_entries};
@@ -50,7 +50,7 @@ impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
         listener_port: u16,
         draft: &mut Draft<'_>,
         report: &mut ProblemReport,
-    ) -> Option<usize> {
+    ) -> Option<ClusterId> {
         let written = spec.host.as_ref()?;
         let host = full_name(&written.value.0, namespace);
         let port =
@@ -90,7 +90,7 @@ impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
         wanted: &DestinationQuery<'_>,
         draft: &mut Draft<'_>,
         report: &mut ProblemReport,
-    ) -> Option<usize> {
+    ) -> Option<ClusterId> {
         let port = PortOrName::Number(wanted.port);
         let mut backend = match self.manifests.backends.find(service, &port) {
             Ok(backend) => backend,
@@ -159,7 +159,7 @@ impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
         wanted: &DestinationQuery<'_>,
         draft: &mut Draft<'_>,
         report: &mut ProblemReport,
-    ) -> Option<usize> {
+    ) -> Option<ClusterId> {
         let subset = match wanted.subset {
             Some(written) => Some(self.subset(wanted, written, report)?),
             None => None,

@@ -1,5 +1,7 @@
 //! Manifests: the input that all Kubernetes dialects share.
 
+use eddy_ids::ClusterId;
+
 use super::backend::{Backend, Backends, Unresolved};
 use super::object::Objects;
 use super::secret::Secrets;
@@ -46,14 +48,14 @@ impl<'o, 't> Manifests<'o, 't> {
         port: &PortOrName,
         draft: &mut Draft<'_>,
         report: &mut ProblemReport,
-    ) -> Result<usize, Unresolved> {
+    ) -> Result<ClusterId, Unresolved> {
         Ok(self.add(self.backends.find(service, port)?, draft, report))
     }
 
     /// Adds the cluster of a resolved port, unless eddy's own configuration has one of that name.
-    pub(crate) fn add(&self, found: Backend, draft: &mut Draft<'_>, report: &mut ProblemReport) -> usize {
+    pub(crate) fn add(&self, found: Backend, draft: &mut Draft<'_>, report: &mut ProblemReport) -> ClusterId {
         let Backend { cluster, place, .. } = found;
-        if cluster.endpoints.is_empty() && draft.clusters.index_of(&cluster.name).is_none() {
+        if cluster.endpoints.is_empty() && draft.clusters.find(&cluster.name).is_none() {
             let name = &cluster.name;
             let message =
                 format!("the Service at `{name}` has no known endpoints: requests to it fail with 503");

@@ -12,7 +12,7 @@ use super::catalogue::{self, Use};
 use super::reader::NginxReader;
 use super::tree::Directive;
 
-impl NginxReader<'_> {
+impl NginxReader<'_, '_> {
     /// Defines the variables of `set`, `map` and named groups, and records which variables are read.
     pub(super) fn declare_variables(&mut self, directives: &[Directive]) {
         for directive in directives {

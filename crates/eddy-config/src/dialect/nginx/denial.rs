@@ -6,7 +6,7 @@ use super::tree::Directive;
 use crate::leniency::Leniency;
 use crate::problem::SourceSpan;
 
-impl NginxReader<'_> {
+impl NginxReader<'_, '_> {
     /// Reports a directive that eddy does not support or does not know; one that controls access is not ignored.
     pub(super) fn refuse_directive(
         &mut self,

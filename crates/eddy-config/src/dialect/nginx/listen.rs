@@ -17,7 +17,7 @@ pub(super) struct Listen {
     pub(super) has_http2: bool,
 }
 
-impl NginxReader<'_> {
+impl NginxReader<'_, '_> {
     /// Reads a `listen`: an address, or one for each port of a range.
     pub(super) fn listen(&mut self, arguments: &[NginxWord]) -> Vec<Listen> {
         let [address, parameters @ ..] = arguments else { return Vec::new() };

@@ -11,7 +11,7 @@ use super::tree::NginxWord;
 use crate::problem::{SourceSpan, shown};
 use crate::tls::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig};
 
-impl NginxReader<'_> {
+impl NginxReader<'_, '_> {
     /// Returns the file of a certificate or key.
     pub(super) fn certificate_file(&mut self, word: &NginxWord) -> Option<NginxWord> {
         // The rest of the word may be a key, which must not be shown.

@@ -28,7 +28,7 @@ pub(super) struct Outer<'o> {
     pub(super) is_server: bool,
 }
 
-impl NginxReader<'_> {
+impl NginxReader<'_, '_> {
     /// Reads a location; returns its index among the places.
     pub(super) fn location(&mut self, directive: &Directive, outer: &Outer<'_>) -> Option<u32> {
         let place = directive.name.place;

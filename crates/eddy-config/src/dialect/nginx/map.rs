@@ -6,7 +6,7 @@ use super::reader::NginxReader;
 use super::tree::Directive;
 use crate::problem::shown;
 
-impl NginxReader<'_> {
+impl NginxReader<'_, '_> {
     /// Reads a map and keeps it; one whose variable nothing reads, or only a log does, has no effect.
     pub(super) fn map(&mut self, directive: &Directive) {
         let [source, name] = directive.arguments.as_slice() else { return };

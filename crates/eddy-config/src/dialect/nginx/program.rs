@@ -7,7 +7,7 @@ use super::reader::NginxReader;
 use super::tree::{Directive, NginxWord};
 use crate::problem::{SourceSpan, shown};
 
-impl NginxReader<'_> {
+impl NginxReader<'_, '_> {
     /// Reads the steps of a block; `if_place` adds the place of an `if` in a location.
     pub(super) fn steps(
         &mut self,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use eddy_ids::{ActionId, Shared};
+use eddy_ids::{ActionId, ClusterId, DuplicateKey, Shared};
 use eddy_model::{ClusterConfig, EndpointAddress, EndpointConfig, UNLIMITED_OVERPROVISIONING};
 use eddy_route::nginx::{
     LocationHandler, ProxyHand, ProxyPassTarget, RedirectForm, RedirectRule, TextTemplate, UpstreamScheme,
@@ -15,7 +15,6 @@ use super::tree::NginxWord;
 use super::upstream::with_port;
 use super::upstream_group::UpstreamGroup;
 use super::whole::NginxOutput;
-use crate::check::ClusterNameTaken;
 use crate::config::{Action, ActionKind, WeightedCluster};
 use crate::problem::{SourceSpan, shown};
 use crate::read::FromScalar as _;
@@ -39,7 +38,7 @@ enum Naming {
     Computed,
 }
 
-impl NginxReader<'_> {
+impl NginxReader<'_, '_> {
     /// Reads a `proxy_pass` under the settings of its block.
     pub(super) fn proxy_pass(
         &mut self,
@@ -265,7 +264,7 @@ impl NginxReader<'_> {
         naming: Naming,
         place: SourceSpan,
         scope: &BlockSettings,
-    ) -> Option<usize> {
+    ) -> Option<ClusterId> {
         let lower = host.to_ascii_lowercase();
         let is_secure = scheme == UpstreamScheme::Https;
         let group = match self.groups.get(&lower) {
@@ -300,14 +299,14 @@ impl NginxReader<'_> {
             resolver.serve(&mut cluster);
         }
         cluster.tls = is_secure.then(|| self.cluster_tls(&scope.upstream_tls, host, place));
-        let index = self.add_cluster(cluster);
-        self.hash_keys.extend(group.key.map(|key| (index, key)));
-        self.cluster_keys.insert(key, index);
-        Some(index)
+        let id = self.add_cluster(cluster);
+        self.hash_keys.extend(group.key.map(|key| (id, key)));
+        self.cluster_keys.insert(key, id);
+        Some(id)
     }
 
     /// Adds a cluster, which counts as used, and returns its index.
-    fn add_cluster(&mut self, mut cluster: ClusterConfig) -> usize {
+    fn add_cluster(&mut self, mut cluster: ClusterConfig) -> ClusterId {
         let NginxOutput { clusters, table, place, .. } = &mut self.output;
         if let Some(table) = table {
             cluster.name = format!("{table}/{}", cluster.name).into();
@@ -316,15 +315,15 @@ impl NginxReader<'_> {
         for number in 2.. {
             let named = ClusterConfig { name: Shared::clone(&name), ..cluster.clone() };
             match clusters.define_used(named, *place) {
-                Ok(index) => return index,
+                Ok(id) => return id,
                 // A name that eddy's own configuration already uses would lead to that cluster.
-                Err(ClusterNameTaken(known)) if table.is_some() => {
+                Err(DuplicateKey(known)) if table.is_some() => {
                     self.report
                         .error(*place, format!("the cluster `{name}` already exists"))
                         .hint("rename the cluster or the table");
                     return known;
                 }
-                Err(ClusterNameTaken(_)) => name = format!("{}#{number}", cluster.name).into(),
+                Err(DuplicateKey(_)) => name = format!("{}#{number}", cluster.name).into(),
             }
         }
         unreachable!("there are more numbers than clusters")
@@ -381,10 +380,10 @@ impl NginxReader<'_> {
     fn action(&mut self, kind: ActionKind, scope: &BlockSettings) -> ActionId {
         let mut retry = scope.retry.clone();
         let mut hash_key = None;
-        if let ActionKind::Cluster(index) = kind
-            && let Some(cluster) = self.output.clusters.get(index)
+        if let ActionKind::Cluster(id) = kind
+            && let Some(cluster) = self.output.clusters.get(id)
         {
-            hash_key = self.hash_keys.get(&index).cloned();
+            hash_key = self.hash_keys.get(&id).cloned();
             // Each endpoint is tried once; the number of addresses behind a name is not known yet.
             let asked = cluster.endpoints.iter().filter(|endpoint| !endpoint.terms.is_down).count();
             let others = u8::try_from(asked.saturating_sub(1)).unwrap_or(u8::MAX);

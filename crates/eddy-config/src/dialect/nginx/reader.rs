@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use eddy_ids::Shared;
+use eddy_ids::{ClusterId, Shared};
 use eddy_route::SourceLocation;
 use eddy_route::nginx::{LetterCase, SearchPattern, SitesSpec, TextFault, TextTemplate};
 
@@ -24,7 +24,7 @@ use crate::leniency::Leniency;
 use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
 
 /// Reader of an NGINX configuration.
-pub(super) struct NginxReader<'r> {
+pub(super) struct NginxReader<'r, 'l> {
     pub(super) report: &'r mut ProblemReport,
     pub(super) sources: &'r [SourceText],
     pub(super) leniency: Leniency,
@@ -32,11 +32,11 @@ pub(super) struct NginxReader<'r> {
     pub(super) spec: SitesSpec,
     pub(super) actions: Vec<Shared<Action>>,
     /// Where clusters go.
-    pub(super) output: NginxOutput<'r>,
+    pub(super) output: NginxOutput<'r, 'l>,
     /// Hash keys of clusters that balance by one.
-    pub(super) hash_keys: HashMap<usize, TextTemplate>,
+    pub(super) hash_keys: HashMap<ClusterId, TextTemplate>,
     /// Clusters by target and settings.
-    pub(super) cluster_keys: HashMap<ClusterKey, usize>,
+    pub(super) cluster_keys: HashMap<ClusterKey, ClusterId>,
     /// Number of clusters for each host.
     pub(super) clusters_of: HashMap<String, usize>,
     /// Upstream groups, by name in lower case.
@@ -72,11 +72,11 @@ pub(super) struct ClusterKey {
     pub(super) resolver: Option<NameServers>,
 }
 
-impl<'r> NginxReader<'r> {
+impl<'r, 'l> NginxReader<'r, 'l> {
     /// Creates a reader that has read nothing yet.
     pub(super) fn new(
         sources: &'r [SourceText],
-        output: NginxOutput<'r>,
+        output: NginxOutput<'r, 'l>,
         leniency: Leniency,
         report: &'r mut ProblemReport,
     ) -> Self {

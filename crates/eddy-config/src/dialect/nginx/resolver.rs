@@ -11,7 +11,7 @@ use super::tree::NginxWord;
 use super::value::parse_time;
 use crate::problem::shown;
 
-impl NginxReader<'_> {
+impl NginxReader<'_, '_> {
     /// Reads a `resolver`.
     pub(super) fn name_servers(&mut self, words: &[NginxWord]) -> Option<NameServers> {
         let mut servers = Vec::new();

@@ -120,7 +120,7 @@ impl Default for BlockSettings {
 
 impl BlockSettings {
     /// Returns the settings of a block within this one; directives that are not settings are read elsewhere.
-    pub(super) fn within(&self, directives: &[Directive], reader: &mut NginxReader<'_>) -> Self {
+    pub(super) fn within(&self, directives: &[Directive], reader: &mut NginxReader<'_, '_>) -> Self {
         let mut scope = self.clone();
         let (mut proxy_fields, mut answer_fields, mut error_pages) = (Vec::new(), Vec::new(), Vec::new());
         let mut redirects: Option<Vec<Option<RedirectRule>>> = None;
@@ -223,7 +223,7 @@ impl BlockSettings {
     }
 
     /// Applies a setting with one argument.
-    fn set(&mut self, name: &str, word: &NginxWord, reader: &mut NginxReader<'_>) {
+    fn set(&mut self, name: &str, word: &NginxWord, reader: &mut NginxReader<'_, '_>) {
         match name {
             "proxy_connect_timeout" => set(&mut self.connect_timeout, reader.time(word)),
             "proxy_read_timeout" => set(&mut self.read_timeout, reader.time(word)),
@@ -331,7 +331,7 @@ fn replace_if_any<T>(target: &mut Shared<[T]>, own: Vec<T>) {
     }
 }
 
-impl NginxReader<'_> {
+impl NginxReader<'_, '_> {
     fn proxy_field(&mut self, name: &NginxWord, value: &NginxWord) -> Option<FieldText> {
         let lower = name.text.to_ascii_lowercase();
         let is_upgrade = lower == "upgrade" && (value.text.is_empty() || passes_protocol(&value.text));

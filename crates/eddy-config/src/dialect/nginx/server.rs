@@ -18,7 +18,7 @@ pub(super) struct ServerRead {
     pub(super) place: SourceSpan,
 }
 
-impl NginxReader<'_> {
+impl NginxReader<'_, '_> {
     /// Reads a server.
     pub(super) fn server(&mut self, directive: &Directive, outer: &BlockSettings) -> ServerRead {
         let block = directive.block.as_deref().unwrap_or_default();

@@ -43,7 +43,7 @@ pub(super) enum Clients {
 
 impl NginxServerTls {
     /// Applies a setting with one argument.
-    pub(super) fn set(&mut self, name: &str, word: &NginxWord, reader: &mut NginxReader<'_>) {
+    pub(super) fn set(&mut self, name: &str, word: &NginxWord, reader: &mut NginxReader<'_, '_>) {
         match name {
             "ssl_stapling_file" => self.ocsp = reader.without_variables(word),
             "ssl_client_certificate" => self.authorities = reader.without_variables(word),
@@ -67,7 +67,7 @@ impl NginxServerTls {
     }
 
     /// Applies `ssl_protocols`.
-    pub(super) fn set_versions(&mut self, words: &[NginxWord], reader: &mut NginxReader<'_>) {
+    pub(super) fn set_versions(&mut self, words: &[NginxWord], reader: &mut NginxReader<'_, '_>) {
         self.version_min = reader.version_min(words, "clients");
     }
 

@@ -15,7 +15,7 @@ use crate::problem::shown;
 use crate::read::FromScalar as _;
 use crate::value::EndpointAddressText;
 
-impl NginxReader<'_> {
+impl NginxReader<'_, '_> {
     /// Reads a group and keeps it.
     pub(super) fn upstream(&mut self, directive: &Directive) {
         let [name] = directive.arguments.as_slice() else { return };

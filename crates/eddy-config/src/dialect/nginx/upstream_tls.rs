@@ -24,7 +24,7 @@ pub(super) struct UpstreamTls {
 
 impl UpstreamTls {
     /// Applies a setting with one argument.
-    pub(super) fn set(&mut self, name: &str, word: &NginxWord, reader: &mut NginxReader<'_>) {
+    pub(super) fn set(&mut self, name: &str, word: &NginxWord, reader: &mut NginxReader<'_, '_>) {
         let set = |target: &mut bool, flag: Option<bool>| *target = flag.unwrap_or(*target);
         match name {
             "proxy_ssl_server_name" => set(&mut self.sends_name, reader.flag(word)),
@@ -39,7 +39,7 @@ impl UpstreamTls {
     }
 
     /// Applies `proxy_ssl_protocols`.
-    pub(super) fn set_versions(&mut self, words: &[NginxWord], reader: &mut NginxReader<'_>) {
+    pub(super) fn set_versions(&mut self, words: &[NginxWord], reader: &mut NginxReader<'_, '_>) {
         self.version_min = reader.version_min(words, "upstreams");
     }
 
@@ -51,7 +51,7 @@ impl UpstreamTls {
     }
 }
 
-impl NginxReader<'_> {
+impl NginxReader<'_, '_> {
     /// Returns the minimum TLS version for upstreams or clients, as `to` says.
     pub(super) fn version_min(&mut self, words: &[NginxWord], to: &str) -> TlsVersion {
         let has = |version: &str| words.iter().any(|word| word.text == version);

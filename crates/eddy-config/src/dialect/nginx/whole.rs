@@ -17,9 +17,9 @@ use super::targets::Targets;
 use super::tree::{Directive, NginxWord};
 use crate::check::ClusterDraft;
 use crate::config::{
-    AccessLogConfig, AddressBlock, ForwardedConfig, GatewayConfig, GatewayLimits, Http2Config, HttpLimits,
-    HttpTimeouts, ListenAddress, ListenerConfig, LogConfig, LogFormat, LogTarget, QuarantineConfig, Serve,
-    SitesAt,
+    AccessLogConfig, AddressBlock, ClusterSlots, ForwardedConfig, GatewayConfig, GatewayLimits, Http2Config,
+    HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, LogConfig, LogFormat, LogTarget,
+    QuarantineConfig, Serve, SitesAt,
 };
 use crate::leniency::Leniency;
 use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
@@ -27,9 +27,9 @@ use crate::table::SitesConfig;
 use crate::version::version_of;
 
 /// Where the parts of an NGINX configuration go.
-pub(crate) struct NginxOutput<'o> {
+pub(crate) struct NginxOutput<'o, 'l> {
     /// Clusters that the configuration adds to.
-    pub(crate) clusters: &'o mut ClusterDraft,
+    pub(crate) clusters: &'o mut ClusterDraft<'l>,
     /// Index of the NGINX configuration.
     pub(crate) sites: usize,
     /// Table that the configuration is read for: its clusters are named `TABLE/NAME`, and no others may have such names.
@@ -51,9 +51,10 @@ pub(crate) struct NginxServers {
 pub(crate) fn check_nginx(
     sources: &[SourceText],
     leniency: Leniency,
+    last: &ClusterSlots,
     report: &mut ProblemReport,
 ) -> Option<GatewayConfig> {
-    let mut clusters = ClusterDraft::new();
+    let mut clusters = ClusterDraft::new(last);
     let output = NginxOutput { clusters: &mut clusters, sites: 0, table: None, place: SourceSpan::default() };
     let read = read_nginx(sources, 0, output, leniency, report)?;
     Some(config(read, clusters, sources))
@@ -65,7 +66,7 @@ pub(crate) fn check_nginx(
 pub(crate) fn read_nginx(
     sources: &[SourceText],
     root: usize,
-    output: NginxOutput<'_>,
+    output: NginxOutput<'_, '_>,
     leniency: Leniency,
     report: &mut ProblemReport,
 ) -> Option<NginxServers> {
@@ -83,7 +84,7 @@ pub(crate) fn read_nginx(
 pub(in crate::dialect) fn read_generated(
     directives: &[Directive],
     targets: Targets,
-    output: NginxOutput<'_>,
+    output: NginxOutput<'_, '_>,
     sources: &[SourceText],
     report: &mut ProblemReport,
 ) -> Option<NginxServers> {
@@ -103,7 +104,7 @@ struct MainContext {
     access_log: Option<NginxWord>,
 }
 
-impl NginxReader<'_> {
+impl NginxReader<'_, '_> {
     /// Reads a whole configuration; returns `None` when errors were reported before.
     fn read(mut self, directives: &[Directive]) -> Option<NginxServers> {
         let mut main = MainContext::default();
@@ -298,7 +299,7 @@ impl NginxReader<'_> {
 }
 
 /// Returns the configuration of a gateway whose only source are NGINX directives.
-fn config(read: NginxServers, clusters: ClusterDraft, sources: &[SourceText]) -> GatewayConfig {
+fn config(read: NginxServers, clusters: ClusterDraft<'_>, sources: &[SourceText]) -> GatewayConfig {
     let NginxServers { listeners, sites, main } = read;
     let workers = u32::from(main.workers.unwrap_or(1));
     let mut limits = GatewayLimits::default();
@@ -308,7 +309,7 @@ fn config(read: NginxServers, clusters: ClusterDraft, sources: &[SourceText]) ->
     GatewayConfig {
         listeners,
         tables: Vec::new(),
-        clusters: clusters.into_list(),
+        clusters: clusters.finish(),
         filters: Vec::new(),
         admin: None,
         access_log: main.access_log.as_ref().and_then(access_log),
