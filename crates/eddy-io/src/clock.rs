@@ -2,6 +2,16 @@
 
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::time::WorkerTime;
+
+/// Reads the clock of a worker.
+///
+/// # Cost
+/// As [`monotonic_ms`].
+pub fn monotonic_time() -> WorkerTime {
+    WorkerTime::from_millis(monotonic_ms())
+}
+
 /// Returns the milliseconds of the monotonic clock, which all processes of the machine share.
 ///
 /// # Cost

@@ -13,12 +13,13 @@ mod processor;
 mod proxy_header;
 mod socket;
 mod stream;
+mod time;
 mod timer;
 mod tls;
 mod transport;
 
 pub use buffer::{BUFFER_BYTES_LARGE, BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill};
-pub use clock::{monotonic_ms, unix_micros, unix_seconds};
+pub use clock::{monotonic_ms, monotonic_time, unix_micros, unix_seconds};
 pub use datagram::{DATAGRAM_BYTES_MAX, DatagramLink, DatagramListener, Flow};
 pub use lines::{LineOutput, LinesLost};
 pub use page::{SharedPage, WORKERS_MAX, WorkerSlot};
@@ -33,6 +34,7 @@ pub use proxy_header::{
 };
 pub use socket::{BACKLOG, PortSharing, descriptors_max, duplicate, listen_tcp, listen_udp, listen_unix};
 pub use stream::{PeerAddress, StreamListener};
-pub use timer::{TICK_MS, Timer, Timers};
+pub use time::{Millis, TICK, WorkerTime};
+pub use timer::{Timer, Timers};
 pub use tls::{HandshakeFault, HandshakeFaultKind, is_alert};
 pub use transport::{Stream, TlsFacts, TlsStream};

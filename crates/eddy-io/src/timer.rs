@@ -9,19 +9,19 @@ use std::task::{Context, Waker};
 
 use slab::Slab;
 
-/// Interval at which a worker advances its timers, in milliseconds; deadlines fire up to one tick late.
-pub const TICK_MS: u64 = 20;
+use crate::time::{Millis, TICK, WorkerTime};
 
 /// Slots of the wheel. Deadlines further away than this many ticks are looked at once per turn.
 const SLOTS: usize = 512;
 const NONE: usize = usize::MAX;
-const NEVER: u64 = u64::MAX;
+/// Tick of an entry that is in no slot.
+const UNFILED: u64 = u64::MAX;
 
 /// Deadlines of one worker.
 #[derive(Debug)]
 pub struct Timers {
     wheel: RefCell<Wheel>,
-    now_ms: Cell<u64>,
+    now: Cell<WorkerTime>,
 }
 
 /// One deadline, owned by a task of the worker.
@@ -42,72 +42,72 @@ struct Wheel {
 
 #[derive(Debug)]
 struct TimerEntry {
-    deadline_ms: u64,
-    /// Tick in whose slot the entry is linked; `NEVER` when in none.
+    deadline: WorkerTime,
+    /// Tick in whose slot the entry is linked; `UNFILED` when in none.
     filed: u64,
     previous: usize,
     next: usize,
     is_expired: bool,
-    /// Start of the owner's idle time, in which it may be expired early; `NEVER` while it may not.
-    idle_since_ms: u64,
+    /// Start of the owner's idle time, in which it may be expired early; [`WorkerTime::NEVER`] while it may not.
+    idle_since: WorkerTime,
     waker: Option<Waker>,
 }
 
 impl Timers {
-    /// Creates timers that start at `now_ms`.
-    pub fn new(now_ms: u64) -> Rc<Self> {
-        let wheel = Wheel { entries: Slab::new(), slots: vec![NONE; SLOTS], fired: now_ms / TICK_MS };
-        Rc::new(Self { wheel: RefCell::new(wheel), now_ms: Cell::new(now_ms) })
+    /// Creates timers that start at `now`.
+    pub fn new(now: WorkerTime) -> Rc<Self> {
+        let wheel = Wheel { entries: Slab::new(), slots: vec![NONE; SLOTS], fired: tick_before(now) };
+        Rc::new(Self { wheel: RefCell::new(wheel), now: Cell::new(now) })
     }
 
-    /// Returns the time of the last [`Self::advance`], in milliseconds.
-    pub fn now_ms(&self) -> u64 {
-        self.now_ms.get()
+    /// Returns the time of the last [`Self::advance`].
+    pub fn now(&self) -> WorkerTime {
+        self.now.get()
     }
 
     /// Returns a new timer, not armed.
     pub fn timer(self: &Rc<Self>) -> Timer {
         let entry = TimerEntry {
-            deadline_ms: NEVER,
-            filed: NEVER,
+            deadline: WorkerTime::NEVER,
+            filed: UNFILED,
             previous: NONE,
             next: NONE,
             is_expired: false,
-            idle_since_ms: NEVER,
+            idle_since: WorkerTime::NEVER,
             waker: None,
         };
         let key = self.wheel.borrow_mut().entries.insert(entry);
         Timer { timers: Rc::clone(self), key }
     }
 
-    /// Fires every deadline up to `now_ms` and wakes its task.
+    /// Fires every deadline up to `now` and wakes its task.
     ///
     /// # Cost
     /// Proportional to the entries in the slots passed over; at most one turn of the wheel.
-    pub fn advance(&self, now_ms: u64) {
-        self.now_ms.set(now_ms);
+    pub fn advance(&self, now: WorkerTime) {
+        self.now.set(now);
         let mut wheel = self.wheel.borrow_mut();
-        let target = now_ms / TICK_MS;
+        let target = tick_before(now);
         // After a long pause every slot is passed once; no slot needs it twice.
         let first = (wheel.fired + 1).max(target.saturating_sub(SLOTS as u64 - 1));
         for tick in first..=target {
             wheel.fired = tick;
-            wheel.fire(tick, now_ms);
+            wheel.fire(tick, now);
         }
     }
 
-    /// Expires up to `count` timers whose owners have been idle for at least `idle_ms`, the longest idle ones first;
+    /// Expires up to `count` timers whose owners have been idle for at least `idle`, the longest idle ones first;
     /// returns their number.
     ///
     /// # Cost
     /// Looks at every timer: for use under pressure only.
-    pub fn shed(&self, count: usize, idle_ms: u64) -> usize {
+    pub fn shed(&self, count: usize, idle: Millis) -> usize {
         let mut wheel = self.wheel.borrow_mut();
-        let latest = self.now_ms.get().saturating_sub(idle_ms);
+        let latest = self.now.get() - idle;
         let may_be =
-            wheel.entries.iter().filter(|(_, entry)| entry.idle_since_ms <= latest && !entry.is_expired);
-        let mut candidates: Vec<(u64, usize)> =
-            may_be.map(|(key, entry)| (entry.idle_since_ms, key)).collect();
+            wheel.entries.iter().filter(|(_, entry)| entry.idle_since <= latest && !entry.is_expired);
+        let mut candidates: Vec<(WorkerTime, usize)> =
+            may_be.map(|(key, entry)| (entry.idle_since, key)).collect();
         if count < candidates.len() {
             candidates.select_nth_unstable(count);
             candidates.truncate(count);
@@ -122,30 +122,29 @@ impl Timers {
 }
 
 impl Timer {
-    /// Sets the deadline `delay_ms` from now; it never fires early, and at most three ticks late.
+    /// Sets the deadline `delay` from now; it never fires early, and at most three ticks late.
     ///
     /// # Cost
     /// One store when the deadline is later than the previous one.
-    pub fn arm(&self, delay_ms: u64) {
-        // The known time may be one tick old; the timer must not fire early because of that.
-        self.arm_at(self.timers.now_ms.get().saturating_add(delay_ms).saturating_add(TICK_MS));
+    pub fn arm(&self, delay: Millis) {
+        self.arm_at(self.timers.now.get().deadline(delay));
     }
 
-    /// Sets the deadline to a time on the clock of [`Timers::now_ms`].
-    pub fn arm_at(&self, deadline_ms: u64) {
-        self.timers.wheel.borrow_mut().arm(self.key, deadline_ms);
+    /// Sets the deadline to a time on the clock of [`Timers::now`].
+    pub fn arm_at(&self, deadline: WorkerTime) {
+        self.timers.wheel.borrow_mut().arm(self.key, deadline);
     }
 
     /// Removes the deadline.
     pub fn disarm(&self) {
-        self.arm_at(NEVER);
+        self.arm_at(WorkerTime::NEVER);
     }
 
     /// Marks the owner as idle or busy. An idle owner may be expired early when the worker runs out of connections.
     pub fn set_idle(&self, is_idle: bool) {
-        let since_ms = if is_idle { self.timers.now_ms.get() } else { NEVER };
+        let since = if is_idle { self.timers.now.get() } else { WorkerTime::NEVER };
         if let Some(entry) = self.timers.wheel.borrow_mut().entries.get_mut(self.key) {
-            entry.idle_since_ms = since_ms;
+            entry.idle_since = since;
         }
     }
 
@@ -174,39 +173,39 @@ impl Drop for Timer {
 }
 
 impl Wheel {
-    fn arm(&mut self, key: usize, deadline_ms: u64) {
+    fn arm(&mut self, key: usize, deadline: WorkerTime) {
         let Some(entry) = self.entries.get_mut(key) else { return };
-        entry.deadline_ms = deadline_ms;
+        entry.deadline = deadline;
         entry.is_expired = false;
         // Filed at or before the new deadline: the slot comes up in time and files the entry again.
-        if deadline_ms != NEVER && entry.filed > deadline_ms.div_ceil(TICK_MS) {
+        if deadline != WorkerTime::NEVER && entry.filed > tick_after(deadline) {
             self.unlink(key);
-            self.link(key, deadline_ms);
+            self.link(key, deadline);
         }
     }
 
-    fn fire(&mut self, tick: u64, now_ms: u64) {
+    fn fire(&mut self, tick: u64, now: WorkerTime) {
         let Some(slot) = self.slots.get_mut(slot_of(tick)) else { return };
         let mut key = std::mem::replace(slot, NONE);
         while let Some(entry) = self.entries.get_mut(key) {
             let next = entry.next;
-            entry.filed = NEVER;
+            entry.filed = UNFILED;
             entry.previous = NONE;
             entry.next = NONE;
-            let deadline_ms = entry.deadline_ms;
-            if deadline_ms <= now_ms {
+            let deadline = entry.deadline;
+            if deadline <= now {
                 entry.expire();
-            } else if deadline_ms != NEVER {
-                self.link(key, deadline_ms);
+            } else if deadline != WorkerTime::NEVER {
+                self.link(key, deadline);
             }
             key = next;
         }
     }
 
     /// Links an unlinked entry into the slot of its deadline, or into the furthest slot before it.
-    fn link(&mut self, key: usize, deadline_ms: u64) {
+    fn link(&mut self, key: usize, deadline: WorkerTime) {
         let soonest = self.fired + 1;
-        let tick = deadline_ms.div_ceil(TICK_MS).clamp(soonest, self.fired + SLOTS as u64 - 1);
+        let tick = tick_after(deadline).clamp(soonest, self.fired + SLOTS as u64 - 1);
         let Some(slot) = self.slots.get_mut(slot_of(tick)) else { return };
         let next = std::mem::replace(slot, key);
         if let Some(entry) = self.entries.get_mut(key) {
@@ -221,11 +220,11 @@ impl Wheel {
 
     fn unlink(&mut self, key: usize) {
         let Some(entry) = self.entries.get_mut(key) else { return };
-        if entry.filed == NEVER {
+        if entry.filed == UNFILED {
             return;
         }
         let (previous, next, tick) = (entry.previous, entry.next, entry.filed);
-        entry.filed = NEVER;
+        entry.filed = UNFILED;
         if let Some(entry) = self.entries.get_mut(next) {
             entry.previous = previous;
         }
@@ -240,11 +239,21 @@ impl Wheel {
 impl TimerEntry {
     fn expire(&mut self) {
         self.is_expired = true;
-        self.deadline_ms = NEVER;
+        self.deadline = WorkerTime::NEVER;
         if let Some(waker) = &self.waker {
             waker.wake_by_ref();
         }
     }
+}
+
+/// Returns the last tick up to `time`.
+fn tick_before(time: WorkerTime) -> u64 {
+    time.as_millis() / TICK.get()
+}
+
+/// Returns the first tick from `time` on.
+fn tick_after(time: WorkerTime) -> u64 {
+    time.as_millis().div_ceil(TICK.get())
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the remainder is below SLOTS")]
@@ -256,14 +265,18 @@ fn slot_of(tick: u64) -> usize {
 mod tests {
     use super::*;
 
+    fn at(millis: u64) -> WorkerTime {
+        WorkerTime::from_millis(millis)
+    }
+
     /// Advances tick by tick and returns when the timer fired.
-    fn fires_at(timers: &Rc<Timers>, timer: &Timer, until_ms: u64) -> Option<u64> {
-        let mut now = timers.now_ms();
-        while now < until_ms {
-            now += TICK_MS;
+    fn fires_at(timers: &Rc<Timers>, timer: &Timer, until: u64) -> Option<u64> {
+        let mut now = timers.now();
+        while now < at(until) {
+            now += TICK;
             timers.advance(now);
             if timer.is_expired() {
-                return Some(now);
+                return Some(now.as_millis());
             }
         }
         None
@@ -272,27 +285,27 @@ mod tests {
     #[test]
     fn fires_never_early_and_soon_after() {
         for delay in [0, 1, 19, 20, 21, 500, 10_219, 10_240, 10_241, 60_000, 100_001] {
-            let timers = Timers::new(1_000_003);
+            let timers = Timers::new(at(1_000_003));
             let timer = timers.timer();
-            timer.arm(delay);
+            timer.arm(Millis::new(delay));
             let due = 1_000_003 + delay;
             let fired = fires_at(&timers, &timer, due + 1_000).unwrap();
-            assert!(fired >= due && fired <= due + 3 * TICK_MS, "delay {delay}: due {due}, fired {fired}");
+            assert!(fired >= due && fired <= due + 3 * TICK.get(), "delay {delay}: due {due}, fired {fired}");
         }
     }
 
     #[test]
     fn moving_a_deadline_holds_both_ways() {
-        let timers = Timers::new(0);
+        let timers = Timers::new(at(0));
         let timer = timers.timer();
-        timer.arm(100);
-        timer.arm(5_000);
+        timer.arm(Millis::new(100));
+        timer.arm(Millis::new(5_000));
         assert_eq!(fires_at(&timers, &timer, 4_980), None);
-        timer.arm(10_000);
-        timer.arm(40);
+        timer.arm(Millis::new(10_000));
+        timer.arm(Millis::new(40));
         let fired = fires_at(&timers, &timer, 6_000).unwrap();
         assert!((5_020..=5_100).contains(&fired), "{fired}");
-        timer.arm(100);
+        timer.arm(Millis::new(100));
         assert!(!timer.is_expired());
         timer.disarm();
         assert_eq!(fires_at(&timers, &timer, 20_000), None);
@@ -300,75 +313,75 @@ mod tests {
 
     #[test]
     fn a_deadline_that_is_moved_comes_at_its_new_time_and_no_earlier() {
-        let timers = Timers::new(0);
+        let timers = Timers::new(at(0));
         let timer = timers.timer();
-        timer.arm_at(5_000);
-        timer.arm_at(100);
+        timer.arm_at(at(5_000));
+        timer.arm_at(at(100));
         assert_eq!(fires_at(&timers, &timer, 6_000), Some(100));
-        timer.arm_at(6_100);
-        timer.arm_at(6_115);
+        timer.arm_at(at(6_100));
+        timer.arm_at(at(6_115));
         assert_eq!(fires_at(&timers, &timer, 7_000), Some(6_120));
     }
 
     #[test]
     fn a_pause_longer_than_the_wheel_fires_everything_once() {
-        let timers = Timers::new(0);
+        let timers = Timers::new(at(0));
         let all: Vec<_> = (0..2_000).map(|_| timers.timer()).collect();
         for (index, timer) in all.iter().enumerate() {
-            timer.arm(index as u64 * 13);
+            timer.arm(Millis::new(index as u64 * 13));
         }
-        timers.advance(1_000_000);
+        timers.advance(at(1_000_000));
         assert!(all.iter().all(Timer::is_expired));
     }
 
     #[test]
     fn dropping_timers_in_any_order_keeps_the_others() {
-        let timers = Timers::new(0);
+        let timers = Timers::new(at(0));
         let mut all: Vec<_> = (0..100).map(|_| timers.timer()).collect();
         for timer in &all {
-            timer.arm(200);
+            timer.arm(Millis::new(200));
         }
         for index in [50, 0, 97, 3, 3] {
             all.remove(index);
         }
-        timers.advance(300);
+        timers.advance(at(300));
         assert!(all.iter().all(Timer::is_expired));
         assert_eq!(timers.wheel.borrow().entries.len(), 95);
     }
 
     #[test]
     fn only_those_that_are_idle_long_enough_are_shed() {
-        let timers = Timers::new(1_000);
+        let timers = Timers::new(at(1_000));
         let (kept, idle, busy_again) = (timers.timer(), timers.timer(), timers.timer());
         idle.set_idle(true);
         busy_again.set_idle(true);
         busy_again.set_idle(false);
-        timers.advance(1_099);
-        assert_eq!(timers.shed(10, 100), 0);
-        timers.advance(1_100);
-        assert_eq!(timers.shed(10, 100), 1);
+        timers.advance(at(1_099));
+        assert_eq!(timers.shed(10, Millis::new(100)), 0);
+        timers.advance(at(1_100));
+        assert_eq!(timers.shed(10, Millis::new(100)), 1);
         assert!(idle.is_expired() && !kept.is_expired() && !busy_again.is_expired());
     }
 
     #[test]
     fn those_idle_longest_are_shed_first() {
-        let timers = Timers::new(0);
+        let timers = Timers::new(at(0));
         let all = [300, 100, 400, 200].map(|since| (since, timers.timer()));
         for now in [100, 200, 300, 400] {
-            timers.advance(now);
+            timers.advance(at(now));
             for (since, timer) in &all {
                 // The deadlines do not matter.
-                timer.arm(10_000 - since);
+                timer.arm(Millis::new(10_000 - since));
                 if *since == now {
                     timer.set_idle(true);
                 }
             }
         }
-        assert_eq!(timers.shed(2, 0), 2);
+        assert_eq!(timers.shed(2, Millis::ZERO), 2);
         let mut shed: Vec<u64> =
             all.iter().filter(|(_, timer)| timer.is_expired()).map(|(since, _)| *since).collect();
         shed.sort_unstable();
         assert_eq!(shed, [100, 200]);
-        assert_eq!(timers.shed(9, 0), 2);
+        assert_eq!(timers.shed(9, Millis::ZERO), 2);
     }
 }

@@ -6,7 +6,6 @@
 #![forbid(unsafe_code)]
 
 mod access;
-mod clock;
 mod control;
 mod downstream;
 mod error;
@@ -23,6 +22,7 @@ mod report;
 mod resolved;
 mod runtime;
 mod session;
+mod share;
 pub mod stats;
 mod upstream;
 mod worker;

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use eddy_io::WorkerTime;
 use eddy_model::LimitKind;
 use serde::Serialize;
 
-use crate::clock::{millis, now};
 use crate::upstream::WorkerCluster;
 
 /// State of all clusters of a gateway, summed over all workers.
@@ -119,7 +119,7 @@ impl ClusterView {
 }
 
 /// Returns the state of a cluster as one worker sees it.
-pub(crate) fn view(cluster: &WorkerCluster, now_ms: u64) -> ClusterView {
+pub(crate) fn view(cluster: &WorkerCluster, now: WorkerTime) -> ClusterView {
     let window = cluster.config.slow_start.unwrap_or_default();
     let count = cluster.pools().borrow().count();
     let state = cluster.state().borrow();
@@ -129,8 +129,8 @@ pub(crate) fn view(cluster: &WorkerCluster, now_ms: u64) -> ClusterView {
         priority: endpoint.terms().tier,
         zone: endpoint.terms().zone.as_deref().map(str::to_owned),
         is_down: endpoint.terms().is_down,
-        warming_percent: Some(endpoint.warmth(window, now(now_ms))).filter(|percent| *percent < 100),
-        ejected_for_ms: endpoint.ejected_until().map(|until| millis(until.saturating_sub(now(now_ms)))),
+        warming_percent: Some(endpoint.warmth(window, now)).filter(|percent| *percent < 100),
+        ejected_for_ms: endpoint.ejected_until().map(|until| (until - now).get()),
         unhealthy: endpoint.unhealthy().map(|why| why.to_string()),
         active: endpoint.active().into(),
         ejected_by: endpoint.is_ejected().into(),

@@ -1,7 +1,6 @@
 //! Retry budget: the retries that a worker may add to a cluster's first attempts.
 
-use std::time::Duration;
-
+use eddy_io::WorkerTime;
 use eddy_model::RetryBudget;
 
 /// Counts requests and retries over the last ten seconds, in slots of one second.
@@ -27,13 +26,13 @@ impl RetryBudgetWindow {
     }
 
     /// Counts a first attempt.
-    pub fn on_request(&mut self, now: Duration) {
+    pub fn on_request(&mut self, now: WorkerTime) {
         let slot = self.slot(now);
         slot.requests = slot.requests.saturating_add(1);
     }
 
     /// Whether a retry is allowed at `now`; counts it if so.
-    pub fn try_retry(&mut self, now: Duration) -> bool {
+    pub fn try_retry(&mut self, now: WorkerTime) -> bool {
         let in_second = self.slot(now).retries;
         let is_allowed = in_second < self.config.floor_per_second || self.has_share();
         if is_allowed {
@@ -51,7 +50,7 @@ impl RetryBudgetWindow {
     }
 
     /// Returns the slot of `now`, after clearing those that have left the window.
-    fn slot(&mut self, now: Duration) -> &mut RetryWindowSlot {
+    fn slot(&mut self, now: WorkerTime) -> &mut RetryWindowSlot {
         // A clock that goes backwards counts as the newest second seen.
         let second = now.as_secs().max(self.second);
         let passed = (second - self.second).min(WINDOW_SECONDS as u64);

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
 
 use eddy_ids::Shared;
+use eddy_io::{Millis, WorkerTime};
 use eddy_model::ClusterConfig;
 
 use crate::balance::{BalanceTables, Balancer};
@@ -33,7 +33,7 @@ pub struct ClusterState {
     /// Result of the health checks.
     unhealthy: Arc<UnhealthySet>,
     /// Time until which at least one endpoint is in slow start.
-    warms_until: Duration,
+    warms_until: WorkerTime,
 }
 
 /// The claim of one attempt on an endpoint, from `ClusterState::select` to `ClusterState::release`.
@@ -61,7 +61,7 @@ impl Lease {
 
 impl ClusterState {
     /// Creates the state of a cluster with the endpoints `set`.
-    pub fn new(config: Shared<ClusterConfig>, set: Arc<EndpointSet>, now: Duration, rng: &mut Rng) -> Self {
+    pub fn new(config: Shared<ClusterConfig>, set: Arc<EndpointSet>, now: WorkerTime, rng: &mut Rng) -> Self {
         let mut state = Self {
             balancer: Balancer::new(config.balance, &[], &BalanceTables::default(), rng),
             budget: RetryBudgetWindow::new(config.retry_budget),
@@ -72,7 +72,7 @@ impl ClusterState {
             slots_free: Vec::new(),
             out: 0,
             unhealthy: Arc::default(),
-            warms_until: Duration::ZERO,
+            warms_until: WorkerTime::ZERO,
         };
         let gone = state.update(set, now, rng);
         debug_assert!(gone.is_empty());
@@ -105,7 +105,7 @@ impl ClusterState {
     ///
     /// # Cost
     /// No allocation.
-    pub fn select(&mut self, now: Duration, rng: &mut Rng, tried: &mut Tried) -> Option<Lease> {
+    pub fn select(&mut self, now: WorkerTime, rng: &mut Rng, tried: &mut Tried) -> Option<Lease> {
         self.select_for(b"", now, rng, tried)
     }
 
@@ -117,7 +117,7 @@ impl ClusterState {
     pub fn select_for(
         &mut self,
         key: &[u8],
-        now: Duration,
+        now: WorkerTime,
         rng: &mut Rng,
         tried: &mut Tried,
     ) -> Option<Lease> {
@@ -131,7 +131,7 @@ impl ClusterState {
         None
     }
 
-    fn pick(&mut self, key: &[u8], now: Duration, rng: &mut Rng, tried: &Tried) -> Option<usize> {
+    fn pick(&mut self, key: &[u8], now: WorkerTime, rng: &mut Rng, tried: &Tried) -> Option<usize> {
         let mut index = self.balancer.pick(&self.endpoints, key, tried, now, rng)?;
         if now < self.warms_until && !self.config.balance.goes_by_key() {
             // Skipping an endpoint at random reduces its share as a lower weight would, and the others keep their
@@ -146,7 +146,7 @@ impl ClusterState {
         Some(index)
     }
 
-    fn warmth(&self, index: usize, now: Duration) -> u64 {
+    fn warmth(&self, index: usize, now: WorkerTime) -> u64 {
         let window = self.config.slow_start.unwrap_or_default();
         self.endpoints.get(index).map_or(WARM, |endpoint| endpoint.warmth(window, now))
     }
@@ -155,7 +155,7 @@ impl ClusterState {
     ///
     /// # Cost
     /// Linear in the endpoints.
-    pub fn select_address(&mut self, address: &[u8], now: Duration, tried: &mut Tried) -> Option<Lease> {
+    pub fn select_address(&mut self, address: &[u8], now: WorkerTime, tried: &mut Tried) -> Option<Lease> {
         let address: SocketAddr = std::str::from_utf8(address).ok()?.parse().ok()?;
         let is_it = |endpoint: &EndpointState| **endpoint.address() == ResolvedAddress::Tcp(address);
         let index =
@@ -163,7 +163,7 @@ impl ClusterState {
         self.lease(index, now, tried)
     }
 
-    fn lease(&mut self, index: usize, now: Duration, tried: &mut Tried) -> Option<Lease> {
+    fn lease(&mut self, index: usize, now: WorkerTime, tried: &mut Tried) -> Option<Lease> {
         let endpoint = self.endpoints.get_mut(index)?;
         let place = match (&endpoint.shared_active, endpoint.terms.active_max) {
             (Some(count), Some(max)) => Some(SharedPlace::take(count, max)?),
@@ -179,7 +179,7 @@ impl ClusterState {
     /// Records a success of the endpoint of `lease`: a response head other than 502, 503 or 504.
     ///
     /// Returns the effect on ejection; the caller need not act on it.
-    pub fn on_success(&mut self, lease: &Lease, now: Duration) -> EjectionChange {
+    pub fn on_success(&mut self, lease: &Lease, now: WorkerTime) -> EjectionChange {
         let config = self.config.ejection;
         let Some(endpoint) = self.endpoint_mut(lease.id) else { return EjectionChange::None };
         let config = endpoint.ejection_config(&config);
@@ -197,7 +197,7 @@ impl ClusterState {
     /// Records a failure of the endpoint of `lease`: no connection, a reset, or a 502, 503 or 504.
     ///
     /// Returns the effect on ejection; the caller need not act on it.
-    pub fn on_failure(&mut self, lease: &Lease, now: Duration) -> EjectionChange {
+    pub fn on_failure(&mut self, lease: &Lease, now: WorkerTime) -> EjectionChange {
         let room = eject::room(self.out, self.endpoints.len(), &self.config.ejection);
         let config = self.config.ejection;
         let Some(endpoint) = self.endpoint_mut(lease.id) else { return EjectionChange::None };
@@ -230,7 +230,7 @@ impl ClusterState {
     ///
     /// # Cost
     /// Allocates; linear in both sets.
-    pub fn update(&mut self, set: Arc<EndpointSet>, now: Duration, rng: &mut Rng) -> Vec<EndpointId> {
+    pub fn update(&mut self, set: Arc<EndpointSet>, now: WorkerTime, rng: &mut Rng) -> Vec<EndpointId> {
         let mut known: HashMap<Rc<ResolvedAddress>, EndpointState> =
             self.endpoints.drain(..).map(|endpoint| (Rc::clone(&endpoint.address), endpoint)).collect();
         let mut kept = Vec::with_capacity(set.len());
@@ -262,7 +262,7 @@ impl ClusterState {
     }
 
     /// Replaces the configuration of the cluster and keeps the state of its endpoints.
-    pub fn reconfigure(&mut self, config: Shared<ClusterConfig>, now: Duration, rng: &mut Rng) {
+    pub fn reconfigure(&mut self, config: Shared<ClusterConfig>, now: WorkerTime, rng: &mut Rng) {
         self.budget.reconfigure(config.retry_budget);
         self.config = config;
         self.rebuild(now, rng);
@@ -275,7 +275,7 @@ impl ClusterState {
     ///
     /// # Cost
     /// Linear in the endpoints.
-    pub fn set_unhealthy(&mut self, unhealthy: Arc<UnhealthySet>, now: Duration) {
+    pub fn set_unhealthy(&mut self, unhealthy: Arc<UnhealthySet>, now: WorkerTime) {
         self.unhealthy = unhealthy;
         let is_well = |one: &EndpointState| self.unhealthy.why(&one.address).is_none();
         let well = self.endpoints.iter().filter(|one| is_well(one)).count();
@@ -293,17 +293,17 @@ impl ClusterState {
     }
 
     /// Sets the end of slow start from the endpoints that are warming up.
-    fn warm_up(&mut self, now: Duration) {
+    fn warm_up(&mut self, now: WorkerTime) {
         let Some(window) = self.config.slow_start else {
-            self.warms_until = Duration::ZERO;
+            self.warms_until = WorkerTime::ZERO;
             return;
         };
-        let ends =
-            self.endpoints.iter().filter_map(|endpoint| Some(endpoint.warms_since?.saturating_add(window)));
+        let window = Millis::of(window);
+        let ends = self.endpoints.iter().filter_map(|endpoint| Some(endpoint.warms_since? + window));
         self.warms_until = ends.filter(|end| *end > now).max().unwrap_or_default();
     }
 
-    fn rebuild(&mut self, now: Duration, rng: &mut Rng) {
+    fn rebuild(&mut self, now: WorkerTime, rng: &mut Rng) {
         for endpoint in &mut self.endpoints {
             let zones = self.config.zone.as_ref().zip(endpoint.terms.zone.as_ref());
             endpoint.is_far = zones.is_some_and(|(own, other)| own != other);
@@ -322,7 +322,7 @@ impl ClusterState {
     }
 
     /// Returns the ejected endpoint whose ejection ends first to service.
-    fn bring_back_first(&mut self, now: Duration) {
+    fn bring_back_first(&mut self, now: WorkerTime) {
         let ejected = self.endpoints.iter_mut().filter(|endpoint| endpoint.is_ejected());
         if let Some(endpoint) = ejected.min_by_key(|endpoint| endpoint.ejection.until()) {
             endpoint.ejection.bring_back(now);

@@ -1,7 +1,6 @@
 //! Passive ejection: an endpoint that fails several times in a row is excluded for a while, then tried again.
 
-use std::time::Duration;
-
+use eddy_io::{Millis, WorkerTime};
 use eddy_model::EjectionConfig;
 
 /// Ejection state of an endpoint: whether it is ejected, until when, and how often it was.
@@ -13,7 +12,7 @@ pub struct Ejection {
     place: EjectionState,
     failures_in_row: u32,
     /// Time of the last failure.
-    failed_last: Duration,
+    failed_last: WorkerTime,
     /// Past ejections not yet forgotten; the next one lasts this many base times longer than the first.
     times: u32,
     /// Number of ejections; separates outcomes of requests sent before an ejection from those sent after it.
@@ -49,7 +48,7 @@ impl Ejection {
     }
 
     /// Whether a request may be sent to the endpoint at `now`.
-    pub fn is_available(&self, now: Duration) -> bool {
+    pub fn is_available(&self, now: WorkerTime) -> bool {
         match self.place {
             EjectionState::In { .. } => true,
             EjectionState::Out { until, is_probed } => now >= until && !is_probed,
@@ -57,7 +56,7 @@ impl Ejection {
     }
 
     /// Returns when the endpoint may be tried again, while it is ejected.
-    pub fn until(&self) -> Option<Duration> {
+    pub fn until(&self) -> Option<WorkerTime> {
         match self.place {
             EjectionState::In { .. } => None,
             EjectionState::Out { until, .. } => Some(until),
@@ -70,7 +69,7 @@ impl Ejection {
     }
 
     /// Records that a request is sent; returns whether it is the probe that decides a half-open endpoint.
-    pub fn on_select(&mut self, now: Duration) -> bool {
+    pub fn on_select(&mut self, now: WorkerTime) -> bool {
         match &mut self.place {
             EjectionState::In { .. } => false,
             EjectionState::Out { until, is_probed } => {
@@ -89,11 +88,11 @@ impl Ejection {
     }
 
     /// Records a success of a request sent in `epoch`.
-    pub fn on_success(&mut self, epoch: u32, now: Duration, config: &EjectionConfig) -> EjectionChange {
+    pub fn on_success(&mut self, epoch: u32, now: WorkerTime, config: &EjectionConfig) -> EjectionChange {
         if epoch != self.epoch {
             return EjectionChange::None;
         }
-        if now.saturating_sub(self.failed_last) >= config.memory {
+        if (now - self.failed_last).as_duration() >= config.memory {
             self.failures_in_row = 0;
         }
         if !self.is_out() {
@@ -107,7 +106,7 @@ impl Ejection {
     pub fn on_failure(
         &mut self,
         epoch: u32,
-        now: Duration,
+        now: WorkerTime,
         room: Room,
         config: &EjectionConfig,
     ) -> EjectionChange {
@@ -121,7 +120,7 @@ impl Ejection {
                 if self.failures_in_row < config.failures || room == Room::Full {
                     return EjectionChange::None;
                 }
-                self.live_down(now.saturating_sub(since), config);
+                self.live_down(now - since, config);
                 self.push_out(now, config);
                 EjectionChange::Ejected
             }
@@ -135,23 +134,23 @@ impl Ejection {
     }
 
     /// Returns the endpoint to service before its time, to keep the percentage limit.
-    pub fn bring_back(&mut self, now: Duration) {
+    pub fn bring_back(&mut self, now: WorkerTime) {
         self.place = EjectionState::In { since: now };
         self.failures_in_row = 0;
     }
 
-    fn push_out(&mut self, now: Duration, config: &EjectionConfig) {
+    fn push_out(&mut self, now: WorkerTime, config: &EjectionConfig) {
         self.times = self.times.saturating_add(1);
         self.epoch = self.epoch.wrapping_add(1);
         self.failures_in_row = 0;
         let lasts = config.base_time.saturating_mul(self.times).min(config.time_max);
-        self.place = EjectionState::Out { until: now.saturating_add(lasts), is_probed: false };
+        self.place = EjectionState::Out { until: now + Millis::of(lasts), is_probed: false };
     }
 
     /// Forgets one past ejection for each base time in service.
-    fn live_down(&mut self, was_in: Duration, config: &EjectionConfig) {
-        let base_ms = config.base_time.as_millis().max(1);
-        let forgotten = u32::try_from(was_in.as_millis() / base_ms).unwrap_or(u32::MAX);
+    fn live_down(&mut self, was_in: Millis, config: &EjectionConfig) {
+        let base = Millis::of(config.base_time).max(Millis::new(1));
+        let forgotten = u32::try_from(was_in.get() / base.get()).unwrap_or(u32::MAX);
         self.times = self.times.saturating_sub(forgotten);
     }
 }
@@ -171,12 +170,12 @@ pub fn out_max(total: usize, config: &EjectionConfig) -> usize {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EjectionState {
-    In { since: Duration },
-    Out { until: Duration, is_probed: bool },
+    In { since: WorkerTime },
+    Out { until: WorkerTime, is_probed: bool },
 }
 
 impl Default for EjectionState {
     fn default() -> Self {
-        Self::In { since: Duration::ZERO }
+        Self::In { since: WorkerTime::ZERO }
     }
 }

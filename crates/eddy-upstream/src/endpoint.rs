@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
 use eddy_ids::Shared;
+use eddy_io::WorkerTime;
 use eddy_model::{EjectionConfig, EndpointOptions};
 
 use crate::eject::Ejection;
@@ -91,7 +92,7 @@ pub struct EndpointState {
     /// Whether the endpoint is in another zone than eddy, where both zones are known.
     pub(crate) is_far: bool,
     /// Start of slow start, if it has begun.
-    pub(crate) warms_since: Option<Duration>,
+    pub(crate) warms_since: Option<WorkerTime>,
     pub(crate) active: u32,
     /// Exchanges of all workers at the endpoint, where these have a shared limit.
     pub(crate) shared_active: Option<Arc<AtomicU32>>,
@@ -223,9 +224,9 @@ impl EndpointState {
     }
 
     /// Returns the share that the endpoint gets in slow start of length `window`, percent.
-    pub fn warmth(&self, window: Duration, now: Duration) -> u64 {
+    pub fn warmth(&self, window: Duration, now: WorkerTime) -> u64 {
         let Some(since) = self.warms_since else { return WARM };
-        let elapsed = now.saturating_sub(since).min(window);
+        let elapsed = (now - since).as_duration().min(window);
         let gained = (elapsed.as_micros() * u128::from(WARM - COLD)).checked_div(window.as_micros());
         COLD + gained.and_then(|gained| u64::try_from(gained).ok()).unwrap_or(WARM - COLD)
     }
@@ -257,12 +258,12 @@ impl EndpointState {
     }
 
     /// Returns when the endpoint may be tried again, while it is ejected.
-    pub fn ejected_until(&self) -> Option<Duration> {
+    pub fn ejected_until(&self) -> Option<WorkerTime> {
         self.ejection.until()
     }
 
     /// Whether balancing may select the endpoint: healthy, and either not ejected or due for a probe.
-    pub fn is_available(&self, now: Duration) -> bool {
+    pub fn is_available(&self, now: WorkerTime) -> bool {
         self.unhealthy.is_none() && self.ejection.is_available(now)
     }
 }

@@ -19,6 +19,7 @@ mod rng;
 pub use budget::RetryBudgetWindow;
 pub use cluster::{ClusterState, Lease};
 pub use connect::{connect, shake_hands};
+pub use eddy_io::WorkerTime;
 pub use endpoint::{
     EndpointId, EndpointState, EndpointStats, ResolvedAddress, ResolvedEndpoint, TRIED_MAX, Tried,
 };

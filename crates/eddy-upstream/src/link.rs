@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use eddy_io::Stream;
+use eddy_io::{Stream, WorkerTime};
 use tokio::sync::Notify;
 
 use crate::limits::LimitPlace;
@@ -14,7 +14,7 @@ pub struct Link {
     /// The connected stream.
     pub stream: Stream,
     requests: u64,
-    idle_since_ms: u64,
+    idle_since: WorkerTime,
     /// Whether the link is idle.
     is_at_rest: bool,
     /// Counts the link towards the connection limit for as long as the link exists.
@@ -111,7 +111,7 @@ impl Drop for LinkPlace {
 impl Link {
     /// Wraps a stream that was just connected.
     pub fn new(stream: Stream, place: LinkPlace) -> Self {
-        Self { stream, requests: 0, idle_since_ms: 0, is_at_rest: false, place }
+        Self { stream, requests: 0, idle_since: WorkerTime::ZERO, is_at_rest: false, place }
     }
 
     /// Whether the link has carried an exchange before.
@@ -124,15 +124,15 @@ impl Link {
         self.requests
     }
 
-    /// Counts a finished exchange and marks the link as idle since `now_ms`.
-    pub(crate) fn rest(&mut self, now_ms: u64) {
+    /// Counts a finished exchange and marks the link as idle since `now`.
+    pub(crate) fn rest(&mut self, now: WorkerTime) {
         self.requests += 1;
-        self.wait(now_ms);
+        self.wait(now);
     }
 
-    /// Marks the link as idle since `now_ms`.
-    pub(crate) fn wait(&mut self, now_ms: u64) {
-        self.idle_since_ms = now_ms;
+    /// Marks the link as idle since `now`.
+    pub(crate) fn wait(&mut self, now: WorkerTime) {
+        self.idle_since = now;
         self.is_at_rest = true;
     }
 
@@ -147,8 +147,8 @@ impl Link {
     }
 
     /// Returns when the link became idle.
-    pub(crate) fn idle_since_ms(&self) -> u64 {
-        self.idle_since_ms
+    pub(crate) fn idle_since(&self) -> WorkerTime {
+        self.idle_since
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::task::{Context, Wake, Waker};
 
+use eddy_io::{Millis, WorkerTime};
 use eddy_model::PoolConfig;
 use tokio::sync::Notify;
 
@@ -77,8 +78,8 @@ impl LinkPools {
     }
 
     /// Sweeps every pool, see [`LinkPool::sweep`].
-    pub fn sweep(&mut self, config: &PoolConfig, now_ms: u64) {
-        self.pools.iter_mut().for_each(|(_, pool)| pool.sweep(config, now_ms));
+    pub fn sweep(&mut self, config: &PoolConfig, now: WorkerTime) {
+        self.pools.iter_mut().for_each(|(_, pool)| pool.sweep(config, now));
     }
 
     /// Closes all idle links.
@@ -91,7 +92,7 @@ impl LinkPools {
     /// # Cost
     /// Linear in the pools.
     pub fn close_one(&mut self) -> bool {
-        let first = |pool: &LinkPool| pool.idle.first().map(Link::idle_since_ms);
+        let first = |pool: &LinkPool| pool.idle.first().map(Link::idle_since);
         let pools = self.pools.iter_mut().map(|(_, pool)| pool);
         let Some(pool) = pools.filter(|pool| !pool.idle.is_empty()).min_by_key(|pool| first(pool)) else {
             return false;
@@ -147,9 +148,9 @@ impl LinkPool {
     /// Returns the most recently used idle link without an event since.
     ///
     /// Links that are closed, have unsolicited data or were idle for too long are dropped on the way.
-    pub fn take(&mut self, config: &PoolConfig, now_ms: u64) -> Option<Link> {
+    pub fn take(&mut self, config: &PoolConfig, now: WorkerTime) -> Option<Link> {
         while let Some(mut link) = self.idle.pop() {
-            if !is_stale(&link, config, now_ms) && link.stream.is_quiet() {
+            if !is_stale(&link, config, now) && link.stream.is_quiet() {
                 link.wake();
                 return Some(link);
             }
@@ -161,8 +162,8 @@ impl LinkPool {
     ///
     /// Links above `idle_max` are kept as well until a sweep finds that they were not used for a while: with bursts of
     /// requests, closing connections that the next burst establishes again costs more than the requests.
-    pub fn put(&mut self, mut link: Link, config: &PoolConfig, now_ms: u64) {
-        link.rest(now_ms);
+    pub fn put(&mut self, mut link: Link, config: &PoolConfig, now: WorkerTime) {
+        link.rest(now);
         let is_worn = config.requests_max > 0 && link.requests() >= config.requests_max;
         if !is_worn && config.idle_max > 0 && link.era() == self.era {
             self.keep(link);
@@ -170,8 +171,8 @@ impl LinkPool {
     }
 
     /// Keeps a link that was just established and has carried no exchange yet.
-    pub fn put_fresh(&mut self, mut link: Link, now_ms: u64) {
-        link.wait(now_ms);
+    pub fn put_fresh(&mut self, mut link: Link, now: WorkerTime) {
+        link.wait(now);
         if link.era() == self.era {
             self.keep(link);
         }
@@ -229,19 +230,19 @@ impl LinkPool {
     ///
     /// # Cost
     /// Linear in the idle links, no system calls except `close`.
-    pub fn sweep(&mut self, config: &PoolConfig, now_ms: u64) {
-        self.idle.retain(|link| !is_stale(link, config, now_ms));
+    pub fn sweep(&mut self, config: &PoolConfig, now: WorkerTime) {
+        self.idle.retain(|link| !is_stale(link, config, now));
         // The least recently used links are at the bottom.
         let excess = self.idle.len().saturating_sub(config.idle_max as usize);
-        let is_unused = |link: &Link| now_ms.saturating_sub(link.idle_since_ms()) >= EXCESS_KEPT_MS;
+        let is_unused = |link: &Link| now - link.idle_since() >= EXCESS_KEPT;
         let unused = self.idle.iter().take(excess).take_while(|link| is_unused(link)).count();
         self.idle.drain(..unused);
     }
 }
 
-fn is_stale(link: &Link, config: &PoolConfig, now_ms: u64) -> bool {
-    u128::from(now_ms.saturating_sub(link.idle_since_ms())) >= config.idle_timeout.as_millis()
+fn is_stale(link: &Link, config: &PoolConfig, now: WorkerTime) -> bool {
+    now - link.idle_since() >= Millis::of(config.idle_timeout)
 }
 
-/// Time that a link above `idle_max` is kept, milliseconds.
-const EXCESS_KEPT_MS: u64 = 1_000;
+/// Time that a link above `idle_max` is kept.
+const EXCESS_KEPT: Millis = Millis::new(1_000);

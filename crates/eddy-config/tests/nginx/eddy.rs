@@ -2,14 +2,13 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use eddy_config::{ActionKind, GatewayConfig, Leniency, Problem, SourceText, check, check_with};
 use eddy_http::{HeadLimits, RequestHead};
 use eddy_model::{Balance, EndpointAddress};
 use eddy_route::RouteScratch;
 use eddy_route::nginx::{NginxOutcome, NginxRequestState, SiteExplanation, SiteRequest, Sites};
-use eddy_upstream::{ClusterState, EndpointSet, ResolvedAddress, ResolvedEndpoint, Rng, Tried};
+use eddy_upstream::{ClusterState, EndpointSet, ResolvedAddress, ResolvedEndpoint, Rng, Tried, WorkerTime};
 
 use crate::site::site_request;
 
@@ -119,7 +118,7 @@ impl NginxTestRouter {
             }
         });
         let set = Arc::new(EndpointSet::new(members, cluster.balance));
-        let (now, mut rng, mut tried) = (Duration::from_secs(1000), Rng::new(1), Tried::new());
+        let (now, mut rng, mut tried) = (WorkerTime::from_millis(1_000_000), Rng::new(1), Tried::new());
         let mut state = ClusterState::new(cluster, set, now, &mut rng);
         let mut asked = Vec::new();
         for _ in 0..=action.retry.attempts {

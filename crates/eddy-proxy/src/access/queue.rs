@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use eddy_io::WorkerTime;
 use jiff::Timestamp;
 use tokio::sync::Notify;
 
@@ -37,7 +38,7 @@ struct RecordQueueState {
     /// The next batch, as collected so far.
     open: Batch,
     /// Time of its first entry, on the worker's clock.
-    since_ms: u64,
+    since: WorkerTime,
     sealed: VecDeque<Rc<Batch>>,
     sealed_bytes: usize,
     /// A buffer for reuse.
@@ -50,23 +51,23 @@ impl RecordQueue {
         &self,
         record: &AccessRecord<'_>,
         plan: &ServicePlan,
-        now_ms: u64,
+        now: WorkerTime,
         series: &WorkerSeries,
     ) {
         let write = |out: &mut Vec<u8>| record.write_entry(out, Timestamp::now());
-        if !self.add_entry(write, plan.limits, now_ms) {
+        if !self.add_entry(write, plan.limits, now) {
             series.records_dropped.increment();
         }
     }
 
     /// Adds an entry; returns whether there was capacity for it.
-    fn add_entry(&self, write: impl FnOnce(&mut Vec<u8>), limits: QueueLimits, now_ms: u64) -> bool {
+    fn add_entry(&self, write: impl FnOnce(&mut Vec<u8>), limits: QueueLimits, now: WorkerTime) -> bool {
         let state = &mut *self.state.borrow_mut();
         if state.sealed_bytes + state.open.entries.len() >= limits.held_bytes_max {
             return false;
         }
         if state.open.records == 0 {
-            state.since_ms = now_ms;
+            state.since = now;
             std::mem::swap(&mut state.open.entries, &mut state.spare);
         }
         write(&mut state.open.entries);
@@ -78,9 +79,9 @@ impl RecordQueue {
     }
 
     /// Seals the open batch if it has waited long enough.
-    pub(crate) fn tick(&self, plan: &ServicePlan, now_ms: u64) {
+    pub(crate) fn tick(&self, plan: &ServicePlan, now: WorkerTime) {
         let state = &mut *self.state.borrow_mut();
-        if now_ms.saturating_sub(state.since_ms) >= plan.limits.interval_ms {
+        if now - state.since >= plan.limits.interval {
             self.seal_in(state);
         }
     }
@@ -128,12 +129,15 @@ impl RecordQueue {
 
 #[cfg(test)]
 mod tests {
+    use eddy_io::Millis;
+
     use super::*;
 
-    const LIMITS: QueueLimits = QueueLimits { batch_bytes: 10, interval_ms: 1000, held_bytes_max: 25 };
+    const LIMITS: QueueLimits =
+        QueueLimits { batch_bytes: 10, interval: Millis::new(1000), held_bytes_max: 25 };
 
     fn add(queue: &RecordQueue, text: &[u8]) -> bool {
-        queue.add_entry(|out| out.extend_from_slice(text), LIMITS, 0)
+        queue.add_entry(|out| out.extend_from_slice(text), LIMITS, WorkerTime::ZERO)
     }
 
     #[test]

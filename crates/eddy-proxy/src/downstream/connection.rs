@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 use eddy_http::Unread;
-use eddy_io::{BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill, Stream, Timer};
+use eddy_io::{BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill, Millis, Stream, Timer};
 
 use crate::downstream::client::DownstreamClient;
 use crate::downstream::wire::Wire;
@@ -150,15 +150,15 @@ impl Downstream {
         }
     }
 
-    /// Waits, without a buffer, until the client has sent bytes or `timeout_ms` have passed. The bytes are then in the
+    /// Waits, without a buffer, until the client has sent bytes or `timeout` has passed. The bytes are then in the
     /// buffer.
     ///
     /// A new stream counts as readable until a first read has shown that it is not, so readiness alone says nothing.
-    pub(crate) async fn idle(&mut self, timeout_ms: u64, worker: &WorkerServices) -> Wake {
+    pub(crate) async fn idle(&mut self, timeout: Millis, worker: &WorkerServices) -> Wake {
         if !self.input.is_empty() && !worker.admission.is_queueing() {
             return Wake::Readable;
         }
-        self.timer.arm(timeout_ms);
+        self.timer.arm(timeout);
         self.timer.set_idle(true);
         let mut ticket = None;
         // A client that closes an idle connection has not given up a request.
@@ -168,7 +168,7 @@ impl Downstream {
             if ticket.is_some() || (worker.admission.is_queueing() && self.may_have_said(cx)) {
                 came_to_ask |= ticket.is_none() && !self.wire.is_ended();
                 self.waited = ready!(self.poll_turn(cx, &mut ticket, worker));
-                self.timer.arm(timeout_ms);
+                self.timer.arm(timeout);
                 if self.wire.is_ended() {
                     if came_to_ask {
                         worker.admission.count_hung_up();
@@ -273,7 +273,7 @@ impl Downstream {
         if self.wire.shutdown_write().is_err() {
             return;
         }
-        self.timer.arm(LINGER_MS);
+        self.timer.arm(LINGER);
         let mut left = LINGER_BYTES_MAX;
         self.input.clear();
         poll_fn(|cx| {
@@ -296,8 +296,8 @@ impl Downstream {
     }
 }
 
-/// Milliseconds that a client may go on sending after eddy has closed its side.
-const LINGER_MS: u64 = 1_000;
+/// Time that a client may go on sending after eddy has closed its side.
+const LINGER: Millis = Millis::new(1_000);
 /// Bytes that it may send: a few gRPC messages that were too large, which clients send completely before they read the
 /// response.
 const LINGER_BYTES_MAX: usize = 1024 * 1024;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::clock::millis;
+use eddy_io::{Millis, WorkerTime};
 
 /// Watches the transfer rate of a body, counting only the time spent waiting for the peer.
 ///
@@ -12,49 +12,52 @@ use crate::clock::millis;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RateGuard {
     rate_min: u32,
-    grace_ms: u64,
+    grace: Millis,
     /// Waiting time not yet compensated by bytes, in microseconds, as a byte at a high rate is worth less than 1 ms.
     spent_us: u64,
-    waiting_since_ms: Option<u64>,
+    waiting_since: Option<WorkerTime>,
 }
 
 impl RateGuard {
     /// Creates a guard that requires `rate_min` bytes per second after `grace`; 0 disables it.
     pub(crate) fn new(rate_min: u32, grace: Duration) -> Self {
-        let grace_ms = millis(grace);
-        Self { rate_min, grace_ms, spent_us: 0, waiting_since_ms: None }
+        Self { rate_min, grace: Millis::of(grace), spent_us: 0, waiting_since: None }
     }
 
     /// Counts bytes that the peer sent or accepted; the wait for it is over.
-    pub(crate) fn moved(&mut self, bytes: u64, now_ms: u64) {
+    pub(crate) fn moved(&mut self, bytes: u64, now: WorkerTime) {
         if self.rate_min == 0 {
             return;
         }
-        if let Some(since_ms) = self.waiting_since_ms.take() {
-            let waited_us = now_ms.saturating_sub(since_ms).saturating_mul(1000);
+        if let Some(since) = self.waiting_since.take() {
+            let waited_us = (now - since).as_micros();
             let earned_us = bytes.saturating_mul(1_000_000) / u64::from(self.rate_min);
             self.spent_us = self.spent_us.saturating_add(waited_us).saturating_sub(earned_us);
         }
     }
 
     /// Records that the peer is being waited for; returns the deadline.
-    pub(crate) fn deadline(&mut self, now_ms: u64) -> u64 {
-        self.deadline_within(now_ms, u64::MAX)
+    pub(crate) fn deadline(&mut self, now: WorkerTime) -> WorkerTime {
+        self.deadline_within(now, Millis::MAX)
     }
 
-    /// As [`Self::deadline`], with a grace of at most `grace_ms`.
-    pub(crate) fn deadline_within(&mut self, now_ms: u64, grace_ms: u64) -> u64 {
+    /// As [`Self::deadline`], with a grace of at most `grace_max`.
+    pub(crate) fn deadline_within(&mut self, now: WorkerTime, grace_max: Millis) -> WorkerTime {
         if self.rate_min == 0 {
-            return u64::MAX;
+            return WorkerTime::NEVER;
         }
-        let since_ms = *self.waiting_since_ms.get_or_insert(now_ms);
-        since_ms.saturating_add(self.grace_ms.min(grace_ms).saturating_sub(self.spent_us / 1000))
+        let since = *self.waiting_since.get_or_insert(now);
+        since + (self.grace.min(grace_max) - Millis::new(self.spent_us / 1000))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn at(millis: u64) -> WorkerTime {
+        WorkerTime::from_millis(millis)
+    }
 
     fn guard(rate_min: u32) -> RateGuard {
         RateGuard::new(rate_min, Duration::from_secs(10))
@@ -63,50 +66,51 @@ mod tests {
     #[test]
     fn a_silent_peer_has_the_grace_and_no_more() {
         let mut guard = guard(1024);
-        assert_eq!(guard.deadline(5_000), 15_000);
-        assert_eq!(guard.deadline(9_000), 15_000);
+        assert_eq!(guard.deadline(at(5_000)), at(15_000));
+        assert_eq!(guard.deadline(at(9_000)), at(15_000));
     }
 
     #[test]
     fn what_was_moved_earns_time_and_waiting_uses_it_up() {
         let mut guard = guard(1000);
-        guard.deadline(0);
-        guard.moved(2_000, 4_000);
+        guard.deadline(at(0));
+        guard.moved(2_000, at(4_000));
         // 4 s waited, 2 s earned: 8 s are left.
-        assert_eq!(guard.deadline(4_000), 12_000);
+        assert_eq!(guard.deadline(at(4_000)), at(12_000));
         // Time spent waiting for others does not count.
-        guard.moved(0, 4_000);
-        assert_eq!(guard.deadline(100_000), 108_000);
+        guard.moved(0, at(4_000));
+        assert_eq!(guard.deadline(at(100_000)), at(108_000));
     }
 
     #[test]
     fn a_burst_earns_no_more_than_the_grace() {
         let mut guard = guard(1000);
-        guard.deadline(0);
-        guard.moved(100_000_000, 1_000);
-        assert_eq!(guard.deadline(1_000), 11_000);
+        guard.deadline(at(0));
+        guard.moved(100_000_000, at(1_000));
+        assert_eq!(guard.deadline(at(1_000)), at(11_000));
     }
 
     #[test]
     fn a_drip_runs_out_of_time_and_the_least_rate_does_not() {
         let (mut drip, mut steady) = (guard(1024), guard(1024));
-        let mut now = 0;
-        while drip.deadline(now) > now + 1_000 {
-            assert!(steady.deadline(now) > now + 1_000);
-            now += 1_000;
+        let mut now = WorkerTime::ZERO;
+        let second = Millis::new(1_000);
+        while drip.deadline(now) > now + second {
+            assert!(steady.deadline(now) > now + second);
+            now += second;
             drip.moved(1, now);
             steady.moved(1024, now);
-            assert!(now < 12_000, "one byte a second is too slow");
+            assert!(now < at(12_000), "one byte a second is too slow");
         }
         for _ in 0..10_000 {
-            assert!(steady.deadline(now) > now + 1_000);
-            now += 1_000;
+            assert!(steady.deadline(now) > now + second);
+            now += second;
             steady.moved(1024, now);
         }
     }
 
     #[test]
     fn no_rate_no_deadline() {
-        assert_eq!(guard(0).deadline(1), u64::MAX);
+        assert_eq!(guard(0).deadline(at(1)), WorkerTime::NEVER);
     }
 }

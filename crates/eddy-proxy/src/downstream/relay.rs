@@ -5,7 +5,8 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 use eddy_io::{
-    BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill, PipePool, Splice, SpliceFault, Spliced, Stream, Timer,
+    BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill, Millis, PipePool, Splice, SpliceFault, Spliced, Stream,
+    Timer, WorkerTime,
 };
 
 use crate::message::DuplexStream;
@@ -38,10 +39,10 @@ pub(crate) enum RelayEnd {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RelayDeadlines<'t> {
     pub(crate) timer: &'t Timer,
-    /// Idle timeout in milliseconds; 0 for none.
-    pub(crate) idle_ms: u64,
+    /// Idle timeout; zero for none.
+    pub(crate) idle_timeout: Millis,
     /// Absolute deadline on the worker's clock.
-    pub(crate) due_ms: u64,
+    pub(crate) deadline: WorkerTime,
 }
 
 /// One direction of a relay.
@@ -71,12 +72,12 @@ pub(crate) struct DuplexRelay {
     /// To the client.
     pub(crate) down: HalfRelay,
     /// Bytes transferred when last checked, and the time at which the number last changed.
-    seen: Option<(u64, u64)>,
+    seen: Option<(u64, WorkerTime)>,
 }
 
 impl DuplexRelay {
-    /// Moves bytes until both sides have ended, one breaks off, or nothing was transferred for `idle_ms`; 0 for no
-    /// limit.
+    /// Moves bytes until both sides have ended, one breaks off, or nothing was transferred for `idle_timeout`; zero for
+    /// no limit.
     ///
     /// The end of one side is passed on as soon as the bytes before it; the other direction may go on without limit.
     pub(crate) async fn run(
@@ -85,9 +86,9 @@ impl DuplexRelay {
         endpoint: &mut impl DuplexStream,
         worker: &Rc<WorkerServices>,
         timer: &Timer,
-        idle_ms: u64,
+        idle_timeout: Millis,
     ) -> RelayEnd {
-        let patience = RelayDeadlines { timer, idle_ms, due_ms: u64::MAX };
+        let patience = RelayDeadlines { timer, idle_timeout, deadline: WorkerTime::NEVER };
         poll_fn(|cx| self.poll(cx, client, endpoint, worker, patience)).await
     }
 
@@ -109,7 +110,7 @@ impl DuplexRelay {
         };
         let mut end = self.poll_ways(cx, client, endpoint, &mut turn);
         if end.is_pending() {
-            end = self.poll_patience(worker.timers.now_ms(), patience);
+            end = self.poll_patience(worker.timers.now(), patience);
         }
         if end.is_ready() {
             for way in [&mut self.up, &mut self.down] {
@@ -120,24 +121,24 @@ impl DuplexRelay {
     }
 
     /// Arms the timer for the next deadline, or returns the end when one has passed.
-    fn poll_patience(&mut self, now_ms: u64, patience: RelayDeadlines<'_>) -> Poll<RelayEnd> {
-        let RelayDeadlines { timer, idle_ms, due_ms } = patience;
+    fn poll_patience(&mut self, now: WorkerTime, patience: RelayDeadlines<'_>) -> Poll<RelayEnd> {
+        let RelayDeadlines { timer, idle_timeout, deadline } = patience;
         let total = self.up.moved + self.down.moved;
-        let moved_ms = match self.seen {
-            Some((moved, moved_ms)) if moved == total => moved_ms,
-            Some(_) | None => now_ms,
+        let moved_at = match self.seen {
+            Some((moved, moved_at)) if moved == total => moved_at,
+            Some(_) | None => now,
         };
-        self.seen = Some((total, moved_ms));
-        let idle_at_ms = if idle_ms > 0 { moved_ms.saturating_add(idle_ms) } else { u64::MAX };
-        if due_ms <= now_ms {
+        self.seen = Some((total, moved_at));
+        let idle_at = if idle_timeout > Millis::ZERO { moved_at + idle_timeout } else { WorkerTime::NEVER };
+        if deadline <= now {
             return Poll::Ready(RelayEnd::Due);
         }
-        if idle_at_ms <= now_ms {
+        if idle_at <= now {
             return Poll::Ready(RelayEnd::Idle);
         }
-        let next_ms = idle_at_ms.min(due_ms);
-        if next_ms < u64::MAX {
-            timer.arm_at(next_ms);
+        let next = idle_at.min(deadline);
+        if next < WorkerTime::NEVER {
+            timer.arm_at(next);
         }
         Poll::Pending
     }

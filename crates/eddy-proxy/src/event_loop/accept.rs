@@ -6,18 +6,18 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
 
-use eddy_io::{BACKLOG, StreamListener};
+use eddy_io::{BACKLOG, Millis, StreamListener};
 
-use crate::clock::share;
 use crate::runtime::is_shortage;
 use crate::session::{self, ConnectionSlot, ListenerHandle, has_room};
+use crate::share::share;
 use crate::worker::Worker;
 
 /// Number of idle connections closed at once when there is no capacity, or no descriptor, for another one.
 const SHED_AT_ONCE: usize = 32;
-/// Milliseconds that a connection must have been idle before it is closed for a waiting one, so that a new client can
+/// Time that a connection must have been idle before it is closed for a waiting one, so that a new client can
 /// send its request.
-const SHED_IDLE_MS: u64 = 100;
+const SHED_IDLE: Millis = Millis::new(100);
 /// Accept queue length while requests are shed.
 const BACKLOG_IN_CROWD: u32 = 32;
 
@@ -138,14 +138,14 @@ fn make_room(worker: &Worker) {
     if is_full && worker.connections.get() < fair_share(worker) {
         worker.room.want();
     } else {
-        worker.close_idle(SHED_AT_ONCE, SHED_IDLE_MS);
+        worker.close_idle(SHED_AT_ONCE, SHED_IDLE);
     }
 }
 
 /// Closes idle connections when another worker has asked for capacity and this one has more than its share.
 pub(crate) fn give_room(worker: &Worker) {
     if worker.connections.get() > fair_share(worker) && worker.room.take_wanted() {
-        worker.close_idle(SHED_AT_ONCE, SHED_IDLE_MS);
+        worker.close_idle(SHED_AT_ONCE, SHED_IDLE);
     }
 }
 

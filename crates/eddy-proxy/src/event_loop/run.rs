@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use eddy_io::monotonic_ms;
+use eddy_io::{Millis, monotonic_time};
 use eddy_upstream::health::UnhealthySet;
 use eddy_upstream::{EndpointSet, Rng};
 use tokio::runtime::{Builder, LocalOptions};
@@ -89,7 +89,7 @@ async fn serve(start: Start) {
     let share = WorkerShare { series, endpoints, idle_watch, retired: Rc::clone(&retired) };
     // Not kept here: the first plan is freed with its last exchange, like every later one.
     let (plan, endpoints) = Resolution::begin(plan, share, None).finish(&mut rng);
-    let worker = Worker::new(parts, Rc::new(plan), rng, monotonic_ms());
+    let worker = Worker::new(parts, Rc::new(plan), rng, monotonic_time());
     let state = Rc::new(Loop {
         worker,
         sockets: RefCell::new(sockets),
@@ -168,11 +168,11 @@ async fn free_retired(state: Rc<Loop>) {
 
 /// Reports the clusters of the plan in force, slice by slice.
 async fn report(worker: Rc<Worker>, reply: Sender<Vec<ClusterView>>) {
-    let (plan, now_ms) = (worker.plan(), monotonic_ms());
+    let (plan, now) = (worker.plan(), monotonic_time());
     let mut views = Vec::with_capacity(plan.clusters.len());
     let mut clusters = plan.clusters.iter();
     step_in_slices(&worker.series, || {
-        clusters.next().map(|cluster| views.push(view(cluster, now_ms))).is_some()
+        clusters.next().map(|cluster| views.push(view(cluster, now))).is_some()
     })
     .await;
     // The gateway may have given up waiting.
@@ -217,7 +217,7 @@ impl Loop {
                 self.drained.replace(Some(done));
             }
             WorkerCommand::CloseIdle => {
-                worker.timers.shed(usize::MAX, 0);
+                worker.timers.shed(usize::MAX, Millis::ZERO);
             }
             WorkerCommand::FlushRecords(done) => {
                 worker.access.borrow_mut().flush(&worker.series);

@@ -4,24 +4,22 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Duration;
 
-use eddy_io::{ProcessorWait, TICK_MS, monotonic_ms};
+use eddy_io::{Millis, ProcessorWait, TICK, WorkerTime, monotonic_time};
 use tokio::task::AbortHandle;
 use tokio::time::MissedTickBehavior;
 
-use crate::clock::millis;
 use crate::event_loop::accept::{AcceptSource, accept, give_room};
 use crate::event_loop::state::Loop;
 use crate::exchange::flush_ended;
 use crate::runtime::{Slice, TickInterval};
 use crate::worker::Worker;
 
-/// Milliseconds after which a stalled worker's connections are accepted by the others.
-pub(crate) const SILENT_MS: u64 = 100;
+/// Time after which a stalled worker's connections are accepted by the others.
+pub(crate) const SILENT: Millis = Millis::new(100);
 
 /// Ticks between two sweeps of idle links and buffers: one second.
-const SWEEP_TICKS: u64 = 1000 / TICK_MS;
+const SWEEP_TICKS: u64 = 1000 / TICK.get();
 /// Ticks between two checks of the other workers' heartbeats.
 const WATCH_TICKS: u64 = 2;
 /// Ticks after which access log entries are passed on, however few they are.
@@ -33,42 +31,42 @@ pub(crate) type StandIns = HashMap<usize, Vec<AbortHandle>>;
 /// Ticks until the worker's event loop ends.
 pub(crate) async fn tick(state: Rc<Loop>) {
     let worker = Rc::clone(&state.worker);
-    let mut interval = tokio::time::interval(Duration::from_millis(TICK_MS));
+    let mut interval = tokio::time::interval(TICK.as_duration());
     interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut before_ms = monotonic_ms();
+    let mut before = monotonic_time();
     let mut processor_wait = ProcessorWait::of_this_thread();
     let mut stand_ins = StandIns::new();
     for count in 1_u64.. {
         interval.tick().await;
-        let now_ms = monotonic_ms();
-        worker.page.worker(worker.index).heartbeat_ms.store(now_ms, Relaxed);
-        let elapsed_ms = now_ms.saturating_sub(before_ms);
-        before_ms = now_ms;
-        let processor_wait_ms = if elapsed_ms > TICK_MS || count.is_multiple_of(SWEEP_TICKS) {
+        let now = monotonic_time();
+        worker.page.worker(worker.index).heartbeat_ms.store(now.as_millis(), Relaxed);
+        let elapsed = now - before;
+        before = now;
+        let processor_wait = if elapsed > TICK || count.is_multiple_of(SWEEP_TICKS) {
             take_processor_wait(&worker, &mut processor_wait)
         } else {
-            0
+            Millis::ZERO
         };
-        measure(&worker, TickInterval { elapsed_ms, processor_wait_ms });
-        worker.timers.advance(now_ms);
+        measure(&worker, TickInterval { elapsed, processor_wait });
+        worker.timers.advance(now);
         give_room(&worker);
         worker.ticked.notify_waiters();
         flush_ended(&worker);
         if count.is_multiple_of(WATCH_TICKS) {
-            watch(&state, &mut stand_ins, now_ms);
+            watch(&state, &mut stand_ins, now);
         }
         if count.is_multiple_of(ACCESS_TICKS) {
             worker.access.borrow_mut().flush(&worker.series);
             let plan = worker.plan();
             if let Some(service) = plan.plan.access.as_ref().and_then(|access| access.service.as_ref()) {
-                worker.records.tick(service, now_ms);
+                worker.records.tick(service, now);
             }
         }
         if worker.is_draining.get() && worker.connections.get() == 0 {
             // Dropping the sender reports the end; the gateway waits until every worker has dropped its own.
             state.drained.replace(None);
         }
-        sweep_clusters(&worker, count, now_ms);
+        sweep_clusters(&worker, count, now);
         if count.is_multiple_of(SWEEP_TICKS) {
             worker.buffers.sweep();
             worker.pipes.trim();
@@ -80,11 +78,11 @@ pub(crate) async fn tick(state: Rc<Loop>) {
 }
 
 /// Sweeps the clusters whose turn it is in this tick: each once in [`SWEEP_TICKS`] ticks.
-fn sweep_clusters(worker: &Worker, tick: u64, now_ms: u64) {
+fn sweep_clusters(worker: &Worker, tick: u64, now: WorkerTime) {
     let plan = worker.plan();
     let due = plan.clusters.get(sweep_range(plan.clusters.len(), tick)).unwrap_or_default();
     if !due.is_empty() {
-        Slice::run(&worker.series, |_| due.iter().for_each(|cluster| cluster.sweep(now_ms)));
+        Slice::run(&worker.series, |_| due.iter().for_each(|cluster| cluster.sweep(now)));
     }
 }
 
@@ -97,26 +95,26 @@ fn sweep_range(clusters: usize, tick: u64) -> Range<usize> {
 
 /// Records how late a tick came.
 fn measure(worker: &Worker, interval: TickInterval) {
-    worker.series.lag_ms.set(interval.elapsed_ms.saturating_sub(TICK_MS));
+    worker.series.lag_ms.set((interval.elapsed - TICK).get());
     let delay_max = worker.plan().plan.config.limits.queue_delay_max;
-    worker.admission.on_tick(interval, millis(delay_max));
+    worker.admission.on_tick(interval, Millis::of(delay_max));
 }
 
-/// Returns the milliseconds for which other programs had the processor since the last call.
+/// Returns the time for which other programs had the processor since the last call.
 ///
 /// Time withheld by a throttled control group is part of this gateway's own quota: it counts as the worker's own.
-fn take_processor_wait(worker: &Worker, wait: &mut ProcessorWait) -> u64 {
+fn take_processor_wait(worker: &Worker, wait: &mut ProcessorWait) -> Millis {
     let waited = wait.take();
     worker.series.processor_wait_us.add(u64::try_from(waited.as_micros()).unwrap_or(u64::MAX));
-    if worker.pressure.is_throttled() { 0 } else { millis(waited) }
+    if worker.pressure.is_throttled() { Millis::ZERO } else { Millis::of(waited) }
 }
 
 /// Takes over the accept queues of stalled workers, and returns them when their heartbeats resume.
-fn watch(state: &Rc<Loop>, stand_ins: &mut StandIns, now_ms: u64) {
+fn watch(state: &Rc<Loop>, stand_ins: &mut StandIns, now: WorkerTime) {
     let worker = &state.worker;
     for other in (0..worker.workers).filter(|other| *other != worker.index) {
-        let heartbeat_ms = worker.page.worker(other).heartbeat_ms.load(Relaxed);
-        let is_silent = heartbeat_ms > 0 && now_ms.saturating_sub(heartbeat_ms) > SILENT_MS;
+        let heartbeat = WorkerTime::from_millis(worker.page.worker(other).heartbeat_ms.load(Relaxed));
+        let is_silent = heartbeat > WorkerTime::ZERO && now - heartbeat > SILENT;
         match (is_silent && !worker.is_draining.get(), stand_ins.contains_key(&other)) {
             (true, false) => {
                 stand_ins.insert(other, stand_in(state, other));

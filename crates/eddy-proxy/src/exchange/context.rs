@@ -4,8 +4,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use eddy_config::Action;
+use eddy_io::Millis;
 
-use crate::clock::due_ms;
 use crate::downstream::Downstream;
 use crate::exchange::phase::ExchangePhase;
 use crate::exchange::state::Exchange;
@@ -40,8 +40,8 @@ impl ExchangeCx<'_> {
 
     /// Sets a deadline for the exchange; the earliest one applies.
     pub(crate) fn set_due(&mut self, timeout: Duration) {
-        let due_ms = due_ms(self.worker.timers.now_ms(), timeout);
-        self.exchange.due_ms = self.exchange.due_ms.min(due_ms);
+        let deadline = self.worker.timers.now().deadline(Millis::of(timeout));
+        self.exchange.deadline = self.exchange.deadline.min(deadline);
     }
 
     /// Ends the exchange with the local reply of a fault.

@@ -5,8 +5,8 @@ use std::future::poll_fn;
 use std::task::Poll;
 
 use eddy_http::{Fields, Method};
+use eddy_io::Millis;
 
-use crate::clock::millis;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::flush::flush;
 use crate::exchange::phase::ExchangePhase;
@@ -16,9 +16,9 @@ use crate::fault::Fault;
 /// Number of pieces of the slow body, unless the query sets it; `PIECES_MAX` is the maximum.
 const PIECES: u32 = 5;
 const PIECES_MAX: u32 = 1_000;
-/// Pause before each piece, in milliseconds.
-const PAUSE_MS: u64 = 500;
-const PAUSE_MS_MAX: u64 = 60_000;
+/// Pause before each piece.
+const PAUSE: Millis = Millis::new(500);
+const PAUSE_MAX: Millis = Millis::new(60_000);
 /// Maximum body size of `/fixed`.
 const FIXED_BYTES_MAX: usize = 1024 * 1024;
 /// Maximum number of bytes echoed.
@@ -42,8 +42,8 @@ pub(crate) fn prepare(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
             let pieces =
                 number(query, "pieces").map_or(PIECES, |pieces| u32::try_from(pieces).unwrap_or(PIECES_MAX));
             let pieces = pieces.min(PIECES_MAX);
-            let pause_ms = number(query, "pause_ms").unwrap_or(PAUSE_MS).min(PAUSE_MS_MAX);
-            exchange.local.body = LocalBody::Drip(Drip { pieces, pause_ms });
+            let pause = number(query, "pause_ms").map_or(PAUSE, Millis::new).min(PAUSE_MAX);
+            exchange.local.body = LocalBody::Drip(Drip { pieces, pause });
         }
         _ => {
             let mut text = String::new();
@@ -67,7 +67,7 @@ pub(crate) fn prepare(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
 pub(crate) async fn collect(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     let grace = ctx.listener.config.timeouts.body_grace;
     let ExchangeCx { down, exchange, .. } = ctx;
-    down.timer.arm(millis(grace));
+    down.timer.arm(Millis::of(grace));
     if exchange.head.expects_continue && down.input.is_empty() && !exchange.upload.reader.is_done() {
         exchange.answer.push_continue();
         flush(ctx).await?;
@@ -114,7 +114,7 @@ pub(crate) fn drip_bytes(drip: Drip) -> u64 {
 pub(crate) async fn drip(ctx: &mut ExchangeCx<'_>, drip: Drip) -> Result<(), Fault> {
     let pieces = if ctx.exchange.head.method == Method::Head { 0 } else { drip.pieces };
     for _ in 0..pieces {
-        pause(ctx, drip.pause_ms).await;
+        pause(ctx, drip.pause).await;
         ctx.exchange.answer.out.extend_from_slice(PIECE);
         ctx.exchange.answer.written_bytes += PIECE.len() as u64;
         flush(ctx).await?;
@@ -123,9 +123,9 @@ pub(crate) async fn drip(ctx: &mut ExchangeCx<'_>, drip: Drip) -> Result<(), Fau
     flush(ctx).await
 }
 
-async fn pause(ctx: &mut ExchangeCx<'_>, pause_ms: u64) {
+async fn pause(ctx: &mut ExchangeCx<'_>, pause: Millis) {
     let timer = &ctx.down.timer;
-    timer.arm(pause_ms);
+    timer.arm(pause);
     poll_fn(|cx| {
         timer.register(cx);
         if timer.is_expired() { Poll::Ready(()) } else { Poll::Pending }

@@ -43,7 +43,7 @@ pub(crate) fn finish(ctx: &mut ExchangeCx<'_>) -> ConnectionDisposition {
             worker.access.borrow_mut().write(&record, access, &worker.series);
         }
         if let Some(service) = &access.service {
-            worker.records.add(&record, service, worker.timers.now_ms(), &worker.series);
+            worker.records.add(&record, service, worker.timers.now(), &worker.series);
         }
     }
     ctx.exchange.retry_place = None;

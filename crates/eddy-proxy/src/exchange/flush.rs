@@ -15,16 +15,16 @@ pub(crate) async fn flush(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     poll_fn(|cx| {
         while exchange.answer.has_output() {
             match down.poll_answer(cx, &mut exchange.answer, &mut exchange.response_input) {
-                Poll::Ready(Ok(count)) => guard.moved(count as u64, worker.timers.now_ms()),
+                Poll::Ready(Ok(count)) => guard.moved(count as u64, worker.timers.now()),
                 Poll::Ready(Err(_)) => return Poll::Ready(Err(Fault::ClientGone)),
                 Poll::Pending => {
-                    let now_ms = worker.timers.now_ms();
-                    let due_ms = guard.deadline(now_ms).min(exchange.due_ms);
-                    if due_ms <= now_ms {
+                    let now = worker.timers.now();
+                    let deadline = guard.deadline(now).min(exchange.deadline);
+                    if deadline <= now {
                         return Poll::Ready(Err(Fault::ClientSlow));
                     }
                     down.timer.register(cx);
-                    down.timer.arm_at(due_ms);
+                    down.timer.arm_at(deadline);
                     return Poll::Pending;
                 }
             }

@@ -5,9 +5,8 @@ use std::task::Poll;
 use std::time::Instant;
 
 use eddy_http::{H2Head, HeadFault, HeadLimits, RequestHead, Version};
-use eddy_io::Fill;
+use eddy_io::{Fill, Millis};
 
-use crate::clock::millis;
 use crate::downstream::Wire;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::phase::ExchangePhase;
@@ -25,7 +24,7 @@ pub(crate) async fn read(ctx: &mut ExchangeCx<'_>) -> Option<ExchangePhase> {
         let head = stream.take_head();
         return Some(accept_framed(ctx, head, &limits));
     }
-    let timeout_ms = millis(ctx.listener.config.timeouts.head);
+    let timeout = Millis::of(ctx.listener.config.timeouts.head);
     let mut is_timed = false;
     loop {
         let ExchangeCx { down, exchange, worker, .. } = ctx;
@@ -35,7 +34,7 @@ pub(crate) async fn read(ctx: &mut ExchangeCx<'_>) -> Option<ExchangePhase> {
             Err(fault) => return Some(refuse(ctx, Fault::RequestHead(fault))),
         }
         if !is_timed {
-            down.timer.arm(timeout_ms);
+            down.timer.arm(timeout);
             is_timed = true;
         }
         if down.input.room().is_empty() {

@@ -4,7 +4,8 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::rc::Rc;
 
-use crate::clock::millis;
+use eddy_io::{Millis, WorkerTime};
+
 use crate::downstream::{DuplexRelay, RelayDeadlines, RelayEnd, Wire};
 use crate::exchange::attempt::{Attempt, PooledAttempt};
 use crate::exchange::context::ExchangeCx;
@@ -22,8 +23,11 @@ pub(crate) async fn pass(ctx: &mut ExchangeCx<'_>, attempt: PooledAttempt) -> Ex
     let timeouts = ctx.listener.config.timeouts;
     let action = ctx.action();
     let idle = action.and_then(|action| action.upgrades.idle_timeout).unwrap_or(timeouts.tunnel);
-    let term =
-        Term { plan: Rc::clone(&ctx.plan), idle_ms: millis(idle), reload_ms: millis(timeouts.tunnel_reload) };
+    let term = Term {
+        plan: Rc::clone(&ctx.plan),
+        idle_timeout: Millis::of(idle),
+        reload: Millis::of(timeouts.tunnel_reload),
+    };
     let listener = Rc::clone(&ctx.listener);
     let _open = TunnelCountGuard::begin(&listener.series);
     let ExchangeCx { down, exchange, worker, .. } = ctx;
@@ -61,8 +65,8 @@ pub(crate) async fn pass(ctx: &mut ExchangeCx<'_>, attempt: PooledAttempt) -> Ex
 struct Term {
     /// Plan that the tunnel began with.
     plan: Rc<WorkerPlan>,
-    idle_ms: u64,
-    reload_ms: u64,
+    idle_timeout: Millis,
+    reload: Millis,
 }
 
 impl Term {
@@ -75,15 +79,21 @@ impl Term {
         timer: &eddy_io::Timer,
     ) -> RelayEnd {
         let mut told = pin!(worker.turned.notified());
-        let mut due_ms = u64::MAX;
+        let mut deadline = WorkerTime::NEVER;
         poll_fn(|cx| {
             while told.as_mut().poll(cx).is_ready() {
                 told.set(worker.turned.notified());
             }
-            if due_ms == u64::MAX && !Rc::ptr_eq(&self.plan, &worker.plan()) {
-                due_ms = worker.timers.now_ms().saturating_add(self.reload_ms);
+            if deadline == WorkerTime::NEVER && !Rc::ptr_eq(&self.plan, &worker.plan()) {
+                deadline = worker.timers.now() + self.reload;
             }
-            relay.poll(cx, client, endpoint, worker, RelayDeadlines { timer, idle_ms: self.idle_ms, due_ms })
+            relay.poll(
+                cx,
+                client,
+                endpoint,
+                worker,
+                RelayDeadlines { timer, idle_timeout: self.idle_timeout, deadline },
+            )
         })
         .await
     }

@@ -6,9 +6,9 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
+use eddy_io::{Millis, WorkerTime};
 use eddy_model::LimitKind;
 
-use crate::clock::{millis, share};
 use crate::downstream::RateGuard;
 use crate::exchange::attempt::go_on_or_fail;
 use crate::exchange::context::ExchangeCx;
@@ -16,6 +16,7 @@ use crate::exchange::due::Due;
 use crate::exchange::phase::ExchangePhase;
 use crate::fault::Fault;
 use crate::message::BodyProbe;
+use crate::share::share;
 use crate::upstream::{SlotWait, Upload, UploadSlots, WorkerCluster};
 
 /// Size of the first part of a body, by which an upload proves that it makes progress.
@@ -68,7 +69,7 @@ pub(super) async fn wait(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     let timeouts = ctx.listener.config.timeouts;
     let mut passage = UploadWait {
         guard: RateGuard::new(timeouts.body_rate_min, timeouts.body_grace),
-        slot_due_ms: u64::MAX,
+        slot_deadline: WorkerTime::NEVER,
         probe: ctx.exchange.upload.reader.probe(),
     };
     let uploads = Rc::clone(cluster.uploads());
@@ -82,7 +83,7 @@ pub(super) async fn wait(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
 struct UploadWait {
     guard: RateGuard,
     /// Deadline for a slot, once the first part of the body has arrived.
-    slot_due_ms: u64,
+    slot_deadline: WorkerTime,
     /// Search position for the end of the body.
     probe: BodyProbe,
 }
@@ -142,7 +143,7 @@ impl UploadWait {
                 down.input.grow(FIRST_PART_BYTES);
             }
             match down.poll_body(cx, &worker.buffers, &mut exchange.upload.reader) {
-                Poll::Ready(Ok(count)) => self.guard.moved(count as u64, worker.timers.now_ms()),
+                Poll::Ready(Ok(count)) => self.guard.moved(count as u64, worker.timers.now()),
                 Poll::Ready(Err(_)) => return Poll::Ready(Err(Fault::ClientGone)),
                 Poll::Pending => {
                     down.release(&worker.buffers);
@@ -153,12 +154,12 @@ impl UploadWait {
     }
 
     fn poll_deadline(&mut self, ctx: &ExchangeCx<'_>, cx: &Context<'_>) -> Poll<Result<(), Fault>> {
-        let due_ms = self.guard.deadline(ctx.worker.timers.now_ms());
-        if due_ms == u64::MAX {
+        let deadline = self.guard.deadline(ctx.worker.timers.now());
+        if deadline == WorkerTime::NEVER {
             // Without a minimum rate, the wait for a slot has the deadline.
             return self.poll_patience(ctx, cx);
         }
-        poll_due(ctx, cx, due_ms, Fault::BodyTimeout)
+        poll_due(ctx, cx, deadline, Fault::BodyTimeout)
     }
 
     /// Waits without reading; the client's rate does not count meanwhile.
@@ -166,23 +167,23 @@ impl UploadWait {
         if ctx.down.is_taken_back(cx) {
             return Poll::Ready(Err(Fault::ClientGone));
         }
-        if self.slot_due_ms == u64::MAX {
-            let patience_ms = millis(ctx.listener.config.timeouts.body_grace);
-            self.slot_due_ms = ctx.worker.timers.now_ms().saturating_add(patience_ms);
+        if self.slot_deadline == WorkerTime::NEVER {
+            let patience = Millis::of(ctx.listener.config.timeouts.body_grace);
+            self.slot_deadline = ctx.worker.timers.now() + patience;
         }
-        poll_due(ctx, cx, self.slot_due_ms, Fault::LinksExhausted)
+        poll_due(ctx, cx, self.slot_deadline, Fault::LinksExhausted)
     }
 }
 
-fn poll_due(ctx: &ExchangeCx<'_>, cx: &Context<'_>, at_ms: u64, fault: Fault) -> Poll<Result<(), Fault>> {
-    let mut due = Due { at_ms: ctx.exchange.due_ms, fault: Fault::ExchangeTimeout };
-    due.sooner(at_ms, fault);
-    if due.at_ms <= ctx.worker.timers.now_ms() {
+fn poll_due(ctx: &ExchangeCx<'_>, cx: &Context<'_>, at: WorkerTime, fault: Fault) -> Poll<Result<(), Fault>> {
+    let mut due = Due { at: ctx.exchange.deadline, fault: Fault::ExchangeTimeout };
+    due.sooner(at, fault);
+    if due.at <= ctx.worker.timers.now() {
         return Poll::Ready(Err(due.fault));
     }
     let timer = &ctx.down.timer;
     timer.register(cx);
-    timer.arm_at(due.at_ms);
+    timer.arm_at(due.at);
     Poll::Pending
 }
 

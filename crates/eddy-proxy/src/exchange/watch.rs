@@ -3,7 +3,7 @@
 use std::task::{Context, Poll};
 
 use eddy_http::Version;
-use eddy_io::BufferPool;
+use eddy_io::{BufferPool, Millis, WorkerTime};
 
 use crate::downstream::Downstream;
 use crate::exchange::due::Due;
@@ -11,15 +11,15 @@ use crate::exchange::state::Exchange;
 use crate::fault::Fault;
 use crate::worker::Worker;
 
-/// Milliseconds that an exchange continues for a client that has closed its side: enough for a client that sends its
+/// Time that an exchange continues for a client that has closed its side: enough for a client that sends its
 /// request and shuts down at once, too little to waste work on one that has left.
-const HALF_CLOSE_MS: u64 = 100;
+const HALF_CLOSE: Millis = Millis::new(100);
 
 /// Watches a client that has sent its whole request.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Watch {
     /// Time at which the client closed its side.
-    left_ms: Option<u64>,
+    left_at: Option<WorkerTime>,
 }
 
 impl Watch {
@@ -32,21 +32,20 @@ impl Watch {
         cx: &mut Context<'_>,
         down: &mut Downstream,
         pool: &BufferPool,
-        now_ms: u64,
+        now: WorkerTime,
     ) -> Result<bool, Fault> {
-        if self.left_ms.is_some() {
+        if self.left_at.is_some() {
             return Ok(false);
         }
         let Poll::Ready(left) = down.poll_left(cx, pool) else { return Ok(false) };
         left.map_err(|_| Fault::ClientGone)?;
-        self.left_ms = Some(now_ms);
+        self.left_at = Some(now);
         Ok(true)
     }
 
-    /// Returns the time at which the client counts as gone, on the worker's clock; [`u64::MAX`] while it has not closed
-    /// its side.
-    pub(super) fn due_ms(&self) -> u64 {
-        self.left_ms.map_or(u64::MAX, |left_ms| left_ms.saturating_add(HALF_CLOSE_MS))
+    /// Returns the time at which the client counts as gone; [`WorkerTime::NEVER`] while it has not closed its side.
+    pub(super) fn deadline(&self) -> WorkerTime {
+        self.left_at.map_or(WorkerTime::NEVER, |left_at| left_at + HALF_CLOSE)
     }
 }
 
@@ -57,26 +56,26 @@ pub(super) fn until_linked(exchange: &Exchange) -> Option<Watch> {
     (is_said && !exchange.upgrade.is_asked()).then(Watch::default)
 }
 
-/// Waits until the client has left or `due` has passed, while a link is obtained. Also wakes at `wakes_ms`.
+/// Waits until the client has left or `due` has passed, while a link is obtained. Also wakes at `wakes_at`.
 pub(super) fn poll_patience(
     cx: &mut Context<'_>,
     down: &mut Downstream,
     worker: &Worker,
     watch: &mut Option<Watch>,
     mut due: Due,
-    wakes_ms: u64,
+    wakes_at: WorkerTime,
 ) -> Poll<Fault> {
-    let now_ms = worker.timers.now_ms();
+    let now = worker.timers.now();
     if let Some(watch) = watch {
-        if let Err(fault) = watch.poll(cx, down, &worker.buffers, now_ms) {
+        if let Err(fault) = watch.poll(cx, down, &worker.buffers, now) {
             return Poll::Ready(fault);
         }
-        due.sooner(watch.due_ms(), Fault::ClientGone);
+        due.sooner(watch.deadline(), Fault::ClientGone);
     }
-    if due.at_ms <= now_ms {
+    if due.at <= now {
         return Poll::Ready(due.fault);
     }
     down.timer.register(cx);
-    down.timer.arm_at(due.at_ms.min(wakes_ms));
+    down.timer.arm_at(due.at.min(wakes_at));
     Poll::Pending
 }

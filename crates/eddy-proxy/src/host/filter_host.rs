@@ -11,7 +11,7 @@ use eddy_filter::{
     HandleTable, HostApi, HostError, MetricKind, MetricRegistry, Verdict, Wake,
 };
 use eddy_ids::Shared;
-use eddy_io::{SharedPage, monotonic_ms};
+use eddy_io::{SharedPage, monotonic_time};
 
 use crate::control::limit_bytes;
 use crate::host::inbox::{FilterResume, Inbox, WorkerMessage};
@@ -159,7 +159,7 @@ impl FilterHost {
         if let Ok(metric) = defined {
             metric.add(self.inboxes.len(), 1);
         }
-        let second = monotonic_ms() / 1000 + 1;
+        let second = monotonic_time().as_secs() + 1;
         let told = writer.refusal_told.get(refusal as usize);
         if told.is_none_or(|told| told.swap(second, Relaxed) != second) {
             tracing::warn!(filter = &*writer.name, "a filter's call to a cluster is refused: {why}");
@@ -209,7 +209,7 @@ impl HostApi for FilterHost {
         let filter = if filter == 0 { entered() } else { filter };
         let writer = self.writer(filter).unwrap_or_else(|| Arc::clone(&self.unnamed));
         let name: &str = &writer.name;
-        if !writer.may_write(monotonic_ms() / 1000, name) {
+        if !writer.may_write(monotonic_time().as_secs(), name) {
             return Err(HostError::Full);
         }
         let text = String::from_utf8_lossy(text.get(..RECORD_BYTES_MAX).unwrap_or(text));

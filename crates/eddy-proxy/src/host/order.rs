@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use eddy_filter::{CallBond, CallLimits, FilterOutboundRequest, Handle, HostError};
 use eddy_http::{FieldEdits, Method};
+use eddy_io::Millis;
 use tokio::sync::Notify;
 
 /// Maximum number of filter requests in progress in the whole gateway.
@@ -15,8 +16,8 @@ const ORDERS_MAX: usize = 4096;
 const FILTER_ORDERS_MAX: u32 = 2048;
 /// Maximum size of a request in bytes.
 const ORDER_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Timeout of a response in milliseconds when the filter sets none.
-const TIMEOUT_DEFAULT_MS: u32 = 5000;
+/// Timeout of a response when the filter sets none.
+const TIMEOUT_DEFAULT: Millis = Millis::new(5000);
 
 /// An outbound request of a filter.
 #[derive(Debug)]
@@ -32,7 +33,7 @@ pub(crate) struct OutboundOrder {
     pub(crate) authority: Box<[u8]>,
     pub(crate) edits: FieldEdits,
     pub(crate) body: Box<[u8]>,
-    pub(crate) timeout_ms: u32,
+    pub(crate) timeout: Millis,
     /// Notified when the filter cancels the request.
     pub(crate) given_up: Arc<Notify>,
 }
@@ -117,7 +118,11 @@ impl OutboundOrder {
             authority: authority.into(),
             edits,
             body: request.body.into(),
-            timeout_ms: if request.timeout_ms == 0 { TIMEOUT_DEFAULT_MS } else { request.timeout_ms },
+            timeout: if request.timeout_ms == 0 {
+                TIMEOUT_DEFAULT
+            } else {
+                Millis::new(request.timeout_ms.into())
+            },
             given_up: Arc::default(),
         })
     }
@@ -279,7 +284,7 @@ mod tests {
         post.body = &large;
         assert_eq!(OutboundOrder::check(&post).err(), Some(HostError::TooLarge));
         let order = OutboundOrder::check(&outbound(b"/a?b", vec![(b"x-a", b"1")])).unwrap();
-        assert_eq!((&*order.authority, order.timeout_ms), (&b"c"[..], 5000));
+        assert_eq!((&*order.authority, order.timeout), (&b"c"[..], TIMEOUT_DEFAULT));
     }
 
     #[test]

@@ -13,7 +13,6 @@ use eddy_io::{Buffer, Fill};
 use eddy_model::LimitKind;
 use eddy_upstream::Tried;
 
-use crate::clock::now;
 use crate::fault::Fault;
 use crate::host::OutboundOrder;
 use crate::message::{BodyReader, OutputFraming, Pump};
@@ -148,9 +147,9 @@ async fn attempt(
     wanted: LinkWanted,
     tried: &mut Tried,
 ) -> Result<FetchResponse, FetchFailure> {
-    let now_ms = worker.timers.now_ms();
+    let now = worker.timers.now();
     let admitted = cluster.take(LimitKind::Requests).map_err(|fault| FetchFailure::Failed(fault.reason()))?;
-    let lease = cluster.state().borrow_mut().select(now(now_ms), &mut worker.rng.borrow_mut(), tried);
+    let lease = cluster.state().borrow_mut().select(now, &mut worker.rng.borrow_mut(), tried);
     let guard = lease
         .and_then(|lease| EndpointGuard::begin(cluster, lease, admitted))
         .ok_or(FetchFailure::Failed("no_endpoint"))?;
@@ -159,23 +158,23 @@ async fn attempt(
     let read = converse(worker, &mut upstream, sent, &mut input).await;
     let is_empty = input.is_empty();
     worker.buffers.put(input);
-    let now_ms = worker.timers.now_ms();
+    let now = worker.timers.now();
     match read {
         Ok(answer) => {
             if matches!(answer.head.status, 502..=504) {
-                guard.failed(now_ms)
+                guard.failed(now)
             } else {
-                guard.succeeded(now_ms)
+                guard.succeeded(now)
             }
             if let (true, true, UpstreamChannel::Link(link)) = (answer.head.keep_alive, is_empty, upstream) {
                 let id = guard.lease().endpoint();
-                cluster.pools().borrow_mut().at(id).put(link, &cluster.config.pool, now_ms);
+                cluster.pools().borrow_mut().at(id).put(link, &cluster.config.pool, now);
             }
             Ok(answer)
         }
         Err(broken) => {
             if matches!(broken, FetchFailure::Failed(_)) {
-                guard.failed(now_ms);
+                guard.failed(now);
             }
             Err(broken)
         }
@@ -189,7 +188,7 @@ async fn obtain(
 ) -> Result<UpstreamChannel, FetchFailure> {
     worker.obtain(guard, wanted).await.map_err(|fault| {
         if fault.blames_endpoint() {
-            guard.failed(worker.timers.now_ms());
+            guard.failed(worker.timers.now());
         }
         FetchFailure::Failed(fault.reason())
     })

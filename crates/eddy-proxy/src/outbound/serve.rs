@@ -3,7 +3,6 @@
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
 
 use eddy_filter::{CallBond, EventKind, FilterEvent, FilterLibrary};
 use eddy_http::Fields;
@@ -16,7 +15,7 @@ use crate::worker::Worker;
 /// Executes an order and reports its result, unless the filter has cancelled it.
 pub(crate) async fn serve(worker: Rc<Worker>, order: OutboundOrder) {
     let library = worker.crossing.host.library(order.filter);
-    let limit = Duration::from_millis(order.timeout_ms.into());
+    let limit = order.timeout.as_duration();
     let given_up = Arc::clone(&order.given_up);
     let ended = {
         let mut fetching = pin!(timeout(limit, fetch(&worker, &order)));

@@ -2,9 +2,8 @@
 
 use eddy_config::LogServiceConfig;
 use eddy_ids::ClusterId;
+use eddy_io::Millis;
 use eddy_protobuf::FieldWriter;
-
-use crate::clock::millis;
 
 /// gRPC method of the service.
 pub(crate) const METHOD: &str = "/envoy.service.accesslog.v3.AccessLogService/StreamAccessLogs";
@@ -26,8 +25,8 @@ pub(crate) struct ServicePlan {
 pub(crate) struct QueueLimits {
     /// Bytes after which a batch is sent.
     pub(crate) batch_bytes: usize,
-    /// Maximum time that an entry waits for its batch to fill, in milliseconds.
-    pub(crate) interval_ms: u64,
+    /// Maximum time that an entry waits for its batch to fill.
+    pub(crate) interval: Millis,
     /// Maximum bytes of queued entries.
     pub(crate) held_bytes_max: usize,
 }
@@ -48,7 +47,7 @@ impl ServicePlan {
             cluster: config.cluster,
             limits: QueueLimits {
                 batch_bytes: config.batch_bytes as usize,
-                interval_ms: millis(config.interval),
+                interval: Millis::of(config.interval),
                 held_bytes_max: config.held_bytes_max as usize,
             },
             timeout: config.timeout,

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::task::{Context, Poll, Waker};
 
-use eddy_io::TICK_MS;
+use eddy_io::{Millis, TICK};
 use tokio::sync::Notify;
 
 /// Requests that wait unread for their worker.
@@ -31,12 +31,13 @@ pub(crate) struct AdmissionQueue {
     /// Whether requests are queued.
     is_queueing: Cell<bool>,
     order: Cell<AdmissionOrder>,
-    /// Clock of the queue: time in which this worker had the processor or was idle, in milliseconds.
-    now_ms: Cell<u64>,
-    /// Last tick at which a request waited, in milliseconds of that clock.
-    waited_ms: Cell<u64>,
-    /// Maximum delay in milliseconds; requests that have waited longer are refused.
-    delay_max_ms: Cell<u64>,
+    /// Clock of the queue: time in which this worker had the processor or was idle. Not comparable with
+    /// the worker's clock.
+    now: Cell<Millis>,
+    /// Last tick at which a request waited, on that clock.
+    waited_at: Cell<Millis>,
+    /// Maximum delay; requests that have waited longer are refused.
+    delay_max: Cell<Millis>,
     /// Waiting requests by number, hence by age. At most as many as the worker has connections.
     waiting: RefCell<VecDeque<AdmissionWaiter>>,
     number_last: Cell<u64>,
@@ -72,28 +73,28 @@ enum AdmissionOrder {
 /// Time between two ticks of a worker.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TickInterval {
-    /// Milliseconds that have passed.
-    pub(crate) elapsed_ms: u64,
-    /// Milliseconds of these in which other programs had the processor.
-    pub(crate) processor_wait_ms: u64,
+    /// Time that has passed.
+    pub(crate) elapsed: Millis,
+    /// Part of it in which other programs had the processor.
+    pub(crate) processor_wait: Millis,
 }
 
 impl TickInterval {
     /// Returns how late the tick came because of the worker's own work.
-    fn own_lag_ms(self) -> u64 {
-        self.elapsed_ms.saturating_sub(TICK_MS).saturating_sub(self.processor_wait_ms)
+    fn own_lag(self) -> Millis {
+        self.elapsed - TICK - self.processor_wait
     }
 
     /// Returns the time in which the worker had the processor or was idle.
-    fn own_ms(self) -> u64 {
-        self.elapsed_ms - self.processor_wait_ms.min(self.elapsed_ms)
+    fn own(self) -> Millis {
+        self.elapsed - self.processor_wait
     }
 }
 
 #[derive(Debug)]
 struct AdmissionWaiter {
     number: u64,
-    since_ms: u64,
+    since: Millis,
     waker: Waker,
 }
 
@@ -101,7 +102,7 @@ struct AdmissionWaiter {
 #[derive(Debug)]
 pub(crate) struct Ticket {
     number: u64,
-    since_ms: u64,
+    since: Millis,
 }
 
 /// Time that a request has waited for its turn.
@@ -144,12 +145,12 @@ impl AdmissionQueue {
         self.is_queueing.get() && self.order.get() == AdmissionOrder::NewestFirst
     }
 
-    /// Accounts for the time since the last tick. A `delay_max_ms` of 0 turns the queue off.
-    pub(crate) fn on_tick(&self, interval: TickInterval, delay_max_ms: u64) {
-        self.now_ms.set(self.now_ms.get() + interval.own_ms());
-        let is_off = delay_max_ms == 0;
-        let is_late = interval.own_lag_ms() > delay_max_ms / LAG_SHARE;
-        self.delay_max_ms.set(if is_off { u64::MAX } else { delay_max_ms });
+    /// Accounts for the time since the last tick. A `delay_max` of zero turns the queue off.
+    pub(crate) fn on_tick(&self, interval: TickInterval, delay_max: Millis) {
+        self.now.set(self.now.get() + interval.own());
+        let is_off = delay_max == Millis::ZERO;
+        let is_late = interval.own_lag() > delay_max / LAG_SHARE;
+        self.delay_max.set(if is_off { Millis::MAX } else { delay_max });
         let is_busy = self.is_busy.take() || is_late;
         let (called, hung_up) = (self.called.take(), self.hung_up.take());
         let refusals = if is_busy { called / CALLED_PER_REFUSAL } else { self.refusals.get() * 2 };
@@ -163,9 +164,9 @@ impl AdmissionQueue {
         }
         drop(waiting);
         if !is_empty {
-            self.waited_ms.set(self.now_ms.get());
+            self.waited_at.set(self.now.get());
         }
-        let is_over = self.now_ms.get() - self.waited_ms.get() > delay_max_ms;
+        let is_over = self.now.get() - self.waited_at.get() > delay_max;
         if is_off || is_over {
             self.order.set(AdmissionOrder::OldestFirst);
         } else if hung_up * HUNG_UP_SHARE > called {
@@ -202,21 +203,21 @@ impl AdmissionQueue {
 
     /// Enters the queue; ready once admitted.
     pub(crate) fn poll_turn(&self, ticket: &mut Option<Ticket>, cx: &Context<'_>) -> Poll<Waited> {
-        let now_ms = self.now_ms.get();
+        let now = self.now.get();
         let mut waiting = self.waiting.borrow_mut();
-        let Some(Ticket { number, since_ms }) = *ticket else {
+        let Some(Ticket { number, since }) = *ticket else {
             let number = self.number_last.get() + 1;
             self.number_last.set(number);
             self.stirred.notify_one();
-            waiting.push_back(AdmissionWaiter { number, since_ms: now_ms, waker: cx.waker().clone() });
-            *ticket = Some(Ticket { number, since_ms: now_ms });
+            waiting.push_back(AdmissionWaiter { number, since: now, waker: cx.waker().clone() });
+            *ticket = Some(Ticket { number, since: now });
             return Poll::Pending;
         };
         if waiting.binary_search_by_key(&number, |waiting| waiting.number).is_ok() {
             return Poll::Pending;
         }
         *ticket = None;
-        let is_in_time = now_ms.saturating_sub(since_ms) <= self.delay_max_ms.get();
+        let is_in_time = now - since <= self.delay_max.get();
         Poll::Ready(if is_in_time { Waited::InTime } else { Waited::TooLong })
     }
 
@@ -273,7 +274,7 @@ impl AdmissionQueue {
     }
 
     fn is_overdue(&self, waiting: &AdmissionWaiter) -> bool {
-        self.now_ms.get().saturating_sub(waiting.since_ms) > self.delay_max_ms.get()
+        self.now.get() - waiting.since > self.delay_max.get()
     }
 }
 
@@ -281,11 +282,11 @@ impl AdmissionQueue {
 mod tests {
     use super::*;
 
-    const DELAY_MAX_MS: u64 = 500;
+    const DELAY_MAX: Millis = Millis::new(500);
 
     /// Returns a tick that is late by the worker's own work.
-    fn late_by(lag_ms: u64) -> TickInterval {
-        TickInterval { elapsed_ms: TICK_MS + lag_ms, processor_wait_ms: 0 }
+    fn late_by(lag: Millis) -> TickInterval {
+        TickInterval { elapsed: TICK + lag, processor_wait: Millis::ZERO }
     }
 
     /// A queue that has begun to fill, as clients see it: one ticket each.
@@ -297,7 +298,7 @@ mod tests {
     impl Scenario {
         fn new() -> Self {
             let queue = AdmissionQueue::default();
-            queue.on_tick(late_by(DELAY_MAX_MS), DELAY_MAX_MS);
+            queue.on_tick(late_by(DELAY_MAX), DELAY_MAX);
             Self { queue, tickets: Vec::new() }
         }
 
@@ -309,8 +310,8 @@ mod tests {
         }
 
         /// Advances the clock without a tick.
-        fn pass(&self, time_ms: u64) {
-            self.queue.now_ms.set(self.queue.now_ms.get() + time_ms);
+        fn pass(&self, time: Millis) {
+            self.queue.now.set(self.queue.now.get() + time);
         }
 
         fn come(&mut self, count: usize) {
@@ -347,7 +348,7 @@ mod tests {
     fn nobody_lines_up_while_the_loop_is_in_time() {
         let queue = AdmissionQueue::default();
         for (lag_ms, is_queueing) in [(0, false), (50, false), (51, true), (2_000, true), (20, false)] {
-            queue.on_tick(late_by(lag_ms), DELAY_MAX_MS);
+            queue.on_tick(late_by(Millis::new(lag_ms)), DELAY_MAX);
             assert_eq!(queue.is_queueing(), is_queueing, "{lag_ms} ms");
         }
     }
@@ -358,7 +359,8 @@ mod tests {
         for (elapsed_ms, processor_wait_ms, is_queueing) in
             [(1_000, 980, false), (1_000, 929, true), (1_000, 5_000, false), (71, 0, true)]
         {
-            queue.on_tick(TickInterval { elapsed_ms, processor_wait_ms }, DELAY_MAX_MS);
+            let (elapsed, processor_wait) = (Millis::new(elapsed_ms), Millis::new(processor_wait_ms));
+            queue.on_tick(TickInterval { elapsed, processor_wait }, DELAY_MAX);
             assert_eq!(queue.is_queueing(), is_queueing, "{processor_wait_ms} of {elapsed_ms} ms");
         }
     }
@@ -367,8 +369,9 @@ mod tests {
     fn nobody_is_overdue_for_time_that_other_programs_take() {
         let mut scenario = Scenario::new();
         scenario.come(100);
-        let interval = TickInterval { elapsed_ms: 10 * DELAY_MAX_MS, processor_wait_ms: 10 * DELAY_MAX_MS };
-        scenario.queue.on_tick(interval, DELAY_MAX_MS);
+        let away = Millis::new(10 * DELAY_MAX.get());
+        let interval = TickInterval { elapsed: away, processor_wait: away };
+        scenario.queue.on_tick(interval, DELAY_MAX);
         while scenario.queue.admit_round() > 0 {}
         let called = scenario.called();
         assert!(called.len() == 100 && called.iter().all(|(_, waited)| *waited == Waited::InTime));
@@ -378,11 +381,11 @@ mod tests {
     fn they_line_up_until_nobody_waits() {
         let mut scenario = Scenario::new();
         scenario.come(33);
-        scenario.queue.on_tick(late_by(0), DELAY_MAX_MS);
+        scenario.queue.on_tick(late_by(Millis::ZERO), DELAY_MAX);
         assert!(scenario.queue.is_queueing());
         scenario.queue.admit_round();
         scenario.queue.admit_round();
-        scenario.queue.on_tick(late_by(0), DELAY_MAX_MS);
+        scenario.queue.on_tick(late_by(Millis::ZERO), DELAY_MAX);
         assert!(!scenario.queue.is_queueing());
     }
 
@@ -390,7 +393,7 @@ mod tests {
     fn the_oldest_are_called_first_while_all_are_served_in_time() {
         let mut scenario = Scenario::new();
         scenario.come(100);
-        scenario.pass(DELAY_MAX_MS);
+        scenario.pass(DELAY_MAX);
         assert_eq!(scenario.queue.admit_round(), CALLED_AT_ONCE);
         assert_eq!(scenario.called_indices(), (0..CALLED_AT_ONCE).collect::<Vec<_>>());
         assert!(!scenario.queue.is_shedding());
@@ -400,7 +403,7 @@ mod tests {
     fn the_newest_are_called_first_once_deadlines_are_missed() {
         let mut scenario = Scenario::new();
         scenario.come(1);
-        scenario.pass(DELAY_MAX_MS + 1);
+        scenario.pass(DELAY_MAX + Millis::new(1));
         scenario.come(100);
         assert_eq!(scenario.queue.admit_round(), CALLED_AT_ONCE + 1);
         let newest = 101 - CALLED_AT_ONCE..101;
@@ -412,12 +415,12 @@ mod tests {
     fn the_oldest_come_first_again_once_nobody_has_waited_for_long_enough() {
         let mut scenario = Scenario::shedding();
         scenario.come(1);
-        scenario.queue.on_tick(late_by(0), DELAY_MAX_MS);
+        scenario.queue.on_tick(late_by(Millis::ZERO), DELAY_MAX);
         assert!(scenario.queue.is_shedding());
         scenario.queue.admit_round();
-        scenario.queue.on_tick(late_by(DELAY_MAX_MS - TICK_MS), DELAY_MAX_MS);
+        scenario.queue.on_tick(late_by(DELAY_MAX - TICK), DELAY_MAX);
         assert!(scenario.queue.is_shedding(), "a lull is no end");
-        scenario.queue.on_tick(late_by(DELAY_MAX_MS), DELAY_MAX_MS);
+        scenario.queue.on_tick(late_by(DELAY_MAX), DELAY_MAX);
         assert!(scenario.queue.is_queueing() && !scenario.queue.is_shedding());
     }
 
@@ -428,7 +431,7 @@ mod tests {
             scenario.come(100);
             scenario.queue.admit_round();
             (0..hung_up).for_each(|_| scenario.queue.count_hung_up());
-            scenario.queue.on_tick(late_by(0), DELAY_MAX_MS);
+            scenario.queue.on_tick(late_by(Millis::ZERO), DELAY_MAX);
             assert_eq!(scenario.queue.is_shedding(), is_shedding, "{hung_up} of {CALLED_AT_ONCE}");
         }
     }
@@ -437,7 +440,7 @@ mod tests {
     fn a_few_that_have_waited_for_too_long_are_told_so_oldest_first() {
         let mut scenario = Scenario::new();
         scenario.come(100);
-        scenario.pass(DELAY_MAX_MS + 1);
+        scenario.pass(DELAY_MAX + Millis::new(1));
         scenario.come(1);
         assert_eq!(scenario.queue.admit_round(), 1 + REFUSALS_MIN);
         assert_eq!(scenario.called(), [(0, Waited::TooLong), (1, Waited::TooLong), (100, Waited::InTime)]);
@@ -448,12 +451,12 @@ mod tests {
     fn more_are_refused_while_the_loop_is_in_time() {
         let mut scenario = Scenario::new();
         scenario.come(4 * REFUSALS_MAX);
-        scenario.pass(DELAY_MAX_MS + 1);
+        scenario.pass(DELAY_MAX + Millis::new(1));
         for expected in [4, 8, 16, 32, 64, 128, 256, 512, 1024, 1024] {
-            scenario.queue.on_tick(late_by(0), DELAY_MAX_MS);
+            scenario.queue.on_tick(late_by(Millis::ZERO), DELAY_MAX);
             assert_eq!(scenario.queue.admit_round(), expected);
         }
-        scenario.queue.on_tick(late_by(DELAY_MAX_MS), DELAY_MAX_MS);
+        scenario.queue.on_tick(late_by(DELAY_MAX), DELAY_MAX);
         assert_eq!(scenario.queue.admit_round(), REFUSALS_MIN);
     }
 
@@ -461,7 +464,7 @@ mod tests {
     fn those_that_have_gone_are_replaced_so_often_and_no_more() {
         let mut scenario = Scenario::new();
         scenario.come(100);
-        scenario.pass(DELAY_MAX_MS + 1);
+        scenario.pass(DELAY_MAX + Millis::new(1));
         scenario.queue.admit_round();
         (0..90).for_each(|_| scenario.queue.admit_substitute());
         assert_eq!(scenario.called().len(), REFUSALS_MIN + CLEARED_AT_ONCE);
@@ -471,8 +474,8 @@ mod tests {
     fn a_limit_of_zero_turns_it_off_and_lets_all_go() {
         let mut scenario = Scenario::shedding();
         scenario.come(40);
-        scenario.pass(60_000);
-        scenario.queue.on_tick(late_by(10_000), 0);
+        scenario.pass(Millis::new(60_000));
+        scenario.queue.on_tick(late_by(Millis::new(10_000)), Millis::ZERO);
         assert!(!scenario.queue.is_queueing());
         while scenario.queue.admit_round() > 0 {}
         let called = scenario.called();
@@ -489,7 +492,7 @@ mod tests {
         };
         assert_eq!(accept_all(&scenario.queue), CALLED_AT_ONCE, "nobody is here yet");
         scenario.come(CALLED_AT_ONCE + 2);
-        scenario.queue.on_tick(late_by(DELAY_MAX_MS / 2), DELAY_MAX_MS);
+        scenario.queue.on_tick(late_by(DELAY_MAX / 2), DELAY_MAX);
         assert_eq!(accept_all(&scenario.queue), ADMITTED_MIN);
         scenario.queue.admit_round();
         assert_eq!(accept_all(&scenario.queue), 0);
@@ -501,14 +504,14 @@ mod tests {
     fn at_three_times_what_can_be_served_nearly_as_much_is_served_in_time() {
         // A round takes as long as its work: 1 ms for a request, and half of that to refuse one.
         let (mut scenario, mut spent_us, mut served, mut refused) = (Scenario::new(), 0_u64, 0_u64, 0_u64);
-        let (began_ms, mut ticked_ms, mut arrivals) = (scenario.queue.now_ms.get(), 0_u64, 0_u64);
+        let (began, mut ticked, mut arrivals) = (scenario.queue.now.get(), Millis::ZERO, 0_u64);
         while spent_us < 5_000_000 {
-            let now_ms = spent_us / 1_000;
-            if now_ms - ticked_ms >= TICK_MS {
-                scenario.queue.on_tick(late_by(now_ms - ticked_ms - TICK_MS), DELAY_MAX_MS);
-                ticked_ms = now_ms;
+            let now = Millis::new(spent_us / 1_000);
+            if now - ticked >= TICK {
+                scenario.queue.on_tick(late_by(now - ticked - TICK), DELAY_MAX);
+                ticked = now;
                 // Only ticks move the clock here.
-                assert_eq!(scenario.queue.now_ms.get(), began_ms + now_ms);
+                assert_eq!(scenario.queue.now.get(), began + now);
             }
             let due = spent_us * 3 / 1_000;
             scenario.come(usize::try_from(due - arrivals).unwrap());
@@ -529,14 +532,14 @@ mod tests {
     #[test]
     fn clients_that_ask_again_when_answered_wait_equally_long() {
         // 300 clients whose requests take 1 ms each: each waits for the others, and none longer than the maximum delay.
-        let (mut scenario, mut spent_us, mut ticked_ms) = (Scenario::new(), 0_u64, 0_u64);
+        let (mut scenario, mut spent_us, mut ticked) = (Scenario::new(), 0_u64, Millis::ZERO);
         let mut served = vec![0_u64; 300];
         scenario.come(served.len());
         while spent_us < 5_000_000 {
-            let now_ms = spent_us / 1_000;
-            if now_ms - ticked_ms >= TICK_MS {
-                scenario.queue.on_tick(late_by(now_ms - ticked_ms - TICK_MS), DELAY_MAX_MS);
-                ticked_ms = now_ms;
+            let now = Millis::new(spent_us / 1_000);
+            if now - ticked >= TICK {
+                scenario.queue.on_tick(late_by(now - ticked - TICK), DELAY_MAX);
+                ticked = now;
             }
             scenario.queue.admit_round();
             spent_us += 10;

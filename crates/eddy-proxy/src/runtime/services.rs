@@ -5,7 +5,7 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 use eddy_http::{DATE_BYTES, Egress};
-use eddy_io::{BufferPool, PipePool, SharedPage, SharedPipes, Timers, unix_seconds};
+use eddy_io::{BufferPool, Millis, PipePool, SharedPage, SharedPipes, Timers, WorkerTime, unix_seconds};
 use eddy_route::RouteScratch;
 use eddy_upstream::Rng;
 use tokio::sync::Notify;
@@ -70,7 +70,7 @@ impl WorkerServices {
         parts: ServiceParts,
         idle_links: Weak<dyn ReleaseIdle>,
         rng: Rng,
-        now_ms: u64,
+        now: WorkerTime,
     ) -> Rc<Self> {
         Rc::new(Self {
             index: parts.index,
@@ -79,7 +79,7 @@ impl WorkerServices {
             pressure: parts.pressure,
             room: parts.room,
             series: parts.series,
-            timers: Timers::new(now_ms),
+            timers: Timers::new(now),
             buffers: BufferPool::default(),
             pipes: PipePool::new(parts.pipes),
             rng: RefCell::new(rng),
@@ -118,14 +118,14 @@ impl WorkerServices {
         if let Some(idle_links) = idle_links {
             idle_links.release_idle();
         }
-        self.close_idle(connections, 0);
+        self.close_idle(connections, Millis::ZERO);
     }
 
-    /// Closes up to `connections` connections that have been idle for `idle_ms`, the longest idle first.
+    /// Closes up to `connections` connections that have been idle for `idle`, the longest idle first.
     ///
     /// # Cost
     /// Linear in the connections of the worker.
-    pub(crate) fn close_idle(&self, connections: usize, idle_ms: u64) {
-        self.series.idle_closed.add(self.timers.shed(connections, idle_ms) as u64);
+    pub(crate) fn close_idle(&self, connections: usize, idle: Millis) {
+        self.series.idle_closed.add(self.timers.shed(connections, idle) as u64);
     }
 }

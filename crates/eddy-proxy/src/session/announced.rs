@@ -5,7 +5,8 @@ use std::net::SocketAddr;
 use std::task::{Poll, ready};
 
 use eddy_io::{
-    PROXY_HEADER_BYTES_MAX, PeerAddress, ProxyHeader, ProxyHeaderFault, Stream, Timer, read_proxy_header,
+    Millis, PROXY_HEADER_BYTES_MAX, PeerAddress, ProxyHeader, ProxyHeaderFault, Stream, Timer,
+    read_proxy_header,
 };
 
 /// Reason to close a connection that must begin with a PROXY header.
@@ -32,11 +33,11 @@ pub(crate) async fn announced(
     stream: &mut Stream,
     peer: PeerAddress,
     timer: &Timer,
-    timeout_ms: u64,
+    timeout: Millis,
 ) -> Result<PeerAddress, Unannounced> {
     let mut bytes = [0; PROXY_HEADER_BYTES_MAX];
     let mut taken = 0;
-    timer.arm(timeout_ms);
+    timer.arm(timeout);
     let header = poll_fn(|cx| {
         timer.register(cx);
         loop {

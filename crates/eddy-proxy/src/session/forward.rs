@@ -9,7 +9,7 @@ use std::task::Poll;
 use eddy_config::{ListenAddress, ProxyVersion};
 use eddy_ids::Shared;
 use eddy_io::{
-    BUFFER_BYTES_LARGE, Buffer, Fill, PeerAddress, ProxyHeaderVersion, write_proxy_header,
+    BUFFER_BYTES_LARGE, Buffer, Fill, Millis, PeerAddress, ProxyHeaderVersion, write_proxy_header,
     write_proxy_header_local,
 };
 use eddy_model::LimitKind;
@@ -17,7 +17,6 @@ use eddy_tls::{Hello, read_hello};
 use eddy_upstream::{Link, ResolvedAddress, Tried};
 
 use crate::access::{PassageRecord, PassageStart};
-use crate::clock::{millis, now};
 use crate::downstream::{AddressKey, Downstream, DuplexRelay, RelayEnd, Wire};
 use crate::fault::Fault;
 use crate::plan::{ListenerHandler, ListenerPlan};
@@ -98,7 +97,7 @@ struct ForwardedConnection {
     link: Link,
     /// Bytes to send to the endpoint first.
     first: Buffer,
-    idle_ms: u64,
+    idle_timeout: Millis,
 }
 
 async fn begin(
@@ -111,7 +110,7 @@ async fn begin(
     let timeouts = &listener.config.timeouts;
     let name = match down.client.secure() {
         Some(secure) => secure.facts.server_name.clone(),
-        None if forwarding.goes_by_name() => asked_name(down, worker, millis(timeouts.head)).await?,
+        None if forwarding.goes_by_name() => asked_name(down, worker, Millis::of(timeouts.head)).await?,
         None => None,
     };
     account.server_name = name;
@@ -124,7 +123,7 @@ async fn begin(
         announced.append(first.held());
         worker.buffers.put(std::mem::replace(&mut first, announced));
     }
-    Ok(ForwardedConnection { _stay: guard, link, first, idle_ms: millis(timeouts.idle) })
+    Ok(ForwardedConnection { _stay: guard, link, first, idle_timeout: Millis::of(timeouts.idle) })
 }
 
 async fn pass(
@@ -133,12 +132,12 @@ async fn pass(
     worker: &Rc<Worker>,
     account: &mut Account,
 ) -> Result<(), Fault> {
-    let ForwardedConnection { _stay, mut link, first, idle_ms } = passage;
+    let ForwardedConnection { _stay, mut link, first, idle_timeout } = passage;
     let mut relay = DuplexRelay::default();
     relay.up.buffer = first;
     // HTTP/2 streams are never forwarded this way.
     let Wire::Connection(stream) = &mut down.wire else { return Err(Fault::ClientGone) };
-    let end = relay.run(stream, &mut link.stream, worker, &down.timer, idle_ms).await;
+    let end = relay.run(stream, &mut link.stream, worker, &down.timer, idle_timeout).await;
     (account.bytes_in, account.bytes_out) = (relay.up.moved, relay.down.moved);
     let fault = match end {
         RelayEnd::Complete => return Ok(()),
@@ -155,9 +154,9 @@ async fn pass(
 async fn asked_name(
     down: &mut Downstream,
     worker: &Worker,
-    timeout_ms: u64,
+    timeout: Millis,
 ) -> Result<Option<String>, Fault> {
-    down.timer.arm(timeout_ms);
+    down.timer.arm(timeout);
     poll_fn(|cx| {
         down.timer.register(cx);
         loop {
@@ -207,12 +206,12 @@ async fn reach(
         };
         match worker.open(&guard, place).await {
             Ok(link) => {
-                guard.succeeded(worker.timers.now_ms());
+                guard.succeeded(worker.timers.now());
                 return Ok((guard, link));
             }
             Err(failed) => {
                 cluster.series.failures.increment();
-                guard.failed(worker.timers.now_ms());
+                guard.failed(worker.timers.now());
                 fault = failed;
             }
         }
@@ -233,7 +232,7 @@ pub(super) fn choose(
     let admitted = cluster.take(LimitKind::Requests)?;
     let key = AddressKey::of(client);
     let lease = {
-        let now = now(worker.timers.now_ms());
+        let now = worker.timers.now();
         let mut rng = worker.rng.borrow_mut();
         cluster.state().borrow_mut().select_for(key.bytes(), now, &mut rng, tried)
     };

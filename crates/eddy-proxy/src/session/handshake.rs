@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::task::Poll;
 
-use eddy_io::Stream;
+use eddy_io::{Millis, Stream};
 use eddy_tls::{CHALLENGE_PROTOCOL, ClientCertificate};
 
 use crate::downstream::{Downstream, SecureClient, Wire};
@@ -17,7 +17,7 @@ use crate::worker::Worker;
 /// one that has waited too long is not begun.
 pub(crate) async fn shake_hands(
     down: &mut Downstream,
-    timeout_ms: u64,
+    timeout: Millis,
     worker: &Worker,
     series: &HandshakeSeries,
 ) -> bool {
@@ -28,7 +28,7 @@ pub(crate) async fn shake_hands(
     let Downstream { wire: Wire::Connection(Stream::Tls(stream)), timer, client, .. } = down else {
         return true;
     };
-    timer.arm(timeout_ms);
+    timer.arm(timeout);
     let shaken = poll_fn(|cx| {
         timer.register(cx);
         match stream.poll_handshake(cx) {

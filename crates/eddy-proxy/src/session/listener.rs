@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use eddy_config::ListenAddress;
 
-use crate::clock::share;
 use crate::resolved::WorkerListener;
+use crate::share::share;
 use crate::worker::Worker;
 
 /// A listener as its sessions see it. Sessions outlive plans and look up their listener in each new one.

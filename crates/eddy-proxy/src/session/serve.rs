@@ -3,9 +3,8 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use eddy_io::{PeerAddress, Stream, TlsStream};
+use eddy_io::{Millis, PeerAddress, Stream, TlsStream};
 
-use crate::clock::millis;
 use crate::downstream::{Downstream, DownstreamClient, Wake, Wire};
 use crate::exchange::{ConnectionDisposition, run_exchange};
 use crate::plan::ListenerHandler;
@@ -23,9 +22,9 @@ use crate::worker::Worker;
 pub(crate) async fn serve(place: ConnectionSlot, mut stream: Stream, mut peer: PeerAddress) {
     let ConnectionSlot { worker, handle, .. } = &place;
     let timer = worker.timers.timer();
-    if let Some(timeout_ms) = announcement_due(handle, peer) {
+    if let Some(timeout) = announcement_due(handle, peer) {
         // Boxed, so that connections without a PROXY header reserve no space for it.
-        match Box::pin(announced(&mut stream, peer, &timer, timeout_ms)).await {
+        match Box::pin(announced(&mut stream, peer, &timer, timeout)).await {
             Ok(client) => peer = client,
             Err(why) => {
                 tracing::debug!(%peer, "a connection is closed: {why}");
@@ -34,12 +33,12 @@ pub(crate) async fn serve(place: ConnectionSlot, mut stream: Stream, mut peer: P
             }
         }
     }
-    let Some(AcceptedConnection { stream, handshake_ms }) = open(handle, stream) else { return };
+    let Some(AcceptedConnection { stream, handshake_timeout }) = open(handle, stream) else { return };
     let mut down = Downstream::new(Wire::Connection(stream), Rc::new(DownstreamClient::new(peer)), timer);
-    if let Some(handshake_ms) = handshake_ms {
+    if let Some(handshake_timeout) = handshake_timeout {
         // A listener that is served has its counters; without a handshake, nothing is served over TLS.
         let Some(series) = &place.series else { return };
-        if !shake_hands(&mut down, handshake_ms, worker, &series.handshakes).await {
+        if !shake_hands(&mut down, handshake_timeout, worker, &series.handshakes).await {
             return;
         }
     }
@@ -62,12 +61,12 @@ pub(crate) async fn serve(place: ConnectionSlot, mut stream: Stream, mut peer: P
 
 /// Serves HTTP/1 exchanges one after the other.
 async fn converse(down: &mut Downstream, worker: &Rc<Worker>, handle: &Rc<ListenerHandle>) -> Parting {
-    while let Some(timeout_ms) = next_request_timeout(handle, down) {
-        if down.idle(timeout_ms, worker).await != Wake::Readable {
+    while let Some(timeout) = next_request_timeout(handle, down) {
+        if down.idle(timeout, worker).await != Wake::Readable {
             break;
         }
         let may_be_framed = down.requests == 0 && takes_frames(handle, down);
-        if may_be_framed && begins_framed(down, timeout_ms, worker).await {
+        if may_be_framed && begins_framed(down, timeout, worker).await {
             return Parting::Framed;
         }
         let Some(listener) = handle.current() else { break };
@@ -90,12 +89,12 @@ fn takes_frames(handle: &ListenerHandle, down: &Downstream) -> bool {
     down.client.secure().is_none() && listener.is_some_and(|listener| listener.config.http2.in_cleartext)
 }
 
-/// Returns the timeout for the PROXY header in milliseconds, or `None` when the connection does not begin with one.
-fn announcement_due(handle: &ListenerHandle, peer: PeerAddress) -> Option<u64> {
+/// Returns the timeout for the PROXY header, or `None` when the connection does not begin with one.
+fn announcement_due(handle: &ListenerHandle, peer: PeerAddress) -> Option<Millis> {
     let listener = handle.current()?;
     let config = &listener.config;
     let is_due = config.proxy_protocol.as_ref()?.is_due(peer.ip());
-    is_due.then(|| millis(config.timeouts.head))
+    is_due.then(|| Millis::of(config.timeouts.head))
 }
 
 /// Returns the listener if it forwards its connections; `None` when it serves requests.
@@ -106,30 +105,30 @@ fn forwards(handle: &ListenerHandle) -> Option<Rc<WorkerListener>> {
 /// A connection, in TLS if its listener uses TLS.
 struct AcceptedConnection {
     stream: Stream,
-    /// Timeout of the TLS handshake in milliseconds, if there is one.
-    handshake_ms: Option<u64>,
+    /// Timeout of the TLS handshake, if there is one.
+    handshake_timeout: Option<Millis>,
 }
 
 /// Sets up TLS on a connection if its listener uses it; `None` when the listener is gone or TLS cannot be set up.
 fn open(handle: &ListenerHandle, stream: Stream) -> Option<AcceptedConnection> {
     let listener = handle.current()?;
     let Some(tls) = &listener.tls else {
-        return Some(AcceptedConnection { stream, handshake_ms: None });
+        return Some(AcceptedConnection { stream, handshake_timeout: None });
     };
     let stream = TlsStream::accept(stream, tls.server.config()).ok()?;
     Some(AcceptedConnection {
         stream: Stream::Tls(Box::new(stream)),
-        handshake_ms: Some(millis(tls.handshake_timeout)),
+        handshake_timeout: Some(Millis::of(tls.handshake_timeout)),
     })
 }
 
-/// Returns the timeout for the next request in milliseconds, or `None` when no further request is served.
-fn next_request_timeout(handle: &ListenerHandle, down: &Downstream) -> Option<u64> {
+/// Returns the timeout for the next request, or `None` when no further request is served.
+fn next_request_timeout(handle: &ListenerHandle, down: &Downstream) -> Option<Millis> {
     let listener = handle.current()?;
     let timeouts = &listener.config.timeouts;
     // A new client is expected to send its first request soon.
     let timeout = if down.requests == 0 { timeouts.head } else { timeouts.idle };
-    Some(millis(timeout))
+    Some(Millis::of(timeout))
 }
 
 /// Capacity taken by a connection or a datagram session from the moment it is accepted, so that a burst never exceeds a

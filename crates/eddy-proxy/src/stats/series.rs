@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use eddy_filter::Phase;
 use eddy_http::{ABUSE_LABELS, GRPC_END_LABELS, GrpcEnd, Http2Fault};
-use eddy_io::{HandshakeFault, HandshakeFaultKind};
+use eddy_io::{HandshakeFault, HandshakeFaultKind, Millis, WorkerTime};
 use eddy_upstream::InUse;
 
 use crate::fault::{FAULT_LABELS, Fault};
@@ -331,7 +331,7 @@ pub struct FilterSeries {
     pub faults: [WorkerCounter; FILTER_FAULT_LABELS.len()],
     /// Exchanges that are paused by the filter at present.
     pub paused: Gauge,
-    /// Time at which a failure was last logged, by kind, on the worker's clock.
+    /// Time at which a failure was last logged, by kind, in milliseconds of the worker's clock.
     reported_ms: [Gauge; FILTER_FAULT_LABELS.len()],
     /// Failures since then, by kind.
     unreported: [WorkerCounter; FILTER_FAULT_LABELS.len()],
@@ -340,8 +340,8 @@ pub struct FilterSeries {
 /// Metric label of each kind of filter failure.
 pub(crate) const FILTER_FAULT_LABELS: [&str; 6] = ["fault", "edit", "timeout", "body", "memory", "cpu"];
 
-/// Minimum interval between log messages of a worker about one kind of failure of a filter, in milliseconds.
-const REPORT_EVERY_MS: u64 = 1000;
+/// Minimum interval between log messages of a worker about one kind of failure of a filter.
+const REPORT_EVERY: Millis = Millis::new(1000);
 
 impl FilterSeries {
     /// Counts a call in a phase.
@@ -355,15 +355,15 @@ impl FilterSeries {
 
     /// Counts a failure. If it should be logged, returns the number of failures of its kind that were not logged since
     /// the last one.
-    pub(crate) fn failed(&self, kind: FailureKind, now_ms: u64) -> Option<u64> {
+    pub(crate) fn failed(&self, kind: FailureKind, now: WorkerTime) -> Option<u64> {
         self.faults[kind as usize].increment();
         let (last, unreported) = (&self.reported_ms[kind as usize], &self.unreported[kind as usize]);
-        let reported_ms = last.value();
-        if reported_ms != 0 && now_ms.saturating_sub(reported_ms) < REPORT_EVERY_MS {
+        let reported = WorkerTime::from_millis(last.value());
+        if reported != WorkerTime::ZERO && now - reported < REPORT_EVERY {
             unreported.increment();
             return None;
         }
-        last.set(now_ms.max(1));
+        last.set(now.as_millis().max(1));
         let count = unreported.value();
         unreported.reset();
         Some(count)
@@ -416,17 +416,18 @@ mod tests {
     #[test]
     fn the_first_failure_of_each_kind_is_reported_and_later_ones_are_counted() {
         let series = FilterSeries::default();
-        assert_eq!(series.failed(FailureKind::Fault, 5), Some(0));
+        let at = WorkerTime::from_millis;
+        assert_eq!(series.failed(FailureKind::Fault, at(5)), Some(0));
         for _ in 0..1000 {
-            assert_eq!(series.failed(FailureKind::Fault, 6), None);
+            assert_eq!(series.failed(FailureKind::Fault, at(6)), None);
         }
-        assert_eq!(series.failed(FailureKind::Memory, 6), Some(0));
-        assert_eq!(series.failed(FailureKind::Memory, 7), None);
-        assert_eq!(series.failed(FailureKind::Cpu, 7), Some(0));
-        let later = 5 + REPORT_EVERY_MS;
+        assert_eq!(series.failed(FailureKind::Memory, at(6)), Some(0));
+        assert_eq!(series.failed(FailureKind::Memory, at(7)), None);
+        assert_eq!(series.failed(FailureKind::Cpu, at(7)), Some(0));
+        let later = at(5) + REPORT_EVERY;
         assert_eq!(series.failed(FailureKind::Fault, later), Some(1000));
         assert_eq!(series.failed(FailureKind::Memory, later), None);
-        assert_eq!(series.failed(FailureKind::Memory, later + 1), Some(2));
+        assert_eq!(series.failed(FailureKind::Memory, later + Millis::new(1)), Some(2));
         let counts = series.faults.each_ref().map(WorkerCounter::value);
         assert_eq!(counts, [1002, 0, 0, 0, 4, 1]);
     }

@@ -4,7 +4,7 @@ use std::io;
 use std::task::{Context, Poll};
 
 use eddy_http::{ErrorCode, Version};
-use eddy_io::{Buffer, BufferPool, Fill, Stream};
+use eddy_io::{Buffer, BufferPool, Fill, Stream, WorkerTime};
 use eddy_upstream::Link;
 
 use crate::fault::Fault;
@@ -114,11 +114,11 @@ impl UpstreamChannel {
         }
     }
 
-    /// Records that the exchange has waited too long: a shared link that has been silent since `since_ms` gets no more
+    /// Records that the exchange has waited too long: a shared link that has been silent since `since` gets no more
     /// requests.
-    pub(crate) fn distrust(&self, since_ms: u64) {
+    pub(crate) fn distrust(&self, since: WorkerTime) {
         if let Self::Stream(stream) = self {
-            stream.distrust(since_ms);
+            stream.distrust(since);
         }
     }
 }

@@ -6,14 +6,13 @@ use std::sync::Arc;
 
 use eddy_http::Http2Fault;
 use eddy_ids::Shared;
-use eddy_io::{HandshakeFault, monotonic_ms};
+use eddy_io::{HandshakeFault, Millis, WorkerTime, monotonic_time};
 use eddy_model::{ClusterConfig, LimitKind, LinkProtocol};
 use eddy_tls::ClientTls;
 use eddy_upstream::health::UnhealthySet;
 use eddy_upstream::{ClusterState, EndpointSet, InUse, LimitPlace, LinkPools, ResolvedAddress, Rng};
 use tokio::sync::Notify;
 
-use crate::clock::now;
 use crate::fault::Fault;
 use crate::stats::ClusterSeries;
 use crate::upstream::registry::SharedLinks;
@@ -36,7 +35,7 @@ pub(crate) struct WorkerCluster {
     era: Cell<Option<u32>>,
     runtime: Rc<ClusterRuntime>,
     /// Time of the last log message about an endpoint that cannot be used.
-    told_ms: Cell<Option<u64>>,
+    told_at: Cell<Option<WorkerTime>>,
     /// Number of links refused by the limit when that was last checked for closing idle ones.
     refused_seen: Cell<u64>,
 }
@@ -75,7 +74,7 @@ impl WorkerCluster {
         idle_watch: Arc<Notify>,
         rng: &mut Rng,
     ) -> Self {
-        let state = ClusterState::new(parts.config.clone(), set, now(monotonic_ms()), rng);
+        let state = ClusterState::new(parts.config.clone(), set, monotonic_time(), rng);
         let runtime = ClusterRuntime {
             state: RefCell::new(state),
             pools: RefCell::new(LinkPools::watched_by(idle_watch)),
@@ -106,7 +105,7 @@ impl WorkerCluster {
             pending: RefCell::new(pending),
             era: Cell::new(era),
             runtime,
-            told_ms: Cell::new(None),
+            told_at: Cell::new(None),
             refused_seen: Cell::new(0),
         }
     }
@@ -160,7 +159,7 @@ impl WorkerCluster {
             return;
         }
         runtime.epoch.set(self.epoch);
-        let time = now(monotonic_ms());
+        let time = monotonic_time();
         runtime.state.borrow_mut().reconfigure(self.config.clone(), time, &mut runtime.rng.borrow_mut());
         if !is_same_tls(runtime.tls.borrow().as_ref(), self.tls.as_ref()) {
             runtime.shared.borrow_mut().clear();
@@ -196,7 +195,7 @@ impl WorkerCluster {
         if self.is_overtaken() {
             return;
         }
-        let time = now(monotonic_ms());
+        let time = monotonic_time();
         let gone = runtime.state.borrow_mut().update(set, time, &mut runtime.rng.borrow_mut());
         let (mut pools, mut shared) = (runtime.pools.borrow_mut(), runtime.shared.borrow_mut());
         for id in gone {
@@ -209,7 +208,7 @@ impl WorkerCluster {
     pub(crate) fn set_unhealthy(&self, unhealthy: Arc<UnhealthySet>) {
         let runtime = self.in_force();
         if !self.is_overtaken() {
-            runtime.state.borrow_mut().set_unhealthy(unhealthy, now(monotonic_ms()));
+            runtime.state.borrow_mut().set_unhealthy(unhealthy, monotonic_time());
         }
     }
 
@@ -270,34 +269,34 @@ impl WorkerCluster {
     }
 
     /// Logs a failed TLS handshake, at most once per second.
-    pub(crate) fn tell_handshake(&self, endpoint: &ResolvedAddress, fault: &HandshakeFault, now_ms: u64) {
-        if self.is_to_tell(now_ms) {
+    pub(crate) fn tell_handshake(&self, endpoint: &ResolvedAddress, fault: &HandshakeFault, now: WorkerTime) {
+        if self.is_to_tell(now) {
             let cluster = &self.config.name;
             tracing::warn!(%cluster, %endpoint, "TLS handshake with an endpoint failed: {fault}");
         }
     }
 
     /// Logs an endpoint that does not speak HTTP/2, at most once per second.
-    pub(crate) fn tell_strange(&self, endpoint: &ResolvedAddress, now_ms: u64) {
-        if self.is_to_tell(now_ms) {
+    pub(crate) fn tell_strange(&self, endpoint: &ResolvedAddress, now: WorkerTime) {
+        if self.is_to_tell(now) {
             let cluster = &self.config.name;
             tracing::warn!(%cluster, %endpoint, "an endpoint does not speak HTTP/2, which `protocol` requires");
         }
     }
 
     /// Logs an endpoint that violates HTTP/2, at most once per second.
-    pub(crate) fn tell_broken(&self, endpoint: &ResolvedAddress, fault: Http2Fault, now_ms: u64) {
-        if self.is_to_tell(now_ms) {
+    pub(crate) fn tell_broken(&self, endpoint: &ResolvedAddress, fault: Http2Fault, now: WorkerTime) {
+        if self.is_to_tell(now) {
             let cluster = &self.config.name;
             tracing::warn!(%cluster, %endpoint, "an HTTP/2 connection to an endpoint failed: {fault}");
         }
     }
 
-    fn is_to_tell(&self, now_ms: u64) -> bool {
-        let is_early = |told_ms| now_ms.saturating_sub(told_ms) < TELL_EVERY_MS;
-        let is_due = !self.told_ms.get().is_some_and(is_early);
+    fn is_to_tell(&self, now: WorkerTime) -> bool {
+        let is_early = |told_at| now - told_at < TELL_EVERY;
+        let is_due = !self.told_at.get().is_some_and(is_early);
         if is_due {
-            self.told_ms.set(Some(now_ms));
+            self.told_at.set(Some(now));
         }
         is_due
     }
@@ -315,15 +314,15 @@ impl WorkerCluster {
     }
 
     /// Closes links that have been idle for too long and updates the gauges.
-    pub(crate) fn sweep(&self, now_ms: u64) {
+    pub(crate) fn sweep(&self, now: WorkerTime) {
         let runtime = &*self.runtime;
         let mut pools = runtime.pools.borrow_mut();
-        pools.sweep(&self.config.pool, now_ms);
+        pools.sweep(&self.config.pool, now);
         if self.are_connections_wanted() {
             pools.clear();
             runtime.shared.borrow_mut().clear_idle();
         }
-        let shared_idle = runtime.shared.borrow_mut().sweep(&self.config.pool, now_ms);
+        let shared_idle = runtime.shared.borrow_mut().sweep(&self.config.pool, now);
         let count = pools.count();
         self.series.links.set(count.open);
         self.series.links_idle.set(count.idle + shared_idle);
@@ -345,8 +344,8 @@ fn is_same_tls(one: Option<&ClientTls>, other: Option<&ClientTls>) -> bool {
 
 /// Era of links that are made under settings that were overtaken before they came into force: none of them is kept.
 const NO_ERA: u32 = u32::MAX;
-/// Minimum interval between log messages about unusable endpoints, in milliseconds.
-const TELL_EVERY_MS: u64 = 1000;
+/// Minimum interval between log messages about unusable endpoints.
+const TELL_EVERY: Millis = Millis::new(1000);
 
 #[cfg(test)]
 mod tests {

@@ -32,7 +32,7 @@ impl WorkerServices {
         guard: &EndpointGuard,
         wanted: LinkWanted,
     ) -> Result<UpstreamChannel, Fault> {
-        let taken = match guard.take_link(wanted, self.timers.now_ms())? {
+        let taken = match guard.take_link(wanted, self.timers.now())? {
             TakenLink::Kept(link) => return Ok(UpstreamChannel::Link(link)),
             TakenLink::Stream(stream) => return Ok(UpstreamChannel::Stream(stream)),
             later @ (TakenLink::Place(_) | TakenLink::Opening(_) | TakenLink::SharedPlace(_)) => later,
@@ -72,7 +72,7 @@ impl WorkerServices {
             let queue = guard.queue();
             loop {
                 queue.called().await;
-                match guard.take_link(wanted, self.timers.now_ms()) {
+                match guard.take_link(wanted, self.timers.now()) {
                     Err(Fault::LinksExhausted) => {}
                     taken => return taken,
                 }
@@ -99,7 +99,7 @@ impl WorkerServices {
                 TakenLink::SharedPlace(place) => open(self, guard, place),
             };
             opening.wait().await?;
-            taken = guard.take_link(wanted, self.timers.now_ms())?;
+            taken = guard.take_link(wanted, self.timers.now())?;
         }
     }
 
@@ -191,7 +191,7 @@ impl WorkerServices {
             {
                 let kind = HandshakeFaultKind::Incompatible;
                 series.failed[HandshakeFailure::of_endpoint(kind) as usize].increment();
-                cluster.tell_strange(address, self.timers.now_ms());
+                cluster.tell_strange(address, self.timers.now());
                 Err(Fault::Handshake(kind))
             }
             Ok(stream) => {
@@ -201,7 +201,7 @@ impl WorkerServices {
             Err(fault) => {
                 let kind = fault.kind();
                 series.failed[HandshakeFailure::of_endpoint(kind) as usize].increment();
-                cluster.tell_handshake(address, &fault, self.timers.now_ms());
+                cluster.tell_handshake(address, &fault, self.timers.now());
                 Err(Fault::Handshake(kind))
             }
         }

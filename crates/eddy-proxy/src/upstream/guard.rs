@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
+use eddy_io::WorkerTime;
 use eddy_upstream::eject::EjectionChange;
 use eddy_upstream::{Lease, LimitPlace, Link, LinkPlace, LinkQueue, ResolvedAddress};
 
-use crate::clock::now;
 use crate::fault::Fault;
 use crate::upstream::channel::UpstreamChannel;
 use crate::upstream::cluster::WorkerCluster;
@@ -61,14 +61,14 @@ impl EndpointGuard {
     /// # Cost
     /// No system call for [`LinkWanted::Any`], otherwise one for each pooled link that is checked. Linear in the number
     /// of shared links.
-    pub(crate) fn take_link(&self, wanted: LinkWanted, now_ms: u64) -> Result<TakenLink, Fault> {
-        let is_declined = match self.find_shared(now_ms) {
+    pub(crate) fn take_link(&self, wanted: LinkWanted, now: WorkerTime) -> Result<TakenLink, Fault> {
+        let is_declined = match self.find_shared(now) {
             LinkLookup::Stream(stream) => return Ok(TakenLink::Stream(stream)),
             LinkLookup::Opening(opening) => return Ok(TakenLink::Opening(opening)),
             LinkLookup::Declined => true,
             LinkLookup::Nothing => false,
         };
-        if is_declined && let Some(link) = self.take_kept(wanted, now_ms) {
+        if is_declined && let Some(link) = self.take_kept(wanted, now) {
             return Ok(TakenLink::Kept(link));
         }
         let (cluster, id) = (&self.cluster, self.lease().endpoint());
@@ -89,21 +89,21 @@ impl EndpointGuard {
     ///
     /// # Cost
     /// As [`Self::take_link`].
-    pub(crate) fn take_ready(&self, wanted: LinkWanted, now_ms: u64) -> Option<UpstreamChannel> {
-        match self.find_shared(now_ms) {
+    pub(crate) fn take_ready(&self, wanted: LinkWanted, now: WorkerTime) -> Option<UpstreamChannel> {
+        match self.find_shared(now) {
             LinkLookup::Stream(stream) => Some(UpstreamChannel::Stream(stream)),
-            LinkLookup::Declined => self.take_kept(wanted, now_ms).map(UpstreamChannel::Link),
+            LinkLookup::Declined => self.take_kept(wanted, now).map(UpstreamChannel::Link),
             LinkLookup::Opening(_) | LinkLookup::Nothing => None,
         }
     }
 
     /// Looks for a shared link; a cluster that speaks HTTP/1 only has none.
-    fn find_shared(&self, now_ms: u64) -> LinkLookup {
+    fn find_shared(&self, now: WorkerTime) -> LinkLookup {
         let cluster = &self.cluster;
         if !cluster.shares_links() {
             return LinkLookup::Declined;
         }
-        let found = cluster.shared().borrow_mut().find(self.key(), now_ms);
+        let found = cluster.shared().borrow_mut().find(self.key(), now);
         if matches!(found, LinkLookup::Stream(_)) {
             cluster.series.http2_requests.increment();
         }
@@ -111,13 +111,13 @@ impl EndpointGuard {
     }
 
     /// Takes a pooled link; closes those that are not wanted.
-    fn take_kept(&self, wanted: LinkWanted, now_ms: u64) -> Option<Link> {
+    fn take_kept(&self, wanted: LinkWanted, now: WorkerTime) -> Option<Link> {
         let cluster = &self.cluster;
         if !cluster.owns_links() {
             return None;
         }
         let id = self.lease().endpoint();
-        let take = || cluster.pools().borrow_mut().at(id).take(&cluster.config.pool, now_ms);
+        let take = || cluster.pools().borrow_mut().at(id).take(&cluster.config.pool, now);
         while wanted != LinkWanted::New
             && let Some(mut link) = take()
         {
@@ -187,14 +187,14 @@ impl EndpointGuard {
     }
 
     /// Reports a success to the endpoint's health.
-    pub(crate) fn succeeded(&self, now_ms: u64) {
-        let change = self.cluster.state().borrow_mut().on_success(self.lease(), now(now_ms));
+    pub(crate) fn succeeded(&self, now: WorkerTime) {
+        let change = self.cluster.state().borrow_mut().on_success(self.lease(), now);
         self.tell(change);
     }
 
     /// Reports a failure to the endpoint's health.
-    pub(crate) fn failed(&self, now_ms: u64) {
-        let change = self.cluster.state().borrow_mut().on_failure(self.lease(), now(now_ms));
+    pub(crate) fn failed(&self, now: WorkerTime) {
+        let change = self.cluster.state().borrow_mut().on_failure(self.lease(), now);
         self.tell(change);
     }
 

@@ -50,7 +50,7 @@ impl LinkTask {
     async fn run(self, place: LinkPlace) {
         let established = timeout(self.cluster.config.connect_timeout, self.establish()).await;
         let Self { worker, cluster, address, key, opening, .. } = self;
-        let now_ms = worker.timers.now_ms();
+        let now = worker.timers.now();
         match established.unwrap_or(Err(Fault::ConnectTimeout)) {
             Err(fault) => {
                 cluster.series.connects_failed.increment();
@@ -59,8 +59,8 @@ impl LinkTask {
             }
             Ok(Established::Declined(stream)) => {
                 cluster.series.connects.increment();
-                cluster.shared().borrow_mut().decline(key, &opening, now_ms);
-                cluster.pools().borrow_mut().at(key.id).put_fresh(Link::new(stream, place), now_ms);
+                cluster.shared().borrow_mut().decline(key, &opening, now);
+                cluster.pools().borrow_mut().at(key.id).put_fresh(Link::new(stream, place), now);
                 opening.end(Ok(()));
             }
             Ok(Established::Framed(link, mut serving)) => {
@@ -72,7 +72,7 @@ impl LinkTask {
                 drop(opening);
                 if let UpstreamLinkEnd::Broken(fault) = serving.run().await {
                     cluster.series.http2_links_broken.increment();
-                    cluster.tell_broken(&address, fault, worker.timers.now_ms());
+                    cluster.tell_broken(&address, fault, worker.timers.now());
                 }
                 serving.close();
             }
@@ -87,9 +87,9 @@ impl LinkTask {
             return Ok(Established::Declined(stream));
         }
         let scheme = if cluster.tls.is_some() { "https" } else { "http" };
-        let now_ms = worker.timers.now_ms();
-        let state = Http2::client(scheme, limits(cluster.config.http2), now_ms);
-        let link = Rc::new(SharedLink::new(state, cluster.config.pool.requests_max, now_ms));
+        let now = worker.timers.now();
+        let state = Http2::client(scheme, limits(cluster.config.http2), now.as_millis());
+        let link = Rc::new(SharedLink::new(state, cluster.config.pool.requests_max, now));
         let mut serving = Box::new(LinkDriver::new(&link, worker, &cluster.config, stream));
         match serving.settle().await {
             Ok(()) => Ok(Established::Framed(link, serving)),
@@ -98,7 +98,7 @@ impl LinkTask {
                 if ended == UpstreamLinkEnd::Alert {
                     return Err(Fault::TlsAlert);
                 }
-                cluster.tell_strange(address, worker.timers.now_ms());
+                cluster.tell_strange(address, worker.timers.now());
                 Err(Fault::LinkProtocol)
             }
         }

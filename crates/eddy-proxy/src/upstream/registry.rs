@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use eddy_io::{Millis, WorkerTime};
 use eddy_model::PoolConfig;
 use eddy_upstream::EndpointId;
 
@@ -31,7 +32,7 @@ struct EndpointLinks {
     /// Link that is being established.
     opening: Option<Rc<Opening>>,
     /// Time at which the endpoint last chose HTTP/1 in ALPN.
-    declined_ms: Option<u64>,
+    declined_at: Option<WorkerTime>,
 }
 
 /// Result of looking for a link.
@@ -52,13 +53,13 @@ impl SharedLinks {
     ///
     /// # Cost
     /// Linear in the links to the endpoint; allocates only for an endpoint that is seen for the first time.
-    pub(crate) fn find(&mut self, key: EndpointKey, now_ms: u64) -> LinkLookup {
+    pub(crate) fn find(&mut self, key: EndpointKey, now: WorkerTime) -> LinkLookup {
         let endpoint = self.endpoints.entry(key).or_default();
         endpoint.links.retain(|link| !link.is_closed());
         if let Some(stream) = endpoint.links.iter().find_map(SharedLink::take) {
             return LinkLookup::Stream(stream);
         }
-        if endpoint.declined_ms.is_some_and(|at_ms| now_ms.saturating_sub(at_ms) < DECLINED_MS) {
+        if endpoint.declined_at.is_some_and(|at| now - at < DECLINED) {
             return LinkLookup::Declined;
         }
         match &endpoint.opening {
@@ -76,7 +77,7 @@ impl SharedLinks {
     pub(super) fn establish(&mut self, key: EndpointKey, opening: &Rc<Opening>, link: &Rc<SharedLink>) {
         match self.endpoints.get_mut(&key) {
             Some(endpoint) => {
-                endpoint.declined_ms = None;
+                endpoint.declined_at = None;
                 endpoint.links.push(Rc::clone(link));
                 endpoint.end(opening);
             }
@@ -85,9 +86,9 @@ impl SharedLinks {
     }
 
     /// Records that the endpoint has chosen HTTP/1.
-    pub(super) fn decline(&mut self, key: EndpointKey, opening: &Rc<Opening>, now_ms: u64) {
+    pub(super) fn decline(&mut self, key: EndpointKey, opening: &Rc<Opening>, now: WorkerTime) {
         if let Some(endpoint) = self.endpoints.get_mut(&key) {
-            endpoint.declined_ms = Some(now_ms);
+            endpoint.declined_at = Some(now);
             endpoint.end(opening);
         }
     }
@@ -126,15 +127,14 @@ impl SharedLinks {
     ///
     /// # Cost
     /// Linear in the links.
-    pub(crate) fn sweep(&mut self, config: &PoolConfig, now_ms: u64) -> u64 {
+    pub(crate) fn sweep(&mut self, config: &PoolConfig, now: WorkerTime) -> u64 {
         let mut idle = 0;
         self.endpoints.retain(|_, endpoint| {
             endpoint.links.retain(|link| !link.is_closed());
             let at_rest: Vec<_> = endpoint.links.iter().filter(|link| link.is_at_rest()).collect();
             at_rest.iter().skip(config.idle_max as usize).for_each(|link| link.retire());
             idle += at_rest.len() as u64;
-            let is_declined =
-                endpoint.declined_ms.is_some_and(|at_ms| now_ms.saturating_sub(at_ms) < DECLINED_MS);
+            let is_declined = endpoint.declined_at.is_some_and(|at| now - at < DECLINED);
             !endpoint.links.is_empty() || endpoint.opening.is_some() || is_declined
         });
         idle
@@ -147,5 +147,5 @@ impl EndpointLinks {
     }
 }
 
-/// Milliseconds for which an endpoint that has chosen HTTP/1 is not offered HTTP/2 again.
-const DECLINED_MS: u64 = 60_000;
+/// Time for which an endpoint that has chosen HTTP/1 is not offered HTTP/2 again.
+const DECLINED: Millis = Millis::new(60_000);

@@ -6,15 +6,14 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 use eddy_http::Http2Fault;
-use eddy_io::{Buffer, Fill, Stream, TICK_MS, Timer, is_alert};
+use eddy_io::{Buffer, Fill, Millis, Stream, Timer, WorkerTime, is_alert};
 use eddy_model::ClusterConfig;
 
-use crate::clock::millis;
 use crate::runtime::WorkerServices;
 use crate::upstream::shared::SharedLink;
 
-/// Milliseconds that an endpoint has to read the last bytes.
-const CLOSE_MS: u64 = 1_000;
+/// Time that an endpoint has to read the last bytes.
+const CLOSE: Millis = Millis::new(1_000);
 /// Number of consecutive reads of a link before other tasks run.
 const READS_AT_ONCE: usize = 16;
 
@@ -46,9 +45,9 @@ pub(super) struct LinkDriver {
     link: Rc<SharedLink>,
     worker: Rc<WorkerServices>,
     /// Time that the link is kept without streams.
-    idle_ms: u64,
+    idle_timeout: Millis,
     /// Time that the endpoint may read nothing.
-    stuck_ms: u64,
+    stuck_timeout: Millis,
     stream: Stream,
     timer: Timer,
     /// Bytes read that are not a whole frame yet; without capacity while empty.
@@ -56,7 +55,7 @@ pub(super) struct LinkDriver {
     fault: Option<Http2Fault>,
     phase: LinkPhase,
     /// Time at which the phase began.
-    since_ms: u64,
+    since: WorkerTime,
 }
 
 impl LinkDriver {
@@ -70,14 +69,14 @@ impl LinkDriver {
         Self {
             link: Rc::clone(link),
             worker: Rc::clone(worker),
-            idle_ms: millis(config.pool.idle_timeout),
-            stuck_ms: millis(config.read_idle_timeout),
+            idle_timeout: Millis::of(config.pool.idle_timeout),
+            stuck_timeout: Millis::of(config.read_idle_timeout),
             stream,
             timer: worker.timers.timer(),
             input: Buffer::default(),
             fault: None,
             phase: LinkPhase::Busy,
-            since_ms: worker.timers.now_ms(),
+            since: worker.timers.now(),
         }
     }
 
@@ -145,9 +144,9 @@ impl LinkDriver {
     /// Passes the bytes read to the protocol.
     fn take(&mut self) {
         let Self { link, worker, input, fault, .. } = self;
-        let now_ms = worker.timers.now_ms();
-        link.note_read(now_ms);
-        match link.framed.update(|state| state.receive(input.held(), now_ms)) {
+        let now = worker.timers.now();
+        link.note_read(now);
+        match link.framed.update(|state| state.receive(input.held(), now.as_millis())) {
             Ok(count) => input.consume(count),
             Err(broken) => {
                 input.clear();
@@ -191,7 +190,7 @@ impl LinkDriver {
 
     /// Arms the timer for the next deadline, or handles one that has passed.
     fn poll_deadline(&mut self) -> Poll<UpstreamLinkEnd> {
-        let now_ms = self.worker.timers.now_ms();
+        let now = self.worker.timers.now();
         let (is_over, is_written) =
             self.link.framed.look(|state| (state.is_over(), state.output().is_empty()));
         let phase = match () {
@@ -202,19 +201,18 @@ impl LinkDriver {
         };
         if phase != self.phase {
             self.phase = phase;
-            self.since_ms = now_ms;
+            self.since = now;
         }
-        let patience_ms = match phase {
-            LinkPhase::Quiet => self.idle_ms,
+        let patience = match phase {
+            LinkPhase::Quiet => self.idle_timeout,
             // Exchanges have deadlines of their own.
             LinkPhase::Busy => return Poll::Pending,
-            LinkPhase::Stuck => self.stuck_ms,
-            LinkPhase::Over => CLOSE_MS,
+            LinkPhase::Stuck => self.stuck_timeout,
+            LinkPhase::Over => CLOSE,
         };
-        // The worker's clock may be a tick behind.
-        let due_ms = self.since_ms.saturating_add(patience_ms).saturating_add(TICK_MS);
-        if now_ms < due_ms {
-            self.timer.arm_at(due_ms);
+        let deadline = self.since.deadline(patience);
+        if now < deadline {
+            self.timer.arm_at(deadline);
             return Poll::Pending;
         }
         if phase == LinkPhase::Quiet {

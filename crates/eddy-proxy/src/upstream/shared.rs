@@ -5,6 +5,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use eddy_http::{Http2, Loss};
+use eddy_io::WorkerTime;
 
 use crate::fault::Fault;
 use crate::h2::{H2Connection, H2Stream};
@@ -22,14 +23,14 @@ pub(crate) struct SharedLink {
     is_retired: Cell<bool>,
     is_closed: Cell<bool>,
     /// Time at which the endpoint last sent bytes, on the worker's clock.
-    read_ms: Cell<u64>,
+    read_at: Cell<WorkerTime>,
     /// Number of reads that returned bytes.
     reads: Cell<u64>,
 }
 
 impl SharedLink {
     /// Creates a link that was just established.
-    pub(super) fn new(state: Http2, requests_max: u64, now_ms: u64) -> Self {
+    pub(super) fn new(state: Http2, requests_max: u64, now: WorkerTime) -> Self {
         Self {
             framed: Rc::new(H2Connection::new(state)),
             held: Cell::new(0),
@@ -37,7 +38,7 @@ impl SharedLink {
             requests_max,
             is_retired: Cell::new(false),
             is_closed: Cell::new(false),
-            read_ms: Cell::new(now_ms),
+            read_at: Cell::new(now),
             reads: Cell::new(0),
         }
     }
@@ -83,8 +84,8 @@ impl SharedLink {
     }
 
     /// Records that the endpoint has sent bytes.
-    pub(super) fn note_read(&self, now_ms: u64) {
-        self.read_ms.set(now_ms);
+    pub(super) fn note_read(&self, now: WorkerTime) {
+        self.read_at.set(now);
         self.reads.set(self.reads.get() + 1);
     }
 
@@ -146,8 +147,8 @@ impl LinkStream {
         }
     }
 
-    pub(super) fn distrust(&self, since_ms: u64) {
-        if self.link.read_ms.get() <= since_ms {
+    pub(super) fn distrust(&self, since: WorkerTime) {
+        if self.link.read_at.get() <= since {
             self.link.retire();
         }
     }

@@ -5,13 +5,14 @@ use std::ops::Deref;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
+use eddy_io::WorkerTime;
 use eddy_upstream::Rng;
 
 use crate::access::{AccessWriter, PassageRecord, RecordQueue};
-use crate::clock::share;
 use crate::host::{FilterHost, WorkerFilterState};
 use crate::resolved::WorkerPlan;
 use crate::runtime::{ReleaseIdle, ServiceParts, WorkerServices};
+use crate::share::share;
 
 /// One worker: its services, its plan, and what it needs to log and to call filters.
 pub(crate) struct Worker {
@@ -32,9 +33,9 @@ pub(crate) struct WorkerParts {
 
 impl Worker {
     /// Creates a worker that runs on `plan`.
-    pub(crate) fn new(parts: WorkerParts, plan: Rc<WorkerPlan>, rng: Rng, now_ms: u64) -> Rc<Self> {
+    pub(crate) fn new(parts: WorkerParts, plan: Rc<WorkerPlan>, rng: Rng, now: WorkerTime) -> Rc<Self> {
         Rc::new(Self {
-            services: WorkerServices::new(parts.services, idle_links(&plan), rng, now_ms),
+            services: WorkerServices::new(parts.services, idle_links(&plan), rng, now),
             access: RefCell::new(parts.access),
             records: RecordQueue::default(),
             crossing: WorkerFilterState::new(parts.host),

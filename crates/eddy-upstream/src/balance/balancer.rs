@@ -1,7 +1,6 @@
 //! Balancer of one cluster on one worker, for every balancing kind.
 
-use std::time::Duration;
-
+use eddy_io::WorkerTime;
 use eddy_model::{Balance, UNLIMITED_OVERPROVISIONING};
 
 use super::eligible::{Ejected, Eligible};
@@ -75,7 +74,7 @@ impl Balancer {
         endpoints: &[EndpointState],
         key: &[u8],
         avoid: &Tried,
-        now: Duration,
+        now: WorkerTime,
         rng: &mut Rng,
     ) -> Option<usize> {
         let Self { kind, levels } = self;

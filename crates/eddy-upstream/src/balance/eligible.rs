@@ -1,13 +1,13 @@
 //! Groups of endpoints among which one is selected.
 
-use std::time::Duration;
+use eddy_io::WorkerTime;
 
 use crate::endpoint::{EndpointState, Tried};
 
 /// A group of endpoints; groups go from the preferred to the last resort.
 #[derive(Clone, Copy)]
 pub(super) struct Eligible<'a> {
-    pub(super) now: Duration,
+    pub(super) now: WorkerTime,
     pub(super) ejected: Ejected,
     pub(super) avoid: Option<&'a Tried>,
     pub(super) level: u16,

@@ -1,6 +1,6 @@
 //! Order in which groups of endpoints are used: by priority tier, and within a tier eddy's own zone first.
 
-use std::time::Duration;
+use eddy_io::WorkerTime;
 
 use super::xxhash::xxh64;
 use crate::endpoint::EndpointState;
@@ -40,7 +40,7 @@ impl Levels {
         &self,
         endpoints: &[EndpointState],
         key: &[u8],
-        now: Duration,
+        now: WorkerTime,
         rng: &mut Rng,
     ) -> usize {
         if self.levels.len() < 2 {

@@ -1,7 +1,6 @@
 //! Endpoint selection: which endpoint is picked, how often and by which group.
 
-use std::time::Duration;
-
+use eddy_io::WorkerTime;
 use eddy_model::{Balance, EjectionConfig};
 use proptest::prelude::*;
 
@@ -19,7 +18,7 @@ const KINDS: [Balance; 7] = [
     Balance::Maglev,
     Balance::ClientAddress,
 ];
-const NOW: Duration = Duration::from_secs(1000);
+const NOW: WorkerTime = WorkerTime::from_millis(1_000_000);
 
 #[test]
 fn round_robin_takes_equal_endpoints_in_turn() {

@@ -1,7 +1,6 @@
 //! Retry budget: number of allowed retries, and the end of the window.
 
-use std::time::Duration;
-
+use eddy_io::WorkerTime;
 use eddy_model::RetryBudget;
 use proptest::prelude::*;
 
@@ -101,10 +100,10 @@ fn budget(percent: u8, floor_per_second: u32) -> RetryBudgetWindow {
 
 fn requests(budget: &mut RetryBudgetWindow, second: u64, count: u32) {
     for _ in 0..count {
-        budget.on_request(Duration::from_secs(second));
+        budget.on_request(WorkerTime::from_millis(second * 1000));
     }
 }
 
 fn allowed(budget: &mut RetryBudgetWindow, second: u64, wanted: u32) -> u32 {
-    (0..wanted).map(|_| u32::from(budget.try_retry(Duration::from_secs(second)))).sum()
+    (0..wanted).map(|_| u32::from(budget.try_retry(WorkerTime::from_millis(second * 1000)))).sum()
 }

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
 
 use eddy_ids::Shared;
+use eddy_io::{Millis, WorkerTime};
 use eddy_model::{Balance, ClusterConfig, EjectionConfig};
 use proptest::prelude::*;
 
@@ -60,7 +60,7 @@ fn the_caller_is_told_when_an_endpoint_goes_and_comes() {
         ]
     );
     world.state.release(lease);
-    world.now += Duration::from_secs(10);
+    world.now += Millis::new(10_000);
     let probe = (0..2).map(|_| world.select()).find(Lease::is_probe).unwrap();
     assert_eq!(world.state.on_success(&probe, world.now), EjectionChange::Returned);
     world.state.release(probe);
@@ -71,7 +71,7 @@ fn a_failing_endpoint_is_left_out_and_tried_again() {
     let mut world = ClusterFixture::new(config(Balance::RoundRobin), &[1, 2]);
     world.fail_until_ejected(1);
     assert_eq!(world.ports_of(20), HashSet::from([2]));
-    world.now += Duration::from_secs(10);
+    world.now += Millis::new(10_000);
     let leases: Vec<Lease> = (0..4).map(|_| world.select()).collect();
     let probes: Vec<&Lease> = leases.iter().filter(|lease| lease.is_probe()).collect();
     assert_eq!(probes.len(), 1, "one request at a time goes to a half-open endpoint");
@@ -84,7 +84,7 @@ fn a_failing_endpoint_is_left_out_and_tried_again() {
 fn a_probe_without_outcome_leaves_the_endpoint_half_open() {
     let mut world = ClusterFixture::new(config(Balance::RoundRobin), &[1, 2]);
     world.fail_until_ejected(1);
-    world.now += Duration::from_secs(10);
+    world.now += Millis::new(10_000);
     for _ in 0..2 {
         let probe = (0..3).map(|_| world.select()).find(Lease::is_probe).unwrap();
         world.state.release(probe);
@@ -137,7 +137,7 @@ fn a_lease_of_an_endpoint_that_has_gone_touches_nobody() {
 fn an_update_that_leaves_mostly_ejected_ones_brings_some_back() {
     let mut world = ClusterFixture::new(config(Balance::RoundRobin), &[1, 2, 3, 4]);
     world.fail_until_ejected(1);
-    world.now += Duration::from_secs(1);
+    world.now += Millis::new(1_000);
     world.fail_until_ejected(2);
     world.update(&[1, 2, 3]);
     assert!(!world.endpoint(1).is_ejected(), "the one whose time is over first");
@@ -250,7 +250,7 @@ proptest! {
                     world.state.release(lease);
                 }
                 ClusterTestEvent::Succeed(_) | ClusterTestEvent::Fail(_) | ClusterTestEvent::Release(_) => {}
-                ClusterTestEvent::Wait(ms) => world.now += Duration::from_millis(ms),
+                ClusterTestEvent::Wait(ms) => world.now += Millis::new(ms),
                 ClusterTestEvent::Update(ports) => { world.update(&ports); }
             }
             let ejected = world.state.endpoints().iter().filter(|endpoint| endpoint.is_ejected()).count();
@@ -270,7 +270,7 @@ fn workers_together_hold_as_many_exchanges_as_an_endpoint_takes() {
         member
     };
     let set = Arc::new(EndpointSet::new([limited(1), limited(2)], Balance::RoundRobin));
-    let (mut rng, now) = (Rng::new(1), Duration::from_secs(100));
+    let (mut rng, now) = (Rng::new(1), WorkerTime::from_millis(100_000));
     let config = Shared::new(ClusterConfig::new("c", Vec::new()));
     let mut workers: Vec<ClusterState> =
         (0..3).map(|_| ClusterState::new(config.clone(), Arc::clone(&set), now, &mut rng)).collect();
@@ -303,12 +303,12 @@ fn workers_together_hold_as_many_exchanges_as_an_endpoint_takes() {
 struct ClusterFixture {
     state: ClusterState,
     rng: Rng,
-    now: Duration,
+    now: WorkerTime,
 }
 
 impl ClusterFixture {
     fn new(config: ClusterConfig, ports: &[u16]) -> Self {
-        let (mut rng, now) = (Rng::new(1), Duration::from_secs(100));
+        let (mut rng, now) = (Rng::new(1), WorkerTime::from_millis(100_000));
         let set = set(ports, config.balance);
         let state = ClusterState::new(Shared::new(config), set, now, &mut rng);
         Self { state, rng, now }

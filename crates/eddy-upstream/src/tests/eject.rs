@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use eddy_io::{Millis, WorkerTime};
 use eddy_model::EjectionConfig;
 use proptest::prelude::*;
 
@@ -92,7 +93,7 @@ fn the_first_request_decides_for_the_worse_and_times_grow_to_a_limit() {
         );
         lengths.push(ejection.until().unwrap() - due);
     }
-    assert_eq!(lengths, [secs(20), secs(25), secs(25)]);
+    assert_eq!(lengths, [20_000, 25_000, 25_000].map(Millis::new));
 }
 
 #[test]
@@ -167,9 +168,9 @@ proptest! {
     #[test]
     fn an_ejection_never_lasts_longer_than_the_limit(events in prop::collection::vec((0_u64..40, any::<bool>()), 0..200)) {
         let mut ejection = Ejection::default();
-        let mut now = Duration::ZERO;
+        let mut now = WorkerTime::ZERO;
         for (pause, is_success) in events {
-            now += secs(pause);
+            now += Millis::new(pause * 1000);
             if ejection.is_available(now) { ejection.on_select(now); }
             let epoch = ejection.epoch();
             if is_success {
@@ -178,7 +179,7 @@ proptest! {
             } else {
                 ejection.on_failure(epoch, now, Room::Free, &CONFIG);
             }
-            prop_assert!(ejection.until().is_none_or(|until| until <= now + CONFIG.time_max));
+            prop_assert!(ejection.until().is_none_or(|until| until <= now + Millis::of(CONFIG.time_max)));
         }
     }
 }
@@ -196,6 +197,6 @@ fn fail(ejection: &mut Ejection, at: u64) -> EjectionChange {
     ejection.on_failure(ejection.epoch(), secs(at), Room::Free, &CONFIG)
 }
 
-fn secs(seconds: u64) -> Duration {
-    Duration::from_secs(seconds)
+fn secs(seconds: u64) -> WorkerTime {
+    WorkerTime::from_millis(seconds * 1000)
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_ids::Shared;
+use eddy_io::{Millis, WorkerTime};
 use eddy_model::{Balance, ClusterConfig, EndpointOptions, HealthConfig, UNLIMITED_OVERPROVISIONING};
 
 use crate::balance::{BalanceTables, Balancer};
@@ -12,7 +13,7 @@ use crate::endpoint::{EndpointId, EndpointState, ResolvedAddress, ResolvedEndpoi
 use crate::health::UnhealthySet;
 use crate::{ClusterState, EndpointSet, Rng};
 
-const NOW: Duration = Duration::from_secs(1000);
+const NOW: WorkerTime = WorkerTime::from_millis(1_000_000);
 
 fn member(port: u16, tier: u8, zone: Option<&str>) -> ResolvedEndpoint {
     let terms = EndpointOptions { tier, zone: zone.map(Into::into), ..EndpointOptions::default() };
@@ -79,7 +80,7 @@ fn levels_bear_what_their_endpoints_can() {
 struct LevelsFixture {
     state: ClusterState,
     rng: Rng,
-    now: Duration,
+    now: WorkerTime,
 }
 
 impl LevelsFixture {
@@ -145,7 +146,7 @@ fn an_endpoint_warms_up_from_a_tenth_to_its_whole_share() {
         let set = Arc::new(EndpointSet::new(members(&[1, 2, 3]), balance));
         world.state.update(set, world.now, &mut world.rng);
         for (second, expected) in [(0, 0.1), (50, 0.55), (90, 0.91), (100, 1.0)] {
-            world.now = NOW + Duration::from_secs(second);
+            world.now = NOW + Millis::new(second * 1000);
             let counts = world.chosen(6000);
             let share = f64::from(counts["3"]) / 6000.0;
             let wanted = expected / (2.0 + expected);
@@ -164,7 +165,7 @@ fn one_that_is_well_again_warms_up() {
     };
     let mut world = LevelsFixture::new(config, vec![member(1, 0, None), member(2, 0, None)]);
     world.unhealthy(&[1]);
-    world.now += Duration::from_secs(5);
+    world.now += Millis::new(5_000);
     world.unhealthy(&[]);
     let counts = world.chosen(1000);
     assert!((50..150).contains(&counts["1"]), "{counts:?}");

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
 
+use eddy_io::WorkerTime;
 use eddy_model::{Balance, MAGLEV_PLACES};
 use proptest::prelude::*;
 
@@ -11,7 +11,7 @@ use crate::balance::{BalanceTables, Balancer};
 use crate::endpoint::{EndpointId, EndpointState, ResolvedAddress, ResolvedEndpoint, Tried};
 use crate::{EndpointSet, Rng};
 
-const NOW: Duration = Duration::from_secs(1);
+const NOW: WorkerTime = WorkerTime::from_millis(1_000);
 
 /// Creates endpoints with these ports and weights.
 fn endpoints(ports: &[(u16, u32)]) -> Vec<EndpointState> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use eddy_io::Stream;
+use eddy_io::{Stream, WorkerTime};
 use eddy_model::PoolConfig;
 use tokio::net::UnixStream;
 use tokio::sync::Notify;
@@ -49,7 +49,7 @@ async fn an_idle_link_gives_its_place_to_another() {
     assert!(!pool.close_oldest());
     let (stream, _end) = UnixStream::pair().unwrap();
     let link = Link::new(Stream::Unix(stream), pool.place(1, 0).unwrap());
-    pool.put(link, &PoolConfig::default(), 0);
+    pool.put(link, &PoolConfig::default(), WorkerTime::ZERO);
     assert!(pool.place(1, 0).is_none());
     assert!(pool.close_oldest());
     assert!(pool.place(1, 0).is_some());
@@ -84,15 +84,15 @@ async fn links_from_before_a_renewal_are_not_kept() {
         Link::new(Stream::Unix(stream), pools.at(id).place(9, era).unwrap())
     };
     let (idle, busy) = (link(&mut pools, 0), link(&mut pools, 0));
-    pools.at(id).put(idle, &config, 0);
+    pools.at(id).put(idle, &config, WorkerTime::ZERO);
     assert_eq!((pools.count().idle, pools.count().open), (1, 2));
     let era = pools.renew();
     assert_eq!((pools.count().idle, pools.count().open), (0, 1), "who carries an exchange goes on");
-    pools.at(id).put(busy, &config, 0);
+    pools.at(id).put(busy, &config, WorkerTime::ZERO);
     // Holders of the old era may still connect.
     for era in [0, era] {
         let fresh = link(&mut pools, era);
-        pools.at(id).put(fresh, &config, 0);
+        pools.at(id).put(fresh, &config, WorkerTime::ZERO);
     }
     assert_eq!((pools.count().idle, pools.count().open), (1, 1));
 }
@@ -107,7 +107,7 @@ async fn a_link_that_its_endpoint_closes_is_closed_at_once() {
         let (stream, end) = UnixStream::pair().unwrap();
         ends.push(end);
         let link = Link::new(Stream::Unix(stream), pools.at(id).place(999, 0).unwrap());
-        pools.at(id).put(link, &PoolConfig::default(), 0);
+        pools.at(id).put(link, &PoolConfig::default(), WorkerTime::ZERO);
     }
     // More links than one task may poll in one turn.
     for left in [199, 150, 0] {
@@ -131,12 +131,12 @@ async fn a_link_that_was_closed_is_not_given_out() {
     let id = EndpointId { slot: 0, generation: 0 };
     let (stream, end) = UnixStream::pair().unwrap();
     let link = Link::new(Stream::Unix(stream), pools.at(id).place(9, 0).unwrap());
-    pools.at(id).put(link, &config, 0);
-    let mut link = pools.at(id).take(&config, 0).expect("nothing has happened");
+    pools.at(id).put(link, &config, WorkerTime::ZERO);
+    let mut link = pools.at(id).take(&config, WorkerTime::ZERO).expect("nothing has happened");
     drop(end);
     // Until the event loop has seen the close.
     std::future::poll_fn(|cx| link.stream.poll_disturbed(cx)).await;
-    link.wait(0);
+    link.wait(WorkerTime::ZERO);
     pools.at(id).put_unwatched(link);
-    assert!(pools.at(id).take(&config, 0).is_none());
+    assert!(pools.at(id).take(&config, WorkerTime::ZERO).is_none());
 }

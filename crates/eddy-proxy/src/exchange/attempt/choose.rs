@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
+use eddy_io::WorkerTime;
 use eddy_model::LimitKind;
 
-use crate::clock::now;
 use crate::exchange::attempt::begin::begin;
 use crate::exchange::attempt::connect::{has_elsewhere, wanted_link};
-use crate::exchange::attempt::endpoint::{attempt_due_ms, lease};
+use crate::exchange::attempt::endpoint::{attempt_deadline, lease};
 use crate::exchange::attempt::retry::{fail, go_on_or_fail};
 use crate::exchange::attempt::state::{AttemptTrigger, ChosenEndpoint};
 use crate::exchange::context::ExchangeCx;
@@ -30,31 +30,31 @@ pub(crate) fn choose(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
         Ok(admitted) => admitted,
         Err(fault) => return go_on_or_fail(ctx, fault),
     };
-    let now_ms = ctx.worker.timers.now_ms();
+    let now = ctx.worker.timers.now();
     if ctx.exchange.attempts_here() == 0 {
-        cluster.state().borrow_mut().budget().on_request(now(now_ms));
+        cluster.state().borrow_mut().budget().on_request(now);
     }
-    let lease = lease(ctx, &cluster, now_ms);
+    let lease = lease(ctx, &cluster, now);
     ctx.exchange.attempts = ctx.exchange.attempts.saturating_add(1);
-    let due_ms = attempt_due_ms(ctx, now_ms);
-    hedge::arm(ctx, now_ms);
+    let deadline = attempt_deadline(ctx, now);
+    hedge::arm(ctx, now);
     let Some(guard) = lease.and_then(|lease| EndpointGuard::begin(&cluster, lease, admitted)) else {
         return go_on_or_fail(ctx, Fault::NoEndpoint);
     };
     ctx.exchange.endpoint = Some(Rc::clone(&guard.address));
-    let chosen = ChosenEndpoint { guard, trigger: AttemptTrigger::Turn, due_ms };
-    match take_link(ctx, &chosen, now_ms) {
-        Some(upstream) => begin(ctx, chosen.linked(upstream, now_ms)),
+    let chosen = ChosenEndpoint { guard, trigger: AttemptTrigger::Turn, deadline };
+    match take_link(ctx, &chosen, now) {
+        Some(upstream) => begin(ctx, chosen.linked(upstream, now)),
         None => ExchangePhase::Link(Box::new(chosen)),
     }
 }
 
 /// Takes a pooled or shared link to the endpoint, if the request need not wait for one.
-fn take_link(ctx: &ExchangeCx<'_>, chosen: &ChosenEndpoint, now_ms: u64) -> Option<UpstreamChannel> {
+fn take_link(ctx: &ExchangeCx<'_>, chosen: &ChosenEndpoint, now: WorkerTime) -> Option<UpstreamChannel> {
     let exchange = &*ctx.exchange;
     let is_alone = exchange.upgrade.is_open();
     if is_alone || exchange.hedge.is_some() || (chosen.guard.has_queue() && !has_elsewhere(ctx)) {
         return None;
     }
-    chosen.guard.take_ready(wanted_link(exchange), now_ms)
+    chosen.guard.take_ready(wanted_link(exchange), now)
 }

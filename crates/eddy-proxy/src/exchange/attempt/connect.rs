@@ -4,6 +4,8 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 
+use eddy_io::WorkerTime;
+
 use crate::exchange::attempt::begin::begin;
 use crate::exchange::attempt::failover;
 use crate::exchange::attempt::outcome::AttemptFailure;
@@ -24,7 +26,7 @@ pub(crate) async fn link(ctx: &mut ExchangeCx<'_>, chosen: ChosenEndpoint) -> Ex
         return race(ctx).await;
     }
     match obtain(ctx, &chosen).await {
-        Ok(upstream) => begin(ctx, chosen.linked(upstream, ctx.worker.timers.now_ms())),
+        Ok(upstream) => begin(ctx, chosen.linked(upstream, ctx.worker.timers.now())),
         Err(fault) => retry_or_fail(ctx, Some(&chosen.guard), fault),
     }
 }
@@ -44,8 +46,8 @@ async fn obtain(ctx: &mut ExchangeCx<'_>, chosen: &ChosenEndpoint) -> Result<Ups
     let wanted = wanted_link(ctx.exchange);
     let is_alone = ctx.exchange.upgrade.is_open();
     let has_elsewhere = has_elsewhere(ctx);
-    let mut due = Due { at_ms: ctx.exchange.due_ms, fault: Fault::ExchangeTimeout };
-    due.sooner(chosen.due_ms, Fault::AttemptTimeout);
+    let mut due = Due { at: ctx.exchange.deadline, fault: Fault::ExchangeTimeout };
+    due.sooner(chosen.deadline, Fault::AttemptTimeout);
     let mut watch = watch::until_linked(ctx.exchange);
     let mut obtaining = pin!(async {
         match () {
@@ -59,7 +61,7 @@ async fn obtain(ctx: &mut ExchangeCx<'_>, chosen: &ChosenEndpoint) -> Result<Ups
         if let Poll::Ready(obtained) = obtaining.as_mut().poll(cx) {
             return Poll::Ready(obtained);
         }
-        watch::poll_patience(cx, ctx.down, worker, &mut watch, due, u64::MAX).map(Err)
+        watch::poll_patience(cx, ctx.down, worker, &mut watch, due, WorkerTime::NEVER).map(Err)
     })
     .await
 }

@@ -1,22 +1,22 @@
 //! Selection of an endpoint for an attempt, and the attempt's deadline.
 
+use eddy_io::{Millis, WorkerTime};
 use eddy_model::Balance;
 use eddy_upstream::Lease;
 
-use crate::clock::{due_ms, now};
 use crate::downstream::AddressKey;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::key::key_of;
 use crate::upstream::WorkerCluster;
 
 /// Selects an endpoint of the cluster for one more attempt.
-pub(crate) fn lease(ctx: &mut ExchangeCx<'_>, cluster: &WorkerCluster, now_ms: u64) -> Option<Lease> {
+pub(crate) fn lease(ctx: &mut ExchangeCx<'_>, cluster: &WorkerCluster, now: WorkerTime) -> Option<Lease> {
     let address_key = AddressKey::of(ctx.down.client.peer);
     let exchange = &mut *ctx.exchange;
     let mut state = cluster.state().borrow_mut();
     // A preference that is not strict applies to the first attempt only.
     let wish = exchange.filtering.endpoint.as_ref().filter(|wish| exchange.attempts == 0 || wish.is_strict);
-    let wished = wish.and_then(|wish| state.select_address(&wish.address, now(now_ms), &mut exchange.tried));
+    let wished = wish.and_then(|wish| state.select_address(&wish.address, now, &mut exchange.tried));
     if wished.is_some() || wish.is_some_and(|wish| wish.is_strict) {
         return wished;
     }
@@ -34,11 +34,11 @@ pub(crate) fn lease(ctx: &mut ExchangeCx<'_>, cluster: &WorkerCluster, now_ms: u
         Balance::RoundRobin | Balance::LeastRequest | Balance::Random => b"",
     };
     let mut rng = ctx.worker.rng.borrow_mut();
-    state.select_for(key, now(now_ms), &mut rng, &mut exchange.tried)
+    state.select_for(key, now, &mut rng, &mut exchange.tried)
 }
 
 /// Returns the deadline of an attempt that begins now, on the worker's clock.
-pub(crate) fn attempt_due_ms(ctx: &ExchangeCx<'_>, now_ms: u64) -> u64 {
+pub(crate) fn attempt_deadline(ctx: &ExchangeCx<'_>, now: WorkerTime) -> WorkerTime {
     let timeout = ctx.action().and_then(|action| action.attempt_timeout);
-    timeout.map_or(u64::MAX, |timeout| due_ms(now_ms, timeout))
+    timeout.map_or(WorkerTime::NEVER, |timeout| now.deadline(Millis::of(timeout)))
 }

@@ -13,7 +13,7 @@ mod state;
 pub(super) use begin::write_head;
 pub(super) use choose::choose;
 pub(super) use connect::{link, race};
-pub(super) use endpoint::{attempt_due_ms, lease};
+pub(super) use endpoint::{attempt_deadline, lease};
 pub(super) use failover::next as next_cluster;
 pub(super) use outcome::{AttemptEnd, AttemptFailure};
 pub(super) use request::write_request;

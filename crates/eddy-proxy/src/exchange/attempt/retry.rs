@@ -1,9 +1,9 @@
 //! The step after an attempt that brought no response for the client: a retry, another cluster, or a local reply.
 
 use eddy_config::{FailureStatuses, RetryConfig};
+use eddy_io::WorkerTime;
 use eddy_model::LimitKind;
 
-use crate::clock::now;
 use crate::exchange::attempt::failover;
 use crate::exchange::attempt::outcome::AttemptFailure;
 use crate::exchange::context::ExchangeCx;
@@ -19,7 +19,7 @@ pub(crate) fn retry_or_fail(
     fault: Fault,
 ) -> ExchangePhase {
     if let Some(guard) = guard {
-        note_failure(guard, fault, ctx.worker.timers.now_ms());
+        note_failure(guard, fault, ctx.worker.timers.now());
     }
     ctx.exchange.has_met_stale_link |= fault == Fault::LinkStale;
     if claim_another(ctx, AttemptFailure::Fault(fault)) {
@@ -49,11 +49,11 @@ pub(crate) fn fail(ctx: &mut ExchangeCx<'_>, fault: Fault) -> ExchangePhase {
 }
 
 /// Reports an attempt without a complete response to its endpoint's health and to the counters.
-pub(crate) fn note_failure(guard: &EndpointGuard, fault: Fault, now_ms: u64) {
+pub(crate) fn note_failure(guard: &EndpointGuard, fault: Fault, now: WorkerTime) {
     if fault.side() == FaultSide::Upstream {
         guard.cluster().series.failures.increment();
         if fault.blames_endpoint() {
-            guard.failed(now_ms);
+            guard.failed(now);
         }
     }
 }
@@ -83,7 +83,7 @@ pub(crate) fn take_retry(ctx: &mut ExchangeCx<'_>, cluster: &WorkerCluster) -> b
             Err(_) => return false,
         }
     }
-    let now = now(ctx.worker.timers.now_ms());
+    let now = ctx.worker.timers.now();
     let is_granted = cluster.state().borrow_mut().budget().try_retry(now);
     if !is_granted {
         cluster.series.retries_refused.increment();

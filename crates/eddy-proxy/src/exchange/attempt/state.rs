@@ -5,6 +5,7 @@ use std::ops::{Deref, DerefMut};
 use std::time::Instant;
 
 use eddy_http::HeadScanner;
+use eddy_io::WorkerTime;
 
 use crate::fault::Fault;
 use crate::upstream::{EndpointGuard, UpstreamChannel};
@@ -24,7 +25,7 @@ pub(crate) struct ChosenEndpoint {
     pub(crate) guard: EndpointGuard,
     pub(crate) trigger: AttemptTrigger,
     /// Deadline of the attempt on the worker's clock.
-    pub(crate) due_ms: u64,
+    pub(crate) deadline: WorkerTime,
 }
 
 /// An attempt that has its link: from the request head to the end of the response.
@@ -33,12 +34,12 @@ pub(crate) struct Attempt {
     pub(crate) guard: EndpointGuard,
     pub(crate) trigger: AttemptTrigger,
     /// Deadline on the worker's clock.
-    pub(crate) due_ms: u64,
+    pub(crate) deadline: WorkerTime,
     pub(crate) upstream: UpstreamChannel,
     /// Time at which the link was obtained.
     pub(crate) begun: Instant,
     /// Time at which the endpoint last accepted or sent bytes, on the worker's clock.
-    pub(crate) moved_ms: u64,
+    pub(crate) moved_at: WorkerTime,
     /// Whether the endpoint accepts no more of the request; it may still have responded.
     pub(crate) is_upload_broken: bool,
     /// Search position for the end of the response head.
@@ -47,15 +48,15 @@ pub(crate) struct Attempt {
 
 impl ChosenEndpoint {
     /// Creates the attempt that this endpoint's link makes possible.
-    pub(crate) fn linked(self, upstream: UpstreamChannel, now_ms: u64) -> Attempt {
-        let Self { guard, trigger, due_ms } = self;
+    pub(crate) fn linked(self, upstream: UpstreamChannel, now: WorkerTime) -> Attempt {
+        let Self { guard, trigger, deadline } = self;
         Attempt {
             guard,
             trigger,
-            due_ms,
+            deadline,
             upstream,
             begun: Instant::now(),
-            moved_ms: now_ms,
+            moved_at: now,
             is_upload_broken: false,
             scanner: HeadScanner::for_responses(),
         }
@@ -66,7 +67,7 @@ impl Attempt {
     /// Records why the attempt is given up: a link that was silent for too long gets no more requests.
     pub(crate) fn give_up(&self, fault: Fault) {
         if matches!(fault, Fault::FirstByteTimeout | Fault::UpstreamIdle) {
-            self.upstream.distrust(self.moved_ms);
+            self.upstream.distrust(self.moved_at);
         }
     }
 }

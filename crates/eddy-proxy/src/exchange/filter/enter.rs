@@ -6,9 +6,8 @@ use eddy_filter::{
     EndReason, EndedExchange, ExchangeInfo, ExchangeView, FilterPause, Handle, LibraryCall, Phase, PhaseCall,
     RequestView, ResponseView, StepResult, Verdict,
 };
-use eddy_io::TICK_MS;
+use eddy_io::Millis;
 
-use crate::clock::millis;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::apply::{self, Applied, EditSteps};
 use crate::fault::Fault;
@@ -206,10 +205,9 @@ fn pause(
     turn: u32,
     wait_ms: u32,
 ) -> FilterPause {
-    // The worker's clock may be a tick behind, and no pause may end early.
-    let now_ms = ctx.worker.timers.now_ms().saturating_add(TICK_MS);
+    let now = ctx.worker.timers.now();
     let timeout = chain.chain.steps().get(usize::from(place)).map(|step| step.filter.policy.pause_timeout);
-    let timeout_ms = timeout.map_or(0, millis);
+    let timeout = timeout.map_or(Millis::ZERO, Millis::of);
     if let Some(series) = chain.series(place) {
         series.paused.increment();
     }
@@ -217,8 +215,8 @@ fn pause(
         phase,
         step: place,
         turn,
-        due_ms: now_ms.saturating_add(timeout_ms),
-        goes_on_ms: (wait_ms > 0).then(|| now_ms.saturating_add(wait_ms.into())),
+        due_ms: now.deadline(timeout).as_millis(),
+        goes_on_ms: (wait_ms > 0).then(|| now.deadline(Millis::new(wait_ms.into())).as_millis()),
     }
 }
 
@@ -273,7 +271,7 @@ fn about<'a>(ctx: &'a ExchangeCx<'_>) -> ExchangeInfo<'a> {
         metadata: Some(&exchange.filtering.metadata),
         started_unix_us: exchange.filtering.started_unix_us,
         duration_us: exchange.filtering.duration_us,
-        now_ms: ctx.worker.timers.now_ms(),
+        now_ms: ctx.worker.timers.now().as_millis(),
         entropy: [rng.bits(), rng.bits()],
         connection: ctx.down.client.number(),
         request_bytes: exchange.upload.data_bytes,

@@ -16,9 +16,9 @@ pub(crate) fn fail(
     why: &str,
 ) -> Option<Fault> {
     let step = chain.chain.steps().get(usize::from(place))?;
-    let now_ms = ctx.worker.timers.now_ms();
+    let now = ctx.worker.timers.now();
     if let Some(series) = chain.series(place)
-        && let Some(unreported) = series.failed(kind, now_ms)
+        && let Some(unreported) = series.failed(kind, now)
     {
         let cause = FILTER_FAULT_LABELS[kind as usize];
         tracing::error!(filter = &*step.filter.name, cause, unreported, "a filter failed: {why}");

@@ -3,8 +3,9 @@
 use std::future::poll_fn;
 use std::task::{Context, Poll};
 
-use eddy_filter::{Direction, FilterPause, IncomingBody, Travel};
+use eddy_filter::{Direction, IncomingBody, Travel};
 use eddy_http::{FieldId, HeadLimits, LocalReply, write_local_head};
+use eddy_io::WorkerTime;
 
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::direction::{FilterProgress, advance};
@@ -105,11 +106,10 @@ fn poll(ctx: &mut ExchangeCx<'_>, cx: &mut Context<'_>) -> Poll<Result<(), Fault
                 ctx.exchange.filtering.reply.clear();
             }
             FilterProgress::NeedInput | FilterProgress::Waiting => {
-                let pause = ctx.exchange.filtering.run.response.paused();
-                let wakes_ms = pause.map_or(u64::MAX, FilterPause::wakes_ms);
+                let wakes_at = ctx.exchange.filtering.wakes_at(Direction::Response, None);
                 let timer = &ctx.down.timer;
                 timer.register(cx);
-                timer.arm_at(wakes_ms);
+                timer.arm_at(wakes_at.unwrap_or(WorkerTime::NEVER));
                 return Poll::Pending;
             }
         }

@@ -3,9 +3,9 @@
 use std::future::poll_fn;
 use std::task::{Context, Poll};
 
-use eddy_filter::{Direction, FilterPause, Phase};
+use eddy_filter::{Direction, Phase};
 use eddy_http::RequestBody;
-use eddy_io::BUFFER_BYTES_SMALL;
+use eddy_io::{BUFFER_BYTES_SMALL, Millis, WorkerTime};
 
 use crate::downstream::RateGuard;
 use crate::exchange::context::ExchangeCx;
@@ -14,8 +14,8 @@ use crate::exchange::filter::local::answer;
 use crate::exchange::{phase, route};
 use crate::fault::Fault;
 
-/// Milliseconds that an exchange waits for filters after its client has closed its side.
-const HALF_CLOSE_MS: u64 = 100;
+/// Time that an exchange waits for filters after its client has closed its side.
+const HALF_CLOSE: Millis = Millis::new(100);
 
 /// Passes the request head through the chain, and the body if a filter wants all of it; then carries out the rule's
 /// action.
@@ -26,7 +26,7 @@ pub(crate) async fn request(ctx: &mut ExchangeCx<'_>) -> phase::ExchangePhase {
     let timeouts = ctx.listener.config.timeouts;
     let mut passage = RequestFiltering {
         guard: RateGuard::new(timeouts.body_rate_min, timeouts.body_grace),
-        left_ms: None,
+        left_at: None,
     };
     match poll_fn(|cx| passage.poll(ctx, cx)).await {
         Ok(FilterProgress::Replied) => answer(ctx),
@@ -94,7 +94,7 @@ pub(crate) fn has(ctx: &ExchangeCx<'_>, phase: Phase) -> bool {
 struct RequestFiltering {
     guard: RateGuard,
     /// Time at which the client closed its side.
-    left_ms: Option<u64>,
+    left_at: Option<WorkerTime>,
 }
 
 impl RequestFiltering {
@@ -104,24 +104,24 @@ impl RequestFiltering {
         cx: &mut Context<'_>,
     ) -> Poll<Result<FilterProgress, Fault>> {
         loop {
-            let mut due_ms = ctx.exchange.due_ms;
+            let mut deadline = ctx.exchange.deadline;
             let mut fault = Fault::ExchangeTimeout;
             match advance(ctx, cx, Direction::Request)? {
                 FilterProgress::NeedInput => match self.poll_input(ctx, cx)? {
                     Poll::Ready(()) => continue,
                     Poll::Pending => {
-                        let slow_ms = self.guard.deadline(ctx.worker.timers.now_ms());
-                        if slow_ms < due_ms {
-                            (due_ms, fault) = (slow_ms, Fault::BodyTimeout);
+                        let slow_at = self.guard.deadline(ctx.worker.timers.now());
+                        if slow_at < deadline {
+                            (deadline, fault) = (slow_at, Fault::BodyTimeout);
                         }
                     }
                 },
                 FilterProgress::Waiting => {
                     self.watch_client(ctx, cx)?;
-                    if let Some(left_ms) = self.left_ms
-                        && left_ms + HALF_CLOSE_MS < due_ms
+                    if let Some(left_at) = self.left_at
+                        && left_at + HALF_CLOSE < deadline
                     {
-                        (due_ms, fault) = (left_ms + HALF_CLOSE_MS, Fault::ClientGone);
+                        (deadline, fault) = (left_at + HALF_CLOSE, Fault::ClientGone);
                     }
                 }
                 progress @ (FilterProgress::Head
@@ -131,16 +131,15 @@ impl RequestFiltering {
                     return Poll::Ready(Ok(progress));
                 }
             }
-            let now_ms = ctx.worker.timers.now_ms();
-            if due_ms <= now_ms {
+            let now = ctx.worker.timers.now();
+            if deadline <= now {
                 return Poll::Ready(Err(fault));
             }
             // The end of a pause is detected in `advance`; the timer only wakes the exchange.
-            let pause = ctx.exchange.filtering.run.request.paused();
-            let wakes_ms = pause.map_or(u64::MAX, FilterPause::wakes_ms);
+            let wakes_at = ctx.exchange.filtering.wakes_at(Direction::Request, None);
             let timer = &ctx.down.timer;
             timer.register(cx);
-            timer.arm_at(due_ms.min(wakes_ms));
+            timer.arm_at(wakes_at.map_or(deadline, |wakes_at| wakes_at.min(deadline)));
             return Poll::Pending;
         }
     }
@@ -166,7 +165,7 @@ impl RequestFiltering {
         }
         match down.poll_body(cx, &worker.buffers, &mut exchange.upload.reader) {
             Poll::Ready(Ok(count)) => {
-                self.guard.moved(count as u64, worker.timers.now_ms());
+                self.guard.moved(count as u64, worker.timers.now());
                 Ok(Poll::Ready(()))
             }
             Poll::Ready(Err(_)) => Err(Fault::ClientGone),
@@ -180,12 +179,12 @@ impl RequestFiltering {
     /// Checks whether the client is still connected while a filter pauses.
     fn watch_client(&mut self, ctx: &mut ExchangeCx<'_>, cx: &mut Context<'_>) -> Result<(), Fault> {
         let ExchangeCx { down, exchange, worker, .. } = ctx;
-        if !exchange.upload.reader.is_done() || self.left_ms.is_some() {
+        if !exchange.upload.reader.is_done() || self.left_at.is_some() {
             return Ok(());
         }
         if let Poll::Ready(left) = down.poll_left(cx, &worker.buffers) {
             left.map_err(|_| Fault::ClientGone)?;
-            self.left_ms = Some(worker.timers.now_ms());
+            self.left_at = Some(worker.timers.now());
             exchange.head.keep_alive = false;
         }
         Ok(())

@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::task::Context;
 
 use eddy_filter::{Direction, EditLog, FilterPause, StepResult};
+use eddy_io::WorkerTime;
 
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::apply::{self, Applied, EditSteps, Failed};
@@ -35,9 +36,9 @@ pub(crate) fn poll(
     let worker = Rc::clone(ctx.worker);
     let crossing = &worker.crossing;
     let arrived = crossing.slots.borrow_mut().poll(handle, direction, wait.turn, cx.waker());
-    let now_ms = worker.timers.now_ms();
-    let is_due = wait.due_ms <= now_ms;
-    let goes_on = wait.goes_on_ms.is_some_and(|goes_on_ms| goes_on_ms <= now_ms);
+    let now = worker.timers.now();
+    let is_due = WorkerTime::from_millis(wait.due_ms) <= now;
+    let goes_on = wait.goes_on_ms.is_some_and(|goes_on_ms| WorkerTime::from_millis(goes_on_ms) <= now);
     if arrived.is_none() && !is_due && !goes_on {
         return Ok(FilterPauseStatus::Lasts);
     }
@@ -92,8 +93,8 @@ pub(crate) fn abandon(ctx: &mut ExchangeCx<'_>) {
 
 impl Filtering {
     /// Returns the earlier of `other` and the time at which the pause of a direction must be checked again.
-    pub(crate) fn wakes_ms(&self, direction: Direction, other: Option<u64>) -> Option<u64> {
+    pub(crate) fn wakes_at(&self, direction: Direction, other: Option<WorkerTime>) -> Option<WorkerTime> {
         let own = self.run.message(direction).paused().map(FilterPause::wakes_ms);
-        own.into_iter().chain(other).min()
+        own.map(WorkerTime::from_millis).into_iter().chain(other).min()
     }
 }

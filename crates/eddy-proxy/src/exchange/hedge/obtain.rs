@@ -3,6 +3,8 @@
 use std::future::poll_fn;
 use std::task::{Context, Poll};
 
+use eddy_io::WorkerTime;
+
 use crate::exchange::attempt::{Attempt, note_failure};
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::due::Due;
@@ -35,16 +37,16 @@ fn poll_obtain(
         return Poll::Ready(Err((None, Fault::NoEndpoint)));
     }
     while let Poll::Ready((chosen, link)) = poll_coming(ctx, cx) {
-        let now_ms = ctx.worker.timers.now_ms();
+        let now = ctx.worker.timers.now();
         match link {
-            Ok(upstream) => return Poll::Ready(Ok(chosen.linked(upstream, now_ms))),
-            Err(fault) if is_coming(ctx) => note_failure(&chosen.guard, fault, now_ms),
+            Ok(upstream) => return Poll::Ready(Ok(chosen.linked(upstream, now))),
+            Err(fault) if is_coming(ctx) => note_failure(&chosen.guard, fault, now),
             Err(fault) => return Poll::Ready(Err((Some(chosen.guard), fault))),
         }
     }
-    let due = Due { at_ms: ctx.exchange.due_ms, fault: Fault::ExchangeTimeout };
-    let wakes_ms = ctx.exchange.hedge.as_ref().map_or(u64::MAX, |hedge| hedge.due_ms);
-    let ended = poll_patience(cx, ctx.down, ctx.worker, watch, due, wakes_ms);
+    let due = Due { at: ctx.exchange.deadline, fault: Fault::ExchangeTimeout };
+    let wakes_at = ctx.exchange.hedge.as_ref().map_or(WorkerTime::NEVER, |hedge| hedge.deadline);
+    let ended = poll_patience(cx, ctx.down, ctx.worker, watch, due, wakes_at);
     ended.map(|fault| Err((None, fault)))
 }
 

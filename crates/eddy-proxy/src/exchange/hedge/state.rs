@@ -7,10 +7,9 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use eddy_config::HedgeConfig;
-use eddy_io::{Buffer, BufferPool, Fill, is_alert};
+use eddy_io::{Buffer, BufferPool, Fill, Millis, WorkerTime, is_alert};
 use tokio::time::timeout;
 
-use crate::clock::due_ms;
 use crate::exchange::attempt::{AttemptTrigger, ChosenEndpoint, PooledAttempt};
 use crate::exchange::due::Due;
 use crate::fault::Fault;
@@ -22,8 +21,8 @@ use crate::worker::Worker;
 #[derive(Debug)]
 pub(crate) struct Hedge {
     pub(super) config: HedgeConfig,
-    /// Time at which another attempt is sent, on the worker's clock; [`u64::MAX`] for never.
-    pub(super) due_ms: u64,
+    /// Time at which another attempt is sent, on the worker's clock; [`WorkerTime::NEVER`] for none.
+    pub(super) deadline: WorkerTime,
     /// Attempts that have no link yet.
     pub(super) coming: Vec<ConnectingAttempt>,
     /// Attempts that wait for a response.
@@ -48,15 +47,15 @@ pub(crate) struct HedgedAttempt {
 
 impl Hedge {
     /// Creates the hedging state of an attempt that begins now.
-    pub(super) fn new(config: HedgeConfig, now_ms: u64) -> Self {
-        let mut hedge = Self { config, due_ms: 0, coming: Vec::new(), rivals: Vec::new() };
-        hedge.wait(now_ms);
+    pub(super) fn new(config: HedgeConfig, now: WorkerTime) -> Self {
+        let mut hedge = Self { config, deadline: WorkerTime::NEVER, coming: Vec::new(), rivals: Vec::new() };
+        hedge.wait(now);
         hedge
     }
 
     /// Schedules another attempt.
-    pub(super) fn wait(&mut self, now_ms: u64) {
-        self.due_ms = due_ms(now_ms, self.config.after);
+    pub(super) fn wait(&mut self, now: WorkerTime) {
+        self.deadline = now.deadline(Millis::of(self.config.after));
     }
 
     /// Starts to wait for a link to a chosen endpoint.
@@ -78,9 +77,9 @@ impl Hedge {
     }
 
     /// Returns the time of the next timeout or attempt, on the worker's clock.
-    pub(crate) fn wakes_ms(&self, first_byte_timeout_ms: u64) -> u64 {
-        let due = self.rivals.iter().map(|rival| rival.due(first_byte_timeout_ms).at_ms).min();
-        self.due_ms.min(due.unwrap_or(u64::MAX))
+    pub(crate) fn wakes_at(&self, first_byte_timeout: Millis) -> WorkerTime {
+        let due = self.rivals.iter().map(|rival| rival.due(first_byte_timeout).at).min();
+        self.deadline.min(due.unwrap_or(WorkerTime::NEVER))
     }
 }
 
@@ -92,10 +91,9 @@ impl ConnectingAttempt {
             // The attempt would be lost on a stale link, as it is not sent again.
             AttemptTrigger::Delay => LinkWanted::Quiet,
         };
-        let left_ms = chosen.due_ms.saturating_sub(worker.timers.now_ms());
+        let left = chosen.deadline - worker.timers.now();
         Self(Box::pin(async move {
-            let limit = std::time::Duration::from_millis(left_ms);
-            let link = timeout(limit, worker.obtain(&chosen.guard, wanted)).await;
+            let link = timeout(left.as_duration(), worker.obtain(&chosen.guard, wanted)).await;
             (chosen, link.unwrap_or(Err(Fault::AttemptTimeout)))
         }))
     }
@@ -126,13 +124,13 @@ impl HedgedAttempt {
         &mut self,
         cx: &mut Context<'_>,
         pool: &BufferPool,
-        now_ms: u64,
-        first_byte_timeout_ms: u64,
+        now: WorkerTime,
+        first_byte_timeout: Millis,
     ) -> Poll<Result<(), Fault>> {
         let attempt = &mut *self.attempt;
         while !attempt.is_upload_broken && self.upload.has_output() {
             match attempt.upstream.poll_request(cx, &mut self.upload, &mut Buffer::default()) {
-                Poll::Ready(Ok(_)) => attempt.moved_ms = now_ms,
+                Poll::Ready(Ok(_)) => attempt.moved_at = now,
                 // An endpoint may respond early and accept no more; its response decides.
                 Poll::Ready(Err(_)) => attempt.is_upload_broken = true,
                 Poll::Pending => break,
@@ -140,7 +138,7 @@ impl HedgedAttempt {
         }
         match attempt.upstream.poll_fill(cx, &mut self.input, pool) {
             Poll::Ready(Ok(Fill::Bytes(_))) => {
-                attempt.moved_ms = now_ms;
+                attempt.moved_at = now;
                 Poll::Ready(Ok(()))
             }
             Poll::Ready(Ok(Fill::End)) => Poll::Ready(Err(attempt.upstream.broken())),
@@ -150,15 +148,15 @@ impl HedgedAttempt {
                 Poll::Ready(Err(if is_alert { Fault::TlsAlert } else { fault }))
             }
             Poll::Pending => {
-                let due = self.due(first_byte_timeout_ms);
-                if due.at_ms <= now_ms { Poll::Ready(Err(due.fault)) } else { Poll::Pending }
+                let due = self.due(first_byte_timeout);
+                if due.at <= now { Poll::Ready(Err(due.fault)) } else { Poll::Pending }
             }
         }
     }
 
-    fn due(&self, first_byte_timeout_ms: u64) -> Due {
-        let mut due = Due { at_ms: self.attempt.due_ms, fault: Fault::AttemptTimeout };
-        due.sooner(self.attempt.moved_ms.saturating_add(first_byte_timeout_ms), Fault::FirstByteTimeout);
+    fn due(&self, first_byte_timeout: Millis) -> Due {
+        let mut due = Due { at: self.attempt.deadline, fault: Fault::AttemptTimeout };
+        due.sooner(self.attempt.moved_at + first_byte_timeout, Fault::FirstByteTimeout);
         due
     }
 }

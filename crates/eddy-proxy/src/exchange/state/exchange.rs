@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use eddy_http::{HeadScanner, RequestHead, ResponseHead, Version};
-use eddy_io::{Buffer, BufferPool};
+use eddy_io::{Buffer, BufferPool, WorkerTime};
 use eddy_route::normalise::Normaliser;
 use eddy_upstream::{LimitPlace, ResolvedAddress, Tried};
 
@@ -92,7 +92,7 @@ pub(crate) struct Exchange {
     /// Time at which the head was complete.
     pub(crate) started: Instant,
     /// Deadline of the exchange on the worker's clock.
-    pub(crate) due_ms: u64,
+    pub(crate) deadline: WorkerTime,
     /// Mirror copies of the request.
     pub(crate) mirroring: Mirroring,
     /// Attempts besides the current one, while the rule hedges and none has been answered.
@@ -140,7 +140,7 @@ impl Default for Exchange {
             is_local: false,
             keeps_alive: false,
             started: Instant::now(),
-            due_ms: u64::MAX,
+            deadline: WorkerTime::NEVER,
             mirroring: Mirroring::default(),
             hedge: None,
         }
@@ -194,7 +194,7 @@ impl Exchange {
             keeps_alive,
             // Set when the head is complete or refused.
             started: _,
-            due_ms,
+            deadline,
             mirroring,
             hedge,
         } = self;
@@ -219,7 +219,7 @@ impl Exchange {
         *grpc = GrpcCall::default();
         (*fault, *status) = (None, 0);
         (*is_answered, *is_local, *keeps_alive) = (false, false, false);
-        *due_ms = u64::MAX;
+        *deadline = WorkerTime::NEVER;
         *mirroring = Mirroring::default();
         request_id.clear();
         [head_bytes, path, target, scratch, &mut upload.out, &mut answer.out, &mut local.location]

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use eddy_io::Millis;
+
 /// Local reply.
 #[derive(Debug, Default)]
 pub(crate) struct LocalAnswer {
@@ -38,6 +40,6 @@ pub(crate) enum LocalBody {
 pub(crate) struct Drip {
     /// Number of pieces.
     pub(crate) pieces: u32,
-    /// Pause before each piece, in milliseconds.
-    pub(crate) pause_ms: u64,
+    /// Pause before each piece.
+    pub(crate) pause: Millis,
 }

@@ -30,7 +30,7 @@ impl Transfer<'_, '_> {
                 match down.poll_answer(cx, &mut exchange.answer, &mut exchange.response_input) {
                     Poll::Ready(Ok(count)) => {
                         exchange.is_answered |= self.stage.is_body();
-                        self.client_guard_out.moved(count as u64, worker.timers.now_ms());
+                        self.client_guard_out.moved(count as u64, worker.timers.now());
                     }
                     Poll::Ready(Err(_)) => return Err(Fault::ClientGone.into()),
                     Poll::Pending => {
@@ -77,15 +77,15 @@ impl Transfer<'_, '_> {
         }
         let before = exchange.answer.data_bytes;
         let moved = self.download.poll(cx, &mut exchange.answer, endpoint, client, &worker.pipes);
-        let now_ms = worker.timers.now_ms();
+        let now = worker.timers.now();
         if exchange.answer.data_bytes > before {
-            self.attempt.moved_ms = now_ms;
+            self.attempt.moved_at = now;
         }
         Ok(match moved {
             Ok(Moved::Nothing) => TransferStep::NeedsInput,
             Ok(Moved::Bytes(count)) => {
                 exchange.is_answered = true;
-                self.client_guard_out.moved(count as u64, now_ms);
+                self.client_guard_out.moved(count as u64, now);
                 worker.series.spliced.add(count as u64);
                 self.turn_left = self.turn_left.saturating_sub(count);
                 TransferStep::Moved
@@ -174,8 +174,8 @@ impl Transfer<'_, '_> {
     }
 
     fn wait_for_filter(&mut self) -> TransferStep {
-        self.waits.filter_ms =
-            self.ctx.exchange.filtering.wakes_ms(Direction::Response, self.waits.filter_ms);
+        self.waits.filter_at =
+            self.ctx.exchange.filtering.wakes_at(Direction::Response, self.waits.filter_at);
         TransferStep::Waits
     }
 
@@ -185,7 +185,7 @@ impl Transfer<'_, '_> {
         let input = &mut exchange.response_input;
         match self.attempt.upstream.poll_fill(cx, input, &worker.buffers) {
             Poll::Ready(Ok(Fill::Bytes(_))) => {
-                self.attempt.moved_ms = worker.timers.now_ms();
+                self.attempt.moved_at = worker.timers.now();
                 Ok(true)
             }
             Poll::Ready(Ok(Fill::End)) => self.end_of_response().map(|()| true),
@@ -221,16 +221,16 @@ impl Transfer<'_, '_> {
         let ctx = &mut *self.ctx;
         let status = ctx.exchange.response.status;
         let Judged { is_failure, failure } = grpc::judge(ctx);
-        let now_ms = ctx.worker.timers.now_ms();
+        let now = ctx.worker.timers.now();
         let guard = &self.attempt.guard;
         let series = &guard.cluster().series;
         let waited = self.attempt.begun.elapsed().as_micros();
         series.first_byte.observe(u64::try_from(waited).unwrap_or(u64::MAX));
         count_status(&series.responses, status);
         if is_failure {
-            guard.failed(now_ms);
+            guard.failed(now);
         } else {
-            guard.succeeded(now_ms);
+            guard.succeeded(now);
         }
         if self.defers(failure) {
             return Err(AttemptEnd::Deferred);

@@ -53,8 +53,8 @@ fn complete(ctx: &mut ExchangeCx<'_>, attempt: Attempt) -> ExchangePhase {
     if let (true, UpstreamChannel::Link(link)) = (is_clean, upstream) {
         let cluster = guard.cluster();
         let id = guard.lease().endpoint();
-        let now_ms = ctx.worker.timers.now_ms();
-        cluster.pools().borrow_mut().at(id).put(link, &cluster.config.pool, now_ms);
+        let now = ctx.worker.timers.now();
+        cluster.pools().borrow_mut().at(id).put(link, &cluster.config.pool, now);
     }
     exchange.end_attempts(&ctx.worker.buffers);
     ExchangePhase::Finish
@@ -62,9 +62,9 @@ fn complete(ctx: &mut ExchangeCx<'_>, attempt: Attempt) -> ExchangePhase {
 
 fn fail(ctx: &mut ExchangeCx<'_>, attempt: Attempt, fault: Fault) -> ExchangePhase {
     attempt.give_up(fault);
-    let now_ms = ctx.worker.timers.now_ms();
+    let now = ctx.worker.timers.now();
     if ctx.exchange.is_answered {
-        note_failure(&attempt.guard, fault, now_ms);
+        note_failure(&attempt.guard, fault, now);
         drop(attempt);
         ctx.exchange.end_attempts(&ctx.worker.buffers);
         ctx.exchange.fault = Some(fault);
@@ -72,7 +72,7 @@ fn fail(ctx: &mut ExchangeCx<'_>, attempt: Attempt, fault: Fault) -> ExchangePha
     }
     let is_coming = ctx.exchange.hedge.as_ref().is_some_and(|hedge| hedge.is_coming());
     if is_coming && fault.is_of_attempt() {
-        note_failure(&attempt.guard, fault, now_ms);
+        note_failure(&attempt.guard, fault, now);
         leave(ctx, attempt);
         return ExchangePhase::Race;
     }

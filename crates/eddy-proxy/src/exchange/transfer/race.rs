@@ -26,11 +26,11 @@ impl Transfer<'_, '_> {
             hedge::begin_due(self.ctx);
         }
         while let Poll::Ready((chosen, link)) = hedge::poll_coming(self.ctx, cx) {
-            let now_ms = self.ctx.worker.timers.now_ms();
+            let now = self.ctx.worker.timers.now();
             match link {
-                Err(fault) => note_failure(&chosen.guard, fault, now_ms),
+                Err(fault) => note_failure(&chosen.guard, fault, now),
                 Ok(upstream) => {
-                    let attempt = self.ctx.exchange.attempt_memory.put_in(chosen.linked(upstream, now_ms));
+                    let attempt = self.ctx.exchange.attempt_memory.put_in(chosen.linked(upstream, now));
                     let mut linked = HedgedAttempt::new(attempt);
                     self.exchange_places(&mut linked);
                     if let Some(hedge) = &mut self.ctx.exchange.hedge {
@@ -46,14 +46,14 @@ impl Transfer<'_, '_> {
 
     /// Polls the attempts that wait for a response; returns true when one of them has responded and become current.
     fn poll_rivals(&mut self, cx: &mut Context<'_>) -> bool {
-        let first_byte_ms = self.patience.first_byte_ms;
+        let first_byte = self.patience.first_byte;
         let worker = self.ctx.worker;
-        let now_ms = worker.timers.now_ms();
+        let now = worker.timers.now();
         let mut index = 0;
         while let Some(hedge) = &mut self.ctx.exchange.hedge
             && let Some(rival) = hedge.rivals.get_mut(index)
         {
-            match rival.poll_first_byte(cx, &worker.buffers, now_ms, first_byte_ms) {
+            match rival.poll_first_byte(cx, &worker.buffers, now, first_byte) {
                 Poll::Ready(Ok(())) => {
                     let mut rival = hedge.rivals.swap_remove(index);
                     self.exchange_places(&mut rival);
@@ -68,7 +68,7 @@ impl Transfer<'_, '_> {
                 Poll::Ready(Err(fault)) => {
                     let rival = hedge.rivals.swap_remove(index);
                     rival.attempt.give_up(fault);
-                    note_failure(&rival.attempt.guard, fault, now_ms);
+                    note_failure(&rival.attempt.guard, fault, now);
                 }
                 Poll::Pending => {
                     if rival.input.is_empty() && rival.input.capacity() > 0 {
@@ -107,7 +107,7 @@ impl Transfer<'_, '_> {
         let HedgedAttempt { attempt: ended, input, .. } = rival;
         if let Some(fault) = fault {
             ended.give_up(fault);
-            note_failure(&ended.guard, fault, self.ctx.worker.timers.now_ms());
+            note_failure(&ended.guard, fault, self.ctx.worker.timers.now());
         }
         if input.capacity() > 0 {
             self.ctx.worker.buffers.put(input);

@@ -6,8 +6,8 @@ use std::future::poll_fn;
 use std::task::{Context, Poll};
 
 use eddy_http::Version;
+use eddy_io::{Millis, WorkerTime};
 
-use crate::clock::millis;
 use crate::downstream::RateGuard;
 use crate::exchange::attempt::{AttemptEnd, PooledAttempt};
 use crate::exchange::context::ExchangeCx;
@@ -20,14 +20,14 @@ use crate::upstream::UploadSlot;
 
 /// Maximum number of bytes spliced per turn, so that other exchanges get theirs.
 const TURN_BYTES_MAX: usize = 1024 * 1024;
-/// Time in milliseconds that an endpoint has to answer `Expect: 100-continue` before eddy asks the client for its body:
+/// Time that an endpoint has to answer `Expect: 100-continue` before eddy asks the client for its body:
 /// as long as clients wait before they send it anyway (curl waits one second).
-const CONSENT_MS: u64 = 1_000;
-/// Time in milliseconds that a client may send its body below the minimum rate while more than half of a cluster's
+const CONSENT: Millis = Millis::new(1_000);
+/// Time that a client may send its body below the minimum rate while more than half of a cluster's
 /// capacity is held by requests with incomplete bodies.
-const CROWDED_GRACE_MS: u64 = 2_000;
-/// Interval in milliseconds at which that condition is checked.
-const CROWDED_LOOK_MS: u64 = 1_000;
+const CROWDED_GRACE: Millis = Millis::new(2_000);
+/// Interval at which that condition is checked.
+const CROWDED_LOOK: Millis = Millis::new(1_000);
 
 /// Moves both messages; then returns the link to the pool, retries, or responds with the fault.
 pub(crate) async fn run(ctx: &mut ExchangeCx<'_>, attempt: PooledAttempt) -> ExchangePhase {
@@ -52,17 +52,17 @@ pub(super) struct Transfer<'a, 'd> {
     pub(super) client_guard_in: RateGuard,
     pub(super) client_guard_out: RateGuard,
     /// Time at which the client is asked for its body even without a `100` from the endpoint.
-    pub(super) consent_due_ms: u64,
+    pub(super) consent_deadline: WorkerTime,
     client: Watch,
 }
 
-/// Time that endpoints of the cluster have, in milliseconds.
+/// Time that endpoints of the cluster have.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
     /// Until the response begins.
-    pub(super) first_byte_ms: u64,
+    pub(super) first_byte: Millis,
     /// Between two reads or writes.
-    pub(super) idle_ms: u64,
+    pub(super) idle: Millis,
 }
 
 /// Stage of the response.
@@ -117,17 +117,17 @@ pub(super) struct Waits {
     pub(super) upstream_to_take: bool,
     pub(super) upstream_to_send: bool,
     /// Time at which a paused filter must be checked.
-    pub(super) filter_ms: Option<u64>,
+    pub(super) filter_at: Option<WorkerTime>,
 }
 
 impl<'a, 'd> Transfer<'a, 'd> {
     fn new(ctx: &'a mut ExchangeCx<'d>, attempt: PooledAttempt) -> Self {
         let timeouts = ctx.listener.config.timeouts;
-        let now_ms = ctx.worker.timers.now_ms();
+        let now = ctx.worker.timers.now();
         let cluster = &attempt.guard.cluster().config;
         let patience = Patience {
-            first_byte_ms: millis(cluster.first_byte_timeout),
-            idle_ms: millis(cluster.read_idle_timeout),
+            first_byte: Millis::of(cluster.first_byte_timeout),
+            idle: Millis::of(cluster.read_idle_timeout),
         };
         Self {
             ctx,
@@ -141,7 +141,7 @@ impl<'a, 'd> Transfer<'a, 'd> {
             interims: 0,
             client_guard_in: RateGuard::new(timeouts.body_rate_min, timeouts.body_grace),
             client_guard_out: RateGuard::new(timeouts.body_rate_min, timeouts.body_grace),
-            consent_due_ms: now_ms.saturating_add(CONSENT_MS),
+            consent_deadline: now + CONSENT,
             client: Watch::default(),
         }
     }
@@ -188,7 +188,7 @@ impl<'a, 'd> Transfer<'a, 'd> {
     fn watch_client(&mut self, cx: &mut Context<'_>) -> Result<(), Fault> {
         let ExchangeCx { down, exchange, worker, .. } = &mut *self.ctx;
         let is_waiting = exchange.upload.is_finished();
-        if is_waiting && self.client.poll(cx, down, &worker.buffers, worker.timers.now_ms())? {
+        if is_waiting && self.client.poll(cx, down, &worker.buffers, worker.timers.now())? {
             exchange.head.keep_alive = false;
         }
         Ok(())
@@ -196,53 +196,53 @@ impl<'a, 'd> Transfer<'a, 'd> {
 
     /// Arms the timer for the earliest applicable deadline, or returns its fault when it has passed.
     fn poll_deadline(&mut self, cx: &Context<'_>) -> Result<(), Fault> {
-        let now_ms = self.ctx.worker.timers.now_ms();
-        let mut due = Due { at_ms: self.ctx.exchange.due_ms, fault: Fault::ExchangeTimeout };
-        due.sooner(self.attempt.due_ms, Fault::AttemptTimeout);
+        let now = self.ctx.worker.timers.now();
+        let mut due = Due { at: self.ctx.exchange.deadline, fault: Fault::ExchangeTimeout };
+        due.sooner(self.attempt.deadline, Fault::AttemptTimeout);
         // A call over HTTP/1 occupies a whole connection, as other requests do.
         let is_call = self.ctx.exchange.grpc.is_call() && self.attempt.upstream.version() == Version::Http2;
         let slot = self.ctx.exchange.upload_slot.as_ref();
-        let mut crowded_ms = None;
+        let mut crowded_at = None;
         if self.waits.client_to_send && !is_call {
             let is_crowded = slot.is_some_and(UploadSlot::is_crowded);
-            let patience_ms = if is_crowded { CROWDED_GRACE_MS } else { u64::MAX };
-            due.sooner(self.client_guard_in.deadline_within(now_ms, patience_ms), Fault::BodyTimeout);
-            crowded_ms = slot.map(|_| now_ms.saturating_add(CROWDED_LOOK_MS));
+            let patience = if is_crowded { CROWDED_GRACE } else { Millis::MAX };
+            due.sooner(self.client_guard_in.deadline_within(now, patience), Fault::BodyTimeout);
+            crowded_at = slot.map(|_| now + CROWDED_LOOK);
         }
         if self.waits.client_to_take {
-            due.sooner(self.client_guard_out.deadline(now_ms), Fault::ClientSlow);
+            due.sooner(self.client_guard_out.deadline(now), Fault::ClientSlow);
         }
-        let idle_ms = self.attempt.moved_ms.saturating_add(self.patience.idle_ms);
+        let idle_at = self.attempt.moved_at + self.patience.idle;
         if self.waits.upstream_to_take {
-            due.sooner(idle_ms, Fault::UpstreamIdle);
+            due.sooner(idle_at, Fault::UpstreamIdle);
         } else if self.waits.client_to_send && is_call {
             // A client may be silent during a gRPC call for as long as its endpoint.
-            due.sooner(idle_ms, Fault::BodyTimeout);
+            due.sooner(idle_at, Fault::BodyTimeout);
         }
         let has_consent_to_give = self.waits.endpoint_to_consent && self.stage == ResponseStage::Head;
         let is_upstreams_turn = !self.waits.client_to_send && !self.waits.upstream_to_take;
         if self.waits.upstream_to_send && is_upstreams_turn && !has_consent_to_give {
             match self.stage {
                 ResponseStage::Head => {
-                    let first_ms = self.attempt.moved_ms.saturating_add(self.patience.first_byte_ms);
-                    due.sooner(first_ms, Fault::FirstByteTimeout);
+                    let first_at = self.attempt.moved_at + self.patience.first_byte;
+                    due.sooner(first_at, Fault::FirstByteTimeout);
                 }
                 ResponseStage::Filter | ResponseStage::Body | ResponseStage::FilteredBody => {
-                    due.sooner(idle_ms, Fault::UpstreamIdle);
+                    due.sooner(idle_at, Fault::UpstreamIdle);
                 }
             }
         }
-        due.sooner(self.client.due_ms(), Fault::ClientGone);
-        if due.at_ms <= now_ms {
+        due.sooner(self.client.deadline(), Fault::ClientGone);
+        if due.at <= now {
             return Err(due.fault);
         }
         let hedge = self.ctx.exchange.hedge.as_ref();
-        let race_ms = hedge.map(|hedge| hedge.wakes_ms(self.patience.first_byte_ms));
-        let consent_ms = has_consent_to_give.then_some(self.consent_due_ms);
-        let wakes_ms = [self.waits.filter_ms, race_ms, consent_ms, crowded_ms].into_iter().flatten().min();
+        let race_at = hedge.map(|hedge| hedge.wakes_at(self.patience.first_byte));
+        let consent_at = has_consent_to_give.then_some(self.consent_deadline);
+        let wakes_at = [self.waits.filter_at, race_at, consent_at, crowded_at].into_iter().flatten().min();
         let timer = &self.ctx.down.timer;
         timer.register(cx);
-        timer.arm_at(wakes_ms.map_or(due.at_ms, |wakes_ms| wakes_ms.min(due.at_ms)));
+        timer.arm_at(wakes_at.map_or(due.at, |wakes_at| wakes_at.min(due.at)));
         Ok(())
     }
 }

@@ -34,7 +34,7 @@ impl Transfer<'_, '_> {
             } else if is_filtered {
                 if self.stage_filtered_upload(cx)? == FilterProgress::Waiting {
                     let Self { ctx, waits, .. } = &mut *self;
-                    waits.filter_ms = ctx.exchange.filtering.wakes_ms(Direction::Request, waits.filter_ms);
+                    waits.filter_at = ctx.exchange.filtering.wakes_at(Direction::Request, waits.filter_at);
                     // Output staged before the pause is sent meanwhile.
                     if !ctx.exchange.upload.has_output() {
                         return Ok(());
@@ -47,7 +47,7 @@ impl Transfer<'_, '_> {
             let upload = &mut exchange.upload;
             if upload.has_output() {
                 match self.attempt.upstream.poll_request(cx, upload, &mut down.input) {
-                    Poll::Ready(Ok(_)) => self.attempt.moved_ms = worker.timers.now_ms(),
+                    Poll::Ready(Ok(_)) => self.attempt.moved_at = worker.timers.now(),
                     // An endpoint may respond early and accept no more; its response decides.
                     Poll::Ready(Err(_)) => self.attempt.is_upload_broken = true,
                     Poll::Pending => {
@@ -69,7 +69,7 @@ impl Transfer<'_, '_> {
                 Poll::Ready(Ok(count)) => {
                     // A client that already sends its body need not be asked for it.
                     exchange.is_continued = true;
-                    self.client_guard_in.moved(count as u64, worker.timers.now_ms());
+                    self.client_guard_in.moved(count as u64, worker.timers.now());
                 }
                 Poll::Ready(Err(_)) => return Err(Fault::ClientGone.into()),
                 Poll::Pending => {
@@ -99,7 +99,7 @@ impl Transfer<'_, '_> {
         if !exchange.head.expects_continue || exchange.is_continued {
             return false;
         }
-        let has_time = worker.timers.now_ms() < self.consent_due_ms;
+        let has_time = worker.timers.now() < self.consent_deadline;
         // After the final response no `100` follows.
         if self.stage != ResponseStage::Head || (exchange.passes_expectation && has_time) {
             return true;
@@ -129,14 +129,14 @@ impl Transfer<'_, '_> {
         }
         let before = exchange.upload.data_bytes;
         let moved = self.upload.poll(cx, &mut exchange.upload, client, endpoint, &worker.pipes);
-        let now_ms = worker.timers.now_ms();
+        let now = worker.timers.now();
         if exchange.upload.data_bytes > before {
-            self.client_guard_in.moved(exchange.upload.data_bytes - before, now_ms);
+            self.client_guard_in.moved(exchange.upload.data_bytes - before, now);
         }
         Ok(match moved {
             Ok(Moved::Nothing) => TransferStep::NeedsInput,
             Ok(Moved::Bytes(count)) => {
-                self.attempt.moved_ms = now_ms;
+                self.attempt.moved_at = now;
                 worker.series.spliced.add(count as u64);
                 self.turn_left = self.turn_left.saturating_sub(count);
                 TransferStep::Moved

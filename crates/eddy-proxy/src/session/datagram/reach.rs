@@ -50,7 +50,7 @@ pub(super) fn reach(
         }
         cluster.series.connects_failed.increment();
         cluster.series.failures.increment();
-        guard.failed(worker.timers.now_ms());
+        guard.failed(worker.timers.now());
         loss = DatagramLoss::Refused;
     }
     Err(loss)

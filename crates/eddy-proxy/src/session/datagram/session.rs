@@ -8,11 +8,10 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use eddy_config::SessionEnds;
-use eddy_io::{DatagramLink, DatagramListener, Flow, PeerAddress, Timer};
+use eddy_io::{DatagramLink, DatagramListener, Flow, Millis, PeerAddress, Timer, WorkerTime};
 use eddy_upstream::LinkPlace;
 
 use crate::access::{Datagrams, PassageRecord, PassageStart};
-use crate::clock::millis;
 use crate::session::datagram::end::DatagramSessionEnd;
 use crate::session::datagram::flows::Flows;
 use crate::session::datagram::reach::{Reached, is_well, reach};
@@ -44,12 +43,12 @@ pub(crate) struct Session {
     was_well: bool,
     place: ConnectionSlot,
     timer: Timer,
-    idle_ms: u64,
+    idle_timeout: Millis,
     ends: SessionEnds,
-    /// Time of the last datagram in either direction, in milliseconds of the worker's clock.
-    last_ms: Cell<u64>,
-    /// Time of the last response, or of the session's start, on the same clock.
-    heard_ms: Cell<u64>,
+    /// Time of the last datagram in either direction.
+    last_at: Cell<WorkerTime>,
+    /// Time of the last response, or of the session's start.
+    heard_at: Cell<WorkerTime>,
     up: Passed,
     down: Passed,
     /// Reason why the session has ended, once it has.
@@ -113,10 +112,10 @@ impl Session {
             guard,
             place: ConnectionSlot::take(worker, handle),
             timer,
-            idle_ms: millis(listener.config.timeouts.idle),
+            idle_timeout: Millis::of(listener.config.timeouts.idle),
             ends: way.ends,
-            last_ms: Cell::new(worker.timers.now_ms()),
-            heard_ms: Cell::new(worker.timers.now_ms()),
+            last_at: Cell::new(worker.timers.now()),
+            heard_at: Cell::new(worker.timers.now()),
             up: Passed::default(),
             down: Passed::default(),
             end: Cell::new(None),
@@ -225,9 +224,9 @@ impl Session {
                 }
                 Err(_) => return Err(DatagramSessionEnd::Refused),
             };
-            self.heard_ms.set(self.worker.timers.now_ms());
+            self.heard_at.set(self.worker.timers.now());
             if self.down.datagrams.get() == 0 {
-                self.guard.succeeded(self.worker.timers.now_ms());
+                self.guard.succeeded(self.worker.timers.now());
             }
             let sent = self.socket.try_send(room.get(..count).unwrap_or_default(), &self.flow);
             self.down.count(if sent.is_ok() { count } else { 0 });
@@ -263,8 +262,9 @@ impl Session {
             Some(false) | None => return Some(DatagramSessionEnd::Left),
         }
         // If all expected responses had arrived, the session would have ended with the last one.
-        let silent_ms = self.worker.timers.now_ms().saturating_sub(self.heard_ms.get());
-        (self.ends.responses.is_some() && silent_ms >= self.idle_ms).then_some(DatagramSessionEnd::Unanswered)
+        let silent = self.worker.timers.now() - self.heard_at.get();
+        (self.ends.responses.is_some() && silent >= self.idle_timeout)
+            .then_some(DatagramSessionEnd::Unanswered)
     }
 
     fn is_answered(&self) -> bool {
@@ -276,16 +276,16 @@ impl Session {
     /// Restarts the idle timeout after a datagram in either direction.
     fn stays_alive(&self) {
         if self.end.get().is_none() {
-            self.last_ms.set(self.worker.timers.now_ms());
-            self.timer.arm(self.idle_ms);
+            self.last_at.set(self.worker.timers.now());
+            self.timer.arm(self.idle_timeout);
             // The session may be closed to make room: one that is still needed begins anew.
             self.timer.set_idle(true);
         }
     }
 
     fn why_expired(&self) -> DatagramSessionEnd {
-        let silent_ms = self.worker.timers.now_ms().saturating_sub(self.last_ms.get());
-        if silent_ms < self.idle_ms {
+        let silent = self.worker.timers.now() - self.last_at.get();
+        if silent < self.idle_timeout {
             DatagramSessionEnd::Closed
         } else if self.ends.responses.is_some() && self.down.datagrams.get() == 0 {
             DatagramSessionEnd::Unanswered
@@ -302,10 +302,10 @@ impl Session {
         self.end.set(Some(end));
         self.flows.forget(self.flow, self);
         // Wakes the session's task.
-        self.timer.arm_at(0);
+        self.timer.arm_at(WorkerTime::ZERO);
         let Some(fault) = end.fault() else { return };
         self.guard.cluster().series.failures.increment();
-        self.guard.failed(self.worker.timers.now_ms());
+        self.guard.failed(self.worker.timers.now());
         if let Some(counter) = self.series().and_then(|series| series.faults.get(fault.index())) {
             counter.increment();
         }

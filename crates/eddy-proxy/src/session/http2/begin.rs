@@ -4,15 +4,15 @@ use std::future::poll_fn;
 use std::task::Poll;
 
 use eddy_http::{Spoken, spoken};
-use eddy_io::Fill;
+use eddy_io::{Fill, Millis};
 
 use crate::downstream::Downstream;
 use crate::worker::Worker;
 
 /// Detects by the first bytes of a connection whether the client speaks HTTP/2; waits for as many bytes as that takes.
 /// The bytes stay in the buffer.
-pub(crate) async fn begins_framed(down: &mut Downstream, timeout_ms: u64, worker: &Worker) -> bool {
-    down.timer.arm(timeout_ms);
+pub(crate) async fn begins_framed(down: &mut Downstream, timeout: Millis, worker: &Worker) -> bool {
+    down.timer.arm(timeout);
     poll_fn(|cx| {
         down.timer.register(cx);
         loop {

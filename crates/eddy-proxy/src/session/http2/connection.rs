@@ -37,7 +37,7 @@ impl Http2Session {
             client,
             series,
             requests: Cell::new(0),
-            framed: Rc::new(H2Connection::new(Http2::new(limits, worker.timers.now_ms()))),
+            framed: Rc::new(H2Connection::new(Http2::new(limits, worker.timers.now().as_millis()))),
         })
     }
 }

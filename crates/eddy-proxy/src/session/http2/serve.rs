@@ -7,9 +7,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use eddy_http::{ErrorCode, Http2Fault, Http2Limits};
-use eddy_io::{Buffer, Fill, Stream, TICK_MS, Timer};
+use eddy_io::{Buffer, Fill, Millis, Stream, Timer, WorkerTime};
 
-use crate::clock::millis;
 use crate::downstream::{Downstream, Wire};
 use crate::exchange::{ConnectionDisposition, run_exchange};
 use crate::h2::H2Stream;
@@ -19,9 +18,9 @@ use crate::session::listener::ListenerHandle;
 use crate::stats::ListenerSeries;
 use crate::worker::Worker;
 
-/// Milliseconds that a client has to read the last bytes of a connection, and milliseconds between the announcement of
+/// Time that a client has to read the last bytes of a connection, and time between the announcement of
 /// the end and the GOAWAY that names the last request processed.
-const CLOSE_MS: u64 = 5_000;
+const CLOSE: Millis = Millis::new(5_000);
 /// Number of consecutive reads of a connection before other tasks run.
 const READS_AT_ONCE: usize = 16;
 
@@ -44,7 +43,7 @@ pub(crate) async fn serve_framed(
         ticket: None,
         waited: Waited::InTime,
         phase: Http2SessionPhase::Quiet,
-        since_ms: worker.timers.now_ms(),
+        since: worker.timers.now(),
         is_idle: false,
     };
     let mut told = pin!(worker.turned.notified());
@@ -105,7 +104,7 @@ struct Http2SessionDriver {
     waited: Waited,
     phase: Http2SessionPhase,
     /// Time at which the phase began.
-    since_ms: u64,
+    since: WorkerTime,
     /// Whether the worker may close the connection to make room.
     is_idle: bool,
 }
@@ -152,8 +151,8 @@ impl Http2SessionDriver {
     fn take(&mut self) -> Result<(), Http2Fault> {
         let Self { connection, input, .. } = self;
         let worker = &connection.worker;
-        let now_ms = worker.timers.now_ms();
-        let taken = connection.framed.update(|state| state.receive(input.held(), now_ms));
+        let now = worker.timers.now();
+        let taken = connection.framed.update(|state| state.receive(input.held(), now.as_millis()));
         match taken {
             Ok(count) => input.consume(count),
             Err(fault) => {
@@ -224,7 +223,7 @@ impl Http2SessionDriver {
     fn poll_deadline(&mut self) -> Poll<Http2SessionEnd> {
         let connection = Rc::clone(&self.connection);
         let worker = &connection.worker;
-        let now_ms = worker.timers.now_ms();
+        let now = worker.timers.now();
         let is_over = connection.framed.look(|state| state.is_over());
         let is_first = connection.requests.get() == 0;
         let phase = connection.framed.look(|state| match () {
@@ -237,20 +236,19 @@ impl Http2SessionDriver {
         let is_shed = self.is_idle && self.timer.is_expired();
         if phase != self.phase {
             self.phase = phase;
-            self.since_ms = now_ms;
+            self.since = now;
         }
-        let (head_ms, idle_ms) = self.patience().unwrap_or((0, 0));
-        let patience_ms = match phase {
+        let (head_timeout, idle_timeout) = self.patience().unwrap_or_default();
+        let patience = match phase {
             // A new client is expected to send its first request soon.
-            Http2SessionPhase::Quiet if is_first => head_ms,
-            Http2SessionPhase::Quiet => idle_ms,
-            Http2SessionPhase::Head => head_ms,
-            Http2SessionPhase::Busy => u64::MAX,
-            Http2SessionPhase::Leaving | Http2SessionPhase::Over => CLOSE_MS,
+            Http2SessionPhase::Quiet if is_first => head_timeout,
+            Http2SessionPhase::Quiet => idle_timeout,
+            Http2SessionPhase::Head => head_timeout,
+            Http2SessionPhase::Busy => Millis::MAX,
+            Http2SessionPhase::Leaving | Http2SessionPhase::Over => CLOSE,
         };
-        // The worker's clock may be a tick behind.
-        let due_ms = self.since_ms.saturating_add(patience_ms).saturating_add(TICK_MS);
-        if now_ms >= due_ms || (is_shed && phase == Http2SessionPhase::Quiet) {
+        let deadline = self.since.deadline(patience);
+        if now >= deadline || (is_shed && phase == Http2SessionPhase::Quiet) {
             match phase {
                 Http2SessionPhase::Over => return Poll::Ready(Http2SessionEnd::Gone),
                 Http2SessionPhase::Head => connection.framed.act(|state| state.end(ErrorCode::NoError)),
@@ -261,7 +259,7 @@ impl Http2SessionDriver {
             // The next round writes it.
             return Poll::Pending;
         }
-        self.timer.arm_at(due_ms);
+        self.timer.arm_at(deadline);
         let is_idle = phase == Http2SessionPhase::Quiet;
         if is_idle != self.is_idle {
             self.is_idle = is_idle;
@@ -270,11 +268,11 @@ impl Http2SessionDriver {
         Poll::Pending
     }
 
-    /// Returns the timeouts in milliseconds for a complete head and for the next request.
-    fn patience(&self) -> Option<(u64, u64)> {
+    /// Returns the timeouts for a complete head and for the next request.
+    fn patience(&self) -> Option<(Millis, Millis)> {
         let listener = self.connection.handle.current()?;
         let timeouts = &listener.config.timeouts;
-        Some((millis(timeouts.head), millis(timeouts.idle)))
+        Some((Millis::of(timeouts.head), Millis::of(timeouts.idle)))
     }
 }
 
