@@ -7,4 +7,4 @@ mod shared;
 mod stream;
 
 pub(crate) use shared::H2Connection;
-pub(crate) use stream::H2Stream;
+pub(crate) use stream::{AfterData, H2Stream};

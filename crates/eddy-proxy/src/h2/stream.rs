@@ -21,6 +21,15 @@ pub(crate) struct H2Stream {
     code: Cell<ErrorCode>,
 }
 
+/// Continuation of a message after a piece of its data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AfterData {
+    /// More data, or the end on its own.
+    More,
+    /// Nothing: the data ends the message.
+    End,
+}
+
 impl H2Stream {
     /// Creates the stream of a received request.
     pub(crate) fn new(shared: Rc<H2Connection>, id: u32) -> Self {
@@ -123,6 +132,7 @@ impl H2Stream {
     }
 
     /// Sends some of `first` followed by `second`, once the peer accepts any; returns the total number of bytes.
+    /// `after` tells what follows all of it.
     ///
     /// # Errors
     /// When the peer is gone, or accepts no more.
@@ -131,9 +141,9 @@ impl H2Stream {
         cx: &Context<'_>,
         first: &[u8],
         second: &[u8],
-        ends: bool,
+        after: AfterData,
     ) -> Poll<io::Result<usize>> {
-        match self.act(|state| state.send_data(self.id(), first, second, ends)) {
+        match self.act(|state| state.send_data(self.id(), first, second, after == AfterData::End)) {
             Ok(0) => {
                 self.shared.wait(self.id(), cx);
                 Poll::Pending

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use eddy_http::ErrorCode;
 use eddy_io::{Buffer, Fill, Stream};
 
-use crate::h2::H2Stream;
+use crate::h2::{AfterData, H2Stream};
 
 /// One of the two ends of a relay.
 pub(crate) trait DuplexStream {
@@ -73,7 +73,7 @@ impl DuplexStream for H2Stream {
     }
 
     fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.poll_send(cx, bytes, &[], false)
+        self.poll_send(cx, bytes, &[], AfterData::More)
     }
 
     fn end(&mut self) -> io::Result<()> {

@@ -6,7 +6,7 @@ use std::task::{Context, Poll, ready};
 use eddy_http::{CHUNK_END, CONTINUE, ChunkFault, Fields, write_chunk_header, write_trailers};
 use eddy_io::{Buffer, Stream};
 
-use crate::h2::H2Stream;
+use crate::h2::{AfterData, H2Stream};
 use crate::message::body::BodyReader;
 
 /// Maximum data size that is copied behind its head or chunk header, which costs less than a gathering write; larger
@@ -344,7 +344,8 @@ impl Pump {
             return Poll::Ready(Ok(0));
         }
         let total = staged.len() + data.len();
-        let sent = ready!(stream.poll_send(cx, staged, data, ends))?;
+        let after = if ends { AfterData::End } else { AfterData::More };
+        let sent = ready!(stream.poll_send(cx, staged, data, after))?;
         let from_staged = sent.min(staged.len());
         let from_source = sent - from_staged;
         self.is_end_told = ends && sent == total;

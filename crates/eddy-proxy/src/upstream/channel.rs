@@ -8,6 +8,7 @@ use eddy_io::{Buffer, BufferPool, Fill, Stream, WorkerTime};
 use eddy_upstream::Link;
 
 use crate::fault::Fault;
+use crate::h2::AfterData;
 use crate::message::{BodyReader, DuplexStream, Pump};
 use crate::upstream::shared::LinkStream;
 
@@ -146,7 +147,7 @@ impl DuplexStream for UpstreamChannel {
     fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match self {
             Self::Link(link) => link.stream.poll_write(cx, bytes),
-            Self::Stream(stream) => stream.framed().poll_send(cx, bytes, &[], false),
+            Self::Stream(stream) => stream.framed().poll_send(cx, bytes, &[], AfterData::More),
         }
     }
 

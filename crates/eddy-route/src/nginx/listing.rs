@@ -60,7 +60,7 @@ impl Sites {
             let spec = &self.servers()[*server as usize];
             let place = &self.places()[spec.place as usize];
             let mut locations = Vec::new();
-            add_level(self, &spec.locations, 0, false, &mut locations);
+            add_level(self, place, &spec.locations, 0, &mut locations);
             ListedServer {
                 names: spec.names.iter().map(|name| name.text.to_string()).collect(),
                 is_default: *server == listening.default,
@@ -73,13 +73,9 @@ impl Sites {
     }
 }
 
-fn add_level(
-    sites: &Sites,
-    locations: &[u32],
-    depth: u32,
-    is_in_pattern: bool,
-    listed: &mut Vec<ListedPlace>,
-) {
+/// Adds the locations of a level, each followed by its nested locations. `outer` is the server or location of the level.
+fn add_level(sites: &Sites, outer: &PlaceSpec, locations: &[u32], depth: u32, listed: &mut Vec<ListedPlace>) {
+    let is_in_pattern = matches!(outer.kind, PlaceKind::Pattern(_));
     let mut order: Vec<(u32, &PlaceSpec)> =
         locations.iter().map(|location| (*location, &sites.places()[*location as usize])).collect();
     order.sort_by_key(|(_, place)| match &place.kind {
@@ -124,8 +120,7 @@ fn add_level(
             },
             dead,
         });
-        let is_in_pattern = matches!(place.kind, PlaceKind::Pattern(_));
-        add_level(sites, &place.locations, depth + 1, is_in_pattern, listed);
+        add_level(sites, place, &place.locations, depth + 1, listed);
     }
 }
 

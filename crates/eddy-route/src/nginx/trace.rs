@@ -112,7 +112,7 @@ impl Trace {
             }
         };
         let mut others = Vec::new();
-        add_others(sites, server_place, at, path, false, &mut others);
+        add_others(sites, server_place, at, path, &mut others);
         let place = Some(place_ref(&sites.places()[at as usize]));
         self.push(path, query, place, why.to_owned(), others);
     }
@@ -152,15 +152,9 @@ fn why_found(place: &PlaceSpec) -> &'static str {
 }
 
 /// Collects the locations below `place`, except `taken`, that match the path.
-fn add_others(
-    sites: &Sites,
-    place: u32,
-    taken: u32,
-    path: &[u8],
-    is_in_pattern: bool,
-    others: &mut Vec<Other>,
-) {
+fn add_others(sites: &Sites, place: u32, taken: u32, path: &[u8], others: &mut Vec<Other>) {
     let spec = &sites.places()[place as usize];
+    let is_in_pattern = matches!(spec.kind, PlaceKind::Pattern(_));
     let locations = match spec.kind {
         PlaceKind::Server => &sites.servers()[sites.server_of(place) as usize].locations,
         PlaceKind::Exact(_)
@@ -183,8 +177,7 @@ fn add_others(
             let why = why_not(winner, other, is_in_pattern);
             others.push(Other { place: place_ref(other), why: why.to_owned() });
         }
-        let is_in_pattern = matches!(other.kind, PlaceKind::Pattern(_));
-        add_others(sites, *location, taken, path, is_in_pattern, others);
+        add_others(sites, *location, taken, path, others);
     }
 }
 

@@ -83,7 +83,11 @@ impl WitnessSearch {
         for (is_query, name) in &self.shunned {
             let mut said = rules.iter().flat_map(|rule| rule.values());
             if !said.any(|said| *said.name == **name && is_of_query(said) == *is_query) {
-                witness.push(*is_query, name, "1");
+                if *is_query {
+                    witness.push_parameter(name, "1");
+                } else {
+                    witness.push_field(name, "1");
+                }
             }
         }
         Some(witness)
@@ -96,22 +100,17 @@ fn conditions(rules: &[&CompiledRule]) -> Option<Witness> {
     let mut witness = Witness::default();
     let mut scratch = PatternScratch::default();
     for condition in &wanted {
-        let is_query = match condition.source {
-            ConditionSource::Query | ConditionSource::RawQuery => true,
-            ConditionSource::Header(_) | ConditionSource::Cookie => false,
-            // Method, path and similar parts are varied by the caller.
-            ConditionSource::Part(_) => continue,
-        };
-        if condition.holds_without(&mut scratch) {
+        // Method, path and similar parts are varied by the caller.
+        if matches!(condition.source, ConditionSource::Part(_)) || condition.holds_without(&mut scratch) {
             continue;
         }
         let value = value_for(condition, &wanted)?;
         match condition.source {
             ConditionSource::RawQuery => witness.push_raw(&condition.name, &value),
-            ConditionSource::Cookie => witness.push(false, "cookie", &format!("{}={value}", condition.name)),
-            ConditionSource::Query | ConditionSource::Header(_) | ConditionSource::Part(_) => {
-                witness.push(is_query, &condition.name, &value);
-            }
+            ConditionSource::Cookie => witness.push_field("cookie", &format!("{}={value}", condition.name)),
+            ConditionSource::Query => witness.push_parameter(&condition.name, &value),
+            ConditionSource::Header(_) => witness.push_field(&condition.name, &value),
+            ConditionSource::Part(_) => {}
         }
     }
     Some(witness)
@@ -134,14 +133,18 @@ impl Witness {
         }
     }
 
-    fn push(&mut self, is_query: bool, name: &str, value: &str) {
-        if is_query {
-            let first = self.query.split('&').any(|pair| pair.split('=').next() == Some(&*encoded(name)));
-            if !first {
-                let sign = if self.query.is_empty() { "" } else { "&" };
-                self.query.push_str(&format!("{sign}{}={}", encoded(name), encoded(value)));
-            }
-        } else if !self.fields.iter().any(|field| field.0 == name && field.1 == value) {
+    /// Adds a query parameter, unless there is one with its name.
+    fn push_parameter(&mut self, name: &str, value: &str) {
+        let is_there = self.query.split('&').any(|pair| pair.split('=').next() == Some(&*encoded(name)));
+        if !is_there {
+            let sign = if self.query.is_empty() { "" } else { "&" };
+            self.query.push_str(&format!("{sign}{}={}", encoded(name), encoded(value)));
+        }
+    }
+
+    /// Adds a header, unless it is there already.
+    fn push_field(&mut self, name: &str, value: &str) {
+        if !self.fields.iter().any(|field| field.0 == name && field.1 == value) {
             self.fields.push((name.to_owned(), value.to_owned()));
         }
     }
