@@ -138,7 +138,7 @@ impl<'l> SitesConverter<'l> {
             let redirected = trimmed.filter(|trimmed| is_proxied && !texts.contains(trimmed));
             if let Some(trimmed) = redirected {
                 let to = Some(PathRewrite::Full(text.to_string()));
-                let action = redirect(301, None, None, false);
+                let action = redirect(301, None, None, RedirectQuery::Kept);
                 push(own, location, PathPattern::Exact(trimmed.to_owned()), 0, action, to);
             }
             let has_twin = redirected.is_some() || trimmed.is_some_and(|trimmed| exacts.contains(trimmed));
@@ -443,13 +443,20 @@ fn respond(status: u16, body: &str, content_type: &str) -> Action {
     Action::new(kind)
 }
 
-fn redirect(status: u16, scheme: Option<&str>, host: Option<&str>, strip_query: bool) -> Action {
+/// Handling of the query of a redirected request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RedirectQuery {
+    Kept,
+    Dropped,
+}
+
+fn redirect(status: u16, scheme: Option<&str>, host: Option<&str>, query: RedirectQuery) -> Action {
     let (scheme, host) = (scheme.map(Into::into), host.map(Into::into));
     Action::new(ActionKind::Redirect(Redirect {
         status,
         scheme,
         host,
-        strip_query,
+        strip_query: query == RedirectQuery::Dropped,
         port: None,
         path: None,
         is_absolute: false,
@@ -459,7 +466,10 @@ fn redirect(status: u16, scheme: Option<&str>, host: Option<&str>, strip_query: 
 /// Returns the redirect to the target of a `return`.
 fn moved_to(status: u16, written: &str) -> Option<(Action, Option<PathRewrite>)> {
     if written.starts_with('/') && is_plain_path(written) {
-        return Some((redirect(status, None, None, true), Some(PathRewrite::Full(written.to_owned()))));
+        return Some((
+            redirect(status, None, None, RedirectQuery::Dropped),
+            Some(PathRewrite::Full(written.to_owned())),
+        ));
     }
     let (scheme, rest) = written.split_once("://")?;
     if !matches!(scheme, "http" | "https") {
@@ -470,7 +480,7 @@ fn moved_to(status: u16, written: &str) -> Option<(Action, Option<PathRewrite>)>
         if host.is_some_and(|host| host.is_empty() || host.contains(['$', '/', '?'])) {
             return None;
         }
-        return Some((redirect(status, Some(scheme), host, false), None));
+        return Some((redirect(status, Some(scheme), host, RedirectQuery::Kept), None));
     }
     let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let path = if path.is_empty() { "/" } else { path };
@@ -478,7 +488,7 @@ fn moved_to(status: u16, written: &str) -> Option<(Action, Option<PathRewrite>)>
         return None;
     }
     let to = PathRewrite::Full(path.to_owned());
-    Some((redirect(status, Some(scheme), Some(host), true), Some(to)))
+    Some((redirect(status, Some(scheme), Some(host), RedirectQuery::Dropped), Some(to)))
 }
 
 /// Whether a request for this path has exactly these bytes.

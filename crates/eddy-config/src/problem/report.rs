@@ -40,10 +40,10 @@ pub(crate) struct ProblemReport {
 }
 
 /// A problem whose position is not yet resolved to a file name.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct PendingProblem {
     place: SourceSpan,
-    is_warning: bool,
+    severity: Severity,
     message: String,
     hint: Option<String>,
     /// Whether it is only counted.
@@ -55,7 +55,7 @@ impl ProblemReport {
     pub(crate) fn new() -> Self {
         Self {
             found: Vec::new(),
-            spare: PendingProblem::default(),
+            spare: PendingProblem::hidden(),
             known: HashSet::new(),
             hasher: RandomState::new(),
             errors: 0,
@@ -83,7 +83,7 @@ impl ProblemReport {
     /// Reports an objection at `place`: an error, or a warning if leniency was requested, because the item in question
     /// can be ignored.
     pub(crate) fn objection(&mut self, place: SourceSpan, message: impl Into<String>) -> &mut PendingProblem {
-        self.note(place, self.is_lenient, message.into())
+        self.note(place, self.objection_severity(), message.into())
     }
 
     /// Reports an objection whose message is built only if it is shown; problems are distinguished by `place` alone.
@@ -92,7 +92,7 @@ impl ProblemReport {
         place: SourceSpan,
         message: impl FnOnce() -> String,
     ) -> &mut PendingProblem {
-        self.note_with(place, self.is_lenient, message)
+        self.note_with(place, self.objection_severity(), message)
     }
 
     /// Reports an error whose message is built only if it is shown; problems are distinguished by `place` alone.
@@ -101,17 +101,17 @@ impl ProblemReport {
         place: SourceSpan,
         message: impl FnOnce() -> String,
     ) -> &mut PendingProblem {
-        self.note_with(place, false, message)
+        self.note_with(place, Severity::Error, message)
     }
 
     /// Reports an error at `place`; the returned problem can be given a hint.
     pub(crate) fn error(&mut self, place: SourceSpan, message: impl Into<String>) -> &mut PendingProblem {
-        self.note(place, false, message.into())
+        self.note(place, Severity::Error, message.into())
     }
 
     /// Reports a warning at `place`; the returned problem can be given a hint.
     pub(crate) fn warning(&mut self, place: SourceSpan, message: impl Into<String>) -> &mut PendingProblem {
-        self.note(place, true, message.into())
+        self.note(place, Severity::Warning, message.into())
     }
 
     /// Whether an error was reported.
@@ -135,67 +135,82 @@ impl ProblemReport {
     /// Returns the problems in the order of the files, without duplicates and with resolved positions, followed by the
     /// number of those that are not shown.
     pub(crate) fn into_problems(mut self, sources: &[SourceText]) -> Vec<Problem> {
-        self.found
-            .sort_by(|a, b| (a.place, a.is_warning, &a.message).cmp(&(b.place, b.is_warning, &b.message)));
+        self.found.sort_by(|a, b| (a.place, a.severity, &a.message).cmp(&(b.place, b.severity, &b.message)));
         self.found.dedup_by(|a, b| a.place == b.place && a.message == b.message);
         let last_place = self.found.last().map_or_else(SourceSpan::default, |found| found.place);
         let told = self.found.into_iter().map(|found| found.into_problem(sources));
-        let untold = [(self.errors, false, "errors"), (self.warnings, true, "warnings")]
-            .into_iter()
-            .filter(|(count, ..)| *count > PROBLEMS_MAX)
-            .map(|(count, is_warning, what)| {
-                let count = count - PROBLEMS_MAX;
-                let message = format!("{count} more {what} are not shown");
-                let found =
-                    PendingProblem { place: last_place, is_warning, message, ..PendingProblem::default() };
-                Problem { count, ..found.into_problem(sources) }
-            });
+        let untold =
+            [(self.errors, Severity::Error, "errors"), (self.warnings, Severity::Warning, "warnings")]
+                .into_iter()
+                .filter(|(count, ..)| *count > PROBLEMS_MAX)
+                .map(|(count, severity, what)| {
+                    let count = count - PROBLEMS_MAX;
+                    let message = format!("{count} more {what} are not shown");
+                    let found = PendingProblem::new(last_place, severity, message);
+                    Problem { count, ..found.into_problem(sources) }
+                });
         told.chain(untold).collect()
     }
 
-    fn note(&mut self, place: SourceSpan, is_warning: bool, message: String) -> &mut PendingProblem {
-        let hash = self.hasher.hash_one((place, is_warning, &*message));
-        if !self.count(hash, is_warning) {
+    fn objection_severity(&self) -> Severity {
+        if self.is_lenient { Severity::Warning } else { Severity::Error }
+    }
+
+    fn note(&mut self, place: SourceSpan, severity: Severity, message: String) -> &mut PendingProblem {
+        let hash = self.hasher.hash_one((place, severity, &*message));
+        if !self.count(hash, severity) {
             return self.hide();
         }
-        self.show(place, is_warning, message)
+        self.show(place, severity, message)
     }
 
     fn note_with(
         &mut self,
         place: SourceSpan,
-        is_warning: bool,
+        severity: Severity,
         message: impl FnOnce() -> String,
     ) -> &mut PendingProblem {
-        let hash = self.hasher.hash_one((place, is_warning));
-        if !self.count(hash, is_warning) {
+        let hash = self.hasher.hash_one((place, severity));
+        if !self.count(hash, severity) {
             return self.hide();
         }
-        self.show(place, is_warning, message())
+        self.show(place, severity, message())
     }
 
     /// Counts a problem unless it is already known; returns whether it is to be shown.
-    fn count(&mut self, hash: u64, is_warning: bool) -> bool {
+    fn count(&mut self, hash: u64, severity: Severity) -> bool {
         if !self.known.insert(hash) {
             return false;
         }
-        let count = if is_warning { &mut self.warnings } else { &mut self.errors };
+        let count = match severity {
+            Severity::Error => &mut self.errors,
+            Severity::Warning => &mut self.warnings,
+        };
         *count += 1;
         *count <= PROBLEMS_MAX
     }
 
-    fn show(&mut self, place: SourceSpan, is_warning: bool, message: String) -> &mut PendingProblem {
-        self.found.push(PendingProblem { place, is_warning, message, ..PendingProblem::default() });
+    fn show(&mut self, place: SourceSpan, severity: Severity, message: String) -> &mut PendingProblem {
+        self.found.push(PendingProblem::new(place, severity, message));
         self.found.last_mut().unwrap_or(&mut self.spare)
     }
 
     fn hide(&mut self) -> &mut PendingProblem {
-        self.spare = PendingProblem { is_hidden: true, ..PendingProblem::default() };
+        self.spare = PendingProblem::hidden();
         &mut self.spare
     }
 }
 
 impl PendingProblem {
+    fn new(place: SourceSpan, severity: Severity, message: String) -> Self {
+        Self { place, severity, message, hint: None, is_hidden: false }
+    }
+
+    /// Returns a problem that is only counted.
+    fn hidden() -> Self {
+        Self { is_hidden: true, ..Self::new(SourceSpan::default(), Severity::Error, String::new()) }
+    }
+
     /// Adds a hint how to fix the problem.
     pub(crate) fn hint(&mut self, hint: impl Into<String>) {
         self.hint = Some(hint.into());
@@ -215,7 +230,7 @@ impl PendingProblem {
             line: self.place.line,
             column: self.place.column,
             length: self.place.length,
-            severity: if self.is_warning { Severity::Warning } else { Severity::Error },
+            severity: self.severity,
             message: self.message,
             hint: self.hint,
             count: 1,

@@ -98,6 +98,14 @@ struct Builder<'t, 'r> {
     has_newest_text: bool,
 }
 
+/// End of a list or mapping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CollectionEnd {
+    Found,
+    /// A syntax error comes first.
+    Missing,
+}
+
 /// A list or mapping whose end has not been reached.
 struct YamlStackFrame<'t> {
     place: SourceSpan,
@@ -186,7 +194,7 @@ impl<'t, 'r> Builder<'t, 'r> {
                     has_refused_key: false,
                 },
             ),
-            Event::SequenceEnd | Event::MappingEnd => self.end(true),
+            Event::SequenceEnd | Event::MappingEnd => self.end(CollectionEnd::Found),
             Event::Alias(anchor) => self.expand(anchor, place),
             Event::UnresolvedAlias(name) => {
                 let message = format!("`*{0}` refers to `&{0}`, which is not defined above", shown(&name));
@@ -225,14 +233,15 @@ impl<'t, 'r> Builder<'t, 'r> {
         self.charge_nodes(1, place)
     }
 
-    /// Closes the innermost list or mapping; `is_whole` is whether its end was found.
-    fn end(&mut self, is_whole: bool) -> bool {
+    /// Closes the innermost list or mapping.
+    fn end(&mut self, end: CollectionEnd) -> bool {
         let Some(frame) = self.open.pop() else { return true };
         let form = match frame.node {
             PartialYamlNode::List(elements) => YamlNodeKind::List(elements),
             PartialYamlNode::Mapping { mut entries, has_refused_key, .. } => {
                 self.refuse_repeated_keys(&mut entries);
-                YamlNodeKind::Mapping { entries, is_whole: is_whole && !has_refused_key }
+                let is_whole = end == CollectionEnd::Found && !has_refused_key;
+                YamlNodeKind::Mapping { entries, is_whole }
             }
         };
         let weight = frame.nodes_left_before.saturating_sub(self.nodes_left);
@@ -354,7 +363,7 @@ impl<'t, 'r> Builder<'t, 'r> {
     fn into_cut(mut self) -> Vec<YamlNode<'t>> {
         while let Some(frame) = self.open.last_mut() {
             frame.anchor = 0;
-            self.end(false);
+            self.end(CollectionEnd::Missing);
         }
         self.roots
     }

@@ -26,6 +26,22 @@ struct TreePath<'w> {
     depth: usize,
 }
 
+/// Whether a predicate or its negation must hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Polarity {
+    Plain,
+    Inverted,
+}
+
+impl Polarity {
+    fn inverted(self) -> Self {
+        match self {
+            Self::Plain => Self::Inverted,
+            Self::Inverted => Self::Plain,
+        }
+    }
+}
+
 impl EnvoyReader<'_> {
     /// Reads the `matcher` of a virtual host.
     pub(super) fn tree(
@@ -52,8 +68,9 @@ impl EnvoyReader<'_> {
         }
         if let Some(list) = self.get(node, "matcher_list") {
             for entry in self.list(list, "matchers") {
-                let wanted =
-                    self.get(entry, "predicate").and_then(|predicate| self.predicate(predicate, false));
+                let wanted = self
+                    .get(entry, "predicate")
+                    .and_then(|predicate| self.predicate(predicate, Polarity::Plain));
                 let (Some(wanted), Some(on_match)) = (wanted, self.get(entry, "on_match")) else { continue };
                 for conditions in &wanted {
                     self.on_match(on_match, way.and(conditions).borrow(), scope, frame, routes);
@@ -140,7 +157,8 @@ impl EnvoyReader<'_> {
     }
 
     /// Reads a predicate or its negation. Returns `None` when eddy does not support it; the problem is reported.
-    fn predicate(&mut self, node: &YamlNode<'_>, is_inverted: bool) -> Option<Any> {
+    fn predicate(&mut self, node: &YamlNode<'_>, polarity: Polarity) -> Option<Any> {
+        let is_inverted = polarity == Polarity::Inverted;
         if let Some(single) = self.get(node, "single_predicate") {
             let input = self.get(single, "input").and_then(|input| self.input(input))?;
             let Some(wanted) = self.get(single, "value_match") else {
@@ -157,15 +175,12 @@ impl EnvoyReader<'_> {
             return Some(vec![vec![spec]]);
         }
         if let Some(inner) = self.get(node, "not_matcher") {
-            return self.predicate(inner, !is_inverted);
+            return self.predicate(inner, polarity.inverted());
         }
         for (name, is_and) in [("or_matcher", false), ("and_matcher", true)] {
             let Some(several) = self.get(node, name) else { continue };
-            let parts: Option<Vec<Any>> = self
-                .list(several, "predicate")
-                .iter()
-                .map(|part| self.predicate(part, is_inverted))
-                .collect();
+            let parts: Option<Vec<Any>> =
+                self.list(several, "predicate").iter().map(|part| self.predicate(part, polarity)).collect();
             // De Morgan: the negation of "all" is "any" of the negations.
             let combined =
                 if is_and == is_inverted { parts?.into_iter().flatten().collect() } else { product(parts?) };
