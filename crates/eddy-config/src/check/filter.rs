@@ -294,14 +294,15 @@ impl CheckedFilters {
 
     /// Adds a built-in filter that is disabled except under rules that enable it; returns its index.
     pub(crate) fn add_dormant(&mut self, name: &str, builtin: BuiltinConfig) -> usize {
-        self.add_own(name, builtin, true)
+        self.add_own(name, builtin, FilterPolicy { is_disabled: true, ..FilterPolicy::default() })
     }
 
     /// Adds the filters that read messages for a filter.
     fn add_readers(&mut self, filter: usize, name: &str, is_disabled: bool, read: FilterMessageFields) {
         let mut add = |message: &str, config| {
             let name = format!("{name} (fields of {message})");
-            self.add_own(&name, BuiltinConfig::MessageFields(config), is_disabled)
+            let policy = FilterPolicy { is_disabled, ..FilterPolicy::default() };
+            self.add_own(&name, BuiltinConfig::MessageFields(config), policy)
         };
         let request = read.request.map(|config| add("requests", config));
         let response = read.response.map(|config| add("responses", config));
@@ -310,9 +311,8 @@ impl CheckedFilters {
         }
     }
 
-    fn add_own(&mut self, name: &str, builtin: BuiltinConfig, is_disabled: bool) -> usize {
+    fn add_own(&mut self, name: &str, builtin: BuiltinConfig, policy: FilterPolicy) -> usize {
         let kind = FilterKind::Builtin(builtin);
-        let policy = FilterPolicy { is_disabled, ..FilterPolicy::default() };
         self.configs.push(FilterConfig { name: name.into(), kind, config: "null".into(), policy });
         self.configs.len() - 1
     }

@@ -2,7 +2,7 @@
 
 use eddy_route::HostPattern;
 
-use crate::dialect::kubernetes::{ApiText, name_fault};
+use crate::dialect::kubernetes::{ApiText, subdomain_fault};
 use crate::problem::{ProblemReport, shown};
 use crate::read::Spanned;
 
@@ -14,7 +14,7 @@ pub(super) fn read_host(text: &Spanned<ApiText>, report: &mut ProblemReport) -> 
         None => (written, false),
     };
     let is_address = name.split('.').all(|label| label.bytes().all(|byte| byte.is_ascii_digit()));
-    if name_fault(name, NAME_BYTES_MAX, true).is_some() || is_address {
+    if subdomain_fault(name).is_some() || is_address {
         let message = format!("`{}` is not a valid hostname", shown(written));
         report
             .error(text.place, message)
@@ -62,9 +62,6 @@ pub(super) fn host_text(host: &HostPattern) -> String {
         | HostPattern::BytePrefix(_) => "any host".to_owned(),
     }
 }
-
-/// Maximum length of a hostname, in bytes.
-const NAME_BYTES_MAX: usize = 253;
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,6 @@
 //! Match conditions of route rules.
 
+use eddy_route::nginx::LetterCase;
 use eddy_route::{PathPattern, ValueMatch};
 
 use super::route_part::{RouteKind, RouteMatch, counted, test_of, word_of};
@@ -65,11 +66,11 @@ fn read_match(spec: Spanned<MatchSpec>, kind: RouteKind, report: &mut ProblemRep
         None if kind == RouteKind::Grpc => path.1 = 0,
         None => {}
     }
-    let headers = values(spec.headers, "headers", true, &mut places.headers, report);
+    let headers = values(spec.headers, "headers", LetterCase::Ignored, &mut places.headers, report);
     let query = values(
         spec.query.filter(|_| kind == RouteKind::Http),
         "queryParams",
-        false,
+        LetterCase::Counts,
         &mut places.query,
         report,
     );
@@ -178,19 +179,20 @@ fn is_grpc_name(text: &str, has_dots: bool) -> bool {
     if has_dots { text.strip_prefix('.').unwrap_or(text).split('.').all(is_word) } else { is_word(text) }
 }
 
-/// Reads tests of values; of several for the same name, the first counts.
+/// Reads tests of values; of several for the same name, the first counts. `case` is that of names.
 fn values(
     specs: Option<Spanned<Vec<Spanned<ValueSpec>>>>,
     what: &str,
-    is_caseless: bool,
+    case: LetterCase,
     places: &mut Vec<SourceSpan>,
     report: &mut ProblemReport,
 ) -> Vec<ValueMatch> {
     let mut values: Vec<ValueMatch> = Vec::new();
     for Spanned { value: spec, place } in counted(specs, 16, what, report) {
         let (Some(name), Some(value)) = (spec.name, spec.value) else { continue };
-        let same = |other: &str| {
-            if is_caseless { other.eq_ignore_ascii_case(&name.value.0) } else { *other == *name.value.0 }
+        let same = |other: &str| match case {
+            LetterCase::Ignored => other.eq_ignore_ascii_case(&name.value.0),
+            LetterCase::Counts => *other == *name.value.0,
         };
         if values.iter().any(|other| same(&other.name)) {
             report.warning(

@@ -52,13 +52,13 @@ impl ObjectMetadata {
     /// Checks the metadata. Returns `None` when the name is missing or invalid; the problem is reported.
     pub(super) fn of(spec: MetadataSpec, is_namespaced: bool, report: &mut ProblemReport) -> Option<Self> {
         let Spanned { value: ApiText(name), place } = spec.name?;
-        if let Some(reason) = name_fault(&name, NAME_BYTES_MAX, true) {
+        if let Some(reason) = subdomain_fault(&name) {
             report.error(place, format!("this is not a valid object name: {reason}"));
             return None;
         }
         let namespace = match spec.namespace {
             Some(Spanned { value: ApiText(namespace), place }) if is_namespaced => {
-                if let Some(reason) = name_fault(&namespace, LABEL_BYTES_MAX, false) {
+                if let Some(reason) = label_fault(&namespace) {
                     report.error(place, format!("this is not a valid namespace: {reason}"));
                     return None;
                 }
@@ -115,9 +115,17 @@ impl FromScalar for Created {
     }
 }
 
-/// Returns the reason why a text is not a lowercase DNS name as Kubernetes requires, or `None` when it is one;
-/// `has_dots` allows several labels.
-pub(crate) fn name_fault(name: &str, bytes_max: usize, has_dots: bool) -> Option<&'static str> {
+/// Returns the reason why a text is not a lowercase DNS name as Kubernetes requires, or `None` when it is one.
+pub(crate) fn subdomain_fault(name: &str) -> Option<&'static str> {
+    labels_fault(name, NAME_BYTES_MAX)
+}
+
+/// Returns the reason why a text is not a single label of such a name, or `None` when it is one.
+fn label_fault(name: &str) -> Option<&'static str> {
+    labels_fault(name, LABEL_BYTES_MAX).or_else(|| name.contains('.').then_some(NOT_A_LABEL))
+}
+
+fn labels_fault(name: &str, bytes_max: usize) -> Option<&'static str> {
     if name.is_empty() || name.len() > bytes_max {
         return Some("it is empty or too long");
     }
@@ -130,13 +138,11 @@ pub(crate) fn name_fault(name: &str, bytes_max: usize, has_dots: bool) -> Option
         ends.iter().all(|end| end.is_some_and(|byte| is_letter(*byte)))
             && bytes.iter().all(|byte| is_inner(*byte))
     });
-    if !is_fine || (!has_dots && name.contains('.')) {
-        return Some(
-            "it must consist of lower-case letters, digits and `-`, and begin and end with a letter or digit",
-        );
-    }
-    None
+    (!is_fine).then_some(NOT_A_LABEL)
 }
+
+const NOT_A_LABEL: &str =
+    "it must consist of lower-case letters, digits and `-`, and begin and end with a letter or digit";
 
 /// Maximum length of an object name, in bytes.
 const NAME_BYTES_MAX: usize = 253;

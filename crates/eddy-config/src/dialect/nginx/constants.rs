@@ -258,7 +258,7 @@ impl KnownText {
     fn with_text(mut self, more: &str) -> Self {
         match &mut self.end {
             None => self.text.push_str(more),
-            Some(end) => end.go_on(more.starts_with(['/', '?'])),
+            Some(end) => end.go_on(Continuation::of(more)),
         }
         self
     }
@@ -270,20 +270,38 @@ impl KnownText {
                 all.text.push_str(&more.text);
                 all.end.clone_from(&more.end);
             }
-            Some(end) if more.text.is_empty() && more.end.is_none() => end.go_on(true),
+            Some(end) if more.text.is_empty() && more.end.is_none() => end.go_on(Continuation::Uri),
             Some(end) => {
                 let is_uri = more.end.as_ref().is_some_and(|end| end.kind == EndKind::Uri);
-                end.go_on(more.text.starts_with(['/', '?']) || more.text.is_empty() && is_uri);
+                end.go_on(if more.text.is_empty() && is_uri {
+                    Continuation::Uri
+                } else {
+                    Continuation::of(&more.text)
+                });
             }
         }
         all
     }
 }
 
+/// Text after an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Continuation {
+    /// Starts or continues a path or query.
+    Uri,
+    Other,
+}
+
+impl Continuation {
+    fn of(text: &str) -> Self {
+        if text.starts_with(['/', '?']) { Self::Uri } else { Self::Other }
+    }
+}
+
 impl OpenEnd {
     /// A group stays part of a path only if a path continues after it.
-    fn go_on(&mut self, is_uri: bool) {
-        if self.kind == EndKind::Group && !self.has_more && !is_uri {
+    fn go_on(&mut self, more: Continuation) {
+        if self.kind == EndKind::Group && !self.has_more && more == Continuation::Other {
             self.kind = EndKind::Other;
         }
         self.has_more = true;

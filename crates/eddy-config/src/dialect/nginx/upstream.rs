@@ -9,7 +9,7 @@ use super::block;
 use super::name_servers::NameServers;
 use super::reader::NginxReader;
 use super::tree::{Directive, NginxWord};
-use super::upstream_group::UpstreamGroup;
+use super::upstream_group::{BackupSupport, UpstreamGroup};
 use super::value::parse_time;
 use crate::problem::shown;
 use crate::read::FromScalar as _;
@@ -27,9 +27,13 @@ impl NginxReader<'_, '_> {
             }
             match (directive.name.text.as_str(), directive.arguments.as_slice()) {
                 ("server", [address, parameters @ ..]) => self.endpoint(address, parameters, &mut group),
-                ("least_conn", []) => group.set_method(Balance::LeastRequest, directive, true),
-                ("random", how) => group.set_method(self.random(how), directive, false),
-                ("ip_hash", []) => group.set_method(Balance::ClientAddress, directive, false),
+                ("least_conn", []) => {
+                    group.set_method(Balance::LeastRequest, directive, BackupSupport::Allowed)
+                }
+                ("random", how) => group.set_method(self.random(how), directive, BackupSupport::Refused),
+                ("ip_hash", []) => {
+                    group.set_method(Balance::ClientAddress, directive, BackupSupport::Refused)
+                }
                 ("hash", [key, how @ ..]) => self.hash(key, how, directive, &mut group),
                 ("keepalive", [number, ..]) => {
                     let idle = self.number(number, 1, 1_000_000).and_then(|idle| u32::try_from(idle).ok());
@@ -84,7 +88,7 @@ impl NginxReader<'_, '_> {
             let message = format!("the upstream `{}` has only backup servers", shown(&name.text));
             self.report.error(name.place, message).hint("add `server host:port;`");
         }
-        let is_without_backup = group.method.filter(|(_, may_have_backup)| !may_have_backup);
+        let is_without_backup = group.method.filter(|(_, backup)| *backup == BackupSupport::Refused);
         if let Some((place, _)) = is_without_backup
             && group.endpoints.iter().any(|endpoint| endpoint.terms.tier > 0)
         {
@@ -151,7 +155,7 @@ impl NginxReader<'_, '_> {
             [word, ..] => self.misfit(word, "`consistent`").unwrap_or(Balance::Hash),
         };
         group.key = self.text(key);
-        group.set_method(balance, directive, false);
+        group.set_method(balance, directive, BackupSupport::Refused);
     }
 
     fn random(&mut self, how: &[NginxWord]) -> Balance {

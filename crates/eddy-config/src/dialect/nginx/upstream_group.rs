@@ -9,6 +9,13 @@ use super::name_servers::NameServers;
 use super::tree::Directive;
 use crate::problem::SourceSpan;
 
+/// Whether a balancing method can be combined with `backup` endpoints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BackupSupport {
+    Allowed,
+    Refused,
+}
+
 /// Group of endpoints.
 #[derive(Clone, Debug)]
 pub(super) struct UpstreamGroup {
@@ -21,8 +28,8 @@ pub(super) struct UpstreamGroup {
     pub(super) key: Option<TextTemplate>,
     /// Name servers for its endpoints, if not those of the system.
     pub(super) resolver: Option<NameServers>,
-    /// Source position of the directive that chooses the balancing, and whether endpoints may be `backup` with it.
-    pub(super) method: Option<(SourceSpan, bool)>,
+    /// Source position of the directive that chooses the balancing, and its effect on `backup` endpoints.
+    pub(super) method: Option<(SourceSpan, BackupSupport)>,
 }
 
 impl UpstreamGroup {
@@ -50,8 +57,8 @@ impl UpstreamGroup {
 
 impl UpstreamGroup {
     /// Sets the balancing; the last directive wins.
-    pub(super) fn set_method(&mut self, balance: Balance, directive: &Directive, may_have_backup: bool) {
+    pub(super) fn set_method(&mut self, balance: Balance, directive: &Directive, backup: BackupSupport) {
         self.balance = balance;
-        self.method = Some((directive.name.place, may_have_backup));
+        self.method = Some((directive.name.place, backup));
     }
 }
