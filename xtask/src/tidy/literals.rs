@@ -10,38 +10,22 @@ use crate::metadata::Workspace;
 
 /// Reports the calls of each crate that pass a literal for a `bool` parameter of a function of the tree.
 pub(super) fn check(sources: &RustSources<'_>, workspace: &Workspace) -> Vec<Problem> {
-    let folders = workspace.packages.iter().filter_map(|package| {
-        Some((
-            &*package.name,
-            package.manifest.strip_suffix("Cargo.toml").filter(|it| it.starts_with("crates/"))?,
-        ))
-    });
-    let crates: Vec<(&str, Vec<&RustSource<'_>>)> = folders
-        .map(|(name, folder)| {
+    let manifests = workspace.packages.iter().map(|package| &*package.manifest);
+    let folders = manifests
+        .filter_map(|manifest| manifest.strip_suffix("Cargo.toml").filter(|it| it.starts_with("crates/")));
+    let crates: Vec<Vec<&RustSource<'_>>> = folders
+        .map(|folder| {
             let own = sources.iter().filter(|source| source.path.starts_with(folder) && !source.is_test());
-            (name, own.collect())
+            own.collect()
         })
         .collect();
-    let definitions: Vec<Definitions> = crates.iter().map(|(_, files)| Definitions::of(files)).collect();
+    let definitions: Vec<Definitions> = crates.iter().map(|files| Definitions::of(files)).collect();
     let mut all = Definitions::default();
     definitions.iter().for_each(|own| all.add_associated(own));
-    let mut problems = Vec::new();
-    for ((name, files), own) in crates.iter().zip(&definitions) {
-        let found: Vec<Problem> =
-            files.iter().flat_map(|source| LiteralVisitor::problems(source, own, &all)).collect();
-        let listed = REMAINING.iter().find(|(krate, _)| krate == name).map_or(0, |(_, count)| *count);
-        if found.len() > listed {
-            problems.extend(found);
-        } else if found.len() < listed && sources.get(TABLE).is_some() {
-            let message = format!(
-                "`{name}` has {} calls with a literal `bool`, fewer than the {listed} of `REMAINING` in {TABLE}; \
-                 lower the number",
-                found.len()
-            );
-            problems.push(Problem::of(TABLE, message));
-        }
-    }
-    problems
+    let crates = crates.iter().zip(&definitions);
+    let problems = crates
+        .map(|(files, own)| files.iter().flat_map(|source| LiteralVisitor::problems(source, own, &all)));
+    problems.flatten().collect()
 }
 
 /// Functions by the way in which they are called, with the positions of their `bool` parameters.
@@ -246,9 +230,3 @@ fn type_name(of: &syn::Type) -> Option<String> {
     let syn::Type::Path(path) = of else { return None };
     path.path.segments.last().map(|segment| segment.ident.to_string())
 }
-
-/// This file, for messages.
-const TABLE: &str = "xtask/src/tidy/literals.rs";
-
-/// Number of such calls that a crate still has. A number may only fall; a crate leaves the list at 0.
-const REMAINING: &[(&str, usize)] = &[];
