@@ -25,9 +25,10 @@ use std::path::Path;
 
 use eddy::{IstioRouteAnswer, IstioTestRouter};
 use eddy_config::Leniency;
-use eddy_e2e::peer::{self, AnswerDifference, EchoUpstream, Envoy, PeerAnswers, Questions};
+use eddy_e2e::peer::{self, ENVOY_ANSWERS, EchoUpstream, Envoy, Questions};
 use generate::{IstioCase, IstioCaseGenerator};
 use serde_json::json;
+use test_peers::PeerAnswers;
 
 /// Returns the number of host groups to compare: `EDDY_ISTIO_GROUPS`, or `usual`.
 fn groups(usual: usize) -> usize {
@@ -111,15 +112,15 @@ fn compare(case: &IstioCase, recorded: Option<&Path>, shown: &mut BTreeMap<Strin
     let eddy = IstioTestRouter::read(&manifests, Leniency::Lenient)
         .unwrap_or_else(|problems| panic!("{}", eddy::told(&problems)));
     let ours: Vec<Option<String>> = case.requests.iter().map(|request| ours(&eddy, request)).collect();
-    let different = envoy_says(case, recorded).compare(&ours, keeps_the_port).unwrap();
+    let different =
+        envoy_says(case, recorded).compare(&ours, |_, ours, theirs| keeps_the_port(ours, theirs)).unwrap();
     let refused = ours.iter().filter(|ours| ours.is_none()).count();
     let compared = ours.len() - refused;
     for ours in ours.iter().flatten() {
         *shown.entry(ours.chars().take(3).collect()).or_default() += 1;
     }
-    let told = different.iter().take(8).map(|AnswerDifference { number, theirs }| {
-        format!("{}\n  eddy  {:?}\n  Envoy {theirs}\n", case.requests[*number].escape_debug(), ours[*number])
-    });
+    let request = |number: usize| case.requests[number].escape_debug().to_string();
+    let told = different.iter().take(8).map(|different| different.describe(ENVOY_ANSWERS, &ours, request));
     let told: String = told.collect();
     assert!(different.is_empty(), "{} of {compared} differ:\n{told}\n{manifests}", different.len());
     assert!(refused * 20 < compared, "eddy refuses {refused} requests");

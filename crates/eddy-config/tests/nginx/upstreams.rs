@@ -4,9 +4,11 @@
 
 use std::net::IpAddr;
 
+use test_peers::Fnv;
+
 use crate::eddy::NginxTestRouter;
 use crate::peer::NginxProcess;
-use crate::recorded::Recorded;
+use crate::recorded::{NGINX_ANSWERS, nginx_says};
 use crate::{NginxTestRequest, Oracle};
 
 /// The part of the order that is the same in every run.
@@ -47,44 +49,78 @@ fn recorded_orders_stand_in() {
 /// Number of keys that are tried with each upstream.
 const KEYS: usize = 60;
 
+/// Sends each key to each upstream in both, and returns the number of orders compared.
 fn compare(oracle: Oracle) -> usize {
-    let mut recorded = Recorded::open("nginx/recorded/upstreams.txt");
-    let mut compared = 0;
-    for (number, (upstream, sure)) in UPSTREAMS.iter().enumerate() {
-        let mut upstream = (*upstream).to_owned();
+    let all: Vec<UpstreamCase> =
+        UPSTREAMS.iter().map(|(upstream, sure)| UpstreamCase::new(upstream, *sure)).collect();
+    let mut questions = Fnv::default();
+    for case in &all {
+        questions.add(case.config.as_bytes());
+        case.requests.iter().for_each(|(request, _)| questions.add(request.text().as_bytes()));
+    }
+    let ask = || all.iter().flat_map(UpstreamCase::ask_nginx).collect();
+    let theirs = nginx_says(Some("upstreams.txt"), questions.value(), oracle, ask);
+    let ours: Vec<Option<String>> = all.iter().flat_map(UpstreamCase::ask_eddy).map(Some).collect();
+    let different = theirs.compare(&ours, |_, _, _| false).unwrap_or_else(|error| panic!("{error}"));
+    let request = |number: usize| {
+        let (upstream, _) = UPSTREAMS[number / KEYS];
+        format!("{upstream} {}", all[number / KEYS].requests[number % KEYS].0.told("key"))
+    };
+    let told = different.iter().take(5).map(|different| different.describe(NGINX_ANSWERS, &ours, request));
+    let told: String = told.collect();
+    assert!(different.is_empty(), "{} of {} differ:\n{told}", different.len(), ours.len());
+    ours.len()
+}
+
+/// An upstream, and the requests with all keys.
+struct UpstreamCase {
+    sure: Sure,
+    config: String,
+    requests: Vec<(NginxTestRequest, IpAddr)>,
+}
+
+impl UpstreamCase {
+    fn new(upstream: &str, sure: Sure) -> Self {
+        let mut upstream = upstream.to_owned();
         for port in 1..=5 {
             upstream = upstream.replace(&format!("@{port}"), &format!("server 127.0.0.1:{port} max_fails=0"));
         }
         let config = format!(
             "events {{}}\nhttp {{ upstream u {{ {upstream} }} server {{ listen unix:/eddy/site.sock; location / {{ proxy_pass http://u; }} }} }}"
         );
-        let eddy = NginxTestRouter::of(&config);
-        let telling = "add_header X-Asked $upstream_addr always; set_real_ip_from unix:; real_ip_header X-Client; proxy_pass";
-        let nginx =
-            (oracle == Oracle::Real).then(|| NginxProcess::start(&config.replace("proxy_pass", telling)));
-        let mut peer = nginx.as_ref().map(NginxProcess::connect);
-        for key in 0..KEYS {
+        let requests = (0..KEYS).map(|key| {
             let client = IpAddr::from([10, 7, u8::try_from(key).unwrap(), 9]);
             let mut request = NginxTestRequest::new("x", &format!("/?k=key-{}", key * 7919));
             request.fields = format!("X-More: {key}\r\nX-Client: {client}\r\n");
-            let name = format!("{number} {key}");
-            let theirs = match &mut peer {
-                Some(peer) => peer.ask(&request.text()),
-                None => recorded.find(&name).unwrap_or_else(|| panic!("{name} is not recorded")).to_owned(),
-            };
-            recorded.note(&name, &theirs);
-            let theirs: Vec<&str> = theirs.split(", ").collect();
-            let ours = eddy.asked(&request.text(), client);
-            assert_eq!(ours.len(), theirs.len(), "{upstream} {key}: {ours:?} {theirs:?}");
-            match sure {
-                Sure::First(count) => assert_eq!(ours[..*count], theirs[..*count], "{upstream} {key}"),
-                Sure::Last => {
-                    assert_eq!(ours.last().map(String::as_str), theirs.last().copied(), "{upstream}")
-                }
-            }
-            compared += 1;
-        }
+            (request, client)
+        });
+        Self { sure, config, requests: requests.collect() }
     }
-    recorded.close(oracle == Oracle::Real);
-    compared
+
+    fn ask_eddy(&self) -> Vec<String> {
+        let eddy = NginxTestRouter::of(&self.config);
+        let asked = |(request, client): &(NginxTestRequest, IpAddr)| eddy.asked(&request.text(), *client);
+        self.requests.iter().map(asked).map(|order| self.sure_part(&order)).collect()
+    }
+
+    fn ask_nginx(&self) -> Vec<String> {
+        let telling = "add_header X-Asked $upstream_addr always; set_real_ip_from unix:; real_ip_header X-Client; proxy_pass";
+        let nginx = NginxProcess::start(&self.config.replace("proxy_pass", telling));
+        let mut client = nginx.connect();
+        let orders = self.requests.iter().map(|(request, _)| {
+            let answer = client.ask(&request.text());
+            let order: Vec<String> = answer.split(", ").map(str::to_owned).collect();
+            self.sure_part(&order)
+        });
+        orders.collect()
+    }
+
+    /// Formats how many endpoints were tried, and those whose place in the order is the same in every run.
+    fn sure_part(&self, order: &[String]) -> String {
+        let sure = match self.sure {
+            Sure::First(count) => &order[..count.min(order.len())],
+            Sure::Last => &order[order.len().saturating_sub(1)..],
+        };
+        format!("{} tried: {}", order.len(), sure.join(" "))
+    }
 }

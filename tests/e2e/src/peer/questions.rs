@@ -3,11 +3,17 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use test_peers::{AnsweringPeer, Fnv, PeerAnswers};
 
-use super::answers::{AnswerRecord, PeerAnswers};
 use super::crowd::Reply;
 use super::echo::EchoUpstream;
 use super::envoy::Envoy;
+
+/// Envoy, as the report of a difference names it.
+pub const ENVOY_ANSWERS: AnsweringPeer = AnsweringPeer {
+    name: "Envoy",
+    remedy: "make bench-peers (installs Envoy) and run the test again, which asks it",
+};
 
 /// An Envoy configuration and requests for it.
 #[derive(Clone, Debug)]
@@ -47,7 +53,7 @@ pub fn envoy_says(
 /// # Errors
 /// When the file cannot be read or was recorded for other requests.
 pub fn recorded_answers(file: &Path, all: &[Questions]) -> Result<PeerAnswers> {
-    Ok(PeerAnswers::Recorded(AnswerRecord::read(file, digest(all))?))
+    Ok(PeerAnswers::recorded(file, digest(all))?)
 }
 
 fn digest(all: &[Questions]) -> u64 {
@@ -57,26 +63,4 @@ fn digest(all: &[Questions]) -> u64 {
         questions.requests.iter().for_each(|request| digest.add(request));
     }
     digest.value()
-}
-
-/// FNV-1a hash.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Fnv(u64);
-
-impl Fnv {
-    pub(super) fn add(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-
-    pub(super) fn value(self) -> u64 {
-        self.0
-    }
-}
-
-impl Default for Fnv {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
 }

@@ -22,7 +22,7 @@ use anyhow::{Context, Result, ensure};
 use coverage::Coverage;
 use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::peer::{
-    AnswerDifference, Crowd, EchoUpstream, Envoy, Questions, Reply, envoy_says, recorded_answers,
+    Crowd, ENVOY_ANSWERS, EchoUpstream, Envoy, Questions, Reply, envoy_says, recorded_answers,
 };
 use eddy_e2e::place::variable;
 use examples::EXAMPLES;
@@ -105,25 +105,16 @@ async fn compare(recorded: Option<&Path>, all: &[Questions]) -> Result<Compared>
         |(questions, request): &(&Questions, String)| has_parameters_for_template(&questions.config, request);
     let ours: Vec<Option<String>> =
         requests.iter().zip(ours).map(|(request, ours)| (!is_left_out(request)).then_some(ours)).collect();
-    let different = theirs.compare(&ours, |_, _| false)?;
+    let different = theirs.compare(&ours, |_, _, _| false)?;
     let left_out = ours.iter().filter(|ours| ours.is_none()).count();
     let compared = Compared { pairs: requests.len() - left_out, left_out };
-    let told = different.iter().take(8).filter_map(|AnswerDifference { number, theirs }| {
-        let ((questions, request), ours) = (requests.get(*number)?, ours.get(*number)?);
-        let (ours, host) = (ours.as_deref().unwrap_or_default(), host_of(&questions.config, request));
-        Some(format!(
-            "{}\n  eddy  {ours}\n  Envoy {theirs}\n  {}\n",
-            request.escape_debug(),
-            host.unwrap_or_default()
-        ))
-    });
-    ensure!(
-        different.is_empty(),
-        "{} of {} differ:\n{}",
-        different.len(),
-        compared.pairs,
-        told.collect::<String>()
-    );
+    let request = |number: usize| {
+        let (questions, request) = &requests[number];
+        format!("{}\n  {}", request.escape_debug(), host_of(&questions.config, request).unwrap_or_default())
+    };
+    let told: String =
+        different.iter().take(8).map(|different| different.describe(ENVOY_ANSWERS, &ours, request)).collect();
+    ensure!(different.is_empty(), "{} of {} differ:\n{told}", different.len(), compared.pairs);
     Ok(compared)
 }
 
@@ -150,8 +141,10 @@ async fn examples_answer_as_they_say_and_as_envoy_does() -> Result<()> {
         ensure!(ours == expected, "{line}\n  eddy  {ours}");
     }
     let answers: Vec<Option<String>> = expected.iter().map(|(_, expected)| Some(expected.clone())).collect();
-    let wrong = theirs.compare(&answers, |_, _| false)?;
-    ensure!(wrong.is_empty(), "Envoy answers otherwise: {wrong:?}");
+    let wrong = theirs.compare(&answers, |_, _, _| false)?;
+    let line = |number: usize| expected[number].0.to_string();
+    let told: String = wrong.iter().map(|wrong| wrong.describe(ENVOY_ANSWERS, &answers, line)).collect();
+    ensure!(wrong.is_empty(), "{} examples differ:\n{told}", wrong.len());
     println!("{} requests to {} examples", expected.len(), EXAMPLES.len());
     Ok(())
 }

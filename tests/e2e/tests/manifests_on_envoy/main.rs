@@ -8,11 +8,11 @@ mod gateway;
 mod ingress;
 mod random;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use eddy_config::{ActionKind, GatewayConfig, SourceText, check};
-use eddy_e2e::peer::{AnswerDifference, EchoUpstream, Questions, Reply, bootstrap, envoy_says};
+use eddy_e2e::peer::{ENVOY_ANSWERS, EchoUpstream, Questions, Reply, bootstrap, envoy_says};
 use eddy_http::{HeadLimits, RequestHead};
 use eddy_route::{RouteRequest, RouteScratch, Router};
 use random::Xorshift64Star;
@@ -106,11 +106,13 @@ fn compare(name: &str, cases: &[ManifestCase]) {
             manifests.push(&case.manifests);
         }
     }
-    let different = theirs.compare(&ours, |_, _| false).unwrap();
+    let different = theirs.compare(&ours, |_, _, _| false).unwrap();
     println!("{name}: {} pairs; {kinds:?}", all.len());
-    let shown = different.iter().take(3).map(|AnswerDifference { number, theirs }| {
-        let (request, ours) = (all[*number], &ours[*number]);
-        format!("{request}  eddy  {ours:?}\n  envoy {theirs}\n{}\n", manifests[*number])
+    let shown = different.iter().take(3).map(|different| {
+        let told = different.describe(ENVOY_ANSWERS, &ours, |number| all[number].clone());
+        let own: BTreeSet<&str> =
+            different.numbers.iter().map(|number| manifests[*number].as_str()).collect();
+        format!("{told}{}\n", own.into_iter().collect::<String>())
     });
     let shown: String = shown.collect();
     assert!(different.is_empty(), "{} of {} differ:\n{shown}", different.len(), all.len());
