@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use eddy_protobuf::{FromJson, FromJsonOptions, ProtobufLimits, Schema};
 
-use super::CaseAnswer;
+use super::REFUSED;
 use super::values::mix;
 
 /// An input in one of the forms.
@@ -139,7 +139,7 @@ impl Cases {
 }
 
 /// Intended differences.
-pub(crate) fn is_known_difference(case: &DifferentialCase, found: CaseAnswer, expected: CaseAnswer) -> bool {
+pub(crate) fn is_known_difference(case: &DifferentialCase, found: &str, expected: &str) -> bool {
     // Go accepts hours of one digit, and a comma before the fraction of a second, which RFC 3339 does not allow.
     let text = String::from_utf8_lossy(&case.bytes);
     let bytes = text.as_bytes();
@@ -152,10 +152,7 @@ pub(crate) fn is_known_difference(case: &DifferentialCase, found: CaseAnswer, ex
     // Go accepts seconds without digits on one side of the dot.
     let has_lax_text = [".s\"", "\".", "-.", "+."].iter().any(|part| text.contains(part));
     let is_lax = has_lax_time || has_lax_number || has_lax_text;
-    case.form == CaseEncoding::Json
-        && found == CaseAnswer::Refused
-        && expected != CaseAnswer::Refused
-        && is_lax
+    case.form == CaseEncoding::Json && found == REFUSED && expected != REFUSED && is_lax
 }
 
 pub(crate) const MESSAGES: [&str; 2] = [

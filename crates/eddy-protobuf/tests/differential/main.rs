@@ -1,8 +1,8 @@
 //! Mutated messages and JSON, compared with the Go reference implementation: both accept or reject an input, with the
 //! same values.
 //!
-//! The answers of the reference to the first cases are recorded in `go.answers`; `run` records them again and runs
-//! more cases. If `EDDY_PROTOBUF_REFERENCE` names the reference program, cases are sent to it directly,
+//! The answers of the reference to the first cases are kept in `recorded/go.txt` as digests; `run` compares with the
+//! program itself and runs more cases. If `EDDY_PROTOBUF_REFERENCE` names that program, cases are sent to it directly,
 //! `EDDY_PROTOBUF_CASES` of them; with `UPDATE=1` its answers are recorded.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
@@ -12,6 +12,7 @@ mod cases;
 mod reference;
 mod values;
 
+use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 
 use eddy_protobuf::{
@@ -20,6 +21,7 @@ use eddy_protobuf::{
 };
 
 use cases::{CaseEncoding, Cases, DifferentialCase};
+use reference::{GO_ANSWERS, Reference};
 
 /// Result of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +34,17 @@ enum CaseAnswer {
     Panicked,
     /// Hash of its JSON.
     Json(u64),
+}
+
+impl Display for CaseAnswer {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused => out.write_str(REFUSED),
+            Self::NoJson => out.write_str("no JSON"),
+            Self::Panicked => out.write_str(PANICKED),
+            Self::Json(hash) => write!(out, "JSON {hash:016x}"),
+        }
+    }
 }
 
 /// Converts test cases.
@@ -148,21 +161,26 @@ fn mutated_messages_are_taken_as_the_reference_takes_them() {
     let mut subject = CaseConverter::new();
     let mut cases = Cases::new(&subject.schema);
     let count = std::env::var("EDDY_PROTOBUF_CASES").ok().map_or(RECORDED, |count| count.parse().unwrap());
-    let mut reference = reference::open(count);
-    let mut differences = 0;
-    let mut accepted = 0;
-    for number in 0..count {
-        let case = cases.next();
-        let expected = reference.answer(&case);
-        let found = subject.answer(&case);
-        accepted += u32::from(matches!(found, CaseAnswer::Json(_)));
-        if found != expected
-            && expected != CaseAnswer::Panicked
-            && !cases::is_known_difference(&case, found, expected)
-        {
-            differences += 1;
-            println!("case {number}: {expected:?} became {found:?}: {case}");
+    let mut reference = Reference::open();
+    let (mut compared, mut accepted, mut differences) = (0, 0, 0);
+    // In batches, because a long run has more cases than fit into memory.
+    while compared < count {
+        let batch: Vec<DifferentialCase> =
+            (0..RECORDED.min(count - compared)).map(|_| cases.next()).collect();
+        let ours: Vec<CaseAnswer> = batch.iter().map(|case| subject.answer(case)).collect();
+        accepted += ours.iter().filter(|answer| matches!(answer, CaseAnswer::Json(_))).count();
+        let ours: Vec<Option<String>> = ours.iter().map(|answer| Some(answer.to_string())).collect();
+        let theirs = reference.answers(&batch, compared == 0 && batch.len() == RECORDED);
+        let different = theirs.compare(&ours, |number, found, expected| {
+            expected == PANICKED || cases::is_known_difference(&batch[number], found, expected)
+        });
+        let different = different.unwrap_or_else(|error| panic!("{error}"));
+        for different in &different {
+            let case = |number: usize| format!("case {}: {}", compared + number, batch[number]);
+            println!("{}", different.describe(GO_ANSWERS, &ours, case));
         }
+        differences += different.len();
+        compared += batch.len();
     }
     println!("{count} cases, {accepted} accepted");
     reference.close();
@@ -171,4 +189,11 @@ fn mutated_messages_are_taken_as_the_reference_takes_them() {
     assert!(accepted > count / 8, "{accepted}");
 }
 
-const RECORDED: u32 = 20_000;
+/// Number of cases whose answers are recorded.
+const RECORDED: usize = 20_000;
+
+/// Answer to an invalid input, as text.
+const REFUSED: &str = "refused";
+
+/// Answer of a reference that panics, as text.
+const PANICKED: &str = "panicked";
