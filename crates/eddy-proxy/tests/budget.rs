@@ -18,7 +18,7 @@ use eddy_filter::{
     LibraryCall, LibraryKeepAlive, Phase, Verdict,
 };
 use eddy_proxy::{FilterHost, FilterSet, Gateway};
-use place::{ask, config, connect, free_address, start_filtered, start_gateway, start_origin};
+use place::{NO_ORIGIN, ask, config, connect, listen, start_filtered, start_gateway, start_origin};
 
 /// Counts the allocations of the whole process; origin and clients of these tests do not allocate while they
 /// communicate.
@@ -144,7 +144,8 @@ impl FilterLibrary for Collector {
 
 /// Starts a gateway with a chain of three filters from `library`.
 fn start_chain(origin: SocketAddr, library: Arc<dyn FilterLibrary>, rest: &str) -> (Gateway, SocketAddr) {
-    let address = free_address();
+    let listener = listen();
+    let address = listener.address;
     let mut config = config(address, origin, "", rest);
     let host = FilterHost::new(1, 16, FilterLogLevel::Info);
     let mut set = FilterSet::default();
@@ -167,7 +168,7 @@ fn start_chain(origin: SocketAddr, library: Arc<dyn FilterLibrary>, rest: &str) 
             owner: LibraryKeepAlive::default(),
         }));
     }
-    (start_filtered(address, config, &set, host), address)
+    (start_filtered(listener, config, &set, host), address)
 }
 
 #[test]
@@ -190,7 +191,7 @@ fn what_filters_collected_is_given_back_after_its_exchange() {
     const KEPT_LATER_BYTES_MAX: i64 = 32 * 1024;
     let _alone = ALONE.lock().expect("a test that failed poisons the others, which is as well");
     let rest = "routes: {site: [{respond: {status: 200, body: one}}]}";
-    let (_gateway, address) = start_chain(free_address(), Arc::new(Collector), rest);
+    let (_gateway, address) = start_chain(NO_ORIGIN, Arc::new(Collector), rest);
     let small = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
     let mut large =
         format!("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {BODY_BYTES}\r\n\r\n").into_bytes();

@@ -18,7 +18,7 @@ use eddy_filter::{
 };
 use eddy_ids::{Shared, shared_clones};
 use eddy_proxy::{FilterHost, FilterSet};
-use place::{ask, connect, free_address, start_filtered, start_origin};
+use place::{ask, connect, listen, start_filtered, start_origin};
 
 /// Requests of a case that are not counted: pools fill, and names are noted for the first time.
 const WARM_UP: usize = 200;
@@ -169,7 +169,8 @@ fn count_clones(
     library: Option<Arc<dyn FilterLibrary>>,
 ) -> u64 {
     assert!(cfg!(debug_assertions), "clones are counted in debug builds only");
-    let address = free_address();
+    let listener = listen();
+    let address = listener.address;
     let mut config = configuration(case, address, origin, socket);
     if case.name == MIRROR {
         // Only dialects configure mirrors.
@@ -203,7 +204,7 @@ fn count_clones(
             owner: LibraryKeepAlive::default(),
         }));
     }
-    let _gateway = start_filtered(address, config, &set, host);
+    let _gateway = start_filtered(listener, config, &set, host);
     let mut client = connect(address);
     let (request, end) = (case.request.as_bytes(), case.end.as_bytes());
     (0..WARM_UP).for_each(|_| ask(&mut client, request, end));

@@ -14,7 +14,7 @@ use std::time::Duration;
 use eddy_config::{ActionKind, GatewayConfig, ListenAddress};
 use eddy_filter::FilterLogLevel;
 use eddy_proxy::{FilterHost, FilterSet, Gateway, Ready, Sockets};
-use place::{ask, connect, free_address, start_origin, start_with};
+use place::{NO_ORIGIN, ask, connect, listen, start_origin, start_with};
 
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
@@ -38,10 +38,11 @@ fn start_before(
     rest: &str,
     change: impl FnOnce(&mut GatewayConfig),
 ) -> (Gateway, SocketAddr) {
-    let address = free_address();
+    let listener = listen();
+    let address = listener.address;
     let mut config = place::config(address, origin, keys, &format!("{NEVER_BUSY}{rest}"));
     change(&mut config);
-    (start_with(address, config), address)
+    (start_with(listener, config), address)
 }
 
 /// Starts an origin that answers every request with `answer`, or closes the connection if that is empty, and counts its
@@ -148,11 +149,10 @@ fn a_local_answer_that_would_read_otherwise_is_not_sent() {
 
 #[test]
 fn a_reload_reaches_connections_that_are_open() {
-    let origin = free_address();
-    let (gateway, address) = start_before(origin, "", LOCAL, |_| ());
+    let (gateway, address) = start_before(NO_ORIGIN, "", LOCAL, |_| ());
     let mut client = connect(address);
     ask(&mut client, GET_ONE, b"one");
-    let config = place::config(address, origin, "", &LOCAL.replace("one", "two"));
+    let config = place::config(address, NO_ORIGIN, "", &LOCAL.replace("one", "two"));
     gateway.reload(Arc::new(config), &Ready::default(), Sockets::default()).unwrap();
     ask(&mut client, GET_ONE, b"two");
 }
@@ -284,10 +284,10 @@ fn a_body_is_limited_by_its_length_and_by_its_bytes() {
 #[test]
 fn a_burst_of_connections_stays_within_the_limit() {
     let (origin, links) = start_counting(OK);
-    let address = free_address();
+    let listener = listen();
+    let address = listener.address;
     let limits = "limits: {queue_delay: 0s, connections: 8}\n";
     let config = place::config(address, origin, "", &format!("{limits}{}", forwarding("")));
-    let sockets = place::sockets_of(address);
     // All of them wait when the gateway begins to accept, and each has sent bytes, so that none counts as idle.
     let waiting: Vec<TcpStream> = (0..64)
         .map(|_| {
@@ -297,7 +297,7 @@ fn a_burst_of_connections_stays_within_the_limit() {
         })
         .collect();
     let host = FilterHost::new(1, 1, FilterLogLevel::Info);
-    let gateway = place::start_on(sockets, config, &FilterSet::default(), host);
+    let gateway = place::start_filtered(listener, config, &FilterSet::default(), host);
     let mut first = &waiting[0];
     first.write_all(b"Host: a\r\n\r\n").unwrap();
     assert!(matches!(first.read(&mut [0; 1024]), Ok(1..)), "the first of them is served");

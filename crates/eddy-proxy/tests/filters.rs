@@ -23,7 +23,7 @@ use eddy_filter::{
 };
 use eddy_ids::Shared;
 use eddy_proxy::{FilterHost, FilterSet, Gateway, Stats};
-use place::{connect, free_address, start_filtered};
+use place::{TestListener, connect, listen, start_filtered};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -145,14 +145,15 @@ impl Setup {
     }
 
     fn start(self, origin: SocketAddr) -> FilterTestGateway {
-        let address = free_address();
+        let listener = listen();
+        let address = listener.address;
         let rest = if self.rest.is_empty() { FORWARD } else { self.rest };
         let config =
             place::config(address, origin, self.keys, &format!("limits: {{queue_delay: 0s}}\n{rest}"));
-        self.start_config(address, config)
+        self.start_config(listener, config)
     }
 
-    fn start_config(self, address: SocketAddr, mut config: GatewayConfig) -> FilterTestGateway {
+    fn start_config(self, listener: TestListener, mut config: GatewayConfig) -> FilterTestGateway {
         let host = FilterHost::new(1, 1000, FilterLogLevel::Info);
         let (interests, hooks): (Vec<_>, Vec<_>) = self.hooks.into_iter().unzip();
         let library = Arc::new(Closures {
@@ -185,7 +186,8 @@ impl Setup {
         if let Some(table) = config.tables.first_mut() {
             table.make_mut().actions[0].make_mut().filters = self.rules;
         }
-        let gateway = start_filtered(address, config, &set, Arc::clone(&host));
+        let address = listener.address;
+        let gateway = start_filtered(listener, config, &set, Arc::clone(&host));
         let stats = gateway.stats();
         FilterTestGateway { _gateway: gateway, address, library, host, stats }
     }
@@ -427,7 +429,8 @@ fn filters_see_requests_that_no_rule_matches_and_rules_are_looked_up_again() {
 
 #[test]
 fn the_demo_endpoint_has_filters_too() {
-    let address = free_address();
+    let listener = listen();
+    let address = listener.address;
     let text =
         format!("workers: 1\nlisteners: [{{address: '{address}', demo: true}}]\nlimits: {{queue_delay: 0s}}");
     let source = eddy_config::SourceText::new("test.yaml", text.as_str());
@@ -437,7 +440,7 @@ fn the_demo_endpoint_has_filters_too() {
             said.edit(&FilterEdit::Set { name: b"x-demo", value: b"1" });
             if view.is_end { Verdict::Continue } else { Verdict::Buffer }
         })
-        .start_config(address, config);
+        .start_config(listener, config);
     let answer = place.ask(&post("the body"));
     assert_status(&answer, 200);
     assert_eq!(answer.matches("x-demo: 1").count(), 2, "{answer}");

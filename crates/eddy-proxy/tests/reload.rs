@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use eddy_config::GatewayConfig;
 use eddy_proxy::{Gateway, Ready, Sockets};
-use place::{ask, config, connect, free_address, start_origin, start_with};
+use place::{ask, config, connect, listen, start_origin, start_with};
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 const GET: &[u8] = b"GET /0 HTTP/1.1\r\nHost: a.test\r\n\r\n";
@@ -50,8 +50,9 @@ fn metric(gateway: &Gateway, name: &str) -> f64 {
 
 #[test]
 fn a_reload_of_ten_thousand_clusters_never_holds_the_loop_for_two_milliseconds() {
-    let (address, origin) = (free_address(), start_origin(b"\r\n\r\n", ANSWER));
-    let gateway = start_with(address, clusters(address, origin, 10, "1s"));
+    let (listener, origin) = (listen(), start_origin(b"\r\n\r\n", ANSWER));
+    let address = listener.address;
+    let gateway = start_with(listener, clusters(address, origin, 10, "1s"));
     let (is_over, answers) = (AtomicBool::new(false), AtomicU64::new(0));
     std::thread::scope(|scope| {
         let _ending = Ending(&is_over);
@@ -93,7 +94,8 @@ impl Drop for Ending<'_> {
 
 #[test]
 fn the_old_plan_serves_until_the_new_one_is_complete() {
-    let (address, origin) = (free_address(), start_origin(b"\r\n\r\n", ANSWER));
+    let (listener, origin) = (listen(), start_origin(b"\r\n\r\n", ANSWER));
+    let address = listener.address;
     let site = |body: &str| {
         let mut text = format!(
             "routes:\n  site:\n  - {{match: {{path: {{exact: /0}}}}, respond: {{status: 200, body: {body}}}}}\n"
@@ -104,7 +106,7 @@ fn the_old_plan_serves_until_the_new_one_is_complete() {
         text.push_str("clusters: {c: {endpoints: ['ORIGIN']}}\n");
         config(address, origin, "", &text)
     };
-    let gateway = start_with(address, site("body-0"));
+    let gateway = start_with(listener, site("body-0"));
     for round in 1..8 {
         let (before, after) = (format!("body-{}", round - 1), format!("body-{round}"));
         let is_loaded = AtomicBool::new(false);
@@ -141,8 +143,9 @@ fn read_digit(client: &mut std::net::TcpStream) -> char {
 
 #[test]
 fn a_report_has_every_cluster_in_order() {
-    let address = free_address();
-    let gateway = start_with(address, clusters(address, address, 300, "1s"));
+    let listener = listen();
+    let address = listener.address;
+    let gateway = start_with(listener, clusters(address, address, 300, "1s"));
     let report = gateway.clusters();
     let names: Vec<&str> = report.clusters.iter().map(|cluster| cluster.name.as_str()).collect();
     assert_eq!((names.len(), names[0], names[299]), (300, "c0", "c299"));

@@ -24,7 +24,7 @@ use eddy_filter::{
 };
 use eddy_ids::Shared;
 use eddy_proxy::{FilterHost, FilterSet};
-use place::{free_address, start_filtered};
+use place::{listen, start_filtered};
 use play::book::Book;
 use play::client::clients;
 use play::origin::start_origin;
@@ -76,7 +76,8 @@ fn play(workers: usize) -> (Vec<u64>, String) {
     let book = Arc::new(Book::default());
     let pool = Arc::new(PausePool::default());
     let origin = start_origin(seed, &book);
-    let address = free_address();
+    let listener = listen();
+    let address = listener.address;
     let rest =
         "limits: {queue_delay: 0s}\nroutes: {site: [{cluster: c}]}\nclusters: {c: {endpoints: ['ORIGIN']}}";
     let mut config = place::config(address, origin, "", rest);
@@ -111,7 +112,7 @@ fn play(workers: usize) -> (Vec<u64>, String) {
             owner: LibraryKeepAlive::default(),
         }));
     }
-    let gateway = start_filtered(address, config, &set, Arc::clone(&host));
+    let gateway = start_filtered(listener, config, &set, Arc::clone(&host));
     let stats = gateway.stats();
     let metrics = || {
         let mut text = String::new();

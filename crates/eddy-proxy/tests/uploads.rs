@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use eddy_proxy::Gateway;
-use place::{config, connect, free_address, send, start_with, until};
+use place::{config, connect, listen, send, start_with, until};
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -53,12 +53,13 @@ fn start_origin() -> (SocketAddr, Arc<AtomicUsize>) {
 /// Starts a gateway in front of such an origin, with `timeouts` of its listener.
 fn start(timeouts: &str) -> (Gateway, SocketAddr, Arc<AtomicUsize>) {
     let (origin, links) = start_origin();
-    let address = free_address();
+    let listener = listen();
+    let address = listener.address;
     let rest = format!(
         "limits: {{queue_delay: 0s}}\nroutes: {{site: [{{cluster: c}}]}}\nclusters: {{c: {{endpoints: ['ORIGIN'], connections_per_endpoint: {LINKS}}}}}"
     );
     let config = config(address, origin, &format!("timeouts: {{{timeouts}}}"), &rest);
-    (start_with(address, config), address, links)
+    (start_with(listener, config), address, links)
 }
 
 /// Begins a request whose body of `bytes` is still to come.

@@ -3,9 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -17,13 +16,25 @@ use eddy_proxy::{FilterHost, FilterSet, Gateway, Ready, Sockets};
 /// Timeout of every wait in a test.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Returns an address at which nothing listens yet. Its loopback address is unique to this call: at a shared one,
-/// another test could be given the port before it is used.
-pub(crate) fn free_address() -> SocketAddr {
-    static CALLS: AtomicU8 = AtomicU8::new(1);
-    let ip = Ipv4Addr::new(127, 83, 81, CALLS.fetch_add(1, Ordering::Relaxed));
-    TcpListener::bind((ip, 0)).unwrap().local_addr().unwrap()
+/// The sockets of a gateway that is yet to start: connections wait in the accept queue until it accepts them.
+pub(crate) struct TestListener {
+    pub(crate) address: SocketAddr,
+    sockets: Sockets,
 }
+
+/// Listens for a gateway, at a port that the kernel chooses.
+pub(crate) fn listen() -> TestListener {
+    let any_port = (Ipv4Addr::LOCALHOST, 0).into();
+    let socket = listen_tcp(any_port, 1024, PortSharing::WithOthers).unwrap();
+    let listener = TcpListener::from(socket);
+    let address = listener.local_addr().unwrap();
+    let mut sockets = Sockets::default();
+    sockets.by_address.insert(ListenAddress::Tcp(address), vec![listener.into()]);
+    TestListener { address, sockets }
+}
+
+/// An origin that no request of a test reaches: nothing listens at this port.
+pub(crate) const NO_ORIGIN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 1);
 
 /// Starts an origin that answers every request that ends with `request_end` with `answer`, without allocating.
 pub(crate) fn start_origin(request_end: &'static [u8], answer: &'static [u8]) -> SocketAddr {
@@ -52,8 +63,9 @@ pub(crate) fn start_origin(request_end: &'static [u8], answer: &'static [u8]) ->
 
 /// Starts a gateway with one worker and `rest` of a configuration, in which `ORIGIN` stands for the origin's address.
 pub(crate) fn start_gateway(origin: SocketAddr, rest: &str) -> (Gateway, SocketAddr) {
-    let address = free_address();
-    (start_with(address, config(address, origin, "", rest)), address)
+    let listener = listen();
+    let address = listener.address;
+    (start_with(listener, config(address, origin, "", rest)), address)
 }
 
 /// Returns a checked configuration with one worker and one listener, which has `keys` besides its address and routes.
@@ -63,40 +75,22 @@ pub(crate) fn config(address: SocketAddr, origin: SocketAddr, keys: &str, rest: 
     check(&[SourceText::new("test.yaml", text.as_str())]).unwrap().config
 }
 
-/// Starts a gateway without filters that listens at `address`.
-pub(crate) fn start_with(address: SocketAddr, config: GatewayConfig) -> Gateway {
+/// Starts a gateway without filters.
+pub(crate) fn start_with(listener: TestListener, config: GatewayConfig) -> Gateway {
     let host = FilterHost::new(1, 1, FilterLogLevel::Info);
-    start_filtered(address, config, &FilterSet::default(), host)
+    start_filtered(listener, config, &FilterSet::default(), host)
 }
 
-/// Starts a gateway with filters that listens at `address`.
+/// Starts a gateway with filters.
 pub(crate) fn start_filtered(
-    address: SocketAddr,
-    config: GatewayConfig,
-    filters: &FilterSet,
-    host: Arc<FilterHost>,
-) -> Gateway {
-    start_on(sockets_of(address), config, filters, host)
-}
-
-/// Starts a gateway with filters on sockets that listen already.
-pub(crate) fn start_on(
-    sockets: Sockets,
+    listener: TestListener,
     config: GatewayConfig,
     filters: &FilterSet,
     host: Arc<FilterHost>,
 ) -> Gateway {
     let (page, _fd) = SharedPage::create().unwrap();
     let ready = Ready { filters: filters.clone(), ..Ready::default() };
-    Gateway::start(Arc::new(config), &ready, host, sockets, Arc::new(page)).unwrap()
-}
-
-/// Returns a socket that listens at `address`: connections wait in its accept queue until a gateway accepts them.
-pub(crate) fn sockets_of(address: SocketAddr) -> Sockets {
-    let mut sockets = Sockets::default();
-    let socket = listen_tcp(address, 1024, PortSharing::WithOthers).unwrap();
-    sockets.by_address.insert(ListenAddress::Tcp(address), vec![socket]);
-    sockets
+    Gateway::start(Arc::new(config), &ready, host, listener.sockets, Arc::new(page)).unwrap()
 }
 
 /// Opens a connection whose reads time out after [`PATIENCE`].
