@@ -9,10 +9,10 @@ use anyhow::{Context, Result, ensure};
 use eddy_e2e::gateway::TestGateway;
 use eddy_e2e::origin::TapOrigin;
 use eddy_e2e::others;
-use eddy_e2e::place::{TempDir, closed_address, fixed_address};
+use eddy_e2e::place::{TempDir, any_port, closed_address, fixed_address};
 use eddy_e2e::wire::within;
 use serde_json::Value;
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::io::{AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 /// The access log service in its own process, which ends with its standard input.
@@ -20,6 +20,7 @@ struct AccessLogServiceProcess {
     process: Child,
     told: ChildStdin,
     says: Lines<BufReader<ChildStdout>>,
+    address: SocketAddr,
 }
 
 impl AccessLogServiceProcess {
@@ -28,10 +29,8 @@ impl AccessLogServiceProcess {
         command.arg(address.to_string()).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.kill_on_drop(true).spawn()?;
         let told = process.stdin.take().context("no standard input")?;
-        let says = BufReader::new(process.stdout.take().context("no standard output")?).lines();
-        let mut service = Self { process, told, says };
-        ensure!(service.next().await?["listening"] == true, "it does not listen");
-        Ok(service)
+        let (address, says) = others::listening(&mut process).await?;
+        Ok(Self { process, told, says, address })
     }
 
     /// Returns the next report of the service.
@@ -102,9 +101,8 @@ fn get(target: &str, fields: &str) -> Vec<u8> {
 async fn the_service_gets_what_lines_would_have() -> Result<()> {
     let folder = TempDir::new("logs")?;
     let Some(program) = others::access_log_service(folder.path())? else { return Ok(()) };
-    let address = fixed_address()?;
-    let mut service = AccessLogServiceProcess::start(&program, address).await?;
-    let (gateway, origin) = gateway(address).await?;
+    let mut service = AccessLogServiceProcess::start(&program, any_port()).await?;
+    let (gateway, origin) = gateway(service.address).await?;
 
     let fields = "User-Agent: \u{e4}\u{1f600}\r\nReferer: http://a.test/\r\n";
     ensure!(gateway.exchange(get("/a?b=c", fields)).await?.status == 200);
@@ -156,9 +154,8 @@ async fn the_service_gets_what_lines_would_have() -> Result<()> {
 async fn bytes_that_are_no_text_spoil_no_batch() -> Result<()> {
     let folder = TempDir::new("logs")?;
     let Some(program) = others::access_log_service(folder.path())? else { return Ok(()) };
-    let address = fixed_address()?;
-    let mut service = AccessLogServiceProcess::start(&program, address).await?;
-    let (gateway, _origin) = gateway(address).await?;
+    let mut service = AccessLogServiceProcess::start(&program, any_port()).await?;
+    let (gateway, _origin) = gateway(service.address).await?;
     let mut bytes = get("/", "User-Agent: ");
     bytes.splice(bytes.len() - 2.., b"a\xff\xfeb\r\n\r\n".iter().copied());
     ensure!(gateway.exchange(bytes).await?.status == 200);
@@ -172,6 +169,7 @@ async fn bytes_that_are_no_text_spoil_no_batch() -> Result<()> {
 async fn records_wait_for_a_service_that_is_away() -> Result<()> {
     let folder = TempDir::new("logs")?;
     let Some(program) = others::access_log_service(folder.path())? else { return Ok(()) };
+    // The service starts after the gateway's configuration was written.
     let address = fixed_address()?;
     let (gateway, _origin) = gateway(address).await?;
     ensure!(gateway.exchange(get("/1", "")).await?.status == 200);
@@ -214,13 +212,12 @@ async fn records_wait_for_a_service_that_is_away() -> Result<()> {
 async fn what_is_under_way_is_sent_at_the_end() -> Result<()> {
     let folder = TempDir::new("logs")?;
     let Some(program) = others::access_log_service(folder.path())? else { return Ok(()) };
-    let address = fixed_address()?;
-    let mut service = AccessLogServiceProcess::start(&program, address).await?;
+    let mut service = AccessLogServiceProcess::start(&program, any_port()).await?;
     let origin = TapOrigin::start().await?;
     let config = SITE.replace("interval: 100ms", "interval: 60s");
     let nobody = closed_address();
     let substitutes: [(&str, &dyn ToString); 3] =
-        [("ORIGIN", &origin.address()), ("NOBODY", &nobody), ("LOGS", &address)];
+        [("ORIGIN", &origin.address()), ("NOBODY", &nobody), ("LOGS", &service.address)];
     let gateway = TestGateway::start(&config, &substitutes).await?;
     for target in ["/1", "/2", "/3"] {
         ensure!(gateway.exchange(get(target, "")).await?.status == 200);

@@ -4,13 +4,12 @@
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use eddy_e2e::gateway::TestGateway;
 use eddy_e2e::others;
-use eddy_e2e::place::{TempDir, closed_address, eddy_binary, fixed_address, tree};
+use eddy_e2e::place::{TempDir, any_port, closed_address, eddy_binary, tree};
 use eddy_e2e::wire::within;
 use serde_json::Value;
-use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
 async fn eddy(arguments: &[&str]) -> Result<Output> {
@@ -34,24 +33,20 @@ async fn refused(arguments: &[&str]) -> Result<String> {
     Ok(String::from_utf8(output.stderr)?)
 }
 
-/// Starts a server that writes a line once it listens, and ends with its standard input.
-async fn start(program: &Path, arguments: &[&str]) -> Result<Child> {
+/// Starts a server at any port, which ends with its standard input; returns its address, too.
+async fn start(program: &Path, arguments: &[&str]) -> Result<(Child, String)> {
     let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
-    let mut process = command.spawn()?;
-    let says = process.stdout.take().context("no standard output")?;
-    let mut lines = BufReader::new(says).lines();
-    let line = within("listening", lines.next_line()).await??;
-    ensure!(line.is_some_and(|line| line.contains("listening")), "it does not listen");
-    Ok(process)
+    command.args(arguments).arg(any_port().to_string());
+    let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
+    let (address, _) = others::listening(&mut process).await?;
+    Ok((process, address.to_string()))
 }
 
 #[tokio::test]
 async fn a_server_tells_its_descriptors() -> Result<()> {
     let folder = TempDir::new("reflection")?;
     let Some(peer) = others::grpc_peer(folder.path())? else { return Ok(()) };
-    let server = fixed_address()?.to_string();
-    let _process = start(&peer, &["serve", &server]).await?;
+    let (_process, server) = start(&peer, &["serve"]).await?;
     let set = folder.join("peer.binpb").display().to_string();
     written(&["descriptors", "fetch", &server, "-o", &set]).await?;
 
@@ -85,8 +80,7 @@ async fn a_server_tells_its_descriptors() -> Result<()> {
 async fn an_older_server_tells_them_too() -> Result<()> {
     let folder = TempDir::new("reflection")?;
     let Some(program) = others::access_log_service(folder.path())? else { return Ok(()) };
-    let server = fixed_address()?.to_string();
-    let _process = start(&program, &[&server]).await?;
+    let (_process, server) = start(&program, &[]).await?;
     let set = folder.join("logs.binpb").display().to_string();
     written(&["descriptors", "fetch", &server, "-o", &set]).await?;
     let document = written(&["descriptors", "openapi", &set, "--auto"]).await?;

@@ -9,9 +9,9 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::others;
-use eddy_e2e::place::{TempDir, fixed_address, tree};
+use eddy_e2e::place::{TempDir, any_port, tree};
 use eddy_e2e::wire::{within, within_for};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::io::{AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 /// A gRPC service in its own process, which ends with its standard input.
@@ -24,15 +24,12 @@ struct GrpcServiceProcess {
 
 impl GrpcServiceProcess {
     async fn start(peer: &Path) -> Result<Self> {
-        let address = fixed_address()?;
         let mut command = Command::new(peer);
-        command.arg("serve").arg(address.to_string()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.arg("serve").arg(any_port().to_string()).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.kill_on_drop(true).spawn()?;
         let told = process.stdin.take().context("no standard input")?;
-        let says = process.stdout.take().context("no standard output")?;
-        let mut service = Self { _process: process, told, says: BufReader::new(says).lines(), address };
-        service.until("listening").await?;
-        Ok(service)
+        let (address, says) = others::listening(&mut process).await?;
+        Ok(Self { _process: process, told, says, address })
     }
 
     /// Sets the status that the health service reports for a name.

@@ -13,6 +13,7 @@ use eddy_e2e::framed_origin::{FrameReply, FramedOrigin, Heard};
 use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::go;
 use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapOrigin, response};
+use eddy_e2e::others;
 use eddy_e2e::place::{self, TempDir};
 use eddy_e2e::secure::Authority;
 use eddy_e2e::secure_origin::SecureOrigin;
@@ -602,11 +603,10 @@ async fn a_server_of_go_is_spoken_to() -> Result<()> {
     let folder = TempDir::new("h2c")?;
     let program = go::build("tests/e2e/data/h2c", ".", go::Into::Program, &folder.join("h2c"))?;
     let Some(program) = program else { return Ok(()) };
-    let listen = place::fixed_address()?;
     let mut command = Command::new(program);
-    command.arg(listen.to_string()).stdin(Stdio::null()).kill_on_drop(true);
-    let _server = command.spawn()?;
-    until_listening(listen).await?;
+    command.arg(place::any_port().to_string()).stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);
+    let mut server = command.spawn()?;
+    let (listen, _) = others::listening(&mut server).await?;
     let origin = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new()
         .without_default_rule()

@@ -2,8 +2,8 @@
 //
 //	logs ADDRESS   serves until its standard input ends
 //
-// Each call is a line on standard output, {"entries": N}, and so is each entry before it, as JSON. Lines on standard input say how
-// calls end from then on: the number of a status.
+// The first line on standard output is "listening ADDRESS". Then each call is a line, {"entries": N}, and so is each entry before it,
+// as JSON. Lines on standard input say how calls end from then on: the number of a status.
 package main
 
 import (
@@ -50,9 +50,9 @@ func run(arguments []string) error {
 	// As servers told of themselves before there was a v1.
 	told := reflection.NewServer(reflection.ServerOptions{Services: server})
 	reflectionpb.RegisterServerReflectionServer(server, told)
+	fmt.Println("listening", listener.Addr())
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
-	service.say(map[string]any{"listening": true})
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
 		code, err := strconv.ParseUint(lines.Text(), 10, 32)

@@ -1,6 +1,7 @@
 // Program peer is a service of gRPC and its client.
 //
-//	peer serve ADDRESS         serves until its standard input ends; lines there say how the service is: "NAME STATUS"
+//	peer serve ADDRESS         serves until its standard input ends; lines there say how the service is: "NAME STATUS".
+//	                           The first line of its output is "listening ADDRESS"
 //	peer call ADDRESS CASE...  calls it, and ends with the first case that does not go as it should
 package main
 

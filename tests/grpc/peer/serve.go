@@ -32,7 +32,7 @@ const (
 	deadlineLeft = "x-deadline-left"
 )
 
-// serve serves until standard input ends.
+// serve serves until standard input ends. Its first line says the address, whose port the kernel may have chosen.
 func serve(address string) error {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -45,7 +45,7 @@ func serve(address string) error {
 	reflection.Register(server)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
-	fmt.Println("listening")
+	fmt.Println("listening", listener.Addr())
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
 		name, word, _ := strings.Cut(lines.Text(), " ")

@@ -1,10 +1,12 @@
-// Command h2c serves HTTP/2 in the clear with Go's own net/http: it sends back what it is sent, trailers too.
+// Command h2c serves HTTP/2 in the clear with Go's own net/http: it sends back what it is sent, trailers too. It writes
+// the line "listening ADDRESS".
 package main
 
 import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"os"
 )
@@ -24,6 +26,11 @@ func echo(w http.ResponseWriter, r *http.Request) {
 func main() {
 	protocols := new(http.Protocols)
 	protocols.SetUnencryptedHTTP2(true)
-	server := &http.Server{Addr: os.Args[1], Handler: http.HandlerFunc(echo), Protocols: protocols}
-	log.Fatal(server.ListenAndServe())
+	server := &http.Server{Handler: http.HandlerFunc(echo), Protocols: protocols}
+	listener, err := net.Listen("tcp", os.Args[1])
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("listening", listener.Addr())
+	log.Fatal(server.Serve(listener))
 }

@@ -6,6 +6,7 @@
 mod envoy;
 mod grpc;
 mod h2spec;
+mod listening;
 mod pebble;
 mod registry;
 mod sdk_go;
@@ -14,6 +15,7 @@ mod sdk_rust;
 pub use envoy::{BUILD_TIME_MAX, EnvoyFilter, envoy_filters};
 pub use grpc::{Conformance, access_log_service, grpc_conformance, grpc_peer};
 pub use h2spec::h2spec;
+pub use listening::listening;
 pub use pebble::{Pebble, PebblePrograms, PebbleSettings};
 pub use registry::FilterSource;
 pub use sdk_go::go_sdk_examples;
