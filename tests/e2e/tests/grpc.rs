@@ -7,6 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use eddy_e2e::framed::{self, kind};
+use eddy_e2e::framed_origin::{FrameReply, FramedOrigin};
 use eddy_e2e::gateway::TestGateway;
 use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapEvent, TapOrigin};
 use eddy_e2e::place::closed_address;
@@ -178,6 +180,40 @@ async fn a_call_ends_with_its_deadline() -> Result<()> {
         gateway.exchange(&typed("/well", "application/json", "Grpc-Timeout: 0n\r\n", b"{}")).await?;
     ensure!(response.status == 200 && response.body == frame(b"x"), "{response:?}");
     gate.open();
+    gateway.stop().await
+}
+
+/// Servers of gRPC's own library reset a call at its deadline, before eddy's timer has fired.
+#[tokio::test]
+async fn an_endpoint_that_ends_a_call_at_its_deadline_is_not_to_blame() -> Result<()> {
+    let origin = FramedOrigin::with(&[], |heard| {
+        if !heard.frame.ends() {
+            return FrameReply::nothing();
+        }
+        // CANCEL
+        FrameReply::bytes(framed::frame(kind::RST_STREAM, 0, heard.frame.stream, &[0, 0, 0, 8]))
+    })
+    .await?;
+    let tap = TapOrigin::start().await?;
+    let gateway = GatewayConfigBuilder::new()
+        .without_default_rule()
+        .top("access_log: {file: stdout, format: json}")
+        .rule("{cluster: framed}")
+        .with("FRAMED", origin.address())
+        .another_cluster("framed: {endpoints: [FRAMED], protocol: http2, ejection: {failures: 1}}")
+        .before(&tap)
+        .await?;
+    let failures = "eddy_cluster_failures_total{cluster=\"framed\"}";
+    for _ in 0..3 {
+        let response = gateway.exchange(&call("/x", "Grpc-Timeout: 1m\r\n", b"x")).await?;
+        assert_ended(&response, "4", "Gateway Timeout");
+    }
+    gateway.lines().until("\"reason\":\"exchange_timeout\"", 3).await?;
+    ensure!(gateway.metric(failures).await? == 0.0);
+    // Long before its deadline, it is.
+    let response = gateway.exchange(&call("/x", "Grpc-Timeout: 1M\r\n", b"x")).await?;
+    assert_ended(&response, "14", "Bad Gateway");
+    ensure!(gateway.metric(failures).await? == 1.0);
     gateway.stop().await
 }
 

@@ -2,6 +2,7 @@
 //! retries.
 
 use eddy_http::{FieldId, GrpcEnd, GrpcKind, GrpcStatus, parse_grpc_timeout};
+use eddy_io::{TICK_MS, monotonic_ms};
 
 use crate::exchange::attempt::{AttemptFailure, is_failure_status};
 use crate::exchange::context::ExchangeCx;
@@ -33,7 +34,20 @@ pub(crate) fn set_deadline(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     }
     let timeout = parse_grpc_timeout(value).map_err(|_| Fault::GrpcTimeout)?;
     ctx.set_due(timeout);
+    ctx.exchange.grpc.has_deadline = true;
     Ok(())
+}
+
+/// Returns the fault of an attempt that failed with `fault`: that of the call's deadline, if the endpoint ended the
+/// stream because the deadline has passed.
+///
+/// The endpoint knows the deadline from `grpc-timeout` and resets the stream on time, while the worker's timers fire up
+/// to two ticks later. It is not to blame, and the client is to learn the reason.
+pub(crate) fn fault_at_deadline(exchange: &Exchange, fault: Fault) -> Fault {
+    let is_ended = matches!(fault, Fault::StreamReset | Fault::ResponseCut);
+    // The timer is set to a tick after the deadline. The worker's own clock may be older than the reset.
+    let has_passed = || monotonic_ms() + CLOCK_STEP_MS + TICK_MS >= exchange.due_ms;
+    if is_ended && exchange.grpc.has_deadline && has_passed() { Fault::ExchangeTimeout } else { fault }
 }
 
 /// Judgement of an endpoint by its response head.
@@ -176,6 +190,9 @@ pub(crate) fn keep_request(ctx: &mut ExchangeCx<'_>) {
 fn first(body: &[u8]) -> &[u8] {
     body.get(..TEXT_BYTES_MAX).unwrap_or(body)
 }
+
+/// Time in milliseconds by which the kernel's coarse clock may be late.
+const CLOCK_STEP_MS: u64 = 10;
 
 /// Maximum number of reply bytes that are used as the `grpc-message` text.
 const TEXT_BYTES_MAX: usize = 4096;

@@ -4,7 +4,7 @@ use crate::exchange::attempt::{Attempt, AttemptEnd, again, note_failure, retry_o
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::phase::ExchangePhase;
 use crate::exchange::transfer::run::Transfer;
-use crate::exchange::{filter, site};
+use crate::exchange::{filter, grpc, site};
 use crate::fault::Fault;
 use crate::upstream::UpstreamChannel;
 
@@ -61,6 +61,7 @@ fn complete(ctx: &mut ExchangeCx<'_>, attempt: Attempt) -> ExchangePhase {
 }
 
 fn fail(ctx: &mut ExchangeCx<'_>, attempt: Attempt, fault: Fault) -> ExchangePhase {
+    let fault = grpc::fault_at_deadline(ctx.exchange, fault);
     attempt.give_up(fault);
     let now = ctx.worker.timers.now();
     if ctx.exchange.is_answered {
