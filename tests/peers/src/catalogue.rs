@@ -167,7 +167,8 @@ pub const HTTP_PARSERS: &str = "tests/differential/install, and apt-get install 
 pub const FROM_REGISTRY: &str = "make test where crates.io and the Go module proxy are within reach";
 
 /// Remedy for a skipped test that fetches from a public repository.
-pub const FROM_REPOSITORY: &str = "make test where the repository is within reach";
+pub const FROM_REPOSITORY: &str =
+    "make test where raw.githubusercontent.com is within reach, or with the files in $EDDY_ENVOY_FILTERS";
 
 /// Checks that `nginx -V` prints all of these words: configure options, or the version.
 fn nginx_has(options: &[&str]) -> Result<(), String> {

@@ -28,7 +28,7 @@ pub struct EnvoyFilter {
 /// # Errors
 /// When the Go command fails, or a required filter is not available.
 pub fn envoy_filters(folder: &Path, ids: &[&str], source: FilterSource) -> Result<Vec<EnvoyFilter>> {
-    if !has_go(source)? {
+    if !has_go()? {
         return Ok(Vec::new());
     }
     let mut go = Command::new("go");
@@ -42,7 +42,8 @@ pub fn envoy_filters(folder: &Path, ids: &[&str], source: FilterSource) -> Resul
         if filter.missing.is_empty() {
             had.push(filter);
         } else {
-            absent(&format!("the filter {:?} is not available: {}", filter.id, filter.missing), source)?;
+            let EnvoyFilter { id, missing, .. } = filter;
+            absent(&format!("the source of the filter {id:?} cannot be fetched: {missing}"), source)?;
         }
     }
     Ok(had)

@@ -37,7 +37,7 @@ pub fn access_log_service(folder: &Path) -> Result<Option<PathBuf>> {
 
 /// Builds a program of a Go module in this tree.
 fn program(module: &str, package: &str, folder: &Path) -> Result<Option<PathBuf>> {
-    if !has_go(FilterSource::Registry)? {
+    if !has_go()? {
         return Ok(None);
     }
     let module = tree().join(module);
@@ -60,7 +60,7 @@ fn program(module: &str, package: &str, folder: &Path) -> Result<Option<PathBuf>
 /// # Errors
 /// When they are required and not available.
 pub fn grpc_conformance(folder: &Path) -> Result<Option<Conformance>> {
-    if !has_go(FilterSource::Registry)? {
+    if !has_go()? {
         return Ok(None);
     }
     let programs = PROGRAMS.map(|program| format!("{CONFORMANCE}/{program}@{VERSION}"));

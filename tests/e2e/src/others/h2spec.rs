@@ -15,7 +15,7 @@ const H2SPEC: &str = "github.com/summerwind/h2spec/cmd/h2spec@v2.2.1+incompatibl
 /// # Errors
 /// When it is required and not available.
 pub fn h2spec(folder: &Path) -> Result<Option<PathBuf>> {
-    if !has_go(FilterSource::Registry)? {
+    if !has_go()? {
         return Ok(None);
     }
     let mut go = Command::new("go");

@@ -1,7 +1,7 @@
 //! Third-party software as published: filters, and programs to compare and communicate with.
 //!
 //! None of their sources are in this tree. A test whose software is not available is skipped, with a notice of
-//! `test_peers`. With `EDDY_REQUIRE_PEERS=1`, software from a package registry is required.
+//! `test_peers`. With `EDDY_REQUIRE_PEERS=1` the test fails instead.
 
 mod envoy;
 mod grpc;

@@ -58,7 +58,7 @@ impl PebblePrograms {
     /// # Errors
     /// When they are required and not available.
     pub fn build(folder: &Path) -> Result<Option<Self>> {
-        if !has_go(FilterSource::Registry)? {
+        if !has_go()? {
             return Ok(None);
         }
         let programs = ["pebble", "pebble-challtestsrv"].map(|name| format!("{MODULE}/cmd/{name}@{VERSION}"));

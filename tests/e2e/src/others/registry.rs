@@ -11,7 +11,7 @@ use test_peers::{FROM_REGISTRY, FROM_REPOSITORY, GO};
 /// Origin of a filter's sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FilterSource {
-    /// A public repository, which need not be reachable.
+    /// A public repository, of which `tests/envoy-filters/fetch` keeps files in a cache.
     Repository,
     /// A package registry.
     Registry,
@@ -26,7 +26,7 @@ pub(super) fn go_module(module: &str) -> Result<Option<PathBuf>> {
         dir: PathBuf,
         error: String,
     }
-    if !has_go(FilterSource::Registry)? {
+    if !has_go()? {
         return Ok(None);
     }
     let output =
@@ -111,21 +111,21 @@ pub(super) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
 /// Announces that a package could not be fetched, which skips the test.
 ///
 /// # Errors
-/// With `EDDY_REQUIRE_PEERS`, for packages from a registry.
+/// With `EDDY_REQUIRE_PEERS`.
 pub(super) fn absent(what: &str, source: FilterSource) -> Result<()> {
-    match source {
-        FilterSource::Registry => test_peers::skip(what, FROM_REGISTRY)?,
-        FilterSource::Repository => test_peers::skip_optional(what, FROM_REPOSITORY),
-    }
-    Ok(())
+    let remedy = match source {
+        FilterSource::Registry => FROM_REGISTRY,
+        FilterSource::Repository => FROM_REPOSITORY,
+    };
+    Ok(test_peers::skip(what, remedy)?)
 }
 
 /// Whether the Go command is present; its absence skips the test.
-pub(super) fn has_go(source: FilterSource) -> Result<bool> {
-    match source {
-        FilterSource::Registry => Ok(test_peers::all_present(&[GO])?),
-        FilterSource::Repository => Ok(test_peers::present_or_optional(&GO)),
-    }
+///
+/// # Errors
+/// With `EDDY_REQUIRE_PEERS`, when it is missing.
+pub(super) fn has_go() -> Result<bool> {
+    Ok(test_peers::all_present(&[GO])?)
 }
 
 #[cfg(test)]
