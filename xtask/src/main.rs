@@ -43,8 +43,13 @@ enum XtaskCommand {
     },
     /// Run the long tests in full: a million requests, hundreds of reloads, takeovers and kills.
     ///
-    /// Writes tests/soak/RESULT.md.
-    Soak,
+    /// Writes tests/soak/RESULT.md: the commit, the date and a row for each test, and the figures that the tests print.
+    /// The figures of earlier runs at the end of the file stay.
+    Soak {
+        /// Run no test; write the table anew, with a row for each test that there is now.
+        #[arg(long)]
+        table: bool,
+    },
     /// Run the whole corpus with all cuts, the bridge under a sanitizer, every fuzz target and all mutants.
     ///
     /// Writes tests/nightly/RESULT.md, with the commit, the date and a row for each step, also for those that were not
@@ -76,7 +81,8 @@ fn main() -> Result<ExitCode> {
             };
             runs::mutants(root()?, &selection).map(code)
         }
-        XtaskCommand::Soak => runs::soak(root()?).map(code),
+        XtaskCommand::Soak { table: true } => runs::soak_table(root()?).map(code),
+        XtaskCommand::Soak { table: false } => runs::soak(root()?).map(code),
         XtaskCommand::Nightly { corpus, fuzz_seconds, only } => {
             Nightly { corpus, fuzz_seconds, only }.run(root()?).map(code)
         }

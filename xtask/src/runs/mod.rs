@@ -8,5 +8,5 @@ mod step;
 
 pub use mutants::mutants;
 pub use nightly::{Nightly, NightlyPart};
-pub use soak::soak;
+pub use soak::{soak, soak_table};
 pub use step::{RunStep, StepOutcome, StepStatus};

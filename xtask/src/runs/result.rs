@@ -23,7 +23,8 @@ pub(super) fn run_all(root: &Path, steps: &[RunStep]) -> Result<Vec<StepOutcome>
     Ok(outcomes)
 }
 
-/// Writes the outcomes of a run, its date and the commit it ran on. Returns whether nothing failed.
+/// Writes the outcomes of a run, its date and the commit it ran on; figures of earlier runs, below [`EARLIER`], stay as
+/// they are in the file. Returns whether nothing failed.
 ///
 /// # Errors
 /// When git fails or the file can't be written.
@@ -36,7 +37,8 @@ pub(super) fn write_result(root: &Path, path: &str, title: &str, outcomes: &[Ste
     if let Some(folder) = place.parent() {
         std::fs::create_dir_all(folder)?;
     }
-    let text = page(title, &commit, &date, outcomes)?;
+    let before = std::fs::read_to_string(&place).unwrap_or_default();
+    let text = page(title, &commit, &date, outcomes)? + earlier(&before);
     std::fs::write(&place, text).with_context(|| format!("can't write `{}`", place.display()))?;
     Ok(outcomes.iter().all(|outcome| outcome.verdict != StepStatus::Failed))
 }
@@ -44,7 +46,13 @@ pub(super) fn write_result(root: &Path, path: &str, title: &str, outcomes: &[Ste
 /// Returns the page with the table of outcomes and the figures that the tests printed.
 fn page(title: &str, commit: &str, date: &str, outcomes: &[StepOutcome]) -> Result<String> {
     let processors = std::thread::available_parallelism()?;
-    let mut text = format!("# {title}\n\nCommit {commit}, {date}, {processors} processors.\n\n");
+    let is_run = outcomes.iter().any(|outcome| outcome.verdict != StepStatus::NotRun);
+    let run = if is_run {
+        format!("Commit {commit}, {date}, {processors} processors.")
+    } else {
+        format!("None of these parts was run yet; {date}.")
+    };
+    let mut text = format!("# {title}\n\n{run}\n\n");
     text.push_str("| part | cases | result | time |\n|---|---|---|--:|\n");
     for outcome in outcomes {
         write!(text, "{outcome}")?;
@@ -59,6 +67,11 @@ fn page(title: &str, commit: &str, date: &str, outcomes: &[StepOutcome]) -> Resu
     Ok(text)
 }
 
+/// Returns the part of a page with figures of earlier runs, or nothing.
+fn earlier(page: &str) -> &str {
+    page.find(EARLIER).map_or("", |at| &page[at..])
+}
+
 fn output(root: &Path, words: &[&str]) -> Result<String> {
     let (program, arguments) = words.split_first().context("a command has a program")?;
     let output = Command::new(program).args(arguments).current_dir(root).output();
@@ -67,9 +80,20 @@ fn output(root: &Path, words: &[&str]) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
+/// Heading of the part of a page that a run does not write.
+const EARLIER: &str = "\n## Figures of earlier runs\n";
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn figures_of_earlier_runs_stay() {
+        let kept = "\n## Figures of earlier runs\n\nOf abc1234.\n\n### More\n";
+        assert_eq!(earlier(&format!("# Last run\n\n| part |\n{kept}")), kept);
+        assert_eq!(earlier("# Last run\n"), "");
+        assert_eq!(earlier(""), "");
+    }
 
     #[test]
     fn a_page_says_which_parts_ran() {
@@ -85,5 +109,7 @@ mod tests {
             "{text}"
         );
         assert!(text.ends_with("\none:\n\n```text\n7 requests\n```\n"), "{text}");
+        let text = page("Last run", "abc1234", "2020-02-29", &outcomes[1..]).unwrap();
+        assert!(text.starts_with("# Last run\n\nNone of these parts was run yet; 2020-02-29.\n"), "{text}");
     }
 }
