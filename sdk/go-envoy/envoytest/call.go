@@ -158,9 +158,9 @@ func (x *exchange) apply(phase raw.Phase, log raw.EditLog, verdict raw.Verdict) 
 // fields returns the fields that edits change in a phase; nil for a head that was already sent.
 func (x *exchange) fields(phase raw.Phase) *Fields {
 	switch {
-	case phase == raw.PhaseRequestHead || phase == raw.PhaseRequestBody && x.passage.isHeadOpen():
+	case phase == raw.PhaseRequestHead || phase == raw.PhaseRequestBody && x.passage.IsHeadOpen():
 		return &x.request.Fields
-	case phase == raw.PhaseResponseHead || phase == raw.PhaseResponseBody && x.passage.isHeadOpen():
+	case phase == raw.PhaseResponseHead || phase == raw.PhaseResponseBody && x.passage.IsHeadOpen():
 		return &x.response.Fields
 	case phase == raw.PhaseRequestTrailers:
 		return &x.request.Trailers

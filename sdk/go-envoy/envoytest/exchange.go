@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/eddy-gateway/eddy/sdk/go/raw"
+	"github.com/eddy-gateway/eddy/sdk/go/raw/rawtest"
 )
 
 // exchange is an exchange in progress.
@@ -20,7 +21,7 @@ type exchange struct {
 	isLeaving bool
 	result    *Result
 	metadata  []raw.Pair
-	passage   *passage
+	passage   *rawtest.Passage
 	body      *string // body of the current phase
 
 	// The host's mutex guards the following fields.
@@ -87,7 +88,7 @@ func (x *exchange) exchange(endpoint func(Request) Response) bool {
 		return false
 	}
 	verdict := x.pass(responseWay)
-	if verdict == raw.Reply && x.passage.isHeadOpen() {
+	if verdict == raw.Reply && x.passage.IsHeadOpen() {
 		// A reply passes the filters in place of the response.
 		verdict = x.pass(responseWay)
 	}

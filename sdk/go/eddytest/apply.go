@@ -152,7 +152,7 @@ func (e *exchange) applyStart(phase raw.Phase, op raw.Op, value string) error {
 func (e *exchange) fieldsOf(phase raw.Phase) *[]Field {
 	isOfHead := phase != raw.PhaseRequestTrailers && phase != raw.PhaseResponseTrailers
 	// A call on its own, as in the vectors, has no message under way.
-	if isOfHead && e.run != nil && !e.run.isHeadOpen() {
+	if isOfHead && e.run != nil && !e.run.IsHeadOpen() {
 		return nil
 	}
 	switch phase {

@@ -30,11 +30,11 @@ func (r *Request) Crossing(phase raw.Phase) *Crossing {
 		e.run = e.newRun(direction(phase), e.response)
 	}
 	body := ""
-	if (phase == raw.PhaseRequestBody || phase == raw.PhaseResponseBody) && len(e.run.pieces) != 0 {
-		body = e.run.pieces[0]
+	if (phase == raw.PhaseRequestBody || phase == raw.PhaseResponseBody) && len(e.run.message.pieces()) != 0 {
+		body = e.run.message.pieces()[0]
 	}
 	m := &memory{}
-	for _, filter := range e.run.order(phase, 0, len(g.chain)) {
+	for _, filter := range e.run.Filters(phase) {
 		l := g.chain[filter]
 		m.steps = append(m.steps, raw.Step{Filter: l.handle, Config: l.config, ID: l.id})
 	}

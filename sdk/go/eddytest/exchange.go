@@ -282,7 +282,7 @@ func (e *exchange) fail(phase raw.Phase, order []int, step int) (raw.Verdict, in
 		return raw.Continue, step + 1, goesOn
 	}
 	failed := &answer{message: &Message{Status: 500, Body: "internal server error\n"}, details: "filter_fault"}
-	if direction(phase) == 1 && e.isLocal && e.run.isHeadOpen() {
+	if direction(phase) == 1 && e.isLocal && e.run.IsHeadOpen() {
 		*e.response, e.details = *failed.message, failed.details
 		return raw.Fault, step + 1, isAnswered
 	}
@@ -299,7 +299,7 @@ func (e *exchange) reply(phase raw.Phase, a *answer) outcome {
 		e.response, e.isLocal = a.message, true
 		return isAnswered
 	}
-	if !e.run.isHeadOpen() {
+	if !e.run.IsHeadOpen() {
 		// The head was already sent to the client.
 		return isCut
 	}
