@@ -4,6 +4,9 @@ use std::fmt;
 
 use crate::schema::MessageId;
 
+/// Result of reading input.
+pub type ProtobufResult<T = ()> = Result<T, ProtobufError>;
+
 /// Error in the input: its kind, byte offset, and field if known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProtobufError {

@@ -1,6 +1,6 @@
 //! gRPC framing: a flag and a length before each message.
 
-use crate::fault::{ProtobufError, ProtobufErrorKind};
+use crate::fault::{ProtobufError, ProtobufErrorKind, ProtobufResult};
 use crate::limits::ProtobufLimits;
 
 /// Splits a stream into frames as it arrives.
@@ -62,7 +62,7 @@ impl Frames {
     /// [`ProtobufErrorKind::MessageTooLarge`]; the offset counts from the beginning of the call.
     /// # Spec
     /// [gRPC over HTTP/2](https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md), Length-Prefixed-Message.
-    pub fn next<'p>(&mut self, piece: &mut &'p [u8]) -> Result<Option<FrameEvent<'p>>, ProtobufError> {
+    pub fn next<'p>(&mut self, piece: &mut &'p [u8]) -> ProtobufResult<Option<FrameEvent<'p>>> {
         if self.is_within {
             return Ok(self.next_data(piece));
         }
@@ -114,7 +114,7 @@ impl Frames {
     ///
     /// # Errors
     /// [`ProtobufErrorKind::Truncated`] within a frame.
-    pub fn finish(&self) -> Result<(), ProtobufError> {
+    pub fn finish(&self) -> ProtobufResult {
         if self.is_within || self.head_bytes > 0 {
             return Err(self.fault(ProtobufErrorKind::Truncated));
         }
@@ -145,11 +145,7 @@ mod tests {
     use super::*;
 
     /// Returns the messages of a stream that arrives in pieces of `step` bytes, and whether each is compressed.
-    fn messages(
-        stream: &[u8],
-        step: usize,
-        compressed: Compressed,
-    ) -> Result<Vec<(bool, Vec<u8>)>, ProtobufError> {
+    fn messages(stream: &[u8], step: usize, compressed: Compressed) -> ProtobufResult<Vec<(bool, Vec<u8>)>> {
         let mut frames =
             Frames::new(compressed, &ProtobufLimits { message_bytes_max: 1000, ..ProtobufLimits::default() });
         let mut messages: Vec<(bool, Vec<u8>)> = Vec::new();

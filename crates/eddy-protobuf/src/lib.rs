@@ -32,7 +32,7 @@ mod schema;
 mod wire;
 
 pub use canonical::canonical;
-pub use fault::{ProtobufError, ProtobufErrorKind};
+pub use fault::{ProtobufError, ProtobufErrorKind, ProtobufResult};
 pub use frames::{Compressed, FrameEvent, Frames};
 pub use grpc::{CallRequest, CallResponse, RpcStatus, StreamForm};
 pub use http::{

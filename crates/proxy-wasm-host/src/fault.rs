@@ -7,6 +7,9 @@ use wasm_sandbox::{CallTermination, Refused, message_of};
 
 use crate::abi::Callback;
 
+/// Result of a call into a module.
+pub type ModuleResult<T = ()> = Result<T, ModuleFault>;
+
 /// Failure of a call into a module. Unless the kind says otherwise, the [`Vm`](crate::Vm) can no longer be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleFault {

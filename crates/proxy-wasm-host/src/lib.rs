@@ -91,7 +91,7 @@ mod vm;
 
 pub mod abi;
 
-pub use fault::{ModuleFault, ModuleFaultKind};
+pub use fault::{ModuleFault, ModuleFaultKind, ModuleResult};
 pub use host::{
     CallStatus, CallerScope, GrpcCall, GrpcStream, Host, HttpCall, LocalResponse, Output, PropertyPath, Rest,
     SharedValue,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Canonical, MessageFragment};
-use crate::fault::{ProtobufError, ProtobufErrorKind};
+use crate::fault::{ProtobufError, ProtobufErrorKind, ProtobufResult};
 use crate::schema::{FieldDescriptor, FieldType, Label, MessageDescriptor, Schema};
 use crate::wire::{self, Items, WireValue, write_tag, write_varint};
 
@@ -42,7 +42,7 @@ impl<'m> Collected<'m> {
         message: &MessageDescriptor,
         parts: &[MessageFragment<'m>],
         depth: u32,
-    ) -> Result<Self, ProtobufError> {
+    ) -> ProtobufResult<Self> {
         let mut collected = Self::default();
         let depth_left = canonical.limits.depth_max.saturating_sub(depth);
         for part in parts {
@@ -65,7 +65,7 @@ impl<'m> Collected<'m> {
         number: u32,
         occurrence: Occurrence<'m>,
         raw: &[u8],
-    ) -> Result<(), ProtobufError> {
+    ) -> ProtobufResult {
         let known = message.by_number(number).filter(|(_, field)| is_of(field, occurrence.item));
         let Some((index, field)) = known else {
             self.unknown.extend_from_slice(raw);
@@ -94,7 +94,7 @@ impl<'m> Collected<'m> {
         schema: &Schema,
         (index, field): (u16, &FieldDescriptor),
         occurrence: Occurrence<'m>,
-    ) -> Result<(), ProtobufError> {
+    ) -> ProtobufResult {
         let mut take = |number: u64, offset| {
             if is_known(schema, field.kind, number) {
                 let item = WireValue::Varint(number);
@@ -147,7 +147,7 @@ fn length_behind(item: WireValue<'_>) -> u64 {
 }
 
 /// Checks a string that must be UTF-8.
-pub(super) fn check_utf8(field: &FieldDescriptor, part: MessageFragment<'_>) -> Result<(), ProtobufError> {
+pub(super) fn check_utf8(field: &FieldDescriptor, part: MessageFragment<'_>) -> ProtobufResult {
     if field.kind != FieldType::String || !field.checks_utf8 {
         return Ok(());
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::collect::{Occurrence, check_utf8, is_known, is_of};
 use super::values::{narrowed, write_scalar};
 use super::{Canonical, MessageFragment};
-use crate::fault::ProtobufError;
+use crate::fault::ProtobufResult;
 use crate::schema::FieldDescriptor;
 use crate::wire::{self, Items, WireValue, close_length, open_length, write_tag};
 
@@ -22,7 +22,7 @@ impl Canonical<'_> {
         occurrences: &[Occurrence<'_>],
         out: &mut Vec<u8>,
         depth: u32,
-    ) -> Result<(), ProtobufError> {
+    ) -> ProtobufResult {
         let Some(id) = field.kind.message() else { return Ok(()) };
         let message = self.schema.message(id);
         let (Some((_, key_field)), Some((_, value_field))) = (message.by_number(1), message.by_number(2))
@@ -72,7 +72,7 @@ impl Canonical<'_> {
         value_field: &FieldDescriptor,
         part: MessageFragment<'m>,
         depth: u32,
-    ) -> Result<Option<CanonicalMapEntry<'m>>, ProtobufError> {
+    ) -> ProtobufResult<Option<CanonicalMapEntry<'m>>> {
         let mut entry = CanonicalMapEntry { key: None, values: Vec::new() };
         let mut items = Items::at(part.bytes, part.offset, self.limits.depth_max.saturating_sub(depth));
         while let Some((number, item)) = items.next()? {
@@ -111,7 +111,7 @@ impl Canonical<'_> {
         values: &[Occurrence<'_>],
         out: &mut Vec<u8>,
         depth: u32,
-    ) -> Result<(), ProtobufError> {
+    ) -> ProtobufResult {
         if field.kind.message().is_some() {
             let parts: Vec<MessageFragment<'_>> = values.iter().filter_map(Occurrence::part).collect();
             return self.nested(field, &parts, out, depth);

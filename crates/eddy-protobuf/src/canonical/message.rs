@@ -1,7 +1,7 @@
 //! Canonical form of messages, field by field.
 
 use super::state::{Canonical, MessageFragment, Purpose};
-use crate::fault::{ProtobufError, ProtobufErrorKind};
+use crate::fault::{ProtobufError, ProtobufErrorKind, ProtobufResult};
 use crate::limits::ProtobufLimits;
 use crate::schema::{FieldDescriptor, Label, MessageDescriptor, MessageId, Schema, Special};
 use crate::wire::{self, close_length, open_length, write_tag};
@@ -11,7 +11,7 @@ use super::collect::{Collected, Occurrence, check_utf8};
 /// Appends `bytes`, a `message`, in the form that a serializer would write. Unknown fields are kept, at the end.
 ///
 /// # Errors
-/// [`ProtobufError`] if the bytes are not a valid message of that type.
+/// [`crate::ProtobufError`] if the bytes are not a valid message of that type.
 /// # Cost
 /// Allocates; a walk does not.
 pub fn canonical(
@@ -20,7 +20,7 @@ pub fn canonical(
     bytes: &[u8],
     limits: &ProtobufLimits,
     out: &mut Vec<u8>,
-) -> Result<(), ProtobufError> {
+) -> ProtobufResult {
     Canonical { schema, limits, purpose: Purpose::Wire }.whole(message, bytes, out)
 }
 
@@ -31,12 +31,12 @@ pub(crate) fn canonical_for_json(
     bytes: &[u8],
     limits: &ProtobufLimits,
     out: &mut Vec<u8>,
-) -> Result<(), ProtobufError> {
+) -> ProtobufResult {
     Canonical { schema, limits, purpose: Purpose::Json }.whole(message, bytes, out)
 }
 
 impl Canonical<'_> {
-    fn whole(&self, message: MessageId, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), ProtobufError> {
+    fn whole(&self, message: MessageId, bytes: &[u8], out: &mut Vec<u8>) -> ProtobufResult {
         if bytes.len() > self.limits.message_bytes_max {
             return Err(ProtobufError::new(0, ProtobufErrorKind::MessageTooLarge));
         }
@@ -49,7 +49,7 @@ impl Canonical<'_> {
         parts: &[MessageFragment<'_>],
         out: &mut Vec<u8>,
         depth: u32,
-    ) -> Result<(), ProtobufError> {
+    ) -> ProtobufResult {
         let first = parts.first().map_or(0, |part| part.offset);
         if depth > self.limits.depth_max {
             return Err(ProtobufError::new(first, ProtobufErrorKind::DepthExceeded));
@@ -92,7 +92,7 @@ impl Canonical<'_> {
         message: &MessageDescriptor,
         collected: &Collected<'_>,
         offset: u64,
-    ) -> Result<(), ProtobufError> {
+    ) -> ProtobufResult {
         if !message.has_required {
             return Ok(());
         }
@@ -117,7 +117,7 @@ impl Canonical<'_> {
         occurrences: &[Occurrence<'_>],
         out: &mut Vec<u8>,
         depth: u32,
-    ) -> Result<(), ProtobufError> {
+    ) -> ProtobufResult {
         occurrences.iter().filter_map(Occurrence::part).try_for_each(|part| check_utf8(field, part))?;
         let number = field.number;
         let Some(part) = occurrences.last().and_then(Occurrence::part) else { return Ok(()) };

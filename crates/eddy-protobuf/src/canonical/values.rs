@@ -2,7 +2,7 @@
 
 use super::collect::{Occurrence, check_utf8};
 use super::{Canonical, MessageFragment};
-use crate::fault::ProtobufError;
+use crate::fault::ProtobufResult;
 use crate::schema::{FieldDescriptor, FieldType, Special};
 use crate::wire::{self, Items, WireValue, close_length, open_length, write_bytes, write_tag, write_varint};
 
@@ -13,7 +13,7 @@ impl Canonical<'_> {
         occurrences: &[Occurrence<'_>],
         out: &mut Vec<u8>,
         depth: u32,
-    ) -> Result<(), ProtobufError> {
+    ) -> ProtobufResult {
         if field.kind.message().is_some() {
             let parts: Vec<MessageFragment<'_>> = occurrences.iter().filter_map(Occurrence::part).collect();
             return self.nested(field, &parts, out, depth);
@@ -36,7 +36,7 @@ impl Canonical<'_> {
         occurrences: &[Occurrence<'_>],
         out: &mut Vec<u8>,
         depth: u32,
-    ) -> Result<(), ProtobufError> {
+    ) -> ProtobufResult {
         let mut elements = Vec::new();
         for occurrence in occurrences {
             elements.clear();
@@ -51,7 +51,7 @@ impl Canonical<'_> {
         field: &FieldDescriptor,
         occurrences: &[Occurrence<'_>],
         out: &mut Vec<u8>,
-    ) -> Result<(), ProtobufError> {
+    ) -> ProtobufResult {
         let before = out.len();
         write_tag(out, field.number, wire::LENGTH);
         let start = open_length(out);
@@ -76,7 +76,7 @@ impl Canonical<'_> {
         occurrence: &Occurrence<'_>,
         out: &mut Vec<u8>,
         depth: u32,
-    ) -> Result<(), ProtobufError> {
+    ) -> ProtobufResult {
         if let (Some(_), Some(part)) = (field.kind.message(), occurrence.part()) {
             return self.nested(field, &[part], out, depth);
         }
@@ -95,7 +95,7 @@ impl Canonical<'_> {
         parts: &[MessageFragment<'_>],
         out: &mut Vec<u8>,
         depth: u32,
-    ) -> Result<(), ProtobufError> {
+    ) -> ProtobufResult {
         // Types that are one level in JSON, such as a `Value` with a `Struct` or `ListValue` in it, count as one
         // level.
         let is_level = |id| !matches!(self.schema.message(id).special, Special::Struct | Special::ListValue);
@@ -123,7 +123,7 @@ fn unpack<'m>(
     field: &FieldDescriptor,
     occurrence: &Occurrence<'m>,
     elements: &mut Vec<Occurrence<'m>>,
-) -> Result<(), ProtobufError> {
+) -> ProtobufResult {
     let WireValue::Bytes(bytes) = occurrence.item else {
         elements.push(*occurrence);
         return Ok(());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::fault::{ProtobufError, ProtobufErrorKind};
+use crate::fault::{ProtobufError, ProtobufErrorKind, ProtobufResult};
 use crate::frames::Frames;
 use crate::http::{HttpBindError, HttpBodyBinding, HttpIndex, HttpRoute};
 use crate::json::{FromJson, FromJsonOptions, Required};
@@ -85,8 +85,9 @@ impl CallRequest {
     /// Takes the next piece of the body, and appends the frames that are complete.
     ///
     /// # Errors
-    /// [`ProtobufError`] if the body is not valid for the method; its offset counts from the beginning of the body.
-    pub fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), ProtobufError> {
+    /// [`crate::ProtobufError`] if the body is not valid for the method; its offset counts from the beginning of the
+    /// body.
+    pub fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> ProtobufResult {
         let mut rest = piece;
         while let Some(byte) = rest.first() {
             let used = match self.state {
@@ -101,7 +102,7 @@ impl CallRequest {
     }
 
     /// Reads a delimiter around values; returns 0 if a value begins instead.
-    fn mark(&mut self, byte: u8) -> Result<usize, ProtobufError> {
+    fn mark(&mut self, byte: u8) -> ProtobufResult<usize> {
         let (state, used) = match (self.state, byte) {
             // A method without a body accepts none.
             (JsonStreamState::Start, _) if self.body == HttpBodyBinding::None => {
@@ -126,12 +127,7 @@ impl CallRequest {
         Ok(used)
     }
 
-    fn push_value(
-        &mut self,
-        rest: &[u8],
-        is_in_array: bool,
-        out: &mut Vec<u8>,
-    ) -> Result<usize, ProtobufError> {
+    fn push_value(&mut self, rest: &[u8], is_in_array: bool, out: &mut Vec<u8>) -> ProtobufResult<usize> {
         let used = self.json.push(rest).map_err(|fault| self.placed(fault))?;
         if self.json.is_done() {
             // After a single message only white space may follow.
@@ -145,7 +141,7 @@ impl CallRequest {
         Ok(used)
     }
 
-    fn end_value(&mut self, out: &mut Vec<u8>) -> Result<(), ProtobufError> {
+    fn end_value(&mut self, out: &mut Vec<u8>) -> ProtobufResult {
         let base = self.base;
         let message =
             self.json.finish().map_err(|fault| ProtobufError { offset: fault.offset + base, ..fault })?;
@@ -159,7 +155,7 @@ impl CallRequest {
     ///
     /// # Errors
     /// As [`CallRequest::push`]; [`ProtobufErrorKind::Truncated`] if the body ends too soon.
-    pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), ProtobufError> {
+    pub fn finish(&mut self, out: &mut Vec<u8>) -> ProtobufResult {
         match self.state {
             // Without a body, the message consists of the fields of path and query. A stream may be empty, unless the
             // method has no body.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::fault::{ProtobufError, ProtobufErrorKind};
+use crate::fault::{ProtobufError, ProtobufErrorKind, ProtobufResult};
 use crate::frames::{Compressed, FrameEvent, Frames};
 use crate::http::{HttpIndex, HttpRoute};
 use crate::json::{JsonFieldNaming, ToJson, ToJsonOptions};
@@ -78,8 +78,8 @@ impl CallResponse {
     /// Takes the next piece of the gRPC response body, and appends the available JSON.
     ///
     /// # Errors
-    /// [`ProtobufError`] if the body does not contain such messages.
-    pub fn push(&mut self, mut piece: &[u8], out: &mut Vec<u8>) -> Result<(), ProtobufError> {
+    /// [`crate::ProtobufError`] if the body does not contain such messages.
+    pub fn push(&mut self, mut piece: &[u8], out: &mut Vec<u8>) -> ProtobufResult {
         while let Some(event) = self.frames.next(&mut piece)? {
             match event {
                 FrameEvent::Start { .. } => self.begin(out)?,
@@ -97,7 +97,7 @@ impl CallResponse {
         Ok(())
     }
 
-    fn begin(&mut self, out: &mut Vec<u8>) -> Result<(), ProtobufError> {
+    fn begin(&mut self, out: &mut Vec<u8>) -> ProtobufResult {
         self.messages += 1;
         match self.form {
             None if self.messages > 1 => return Err(ProtobufError::new(0, ProtobufErrorKind::MessageCount)),
@@ -108,7 +108,7 @@ impl CallResponse {
         Ok(())
     }
 
-    fn take(&mut self, out: &mut Vec<u8>) -> Result<(), ProtobufError> {
+    fn take(&mut self, out: &mut Vec<u8>) -> ProtobufResult {
         let ready = self.json.ready();
         let bytes = ready.len();
         let into = if self.member.is_some() { &mut self.whole } else { out };
@@ -138,7 +138,7 @@ impl CallResponse {
     /// # Errors
     /// [`ProtobufErrorKind::Truncated`] within a frame; [`ProtobufErrorKind::MessageCount`] if a single message is
     /// required and there is none.
-    pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), ProtobufError> {
+    pub fn finish(&mut self, out: &mut Vec<u8>) -> ProtobufResult {
         self.frames.finish()?;
         match self.form {
             None if self.messages == 0 => return Err(ProtobufError::new(0, ProtobufErrorKind::MessageCount)),

@@ -1,6 +1,6 @@
 //! Decodes the option `google.api.http` from descriptors.
 
-use crate::fault::{ProtobufError, ProtobufErrorKind};
+use crate::fault::{ProtobufError, ProtobufErrorKind, ProtobufResult};
 use crate::wire::{Items, WireValue};
 
 /// An HTTP rule of a method.
@@ -18,8 +18,8 @@ impl<'d> HttpRule<'d> {
     /// Returns the rule of a method with these `MethodOptions`, if it has one.
     ///
     /// # Errors
-    /// [`ProtobufError`] if the options are malformed.
-    pub(super) fn find(options: &'d [u8]) -> Result<Option<Self>, ProtobufError> {
+    /// [`crate::ProtobufError`] if the options are malformed.
+    pub(super) fn find(options: &'d [u8]) -> ProtobufResult<Option<Self>> {
         let mut items = Items::new(options, 1);
         let mut rule: Option<Self> = None;
         while let Some((number, item)) = items.next()? {
@@ -31,7 +31,7 @@ impl<'d> HttpRule<'d> {
         Ok(rule)
     }
 
-    fn read(&mut self, bytes: &'d [u8], depth: u8) -> Result<(), ProtobufError> {
+    fn read(&mut self, bytes: &'d [u8], depth: u8) -> ProtobufResult {
         let mut items = Items::new(bytes, 1);
         while let Some((number, item)) = items.next()? {
             let WireValue::Bytes(bytes) = item else { continue };
@@ -56,7 +56,7 @@ impl<'d> HttpRule<'d> {
     }
 
     /// Decodes a `CustomHttpPattern`.
-    fn read_custom(&mut self, bytes: &'d [u8]) -> Result<(), ProtobufError> {
+    fn read_custom(&mut self, bytes: &'d [u8]) -> ProtobufResult {
         let mut items = Items::new(bytes, 1);
         while let Some((number, item)) = items.next()? {
             match (number, item) {
@@ -69,7 +69,7 @@ impl<'d> HttpRule<'d> {
     }
 }
 
-fn text(bytes: &[u8]) -> Result<&str, ProtobufError> {
+fn text(bytes: &[u8]) -> ProtobufResult<&str> {
     std::str::from_utf8(bytes).map_err(|_| ProtobufError::new(0, ProtobufErrorKind::Utf8))
 }
 

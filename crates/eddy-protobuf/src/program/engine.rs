@@ -4,7 +4,7 @@ use super::edit::{ByteReplacement, To, text_len};
 use super::frame::WalkFrame;
 use super::node::{ProgramNode, WalkProgram};
 use super::store::SlotStore;
-use crate::fault::{ProtobufError, ProtobufErrorKind};
+use crate::fault::{ProtobufError, ProtobufErrorKind, ProtobufResult};
 use crate::limits::ProtobufLimits;
 use crate::wire::{
     FIXED32, FIXED64, GROUP_START, LENGTH, LENGTH_MAX, VARINT, WireRead, number_of, read_varint, varint_len,
@@ -93,7 +93,7 @@ impl WalkEngine {
 
     /// Walks a whole message.
     #[inline]
-    pub(super) fn whole(&mut self, program: &WalkProgram, message: &[u8]) -> Result<(), ProtobufError> {
+    pub(super) fn whole(&mut self, program: &WalkProgram, message: &[u8]) -> ProtobufResult {
         self.begin(message.len() as u64);
         let used = self.run(program, message)?;
         if used < message.len() {
@@ -103,7 +103,7 @@ impl WalkEngine {
     }
 
     /// Ends the outermost message at the end of the input.
-    pub(super) fn finish(&mut self, program: &WalkProgram) -> Result<(), ProtobufError> {
+    pub(super) fn finish(&mut self, program: &WalkProgram) -> ProtobufResult {
         if self.is_done {
             return Ok(());
         }
@@ -117,7 +117,7 @@ impl WalkEngine {
     /// Reads from the front of a window; returns how many bytes were read: everything except an incomplete item at
     /// the end.
     #[inline]
-    pub(super) fn run(&mut self, program: &WalkProgram, window: &[u8]) -> Result<usize, ProtobufError> {
+    pub(super) fn run(&mut self, program: &WalkProgram, window: &[u8]) -> ProtobufResult<usize> {
         let base = self.base;
         let mut at = 0;
         loop {
@@ -162,7 +162,7 @@ impl WalkEngine {
         node: &ProgramNode,
         rest: &[u8],
         offset: u64,
-    ) -> Result<usize, ProtobufError> {
+    ) -> ProtobufResult<usize> {
         let fault = |kind| ProtobufError::new(offset, kind);
         if let Some(op) = self.top.packed.and_then(|op| node.ops.get(op)) {
             return self.take_packed(program, op, rest, offset);
@@ -210,7 +210,7 @@ impl WalkEngine {
         }
     }
 
-    fn end_group(&mut self, number: u32, offset: u64, tag_bytes: usize) -> Result<usize, ProtobufError> {
+    fn end_group(&mut self, number: u32, offset: u64, tag_bytes: usize) -> ProtobufResult<usize> {
         if self.top.group != number || number == 0 {
             return Err(ProtobufError::new(offset, ProtobufErrorKind::GroupEnd));
         }
@@ -221,7 +221,7 @@ impl WalkEngine {
     }
 
     /// Requests more input when the window ends within an item, unless its message ends first.
-    pub(super) fn more(&self, rest: &[u8], offset: u64) -> Result<usize, ProtobufError> {
+    pub(super) fn more(&self, rest: &[u8], offset: u64) -> ProtobufResult<usize> {
         if offset + rest.len() as u64 >= self.top.end {
             return Err(self.past_end(offset));
         }
@@ -245,7 +245,7 @@ impl WalkEngine {
     }
 
     /// Skips an item.
-    pub(super) fn skip(&mut self, head: WalkFieldHead) -> Result<(), ProtobufError> {
+    pub(super) fn skip(&mut self, head: WalkFieldHead) -> ProtobufResult {
         match head.wire_type {
             LENGTH if head.value > 0 => self.ongoing = Ongoing::Skip { left: head.value },
             GROUP_START => {
@@ -259,7 +259,7 @@ impl WalkEngine {
         Ok(())
     }
 
-    pub(super) fn push(&mut self, frame: WalkFrame) -> Result<(), ProtobufError> {
+    pub(super) fn push(&mut self, frame: WalkFrame) -> ProtobufResult {
         // The outermost message is the first level, and not on the stack.
         if self.stack.len() + 1 >= self.limits.depth_max as usize {
             return Err(ProtobufError::new(frame.start, ProtobufErrorKind::DepthExceeded));
@@ -271,7 +271,7 @@ impl WalkEngine {
 
     /// Ends the innermost message.
     #[inline]
-    pub(super) fn leave(&mut self, program: &WalkProgram, offset: u64) -> Result<(), ProtobufError> {
+    pub(super) fn leave(&mut self, program: &WalkProgram, offset: u64) -> ProtobufResult {
         let required = &program.nodes[self.top.node as usize].required;
         if self.stack.is_empty() && required.is_empty() && !self.top.is_changed {
             self.is_done = true;
@@ -280,12 +280,7 @@ impl WalkEngine {
         self.leave_frame(program, required, offset)
     }
 
-    fn leave_frame(
-        &mut self,
-        program: &WalkProgram,
-        required: &[(u8, u16)],
-        offset: u64,
-    ) -> Result<(), ProtobufError> {
+    fn leave_frame(&mut self, program: &WalkProgram, required: &[(u8, u16)], offset: u64) -> ProtobufResult {
         let top = self.top;
         if !top.is_skipped
             && top.packed.is_none()
@@ -315,13 +310,7 @@ impl WalkEngine {
     }
 
     /// Records the replacement of a range.
-    pub(super) fn change(
-        &mut self,
-        program: &WalkProgram,
-        start: u64,
-        end: u64,
-        to: To,
-    ) -> Result<(), ProtobufError> {
+    pub(super) fn change(&mut self, program: &WalkProgram, start: u64, end: u64, to: To) -> ProtobufResult {
         let place = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
         if !to.is_same_length() {
             self.mark_changed();

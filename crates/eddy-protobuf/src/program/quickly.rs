@@ -4,7 +4,7 @@ use super::engine::WalkEngine;
 use super::node::{ProgramNode, Quick};
 use super::store::Cell;
 use super::take::check_utf8;
-use crate::fault::ProtobufError;
+use crate::fault::{ProtobufError, ProtobufResult};
 use crate::wire::{FIXED64, LENGTH, VARINT, WireRead, read_varint};
 
 impl WalkEngine {
@@ -17,7 +17,7 @@ impl WalkEngine {
         window: &[u8],
         base: u64,
         mut at: usize,
-    ) -> Result<usize, ProtobufError> {
+    ) -> ProtobufResult<usize> {
         while let Some((quick, wire_type, behind_tag)) = tag(node, window, at) {
             if wire_type == LENGTH {
                 let Some((bytes, end)) = sized(window, behind_tag) else { break };

@@ -6,13 +6,13 @@ use super::frame::WalkFrame;
 use super::node::{MapKey, Op, WalkProgram};
 use super::rule::integer;
 use super::store::Cell;
-use crate::fault::{ProtobufError, ProtobufErrorKind};
+use crate::fault::{ProtobufError, ProtobufErrorKind, ProtobufResult};
 use crate::schema::{FieldType, Label};
 use crate::wire::{FIXED32, FIXED64, GROUP_START, Items, LENGTH, WireRead, WireValue, front, read_varint};
 
 impl WalkEngine {
     /// Continues the item left open by the last piece; returns how many bytes were read.
-    pub(super) fn go_on(&mut self, program: &WalkProgram, rest: &[u8]) -> Result<usize, ProtobufError> {
+    pub(super) fn go_on(&mut self, program: &WalkProgram, rest: &[u8]) -> ProtobufResult<usize> {
         match self.ongoing {
             Ongoing::None => Ok(0),
             Ongoing::Skip { left } => {
@@ -51,7 +51,7 @@ impl WalkEngine {
         (index, op): (usize, &Op),
         head: WalkFieldHead,
         behind: &[u8],
-    ) -> Result<usize, ProtobufError> {
+    ) -> ProtobufResult<usize> {
         if !op.accepts(head.wire_type) {
             return self.skip(head).map(|()| 0);
         }
@@ -84,7 +84,7 @@ impl WalkEngine {
         program: &WalkProgram,
         (index, op): (usize, &Op),
         head: WalkFieldHead,
-    ) -> Result<usize, ProtobufError> {
+    ) -> ProtobufResult<usize> {
         if op.needs_whole() {
             if head.value > self.limits.held_bytes_max as u64 {
                 return Err(ProtobufError::new(head.after, ProtobufErrorKind::HeldTooLarge));
@@ -104,7 +104,7 @@ impl WalkEngine {
     }
 
     /// Begins a length-prefixed message.
-    fn enter(&mut self, op: &Op, child: u32, head: WalkFieldHead) -> Result<(), ProtobufError> {
+    fn enter(&mut self, op: &Op, child: u32, head: WalkFieldHead) -> ProtobufResult {
         if op.label != Label::Singular {
             self.store.begin(&op.below);
         }
@@ -117,12 +117,7 @@ impl WalkEngine {
 
     /// Handles a number or a group.
     #[inline]
-    fn take_unsized(
-        &mut self,
-        program: &WalkProgram,
-        op: &Op,
-        head: WalkFieldHead,
-    ) -> Result<(), ProtobufError> {
+    fn take_unsized(&mut self, program: &WalkProgram, op: &Op, head: WalkFieldHead) -> ProtobufResult {
         if head.wire_type == GROUP_START {
             let mut frame = WalkFrame::new(op.child.unwrap_or(self.top.node), head.after, self.top.end);
             frame.group = head.number;
@@ -141,13 +136,7 @@ impl WalkEngine {
     }
 
     #[inline]
-    fn take_number(
-        &mut self,
-        program: &WalkProgram,
-        op: &Op,
-        raw: u64,
-        offset: u64,
-    ) -> Result<(), ProtobufError> {
+    fn take_number(&mut self, program: &WalkProgram, op: &Op, raw: u64, offset: u64) -> ProtobufResult {
         for rule in &op.rules {
             if let Some(rule) = program.rules.get(usize::from(*rule))
                 && !rule.test.holds_for_number(op.kind, raw)
@@ -171,7 +160,7 @@ impl WalkEngine {
         op: &Op,
         head: WalkFieldHead,
         bytes: &[u8],
-    ) -> Result<(), ProtobufError> {
+    ) -> ProtobufResult {
         if op.checks_utf8 && !bytes.is_ascii() {
             check_utf8(bytes, head.after)?;
         }
@@ -207,7 +196,7 @@ impl WalkEngine {
         child: u32,
         head: WalkFieldHead,
         bytes: &[u8],
-    ) -> Result<(), ProtobufError> {
+    ) -> ProtobufResult {
         self.enter(op, child, head)?;
         let base = std::mem::replace(&mut self.base, head.after);
         let floor = std::mem::replace(&mut self.floor, self.stack.len());
@@ -226,7 +215,7 @@ impl WalkEngine {
         program: &WalkProgram,
         (index, op): (usize, &Op),
         head: WalkFieldHead,
-    ) -> Result<(), ProtobufError> {
+    ) -> ProtobufResult {
         if let Some(to) = op.edit {
             self.edit(program, head, to)?;
         }
@@ -248,7 +237,7 @@ impl WalkEngine {
         op: &Op,
         rest: &[u8],
         offset: u64,
-    ) -> Result<usize, ProtobufError> {
+    ) -> ProtobufResult<usize> {
         let read = match op.wire_type {
             FIXED64 => rest.first_chunk::<8>().map(|bytes| (u64::from_le_bytes(*bytes), 8)),
             FIXED32 => rest.first_chunk::<4>().map(|bytes| (u64::from(u32::from_le_bytes(*bytes)), 4)),
@@ -272,7 +261,7 @@ impl WalkEngine {
         op: &Op,
         head: WalkFieldHead,
         bytes: &[u8],
-    ) -> Result<(), ProtobufError> {
+    ) -> ProtobufResult {
         let mut items = Items::at(bytes, head.after, self.limits.depth_max);
         let mut key = None;
         let mut value = None;
@@ -312,7 +301,7 @@ impl WalkEngine {
         item: WireValue<'_>,
         start: u64,
         before: &[u8],
-    ) -> Result<(), ProtobufError> {
+    ) -> ProtobufResult {
         let varint_bytes = |bytes: &[u8]| match read_varint(bytes) {
             Ok(WireRead::Done(_, bytes)) => bytes,
             _ => 1,
@@ -340,12 +329,7 @@ impl WalkEngine {
     }
 
     /// Handles the absent value of a present entry: the default.
-    fn take_default(
-        &mut self,
-        program: &WalkProgram,
-        op: &Op,
-        head: WalkFieldHead,
-    ) -> Result<(), ProtobufError> {
+    fn take_default(&mut self, program: &WalkProgram, op: &Op, head: WalkFieldHead) -> ProtobufResult {
         if op.kind.is_packable() {
             return self.take_number(program, op, 0, head.end());
         }
@@ -356,7 +340,7 @@ impl WalkEngine {
     }
 
     /// Edits a field.
-    fn edit(&mut self, program: &WalkProgram, head: WalkFieldHead, to: To) -> Result<(), ProtobufError> {
+    fn edit(&mut self, program: &WalkProgram, head: WalkFieldHead, to: To) -> ProtobufResult {
         match to {
             To::Nothing => self.change(program, head.start, head.end(), to),
             To::Text(_) => self.change(program, head.behind_tag, head.end(), to),
@@ -394,7 +378,7 @@ impl MapKey {
 }
 
 #[cold]
-pub(super) fn check_utf8(bytes: &[u8], offset: u64) -> Result<(), ProtobufError> {
+pub(super) fn check_utf8(bytes: &[u8], offset: u64) -> ProtobufResult {
     std::str::from_utf8(bytes)
         .map(|_| ())
         .map_err(|error| ProtobufError::new(offset + error.valid_up_to() as u64, ProtobufErrorKind::Utf8))

@@ -6,7 +6,7 @@ use super::edit::apply;
 use super::engine::WalkEngine;
 use super::node::WalkProgram;
 use super::value::Values;
-use crate::fault::{ProtobufError, ProtobufErrorKind};
+use crate::fault::{ProtobufError, ProtobufErrorKind, ProtobufResult};
 use crate::limits::ProtobufLimits;
 use crate::wire::Joint;
 
@@ -45,9 +45,9 @@ impl MessageWalk {
     /// Returns the values of a whole message. Pushed bytes of another one are discarded.
     ///
     /// # Errors
-    /// [`ProtobufError`] if the message is malformed, or a rule does not hold.
+    /// [`crate::ProtobufError`] if the message is malformed, or a rule does not hold.
     #[inline]
-    pub fn extract<'v>(&'v mut self, message: &'v [u8]) -> Result<Values<'v>, ProtobufError> {
+    pub fn extract<'v>(&'v mut self, message: &'v [u8]) -> ProtobufResult<Values<'v>> {
         self.reset();
         self.check_size(message.len())?;
         self.engine.whole(&self.program, message)?;
@@ -58,11 +58,7 @@ impl MessageWalk {
     ///
     /// # Errors
     /// As [`MessageWalk::extract`]; then nothing was appended.
-    pub fn rewrite<'v>(
-        &'v mut self,
-        message: &'v [u8],
-        out: &mut Vec<u8>,
-    ) -> Result<Values<'v>, ProtobufError> {
+    pub fn rewrite<'v>(&'v mut self, message: &'v [u8], out: &mut Vec<u8>) -> ProtobufResult<Values<'v>> {
         self.reset();
         self.check_size(message.len())?;
         self.engine.whole(&self.program, message)?;
@@ -75,7 +71,7 @@ impl MessageWalk {
     ///
     /// # Errors
     /// As [`MessageWalk::extract`]; then the message is discarded, and [`MessageWalk::reset`] begins another.
-    pub fn push(&mut self, piece: &[u8]) -> Result<(), ProtobufError> {
+    pub fn push(&mut self, piece: &[u8]) -> ProtobufResult {
         self.begin(WalkState::Reading)?;
         let pushed = self.push_piece(piece);
         if pushed.is_err() {
@@ -84,7 +80,7 @@ impl MessageWalk {
         pushed
     }
 
-    fn push_piece(&mut self, piece: &[u8]) -> Result<(), ProtobufError> {
+    fn push_piece(&mut self, piece: &[u8]) -> ProtobufResult {
         if self.program.has_edits {
             self.check_size(self.retained.len() + piece.len())?;
             self.retained.extend_from_slice(piece);
@@ -105,7 +101,7 @@ impl MessageWalk {
     /// As [`MessageWalk::extract`]. Bytes appended earlier cannot be taken back.
     /// # Panics
     /// If the program's edits change lengths; see [`WalkProgram::is_streamable`].
-    pub fn push_masked(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), ProtobufError> {
+    pub fn push_masked(&mut self, piece: &[u8], out: &mut Vec<u8>) -> ProtobufResult {
         assert!(self.program.is_streamable, "edits that change lengths need the whole message");
         self.begin(WalkState::Masking)?;
         let (engine, program) = (&mut self.engine, &*self.program);
@@ -124,7 +120,7 @@ impl MessageWalk {
         pushed
     }
 
-    fn begin(&mut self, reading: WalkState) -> Result<(), ProtobufError> {
+    fn begin(&mut self, reading: WalkState) -> ProtobufResult {
         if self.state == WalkState::Idle {
             self.retained.clear();
             self.engine.begin(u64::MAX);
@@ -140,7 +136,7 @@ impl MessageWalk {
     ///
     /// # Errors
     /// As [`MessageWalk::extract`]; [`ProtobufErrorKind::Truncated`] if the message is not complete.
-    pub fn finish(&mut self) -> Result<Values<'_>, ProtobufError> {
+    pub fn finish(&mut self) -> ProtobufResult<Values<'_>> {
         if self.state == WalkState::Idle {
             // An empty message is valid.
             self.begin(WalkState::Reading)?;
@@ -171,7 +167,7 @@ impl MessageWalk {
     }
 
     #[inline]
-    fn check_size(&self, bytes: usize) -> Result<(), ProtobufError> {
+    fn check_size(&self, bytes: usize) -> ProtobufResult {
         let max = self.engine.limits.message_bytes_max;
         if bytes > max {
             Err(ProtobufError::new(max as u64, ProtobufErrorKind::MessageTooLarge))
@@ -182,7 +178,7 @@ impl MessageWalk {
 }
 
 /// Copies values that are only in the window.
-fn hold(engine: &mut WalkEngine, window: &[u8], base: u64) -> Result<(), ProtobufError> {
+fn hold(engine: &mut WalkEngine, window: &[u8], base: u64) -> ProtobufResult {
     engine
         .store
         .hold_window(window, base, &engine.limits)

@@ -2,7 +2,7 @@
 
 use super::field::{FieldDescriptor, FieldType, Label};
 use super::tables::Schema;
-use crate::fault::ProtobufError;
+use crate::fault::ProtobufResult;
 use crate::limits::ProtobufLimits;
 use crate::wire::{Items, WireValue};
 
@@ -106,9 +106,9 @@ impl FieldDescriptor {
     /// Whether the field has an option with the value tested for.
     ///
     /// # Errors
-    /// [`ProtobufError`] if its options are malformed.
+    /// [`crate::ProtobufError`] if its options are malformed.
     #[expect(clippy::cast_possible_truncation, reason = "32 bits on the wire are the low half of a varint")]
-    pub fn has_option(&self, option: FieldOption) -> Result<bool, ProtobufError> {
+    pub fn has_option(&self, option: FieldOption) -> ProtobufResult<bool> {
         let mut items = Items::new(self.options(), ProtobufLimits::default().depth_max);
         let mut has_option = false;
         while let Some((number, item)) = items.next()? {

@@ -2,7 +2,7 @@
 
 use super::varint::{WireRead, number_of, read_varint, wire_type_of};
 use super::{FIXED32, FIXED64, GROUP_END, GROUP_START, LENGTH, LENGTH_MAX, VARINT};
-use crate::fault::{ProtobufError, ProtobufErrorKind};
+use crate::fault::{ProtobufError, ProtobufErrorKind, ProtobufResult};
 
 /// Value of a field on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,9 +64,9 @@ impl<'m> Items<'m> {
     /// Returns the next field's number and value; `None` at the end.
     ///
     /// # Errors
-    /// [`ProtobufError`] if the message is malformed, with the offset.
+    /// [`crate::ProtobufError`] if the message is malformed, with the offset.
     #[expect(clippy::should_implement_trait, reason = "each step may fail, and none follows then")]
-    pub fn next(&mut self) -> Result<Option<(u32, WireValue<'m>)>, ProtobufError> {
+    pub fn next(&mut self) -> ProtobufResult<Option<(u32, WireValue<'m>)>> {
         if self.rest.is_empty() {
             return Ok(None);
         }
@@ -80,14 +80,14 @@ impl<'m> Items<'m> {
     }
 
     /// Reads a tag; returns its number and wire type.
-    fn tag(&mut self) -> Result<(u32, u8), ProtobufError> {
+    fn tag(&mut self) -> ProtobufResult<(u32, u8)> {
         let tag = self.varint()?;
         let number = number_of(tag).map_err(|kind| self.fault(kind))?;
         Ok((number, wire_type_of(tag)))
     }
 
     /// Reads a varint without a tag, as in packed fields.
-    pub(crate) fn varint(&mut self) -> Result<u64, ProtobufError> {
+    pub(crate) fn varint(&mut self) -> ProtobufResult<u64> {
         match read_varint(self.rest).map_err(|kind| self.fault(kind))? {
             WireRead::Done(value, bytes) => {
                 self.take(bytes)?;
@@ -98,19 +98,19 @@ impl<'m> Items<'m> {
     }
 
     /// Reads eight bytes without a tag.
-    pub(crate) fn fixed64(&mut self) -> Result<u64, ProtobufError> {
+    pub(crate) fn fixed64(&mut self) -> ProtobufResult<u64> {
         let bytes = self.take(8)?.first_chunk::<8>().expect("eight bytes were taken");
         Ok(u64::from_le_bytes(*bytes))
     }
 
     /// Reads four bytes without a tag.
-    pub(crate) fn fixed32(&mut self) -> Result<u32, ProtobufError> {
+    pub(crate) fn fixed32(&mut self) -> ProtobufResult<u32> {
         let bytes = self.take(4)?.first_chunk::<4>().expect("four bytes were taken");
         Ok(u32::from_le_bytes(*bytes))
     }
 
     /// Reads a value of a wire type other than those of groups.
-    fn value(&mut self, wire_type: u8) -> Result<WireValue<'m>, ProtobufError> {
+    fn value(&mut self, wire_type: u8) -> ProtobufResult<WireValue<'m>> {
         Ok(match wire_type {
             VARINT => WireValue::Varint(self.varint()?),
             FIXED64 => WireValue::Fixed64(self.fixed64()?),
@@ -126,7 +126,7 @@ impl<'m> Items<'m> {
     }
 
     /// Reads the content of group `number` to its end, including nested groups.
-    fn group(&mut self, number: u32) -> Result<WireValue<'m>, ProtobufError> {
+    fn group(&mut self, number: u32) -> ProtobufResult<WireValue<'m>> {
         let content = self.rest;
         let start = self.offset;
         let mut open = vec![number];
@@ -154,7 +154,7 @@ impl<'m> Items<'m> {
         }
     }
 
-    fn take(&mut self, bytes: usize) -> Result<&'m [u8], ProtobufError> {
+    fn take(&mut self, bytes: usize) -> ProtobufResult<&'m [u8]> {
         let (taken, rest) =
             self.rest.split_at_checked(bytes).ok_or_else(|| self.fault(ProtobufErrorKind::Truncated))?;
         self.rest = rest;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use wasmtime::{WasmParams, WasmResults};
 
 use crate::abi::{Action, Callback, PeerType};
-use crate::fault::{ModuleFault, ModuleFaultKind};
+use crate::fault::{ModuleFault, ModuleFaultKind, ModuleResult};
 use crate::host::{Host, Rest};
 use crate::ids::{CallId, ContextId, QueueId};
 
@@ -18,7 +18,7 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails, or the maximum number of contexts is reached.
-    pub fn create_plugin(&mut self) -> Result<ContextId, ModuleFault> {
+    pub fn create_plugin(&mut self) -> ModuleResult<ContextId> {
         self.create(None)
     }
 
@@ -27,7 +27,7 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails, the plugin does not exist, or the maximum number of contexts is reached.
-    pub fn create_stream(&mut self, plugin: ContextId) -> Result<ContextId, ModuleFault> {
+    pub fn create_stream(&mut self, plugin: ContextId) -> ModuleResult<ContextId> {
         let contexts = &self.store.data().contexts;
         let is_plugin = contexts.get(plugin).is_some_and(|context| context.plugin.is_none());
         if !is_plugin && self.fault.is_none() {
@@ -41,7 +41,7 @@ impl<H: Host> Vm<H> {
         self.create(Some(plugin))
     }
 
-    fn create(&mut self, plugin: Option<ContextId>) -> Result<ContextId, ModuleFault> {
+    fn create(&mut self, plugin: Option<ContextId>) -> ModuleResult<ContextId> {
         let state = self.store.data_mut();
         let max = state.shared.limits.contexts_max;
         if state.contexts.len() >= max {
@@ -65,7 +65,7 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails, or the context is a plugin that still has streams.
-    pub fn end(&mut self, context: ContextId) -> Result<bool, ModuleFault> {
+    pub fn end(&mut self, context: ContextId) -> ModuleResult<bool> {
         self.check_streams(context)?;
         // Marked as pending before the call, because the module may finish the context during it.
         self.mark_pending(context);
@@ -82,7 +82,7 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails, or the context is a plugin that still has streams.
-    pub fn delete(&mut self, context: ContextId) -> Result<(), ModuleFault> {
+    pub fn delete(&mut self, context: ContextId) -> ModuleResult {
         self.check_streams(context)?;
         self.enter(Callback::Log, context, |e| &mut e.log, context.0)?;
         self.enter(Callback::Delete, context, |e| &mut e.delete, context.0)?;
@@ -94,7 +94,7 @@ impl<H: Host> Vm<H> {
         Ok(())
     }
 
-    fn check_streams(&self, context: ContextId) -> Result<(), ModuleFault> {
+    fn check_streams(&self, context: ContextId) -> ModuleResult {
         if self.store.data().contexts.has_streams(context) {
             let message = format!("plugin {} still has streams", context.0);
             return Err(ModuleFault::new(ModuleFaultKind::HasStreams, Some(Callback::Done), message));
@@ -117,7 +117,7 @@ impl<H: Host> Vm<H> {
         &mut self,
         plugin: ContextId,
         configuration: impl Into<Arc<[u8]>>,
-    ) -> Result<bool, ModuleFault> {
+    ) -> ModuleResult<bool> {
         let configuration = configuration.into();
         let len = length(configuration.len());
         self.store.data_mut().vm_configuration = configuration;
@@ -135,7 +135,7 @@ impl<H: Host> Vm<H> {
         &mut self,
         plugin: ContextId,
         configuration: impl Into<Arc<[u8]>>,
-    ) -> Result<bool, ModuleFault> {
+    ) -> ModuleResult<bool> {
         let configuration = configuration.into();
         let len = length(configuration.len());
         if let Some(context) = self.store.data_mut().contexts.get_mut(plugin) {
@@ -150,7 +150,7 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails.
-    pub fn on_tick(&mut self, plugin: ContextId) -> Result<(), ModuleFault> {
+    pub fn on_tick(&mut self, plugin: ContextId) -> ModuleResult {
         self.call(Callback::Tick, plugin, |e| &mut e.tick, plugin.0).map(drop)
     }
 
@@ -159,7 +159,7 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails.
-    pub fn on_new_connection(&mut self, stream: ContextId) -> Result<Action, ModuleFault> {
+    pub fn on_new_connection(&mut self, stream: ContextId) -> ModuleResult<Action> {
         let answer = self.call(Callback::NewConnection, stream, |e| &mut e.new_connection, stream.0)?;
         self.action(Callback::NewConnection, answer, PLAIN)
     }
@@ -169,12 +169,7 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails.
-    pub fn on_downstream_data(
-        &mut self,
-        stream: ContextId,
-        size: usize,
-        rest: Rest,
-    ) -> Result<Action, ModuleFault> {
+    pub fn on_downstream_data(&mut self, stream: ContextId, size: usize, rest: Rest) -> ModuleResult<Action> {
         self.piece(
             Callback::DownstreamData,
             |e| &mut e.downstream_data,
@@ -188,11 +183,7 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails.
-    pub fn on_downstream_connection_close(
-        &mut self,
-        stream: ContextId,
-        peer: PeerType,
-    ) -> Result<(), ModuleFault> {
+    pub fn on_downstream_connection_close(&mut self, stream: ContextId, peer: PeerType) -> ModuleResult {
         self.closed(Callback::DownstreamConnectionClose, |e| &mut e.downstream_connection_close, stream, peer)
     }
 
@@ -201,12 +192,7 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails.
-    pub fn on_upstream_data(
-        &mut self,
-        stream: ContextId,
-        size: usize,
-        rest: Rest,
-    ) -> Result<Action, ModuleFault> {
+    pub fn on_upstream_data(&mut self, stream: ContextId, size: usize, rest: Rest) -> ModuleResult<Action> {
         self.piece(Callback::UpstreamData, |e| &mut e.upstream_data, Arrival { stream, size, rest }, PLAIN)
     }
 
@@ -215,11 +201,7 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails.
-    pub fn on_upstream_connection_close(
-        &mut self,
-        stream: ContextId,
-        peer: PeerType,
-    ) -> Result<(), ModuleFault> {
+    pub fn on_upstream_connection_close(&mut self, stream: ContextId, peer: PeerType) -> ModuleResult {
         self.closed(Callback::UpstreamConnectionClose, |e| &mut e.upstream_connection_close, stream, peer)
     }
 
@@ -233,7 +215,7 @@ impl<H: Host> Vm<H> {
         stream: ContextId,
         fields: usize,
         rest: Rest,
-    ) -> Result<Action, ModuleFault> {
+    ) -> ModuleResult<Action> {
         self.headers(
             Callback::RequestHeaders,
             |e| &mut e.request_headers,
@@ -247,12 +229,7 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails.
-    pub fn on_request_body(
-        &mut self,
-        stream: ContextId,
-        size: usize,
-        rest: Rest,
-    ) -> Result<Action, ModuleFault> {
+    pub fn on_request_body(&mut self, stream: ContextId, size: usize, rest: Rest) -> ModuleResult<Action> {
         self.piece(Callback::RequestBody, |e| &mut e.request_body, Arrival { stream, size, rest }, BODY)
     }
 
@@ -261,7 +238,7 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails.
-    pub fn on_request_trailers(&mut self, stream: ContextId, fields: usize) -> Result<Action, ModuleFault> {
+    pub fn on_request_trailers(&mut self, stream: ContextId, fields: usize) -> ModuleResult<Action> {
         self.trailers(Callback::RequestTrailers, |e| &mut e.request_trailers, stream, fields)
     }
 
@@ -275,7 +252,7 @@ impl<H: Host> Vm<H> {
         stream: ContextId,
         fields: usize,
         rest: Rest,
-    ) -> Result<Action, ModuleFault> {
+    ) -> ModuleResult<Action> {
         self.headers(
             Callback::ResponseHeaders,
             |e| &mut e.response_headers,
@@ -289,12 +266,7 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails.
-    pub fn on_response_body(
-        &mut self,
-        stream: ContextId,
-        size: usize,
-        rest: Rest,
-    ) -> Result<Action, ModuleFault> {
+    pub fn on_response_body(&mut self, stream: ContextId, size: usize, rest: Rest) -> ModuleResult<Action> {
         self.piece(Callback::ResponseBody, |e| &mut e.response_body, Arrival { stream, size, rest }, BODY)
     }
 
@@ -303,7 +275,7 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails.
-    pub fn on_response_trailers(&mut self, stream: ContextId, fields: usize) -> Result<Action, ModuleFault> {
+    pub fn on_response_trailers(&mut self, stream: ContextId, fields: usize) -> ModuleResult<Action> {
         self.trailers(Callback::ResponseTrailers, |e| &mut e.response_trailers, stream, fields)
     }
 
@@ -320,7 +292,7 @@ impl<H: Host> Vm<H> {
         fields: usize,
         body_size: usize,
         trailers: usize,
-    ) -> Result<(), ModuleFault> {
+    ) -> ModuleResult {
         let params = (context.0, call.0, length(fields), length(body_size), length(trailers));
         self.call(Callback::HttpCallResponse, context, |e| &mut e.http_call_response, params).map(drop)
     }
@@ -335,7 +307,7 @@ impl<H: Host> Vm<H> {
         context: ContextId,
         call: CallId,
         pairs: usize,
-    ) -> Result<(), ModuleFault> {
+    ) -> ModuleResult {
         let callback = Callback::GrpcReceiveInitialMetadata;
         self.received(callback, |e| &mut e.grpc_receive_initial_metadata, context, call, pairs)
     }
@@ -345,12 +317,7 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails.
-    pub fn on_grpc_receive(
-        &mut self,
-        context: ContextId,
-        call: CallId,
-        size: usize,
-    ) -> Result<(), ModuleFault> {
+    pub fn on_grpc_receive(&mut self, context: ContextId, call: CallId, size: usize) -> ModuleResult {
         self.received(Callback::GrpcReceive, |e| &mut e.grpc_receive, context, call, size)
     }
 
@@ -364,7 +331,7 @@ impl<H: Host> Vm<H> {
         context: ContextId,
         call: CallId,
         pairs: usize,
-    ) -> Result<(), ModuleFault> {
+    ) -> ModuleResult {
         let callback = Callback::GrpcReceiveTrailingMetadata;
         self.received(callback, |e| &mut e.grpc_receive_trailing_metadata, context, call, pairs)
     }
@@ -374,12 +341,7 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails.
-    pub fn on_grpc_close(
-        &mut self,
-        context: ContextId,
-        call: CallId,
-        status: u32,
-    ) -> Result<(), ModuleFault> {
+    pub fn on_grpc_close(&mut self, context: ContextId, call: CallId, status: u32) -> ModuleResult {
         let params = (context.0, call.0, status);
         self.call(Callback::GrpcClose, context, |e| &mut e.grpc_close, params).map(drop)
     }
@@ -389,7 +351,7 @@ impl<H: Host> Vm<H> {
     /// # Errors
     ///
     /// The module fails.
-    pub fn on_queue_ready(&mut self, plugin: ContextId, queue: QueueId) -> Result<(), ModuleFault> {
+    pub fn on_queue_ready(&mut self, plugin: ContextId, queue: QueueId) -> ModuleResult {
         self.call(Callback::QueueReady, plugin, |e| &mut e.queue_ready, (plugin.0, queue.0)).map(drop)
     }
 
@@ -403,7 +365,7 @@ impl<H: Host> Vm<H> {
         context: ContextId,
         function: u32,
         arguments: &[u8],
-    ) -> Result<(), ModuleFault> {
+    ) -> ModuleResult {
         if !self.has(Callback::ForeignFunction) {
             return Ok(());
         }
@@ -421,7 +383,7 @@ impl<H: Host> Vm<H> {
         with_end: impl FnOnce(&mut Exports) -> &mut Three,
         without_end: impl FnOnce(&mut Exports) -> &mut Two,
         arrival: Arrival,
-    ) -> Result<Action, ModuleFault> {
+    ) -> ModuleResult<Action> {
         let Arrival { stream, size, rest } = arrival;
         let fields = length(size);
         let answer = if self.is_without_end(callback) {
@@ -439,7 +401,7 @@ impl<H: Host> Vm<H> {
         export: impl FnOnce(&mut Exports) -> &mut Three,
         arrival: Arrival,
         meanings: &[Action],
-    ) -> Result<Action, ModuleFault> {
+    ) -> ModuleResult<Action> {
         let Arrival { stream, size, rest } = arrival;
         let params = (stream.0, length(size), u32::from(rest.is_end()));
         let answer = self.call(callback, stream, export, params)?;
@@ -453,7 +415,7 @@ impl<H: Host> Vm<H> {
         export: impl FnOnce(&mut Exports) -> &mut Two,
         stream: ContextId,
         fields: usize,
-    ) -> Result<Action, ModuleFault> {
+    ) -> ModuleResult<Action> {
         let answer = self.call(callback, stream, export, (stream.0, length(fields)))?;
         self.action(callback, answer, PLAIN)
     }
@@ -465,7 +427,7 @@ impl<H: Host> Vm<H> {
         export: impl FnOnce(&mut Exports) -> &mut Export<(u32, u32), ()>,
         stream: ContextId,
         peer: PeerType,
-    ) -> Result<(), ModuleFault> {
+    ) -> ModuleResult {
         self.call(callback, stream, export, (stream.0, peer.wire())).map(drop)
     }
 
@@ -477,7 +439,7 @@ impl<H: Host> Vm<H> {
         context: ContextId,
         call: CallId,
         count: usize,
-    ) -> Result<(), ModuleFault> {
+    ) -> ModuleResult {
         self.call(callback, context, export, (context.0, call.0, length(count))).map(drop)
     }
 
@@ -488,14 +450,14 @@ impl<H: Host> Vm<H> {
         context: ContextId,
         export: impl FnOnce(&mut Exports) -> &mut Export<P, R>,
         params: P,
-    ) -> Result<Option<R>, ModuleFault> {
+    ) -> ModuleResult<Option<R>> {
         let answer = self.enter(callback, context, export, params)?;
         self.finish()?;
         Ok(answer)
     }
 
     /// Deletes the contexts that the module finished during a callback.
-    fn finish(&mut self) -> Result<(), ModuleFault> {
+    fn finish(&mut self) -> ModuleResult {
         while let Some(context) = self.store.data_mut().contexts.take_done() {
             self.delete(context)?;
         }
@@ -511,7 +473,7 @@ impl<H: Host> Vm<H> {
         callback: Callback,
         answer: Option<u32>,
         meanings: &[Action],
-    ) -> Result<Action, ModuleFault> {
+    ) -> ModuleResult<Action> {
         let Some(number) = answer else { return Ok(Action::Continue) };
         let meaning = usize::try_from(number).ok().and_then(|index| meanings.get(index));
         meaning.copied().ok_or_else(|| self.bad_return(callback, number))

@@ -4,7 +4,7 @@ use wasm_sandbox::begin;
 use wasmtime::{WasmParams, WasmResults};
 
 use crate::abi::Callback;
-use crate::fault::{ModuleFault, ModuleFaultKind};
+use crate::fault::{ModuleFault, ModuleFaultKind, ModuleResult};
 use crate::host::Host;
 use crate::ids::ContextId;
 
@@ -19,7 +19,7 @@ impl<H: Host> Vm<H> {
         context: ContextId,
         export: impl FnOnce(&mut Exports) -> &mut Export<P, R>,
         params: P,
-    ) -> Result<Option<R>, ModuleFault> {
+    ) -> ModuleResult<Option<R>> {
         self.check(callback, context)?;
         let function = match export(&mut self.exports).get(self.instance, &mut self.store) {
             Ok(Some(function)) => function,
@@ -42,7 +42,7 @@ impl<H: Host> Vm<H> {
     }
 
     /// Checks that the VM is usable and that the context exists.
-    fn check(&self, callback: Callback, context: ContextId) -> Result<(), ModuleFault> {
+    fn check(&self, callback: Callback, context: ContextId) -> ModuleResult {
         if let Some(fault) = &self.fault {
             let message = format!("it failed before: {}", fault.message());
             return Err(ModuleFault::new(ModuleFaultKind::Dead, Some(callback), message));

@@ -4,19 +4,14 @@ use super::frame::JsonReadRole;
 use super::member::NO_FIELD;
 use super::parser::{Expect, JsonParser};
 use super::token::{Token, is_space, read_text, word_len};
-use crate::fault::{ProtobufError, ProtobufErrorKind};
+use crate::fault::{ProtobufErrorKind, ProtobufResult};
 use crate::json::text::unescape;
 use crate::schema::{Schema, Special};
 use crate::wire::{LENGTH, PiecePosition, open_length, write_bytes, write_tag};
 
 impl JsonParser {
     /// Handles a key of an `Any` whose type is not known yet.
-    pub(super) fn any_key(
-        &mut self,
-        name: &[u8],
-        bytes: &[u8],
-        has_colon: bool,
-    ) -> Result<(), ProtobufError> {
+    pub(super) fn any_key(&mut self, name: &[u8], bytes: &[u8], has_colon: bool) -> ProtobufResult {
         if name == b"@type" {
             return Ok(());
         }
@@ -33,7 +28,7 @@ impl JsonParser {
     }
 
     /// Buffers the rest of an object; at its end, parses it with its `@type` first.
-    pub(super) fn captured(&mut self, schema: &Schema, piece: &[u8]) -> Result<usize, ProtobufError> {
+    pub(super) fn captured(&mut self, schema: &Schema, piece: &[u8]) -> ProtobufResult<usize> {
         let (used, is_whole) = self.capture.take(piece);
         if self.capture.text.len() > self.limits.message_bytes_max {
             return Err(self.fault(ProtobufErrorKind::MessageTooLarge));
@@ -64,7 +59,7 @@ impl JsonParser {
     }
 
     /// Handles the `@type` of an `Any`: the rest is parsed as that message.
-    pub(super) fn any_type(&mut self, schema: &Schema, token: Token<'_>) -> Result<(), ProtobufError> {
+    pub(super) fn any_type(&mut self, schema: &Schema, token: Token<'_>) -> ProtobufResult {
         let Token::Text(url) = token else { return Err(self.fault(ProtobufErrorKind::JsonAnyType)) };
         let id = self.with_text(url, |parser, url| {
             let id =
@@ -96,7 +91,7 @@ impl JsonParser {
     }
 
     /// Handles a key of an `Any` whose type has a special JSON form.
-    pub(super) fn any_special_key(&mut self, name: &[u8]) -> Result<(), ProtobufError> {
+    pub(super) fn any_special_key(&mut self, name: &[u8]) -> ProtobufResult {
         match name {
             b"value" if self.top.guess == 0 => {
                 self.top.field = 0;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::parser::JsonParser;
 use super::token::{Tail, tail};
-use crate::fault::{ProtobufError, ProtobufErrorKind};
+use crate::fault::{ProtobufError, ProtobufErrorKind, ProtobufResult};
 use crate::json::FromJsonOptions;
 use crate::limits::ProtobufLimits;
 use crate::schema::{MessageId, Schema};
@@ -66,7 +66,7 @@ impl FromJson {
         Self { key, ..Self::new(schema, message, options, limits) }
     }
 
-    fn begin(&mut self) -> Result<(), ProtobufError> {
+    fn begin(&mut self) -> ProtobufResult {
         self.reset();
         self.parser.begin(self.message);
         match &self.key {
@@ -78,8 +78,8 @@ impl FromJson {
     /// Returns the message of a JSON text.
     ///
     /// # Errors
-    /// [`ProtobufError`] if the text is not valid JSON, or not valid for the message.
-    pub fn convert(&mut self, json: &[u8]) -> Result<&[u8], ProtobufError> {
+    /// [`crate::ProtobufError`] if the text is not valid JSON, or not valid for the message.
+    pub fn convert(&mut self, json: &[u8]) -> ProtobufResult<&[u8]> {
         self.begin()?;
         let used = self.parser.run(&self.schema, json, PiecePosition::Last)?;
         self.parser.end_field(&self.schema)?;
@@ -96,9 +96,9 @@ impl FromJson {
     /// ends within the piece. White space after the value belongs to it.
     ///
     /// # Errors
-    /// [`ProtobufError`] if the text is not valid JSON, or not valid for the message; then the message is discarded,
-    /// and [`FromJson::reset`] begins another.
-    pub fn push(&mut self, piece: &[u8]) -> Result<usize, ProtobufError> {
+    /// [`crate::ProtobufError`] if the text is not valid JSON, or not valid for the message; then the message is
+    /// discarded, and [`FromJson::reset`] begins another.
+    pub fn push(&mut self, piece: &[u8]) -> ProtobufResult<usize> {
         match self.state {
             FromJsonState::Idle => {
                 self.begin()?;
@@ -116,7 +116,7 @@ impl FromJson {
         pushed
     }
 
-    fn push_piece(&mut self, piece: &[u8]) -> Result<usize, ProtobufError> {
+    fn push_piece(&mut self, piece: &[u8]) -> ProtobufResult<usize> {
         let mut at = 0;
         if !self.carried.is_empty() {
             let tail = tail(&self.carried, piece);
@@ -139,7 +139,7 @@ impl FromJson {
         Ok(piece.len())
     }
 
-    fn carry(&mut self, bytes: &[u8]) -> Result<(), ProtobufError> {
+    fn carry(&mut self, bytes: &[u8]) -> ProtobufResult {
         if self.carried.len() + bytes.len() > self.limits.message_bytes_max {
             return Err(ProtobufError::new(self.parser.base, ProtobufErrorKind::MessageTooLarge));
         }
@@ -148,7 +148,7 @@ impl FromJson {
     }
 
     /// Parses the token that arrived in several pieces.
-    fn run_carried(&mut self) -> Result<(), ProtobufError> {
+    fn run_carried(&mut self) -> ProtobufResult {
         let used = self.parser.run(&self.schema, &self.carried, PiecePosition::Last)?;
         if used < self.carried.len() {
             return Err(ProtobufError::new(self.parser.base, ProtobufErrorKind::JsonSyntax));
@@ -161,7 +161,7 @@ impl FromJson {
     ///
     /// # Errors
     /// As [`FromJson::push`]; [`ProtobufErrorKind::Truncated`] if the value is not complete.
-    pub fn finish(&mut self) -> Result<&[u8], ProtobufError> {
+    pub fn finish(&mut self) -> ProtobufResult<&[u8]> {
         if matches!(self.state, FromJsonState::Complete | FromJsonState::Failed) {
             return Err(ProtobufError::new(self.parser.base, ProtobufErrorKind::Ended));
         }

@@ -3,7 +3,7 @@
 use super::frame::JsonReadRole;
 use super::parser::{Expect, JsonParser};
 use super::token::JsonString;
-use crate::fault::{ProtobufError, ProtobufErrorKind};
+use crate::fault::{ProtobufError, ProtobufErrorKind, ProtobufResult};
 use crate::json::keys::KeyProblem;
 use crate::json::text::{parse_signed, parse_unsigned};
 use crate::json::{Duplicates, Unknown};
@@ -14,11 +14,7 @@ impl JsonParser {
     /// Parses the expected key with its colon, if it is next: most writers keep the order of the declaration, and
     /// leave out a few unset fields.
     #[inline]
-    pub(super) fn expected_key(
-        &mut self,
-        schema: &Schema,
-        rest: &[u8],
-    ) -> Result<Option<usize>, ProtobufError> {
+    pub(super) fn expected_key(&mut self, schema: &Schema, rest: &[u8]) -> ProtobufResult<Option<usize>> {
         if self.top.role != JsonReadRole::Message {
             return Ok(None);
         }
@@ -42,7 +38,7 @@ impl JsonParser {
         key: JsonString<'_>,
         bytes: &[u8],
         has_colon: bool,
-    ) -> Result<(), ProtobufError> {
+    ) -> ProtobufResult {
         match self.top.role {
             JsonReadRole::Message => {
                 let message = schema.message(self.top.message);
@@ -57,7 +53,7 @@ impl JsonParser {
         }
     }
 
-    fn name(&mut self, message: &MessageDescriptor, name: &[u8]) -> Result<(), ProtobufError> {
+    fn name(&mut self, message: &MessageDescriptor, name: &[u8]) -> ProtobufResult {
         match message.by_name(name) {
             Some((index, _)) => self.member(message, index),
             None if name == b"@type" && self.top.is_of_any => Err(self.fault(ProtobufErrorKind::JsonAnyType)),
@@ -66,7 +62,7 @@ impl JsonParser {
     }
 
     /// Rejects or skips an unknown member.
-    pub(super) fn unknown_member(&mut self) -> Result<(), ProtobufError> {
+    pub(super) fn unknown_member(&mut self) -> ProtobufResult {
         if self.options.unknown == Unknown::Refuse {
             return Err(ProtobufError { field: None, ..self.fault(ProtobufErrorKind::JsonFieldUnknown) });
         }
@@ -76,7 +72,7 @@ impl JsonParser {
 
     /// Selects the field of the next value.
     #[inline]
-    fn member(&mut self, message: &MessageDescriptor, index: u16) -> Result<(), ProtobufError> {
+    fn member(&mut self, message: &MessageDescriptor, index: u16) -> ProtobufResult {
         self.top.field = index;
         self.top.guess = index + 1;
         if !self.note(usize::from(index)) && self.options.duplicates == Duplicates::Refuse {
@@ -92,7 +88,7 @@ impl JsonParser {
         &mut self,
         message: &MessageDescriptor,
         field: &FieldDescriptor,
-    ) -> Result<(), ProtobufError> {
+    ) -> ProtobufResult {
         let Some(oneof) = field.oneof else { return Ok(()) };
         if !self.note(message.fields.len() + usize::from(oneof))
             && self.options.duplicates == Duplicates::Refuse
@@ -122,7 +118,7 @@ impl JsonParser {
     }
 
     /// Begins an entry with the key of a map.
-    fn map_key(&mut self, schema: &Schema, key: &[u8]) -> Result<(), ProtobufError> {
+    fn map_key(&mut self, schema: &Schema, key: &[u8]) -> ProtobufResult {
         let map = schema.message(self.top.message).field(self.top.field);
         let entry = map.and_then(|field| Some((field.number, field.kind.message()?)));
         let Some((number, id)) = entry else { return Err(self.fault(ProtobufErrorKind::JsonType)) };
@@ -146,7 +142,7 @@ impl JsonParser {
         }
     }
 
-    fn scalar_key(&mut self, kind: FieldType, key: &[u8]) -> Result<(), ProtobufError> {
+    fn scalar_key(&mut self, kind: FieldType, key: &[u8]) -> ProtobufResult {
         let value = match kind {
             FieldType::Bool => match key {
                 b"true" => Ok(1),

@@ -3,7 +3,7 @@
 use super::parser::JsonParser;
 use super::scalar::Presence;
 use super::token::Token;
-use crate::fault::{ProtobufError, ProtobufErrorKind};
+use crate::fault::{ProtobufErrorKind, ProtobufResult};
 use crate::json::text::{parse_duration, parse_timestamp, read_mask_path};
 use crate::schema::{MessageDescriptor, Schema, Special};
 use crate::wire::{LENGTH, VARINT, close_length, open_length, write_tag, write_varint};
@@ -15,7 +15,7 @@ impl JsonParser {
         schema: &Schema,
         message: &MessageDescriptor,
         token: Token<'_>,
-    ) -> Result<(), ProtobufError> {
+    ) -> ProtobufResult {
         if message.special == Special::Wrapper {
             let Some((_, field)) = message.by_number(1) else { return Ok(()) };
             return self.scalar(schema, field, Presence::Implicit, token).map(|_| ());
@@ -28,7 +28,7 @@ impl JsonParser {
         })
     }
 
-    fn time(&mut self, parsed: Result<(i64, i32), ProtobufErrorKind>) -> Result<(), ProtobufError> {
+    fn time(&mut self, parsed: Result<(i64, i32), ProtobufErrorKind>) -> ProtobufResult {
         let (seconds, nanos) = parsed.map_err(|kind| self.fault(kind))?;
         for (number, value) in [(1, seconds), (2, i64::from(nanos))] {
             if value != 0 {
@@ -39,7 +39,7 @@ impl JsonParser {
         Ok(())
     }
 
-    fn field_mask(&mut self, text: &[u8]) -> Result<(), ProtobufError> {
+    fn field_mask(&mut self, text: &[u8]) -> ProtobufResult {
         // White space around the list, as defined by Unicode, is not part of it; the text is UTF-8 here.
         let text = std::str::from_utf8(text).map_or(text, |text| text.trim().as_bytes());
         if text.is_empty() {

@@ -3,7 +3,7 @@
 use super::capture::Capture;
 use super::frame::{JsonReadFrame, JsonReadRole};
 use super::token::{JsonString, is_space, read_text, read_token};
-use crate::fault::{ProtobufError, ProtobufErrorKind};
+use crate::fault::{ProtobufError, ProtobufErrorKind, ProtobufResult};
 use crate::json::FromJsonOptions;
 use crate::json::keys::Keys;
 use crate::json::text::unescape;
@@ -91,7 +91,7 @@ impl JsonParser {
     }
 
     /// Prepares for the value of one field; `key` is the text before it.
-    pub(super) fn begin_field(&mut self, schema: &Schema, key: &[u8]) -> Result<(), ProtobufError> {
+    pub(super) fn begin_field(&mut self, schema: &Schema, key: &[u8]) -> ProtobufResult {
         self.run(schema, key, PiecePosition::Inner)?;
         self.halt = self.stack.len();
         self.base = 0;
@@ -104,7 +104,7 @@ impl JsonParser {
     }
 
     /// Ends the message around a value that was read alone.
-    pub(super) fn end_field(&mut self, schema: &Schema) -> Result<(), ProtobufError> {
+    pub(super) fn end_field(&mut self, schema: &Schema) -> ProtobufResult {
         if self.is_halted() {
             self.halt = usize::MAX;
             self.leave(schema)?;
@@ -119,7 +119,7 @@ impl JsonParser {
         schema: &Schema,
         window: &[u8],
         position: PiecePosition,
-    ) -> Result<usize, ProtobufError> {
+    ) -> ProtobufResult<usize> {
         let base = self.base;
         let mut at = 0;
         loop {
@@ -152,7 +152,7 @@ impl JsonParser {
         schema: &Schema,
         rest: &[u8],
         position: PiecePosition,
-    ) -> Result<Option<usize>, ProtobufError> {
+    ) -> ProtobufResult<Option<usize>> {
         match (self.expect, rest.first()) {
             (Expect::FirstKey | Expect::NextMember, Some(b'}')) => {
                 self.leave(schema)?;
@@ -200,7 +200,7 @@ impl JsonParser {
     }
 
     /// Begins an object or array.
-    pub(super) fn enter(&mut self, schema: &Schema, mut frame: JsonReadFrame) -> Result<(), ProtobufError> {
+    pub(super) fn enter(&mut self, schema: &Schema, mut frame: JsonReadFrame) -> ProtobufResult {
         if self.stack.len() >= self.limits.depth_max as usize {
             return Err(self.fault(ProtobufErrorKind::DepthExceeded));
         }
@@ -220,7 +220,7 @@ impl JsonParser {
     }
 
     /// Ends an object or array.
-    fn leave(&mut self, schema: &Schema) -> Result<(), ProtobufError> {
+    fn leave(&mut self, schema: &Schema) -> ProtobufResult {
         let top = self.top;
         match top.role {
             JsonReadRole::Message => self.check_required(schema)?,
@@ -283,8 +283,8 @@ impl JsonParser {
     pub(super) fn with_text<T>(
         &mut self,
         text: JsonString<'_>,
-        then: impl FnOnce(&mut Self, &[u8]) -> Result<T, ProtobufError>,
-    ) -> Result<T, ProtobufError> {
+        then: impl FnOnce(&mut Self, &[u8]) -> ProtobufResult<T>,
+    ) -> ProtobufResult<T> {
         if !text.has_escapes {
             if text.has_others
                 && let Err(error) = std::str::from_utf8(text.raw)

@@ -2,7 +2,7 @@
 
 use super::parser::JsonParser;
 use super::token::Token;
-use crate::fault::{ProtobufError, ProtobufErrorKind};
+use crate::fault::{ProtobufErrorKind, ProtobufResult};
 use crate::json::Unknown;
 use crate::json::text::{decode_base64, parse_double, parse_float, parse_signed, parse_unsigned};
 use crate::schema::{EnumId, FieldDescriptor, FieldType, Schema};
@@ -30,7 +30,7 @@ impl JsonParser {
         field: &FieldDescriptor,
         presence: Presence,
         token: Token<'_>,
-    ) -> Result<bool, ProtobufError> {
+    ) -> ProtobufResult<bool> {
         match (field.kind, token) {
             (FieldType::String, Token::Text(text)) => self.with_text(text, |parser, text| {
                 if presence != Presence::Implicit || !text.is_empty() {
@@ -65,12 +65,7 @@ impl JsonParser {
     }
 
     /// Returns a number, `bool` or enum as 64 bits; `None` for an unknown enum name that is ignored.
-    fn number(
-        &mut self,
-        schema: &Schema,
-        kind: FieldType,
-        token: Token<'_>,
-    ) -> Result<Option<u64>, ProtobufError> {
+    fn number(&mut self, schema: &Schema, kind: FieldType, token: Token<'_>) -> ProtobufResult<Option<u64>> {
         let value = match (kind, token) {
             (FieldType::Bool, Token::True) => 1,
             (FieldType::Bool, Token::False) => 0,
@@ -87,12 +82,7 @@ impl JsonParser {
         Ok(Some(value))
     }
 
-    fn enumeration(
-        &mut self,
-        schema: &Schema,
-        id: EnumId,
-        token: Token<'_>,
-    ) -> Result<Option<u64>, ProtobufError> {
+    fn enumeration(&mut self, schema: &Schema, id: EnumId, token: Token<'_>) -> ProtobufResult<Option<u64>> {
         let enumeration = schema.enumeration(id);
         match token {
             Token::Null if enumeration.is_null => Ok(Some(0)),
@@ -129,7 +119,7 @@ impl JsonParser {
     }
 
     /// Checks a number that is skipped, which must be valid all the same.
-    pub(super) fn check_number(&self, number: &[u8]) -> Result<(), ProtobufError> {
+    pub(super) fn check_number(&self, number: &[u8]) -> ProtobufResult {
         match parse_double(number) {
             Ok(_) | Err(ProtobufErrorKind::JsonRange) => Ok(()),
             Err(_) => Err(self.fault(ProtobufErrorKind::JsonSyntax)),

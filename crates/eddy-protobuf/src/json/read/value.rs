@@ -5,7 +5,7 @@ use super::member::NO_FIELD;
 use super::parser::JsonParser;
 use super::scalar::Presence;
 use super::token::Token;
-use crate::fault::{ProtobufError, ProtobufErrorKind};
+use crate::fault::{ProtobufError, ProtobufErrorKind, ProtobufResult};
 use crate::json::Required;
 use crate::schema::{FieldDescriptor, FieldType, Label, MessageId, Schema, Special};
 use crate::wire::{GROUP_START, LENGTH, open_length, write_tag};
@@ -13,7 +13,7 @@ use crate::wire::{GROUP_START, LENGTH, open_length, write_tag};
 impl JsonParser {
     /// Handles a value, or the beginning of one.
     #[inline]
-    pub(super) fn value(&mut self, schema: &Schema, token: Token<'_>) -> Result<(), ProtobufError> {
+    pub(super) fn value(&mut self, schema: &Schema, token: Token<'_>) -> ProtobufResult {
         match self.top.role {
             JsonReadRole::Message if self.top.field != NO_FIELD => self.field_value(schema, token),
             JsonReadRole::Array => {
@@ -31,7 +31,7 @@ impl JsonParser {
         }
     }
 
-    fn current<'s>(&self, schema: &'s Schema) -> Result<&'s FieldDescriptor, ProtobufError> {
+    fn current<'s>(&self, schema: &'s Schema) -> ProtobufResult<&'s FieldDescriptor> {
         schema
             .message(self.top.message)
             .field(self.top.field)
@@ -40,7 +40,7 @@ impl JsonParser {
 
     /// Handles the value of a message field.
     #[inline]
-    fn field_value(&mut self, schema: &Schema, token: Token<'_>) -> Result<(), ProtobufError> {
+    fn field_value(&mut self, schema: &Schema, token: Token<'_>) -> ProtobufResult {
         let message = schema.message(self.top.message);
         let field = self.current(schema)?;
         if token == Token::Null && !takes_null(schema, field.kind) {
@@ -80,12 +80,7 @@ impl JsonParser {
     }
 
     /// Handles an array element.
-    fn element(
-        &mut self,
-        schema: &Schema,
-        field: &FieldDescriptor,
-        token: Token<'_>,
-    ) -> Result<(), ProtobufError> {
+    fn element(&mut self, schema: &Schema, field: &FieldDescriptor, token: Token<'_>) -> ProtobufResult {
         if token == Token::Null && !takes_null(schema, field.kind) {
             return Err(self.fault(ProtobufErrorKind::JsonNull));
         }
@@ -94,7 +89,7 @@ impl JsonParser {
     }
 
     /// Handles the value of a map entry.
-    fn map_value(&mut self, schema: &Schema, token: Token<'_>) -> Result<(), ProtobufError> {
+    fn map_value(&mut self, schema: &Schema, token: Token<'_>) -> ProtobufResult {
         let entry = self.current(schema)?.kind.message();
         let field = entry.and_then(|entry| schema.message(entry).by_number(2));
         let Some((_, field)) = field else { return Err(self.fault(ProtobufErrorKind::JsonType)) };
@@ -112,7 +107,7 @@ impl JsonParser {
         field: &FieldDescriptor,
         presence: Presence,
         token: Token<'_>,
-    ) -> Result<(), ProtobufError> {
+    ) -> ProtobufResult {
         match field.kind {
             FieldType::Message(id) => {
                 self.message_value(schema, id, WireFraming::Length(field.number), token)
@@ -136,7 +131,7 @@ impl JsonParser {
         id: MessageId,
         framing: WireFraming,
         token: Token<'_>,
-    ) -> Result<(), ProtobufError> {
+    ) -> ProtobufResult {
         let message = schema.message(id);
         let is_object = token == Token::ObjectStart;
         match message.special {
@@ -177,7 +172,7 @@ impl JsonParser {
         id: MessageId,
         framing: WireFraming,
         token: Token<'_>,
-    ) -> Result<(), ProtobufError> {
+    ) -> ProtobufResult {
         let outer = self.frame(JsonReadRole::Message, id, framing);
         let number = match token {
             Token::Null => 1,
@@ -245,7 +240,7 @@ impl JsonParser {
     }
 
     /// Skips a value.
-    fn skip(&mut self, schema: &Schema, token: Token<'_>) -> Result<(), ProtobufError> {
+    fn skip(&mut self, schema: &Schema, token: Token<'_>) -> ProtobufResult {
         match token {
             Token::ObjectStart => {
                 self.enter(schema, JsonReadFrame::new(JsonReadRole::SkipObject, MessageId(0)))
@@ -271,7 +266,7 @@ impl JsonParser {
     }
 
     /// Checks the required fields of a message at its end.
-    pub(super) fn check_required(&self, schema: &Schema) -> Result<(), ProtobufError> {
+    pub(super) fn check_required(&self, schema: &Schema) -> ProtobufResult {
         let message = schema.message(self.top.message);
         if !message.has_required || self.options.required == Required::Pass {
             return Ok(());

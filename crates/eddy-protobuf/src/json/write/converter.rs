@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::machine::{JsonWriteStop, JsonWriter};
 use crate::canonical::canonical_for_json;
-use crate::fault::{ProtobufError, ProtobufErrorKind};
+use crate::fault::{ProtobufError, ProtobufErrorKind, ProtobufResult};
 use crate::json::ToJsonOptions;
 use crate::limits::ProtobufLimits;
 use crate::schema::{MessageId, Schema};
@@ -78,8 +78,8 @@ impl ToJson {
     /// Returns the JSON of a whole message. Pushed bytes of another one are discarded.
     ///
     /// # Errors
-    /// [`ProtobufError`] if the bytes are not a valid message of the type, or it has no JSON form.
-    pub fn convert(&mut self, message: &[u8]) -> Result<&[u8], ProtobufError> {
+    /// [`crate::ProtobufError`] if the bytes are not a valid message of the type, or it has no JSON form.
+    pub fn convert(&mut self, message: &[u8]) -> ProtobufResult<&[u8]> {
         self.reset();
         self.state = ToJsonState::Failed;
         if message.len() > self.limits.message_bytes_max {
@@ -104,9 +104,9 @@ impl ToJson {
     /// Takes the next piece of a message. Take the output of [`ToJson::ready`] after each.
     ///
     /// # Errors
-    /// [`ProtobufError`] if the bytes are not a valid message of the type, or it has no JSON form; then the message
-    /// is discarded, and [`ToJson::reset`] begins another.
-    pub fn push(&mut self, piece: &[u8]) -> Result<(), ProtobufError> {
+    /// [`crate::ProtobufError`] if the bytes are not a valid message of the type, or it has no JSON form; then the
+    /// message is discarded, and [`ToJson::reset`] begins another.
+    pub fn push(&mut self, piece: &[u8]) -> ProtobufResult {
         match self.state {
             ToJsonState::Idle => {
                 self.reset();
@@ -125,7 +125,7 @@ impl ToJson {
         pushed
     }
 
-    fn push_piece(&mut self, piece: &[u8]) -> Result<(), ProtobufError> {
+    fn push_piece(&mut self, piece: &[u8]) -> ProtobufResult {
         if self.state == ToJsonState::Disordered {
             return self.retain(piece);
         }
@@ -159,7 +159,7 @@ impl ToJson {
         }
     }
 
-    fn retain(&mut self, piece: &[u8]) -> Result<(), ProtobufError> {
+    fn retain(&mut self, piece: &[u8]) -> ProtobufResult {
         if self.retained.len() + piece.len() > self.limits.message_bytes_max {
             return Err(ProtobufError::new(self.retained.len() as u64, ProtobufErrorKind::MessageTooLarge));
         }
@@ -171,7 +171,7 @@ impl ToJson {
     ///
     /// # Errors
     /// As [`ToJson::push`]; [`ProtobufErrorKind::Truncated`] if the message is not complete.
-    pub fn finish(&mut self) -> Result<(), ProtobufError> {
+    pub fn finish(&mut self) -> ProtobufResult {
         // An empty message is valid.
         self.push(&[])?;
         let finished = match self.state {
@@ -230,7 +230,7 @@ impl ToJson {
     }
 
     /// Puts a message into canonical form and converts that.
-    fn convert_ordered(&mut self, message: &[u8]) -> Result<(), ProtobufError> {
+    fn convert_ordered(&mut self, message: &[u8]) -> ProtobufResult {
         let mut ordered = std::mem::take(&mut self.ordered);
         ordered.clear();
         let result = canonical_for_json(&self.schema, self.message, message, &self.limits, &mut ordered);

@@ -1,7 +1,7 @@
 //! Conversion of map entries: a key and a value.
 
 use super::frame::FrameProgress;
-use super::machine::{JsonWriteStop, JsonWriter, WireFieldHead};
+use super::machine::{JsonWriteResult, JsonWriteStop, JsonWriter, WireFieldHead};
 use super::ongoing::{BufferedTextKind, JsonTextEncoding};
 use crate::fault::{ProtobufError, ProtobufErrorKind};
 use crate::json::keys::KeyProblem;
@@ -18,7 +18,7 @@ impl JsonWriter {
         schema: &Schema,
         head: WireFieldHead,
         behind: &[u8],
-    ) -> Result<usize, JsonWriteStop> {
+    ) -> JsonWriteResult<usize> {
         let message = schema.message(self.top.message);
         let field =
             message.by_number(head.number).filter(|(_, field)| field.kind.wire_type() == head.wire_type);
@@ -49,7 +49,7 @@ impl JsonWriter {
         field: &FieldDescriptor,
         head: WireFieldHead,
         behind: &[u8],
-    ) -> Result<usize, JsonWriteStop> {
+    ) -> JsonWriteResult<usize> {
         self.top.progress = FrameProgress::Value;
         match field.kind {
             FieldType::String => self.text(head, behind, JsonTextEncoding::Utf8),
@@ -95,7 +95,7 @@ impl JsonWriter {
     }
 
     /// Writes a string as a key.
-    pub(super) fn text_key(&mut self, key: &[u8], offset: u64) -> Result<(), JsonWriteStop> {
+    pub(super) fn text_key(&mut self, key: &[u8], offset: u64) -> JsonWriteResult {
         let start = self.out.len();
         self.out.push(b'"');
         write_escaped(&mut self.out, key, PiecePosition::Last)
@@ -104,24 +104,18 @@ impl JsonWriter {
         self.end_key(start, offset)
     }
 
-    fn scalar_key(
-        &mut self,
-        schema: &Schema,
-        kind: FieldType,
-        value: u64,
-        offset: u64,
-    ) -> Result<(), JsonWriteStop> {
+    fn scalar_key(&mut self, schema: &Schema, kind: FieldType, value: u64, offset: u64) -> JsonWriteResult {
         let start = self.out.len();
         self.write_key(schema, kind, value);
         self.end_key(start, offset)
     }
 
-    fn default_key(&mut self, schema: &Schema, offset: u64) -> Result<(), JsonWriteStop> {
+    fn default_key(&mut self, schema: &Schema, offset: u64) -> JsonWriteResult {
         let key = schema.message(self.top.message).by_number(1);
         self.scalar_key(schema, key.map_or(FieldType::String, |(_, key)| key.kind), 0, offset)
     }
 
-    fn end_key(&mut self, start: usize, offset: u64) -> Result<(), JsonWriteStop> {
+    fn end_key(&mut self, start: usize, offset: u64) -> JsonWriteResult {
         self.top.progress = FrameProgress::Key;
         let key = self.out.get(start..).unwrap_or_default();
         match self.keys.insert(self.top.map, key, self.limits.items_max) {
@@ -136,7 +130,7 @@ impl JsonWriter {
     }
 
     /// Ends an entry: an absent key or value has the default.
-    pub(super) fn leave_entry(&mut self, schema: &Schema, offset: u64) -> Result<bool, JsonWriteStop> {
+    pub(super) fn leave_entry(&mut self, schema: &Schema, offset: u64) -> JsonWriteResult<bool> {
         if self.top.progress == FrameProgress::Nothing {
             self.default_key(schema, offset)?;
         }

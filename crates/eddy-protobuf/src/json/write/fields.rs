@@ -1,10 +1,10 @@
 //! Conversion of message fields.
 
 use super::frame::{CLOSED, FrameProgress, JsonWriteFrame, JsonWriteRole};
-use super::machine::{JsonWriteStop, JsonWriter, WireFieldHead, outermost};
+use super::machine::{JsonWriteResult, JsonWriteStop, JsonWriter, WireFieldHead, outermost};
 use super::ongoing::JsonTextEncoding;
 use super::scalar::is_zero;
-use crate::fault::{ProtobufError, ProtobufErrorKind};
+use crate::fault::{ProtobufError, ProtobufErrorKind, ProtobufResult};
 use crate::json::JsonFieldNaming;
 use crate::schema::{FieldDescriptor, FieldType, Label, MessageDescriptor, Schema};
 use crate::wire::{FIXED32, FIXED64, LENGTH, WireRead, read_varint};
@@ -17,7 +17,7 @@ impl JsonWriter {
         schema: &Schema,
         head: WireFieldHead,
         behind: &[u8],
-    ) -> Result<usize, JsonWriteStop> {
+    ) -> JsonWriteResult<usize> {
         let message = schema.message(self.top.message);
         let Some((index, field)) = message.by_number(head.number) else { return self.skip(head) };
         if head.wire_type != field.kind.wire_type() {
@@ -41,7 +41,7 @@ impl JsonWriter {
         (index, field): (u16, &FieldDescriptor),
         head: WireFieldHead,
         behind: &[u8],
-    ) -> Result<usize, JsonWriteStop> {
+    ) -> JsonWriteResult<usize> {
         match field.kind {
             FieldType::String | FieldType::Bytes => {
                 if head.value == 0 && self.is_absent(field) {
@@ -93,7 +93,7 @@ impl JsonWriter {
 
     /// Rejects a number of a `Value` that JSON cannot represent.
     #[inline]
-    fn check_finite(&self, field: &FieldDescriptor, head: WireFieldHead) -> Result<(), ProtobufError> {
+    fn check_finite(&self, field: &FieldDescriptor, head: WireFieldHead) -> ProtobufResult {
         let is_infinite = || field.kind == FieldType::Double && !f64::from_bits(head.value).is_finite();
         if self.top.role == JsonWriteRole::Value && is_infinite() {
             return Err(ProtobufError::new(head.after, ProtobufErrorKind::ValueNotFinite));
@@ -113,12 +113,7 @@ impl JsonWriter {
 
     /// Records that a field is present.
     #[inline]
-    fn note(
-        &mut self,
-        message: &MessageDescriptor,
-        index: u16,
-        field: &FieldDescriptor,
-    ) -> Result<(), JsonWriteStop> {
+    fn note(&mut self, message: &MessageDescriptor, index: u16, field: &FieldDescriptor) -> JsonWriteResult {
         self.note_bit(usize::from(index))?;
         match field.oneof {
             Some(oneof) => self.note_bit(message.fields.len() + usize::from(oneof)),
@@ -127,7 +122,7 @@ impl JsonWriter {
     }
 
     #[inline]
-    fn note_bit(&mut self, bit: usize) -> Result<(), JsonWriteStop> {
+    fn note_bit(&mut self, bit: usize) -> JsonWriteResult {
         if let Some(word) = self.seen.get_mut(self.top.seen_at + bit / 64) {
             let mask = 1 << (bit % 64);
             if *word & mask != 0 {
@@ -149,7 +144,7 @@ impl JsonWriter {
         message: &MessageDescriptor,
         index: u16,
         field: &FieldDescriptor,
-    ) -> Result<(), JsonWriteStop> {
+    ) -> JsonWriteResult {
         if self.top.open == index {
             if !self.top.is_first || self.top.role != JsonWriteRole::Bare {
                 self.out.push(b',');
@@ -201,7 +196,7 @@ impl JsonWriter {
         message: &MessageDescriptor,
         (index, field): (u16, &FieldDescriptor),
         head: WireFieldHead,
-    ) -> Result<usize, JsonWriteStop> {
+    ) -> JsonWriteResult<usize> {
         if head.value == 0 {
             return Ok(0);
         }
@@ -223,7 +218,7 @@ impl JsonWriter {
         schema: &Schema,
         rest: &[u8],
         offset: u64,
-    ) -> Result<usize, JsonWriteStop> {
+    ) -> JsonWriteResult<usize> {
         let Some(field) = schema.message(self.top.message).field(self.top.open) else {
             return Err(ProtobufError::new(offset, ProtobufErrorKind::WireType).into());
         };
@@ -251,7 +246,7 @@ impl JsonWriter {
     }
 
     /// Ends a message: closes open brackets, writes requested defaults of absent fields.
-    pub(super) fn leave_message(&mut self, schema: &Schema, offset: u64) -> Result<bool, JsonWriteStop> {
+    pub(super) fn leave_message(&mut self, schema: &Schema, offset: u64) -> JsonWriteResult<bool> {
         let message = schema.message(self.top.message);
         if self.top.open != CLOSED {
             self.out.push(self.top.close);
@@ -292,7 +287,7 @@ impl JsonWriter {
         }
     }
 
-    fn check_required(&self, message: &MessageDescriptor, offset: u64) -> Result<(), ProtobufError> {
+    fn check_required(&self, message: &MessageDescriptor, offset: u64) -> ProtobufResult {
         if !message.has_required {
             return Ok(());
         }

@@ -2,7 +2,7 @@
 
 use super::frame::{CLOSED, FrameProgress, JsonWriteFrame, JsonWriteRole};
 use super::ongoing::Ongoing;
-use crate::fault::{ProtobufError, ProtobufErrorKind};
+use crate::fault::{ProtobufError, ProtobufErrorKind, ProtobufResult};
 use crate::json::ToJsonOptions;
 use crate::json::keys::Keys;
 use crate::limits::ProtobufLimits;
@@ -19,6 +19,9 @@ pub(super) enum JsonWriteStop {
     /// The message must first be put into canonical form.
     Disorder,
 }
+
+/// Result of a step of the machine.
+pub(super) type JsonWriteResult<T = ()> = Result<T, JsonWriteStop>;
 
 impl From<ProtobufError> for JsonWriteStop {
     fn from(fault: ProtobufError) -> Self {
@@ -88,12 +91,7 @@ impl JsonWriter {
     }
 
     /// Begins a message that ends at `end`.
-    pub(super) fn begin(
-        &mut self,
-        schema: &Schema,
-        message: MessageId,
-        end: u64,
-    ) -> Result<(), ProtobufError> {
+    pub(super) fn begin(&mut self, schema: &Schema, message: MessageId, end: u64) -> ProtobufResult {
         self.stack.clear();
         self.seen.clear();
         self.keys.clear();
@@ -107,12 +105,7 @@ impl JsonWriter {
     }
 
     /// Converts a whole message.
-    pub(super) fn whole(
-        &mut self,
-        schema: &Schema,
-        message: MessageId,
-        bytes: &[u8],
-    ) -> Result<(), JsonWriteStop> {
+    pub(super) fn whole(&mut self, schema: &Schema, message: MessageId, bytes: &[u8]) -> JsonWriteResult {
         self.begin(schema, message, bytes.len() as u64)?;
         let used = self.run(schema, bytes)?;
         if used < bytes.len() {
@@ -122,7 +115,7 @@ impl JsonWriter {
     }
 
     /// Ends the outermost message at the end of the input.
-    pub(super) fn finish(&mut self, schema: &Schema) -> Result<(), JsonWriteStop> {
+    pub(super) fn finish(&mut self, schema: &Schema) -> JsonWriteResult {
         while !self.is_done {
             let is_open = self.top.end > self.base && !self.stack.is_empty() && self.top.end != u64::MAX;
             if is_open || self.top.group != 0 || !matches!(self.ongoing, Ongoing::None) {
@@ -135,7 +128,7 @@ impl JsonWriter {
 
     /// Reads from the front of a window; returns how many bytes were read: everything except an incomplete item at
     /// the end.
-    pub(super) fn run(&mut self, schema: &Schema, window: &[u8]) -> Result<usize, JsonWriteStop> {
+    pub(super) fn run(&mut self, schema: &Schema, window: &[u8]) -> JsonWriteResult<usize> {
         let base = self.base;
         let mut at = 0;
         loop {
@@ -170,7 +163,7 @@ impl JsonWriter {
 
     /// Reads one item; returns 0 if the window ends within its head.
     #[inline]
-    fn step(&mut self, schema: &Schema, rest: &[u8], offset: u64) -> Result<usize, JsonWriteStop> {
+    fn step(&mut self, schema: &Schema, rest: &[u8], offset: u64) -> JsonWriteResult<usize> {
         if self.top.role == JsonWriteRole::Packed {
             return self.packed_value(schema, rest, offset);
         }
@@ -215,7 +208,7 @@ impl JsonWriter {
     }
 
     /// Requests more input when the window ends within an item, unless its message ends first.
-    pub(super) fn more(&self, rest: &[u8], offset: u64) -> Result<usize, JsonWriteStop> {
+    pub(super) fn more(&self, rest: &[u8], offset: u64) -> JsonWriteResult<usize> {
         if offset + rest.len() as u64 >= self.top.end {
             return Err(self.past_end(offset).into());
         }
@@ -241,7 +234,7 @@ impl JsonWriter {
 
     /// Handles an item according to its container; returns how many bytes of `behind` were consumed.
     #[inline]
-    fn item(&mut self, schema: &Schema, head: WireFieldHead, behind: &[u8]) -> Result<usize, JsonWriteStop> {
+    fn item(&mut self, schema: &Schema, head: WireFieldHead, behind: &[u8]) -> JsonWriteResult<usize> {
         match self.top.role {
             JsonWriteRole::Object | JsonWriteRole::Bare | JsonWriteRole::Value | JsonWriteRole::Wrapper => {
                 self.field(schema, head, behind)
@@ -255,7 +248,7 @@ impl JsonWriter {
     }
 
     /// Skips an item.
-    pub(super) fn skip(&mut self, head: WireFieldHead) -> Result<usize, JsonWriteStop> {
+    pub(super) fn skip(&mut self, head: WireFieldHead) -> JsonWriteResult<usize> {
         match head.wire_type {
             LENGTH => self.ongoing = Ongoing::Skip { left: head.value },
             GROUP_START => {
@@ -279,7 +272,7 @@ impl JsonWriter {
         end: u64,
         group: u32,
         offset: u64,
-    ) -> Result<(), ProtobufError> {
+    ) -> ProtobufResult {
         let message = schema.message(id);
         let role = JsonWriteRole::of(message.special);
         let mut frame = JsonWriteFrame { role, message: id, group, ..outermost(end) };
@@ -305,7 +298,7 @@ impl JsonWriter {
         schema: &Schema,
         mut frame: JsonWriteFrame,
         offset: u64,
-    ) -> Result<(), ProtobufError> {
+    ) -> ProtobufResult {
         let message = schema.message(frame.message);
         frame.seen_at = self.seen.len();
         let bits = message.fields.len() + message.oneofs.len();
@@ -313,7 +306,7 @@ impl JsonWriter {
         self.push(frame, offset)
     }
 
-    pub(super) fn push(&mut self, frame: JsonWriteFrame, offset: u64) -> Result<(), ProtobufError> {
+    pub(super) fn push(&mut self, frame: JsonWriteFrame, offset: u64) -> ProtobufResult {
         if frame.role.is_level() {
             if self.depth >= self.limits.depth_max {
                 return Err(ProtobufError::new(offset, ProtobufErrorKind::DepthExceeded));
@@ -331,7 +324,7 @@ impl JsonWriter {
     }
 
     /// Ends the innermost frame with its closing JSON text.
-    fn leave(&mut self, schema: &Schema, offset: u64) -> Result<(), JsonWriteStop> {
+    fn leave(&mut self, schema: &Schema, offset: u64) -> JsonWriteResult {
         let is_ended = match self.top.role {
             JsonWriteRole::Object | JsonWriteRole::Bare | JsonWriteRole::Value | JsonWriteRole::Wrapper => {
                 self.leave_message(schema, offset)?

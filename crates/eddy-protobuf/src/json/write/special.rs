@@ -1,9 +1,9 @@
 //! `Timestamp`, `Duration`, `FieldMask` and `Any`.
 
 use super::frame::{FrameProgress, JsonWriteFrame, JsonWriteRole};
-use super::machine::{JsonWriteStop, JsonWriter, WireFieldHead, outermost};
+use super::machine::{JsonWriteResult, JsonWriteStop, JsonWriter, WireFieldHead, outermost};
 use super::ongoing::BufferedTextKind;
-use crate::fault::{ProtobufError, ProtobufErrorKind};
+use crate::fault::{ProtobufError, ProtobufErrorKind, ProtobufResult};
 use crate::json::text::{write_duration, write_escaped, write_mask_path, write_timestamp};
 use crate::schema::{MessageId, Schema, Special};
 use crate::wire::{LENGTH, PiecePosition, VARINT};
@@ -11,7 +11,7 @@ use crate::wire::{LENGTH, PiecePosition, VARINT};
 impl JsonWriter {
     /// Handles a field of a `Timestamp` or `Duration`.
     #[expect(clippy::cast_possible_truncation, reason = "an int32 on the wire is the low half of a varint")]
-    pub(super) fn time(&mut self, head: WireFieldHead) -> Result<usize, JsonWriteStop> {
+    pub(super) fn time(&mut self, head: WireFieldHead) -> JsonWriteResult<usize> {
         let (seconds, nanos) = match self.top.progress {
             FrameProgress::Time { seconds, nanos } => (seconds, nanos),
             _ => (0, 0),
@@ -30,14 +30,14 @@ impl JsonWriter {
         schema: &Schema,
         head: WireFieldHead,
         behind: &[u8],
-    ) -> Result<usize, JsonWriteStop> {
+    ) -> JsonWriteResult<usize> {
         match (head.number, head.wire_type) {
             (1, LENGTH) => self.hold(schema, head, behind, BufferedTextKind::MaskPath),
             _ => self.skip(head),
         }
     }
 
-    pub(super) fn mask_path(&mut self, path: &[u8], offset: u64) -> Result<(), JsonWriteStop> {
+    pub(super) fn mask_path(&mut self, path: &[u8], offset: u64) -> JsonWriteResult {
         if !self.top.is_first {
             self.out.push(b',');
         }
@@ -47,7 +47,7 @@ impl JsonWriter {
     }
 
     /// Writes a special message at its end.
-    pub(super) fn leave_special(&mut self, offset: u64) -> Result<bool, JsonWriteStop> {
+    pub(super) fn leave_special(&mut self, offset: u64) -> JsonWriteResult<bool> {
         let (seconds, nanos) = match self.top.progress {
             FrameProgress::Time { seconds, nanos } => (seconds, nanos),
             _ => (0, 0),
@@ -70,7 +70,7 @@ impl JsonWriter {
         schema: &Schema,
         head: WireFieldHead,
         behind: &[u8],
-    ) -> Result<usize, JsonWriteStop> {
+    ) -> JsonWriteResult<usize> {
         match (head.number, head.wire_type, self.top.progress) {
             // An empty URL counts as absent.
             (1, LENGTH, FrameProgress::Nothing) if head.value == 0 => Ok(0),
@@ -88,7 +88,7 @@ impl JsonWriter {
         }
     }
 
-    pub(super) fn type_url(&mut self, schema: &Schema, url: &[u8], offset: u64) -> Result<(), JsonWriteStop> {
+    pub(super) fn type_url(&mut self, schema: &Schema, url: &[u8], offset: u64) -> JsonWriteResult {
         let id = schema
             .find_by_url(url)
             .ok_or_else(|| ProtobufError::new(offset, ProtobufErrorKind::AnyTypeUnknown))?;
@@ -101,13 +101,7 @@ impl JsonWriter {
     }
 
     /// Begins the value of an `Any`.
-    fn enter_any(
-        &mut self,
-        schema: &Schema,
-        id: MessageId,
-        end: u64,
-        offset: u64,
-    ) -> Result<(), ProtobufError> {
+    fn enter_any(&mut self, schema: &Schema, id: MessageId, end: u64, offset: u64) -> ProtobufResult {
         if schema.message(id).special == Special::None {
             self.top.progress = FrameProgress::Value;
             let frame = JsonWriteFrame {
@@ -124,7 +118,7 @@ impl JsonWriter {
     }
 
     /// Ends an `Any`; an absent value has the default.
-    pub(super) fn leave_any(&mut self, schema: &Schema, offset: u64) -> Result<bool, JsonWriteStop> {
+    pub(super) fn leave_any(&mut self, schema: &Schema, offset: u64) -> JsonWriteResult<bool> {
         match self.top.progress {
             FrameProgress::Type(id) => {
                 self.enter_any(schema, id, offset, offset)?;

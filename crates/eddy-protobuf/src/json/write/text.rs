@@ -1,20 +1,15 @@
 //! Values that may continue in the next piece: text, bytes, skipped values, and values that must be complete.
 
-use super::machine::{JsonWriteStop, JsonWriter, WireFieldHead};
+use super::machine::{JsonWriteResult, JsonWriter, WireFieldHead};
 use super::ongoing::{BufferedTextKind, JsonTextEncoding, Ongoing};
-use crate::fault::{ProtobufError, ProtobufErrorKind};
+use crate::fault::{ProtobufError, ProtobufErrorKind, ProtobufResult};
 use crate::json::text::{write_base64, write_escaped};
 use crate::schema::Schema;
 use crate::wire::{PiecePosition, front};
 
 impl JsonWriter {
     /// Continues the item left open by the last piece; returns how many bytes were read.
-    pub(super) fn go_on(
-        &mut self,
-        schema: &Schema,
-        rest: &[u8],
-        offset: u64,
-    ) -> Result<usize, JsonWriteStop> {
+    pub(super) fn go_on(&mut self, schema: &Schema, rest: &[u8], offset: u64) -> JsonWriteResult<usize> {
         match self.ongoing {
             Ongoing::None => Ok(0),
             Ongoing::Skip { left } => {
@@ -57,7 +52,7 @@ impl JsonWriter {
         form: JsonTextEncoding,
         position: PiecePosition,
         offset: u64,
-    ) -> Result<usize, ProtobufError> {
+    ) -> ProtobufResult<usize> {
         match form {
             JsonTextEncoding::Utf8 => write_escaped(&mut self.out, piece, position)
                 .map_err(|place| ProtobufError::new(offset + place as u64, ProtobufErrorKind::Utf8)),
@@ -76,7 +71,7 @@ impl JsonWriter {
         head: WireFieldHead,
         behind: &[u8],
         form: JsonTextEncoding,
-    ) -> Result<usize, JsonWriteStop> {
+    ) -> JsonWriteResult<usize> {
         self.out.push(b'"');
         match usize::try_from(head.value).ok().and_then(|length| behind.get(..length)) {
             Some(whole) => {
@@ -98,7 +93,7 @@ impl JsonWriter {
         head: WireFieldHead,
         behind: &[u8],
         what: BufferedTextKind,
-    ) -> Result<usize, JsonWriteStop> {
+    ) -> JsonWriteResult<usize> {
         if let Some(whole) = usize::try_from(head.value).ok().and_then(|length| behind.get(..length)) {
             return self.held_whole(schema, what, whole, head.after).map(|()| whole.len());
         }
@@ -116,7 +111,7 @@ impl JsonWriter {
         what: BufferedTextKind,
         whole: &[u8],
         offset: u64,
-    ) -> Result<(), JsonWriteStop> {
+    ) -> JsonWriteResult {
         match what {
             BufferedTextKind::Key => self.text_key(whole, offset),
             BufferedTextKind::MaskPath => self.mask_path(whole, offset),

@@ -1,6 +1,6 @@
 //! Edition features, as far as the wire format and JSON depend on them.
 
-use crate::fault::ProtobufError;
+use crate::fault::ProtobufResult;
 use crate::wire::{Items, WireValue};
 
 /// Features of a file, message, enum or field, inherited from its parent.
@@ -39,7 +39,7 @@ impl Features {
     pub(super) const EDITIONS: Self = Self { presence: Presence::Explicit, ..Self::PROTO3 };
 
     /// Returns the features with those set by field `number` of some options.
-    pub(super) fn with(mut self, options: &[u8], number: u32) -> Result<Self, ProtobufError> {
+    pub(super) fn with(mut self, options: &[u8], number: u32) -> ProtobufResult<Self> {
         let mut items = Items::new(options, 100);
         while let Some((found, item)) = items.next()? {
             if let (true, WireValue::Bytes(features)) = (found == number, item) {
@@ -49,7 +49,7 @@ impl Features {
         Ok(self)
     }
 
-    fn set_all(&mut self, features: &[u8]) -> Result<(), ProtobufError> {
+    fn set_all(&mut self, features: &[u8]) -> ProtobufResult {
         let mut items = Items::new(features, 100);
         while let Some((number, item)) = items.next()? {
             let WireValue::Varint(value) = item else { continue };
@@ -69,7 +69,7 @@ impl Features {
 }
 
 /// Returns a varint field of some options.
-pub(super) fn option(options: &[u8], number: u32) -> Result<Option<u64>, ProtobufError> {
+pub(super) fn option(options: &[u8], number: u32) -> ProtobufResult<Option<u64>> {
     let mut items = Items::new(options, 100);
     let mut value = None;
     while let Some((found, item)) = items.next()? {

@@ -1,16 +1,16 @@
 //! Descriptors decoded from the set, borrowed, with only the fields that the tables need.
 
-use crate::fault::ProtobufError;
+use crate::fault::{ProtobufError, ProtobufResult};
 use crate::schema::SchemaError;
 use crate::wire::{Items, WireValue};
 
 /// A descriptor that is decoded field by field.
 pub(super) trait Raw<'d>: Default {
     /// Stores a field.
-    fn set(&mut self, number: u32, item: WireValue<'d>) -> Result<(), ProtobufError>;
+    fn set(&mut self, number: u32, item: WireValue<'d>) -> ProtobufResult;
 
     /// Decodes it from its bytes.
-    fn read(bytes: &'d [u8]) -> Result<Self, ProtobufError> {
+    fn read(bytes: &'d [u8]) -> ProtobufResult<Self> {
         let mut items = Items::new(bytes, DEPTH_MAX);
         let mut raw = Self::default();
         while let Some((number, item)) = items.next()? {
@@ -34,7 +34,7 @@ pub(super) struct RawFile<'d> {
 }
 
 impl<'d> Raw<'d> for RawFile<'d> {
-    fn set(&mut self, number: u32, item: WireValue<'d>) -> Result<(), ProtobufError> {
+    fn set(&mut self, number: u32, item: WireValue<'d>) -> ProtobufResult {
         match (number, item) {
             (1, WireValue::Bytes(name)) => self.name = text(name)?,
             (2, WireValue::Bytes(package)) => self.package = text(package)?,
@@ -63,7 +63,7 @@ pub(super) struct RawMessage<'d> {
 }
 
 impl<'d> Raw<'d> for RawMessage<'d> {
-    fn set(&mut self, number: u32, item: WireValue<'d>) -> Result<(), ProtobufError> {
+    fn set(&mut self, number: u32, item: WireValue<'d>) -> ProtobufResult {
         match (number, item) {
             (1, WireValue::Bytes(name)) => self.name = text(name)?,
             (2, WireValue::Bytes(field)) => self.fields.push(RawField::read(field)?),
@@ -84,7 +84,7 @@ pub(super) struct RawOneof<'d> {
 }
 
 impl<'d> Raw<'d> for RawOneof<'d> {
-    fn set(&mut self, number: u32, item: WireValue<'d>) -> Result<(), ProtobufError> {
+    fn set(&mut self, number: u32, item: WireValue<'d>) -> ProtobufResult {
         if let (1, WireValue::Bytes(name)) = (number, item) {
             self.name = text(name)?;
         }
@@ -108,7 +108,7 @@ pub(super) struct RawField<'d> {
 }
 
 impl<'d> Raw<'d> for RawField<'d> {
-    fn set(&mut self, number: u32, item: WireValue<'d>) -> Result<(), ProtobufError> {
+    fn set(&mut self, number: u32, item: WireValue<'d>) -> ProtobufResult {
         match (number, item) {
             (1, WireValue::Bytes(name)) => self.name = text(name)?,
             (2, WireValue::Bytes(extendee)) => self.extendee = text(extendee)?,
@@ -135,7 +135,7 @@ pub(super) struct RawEnum<'d> {
 }
 
 impl<'d> Raw<'d> for RawEnum<'d> {
-    fn set(&mut self, number: u32, item: WireValue<'d>) -> Result<(), ProtobufError> {
+    fn set(&mut self, number: u32, item: WireValue<'d>) -> ProtobufResult {
         match (number, item) {
             (1, WireValue::Bytes(name)) => self.name = text(name)?,
             (2, WireValue::Bytes(value)) => {
@@ -157,7 +157,7 @@ struct RawValue<'d> {
 
 impl<'d> Raw<'d> for RawValue<'d> {
     #[expect(clippy::cast_possible_truncation, reason = "an int32 on the wire is the low half of a varint")]
-    fn set(&mut self, number: u32, item: WireValue<'d>) -> Result<(), ProtobufError> {
+    fn set(&mut self, number: u32, item: WireValue<'d>) -> ProtobufResult {
         match (number, item) {
             (1, WireValue::Bytes(name)) => self.name = text(name)?,
             (2, WireValue::Varint(number)) => self.number = number as i32,
@@ -174,7 +174,7 @@ pub(super) struct RawService<'d> {
 }
 
 impl<'d> Raw<'d> for RawService<'d> {
-    fn set(&mut self, number: u32, item: WireValue<'d>) -> Result<(), ProtobufError> {
+    fn set(&mut self, number: u32, item: WireValue<'d>) -> ProtobufResult {
         match (number, item) {
             (1, WireValue::Bytes(name)) => self.name = text(name)?,
             (2, WireValue::Bytes(method)) => self.methods.push(RawMethod::read(method)?),
@@ -195,7 +195,7 @@ pub(super) struct RawMethod<'d> {
 }
 
 impl<'d> Raw<'d> for RawMethod<'d> {
-    fn set(&mut self, number: u32, item: WireValue<'d>) -> Result<(), ProtobufError> {
+    fn set(&mut self, number: u32, item: WireValue<'d>) -> ProtobufResult {
         match (number, item) {
             (1, WireValue::Bytes(name)) => self.name = text(name)?,
             (2, WireValue::Bytes(input)) => self.input = text(input)?,
@@ -209,7 +209,7 @@ impl<'d> Raw<'d> for RawMethod<'d> {
     }
 }
 
-fn text(bytes: &[u8]) -> Result<&str, ProtobufError> {
+fn text(bytes: &[u8]) -> ProtobufResult<&str> {
     std::str::from_utf8(bytes).map_err(|_| ProtobufError::new(0, crate::ProtobufErrorKind::Utf8))
 }
 
