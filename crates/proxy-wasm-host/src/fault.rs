@@ -7,7 +7,7 @@ use wasm_sandbox::{CallTermination, Refused, message_of};
 
 use crate::abi::Callback;
 
-/// Result of a call into a module.
+/// Result of a call into a module: an error if the module fails, or failed before.
 pub type ModuleResult<T = ()> = Result<T, ModuleFault>;
 
 /// Failure of a call into a module. Unless the kind says otherwise, the [`Vm`](crate::Vm) can no longer be used.

@@ -4,7 +4,7 @@ use thiserror::Error;
 use wasm_sandbox::Engine;
 use wasmtime::{ExternType, FuncType, ModuleExport, ValType};
 
-use crate::abi::{AbiVersion, Callback, Function, Number, Signature, signature_of};
+use crate::abi::{AbiVersion, Callback, Function, Number, Signature};
 
 /// Compiled and checked module. Clones share the module.
 #[derive(Clone)]
@@ -212,7 +212,7 @@ fn check_start(code: &wasmtime::Module) -> Result<(), ModuleError> {
 fn find_callbacks(code: &wasmtime::Module) -> Result<Callbacks, ModuleError> {
     let mut callbacks = [None; Callback::ALL.len()];
     for (slot, callback) in callbacks.iter_mut().zip(Callback::ALL) {
-        let signature = check_export(code, callback.name(), signature_of(*callback))?;
+        let signature = check_export(code, callback.name(), callback.signatures())?;
         *slot = signature
             .zip(code.get_export_index(callback.name()))
             .map(|(signature, export)| CallbackExport { export, signature });

@@ -1,7 +1,6 @@
 //! proxy-wasm ABI: versions, names, enumerations and the serialized form of header maps.
 
 mod callback;
-mod export;
 mod function;
 mod kinds;
 mod pairs;
@@ -17,6 +16,6 @@ pub(crate) use status::wire;
 pub use status::{HostResult, Status};
 pub use version::AbiVersion;
 
-pub(crate) use export::{Signature, signature_of};
+pub(crate) use callback::Signature;
 pub(crate) use pairs::{PairsSize, PairsWriter};
 pub(crate) use wire_enum::wire_enum;

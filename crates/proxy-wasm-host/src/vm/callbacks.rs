@@ -1,4 +1,4 @@
-//! Callbacks of a VM, one method each.
+//! Callbacks of a VM, one method each. All of them fail if the module fails, or failed before.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ impl<H: Host> Vm<H> {
         }
         let context = state.contexts.add(plugin);
         let parent = plugin.map_or(0, |plugin| plugin.0);
-        self.call(Callback::ContextCreate, context, |e| &mut e.context_create, (context.0, parent))?;
+        self.call(context, |e| &mut e.context_create, (context.0, parent))?;
         Ok(context)
     }
 
@@ -69,8 +69,7 @@ impl<H: Host> Vm<H> {
         self.check_streams(context)?;
         // Marked as pending before the call, because the module may finish the context during it.
         self.mark_pending(context);
-        let is_done =
-            self.call(Callback::Done, context, |e| &mut e.done, context.0)?.is_none_or(|done| done != 0);
+        let is_done = self.call(context, |e| &mut e.done, (context.0,))?.is_none_or(|done| done != 0);
         if is_done && self.store.data().contexts.has(context) {
             self.delete(context)?;
         }
@@ -84,8 +83,8 @@ impl<H: Host> Vm<H> {
     /// The module fails, or the context is a plugin that still has streams.
     pub fn delete(&mut self, context: ContextId) -> ModuleResult {
         self.check_streams(context)?;
-        self.enter(Callback::Log, context, |e| &mut e.log, context.0)?;
-        self.enter(Callback::Delete, context, |e| &mut e.delete, context.0)?;
+        self.enter(context, |e| &mut e.log, (context.0,))?;
+        self.enter(context, |e| &mut e.delete, (context.0,))?;
         let state = self.store.data_mut();
         state.contexts.remove(context);
         if let Some(host) = &mut state.host {
@@ -109,10 +108,6 @@ impl<H: Host> Vm<H> {
     }
 
     /// Starts the VM for a plugin; returns `false` if the module refuses. The configuration can be read from then on.
-    ///
-    /// # Errors
-    ///
-    /// The module fails.
     pub fn on_vm_start(
         &mut self,
         plugin: ContextId,
@@ -121,16 +116,12 @@ impl<H: Host> Vm<H> {
         let configuration = configuration.into();
         let len = length(configuration.len());
         self.store.data_mut().vm_configuration = configuration;
-        let started = self.call(Callback::VmStart, plugin, |e| &mut e.vm_start, (plugin.0, len))?;
+        let started = self.call(plugin, |e| &mut e.vm_start, (plugin.0, len))?;
         Ok(started.is_none_or(|started| started != 0))
     }
 
     /// Configures a plugin; returns `false` if the module refuses. The configuration can be read from then on, also by
     /// the plugin's streams.
-    ///
-    /// # Errors
-    ///
-    /// The module fails.
     pub fn on_configure(
         &mut self,
         plugin: ContextId,
@@ -141,150 +132,90 @@ impl<H: Host> Vm<H> {
         if let Some(context) = self.store.data_mut().contexts.get_mut(plugin) {
             context.configuration = configuration;
         }
-        let configured = self.call(Callback::Configure, plugin, |e| &mut e.configure, (plugin.0, len))?;
+        let configured = self.call(plugin, |e| &mut e.configure, (plugin.0, len))?;
         Ok(configured.is_none_or(|configured| configured != 0))
     }
 
     /// Reports that a plugin's tick period has elapsed.
-    ///
-    /// # Errors
-    ///
-    /// The module fails.
     pub fn on_tick(&mut self, plugin: ContextId) -> ModuleResult {
-        self.call(Callback::Tick, plugin, |e| &mut e.tick, plugin.0).map(drop)
+        self.call(plugin, |e| &mut e.tick, (plugin.0,)).map(drop)
     }
 
     /// Reports a new connection.
-    ///
-    /// # Errors
-    ///
-    /// The module fails.
     pub fn on_new_connection(&mut self, stream: ContextId) -> ModuleResult<Action> {
-        let answer = self.call(Callback::NewConnection, stream, |e| &mut e.new_connection, stream.0)?;
-        self.action(Callback::NewConnection, answer, PLAIN)
+        self.ask(stream, |e| &mut e.new_connection, (stream.0,), PLAIN)
     }
 
     /// Reports data from the client, of which `size` bytes can be read.
-    ///
-    /// # Errors
-    ///
-    /// The module fails.
     pub fn on_downstream_data(&mut self, stream: ContextId, size: usize, rest: Rest) -> ModuleResult<Action> {
-        self.piece(
-            Callback::DownstreamData,
-            |e| &mut e.downstream_data,
-            Arrival { stream, size, rest },
-            PLAIN,
-        )
+        self.ask(stream, |e| &mut e.downstream_data, arrival(stream, size, rest), PLAIN)
     }
 
     /// Reports that the client connection was closed.
-    ///
-    /// # Errors
-    ///
-    /// The module fails.
     pub fn on_downstream_connection_close(&mut self, stream: ContextId, peer: PeerType) -> ModuleResult {
-        self.closed(Callback::DownstreamConnectionClose, |e| &mut e.downstream_connection_close, stream, peer)
+        self.call(stream, |e| &mut e.downstream_connection_close, (stream.0, peer.wire())).map(drop)
     }
 
     /// Reports data from the server, of which `size` bytes can be read.
-    ///
-    /// # Errors
-    ///
-    /// The module fails.
     pub fn on_upstream_data(&mut self, stream: ContextId, size: usize, rest: Rest) -> ModuleResult<Action> {
-        self.piece(Callback::UpstreamData, |e| &mut e.upstream_data, Arrival { stream, size, rest }, PLAIN)
+        self.ask(stream, |e| &mut e.upstream_data, arrival(stream, size, rest), PLAIN)
     }
 
     /// Reports that the server connection was closed.
-    ///
-    /// # Errors
-    ///
-    /// The module fails.
     pub fn on_upstream_connection_close(&mut self, stream: ContextId, peer: PeerType) -> ModuleResult {
-        self.closed(Callback::UpstreamConnectionClose, |e| &mut e.upstream_connection_close, stream, peer)
+        self.call(stream, |e| &mut e.upstream_connection_close, (stream.0, peer.wire())).map(drop)
     }
 
     /// Reports the headers of a request. Modules built for 0.1.0 do not get `rest`.
-    ///
-    /// # Errors
-    ///
-    /// The module fails.
     pub fn on_request_headers(
         &mut self,
         stream: ContextId,
         fields: usize,
         rest: Rest,
     ) -> ModuleResult<Action> {
-        self.headers(
-            Callback::RequestHeaders,
-            |e| &mut e.request_headers,
-            |e| &mut e.request_headers_without_end,
-            Arrival { stream, size: fields, rest },
-        )
+        if self.is_without_end(Callback::RequestHeaders) {
+            let params = (stream.0, length(fields));
+            return self.ask(stream, |e| &mut e.request_headers_without_end, params, HEADERS);
+        }
+        self.ask(stream, |e| &mut e.request_headers, arrival(stream, fields, rest), HEADERS)
     }
 
     /// Reports a chunk of a request body, of which `size` bytes can be read.
-    ///
-    /// # Errors
-    ///
-    /// The module fails.
     pub fn on_request_body(&mut self, stream: ContextId, size: usize, rest: Rest) -> ModuleResult<Action> {
-        self.piece(Callback::RequestBody, |e| &mut e.request_body, Arrival { stream, size, rest }, BODY)
+        self.ask(stream, |e| &mut e.request_body, arrival(stream, size, rest), BODY)
     }
 
     /// Reports the trailers of a request.
-    ///
-    /// # Errors
-    ///
-    /// The module fails.
     pub fn on_request_trailers(&mut self, stream: ContextId, fields: usize) -> ModuleResult<Action> {
-        self.trailers(Callback::RequestTrailers, |e| &mut e.request_trailers, stream, fields)
+        self.ask(stream, |e| &mut e.request_trailers, (stream.0, length(fields)), PLAIN)
     }
 
     /// Reports the headers of a response. Modules built for 0.1.0 do not get `rest`.
-    ///
-    /// # Errors
-    ///
-    /// The module fails.
     pub fn on_response_headers(
         &mut self,
         stream: ContextId,
         fields: usize,
         rest: Rest,
     ) -> ModuleResult<Action> {
-        self.headers(
-            Callback::ResponseHeaders,
-            |e| &mut e.response_headers,
-            |e| &mut e.response_headers_without_end,
-            Arrival { stream, size: fields, rest },
-        )
+        if self.is_without_end(Callback::ResponseHeaders) {
+            let params = (stream.0, length(fields));
+            return self.ask(stream, |e| &mut e.response_headers_without_end, params, HEADERS);
+        }
+        self.ask(stream, |e| &mut e.response_headers, arrival(stream, fields, rest), HEADERS)
     }
 
     /// Reports a chunk of a response body, of which `size` bytes can be read.
-    ///
-    /// # Errors
-    ///
-    /// The module fails.
     pub fn on_response_body(&mut self, stream: ContextId, size: usize, rest: Rest) -> ModuleResult<Action> {
-        self.piece(Callback::ResponseBody, |e| &mut e.response_body, Arrival { stream, size, rest }, BODY)
+        self.ask(stream, |e| &mut e.response_body, arrival(stream, size, rest), BODY)
     }
 
     /// Reports the trailers of a response.
-    ///
-    /// # Errors
-    ///
-    /// The module fails.
     pub fn on_response_trailers(&mut self, stream: ContextId, fields: usize) -> ModuleResult<Action> {
-        self.trailers(Callback::ResponseTrailers, |e| &mut e.response_trailers, stream, fields)
+        self.ask(stream, |e| &mut e.response_trailers, (stream.0, length(fields)), PLAIN)
     }
 
     /// Reports the end of an HTTP call with its number of headers, body bytes and trailers; no headers if the call
     /// failed. The context is that of the caller or that of its plugin; hosts differ.
-    ///
-    /// # Errors
-    ///
-    /// The module fails.
     pub fn on_http_call_response(
         &mut self,
         context: ContextId,
@@ -294,72 +225,48 @@ impl<H: Host> Vm<H> {
         trailers: usize,
     ) -> ModuleResult {
         let params = (context.0, call.0, length(fields), length(body_size), length(trailers));
-        self.call(Callback::HttpCallResponse, context, |e| &mut e.http_call_response, params).map(drop)
+        self.call(context, |e| &mut e.http_call_response, params).map(drop)
     }
 
     /// Reports the initial metadata of a gRPC call.
-    ///
-    /// # Errors
-    ///
-    /// The module fails.
     pub fn on_grpc_receive_initial_metadata(
         &mut self,
         context: ContextId,
         call: CallId,
         pairs: usize,
     ) -> ModuleResult {
-        let callback = Callback::GrpcReceiveInitialMetadata;
-        self.received(callback, |e| &mut e.grpc_receive_initial_metadata, context, call, pairs)
+        self.call(context, |e| &mut e.grpc_receive_initial_metadata, (context.0, call.0, length(pairs)))
+            .map(drop)
     }
 
     /// Reports a message of a gRPC call.
-    ///
-    /// # Errors
-    ///
-    /// The module fails.
     pub fn on_grpc_receive(&mut self, context: ContextId, call: CallId, size: usize) -> ModuleResult {
-        self.received(Callback::GrpcReceive, |e| &mut e.grpc_receive, context, call, size)
+        self.call(context, |e| &mut e.grpc_receive, (context.0, call.0, length(size))).map(drop)
     }
 
     /// Reports the trailing metadata of a gRPC call.
-    ///
-    /// # Errors
-    ///
-    /// The module fails.
     pub fn on_grpc_receive_trailing_metadata(
         &mut self,
         context: ContextId,
         call: CallId,
         pairs: usize,
     ) -> ModuleResult {
-        let callback = Callback::GrpcReceiveTrailingMetadata;
-        self.received(callback, |e| &mut e.grpc_receive_trailing_metadata, context, call, pairs)
+        self.call(context, |e| &mut e.grpc_receive_trailing_metadata, (context.0, call.0, length(pairs)))
+            .map(drop)
     }
 
     /// Reports the end of a gRPC call with its status.
-    ///
-    /// # Errors
-    ///
-    /// The module fails.
     pub fn on_grpc_close(&mut self, context: ContextId, call: CallId, status: u32) -> ModuleResult {
         let params = (context.0, call.0, status);
-        self.call(Callback::GrpcClose, context, |e| &mut e.grpc_close, params).map(drop)
+        self.call(context, |e| &mut e.grpc_close, params).map(drop)
     }
 
     /// Reports an item in a queue that this plugin registered.
-    ///
-    /// # Errors
-    ///
-    /// The module fails.
     pub fn on_queue_ready(&mut self, plugin: ContextId, queue: QueueId) -> ModuleResult {
-        self.call(Callback::QueueReady, plugin, |e| &mut e.queue_ready, (plugin.0, queue.0)).map(drop)
+        self.call(plugin, |e| &mut e.queue_ready, (plugin.0, queue.0)).map(drop)
     }
 
     /// Calls a foreign function of the module by its number. The module can read the arguments until it returns.
-    ///
-    /// # Errors
-    ///
-    /// The module fails.
     pub fn on_foreign_function(
         &mut self,
         context: ContextId,
@@ -371,87 +278,35 @@ impl<H: Host> Vm<H> {
         }
         self.store.data_mut().foreign_arguments = Arc::from(arguments);
         let params = (context.0, function, length(arguments.len()));
-        let result = self.call(Callback::ForeignFunction, context, |e| &mut e.foreign_function, params);
+        let result = self.call(context, |e| &mut e.foreign_function, params);
         self.store.data_mut().foreign_arguments = Arc::default();
         result.map(drop)
     }
 
-    /// Reports the headers of a message. The signature of the export depends on the ABI version of the module.
-    fn headers(
+    /// Enters a callback that returns one of these actions.
+    fn ask<P: WasmParams>(
         &mut self,
-        callback: Callback,
-        with_end: impl FnOnce(&mut Exports) -> &mut Three,
-        without_end: impl FnOnce(&mut Exports) -> &mut Two,
-        arrival: Arrival,
-    ) -> ModuleResult<Action> {
-        let Arrival { stream, size, rest } = arrival;
-        let fields = length(size);
-        let answer = if self.is_without_end(callback) {
-            self.call(callback, stream, without_end, (stream.0, fields))?
-        } else {
-            self.call(callback, stream, with_end, (stream.0, fields, u32::from(rest.is_end())))?
-        };
-        self.action(callback, answer, HEADERS)
-    }
-
-    /// Reports a chunk of a message body, or data of a connection.
-    fn piece(
-        &mut self,
-        callback: Callback,
-        export: impl FnOnce(&mut Exports) -> &mut Three,
-        arrival: Arrival,
+        context: ContextId,
+        export: impl Fn(&mut Exports) -> &mut Export<P, u32>,
+        params: P,
         meanings: &[Action],
     ) -> ModuleResult<Action> {
-        let Arrival { stream, size, rest } = arrival;
-        let params = (stream.0, length(size), u32::from(rest.is_end()));
-        let answer = self.call(callback, stream, export, params)?;
-        self.action(callback, answer, meanings)
-    }
-
-    /// Reports the trailers of a message.
-    fn trailers(
-        &mut self,
-        callback: Callback,
-        export: impl FnOnce(&mut Exports) -> &mut Two,
-        stream: ContextId,
-        fields: usize,
-    ) -> ModuleResult<Action> {
-        let answer = self.call(callback, stream, export, (stream.0, length(fields)))?;
-        self.action(callback, answer, PLAIN)
-    }
-
-    /// Reports that one side of a connection was closed.
-    fn closed(
-        &mut self,
-        callback: Callback,
-        export: impl FnOnce(&mut Exports) -> &mut Export<(u32, u32), ()>,
-        stream: ContextId,
-        peer: PeerType,
-    ) -> ModuleResult {
-        self.call(callback, stream, export, (stream.0, peer.wire())).map(drop)
-    }
-
-    /// Reports `count` pairs or bytes received on a gRPC call.
-    fn received(
-        &mut self,
-        callback: Callback,
-        export: impl FnOnce(&mut Exports) -> &mut Export<(u32, u32, u32), ()>,
-        context: ContextId,
-        call: CallId,
-        count: usize,
-    ) -> ModuleResult {
-        self.call(callback, context, export, (context.0, call.0, length(count))).map(drop)
+        let Some(number) = self.call(context, &export, params)? else { return Ok(Action::Continue) };
+        let meaning = usize::try_from(number).ok().and_then(|index| meanings.get(index));
+        meaning.copied().ok_or_else(|| {
+            let callback = export(&mut self.exports).callback;
+            self.bad_return(callback, number)
+        })
     }
 
     /// Enters a callback, then deletes the contexts that were finished during it.
     fn call<P: WasmParams, R: WasmResults>(
         &mut self,
-        callback: Callback,
         context: ContextId,
-        export: impl FnOnce(&mut Exports) -> &mut Export<P, R>,
+        export: impl Fn(&mut Exports) -> &mut Export<P, R>,
         params: P,
     ) -> ModuleResult<Option<R>> {
-        let answer = self.enter(callback, context, export, params)?;
+        let answer = self.enter(context, export, params)?;
         self.finish()?;
         Ok(answer)
     }
@@ -467,29 +322,12 @@ impl<H: Host> Vm<H> {
     fn is_without_end(&self, callback: Callback) -> bool {
         self.module().found(callback).is_some_and(|found| found.signature.params == 2)
     }
-
-    fn action(
-        &mut self,
-        callback: Callback,
-        answer: Option<u32>,
-        meanings: &[Action],
-    ) -> ModuleResult<Action> {
-        let Some(number) = answer else { return Ok(Action::Continue) };
-        let meaning = usize::try_from(number).ok().and_then(|index| meanings.get(index));
-        meaning.copied().ok_or_else(|| self.bad_return(callback, number))
-    }
 }
 
-/// Arguments of a data callback: stream, number of headers or bytes, and whether more follows.
-struct Arrival {
-    stream: ContextId,
-    size: usize,
-    rest: Rest,
+/// Returns the parameters of a callback about data: stream, number of headers or bytes, and whether it is the end.
+fn arrival(stream: ContextId, size: usize, rest: Rest) -> (u32, u32, u32) {
+    (stream.0, length(size), u32::from(rest.is_end()))
 }
-
-/// Callbacks that return an action, with two and three parameters.
-type Two = Export<(u32, u32), u32>;
-type Three = Export<(u32, u32, u32), u32>;
 
 fn length(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)

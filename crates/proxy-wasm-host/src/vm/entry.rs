@@ -15,11 +15,11 @@ impl<H: Host> Vm<H> {
     /// Enters a callback on behalf of a context; returns `None` if the module does not have it.
     pub(super) fn enter<P: WasmParams, R: WasmResults>(
         &mut self,
-        callback: Callback,
         context: ContextId,
-        export: impl FnOnce(&mut Exports) -> &mut Export<P, R>,
+        export: impl Fn(&mut Exports) -> &mut Export<P, R>,
         params: P,
     ) -> ModuleResult<Option<R>> {
+        let callback = export(&mut self.exports).callback;
         self.check(callback, context)?;
         let function = match export(&mut self.exports).get(self.instance, &mut self.store) {
             Ok(Some(function)) => function,
