@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eddy_filter::{FilterInfo, FilterLibrary, LoadError};
+use eddy_filter::{FilterInfo, FilterLibrary, LoadResult};
 
 use super::basic_auth::BasicAuthFilter;
 use super::body_limit::BodyLimit;
@@ -23,7 +23,7 @@ use super::request_id::RequestIdFilter;
 /// Creates a filter. Its number in the library is 1.
 ///
 /// # Errors
-/// [`LoadError::Refused`] when a file that the filter needs cannot be read or is invalid, or a thread cannot be
+/// `LoadError::Refused` when a file that the filter needs cannot be read or is invalid, or a thread cannot be
 /// created.
 ///
 /// # Cost
@@ -31,7 +31,7 @@ use super::request_id::RequestIdFilter;
 pub fn make(
     config: &BuiltinConfig,
     context: &BuiltinContext,
-) -> Result<(Arc<dyn FilterLibrary>, FilterInfo), LoadError> {
+) -> LoadResult<(Arc<dyn FilterLibrary>, FilterInfo)> {
     let filter: Box<dyn Builtin> = match config {
         BuiltinConfig::BasicAuth(config) => Box::new(BasicAuthFilter::new(config, context)?),
         BuiltinConfig::Headers(config) => Box::new(HeadersFilter::new(config)),

@@ -101,6 +101,9 @@ pub enum FailurePolicy {
     Open,
 }
 
+/// Result of loading a library or creating a filter.
+pub type LoadResult<T = ()> = Result<T, LoadError>;
+
 /// Error of loading a library or creating a filter.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum LoadError {

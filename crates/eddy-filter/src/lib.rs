@@ -35,6 +35,7 @@ pub use field_places::{
 };
 pub use filter::{
     CallLimits, FailurePolicy, Filter, FilterInfo, FilterLibrary, FilterPolicy, LibraryKeepAlive, LoadError,
+    LoadResult,
 };
 pub use handle::{Announced, Direction, Handle, HandleTable};
 pub use host::{CallBond, FilterLogLevel, FilterOutboundRequest, HostApi, Wake};

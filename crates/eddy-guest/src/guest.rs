@@ -1,6 +1,6 @@
 //! Interface of guests: libraries that create filters, in any language.
 
-use eddy_filter::{FilterInfo, FilterLibrary, LibraryKeepAlive, LoadError};
+use eddy_filter::{FilterInfo, FilterLibrary, LibraryKeepAlive, LoadError, LoadResult};
 
 use crate::reclaim::ReclaimQueue;
 
@@ -18,7 +18,7 @@ pub trait Guest: FilterLibrary {
         config: &str,
         id: u32,
         reclaim_queue: &ReclaimQueue,
-    ) -> Result<MadeFilter, LoadError>;
+    ) -> LoadResult<MadeFilter>;
 
     /// Creates a rule's configuration of a filter, from a JSON text; returns its number and the owner that frees it.
     ///
@@ -30,14 +30,14 @@ pub trait Guest: FilterLibrary {
         owner: &LibraryKeepAlive,
         config: &str,
         reclaim_queue: &ReclaimQueue,
-    ) -> Result<(u64, LibraryKeepAlive), LoadError>;
+    ) -> LoadResult<(u64, LibraryKeepAlive)>;
 }
 
 /// Checks that a library has a filter of this name.
 ///
 /// # Errors
 /// [`LoadError::UnknownFilter`] with the known names.
-pub(crate) fn find(library: &str, filters: &[String], name: &str) -> Result<(), LoadError> {
+pub(crate) fn find(library: &str, filters: &[String], name: &str) -> LoadResult {
     if filters.iter().any(|known| known == name) {
         return Ok(());
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base64ct::{Base64, Encoding};
-use eddy_filter::{EditLog, ExchangeView, FilterEdit, Interest, LoadError, Phase, Verdict};
+use eddy_filter::{EditLog, ExchangeView, FilterEdit, Interest, LoadError, LoadResult, Phase, Verdict};
 use eddy_http::FieldId;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -51,7 +51,7 @@ impl BasicAuthFilter {
     ///
     /// # Errors
     /// [`LoadError::Refused`].
-    pub(crate) fn new(config: &BasicAuthConfig, context: &BuiltinContext) -> Result<Self, LoadError> {
+    pub(crate) fn new(config: &BasicAuthConfig, context: &BuiltinContext) -> LoadResult<Self> {
         let mut file = Vec::new();
         if let Some(path) = &config.file {
             let refused = |why: String| LoadError::Refused {

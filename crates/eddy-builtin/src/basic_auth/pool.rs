@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use eddy_filter::{EditLog, Handle, HostApi, LoadError, Verdict};
+use eddy_filter::{EditLog, Handle, HostApi, LoadError, LoadResult, Verdict};
 use zeroize::Zeroizing;
 
 use super::cache::{Cache, PairName};
@@ -56,7 +56,7 @@ impl HashThreadPool {
         known: &Arc<CredentialStore>,
         say: &Arc<Say>,
         context: &BuiltinContext,
-    ) -> Result<Self, LoadError> {
+    ) -> LoadResult<Self> {
         let (queue, waiting) = sync_channel(queue_max as usize);
         let waiting = Arc::new(Mutex::new(waiting));
         for _ in 0..threads {

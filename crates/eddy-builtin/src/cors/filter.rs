@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eddy_filter::{ExchangeView, FilterEdit, Interest, LoadError, Phase, Verdict};
+use eddy_filter::{ExchangeView, FilterEdit, Interest, LoadError, LoadResult, Phase, Verdict};
 use eddy_http::{FieldId, Fields, Method};
 use regex_automata::meta::Regex;
 
@@ -41,7 +41,7 @@ impl Cors {
     ///
     /// # Errors
     /// [`LoadError::Refused`] for a regular expression that is too large.
-    pub(crate) fn new(config: &CorsConfig) -> Result<Self, LoadError> {
+    pub(crate) fn new(config: &CorsConfig) -> LoadResult<Self> {
         let prepare = |pattern: &OriginPattern| {
             Ok(match pattern {
                 OriginPattern::Any => Origins::Any,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eddy_filter::{ExchangeView, FilterEdit, Interest, LoadError, Phase, Verdict};
+use eddy_filter::{ExchangeView, FilterEdit, Interest, LoadResult, Phase, Verdict};
 use eddy_http::{FieldId, Fields, GrpcKind};
 use eddy_protobuf::{
     Duplicates, FromJsonOptions, HttpIndex, HttpIndexOptions, ProtobufLimits, RpcStatus, ToJsonOptions,
@@ -41,8 +41,8 @@ impl GrpcJson {
     /// Creates the filter.
     ///
     /// # Errors
-    /// [`LoadError::Refused`] when the descriptors cannot be read, or their HTTP rules are invalid.
-    pub(crate) fn new(config: &GrpcJsonConfig, context: &BuiltinContext) -> Result<Self, LoadError> {
+    /// `LoadError::Refused` when the descriptors cannot be read, or their HTTP rules are invalid.
+    pub(crate) fn new(config: &GrpcJsonConfig, context: &BuiltinContext) -> LoadResult<Self> {
         let schema = load(&config.descriptors, context)?;
         let options = HttpIndexOptions {
             services: config.services.iter().map(ToString::to_string).collect(),

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use eddy_filter::{FilterLibrary, LoadError, Phase, Verdict};
+use eddy_filter::{FilterLibrary, LoadError, LoadResult, Phase, Verdict};
 
 use super::*;
 use crate::tests::support::{TestExchange, TestFilterResult, TestServices, context, enter_piece};
@@ -8,10 +8,7 @@ use crate::{BuiltinConfig, make};
 
 const LIBRARY: &[u8] = include_bytes!("../../../../examples/transcoding/library.binpb");
 
-fn try_made(
-    change: impl FnOnce(&mut GrpcJsonConfig),
-    file: &[u8],
-) -> Result<Arc<dyn FilterLibrary>, LoadError> {
+fn try_made(change: impl FnOnce(&mut GrpcJsonConfig), file: &[u8]) -> LoadResult<Arc<dyn FilterLibrary>> {
     let mut config = GrpcJsonConfig::new("library.binpb".into());
     change(&mut config);
     let files = [("library.binpb".to_owned(), file.to_vec())].into();

@@ -1,6 +1,6 @@
 //! Message field extraction filter.
 
-use eddy_filter::{ExchangeView, FilterEdit, Interest, LoadError, Phase, Verdict};
+use eddy_filter::{ExchangeView, FilterEdit, Interest, LoadError, LoadResult, Phase, Verdict};
 use eddy_protobuf::{ProtobufError, ProtobufErrorKind, Schema, Values};
 
 use super::config::{MessageFieldsConfig, WhichMessage};
@@ -51,7 +51,7 @@ impl MessageFields {
     ///
     /// # Errors
     /// [`LoadError::Refused`] when the descriptors cannot be read, [`LoadError::Path`] when they lack a field.
-    pub(crate) fn new(config: &MessageFieldsConfig, context: &BuiltinContext) -> Result<Self, LoadError> {
+    pub(crate) fn new(config: &MessageFieldsConfig, context: &BuiltinContext) -> LoadResult<Self> {
         let schema = load(&config.descriptors, context)?;
         let wrong = |PlanError { path, why }| {
             let message = told(&config.descriptors, why);

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use eddy_filter::{FilterLibrary, LoadError, Phase, Verdict};
+use eddy_filter::{FilterLibrary, LoadError, LoadResult, Phase, Verdict};
 use eddy_protobuf::{Frames, FromJson, FromJsonOptions, ProtobufLimits, Schema};
 
 use super::*;
@@ -12,7 +12,7 @@ const ORDERS: &[u8] = include_bytes!("../../../../examples/field-routing/orders.
 
 fn try_made(
     change: impl FnOnce(&mut MessageFieldsConfig),
-) -> Result<(Arc<dyn FilterLibrary>, Arc<TestHost>), LoadError> {
+) -> LoadResult<(Arc<dyn FilterLibrary>, Arc<TestHost>)> {
     let mut config = MessageFieldsConfig::new("orders.binpb".into());
     let tenant =
         WantedField { header: Some("x-tenant".into()), ..WantedField::new("tenant", "customer.tenant") };

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::path::Path;
 
-use eddy_filter::LoadError;
+use eddy_filter::{LoadError, LoadResult};
 use eddy_protobuf::Schema;
 
 use crate::context::BuiltinContext;
@@ -12,7 +12,7 @@ use crate::context::BuiltinContext;
 ///
 /// # Errors
 /// [`LoadError::Refused`] when the file cannot be read or is invalid.
-pub(crate) fn load(path: &Path, context: &BuiltinContext) -> Result<Schema, LoadError> {
+pub(crate) fn load(path: &Path, context: &BuiltinContext) -> LoadResult<Schema> {
     let bytes = context.services.read(path).map_err(|why| refused(path, why))?;
     Schema::from_descriptors(&bytes).map_err(|error| refused(path, error))
 }

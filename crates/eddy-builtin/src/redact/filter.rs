@@ -1,6 +1,6 @@
 //! Redaction filter.
 
-use eddy_filter::{ExchangeView, FilterEdit, Interest, LoadError, Phase, Verdict};
+use eddy_filter::{ExchangeView, FilterEdit, Interest, LoadResult, Phase, Verdict};
 use eddy_http::Fields;
 use eddy_protobuf::Compressed;
 
@@ -56,8 +56,8 @@ impl Redact {
     /// Creates the filter.
     ///
     /// # Errors
-    /// [`LoadError::Refused`] when the descriptors cannot be read, or lack a field to be redacted.
-    pub(crate) fn new(config: &RedactConfig, context: &BuiltinContext) -> Result<Self, LoadError> {
+    /// `LoadError::Refused` when the descriptors cannot be read, or lack a field to be redacted.
+    pub(crate) fn new(config: &RedactConfig, context: &BuiltinContext) -> LoadResult<Self> {
         let schema = load(&config.descriptors, context)?;
         Ok(Self {
             policy: RedactPolicy::new(&schema, config).map_err(|why| refused(&config.descriptors, why))?,

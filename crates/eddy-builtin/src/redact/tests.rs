@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use eddy_filter::{EditLog, FilterEdit, FilterLibrary, LoadError, Phase, Verdict};
+use eddy_filter::{EditLog, FilterEdit, FilterLibrary, LoadError, LoadResult, Phase, Verdict};
 use eddy_protobuf::{
     Compressed, Frames, FromJson, FromJsonOptions, ProtobufLimits, Schema, ToJson, ToJsonOptions,
 };
@@ -16,7 +16,7 @@ const ACCOUNTS: &[u8] = include_bytes!("../../../../examples/redaction/accounts.
 const ACCOUNT: &str = "accounts.v1.Account";
 const EVERY_OPTION: [&str; 3] = ["debug_redact", "accounts.v1.personal", "accounts.v1.privacy=SECRET"];
 
-fn try_made(change: impl FnOnce(&mut RedactConfig)) -> Result<Arc<dyn FilterLibrary>, LoadError> {
+fn try_made(change: impl FnOnce(&mut RedactConfig)) -> LoadResult<Arc<dyn FilterLibrary>> {
     let mut config = RedactConfig::new("accounts.binpb".into());
     config.options = EVERY_OPTION.map(Into::into).to_vec();
     change(&mut config);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_filter::{FilterInfo, FilterLimit, HostApi, Interest, LoadError};
+use eddy_filter::{FilterInfo, FilterLimit, HostApi, Interest, LoadError, LoadResult};
 use wasm_sandbox::{
     Bounds, CallTermination, Confinement, Missing, Refused, begin, cause_of, confine, define_wasi,
 };
@@ -54,11 +54,7 @@ impl LinearInstance {
     ///
     /// # Cost
     /// The module's own start: some milliseconds in Go.
-    pub(super) fn start(
-        module: &LinearModule,
-        host: &Arc<dyn HostApi>,
-        worker: u16,
-    ) -> Result<Self, LoadError> {
+    pub(super) fn start(module: &LinearModule, host: &Arc<dyn HostApi>, worker: u16) -> LoadResult<Self> {
         let failed = |what: String| LoadError::Library { message: format!("\"{}\" {what}", module.name) };
         let bounds = Bounds {
             memory_bytes_max: module.limits.memory_bytes_max,
@@ -189,12 +185,7 @@ impl LinearInstance {
     }
 
     /// Creates a filter; returns its number in this instance and its properties.
-    pub(super) fn new_filter(
-        &mut self,
-        name: &str,
-        config: &str,
-        id: u32,
-    ) -> Result<(u64, FilterInfo), LoadError> {
+    pub(super) fn new_filter(&mut self, name: &str, config: &str, id: u32) -> LoadResult<(u64, FilterInfo)> {
         self.store.data_mut().filter = id;
         let (name_at, config_at) = self.put_both(name.as_bytes(), config.as_bytes()).map_err(refused)?;
         let function = self.functions.filter_new.clone();
@@ -209,7 +200,7 @@ impl LinearInstance {
     }
 
     /// Creates a rule's configuration; returns its number in this instance.
-    pub(super) fn new_config(&mut self, filter: u64, config: &str) -> Result<u64, LoadError> {
+    pub(super) fn new_config(&mut self, filter: u64, config: &str) -> LoadResult<u64> {
         let (_, config_at) = self.put_both(&[], config.as_bytes()).map_err(refused)?;
         let function = self.functions.config_new.clone();
         let made = self.call_long(&function, (filter, config_at, length(config))).map_err(refused)?;
@@ -227,7 +218,7 @@ impl LinearInstance {
     }
 
     /// Reads number, interest and flags of what was created, or the error.
-    fn read_made(&self, at: u32) -> Result<(u64, u32, u32), LoadError> {
+    fn read_made(&self, at: u32) -> LoadResult<(u64, u32, u32)> {
         let (memory, at) = (self.memory(), u64::from(at));
         let text = memory.text(at + 24, MESSAGE_BYTES_MAX);
         if let Some(text) = text.filter(|text| !text.is_empty()) {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use eddy_filter::{
-    FilterEvent, FilterLibrary, FilterLogLevel, HostApi, LibraryCall, LibraryKeepAlive, LoadError,
+    FilterEvent, FilterLibrary, FilterLogLevel, HostApi, LibraryCall, LibraryKeepAlive, LoadError, LoadResult,
 };
 
 use super::crossing;
@@ -69,7 +69,7 @@ impl LinearLibrary {
     ///
     /// # Errors
     /// [`LoadError::Library`] with the failure of the module's start.
-    pub fn open(module: &LinearModule, host: &Arc<dyn HostApi>) -> Result<Self, LoadError> {
+    pub fn open(module: &LinearModule, host: &Arc<dyn HostApi>) -> LoadResult<Self> {
         prepare_thread();
         let workers = u16::try_from(host.workers()).unwrap_or(u16::MAX).max(1);
         let lanes = (0..workers)
@@ -219,7 +219,7 @@ impl LinearRecipes {
 }
 
 impl LinearWorkerSlot {
-    fn start(module: &LinearModule, host: &Arc<dyn HostApi>, worker: u16) -> Result<Self, LoadError> {
+    fn start(module: &LinearModule, host: &Arc<dyn HostApi>, worker: u16) -> LoadResult<Self> {
         let instance = Some(LinearInstance::start(module, host, worker)?);
         Ok(Self { worker, instance, filters: Vec::new(), configs: Vec::new(), states: States::default() })
     }
@@ -228,12 +228,12 @@ impl LinearWorkerSlot {
         self.instance.as_ref().map(|instance| instance.filters.clone()).unwrap_or_default()
     }
 
-    fn make_filter(&mut self, recipe: Option<&FilterRecipe>) -> Result<u64, LoadError> {
+    fn make_filter(&mut self, recipe: Option<&FilterRecipe>) -> LoadResult<u64> {
         let (Some(recipe), Some(instance)) = (recipe, &mut self.instance) else { return Ok(0) };
         instance.new_filter(&recipe.name, &recipe.config, recipe.id).map(|(number, _)| number)
     }
 
-    fn make_config(&mut self, recipe: Option<&ConfigRecipe>) -> Result<u64, LoadError> {
+    fn make_config(&mut self, recipe: Option<&ConfigRecipe>) -> LoadResult<u64> {
         let (Some(recipe), Some(instance)) = (recipe, &mut self.instance) else { return Ok(0) };
         let filter = own_number(&self.filters, recipe.filter);
         instance.new_config(filter, &recipe.config)
@@ -247,7 +247,7 @@ impl Guest for LinearLibrary {
         config: &str,
         id: u32,
         reclaim_queue: &ReclaimQueue,
-    ) -> Result<MadeFilter, LoadError> {
+    ) -> LoadResult<MadeFilter> {
         prepare_thread();
         let shared = &self.shared;
         find(&shared.module.name, &shared.filters, name)?;
@@ -277,7 +277,7 @@ impl Guest for LinearLibrary {
         owner: &LibraryKeepAlive,
         config: &str,
         reclaim_queue: &ReclaimQueue,
-    ) -> Result<(u64, LibraryKeepAlive), LoadError> {
+    ) -> LoadResult<(u64, LibraryKeepAlive)> {
         prepare_thread();
         let shared = &self.shared;
         let mut made = lock(&shared.made);

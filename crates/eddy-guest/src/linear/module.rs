@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_filter::LoadError;
+use eddy_filter::{LoadError, LoadResult};
 use wasm_sandbox::{Engine, Sandbox, SystemClock};
 use wasmtime::Module;
 
@@ -39,12 +39,7 @@ impl LinearModule {
     ///
     /// # Cost
     /// Seconds of CPU time for a Go module.
-    pub fn compile(
-        name: &str,
-        bytes: &[u8],
-        limits: LinearLimits,
-        cache: Option<&Path>,
-    ) -> Result<Self, LoadError> {
+    pub fn compile(name: &str, bytes: &[u8], limits: LinearLimits, cache: Option<&Path>) -> LoadResult<Self> {
         let refused = |message: String| LoadError::Library { message };
         let engine =
             engine::engine(cache).map_err(|why| refused(format!("\"{name}\" cannot be run: {why}")))?;

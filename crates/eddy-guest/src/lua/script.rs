@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, TryLockError, Weak};
 
 use eddy_filter::{
     FilterEdit, FilterEvent, FilterInfo, FilterLibrary, HostApi, Interest, LibraryCall, LibraryKeepAlive,
-    LoadError, Phase, Verdict,
+    LoadError, LoadResult, Phase, Verdict,
 };
 
 use super::mentions::Mentions;
@@ -65,7 +65,7 @@ impl LuaScript {
     ///
     /// # Errors
     /// [`LoadError::Refused`] with an error message that begins with the chunk's name and the line.
-    pub fn load(source: &LuaSource<'_>, host: &Arc<dyn HostApi>) -> Result<Arc<Self>, LoadError> {
+    pub fn load(source: &LuaSource<'_>, host: &Arc<dyn HostApi>) -> LoadResult<Arc<Self>> {
         prepare_thread();
         let refused = |message: String| LoadError::Refused { message };
         let chunk = CString::new(format!("={}", source.chunk))
@@ -185,13 +185,7 @@ fn refuse(call: &mut LibraryCall<'_>) {
 }
 
 impl Guest for LuaScript {
-    fn filter(
-        &self,
-        _: &str,
-        config: &str,
-        _: u32,
-        reclaim_queue: &ReclaimQueue,
-    ) -> Result<MadeFilter, LoadError> {
+    fn filter(&self, _: &str, config: &str, _: u32, reclaim_queue: &ReclaimQueue) -> LoadResult<MadeFilter> {
         Ok(self.make(config, reclaim_queue))
     }
 
@@ -201,7 +195,7 @@ impl Guest for LuaScript {
         _: &LibraryKeepAlive,
         config: &str,
         reclaim_queue: &ReclaimQueue,
-    ) -> Result<(u64, LibraryKeepAlive), LoadError> {
+    ) -> LoadResult<(u64, LibraryKeepAlive)> {
         let made = self.make(config, reclaim_queue);
         Ok((made.number, made.owner))
     }

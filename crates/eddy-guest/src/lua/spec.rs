@@ -4,7 +4,7 @@ use std::ffi::{CString, c_int};
 use std::slice;
 use std::time::Duration;
 
-use eddy_filter::LoadError;
+use eddy_filter::{LoadError, LoadResult};
 use mlua_sys as ffi;
 
 use super::vm::{Allowed, Vm, VmFault, VmLimits};
@@ -40,7 +40,7 @@ impl LuaSpec {
     ///
     /// # Errors
     /// [`LoadError::Refused`] with an error message that begins with the chunk's name and the line.
-    pub fn load(chunk: &str, text: &[u8]) -> Result<Self, LoadError> {
+    pub fn load(chunk: &str, text: &[u8]) -> LoadResult<Self> {
         prepare_thread();
         let chunk = CString::new(format!("={chunk}")).map_err(|_| LoadError::Refused {
             message: "the name of a spec must not contain NUL".to_owned(),
@@ -66,7 +66,7 @@ impl LuaSpec {
     ///
     /// # Errors
     /// The spec exceeded its CPU time or memory.
-    pub fn step(&mut self, answer: &[SpecPart]) -> Result<Vec<SpecPart>, LoadError> {
+    pub fn step(&mut self, answer: &[SpecPart]) -> LoadResult<Vec<SpecPart>> {
         self.vm.push(STEP);
         let message = packed(answer);
         let argument = Argument { data: message.as_ptr(), len: message.len() };

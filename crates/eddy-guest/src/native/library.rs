@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use eddy_filter::{
-    FilterEvent, FilterInfo, FilterLibrary, Interest, LibraryCall, LibraryKeepAlive, LoadError,
+    FilterEvent, FilterInfo, FilterLibrary, Interest, LibraryCall, LibraryKeepAlive, LoadError, LoadResult,
 };
 
 use super::abi;
@@ -91,7 +91,7 @@ impl Guest for NativeLibrary {
         config: &str,
         id: u32,
         reclaim_queue: &ReclaimQueue,
-    ) -> Result<MadeFilter, LoadError> {
+    ) -> LoadResult<MadeFilter> {
         find(&self.name, &self.opened.filters, name)?;
         let entries = self.opened.entries;
         let (number, info) = entries.new_filter(name, config, id)?;
@@ -105,7 +105,7 @@ impl Guest for NativeLibrary {
         owner: &LibraryKeepAlive,
         config: &str,
         reclaim_queue: &ReclaimQueue,
-    ) -> Result<(u64, LibraryKeepAlive), LoadError> {
+    ) -> LoadResult<(u64, LibraryKeepAlive)> {
         let entries = self.opened.entries;
         let number = entries.new_config(filter, config)?;
         let free = move || entries.free_config(filter, number);
@@ -114,7 +114,7 @@ impl Guest for NativeLibrary {
 }
 
 impl NativeEntryPoints {
-    fn new_filter(self, name: &str, config: &str, id: u32) -> Result<(u64, FilterInfo), LoadError> {
+    fn new_filter(self, name: &str, config: &str, id: u32) -> LoadResult<(u64, FilterInfo)> {
         prepare_thread();
         let mut message = [0_u8; MESSAGE_BYTES_MAX];
         let mut error = abi::NativeText { data: message.as_mut_ptr(), len: message.len() };
@@ -137,7 +137,7 @@ impl NativeEntryPoints {
         Ok((info.filter, said))
     }
 
-    fn new_config(self, filter: u64, config: &str) -> Result<u64, LoadError> {
+    fn new_config(self, filter: u64, config: &str) -> LoadResult<u64> {
         prepare_thread();
         let mut message = [0_u8; MESSAGE_BYTES_MAX];
         let mut error = abi::NativeText { data: message.as_mut_ptr(), len: message.len() };

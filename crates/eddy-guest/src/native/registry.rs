@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use eddy_filter::{HostApi, LoadError};
+use eddy_filter::{HostApi, LoadError, LoadResult};
 
 use super::elf::{GoRuntime, go_runtime};
 use super::host;
@@ -30,13 +30,13 @@ impl NativeLibrary {
     /// # Errors
     /// [`LoadError::Library`]: the file does not exist, is not a library for this machine or this ABI version, brings a
     /// second Go runtime, or was changed since it was opened.
-    pub fn open(path: &Path, host: &Arc<dyn HostApi>) -> Result<Arc<Self>, LoadError> {
+    pub fn open(path: &Path, host: &Arc<dyn HostApi>) -> LoadResult<Arc<Self>> {
         open(path, host)
     }
 }
 
 /// Returns the library in a file; opens it if it is not open yet.
-fn open(path: &Path, host: &Arc<dyn HostApi>) -> Result<Arc<NativeLibrary>, LoadError> {
+fn open(path: &Path, host: &Arc<dyn HostApi>) -> LoadResult<Arc<NativeLibrary>> {
     let failed = |why: String| LoadError::Library {
         message: format!("cannot use the library \"{}\": {why}", path.display()),
     };

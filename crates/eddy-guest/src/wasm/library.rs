@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use eddy_filter::{
     EventKind, FilterEvent, FilterInfo, FilterLibrary, HostApi, Interest, LibraryCall, LibraryKeepAlive,
-    LoadError, Phase,
+    LoadError, LoadResult, Phase,
 };
 use proxy_wasm_host::abi::Callback;
 use proxy_wasm_host::{Image, QueueId, Sandbox, SharedView, WasmVmLimits};
@@ -59,7 +59,7 @@ impl WasmLibrary {
         host: &Arc<dyn HostApi>,
         cache: Option<&Path>,
         is_trial: bool,
-    ) -> Result<Arc<Self>, LoadError> {
+    ) -> LoadResult<Arc<Self>> {
         let failed = |why: String| LoadError::Library {
             message: format!("cannot use the module \"{}\": {why}", settings.module.display()),
         };
@@ -136,7 +136,7 @@ impl WasmLibrary {
     }
 
     /// Starts a plugin in every VM of the library; returns its number.
-    fn add(&self, id: u32, name: &str, root_id: &str, config: &str) -> Result<u64, LoadError> {
+    fn add(&self, id: u32, name: &str, root_id: &str, config: &str) -> LoadResult<u64> {
         let number = self.kernel.plugins().len();
         let plugin = Arc::new(Plugin {
             number,
@@ -266,7 +266,7 @@ impl WasmLibrary {
         config: &str,
         id: u32,
         reclaim_queue: &ReclaimQueue,
-    ) -> Result<MadeFilter, LoadError> {
+    ) -> LoadResult<MadeFilter> {
         let number = self.add(id, name, root_id, config)?;
         // The library is dropped with its last filter, on the thread that creates filters.
         let library = self.me.upgrade();
@@ -293,7 +293,7 @@ impl Guest for WasmLibrary {
         config: &str,
         id: u32,
         reclaim_queue: &ReclaimQueue,
-    ) -> Result<MadeFilter, LoadError> {
+    ) -> LoadResult<MadeFilter> {
         self.filter_of(name, "", config, id, reclaim_queue)
     }
 
@@ -303,7 +303,7 @@ impl Guest for WasmLibrary {
         owner: &LibraryKeepAlive,
         config: &str,
         _graveyard: &ReclaimQueue,
-    ) -> Result<(u64, LibraryKeepAlive), LoadError> {
+    ) -> LoadResult<(u64, LibraryKeepAlive)> {
         let of = self
             .kernel
             .plugin(filter)
