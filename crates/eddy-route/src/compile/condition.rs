@@ -139,34 +139,19 @@ impl CompiledCondition {
     }
 
     fn has_value(&self, probe: &RuleMatchContext<'_>) -> bool {
-        let name = self.name.as_bytes();
         match self.source {
-            ConditionSource::Query => probe.query.first(name).is_some(),
-            ConditionSource::RawQuery => first_raw(probe.raw_query, name).is_some(),
-            ConditionSource::Cookie => first_cookie(probe.fields, name).is_some(),
-            ConditionSource::Part(_) => true,
             ConditionSource::Header(FieldId::Other) => probe.fields.iter().any(|field| self.is_for(&field)),
             ConditionSource::Header(id) => probe.fields.all(id).next().is_some(),
+            ConditionSource::Query
+            | ConditionSource::RawQuery
+            | ConditionSource::Cookie
+            | ConditionSource::Part(_) => self.single_value(probe).is_some(),
         }
     }
 
     /// Whether any value passes the test.
     fn is_met(&self, probe: &mut RuleMatchContext<'_>) -> bool {
-        let name = self.name.as_bytes();
         match self.source {
-            ConditionSource::Query => {
-                let value = probe.query.first(name);
-                value.is_some_and(|value| self.test.passes(value, probe.pattern))
-            }
-            ConditionSource::RawQuery => {
-                let value = first_raw(probe.raw_query, name);
-                value.is_some_and(|value| self.test.passes(value, probe.pattern))
-            }
-            ConditionSource::Cookie => {
-                let value = first_cookie(probe.fields, name);
-                value.is_some_and(|value| self.test.passes(value, probe.pattern))
-            }
-            ConditionSource::Part(part) => self.test.passes(probe.part(part), probe.pattern),
             ConditionSource::Header(FieldId::Other) => {
                 let mut fields = probe.fields.iter().filter(|field| self.is_for(field));
                 fields.any(|field| self.test.passes(field.value, probe.pattern))
@@ -174,6 +159,24 @@ impl CompiledCondition {
             ConditionSource::Header(id) => {
                 probe.fields.all(id).any(|value| self.test.passes(value, probe.pattern))
             }
+            ConditionSource::Query
+            | ConditionSource::RawQuery
+            | ConditionSource::Cookie
+            | ConditionSource::Part(_) => {
+                self.single_value(probe).is_some_and(|value| self.test.passes(value, probe.pattern))
+            }
+        }
+    }
+
+    /// Returns the value, if the source has at most one: everything except headers.
+    fn single_value<'a>(&self, probe: &RuleMatchContext<'a>) -> Option<&'a [u8]> {
+        let name = self.name.as_bytes();
+        match self.source {
+            ConditionSource::Query => probe.query.first(name),
+            ConditionSource::RawQuery => first_raw(probe.raw_query, name),
+            ConditionSource::Cookie => first_cookie(probe.fields, name),
+            ConditionSource::Part(part) => Some(probe.part(part)),
+            ConditionSource::Header(_) => None,
         }
     }
 
@@ -193,20 +196,10 @@ impl CompiledCondition {
 
     /// Returns the values of the request in readable form, or `none`.
     pub(crate) fn show_got(&self, probe: &RuleMatchContext<'_>) -> String {
-        let shown: Vec<String> = match self.source {
-            ConditionSource::Query => {
-                probe.query.first(self.name.as_bytes()).map(show_value).into_iter().collect()
-            }
-            ConditionSource::RawQuery => {
-                first_raw(probe.raw_query, self.name.as_bytes()).map(show_value).into_iter().collect()
-            }
-            ConditionSource::Cookie => {
-                first_cookie(probe.fields, self.name.as_bytes()).map(show_value).into_iter().collect()
-            }
-            ConditionSource::Part(part) => vec![show_value(probe.part(part))],
-            ConditionSource::Header(_) => {
-                probe.fields.all_named(self.name.as_bytes()).map(show_value).collect()
-            }
+        let shown: Vec<String> = if self.is_single() {
+            self.single_value(probe).map(show_value).into_iter().collect()
+        } else {
+            probe.fields.all_named(self.name.as_bytes()).map(show_value).collect()
         };
         if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }
     }

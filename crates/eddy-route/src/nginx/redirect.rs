@@ -101,10 +101,8 @@ impl NginxLookup<'_, '_> {
                 RedirectForm::Pattern(pattern) if self.match_value(pattern, address) => b"",
                 RedirectForm::Pattern(_) => continue,
             };
-            let text = self.text_of(replacement);
-            out.extend_from_slice(&text);
+            self.append(replacement, out);
             out.extend_from_slice(kept);
-            self.give_back(text);
             return true;
         }
         false

@@ -48,9 +48,7 @@ impl Sites {
         out.clear();
         let mut run = self.run(request, walk, scratch);
         let LocationHandler::Proxy(proxy) = &run.place().hand else { return };
-        let host = run.text_of(&proxy.host);
-        out.extend_from_slice(&host);
-        run.give_back(host);
+        run.append(&proxy.host, out);
     }
 
     /// Writes the key of hash balancing for an action; nothing if the action has none.
@@ -64,10 +62,7 @@ impl Sites {
     ) {
         out.clear();
         let Some(key) = self.hash_key(action) else { return };
-        let mut run = self.run(request, walk, scratch);
-        let text = run.text_of(key);
-        out.extend_from_slice(&text);
-        run.give_back(text);
+        self.run(request, walk, scratch).append(key, out);
     }
 
     /// Calls back with the fields of `proxy_set_header` and their values; an empty value means that the field is
@@ -241,6 +236,13 @@ impl<'s> NginxLookup<'_, 's> {
             out.push(b'?');
             out.extend_from_slice(&walk.query);
         }
+    }
+
+    /// Appends a text with the values of its variables.
+    pub(crate) fn append(&mut self, text: &'s TextTemplate, out: &mut Vec<u8>) {
+        let text = self.text_of(text);
+        out.extend_from_slice(&text);
+        self.give_back(text);
     }
 
     fn write_fields(

@@ -60,14 +60,6 @@ impl Sites {
         walk: &mut NginxRequestState,
         scratch: &mut RouteScratch,
     ) -> Option<NginxOutcome> {
-        let run = NginxLookup {
-            sites: self,
-            request,
-            walk,
-            scratch: &mut scratch.pattern,
-            means: SearchMode::Index,
-            trace: None,
-        };
-        run.after_failure(status)
+        self.run(request, walk, scratch).after_failure(status)
     }
 }
